@@ -1,0 +1,34 @@
+"""The errors a user can meet. Each carries one sentence: what was found, where, and what would be right."""
+
+
+class SpumeError(Exception):
+    """Base of all errors meant for a person; the command line prints the message and no traceback."""
+
+    exit_code = 1
+
+
+class SceneError(SpumeError):
+    """A scene, an override or a command-line argument is wrong."""
+
+    exit_code = 2
+
+
+class RunFailed(SpumeError):
+    """A simulation went wrong while running: says the time, the point, the likely cause and what to change."""
+
+    exit_code = 3
+
+
+class CacheError(SpumeError):
+    """A run's folder cannot be used: missing, damaged, finished already, or written by another version."""
+
+    exit_code = 4
+
+
+class MissingExtra(SpumeError):
+    """An optional package is not installed; the message gives the pip command."""
+
+    exit_code = 5
+
+    def __init__(self, extra: str, package: str, purpose: str) -> None:
+        super().__init__(f"{purpose} needs the package '{package}', which is not installed: pip install 'spume[{extra}]'")

@@ -1,0 +1,114 @@
+"""Compilation of kernels by Numba, with a disk cache that notices every change.
+
+Numba's own cache looks at the time stamp of the file a kernel stands in and overlooks changes in the functions it calls.
+Here a cached kernel is valid only while the *contents* of its own file and of the files of all compiled functions it
+calls, directly or not, are the same.
+"""
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core import caching
+
+# Reassociation lets sums vectorise, contraction makes fused multiply-adds. Infinities and NaNs keep their meaning:
+# the health checks of a run depend on them. The same machine code runs on every thread, so results do not depend on
+# the number of threads.
+FAST = {"reassoc", "contract", "nsz", "arcp"}
+
+_listeners: list[Callable[[str], None]] = []
+
+
+def _cache_directory() -> Path:
+    """Where compiled kernels live: $SPUME_CACHE_DIR, or the user's cache folder."""
+    if chosen := os.environ.get("SPUME_CACHE_DIR"):
+        return Path(chosen) / "kernels"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spume" / "kernels"
+
+
+def _digest(file: str) -> str:
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+
+
+def _sources(function: Any) -> frozenset[str]:
+    """The files of `function` and of every compiled function it can call."""
+    files = {function.__code__.co_filename}
+    codes = [function.__code__]
+    names: set[str] = set()
+    while codes:
+        code = codes.pop()
+        names.update(code.co_names)
+        codes.extend(c for c in code.co_consts if hasattr(c, "co_names"))
+    for name in names:
+        callee = function.__globals__.get(name)
+        files |= getattr(callee, "spume_sources", frozenset())
+        if isinstance(callee, type(os)) and (callee.__name__ or "").startswith("spume."):
+            for member in vars(callee).values():
+                files |= getattr(member, "spume_sources", frozenset())
+    return frozenset(files)
+
+
+class _ContentLocator(caching.UserWideCacheLocator):  # type: ignore[misc]
+    """Places the cache in spume's own folder and stamps it with the contents of the sources."""
+
+    sources: frozenset[str] = frozenset()
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        self._py_file = py_file
+        self._lineno = py_func.__code__.co_firstlineno
+        self._cache_path = str(_cache_directory() / self.get_suitable_cache_subpath(py_file))
+
+    def get_source_stamp(self) -> str:
+        return hashlib.sha256("".join(sorted(_digest(f) for f in self.sources)).encode()).hexdigest()
+
+
+class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+    def __init__(self, py_func: Any) -> None:
+        self._lineno = py_func.__code__.co_firstlineno
+        locator = _ContentLocator(py_func, py_func.__code__.co_filename)
+        locator.sources = _sources(py_func)
+        locator.ensure_cache_path()
+        self._locator = locator
+        name = f"{py_func.__module__.rpartition('.')[2]}.{py_func.__qualname__}".replace("<locals>", "in")
+        self._filename_base = self.get_filename_base(name, getattr(__import__("sys"), "abiflags", ""))
+
+
+class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
+    _impl_class = _KernelCacheImpl
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        loaded = super().load_overload(sig, target_context)
+        if loaded is None:
+            for listener in _listeners:
+                listener(self._name)
+        return loaded
+
+
+@contextlib.contextmanager
+def compilation_listener(listener: Callable[[str], None]) -> Iterator[None]:
+    """While active, calls `listener` with the name of each kernel about to be compiled (not found in the cache)."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def compiled(function: Any = None, *, parallel: bool = False, fastmath: Any = None, inline: str = "never") -> Any:
+    """Compile `function` with Numba and keep the machine code on disk.
+
+    Closures are allowed over integers, floats, booleans and strings only: closing over functions would defeat the cache.
+    """
+    if function is None:
+        return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline)
+    dispatcher = numba.njit(
+        parallel=parallel, fastmath=FAST if fastmath is None else fastmath, inline=inline, error_model="numpy"
+    )(function)
+    dispatcher.spume_sources = _sources(function)
+    with contextlib.suppress(OSError):  # a read-only home: kernels are then compiled anew in each process
+        dispatcher._cache = _KernelCache(function)
+    return dispatcher
