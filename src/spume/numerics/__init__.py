@@ -1,1 +1,1 @@
-"""Small kernels that know nothing of the rest: tensors of 2 and 3 dimensions, B-splines, roots. Each is tested alone."""
+"""Small kernels that know nothing of the rest: tensors of 2 and 3 dimensions, B-splines. Each is tested alone."""
