@@ -1,0 +1,192 @@
+"""The command line: parses, calls the rest, prints. Results go to standard output, progress and errors to the other."""
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import App, CycloptsError, Parameter
+
+from spume.errors import SceneError, SpumeError
+from spume.version import __version__
+
+INTERRUPTED = 130
+WRONG_ARGUMENTS = 2
+
+app = App(name="spume", version=__version__, help="Simulate foams and the materials around them.")
+
+SceneName = Annotated[str, Parameter(help="A built-in scene ('spume scenes' lists them) or a TOML file.")]
+Folder = Annotated[Path, Parameter(help="The folder of a run.")]
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
+Changes = Annotated[
+    list[str] | None,
+    Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value, repeatedly."),
+]
+Preset = Annotated[str | None, Parameter(help="One of the scene's presets.")]
+Threads = Annotated[int | None, Parameter(help="Threads to use; all cores unless given.")]
+
+
+@app.command
+def run(
+    scene: SceneName,
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(help="Folder for the frames; out/NAME unless given.")] = None,
+    changes: Changes = None,
+    preset: Preset = None,
+    preview: Annotated[
+        bool, Parameter(negative="", help="A quick look: the scene on a grid of twice the cell size.")
+    ] = False,
+    overwrite: Annotated[bool, Parameter(negative="", help="Replace the run the folder holds.")] = False,
+    threads: Threads = None,
+) -> int:
+    """Run a scene and leave its frames in a folder."""
+    from spume.run.loop import start_run
+    from spume.run.progress import display_for
+    from spume.scene.loading import load_scene
+
+    loaded = load_scene(scene, changes or (), preset)
+    name = Path(scene).stem
+    if preview:
+        loaded, sentence = loaded.coarser()
+        name = f"{name}-preview"
+        print(f"preview: {sentence}", file=sys.stderr)
+    folder = out or Path("out") / name
+    outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
+    return _report(outcome)
+
+
+@app.command
+def resume(folder: Folder, /, *, threads: Threads = None) -> int:
+    """Go on with a run where it stopped, however it stopped."""
+    from spume.run.loop import resume_run
+    from spume.run.progress import display_for
+
+    return _report(resume_run(folder, threads=threads, display=display_for()))
+
+
+def _report(outcome: Any) -> int:
+    if outcome.status == "interrupted":
+        print(f"stopped at {outcome.time:.4g} s; go on with: spume resume {outcome.folder}")
+        return INTERRUPTED
+    print(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}")
+    return 0
+
+
+@app.command
+def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = None, as_json: Json = False) -> None:
+    """Tell what a scene will cost, before anything is spent."""
+    from dataclasses import asdict
+
+    from spume.run.memory import available_memory
+    from spume.run.method import method_class
+    from spume.run.progress import readable_time
+    from spume.run.storage import readable_size
+    from spume.scene.loading import load_scene
+
+    loaded = load_scene(scene, changes or (), preset)
+    cost = method_class(loaded.method).estimate(loaded)
+    if as_json:
+        _print_json(asdict(cost))
+        return
+    available, _ = available_memory()
+    print(f"points  {cost.points:,}")
+    print(f"memory  {readable_size(cost.memory)} at the peak; {readable_size(available)} is available")
+    print(f"steps   {cost.steps:,}")
+    print(f"time    {readable_time(cost.seconds)}")
+    for note in cost.notes:
+        print(note)
+
+
+@app.command
+def info(
+    folder: Folder,
+    /,
+    *,
+    frame: Annotated[int | None, Parameter(help="Only this frame, with the range of every field.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Tell what is in a run's folder: the diagnostics of every frame."""
+    from spume.run.info import describe_frame, describe_run, frame_lines, run_lines
+    from spume.run.reader import open_run
+
+    opened = open_run(folder)
+    if frame is not None and not 0 <= frame < len(opened):
+        raise SceneError(f"--frame {frame}: '{folder}' has frames 0 to {len(opened) - 1}")
+    if as_json:
+        _print_json(describe_run(opened) if frame is None else describe_frame(opened, frame))
+    else:
+        _print_lines(run_lines(opened) if frame is None else frame_lines(opened, frame))
+
+
+@app.command
+def scenes(*, as_json: Json = False) -> None:
+    """List the built-in scenes."""
+    from spume.scene.builtin import library_entries
+
+    entries = library_entries()
+    if as_json:
+        _print_json(entries)
+        return
+    width = max(len(entry["name"]) for entry in entries)
+    for entry in entries:
+        presets = f"  (presets: {', '.join(entry['presets'])})" if entry["presets"] else ""
+        print(f"{entry['name']:{width}}  {entry['title']}{presets}")
+
+
+@app.command
+def materials(*, as_json: Json = False) -> None:
+    """List the named materials, with their laws, parameters and sources."""
+    from spume.materials.table import REMARKS, named_materials
+
+    entries = [{"name": name, **entry} for name, entry in named_materials().items()]
+    if as_json:
+        _print_json(entries)
+        return
+    for entry in entries:
+        numbers = {key: value for key, value in entry.items() if key not in ("name", "law", *REMARKS)}
+        print(f"{entry['name']}: {entry['description']}")
+        print(f"    {entry['law']}: {', '.join(f'{key} {value:g}' for key, value in numbers.items())}")
+        print(f"    {entry['source']}")
+
+
+@app.command
+def schema(
+    method: Annotated[str | None, Parameter(help="Name of a method; all of them unless given.")] = None, /
+) -> None:
+    """Print the JSON Schema of scene files, which lets an editor complete and check them."""
+    from spume.scene.schema import scene_schema
+
+    _print_json(scene_schema(method))
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def _print_lines(lines: Sequence[str]) -> None:
+    print("\n".join(lines))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code. A user's mistake is one sentence; only a bug shows a traceback."""
+    try:
+        command, bound, _ = app.parse_args(arguments, exit_on_error=False, print_error=False)
+        return command(*bound.args, **bound.kwargs) or 0
+    except CycloptsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return WRONG_ARGUMENTS
+    except SpumeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("stopped at once; the last checkpoint is good", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

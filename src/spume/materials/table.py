@@ -1,0 +1,65 @@
+"""The table of named materials, and the way from a material's tables to its law and parameters."""
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from spume.errors import SceneError
+from spume.materials.law import Law, Parameters
+
+REMARKS = ("description", "source")
+"""Keys of an entry that are words for people."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """A law with its parameters."""
+
+    name: str
+    law: Law
+    parameters: Parameters
+
+
+@cache
+def named_materials() -> dict[str, dict[str, Any]]:
+    """The entries of the table by name: law, parameters, description and source."""
+    return tomllib.loads(Path(__file__).with_name("table.toml").read_text(encoding="utf-8"))
+
+
+def complete_entry(name: str, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """`law` and all parameters of the material called `name`, taken from `own` (a scene's materials) or from the table.
+
+    An entry of `own` either names its law, or a `base` (another of `own`, or one of the table) that it changes.
+    """
+    return _follow(name, own, ())
+
+
+def _follow(name: str, own: Mapping[str, Mapping[str, Any]], visited: tuple[str, ...]) -> dict[str, Any]:
+    table = named_materials()
+    # A material may change the table's entry of the same name; any other way back to itself is a circle.
+    if name in own and name not in visited:
+        entry = own[name]
+        if "base" not in entry:
+            return _without_remarks(entry)
+        changes = {key: value for key, value in entry.items() if key not in ("base", "law")}
+        return _follow(str(entry["base"]), own, (*visited, name)) | _without_remarks(changes)
+    if name in table:
+        return _without_remarks(table[name])
+    if name in visited:
+        raise SceneError(f"the bases go round in a circle: {' -> '.join((*visited, name))}")
+    raise SceneError(f"there is no material '{name}': {suggestion(name, [*own, *table])}")
+
+
+def _without_remarks(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in entry.items() if key not in REMARKS}
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """What a person who wrote `name` may have meant."""
+    names = list(dict.fromkeys(known))
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'?" if close else f"known are {', '.join(names)}"

@@ -1,0 +1,41 @@
+"""Stopping on request: the first signal asks, the second one insists."""
+
+import contextlib
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from types import FrameType
+
+
+class StopRequest:
+    """Whether somebody asked the run to stop."""
+
+    def __init__(self, announce: Callable[[str], None]) -> None:
+        self.asked = False
+        self._announce = announce
+
+    def __call__(self) -> bool:
+        return self.asked
+
+    def on_signal(self, number: int, frame: FrameType | None) -> None:
+        """The handler: remembers the first signal, and lets the second one end the process at once."""
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        self._announce("stopping after this step, to leave a checkpoint; once more stops at once")
+
+
+@contextlib.contextmanager
+def stop_on_signals(announce: Callable[[str], None]) -> Iterator[StopRequest]:
+    """While active, Ctrl-C and SIGTERM ask the run to stop. Outside the main thread nothing is changed."""
+    request = StopRequest(announce)
+    if threading.current_thread() is not threading.main_thread():
+        yield request
+        return
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, request.on_signal) for number in numbers}
+    try:
+        yield request
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,59 @@
+"""The library of built-in scenes, and finding and reading scene files. Checks nothing, so listing is quick."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from spume.errors import SceneError
+from spume.scene.problems import nearest
+
+LIBRARY = Path(__file__).parent / "library"
+
+
+def find_scene(name_or_path: str | Path) -> Path:
+    """The file of a scene; a name without folder and suffix is one of the library."""
+    path = Path(name_or_path)
+    if path.suffix == ".toml" or path.parent != Path() or path.is_file():
+        if path.is_file():
+            return path
+        raise SceneError(f"there is no scene file '{path}'" + (": it is a folder" if path.is_dir() else ""))
+    names = [file.stem for file in library_files()]
+    if path.name in names:
+        return LIBRARY / f"{path.name}.toml"
+    hint = nearest(path.name, names)
+    wanted = f"did you mean '{hint}'?" if hint else "'spume scenes' lists them, and a file's name ends in .toml"
+    raise SceneError(f"there is no built-in scene '{path}': {wanted}")
+
+
+def library_files() -> list[Path]:
+    """The files of the built-in scenes, by name."""
+    return sorted(LIBRARY.glob("*.toml"))
+
+
+def library_entries() -> list[dict[str, Any]]:
+    """Name, title, method, dimension, duration [s] and presets of every built-in scene, without checking the scenes."""
+    entries = []
+    for file in library_files():
+        data = read_toml(file)
+        keys = ("title", "method", "dimension", "duration", "frame_rate")
+        stated = {key: data[key] for key in keys if key in data}
+        entries.append({"name": file.stem} | stated | {"presets": list(data.get("preset", {}))})
+    return entries
+
+
+def read_toml(file: Path) -> dict[str, Any]:
+    """The tables of a TOML file; a syntax error names line and column."""
+    try:
+        return tomllib.loads(file.read_bytes().decode("utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise SceneError(f"{file}: this is not TOML: {_lower(str(error))}") from None
+    except UnicodeDecodeError as error:
+        raise SceneError(f"{file}: byte {error.start} is not UTF-8 text, which a scene file must be") from None
+    except RecursionError:
+        raise SceneError(f"{file}: its values are nested too deeply to be read") from None
+    except OSError as error:
+        raise SceneError(f"{file}: it cannot be read: {error.strerror}") from None
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

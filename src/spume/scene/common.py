@@ -1,0 +1,81 @@
+"""What the scenes of every method have in common."""
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from spume.scene.problems import Problem, SceneProblems, describe
+from spume.scene.registry import scene_model
+
+Number = Annotated[float, Field(strict=True)]
+Positive = Annotated[float, Field(strict=True, gt=0)]
+NotNegative = Annotated[float, Field(strict=True, ge=0)]
+Count = Annotated[int, Field(strict=True, ge=1)]
+Vector = Annotated[tuple[Number, ...], Field(min_length=2, max_length=3)]
+"""Two components in a 2D scene, three in a 3D one."""
+
+
+class Table(BaseModel):
+    """A table of a scene: unknown keys are errors, and a scene never changes once it is checked."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Camera(Table):
+    """Where pictures are taken from; without it, rendering frames the whole scene."""
+
+    position: Vector = Field(description="place of the eye [m]")
+    target: Vector = Field(description="point looked at [m]")
+    up: Vector = Field(default=(0.0, 1.0, 0.0), description="direction that is up in the picture")
+    fov: Annotated[float, Field(strict=True, gt=0, lt=180)] = Field(
+        default=40.0, description="vertical angle of view [degrees]"
+    )
+
+
+class Scene(Table):
+    """A checked scene. `Scene(method="mpm", ...)` makes one of that method, from the same tables a scene file has."""
+
+    title: Annotated[str, Field(min_length=1)] = Field(description="one line that says what happens")
+    method: str = Field(description="name of the simulation method")
+    duration: Positive = Field(description="simulated time [s]")
+    frame_rate: Positive = Field(default=30.0, description="frames per simulated second [1/s]")
+    seed: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = Field(
+        default=0, description="seed of all random numbers"
+    )
+    camera: Camera | None = Field(default=None, description="where pictures are taken from")
+
+    def __new__(cls, /, **tables: Any) -> "Scene":
+        chosen = scene_model(tables.get("method")) if cls is Scene else cls
+        return super().__new__(chosen)
+
+    def __init__(self, /, **tables: Any) -> None:
+        try:
+            super().__init__(**tables)
+        except ValidationError as error:
+            raise SceneProblems(describe(error, type(self), tables)) from None
+        if problems := self.problems():
+            raise SceneProblems(problems)
+
+    def problems(self) -> list[Problem]:
+        """What is wrong with the scene as a whole, beyond the form of its single values."""
+        return []
+
+    def resolved(self) -> dict[str, Any]:
+        """The scene as JSON-serialisable tables that need nothing from outside: `Scene(**scene.resolved())` is the same
+        scene, in a later version of the table of materials too."""
+        return self.model_dump(mode="json", exclude_none=True)
+
+    def coarser(self) -> tuple["Scene", str]:
+        """A cheaper version of the scene for a preview, and a sentence saying what was made coarse."""
+        raise SceneProblems([Problem("method", f"is '{self.method}': its scenes have no preview")])
+
+    @property
+    def frame_count(self) -> int:
+        """Frames after frame 0."""
+        frames = self.duration * self.frame_rate
+        whole = round(frames)
+        return whole if abs(frames - whole) < 1e-6 and whole >= 1 else int(frames) + 1
+
+    def frame_time(self, frame: int) -> float:
+        """Time of a frame [s]; the last one is at `duration`, whole interval or not."""
+        return self.duration if frame >= self.frame_count else frame / self.frame_rate

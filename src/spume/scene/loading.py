@@ -1,0 +1,43 @@
+"""From a name or a file to a checked scene."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from spume.scene.builtin import find_scene, read_toml
+from spume.scene.common import Scene
+from spume.scene.overrides import apply_overrides, apply_preset
+from spume.scene.problems import SceneProblems
+from spume.scene.registry import scene_model
+
+
+def load_scene(name_or_path: str | Path, overrides: Iterable[str] = (), preset: str | None = None) -> Scene:
+    """The checked scene of a built-in name or a TOML file.
+
+    overrides: changes such as "grid.cell=0.01" or "body.0.velocity=[1, 0, 0]", the values written as in TOML.
+    preset: name of one of the scene's own [preset.*] tables, put in before the overrides.
+
+    Raises SceneError with one sentence for each problem.
+    """
+    file = find_scene(name_or_path)
+    source = str(name_or_path)
+    data = apply_preset(read_toml(file), preset, source)
+    try:
+        model = scene_model(data.get("method"))
+        data = apply_overrides(data, overrides, model)
+        return Scene(**anchor_files(data, file.parent))
+    except SceneProblems as error:
+        raise SceneProblems(error.problems, source) from None
+
+
+def anchor_files(data: Any, folder: Path) -> Any:
+    """`data` with the file names of mesh shapes taken relative to the scene's folder."""
+    if isinstance(data, list):
+        return [anchor_files(item, folder) for item in data]
+    if not isinstance(data, dict):
+        return data
+    anchored = {key: anchor_files(value, folder) for key, value in data.items()}
+    mesh = anchored.get("mesh")
+    if isinstance(mesh, dict) and isinstance(mesh.get("file"), str):
+        anchored["mesh"] = mesh | {"file": str((folder / mesh["file"]).resolve())}
+    return anchored

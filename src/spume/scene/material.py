@@ -1,0 +1,77 @@
+"""The materials of a scene: its own [material."name"] tables and those of the table of named materials."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from spume.errors import SceneError
+from spume.materials import LAWS
+from spume.materials.table import Material, complete_entry, suggestion
+from spume.scene.common import Table
+from spume.scene.problems import Problem, describe, dotted
+
+
+class MaterialTable(Table):
+    """A material: its law with all parameters, or the name of another material with changes."""
+
+    model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
+
+    law: str | None = Field(default=None, description="name of the constitutive law; its parameters stand beside it")
+    base: str | None = Field(default=None, description="material that is changed by the parameters beside it")
+
+    def entry(self) -> dict[str, Any]:
+        """The keys the scene wrote."""
+        return self.model_dump(exclude_none=True)
+
+
+def resolve_materials(
+    tables: Mapping[str, MaterialTable], used: Iterable[tuple[str, str]]
+) -> tuple[dict[str, Material], list[Problem]]:
+    """The materials by name, and what is wrong with them: those of `used`, pairs of key path and material name, come
+    first, then what else the scene defines."""
+    own = {name: table.entry() for name, table in tables.items()}
+    problems = [problem for name, entry in own.items() for problem in _choice_problems(name, entry)]
+    materials: dict[str, Material] = {}
+    broken = {problem.path for problem in problems}
+    places = [*used, *((_place(name), name) for name in own)]
+    for path, name in places:
+        if name in materials or _place(name) in broken:
+            continue
+        try:
+            entry = complete_entry(name, own)
+        except SceneError as error:
+            problems.append(Problem(f"{path}:", str(error)))
+            broken.add(_place(name))
+            continue
+        found = _build(name, entry, _place(name) if name in own else path)
+        if isinstance(found, Material):
+            materials[name] = found
+        else:
+            problems.extend(found)
+            broken.add(_place(name))
+    return materials, problems
+
+
+def _place(name: str) -> str:
+    return dotted(("material", name))
+
+
+def _choice_problems(name: str, entry: Mapping[str, Any]) -> list[Problem]:
+    if ("law" in entry) == ("base" in entry):
+        found = "both" if "law" in entry else "neither"
+        return [Problem(_place(name), f"has {found} of 'law' and 'base': give one of them")]
+    return []
+
+
+def _build(name: str, entry: Mapping[str, Any], path: str) -> Material | list[Problem]:
+    chosen = str(entry.get("law"))
+    law = LAWS.get(chosen)
+    if law is None:
+        return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {suggestion(chosen, LAWS)}")]
+    data = {key: value for key, value in entry.items() if key != "law"}
+    try:
+        return Material(name, law, law.parameters.model_validate(data, strict=True))
+    except ValidationError as error:
+        found = describe(error, law.parameters, data)
+        return [Problem(f"{path}.{problem.path}" if problem.path else path, problem.sentence) for problem in found]

@@ -1,0 +1,221 @@
+"""Scenes of the material point method."""
+
+from functools import cached_property
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Discriminator, Field, Tag
+
+from spume.geometry import Contact, Motion, Shape
+from spume.geometry.table import Number, Vector
+from spume.materials.table import Material
+from spume.scene import mpm_checks
+from spume.scene.common import Count, NotNegative, Positive, Scene, Table
+from spume.scene.material import MaterialTable, resolve_materials
+from spume.scene.problems import Problem
+
+STANDARD_GRAVITY = 9.81
+"""Magnitude of the default gravity [m/s²]."""
+
+
+def _spelling(value: Any) -> str:
+    """How a value that may be spelled in several ways is spelled."""
+    if isinstance(value, str):
+        return "word"
+    if isinstance(value, list | tuple):
+        return "list"
+    return "number" if isinstance(value, int | float) else "table"
+
+
+class GravityKeyframes(Table):
+    """Gravity that changes in time: linear between the times, constant before the first and after the last."""
+
+    times: tuple[Number, ...] = Field(min_length=1, description="times, increasing [s]")
+    values: tuple[Vector, ...] = Field(min_length=1, description="gravity at each time [m/s²]")
+
+
+Gravity = Annotated[
+    Annotated[Vector, Tag("list")] | Annotated[GravityKeyframes, Tag("table")],
+    Discriminator(lambda value: "list" if _spelling(value) in ("list", "number", "word") else "table"),
+]
+Spin = Annotated[
+    Annotated[Number, Tag("number")] | Annotated[Vector, Tag("list")],
+    Discriminator(lambda value: "list" if _spelling(value) in ("list", "table") else "number"),
+]
+TimeStep = Annotated[
+    Annotated[Literal["auto"], Tag("word")] | Annotated[Positive, Tag("number")],
+    Discriminator(lambda value: "word" if _spelling(value) == "word" else "number"),
+]
+
+
+class Walls(Table):
+    """A box that points do not leave."""
+
+    lower: Vector = Field(description="corner with the smallest coordinates [m]")
+    upper: Vector = Field(description="corner with the largest coordinates [m]")
+    contact: Contact = Field(default="slip", description="what the walls do to the material that touches them")
+    friction: NotNegative = Field(default=0.0, description="Coulomb coefficient of contact 'separate' [1]")
+
+
+class Grid(Table):
+    """The background grid; it is sparse and has no bounds but the walls."""
+
+    cell: Positive = Field(description="edge length of a cell [m]")
+    spline: Literal["cubic", "quadratic"] = Field(default="cubic", description="B-spline of the nodes")
+    walls: Walls | None = Field(default=None, description="box that points do not leave")
+
+
+class Time(Table):
+    """Time stepping."""
+
+    dt: TimeStep = Field(default="auto", description="time step [s], or 'auto' for the largest stable one")
+    courant: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(
+        default=0.5, description="part of a cell that waves and points may cross in a step when dt is 'auto' [1]"
+    )
+    growth: Annotated[float, Field(strict=True, gt=1)] = Field(
+        default=1.1, description="factor by which an 'auto' step may exceed the one before [1]"
+    )
+    max_dt: Positive | None = Field(default=None, description="largest 'auto' time step [s]")
+
+
+class Transfer(Table):
+    """How velocities go between points and grid."""
+
+    scheme: Literal["flip", "apic", "pic"] = Field(default="flip", description="transfer scheme")
+    flip: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
+        default=None, description="part of FLIP in the blend with PIC [1]; only with scheme 'flip', 0.95 if absent"
+    )
+
+    @property
+    def blend(self) -> float:
+        """Part of FLIP in the velocity update: 0 is pure PIC [1]."""
+        if self.scheme != "flip":
+            return 0.0
+        return 0.95 if self.flip is None else self.flip
+
+
+class Fill(Table):
+    """How a shape is filled with points."""
+
+    pattern: Literal["lattice", "poisson-disk"] = Field(default="lattice", description="arrangement of the points")
+    points_per_axis: Count = Field(default=2, description="points along each edge of a cell")
+    jitter: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
+        default=0.0, description="random displacement of lattice points, as a part of their spacing [1]"
+    )
+
+
+class Body(Table):
+    """Material that fills a shape at its start time."""
+
+    name: str = Field(default="", description="a name for messages and pictures")
+    material: str = Field(description="name of a material of this file or of the table of materials")
+    shape: Shape = Field(description="the shape that is filled")
+    velocity: Vector | None = Field(default=None, description="initial velocity [m/s]; at rest if absent")
+    spin: Spin | None = Field(
+        default=None, description="initial angular velocity about the centroid [rad/s]; a vector, in 2D a number"
+    )
+    start: NotNegative = Field(default=0.0, description="time at which the body appears [s]")
+    fill: Fill = Field(default=Fill(), description="how the shape is filled with points")
+    volume: Literal["exact", "grid"] = Field(
+        default="exact", description="rest volume of points: their share of the shape, or [Yue15]'s estimate by grid"
+    )
+
+
+class Copies(Table):
+    """A schedule on which copies of a body are released."""
+
+    count: Count = Field(description="number of copies")
+    interval: Positive = Field(description="time between two copies [s]")
+
+
+class Emitter(Table):
+    """A shape that releases material, as a flow or as copies one after another."""
+
+    name: str = Field(default="", description="a name for messages and pictures")
+    material: str = Field(description="name of a material of this file or of the table of materials")
+    shape: Shape = Field(description="the shape material comes out of, or the shape of each copy")
+    velocity: Vector = Field(description="velocity of released material [m/s]")
+    spin: Spin | None = Field(default=None, description="initial angular velocity of each copy [rad/s]")
+    start: NotNegative = Field(default=0.0, description="time of the first release [s]")
+    stop: Positive | None = Field(default=None, description="time after which nothing is released [s]")
+    rate: Positive | None = Field(default=None, description="volume released per time [m³/s], in 2D [m²/s]")
+    copies: Copies | None = Field(default=None, description="schedule of copies; instead of a rate")
+    fill: Fill = Field(default=Fill(), description="how released material is filled with points")
+
+
+class Obstacle(Table):
+    """A solid that material cannot enter; it is not moved by the material."""
+
+    name: str = Field(default="", description="a name for messages and pictures")
+    shape: Shape = Field(description="the solid")
+    contact: Contact = Field(default="separate", description="what touching material may do")
+    friction: NotNegative = Field(default=0.0, description="Coulomb coefficient of contact 'separate' [1]")
+    motion: Motion | None = Field(default=None, description="how the solid moves; at rest if absent")
+
+
+class MpmScene(Scene):
+    """A scene of the explicit material point method."""
+
+    method: Literal["mpm"] = Field(description="name of the simulation method")
+    dimension: Literal[2, 3] = Field(default=3, description="dimension; 2 is plane strain")
+    gravity: Gravity | None = Field(
+        default=None, description="gravity [m/s²], or keyframes { times, values }; 9.81 m/s² down the y axis if absent"
+    )
+    grid: Grid = Field(description="the background grid")
+    time: Time = Field(default=Time(), description="time stepping")
+    transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
+    body: tuple[Body, ...] = Field(default=(), description="bodies of material")
+    emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
+    obstacle: tuple[Obstacle, ...] = Field(default=(), description="solids in the way")
+    material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
+
+    def problems(self) -> list[Problem]:
+        """What is wrong across the scene."""
+        return [*self._resolution[1], *mpm_checks.problems(self)]
+
+    @cached_property
+    def _resolution(self) -> tuple[dict[str, Material], list[Problem]]:
+        bodies = ((f"body.{k}.material", body.material) for k, body in enumerate(self.body))
+        emitters = ((f"emitter.{k}.material", emitter.material) for k, emitter in enumerate(self.emitter))
+        return resolve_materials(self.material, [*bodies, *emitters])
+
+    @property
+    def materials(self) -> tuple[Material, ...]:
+        """Law and parameters of every material, those of bodies and emitters first, in the order of the file."""
+        return tuple(self._resolution[0].values())
+
+    def material_index(self, name: str) -> int:
+        """Place in `materials` of the material called `name`."""
+        return list(self._resolution[0]).index(name)
+
+    @property
+    def gravity_keyframes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Times (k,) [s] and gravity at them (k, dimension) [m/s²]; constant gravity has one time."""
+        if isinstance(self.gravity, GravityKeyframes):
+            return np.array(self.gravity.times), np.array(self.gravity.values)
+        down = (0.0, -STANDARD_GRAVITY, 0.0)[: self.dimension]
+        return np.zeros(1), np.array([down if self.gravity is None else self.gravity])
+
+    def gravity_at(self, time: float) -> NDArray[np.float64]:
+        """Gravity at a time [m/s²], shape (dimension,)."""
+        times, values = self.gravity_keyframes
+        return np.array([np.interp(time, times, component) for component in values.T])
+
+    def resolved(self) -> dict[str, Any]:
+        """The scene with the parameters of every material written out."""
+        tables = super().resolved()
+        tables["material"] = {
+            material.name: {"law": material.law.name, **material.parameters.model_dump(mode="json")}
+            for material in self.materials
+        }
+        return tables
+
+    def coarser(self) -> tuple[Scene, str]:
+        """The scene on cells of twice the size."""
+        cell = 2 * self.grid.cell
+        less, work = 2**self.dimension, 2 ** (self.dimension + 1)
+        gain = f"1/{less} of the points, about 1/{work} of the time"
+        sentence = f"cells of {cell:g} m instead of {self.grid.cell:g} m: {gain}"
+        tables = self.resolved()
+        return Scene(**{**tables, "grid": {**tables["grid"], "cell": cell}}), sentence

@@ -1,0 +1,127 @@
+"""Changing a scene before it is checked: `--set path.to.key=value` and the presets a scene file brings."""
+
+import copy
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from spume.errors import SceneError
+from spume.scene.problems import Path, dotted, known_keys, nearest, shown
+
+BARE_WORD = re.compile(r"[A-Za-z_][\w -]*")
+"""A value that needs no quotes on the command line, where the shell has eaten them: --set grid.spline=quadratic."""
+
+
+def apply_overrides(data: dict[str, Any], overrides: Iterable[str], model: Any) -> dict[str, Any]:
+    """`data` with each "path.to.key=value" put in; `model` tells which keys exist."""
+    changed = copy.deepcopy(data)
+    for text in overrides:
+        path, value = parse_override(text)
+        _put(changed, path, value, model, text)
+    return changed
+
+
+def parse_override(text: str) -> tuple[Path, Any]:
+    """The path and the value of "path.to.key=value"."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise SceneError(f"--set {text}: it should be path.to.key=value, as in grid.cell=0.01")
+    return _parse_path(key, text), _parse_value(value.strip(), text)
+
+
+def _parse_path(key: str, text: str) -> Path:
+    try:
+        table: Any = tomllib.loads(f"{key} = 0")
+    except tomllib.TOMLDecodeError:
+        raise SceneError(f"--set {text}: '{key}' is not a path of keys, as body.0.velocity is") from None
+    path: list[str | int] = []
+    while isinstance(table, dict):
+        ((part, table),) = table.items()
+        path.append(part)
+    return tuple(path)
+
+
+def _parse_value(value: str, text: str) -> Any:
+    try:
+        parsed = tomllib.loads(f"value = {value}")
+    except (tomllib.TOMLDecodeError, ValueError):
+        if BARE_WORD.fullmatch(value):
+            return value
+        raise SceneError(f"--set {text}: '{value}' is not a TOML value such as 0.5, \"name\" or [1, 0, 0]") from None
+    if set(parsed) != {"value"}:
+        raise SceneError(f"--set {text}: '{value}' holds more than one value")
+    return parsed["value"]
+
+
+def _put(data: dict[str, Any], path: Path, value: Any, model: Any, text: str) -> None:
+    table: Any = data
+    walked: list[str | int] = []
+    for part in path[:-1]:
+        key = _existing_part(table, part, walked, model, text)
+        if isinstance(table, dict):
+            table.setdefault(key, {})
+        table = table[key]
+        walked.append(key)
+    key = _existing_part(table, path[-1], walked, model, text)
+    table[key] = value
+
+
+def _existing_part(table: Any, part: str | int, walked: list[str | int], model: Any, text: str) -> str | int:
+    """`part` as a key or index of `table`, or an error that says which part of the path is wrong."""
+    where = dotted(tuple(walked)) if walked else "the scene"
+    if isinstance(table, list):
+        if not str(part).isdigit() or int(part) >= len(table):
+            raise SceneError(f"--set {text}: {where} has entries 0 to {len(table) - 1}, and '{part}' is none of them")
+        return int(part)
+    if not isinstance(table, dict):
+        raise SceneError(f"--set {text}: {where} is {shown(table)}, which has no key '{part}'")
+    known = known_keys(model, tuple(walked))
+    if part not in table and known and part not in known:
+        hint = nearest(part, known)
+        wanted = f"did you mean '{hint}'?" if hint else f"its keys are {', '.join(known)}"
+        raise SceneError(f"--set {text}: {where} has no key '{part}': {wanted}")
+    return part
+
+
+def apply_preset(data: dict[str, Any], preset: str | None, source: str) -> dict[str, Any]:
+    """`data` without its [preset.*] tables, the chosen one merged in.
+
+    A preset holds nested tables, or dotted keys in quotes that reach into lists: "body.0.velocity" = [1, 0, 0].
+    """
+    presets = data.get("preset", {})
+    plain = copy.deepcopy({key: value for key, value in data.items() if key != "preset"})
+    if not isinstance(presets, dict) or not all(isinstance(table, dict) for table in presets.values()):
+        raise SceneError(f"{source}: preset is {shown(presets)}: it should be tables of changes, as [preset.draft]")
+    if preset is None:
+        return plain
+    if preset not in presets:
+        hint = nearest(preset, presets)
+        known = f"its presets are {', '.join(presets)}" if presets else "it has none"
+        raise SceneError(f"{source}: there is no preset '{preset}': {f'did you mean {hint!r}?' if hint else known}")
+    _merge(plain, presets[preset], f"{source}: preset.{preset}")
+    return plain
+
+
+def _merge(data: dict[str, Any], changes: Mapping[str, Any], where: str) -> None:
+    for key, value in changes.items():
+        path = _parse_path(key, f"{where}.{key}") if "." in key else (key,)
+        table: Any = data
+        for part in path[:-1]:
+            table = _descend(table, part, f"{where}.{key}")
+        last = int(path[-1]) if isinstance(table, list) and str(path[-1]).isdigit() else path[-1]
+        if isinstance(table, list) and (not isinstance(last, int) or last >= len(table)):
+            raise SceneError(f"{where}.{key}: there is no entry '{last}', only {len(table)} entries from 0 on")
+        present = table.get(last) if isinstance(table, dict) else table[last]
+        if isinstance(value, Mapping) and isinstance(present, dict):
+            _merge(present, value, f"{where}.{key}")
+        else:
+            table[last] = copy.deepcopy(value)
+
+
+def _descend(table: Any, part: str | int, where: str) -> Any:
+    if isinstance(table, dict):
+        return table.setdefault(part, {})
+    if isinstance(table, list) and str(part).isdigit() and int(part) < len(table):
+        return table[int(part)]
+    raise SceneError(f"{where}: '{part}' leads nowhere in this scene")

@@ -1,0 +1,172 @@
+"""Sentences for what is wrong with a scene: where, what was found, what would be right."""
+
+import difflib
+import re
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from spume.errors import SceneError
+
+SHOWN = 6
+"""A message shows at most so many problems; the rest are counted."""
+
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+"""Keys TOML takes without quotes."""
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong, as a sentence that begins with the path of the key."""
+
+    path: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.path} {self.sentence}".strip()
+
+
+class SceneProblems(SceneError):
+    """A scene with problems, each a sentence of its own."""
+
+    def __init__(self, problems: Sequence[Problem], source: str = "") -> None:
+        self.problems = tuple(problems)
+        prefix = f"{source}: " if source else ""
+        lines = [f"{prefix}{problem}" for problem in self.problems[:SHOWN]]
+        if len(self.problems) > SHOWN:
+            lines.append(f"{prefix}and {len(self.problems) - SHOWN} more problems")
+        super().__init__("\n".join(lines))
+
+
+def nearest(name: Any, known: Iterable[str]) -> str | None:
+    """The name among `known` a person most likely meant."""
+    found = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def dotted(path: Path) -> str:
+    """The path as `--set` takes it: body.0.velocity, material."soft rubber".density."""
+    return ".".join(part if BARE_KEY.fullmatch(part) else f'"{part}"' for part in map(str, path))
+
+
+def shown(value: Any) -> str:
+    """A value as a person would write it in a scene, cut when long."""
+    if isinstance(value, bool):
+        text = str(value).lower()
+    elif isinstance(value, Mapping):
+        text = "a table with " + (", ".join(str(key) for key in value) or "no keys")
+    elif isinstance(value, list | tuple):
+        text = f"[{', '.join(shown(item) for item in value)}]"
+    else:
+        text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def describe(error: ValidationError, model: type[BaseModel], data: Mapping[str, Any]) -> list[Problem]:
+    """The problems pydantic found in `data`, one sentence each."""
+    problems: dict[tuple[str, str], Problem] = {}
+    for item in error.errors(include_url=False):
+        path = _real_path(item["loc"], data, item["type"])
+        problem = Problem(dotted(path), _sentence(item, path, model))
+        problems.setdefault((problem.path, problem.sentence), problem)
+    return list(problems.values())
+
+
+def _sentence(item: Any, path: Path, model: type[BaseModel]) -> str:
+    kind, found = item["type"], item["input"]
+    if kind == "missing":
+        meaning = _description(model, path)
+        return f"is missing{f': {meaning}' if meaning else ''}"
+    if kind == "extra_forbidden":
+        known = known_keys(model, path[:-1])
+        hint = nearest(path[-1], known)
+        return "is unknown: " + (f"did you mean '{hint}'?" if hint else f"the keys known here are {', '.join(known)}")
+    if kind in ("value_error", "wrong"):
+        return f"is wrong: {item['ctx']['error'] if kind == 'value_error' else item['msg']}"
+    message = item["msg"].replace("Input should", "it should")
+    if kind == "literal_error" and isinstance(found, str):
+        wanted = item["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+        hint = nearest(found, wanted)
+        message += f"; did you mean '{hint}'?" if hint else ""
+    meaning = _description(model, path)
+    return f"is {shown(found)}: {message[:1].lower()}{message[1:]}{f' ({meaning})' if meaning else ''}"
+
+
+def _real_path(loc: tuple[Any, ...], data: Any, kind: str) -> Path:
+    """`loc` without the names of union members, which pydantic mixes in and no scene contains."""
+    path: list[str | int] = []
+    for position, part in enumerate(loc):
+        if _contains(data, part):
+            data = data[part]
+        elif kind == "missing" and position == len(loc) - 1:
+            data = None
+        else:
+            continue
+        path.append(part)
+    return tuple(path)
+
+
+def _contains(data: Any, part: str | int) -> bool:
+    if isinstance(data, list | tuple):
+        return isinstance(part, int) and part < len(data)
+    return isinstance(data, Mapping) and part in data
+
+
+def _expand(annotation: Any) -> Iterator[Any]:
+    """The members of a union, recursively; other annotations as they are."""
+    if hasattr(annotation, "__value__"):
+        yield from _expand(annotation.__value__)
+    elif get_origin(annotation) is Annotated:
+        yield from _expand(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, types.UnionType):
+        for member in get_args(annotation):
+            yield from _expand(member)
+    else:
+        yield annotation
+
+
+def _below(annotation: Any, key: str | int) -> Iterator[Any]:
+    for member in _expand(annotation):
+        origin, arguments = get_origin(member), get_args(member)
+        if isinstance(member, type) and issubclass(member, BaseModel):
+            for name, field in member.model_fields.items():
+                if key in (name, field.alias):
+                    yield field.annotation
+        elif origin in (list, tuple, Sequence) and isinstance(key, int) and arguments:
+            yield arguments[0]
+        elif origin in (dict, Mapping) and len(arguments) == 2:
+            yield arguments[1]
+
+
+def _at(model: Any, path: Path) -> list[Any]:
+    """The annotations a value at `path` may have."""
+    current = [model]
+    for key in path:
+        current = [found for annotation in current for found in _below(annotation, key)]
+    return current
+
+
+def known_keys(model: Any, path: Path) -> list[str]:
+    """The keys a table at `path` may have; empty where any key or none is allowed."""
+    members = [member for annotation in _at(model, path) for member in _expand(annotation)]
+    found = [m for m in members if isinstance(m, type) and issubclass(m, BaseModel)]
+    if any(m.model_config.get("extra") == "allow" for m in found):
+        return []
+    return list(dict.fromkeys(field.alias or name for m in found for name, field in m.model_fields.items()))
+
+
+def _description(model: Any, path: Path) -> str:
+    if not path:
+        return ""
+    for annotation in _at(model, path[:-1]):
+        for member in _expand(annotation):
+            if isinstance(member, type) and issubclass(member, BaseModel):
+                for name, field in member.model_fields.items():
+                    if path[-1] in (name, field.alias) and field.description:
+                        return field.description
+    return ""

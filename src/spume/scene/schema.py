@@ -1,0 +1,35 @@
+"""The JSON Schema of scene files."""
+
+from typing import Any
+
+from spume.errors import SceneError
+from spume.scene.problems import SceneProblems
+from spume.scene.registry import SCENE_MODELS, scene_model
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+PRESETS = {
+    "type": "object",
+    "description": "changes of the scene by name, chosen with --preset; a key in quotes may be a path into lists",
+    "additionalProperties": {"type": "object"},
+}
+
+
+def scene_schema(method: str | None = None) -> dict[str, Any]:
+    """The schema of the scenes of `method`, or of all methods."""
+    if method is not None:
+        try:
+            return {"$schema": DIALECT, **_of_method(method)}
+        except SceneProblems as error:
+            raise SceneError(str(error)) from None
+    schemas = {name: _of_method(name) for name in SCENE_MODELS}
+    definitions: dict[str, Any] = {}
+    for schema in schemas.values():
+        definitions |= schema.pop("$defs", {})
+    return {"$schema": DIALECT, "title": "spume scene", "oneOf": list(schemas.values()), "$defs": definitions}
+
+
+def _of_method(method: str) -> dict[str, Any]:
+    schema = scene_model(method).model_json_schema()
+    schema["properties"]["preset"] = PRESETS
+    return schema
