@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field as Describe
+from pydantic import BaseModel, ConfigDict
+from pydantic import Field as Describe
 
 from spume.fields import Field
 
@@ -40,7 +41,7 @@ class Law:
     energy(material, mine, rows, energy, *history)
         writes the elastic energy per rest volume [J/m³], shape (n,)
 
-    `material` (n,) indexes `rows`, the packed parameters of all materials of the scene, one row each; `history` holds
+    The initial values of `fields` are stress-free. `material` (n,) indexes `rows`, the packed parameters of all materials of the scene, one row each; `history` holds
     the arrays of `fields`, in that order.
     """
 

@@ -1,0 +1,62 @@
+"""Stops a simulation that has gone wrong, and says where, why and what to change."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import RunFailed
+from spume.mpm.grid import REACH_IN_BLOCKS
+from spume.mpm.state import State
+from spume.mpm.transfers import BLOCK
+
+VOLUME_RATIO_RANGE = (0.02, 50.0)
+"""J = det F outside this range means that points were crushed or torn apart numerically."""
+
+INTERVAL = 32
+"""Steps between two checks; a check costs about a hundredth of a step."""
+
+
+def volume_ratio(state: State) -> NDArray[np.float64]:
+    """J = det F of each point."""
+    return np.asarray(np.linalg.det(state.particles.F))
+
+
+def check(state: State, walls: tuple[NDArray[np.float64], NDArray[np.float64]] | None) -> None:
+    """Raise RunFailed if a point's J is out of range, or a point is outside the walls or the reach of the grid."""
+    if len(state.particles) == 0:
+        return
+    _check_volume_ratio(state)
+    x = state.particles.x
+    if walls is not None:
+        lower, upper = walls
+        beyond = np.max(np.maximum(lower - x, x - upper), axis=1)
+        worst = int(np.argmax(beyond))
+        # Points may dip below a wall by what separating contact lets through: less than a cell.
+        if beyond[worst] > state.grid.cell:
+            raise RunFailed(
+                f"point {worst} left the walls by {beyond[worst]:.3g} m at t = {state.time:.6g} s, "
+                f"at {_place(state, worst)}: it crossed the wall's contact zone in one step; reduce [time] courant, "
+                "or move the wall outwards"
+            )
+    reach = REACH_IN_BLOCKS * BLOCK[state.grid.dimension][0] * state.grid.cell
+    far = int(np.argmax(np.abs(x).max(axis=1)))
+    if np.abs(x[far]).max() > reach:
+        raise RunFailed(
+            f"point {far} is at {_place(state, far)} at t = {state.time:.6g} s, further from the origin than the grid "
+            f"reaches ({reach:.3g} m): give the scene a ground or walls to keep it"
+        )
+
+
+def _check_volume_ratio(state: State) -> None:
+    J = volume_ratio(state)
+    low, high = VOLUME_RATIO_RANGE
+    for worst in (int(np.argmin(J)), int(np.argmax(J))):
+        if not low < J[worst] < high:
+            kind = "crushed" if J[worst] <= low else "blown up"
+            raise RunFailed(
+                f"point {worst} at {_place(state, worst)} was {kind} to {J[worst]:.3g} times its rest volume at "
+                f"t = {state.time:.6g} s: reduce [time] courant or dt, stiffen the material, or slow down what presses it"
+            )
+
+
+def _place(state: State, point: int) -> str:
+    return "(" + ", ".join(f"{c:.4g}" for c in state.particles.x[point]) + ") m"

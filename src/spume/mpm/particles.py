@@ -1,0 +1,78 @@
+"""Points and what they carry: one array per declared field."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.fields import Field, merge_declarations
+
+
+def point_fields(dimension: int, affine: bool) -> tuple[Field, ...]:
+    """What every material point carries, whatever its law."""
+    fields = [
+        Field("x", (dimension,), 0.0, "m", "average", description="position"),
+        Field("v", (dimension,), 0.0, "m/s", "average", description="velocity"),
+        Field("mass", (), 0.0, "kg", "share", description="mass"),
+        Field("volume", (), 0.0, "m³", "share", description="volume at rest"),
+        Field("material", (), 0, "1", "nearest", dtype="int32", description="index of the material"),
+        Field("body", (), 0, "1", "nearest", dtype="int32", description="index of the body or emitter it came from"),
+        Field(
+            "stress", (6,), 0.0, "Pa", "average", in_frames=False, description="Kirchhoff stress at the end of the step"
+        ),
+    ]
+    if affine:
+        fields.append(
+            Field("C", (dimension, dimension), 0.0, "1/s", "average", in_frames=False, description="affine velocity")
+        )
+    return tuple(fields)
+
+
+class Particles:
+    """Arrays of equal length, one per field, as attributes: `particles.x`, `particles.v`, `particles.F`, …"""
+
+    def __init__(self, groups: Iterable[Iterable[Field]]) -> None:
+        self.fields = merge_declarations(groups)
+        self._arrays: dict[str, NDArray[Any]] = {field.name: field.allocate(0) for field in self.fields}
+
+    def __len__(self) -> int:
+        return len(self._arrays["x"])
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        try:
+            return self.__dict__["_arrays"][name]
+        except KeyError:
+            raise AttributeError(f"points carry no '{name}'; they carry {', '.join(self._arrays)}") from None
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._arrays
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by field name."""
+        return dict(self._arrays)
+
+    def replace(self, arrays: dict[str, NDArray[Any]]) -> None:
+        """Take `arrays`, one per field, as the state."""
+        missing = self._arrays.keys() ^ arrays.keys()
+        if missing or len({len(a) for a in arrays.values()}) > 1:
+            raise ValueError(f"arrays do not fit the declared fields: {sorted(missing) or 'unequal lengths'}")
+        for field in self.fields:
+            self._arrays[field.name] = np.array(arrays[field.name], dtype=field.dtype, order="C")
+
+    def add(self, count: int, **values: Any) -> slice:
+        """Append `count` points; fields not given take their initial value. Returns where they stand."""
+        if unknown := values.keys() - self._arrays.keys():
+            raise ValueError(f"no such fields: {sorted(unknown)}")
+        before = len(self)
+        for field in self.fields:
+            fresh = field.allocate(count)
+            if field.name in values:
+                fresh[...] = values[field.name]
+            self._arrays[field.name] = np.concatenate([self._arrays[field.name], fresh])
+        return slice(before, before + count)
+
+    def take(self, index: NDArray[Any]) -> None:
+        """Keep the points `index` selects, in its order: a permutation sorts, a mask removes."""
+        for name, array in self._arrays.items():
+            self._arrays[name] = array[index]
