@@ -1,7 +1,7 @@
 """Tensors of three dimensions at one point, as tuples.
 
-Full tensors are row-major 9-tuples, symmetric ones (xx, yy, zz, xy, xz, yz). Entries may be of any magnitude from 1e-150
-to 1e150. Nothing is raised: the inverse of a singular tensor is not finite, and NaN in gives NaN out. The
+Full tensors are row-major 9-tuples, symmetric ones (xx, yy, zz, xy, xz, yz). Entries may be of any magnitude from
+1e-150 to 1e150. Nothing is raised: the inverse of a singular tensor is not finite, and NaN in gives NaN out. The
 decompositions stand in `spectral3` and are offered here with the rest.
 """
 
