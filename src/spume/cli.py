@@ -129,7 +129,7 @@ def scenes(*, as_json: Json = False) -> None:
     if as_json:
         _print_json(entries)
         return
-    width = max(len(entry["name"]) for entry in entries)
+    width = max((len(entry["name"]) for entry in entries), default=0)
     for entry in entries:
         presets = f"  (presets: {', '.join(entry['presets'])})" if entry["presets"] else ""
         print(f"{entry['name']:{width}}  {entry['title']}{presets}")

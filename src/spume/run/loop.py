@@ -22,7 +22,7 @@ from spume.run.storage import DiskFull, plain, read_arrays, read_metadata, verif
 from spume.scene.common import Scene
 from spume.version import __version__
 
-TIMING = "timing"
+SECONDS = "seconds"
 """The key of a method's diagnostics that holds wall times [s]. They differ from run to run, so they go into the
 manifest and not into the frames, whose files are the same bits whenever the scene is run."""
 
@@ -95,6 +95,9 @@ def _session(place: RunFolder, threads: int | None, display: Display) -> Iterato
     with place.locked(), stop_on_signals(display.note) as stop, compilation_listener(display.compiling):
         try:
             yield stop
+        except DiskFull as error:
+            then = f"'spume resume {place.path}'" if place.manifest.exists() else "run the scene again"
+            raise DiskFull(f"{error}; what is there stays good: make room, then {then}") from error
         finally:
             display.end()
 
@@ -135,8 +138,6 @@ def _advance(
             manifest = _save(method, number, time, place, manifest, complete=number == last)
         except RunFailed as error:
             raise RunFailed(f"{error}; frames 0 to {number - 1} are good, in '{place.path}'") from error
-        except DiskFull as error:
-            raise DiskFull(f"{error}; what is there stays good: make room, then 'spume resume {place.path}'") from error
         display.frame(number)
     if not manifest.complete:
         manifest = replace(manifest, complete=True)
@@ -147,11 +148,11 @@ def _advance(
 def _save(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest, complete: bool) -> Manifest:
     """Put frame, checkpoint and manifest on disk, in this order."""
     diagnostics = plain(method.diagnostics())
-    timing = {TIMING: diagnostics.pop(TIMING)} if TIMING in diagnostics else {}
+    wall_times = {SECONDS: diagnostics.pop(SECONDS)} if SECONDS in diagnostics else {}
     about = {"frame": number, "time": time, "diagnostics": diagnostics}
     write_arrays(place.frame(number), method.frame(), about)
     _write_checkpoint(method, number, place, manifest)
-    manifest = replace(manifest.with_frame(_entry(about) | timing), complete=complete)
+    manifest = replace(manifest.with_frame(_entry(about) | wall_times), complete=complete)
     manifest.write(place.manifest)
     return manifest
 

@@ -71,7 +71,8 @@ class Method(Protocol):
         """The arrays of a frame, by field name."""
 
     def diagnostics(self) -> dict[str, Any]:
-        """Numbers about the present state, JSON-serialisable."""
+        """Numbers about the present state, JSON-serialisable. All follow from the scene alone, but for wall times [s],
+        which go under the key "seconds": the loop keeps those out of the frames, whose bits are the same in every run."""
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs: arrays, and JSON-serialisable values (random state included)."""

@@ -191,14 +191,17 @@ class MpmScene(Scene):
 
     @property
     def gravity_keyframes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Times (k,) [s] and gravity at them (k, dimension) [m/s²]; constant gravity has one time."""
+        """Times (k,) [s] and gravity at them (k, 3) [m/s²], its third component 0 in 2D; constant gravity has one time."""
         if isinstance(self.gravity, GravityKeyframes):
-            return np.array(self.gravity.times), np.array(self.gravity.values)
-        down = (0.0, -STANDARD_GRAVITY, 0.0)[: self.dimension]
-        return np.zeros(1), np.array([down if self.gravity is None else self.gravity])
+            times, values = self.gravity.times, self.gravity.values
+        else:
+            times, values = (0.0,), (self.gravity or (0.0, -STANDARD_GRAVITY, 0.0),)
+        spatial = np.zeros((len(times), 3))
+        spatial[:, : len(values[0])] = values
+        return np.array(times), spatial
 
     def gravity_at(self, time: float) -> NDArray[np.float64]:
-        """Gravity at a time [m/s²], shape (dimension,)."""
+        """Gravity at a time [m/s²], shape (3,)."""
         times, values = self.gravity_keyframes
         return np.array([np.interp(time, times, component) for component in values.T])
 

@@ -5,6 +5,7 @@ saved state, so a continuation that forgets anything shows in the bits.
 """
 
 import time
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -71,7 +72,7 @@ class Ballistic:
             "elastic_energy": 0.0,
             "volume": 1.0,
             "steps": self.steps,
-            "timing": {"advance": time.perf_counter()},
+            "seconds": {"advance": time.perf_counter()},
         }
 
     def checkpoint(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -85,6 +86,22 @@ class Ballistic:
 
 
 SCENE = {"title": "points", "method": "ballistic", "duration": 0.05, "frame_rate": 200.0, "seed": 3}
+SCENE_TEXT = 'title = "points"\nmethod = "ballistic"\nduration = 0.05\nframe_rate = 200.0\nseed = 3\n'
+
+
+def make_scene(**changes: Any) -> Scene:
+    """The standard scene, 11 frames of 50 points, with changes."""
+    return Scene(**{**SCENE, **changes})
+
+
+def frame_bytes(folder: Path) -> dict[str, bytes]:
+    """The bytes of every frame file of a run."""
+    return {file.name: file.read_bytes() for file in sorted((folder / "frames").iterdir())}
+
+
+def without_wall_times(diagnostics: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Diagnostics that two runs of one scene have in common."""
+    return [{key: value for key, value in entry.items() if key != "seconds"} for entry in diagnostics]
 
 
 def register() -> None:

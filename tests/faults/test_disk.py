@@ -1,0 +1,178 @@
+"""Full disks and damaged files: a clear sentence, good frames stay good, and the run can go on."""
+
+import errno
+import os
+import resource
+import signal
+import time
+
+import pytest
+from ballistic import frame_bytes, make_scene, without_wall_times
+
+import spume
+from spume.errors import CacheError
+from spume.run import storage
+from spume.run.loop import resume_run, start_run
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The standard run, uninterrupted."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    start_run(make_scene(), folder)
+    return folder
+
+
+def fill_disk_after(monkeypatch, written: int) -> None:
+    """Let writing fail once `written` files are in place, half way into the next one."""
+    original, files = storage.write_atomically, 0
+
+    class HalfFull:
+        def __init__(self, file):
+            self._file = file
+
+        def write(self, data):
+            self._file.write(bytes(data)[: len(data) // 2])
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def limited(path, write, size):
+        nonlocal files
+        files += 1
+        original(path, write if files <= written else lambda file: write(HalfFull(file)), size)
+
+    monkeypatch.setattr(storage, "write_atomically", limited)
+
+
+@pytest.mark.parametrize("written", [1, 2, 3, 7, 11, 12, 20, 33])
+def test_a_full_disk_is_named_and_the_run_goes_on_once_there_is_room(tmp_path, whole, monkeypatch, written):
+    fill_disk_after(monkeypatch, written)
+    with pytest.raises(
+        CacheError, match=r"no space left in '.*': .* needs .*B and .*B is free.*make room.*spume resume"
+    ):
+        start_run(make_scene(), tmp_path / "run")
+    assert not list(tmp_path.rglob("*.partial"))
+    for frame in spume.open_run(tmp_path / "run"):
+        assert frame.path.read_bytes() == (whole / "frames" / frame.path.name).read_bytes()
+    monkeypatch.undo()
+    resume_run(tmp_path / "run")
+    assert frame_bytes(tmp_path / "run") == frame_bytes(whole)
+
+
+def test_a_file_larger_than_the_system_allows_is_a_full_disk(tmp_path):
+    scene = make_scene(points=20_000)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (500_000, before[1]))
+    try:
+        with pytest.raises(CacheError, match=r"no space left .* frame_00000\.safetensors needs 960\.\d kB"):
+            start_run(scene, tmp_path / "run")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+    assert not list(tmp_path.rglob("*.partial"))
+    resume_run(tmp_path / "run")
+    assert spume.open_run(tmp_path / "run").complete
+
+
+def test_a_folder_that_cannot_be_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CacheError, match="a file is in its way"):
+        start_run(make_scene(), tmp_path / "file" / "run")
+
+
+def damage(path, how: str) -> None:
+    """Cut a file in half, empty it, or flip a bit of its last quarter."""
+    data = bytearray(path.read_bytes())
+    if how == "truncated":
+        data = data[: len(data) // 2]
+    elif how == "emptied":
+        data = bytearray()
+    else:
+        data[3 * len(data) // 4] ^= 4
+    path.write_bytes(bytes(data))
+
+
+HOWS = ["truncated", "emptied", "flipped"]
+
+
+@pytest.fixture
+def stopped(tmp_path):
+    """A run that went wrong after frame 5 and could be resumed."""
+    with pytest.raises(spume.RunFailed):
+        start_run(make_scene(fails_at=0.028), tmp_path / "run")
+    return tmp_path / "run"
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_a_damaged_frame_is_named_and_the_others_stay_readable(stopped, how):
+    damage(stopped / "frames" / "frame_00003.safetensors", how)
+    run = spume.open_run(stopped)
+    with pytest.raises(CacheError, match=r"frame_00003\.safetensors' is damaged"):
+        run[3]
+    assert run[2].number == 2
+    assert run[4].number == 4
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_a_damaged_manifest_is_named_and_resuming_rebuilds_it(tmp_path, whole, how):
+    start_run(make_scene(), tmp_path / "run")
+    damage(tmp_path / "run" / "manifest.json", how)
+    with pytest.raises(CacheError, match=r"manifest\.json' is damaged.*spume resume"):
+        spume.open_run(tmp_path / "run")
+    resume_run(tmp_path / "run")
+    rebuilt, intact = spume.open_run(tmp_path / "run"), spume.open_run(whole)
+    assert rebuilt.complete
+    assert without_wall_times(rebuilt.diagnostics) == without_wall_times(intact.diagnostics)
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_a_damaged_checkpoint_is_named_with_what_to_do(stopped, how):
+    damage(stopped / "checkpoint.safetensors", how)
+    with pytest.raises(CacheError, match=r"checkpoint\.safetensors' is damaged.*start it again with --overwrite"):
+        resume_run(stopped)
+    assert len(list(spume.open_run(stopped))) == 6
+
+
+def test_a_missing_frame_before_the_checkpoint_is_told_and_the_run_goes_on(tmp_path, capsys):
+    from spume.run.progress import display_for
+
+    start_run(make_scene(), tmp_path / "run")
+    (tmp_path / "run" / "manifest.json").unlink()
+    (tmp_path / "run" / "frames" / "frame_00002.safetensors").unlink()
+    resume_run(tmp_path / "run", display=display_for())
+    assert "frame_00002.safetensors' is missing" in capsys.readouterr().err
+    with pytest.raises(CacheError, match="frame_00002"):
+        spume.open_run(tmp_path / "run")[2]
+
+
+@pytest.mark.parametrize("make", [lambda p: None, lambda p: p.mkdir(), lambda p: p.write_text("")])
+def test_what_is_no_run_is_said_to_be_none(tmp_path, make):
+    make(tmp_path / "thing")
+    with pytest.raises(CacheError, match=r"there is no folder|holds no run"):
+        spume.open_run(tmp_path / "thing")
+    with pytest.raises(CacheError, match=r"there is no folder|missing"):
+        resume_run(tmp_path / "thing")
+
+
+def test_a_run_of_another_format_is_refused(tmp_path):
+    start_run(make_scene(), tmp_path / "run")
+    manifest = storage.read_json(tmp_path / "run" / "manifest.json")
+    storage.write_json(tmp_path / "run" / "manifest.json", manifest | {"format": 99})
+    with pytest.raises(CacheError, match="format 99"):
+        spume.open_run(tmp_path / "run")
+
+
+def test_a_second_interruption_ends_at_once_and_the_checkpoint_stays_good(tmp_path):
+    import threading
+
+    def insist():
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.02)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    timer = threading.Timer(0.15, insist)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        start_run(make_scene(pause=0.5, duration=10.0, frame_rate=1.0), tmp_path / "run")
+    timer.join()
+    assert len(spume.open_run(tmp_path / "run")) == 1
