@@ -1,0 +1,175 @@
+"""Compilation of a shape into a program.
+
+Displacements, rotations and scales are multiplied out: every primitive carries its own place. Copies of a repeated shape
+become rows of their own, with guards over groups of them in a tree, so that a point visits only the copies near it.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import SceneError
+from spume.geometry import codes, combined_shapes as combined
+from spume.geometry.canonical import canonical
+from spume.geometry.codes import ShapeProgram
+from spume.geometry.extent import Extent, displacement, extent
+from spume.geometry.placement import HERE, Placement
+from spume.geometry.primitive_shapes import Mesh, ShapePart
+from spume.geometry.structure import check_dimension, placed
+
+COPIES = 20_000
+"""Copies of a shape a `repeat` may make."""
+
+FAR = 1e150
+"""Stands for infinity in guards, where its square must be a number [m]."""
+
+
+def compile_shape(shape: ShapePart, dimension: int, folder: Path | None = None) -> ShapeProgram:
+    """The program of `shape` in a scene of `dimension` 2 or 3; relative paths of meshes start at `folder`.
+
+    Raises SceneError when the shape does not fit the dimension or a mesh cannot be used.
+    """
+    check_dimension(shape, dimension)
+    assembler = _Assembler(dimension, folder)
+    assembler.add(shape, HERE, codes.LOAD, 0.0)
+    return assembler.program()
+
+
+class _Assembler:
+    """Rows and numbers written so far. `how` says how a part is combined with what the rows before it computed."""
+
+    def __init__(self, dimension: int, folder: Path | None) -> None:
+        self.dimension = dimension
+        self.folder = folder
+        self.rows: list[list[int]] = []
+        self.numbers: list[float] = []
+        self.voxels: list[NDArray[np.float64]] = []
+        self.depth = 0
+
+    def program(self) -> ShapeProgram:
+        return ShapeProgram(
+            np.array(self.rows, dtype=np.int64),
+            np.array([*self.numbers, 0.0]),
+            np.array([0, len(self.rows)], dtype=np.int64),
+            np.concatenate([np.zeros(1), *self.voxels]),
+            self.dimension,
+        )
+
+    def add(self, shape: ShapePart, placement: Placement, how: int, width: float) -> None:
+        """Add `shape`, merged into the combination around it where that is the same, on the stack otherwise."""
+        if inner := placed(shape, placement):
+            self.add(*inner, how, width)
+        elif isinstance(shape, combined.Union | combined.Repeat) and how in (codes.LOAD, codes.UNION, codes.DIFFERENCE):
+            self._add_union(shape, placement, how)
+        elif isinstance(shape, combined.Intersection) and how in (codes.LOAD, codes.INTERSECTION):
+            self._add_each(shape.of, placement, how, codes.INTERSECTION, 0.0)
+        elif isinstance(shape, combined.Difference) and how in (codes.LOAD, codes.INTERSECTION):
+            self.add(shape.of, placement, how, 0.0)
+            self._add_each(shape.minus, placement, codes.DIFFERENCE, codes.DIFFERENCE, 0.0)
+        elif isinstance(shape, combined.SmoothUnion) and how == codes.LOAD:
+            self._add_each(shape.of, placement, how, codes.SMOOTH_UNION, placement.scale * shape.radius)
+        elif isinstance(shape, combined.CombinedShape):
+            self._add_nested(shape, placement, how, width)
+        elif isinstance(shape, Mesh) and how in (codes.UNION, codes.DIFFERENCE):
+            self._add_nested(shape, placement, how, width)
+        else:
+            self._add_primitive(shape, placement, how, width)
+
+    def _add_each(
+        self, shapes: tuple[ShapePart, ...], placement: Placement, first: int, rest: int, width: float
+    ) -> None:
+        for k, shape in enumerate(shapes):
+            self.add(shape, placement, first if k == 0 else rest, width)
+
+    def _add_union(self, shape: combined.Union | combined.Repeat, placement: Placement, how: int) -> None:
+        guard = self._open_guard(extent(shape, placement, self.dimension, self.folder), how)
+        if isinstance(shape, combined.Repeat):
+            copies = math.prod(shape.count)
+            if copies > COPIES:
+                raise SceneError(f"the shape 'repeat' makes {copies} copies, and {COPIES} is the most; lower its 'count'")
+            self._add_copies(shape, placement, how, [(0, count) for count in shape.count])
+        else:
+            self._add_each(shape.of, placement, how, codes.UNION if how == codes.LOAD else how, 0.0)
+        self._close_guard(guard)
+
+    def _add_copies(self, shape: combined.Repeat, placement: Placement, how: int, span: list[tuple[int, int]]) -> None:
+        """The copies whose indices lie in `span`: halved along the direction of most copies, a guard for each half."""
+        counts = [last - first for first, last in span]
+        if math.prod(counts) == 1:
+            step = np.array([first for first, _ in span]) * np.array(shape.spacing)
+            self.add(shape.shape, placement.moved(step), how, 0.0)
+            return
+        axis = int(np.argmax(counts))
+        first, last = span[axis]
+        middle = (first + last + 1) // 2
+        for part, part_how in (((first, middle), how), ((middle, last), codes.UNION if how == codes.LOAD else how)):
+            inner = [*span[:axis], part, *span[axis + 1 :]]
+            several = math.prod(last - first for first, last in inner) > 2
+            guard = self._open_guard(self._extent_of_copies(shape, placement, inner), part_how) if several else None
+            self._add_copies(shape, placement, part_how, inner)
+            self._close_guard(guard)
+
+    def _extent_of_copies(
+        self, shape: combined.Repeat, placement: Placement, span: list[tuple[int, int]]
+    ) -> Extent:
+        start = displacement(shape, tuple(first for first, _ in span), placement)
+        counts = tuple(last - first for first, last in span)
+        here = shape.model_copy(update={"count": counts})
+        return extent(here, placement, self.dimension, self.folder).swept(start[None])
+
+    def _add_nested(self, shape: ShapePart, placement: Placement, how: int, width: float) -> None:
+        box = extent(shape, placement, self.dimension, self.folder)
+        guard = self._open_guard(box, how)
+        self.depth += 1
+        if self.depth > codes.STACK:
+            raise SceneError(f"a shape is nested more than {codes.STACK} combinations deep; flatten its unions")
+        self._add_row(codes.PUSH, codes.LOAD, ())
+        self.add(shape, placement, codes.LOAD, 0.0)
+        if guard is not None:
+            # The guards are exact only if no shape claims to be nearer than a box around it.
+            self._add_row(codes.CLIP, codes.LOAD, _corners(box))
+        self._add_row(codes.POP, how, (), width=width)
+        self.depth -= 1
+        self._close_guard(guard)
+
+    def _add_primitive(self, shape: ShapePart, placement: Placement, how: int, width: float) -> None:
+        form = canonical(shape, placement, self.folder)
+        straight = np.array_equal(form.rotation, np.eye(3))
+        numbers = [*form.origin, *(() if straight else form.rotation.T.ravel()), *form.numbers]
+        turned = codes.STRAIGHT if straight else codes.TURNED
+        if form.voxels is not None:
+            numbers[codes.voxel_offset_position(turned)] = self._voxel_offset(form.voxels)
+        self._add_row(form.operation, how, tuple(numbers), turned, width)
+
+    def _voxel_offset(self, voxels: NDArray[np.float64]) -> int:
+        """Where `voxels` stand; copies of one mesh share them."""
+        offset = 1
+        for known in self.voxels:
+            if known.ctypes.data == voxels.ctypes.data:
+                return offset
+            offset += len(known)
+        self.voxels.append(voxels)
+        return offset
+
+    def _add_row(self, operation: int, how: int, numbers: tuple[float, ...], extra: int = 0, width: float = 0.0) -> None:
+        offset = len(self.numbers)
+        self.numbers.extend((*numbers, width))
+        self.rows.append([operation, how, offset, extra, offset + len(numbers)])
+
+    def _open_guard(self, box: Extent, how: int) -> int | None:
+        """Begin rows that only matter near `box`; None where no guard applies."""
+        unbounded = np.isinf(box.lower[: self.dimension]).all() and np.isinf(box.upper[: self.dimension]).all()
+        if how not in (codes.UNION, codes.DIFFERENCE) or unbounded:
+            return None
+        self._add_row(codes.GUARD, how, _corners(box))
+        return len(self.rows) - 1
+
+    def _close_guard(self, guard: int | None) -> None:
+        if guard is not None:
+            self.rows[guard][3] = len(self.rows)
+
+
+def _corners(box: Extent) -> tuple[float, ...]:
+    return tuple(np.clip(np.concatenate([box.lower, box.upper]), -FAR, FAR))

@@ -1,0 +1,125 @@
+"""Every primitive in its own frame: the operation that evaluates it, the numbers of that operation, its place."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from spume.geometry import codes, primitive_shapes as primitive
+from spume.geometry.mesh import load_mesh
+from spume.geometry.placement import Matrix, Placement, frame_along, spatial
+from spume.geometry.primitive_shapes import ShapePart
+
+X, Z = 0, 2
+"""Local axes that capsules lie along, and that everything of revolution turns about."""
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """local = rotationᵀ (x − origin)."""
+
+    operation: int
+    numbers: tuple[float, ...]
+    origin: NDArray[np.float64]
+    rotation: Matrix
+    voxels: NDArray[np.float64] | None = None
+
+
+def canonical(shape: ShapePart, placement: Placement, folder: Path | None) -> Canonical:
+    """The primitive `shape` where `placement` puts it."""
+    if isinstance(shape, primitive.Mesh):
+        return _canonical_mesh(shape, placement, folder)
+    if isinstance(shape, primitive.HalfSpace | primitive.HalfPlane):
+        normal = tuple(placement.direction(shape.normal))
+        return Canonical(codes.HALF_SPACE, normal, placement.point(shape.point), np.eye(3))
+    operation, lengths, origin, frame = _unplaced(shape)
+    numbers = tuple(placement.scale * length for length in lengths)
+    if operation == codes.POLYGON:
+        numbers = (len(numbers) / 2, *numbers)
+    return Canonical(operation, numbers, placement.point(origin), placement.rotation @ frame)
+
+
+def _unplaced(shape: ShapePart) -> tuple[int, tuple[float, ...], ArrayLike, Matrix]:
+    """Operation, lengths [m], origin and frame of a primitive before it is moved, turned or scaled."""
+    straight = np.eye(3)
+    match shape:
+        case primitive.Sphere() | primitive.Circle():
+            return codes.SPHERE, (shape.radius,), shape.center, straight
+        case primitive.Box() | primitive.Rectangle():
+            half = [length / 2 - shape.rounding for length in shape.size]
+            hx, hy, hz = half if len(half) == 3 else (*half, math.inf)
+            return codes.BOX, (hx, hy, hz, shape.rounding), shape.center, straight
+        case primitive.Cylinder():
+            inner = shape.radius - shape.rounding, shape.height / 2 - shape.rounding
+            return codes.CYLINDER, (*inner, shape.rounding), shape.center, frame_along(shape.axis, Z)
+        case primitive.Capsule():
+            start, end = spatial(shape.start), spatial(shape.end)
+            length = float(np.linalg.norm(end - start))
+            frame = frame_along(end - start, X) if length > 0 else straight
+            return codes.CAPSULE, (length / 2, shape.radius), (start + end) / 2, frame
+        case primitive.Cone():
+            lengths = shape.radius, shape.top_radius, shape.height
+            return codes.CONE, lengths, shape.base, frame_along(shape.axis, Z)
+        case primitive.Torus():
+            return codes.TORUS, (shape.major_radius, shape.minor_radius), shape.center, frame_along(shape.axis, Z)
+        case primitive.Ring():
+            middle, half = (shape.inner_radius + shape.outer_radius) / 2, (shape.outer_radius - shape.inner_radius) / 2
+            return codes.TORUS, (middle, half), shape.center, straight
+        case primitive.Ellipsoid():
+            return codes.ELLIPSOID, shape.semi_axes, shape.center, straight
+        case primitive.Ellipse():
+            # In the plane z = 0 an ellipsoid is nearest in that plane if z is not its shortest axis.
+            return codes.ELLIPSOID, (*shape.semi_axes, max(shape.semi_axes)), shape.center, straight
+        case primitive.Polygon():
+            points = np.array(shape.points)
+            corners = points if signed_area(points) > 0 else points[::-1]
+            return codes.POLYGON, tuple(corners.ravel()), (0.0, 0.0, 0.0), straight
+    raise TypeError(f"{type(shape).__name__} is not a primitive")
+
+
+def signed_area(points: NDArray[np.float64]) -> float:
+    """Area of a polygon [m²], positive when its corners go counter-clockwise."""
+    x, y = (points - points[0]).T
+    return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
+
+
+def _canonical_mesh(shape: primitive.Mesh, placement: Placement, folder: Path | None) -> Canonical:
+    samples = load_mesh(shape.file, shape.scale, shape.resolution, folder)
+    s = placement.scale
+    numbers = (*(s * samples.lower), s * samples.spacing, *samples.values.shape, 0.0, s * samples.factor)
+    return Canonical(codes.MESH, numbers, placement.origin, placement.rotation, samples.values.reshape(-1))
+
+
+def support(shape: Canonical, direction: NDArray[np.float64]) -> float:
+    """How far the primitive reaches from its origin along a unit vector of the world [m]."""
+    u = shape.rotation.T @ direction
+    n = shape.numbers
+    across = math.hypot(u[0], u[1])
+    match shape.operation:
+        case codes.SPHERE:
+            return n[0]
+        case codes.BOX:
+            return sum(h * abs(c) for h, c in zip(n[:3], u) if c != 0.0) + n[3]
+        case codes.CYLINDER:
+            return n[0] * across + n[1] * abs(u[2]) + n[2]
+        case codes.CAPSULE:
+            return n[0] * abs(u[0]) + n[1]
+        case codes.CONE:
+            return max(n[0] * across, n[1] * across + n[2] * u[2])
+        case codes.TORUS:
+            return n[0] * across + n[1]
+        case codes.HALF_SPACE:
+            return 0.0 if np.allclose(direction, n, rtol=0.0, atol=1e-12) else math.inf
+        case codes.ELLIPSOID:
+            return float(np.linalg.norm(np.array(n) * u))
+        case codes.POLYGON:
+            return float((np.reshape(n[1:], (-1, 2)) @ u[:2]).max())
+        case codes.MESH:
+            lower, spacing, counts = np.array(n[:3]), n[3], np.array(n[4:7])
+            upper = lower + spacing * (counts - 1)
+            return float(np.where(u > 0, upper * u, lower * u).sum())
+    raise ValueError(f"operation {shape.operation} is not a primitive")
+
+

@@ -1,0 +1,143 @@
+"""Triangle meshes as shapes: read, checked, and sampled to a grid of signed distances.
+
+Distances to the triangles are exact at the samples; the generalised winding number [Jacobson13] decides what is inside.
+Between samples the distance is interpolated, so the surface is the mesh smoothed at the scale of the sample spacing.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import MissingExtra, SceneError
+
+FORMATS = (".obj", ".ply", ".stl")
+SAMPLES_ALONG = 64
+"""Default number of sample spacings along the largest extent."""
+SAMPLE_LIMIT = 30_000_000
+MARGIN = 2
+"""Layers of samples around the mesh."""
+DOUBT = 0.2
+"""How far from a whole number the winding number of an open mesh may be, away from its surface."""
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Signed distances on a regular grid, in metres."""
+
+    lower: NDArray[np.float64]
+    """Place of the first sample [m]."""
+    spacing: float
+    values: NDArray[np.float64]
+    """Shape (nx, ny, nz)."""
+    factor: float
+    """Multiplies the values so that the interpolated distance is 1-Lipschitz, and so never an overestimate."""
+
+
+def load_mesh(file: str, scale: float, resolution: float | None, folder: Path | None) -> Samples:
+    """The mesh in `file`, lengths multiplied by `scale`, sampled every `resolution` [m]."""
+    path = (folder or Path()) / file
+    if path.suffix.lower() not in FORMATS:
+        raise SceneError(f"the mesh file '{file}' is not an OBJ, PLY or STL file")
+    try:
+        stamp = path.stat().st_mtime_ns
+    except OSError:
+        raise SceneError(f"the mesh file '{path}' does not exist") from None
+    return _load(path.resolve(), stamp, scale, resolution)
+
+
+@lru_cache(maxsize=32)
+def _load(path: Path, stamp: int, scale: float, resolution: float | None) -> Samples:
+    vertices, faces, watertight = _read(path)
+    samples = _sample(scale * vertices, faces, watertight, resolution, path)
+    samples.values.setflags(write=False)
+    return samples
+
+
+def _extra(package: str) -> Any:
+    try:
+        return import_module(package)
+    except ImportError:
+        name = {"igl": "libigl"}.get(package, package)
+        raise MissingExtra("geometry", name, "a mesh shape") from None
+
+
+def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+    trimesh = _extra("trimesh")
+    try:
+        mesh = trimesh.load(path, force="mesh", process=True)
+    except Exception as error:
+        raise SceneError(f"the mesh file '{path}' cannot be read: {error}") from None
+    if len(getattr(mesh, "faces", ())) == 0:
+        raise SceneError(f"the mesh file '{path}' holds no triangles")
+    vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
+    if not np.isfinite(vertices).all():
+        raise SceneError(f"the mesh file '{path}' has vertices that are not numbers")
+    return vertices, faces, bool(mesh.is_watertight)
+
+
+def _sample(
+    vertices: NDArray[np.float64], faces: NDArray[np.int64], watertight: bool, resolution: float | None, path: Path
+) -> Samples:
+    igl = _extra("igl")
+    lower, upper = vertices.min(axis=0), vertices.max(axis=0)
+    spacing = resolution or float((upper - lower).max()) / SAMPLES_ALONG
+    counts = np.ceil((upper - lower) / spacing).astype(np.int64) + 2 * MARGIN + 1
+    if math.prod(counts.tolist()) > SAMPLE_LIMIT:
+        raise SceneError(
+            f"the mesh '{path.name}' at a resolution of {spacing:g} m needs {math.prod(counts.tolist()):,} samples, "
+            f"and {SAMPLE_LIMIT:,} is the most; raise its 'resolution'"
+        )
+    # The samples are centred on the mesh, so that a symmetric mesh stays symmetric.
+    first = 0.5 * (lower + upper) - 0.5 * spacing * (counts - 1)
+    axes = [first[k] + spacing * np.arange(counts[k]) for k in range(3)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    distance = np.sqrt(igl.point_mesh_squared_distance(points, vertices, faces)[0])
+    winding = igl.fast_winding_number(vertices, faces, points)
+    if winding.min() < -0.5 and winding.max() < 0.5:
+        winding = -winding  # the triangles are numbered clockwise throughout: the mesh is inside out
+    if not watertight:
+        _check_decisive(winding[distance > spacing], path)
+    inside = (winding > 0.5).reshape(counts)
+    values = np.where(inside, -1.0, 1.0) * distance.reshape(counts)
+    if not watertight:
+        values = _close_gaps(values, inside, spacing)
+    if not inside.any():
+        raise SceneError(f"the mesh '{path.name}' has no inside at a resolution of {spacing:g} m; lower its 'resolution'")
+    return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, _steepest(values, spacing)))
+
+
+def _check_decisive(winding: NDArray[np.float64], path: Path) -> None:
+    """An open mesh will do while its winding numbers leave no doubt, that is, while its gaps are narrow."""
+    doubt = np.abs(winding - np.round(winding))
+    if doubt.max(initial=0.0) > DOUBT:
+        raise SceneError(
+            f"the mesh '{path.name}' is not watertight, and winding numbers cannot tell its inside "
+            f"({100 * float((doubt > DOUBT).mean()):.2g} % of the places around it are in doubt): close its holes"
+        )
+
+
+def _close_gaps(values: NDArray[np.float64], inside: NDArray[np.bool_], spacing: float) -> NDArray[np.float64]:
+    """Put a surface into narrow gaps, where no triangle separates inside from outside: no sample is further from the
+    surface than from the nearest sample of the other side, half a spacing less."""
+    from scipy.ndimage import distance_transform_edt  # slow to import, and few scenes have open meshes
+
+    other = np.where(inside, distance_transform_edt(inside), distance_transform_edt(~inside)) - 0.5
+    return np.copysign(np.minimum(np.abs(values), spacing * other), values)
+
+
+def _steepest(values: NDArray[np.float64], spacing: float) -> float:
+    """The largest gradient of the trilinear interpolant; it occurs at a sample, in one of the cells around it."""
+    squared = np.zeros_like(values)
+    for axis in range(3):
+        steps = np.abs(np.diff(values, axis=axis)) / spacing
+        nothing = np.zeros_like(np.take(steps, [0], axis=axis))
+        before = np.concatenate([nothing, steps], axis=axis)
+        after = np.concatenate([steps, nothing], axis=axis)
+        squared += np.maximum(before, after) ** 2
+    return math.sqrt(float(squared.max()))

@@ -1,0 +1,121 @@
+"""One-key tables: how a scene spells a choice that has parameters of its own, `{ sphere = { radius = 0.1 } }`.
+
+`one_key_table` makes the type of such a choice out of the models it chooses from. In Python a value is the chosen model
+itself, `Sphere(radius=0.1)`; in a scene, in JSON and in the schema it is the table.
+"""
+
+import difflib
+from collections.abc import Mapping
+from typing import Annotated, Any, TypeVar, Union
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, WrapValidator, create_model
+from pydantic.functional_validators import ModelWrapValidatorHandler
+from pydantic_core import PydanticCustomError
+from pydantic_core.core_schema import SerializationInfo
+from typing_extensions import TypeAliasType
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+"""A finite number; a string or a truth value is not one."""
+
+Item = TypeVar("Item")
+
+
+def wrong(sentence: str) -> PydanticCustomError:
+    """The error a validator raises: its message is `sentence` alone."""
+    return PydanticCustomError("wrong", "{sentence}", {"sentence": sentence})
+
+
+def _two_or_three(vector: tuple[float, ...]) -> tuple[float, ...]:
+    if len(vector) not in (2, 3):
+        raise wrong(f"a vector has 3 components, or 2 in a 2D scene, and this one has {len(vector)}")
+    return vector
+
+
+def _not_zero(vector: tuple[float, ...]) -> tuple[float, ...]:
+    if not any(vector):
+        raise wrong("a direction cannot be the zero vector")
+    return vector
+
+
+def _not_empty(items: tuple[Item, ...]) -> tuple[Item, ...]:
+    if not items:
+        raise wrong("the list is empty; it needs at least one item")
+    return items
+
+
+Vector = Annotated[tuple[Number, ...], AfterValidator(_two_or_three)]
+"""A point or a displacement: 3 components, or 2 in a 2D scene."""
+
+Direction = Annotated[Vector, AfterValidator(_not_zero)]
+"""A vector of any length but zero; only its direction counts."""
+
+NotEmpty = AfterValidator(_not_empty)
+"""Marks a list that needs at least one item."""
+
+
+class Part(BaseModel):
+    """Base of the models a one-key table chooses from."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+def spoken_list(names: list[str]) -> str:
+    return ", ".join(names)
+
+
+def nearest_name(name: str, known: list[str]) -> str:
+    """', did you mean ...?' for a misspelt `name`, or nothing."""
+    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
+    return f"did you mean '{close[0]}'? " if close else ""
+
+
+def one_key_table(kind: str, models: Mapping[str, type[Part]]) -> Any:
+    """The pydantic type of a table with exactly one key, a name in `models`, and the parameters of that model in it.
+
+    `kind` is the word for it in messages ("shape"); capitalised it names the definition in the JSON Schema.
+    """
+    names = {model: name for name, model in models.items()}
+    known = list(models)
+    tables: dict[str, type[BaseModel]] = {}
+    for name, model in models.items():
+        tables[name] = create_model(
+            f"{name} {kind}", __config__=ConfigDict(extra="forbid"), **{name: (model, Field(description=model.__doc__))}
+        )  # type: ignore[call-overload]
+
+    def check(value: Any, handler: ModelWrapValidatorHandler[Any]) -> Part:
+        if isinstance(value, Part) and type(value) in names:
+            return value
+        if not isinstance(value, Mapping):
+            raise wrong(
+                f"a {kind} is a table with one key, such as {{ {known[0]} = {{ ... }} }}, and this is {value!r:.60}"
+            )
+        if len(value) != 1:
+            found = spoken_list([f"'{key}'" for key in value]) if value else "none"
+            raise wrong(f"a {kind} is a table with exactly one key, the name of the {kind}, and here are {found}")
+        (name,) = value
+        if name not in tables:
+            hint = nearest_name(str(name), known)
+            raise wrong(f"there is no {kind} '{name}'; {hint}known: {spoken_list(known)}")
+        part: Part = getattr(tables[name].model_validate(value), name)
+        return part
+
+    def spell(part: Part, info: SerializationInfo) -> dict[str, Any]:
+        left_out = {"exclude_unset": info.exclude_unset, "exclude_none": info.exclude_none}
+        left_out["exclude_defaults"] = info.exclude_defaults
+        return {names[type(part)]: part.model_dump(mode=info.mode, **left_out)}
+
+    def exactly_one(schema: dict[str, Any]) -> None:
+        schema["oneOf"] = schema.pop("anyOf")
+
+    table = TypeAliasType(  # type: ignore[misc]
+        kind.capitalize(),
+        Annotated[
+            Union[tuple(tables.values())],  # noqa: UP007
+            WrapValidator(check),
+            PlainSerializer(spell),
+            Field(json_schema_extra=exactly_one),
+        ],
+    )
+    for model in (*models.values(), *tables.values()):
+        model.model_rebuild(force=True, _types_namespace={kind.capitalize(): table})
+    return table
