@@ -41,8 +41,8 @@ class Law:
     energy(material, mine, rows, energy, *history)
         writes the elastic energy per rest volume [J/m³], shape (n,)
 
-    The initial values of `fields` are stress-free. `material` (n,) indexes `rows`, the packed parameters of all materials of the scene, one row each; `history` holds
-    the arrays of `fields`, in that order.
+    The initial values of `fields` are stress-free. `material` (n,) indexes `rows`, the packed parameters of all
+    materials of the scene, one row each; `history` holds the arrays of `fields`, in that order.
     """
 
     name: str

@@ -197,10 +197,6 @@ class SparseGrid:
         if len(self._storage) < nodes.size:
             self._storage = np.empty((nodes.size + nodes.size // 4, self.channels, CELLS_PER_BLOCK))
 
-    def points_were_sorted(self) -> None:
-        """The state arrays now stand in the order of `order_of`."""
-        self.order_of[:] = np.arange(self.order_of.size, dtype=self.order_of.dtype)
-
     def add_points(self, x, v, mass, volume, stress, affine_v) -> None:
         """Mass, momentum and internal force of all points on the nodes. [Yue15] algorithms 6 and 8"""
         self._to_grid(

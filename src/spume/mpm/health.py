@@ -54,7 +54,7 @@ def _check_volume_ratio(state: State) -> None:
             kind = "crushed" if J[worst] <= low else "blown up"
             raise RunFailed(
                 f"point {worst} at {_place(state, worst)} was {kind} to {J[worst]:.3g} times its rest volume at "
-                f"t = {state.time:.6g} s: reduce [time] courant or dt, stiffen the material, or slow down what presses it"
+                f"t = {state.time:.6g} s: reduce [time] courant or dt, stiffen the material, or press it more slowly"
             )
 
 

@@ -76,8 +76,8 @@ class FlowSource:
         self.x = _section(table.shape, scene, direction, spacing)
         if len(self.x) == 0:
             raise SceneError(
-                f"emitter.{index - len(scene.body)}.shape has no point of a lattice of {spacing:g} m in the section across "
-                "its velocity: make the shape larger or the cell smaller"
+                f"emitter.{index - len(scene.body)}.shape has no lattice point of spacing {spacing:g} m in its section "
+                "across the velocity: make the shape larger or the cell smaller"
             )
         speed = table.rate / area if table.rate is not None else float(np.linalg.norm(table.velocity))
         self.velocity = speed * direction

@@ -1,0 +1,52 @@
+# Every target sets up what it needs in a private environment (.venv). `make demo` and `make test` are the two to know.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+# Packages are installed anew when pyproject.toml changes.
+INSTALLED = $(VENV)/.installed-
+
+.PHONY: demo test bench validate lint docs clean
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		(echo "spume needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1)
+	@echo "Setting up a private environment in $(VENV) (once; a minute or two) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(INSTALLED)demo: $(BIN)/python pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[look]'
+	@touch $@
+
+$(INSTALLED)test: $(BIN)/python pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,geometry,look,view,export]'
+	@touch $@
+
+$(INSTALLED)bench: $(BIN)/python pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
+	@touch $@
+
+$(INSTALLED)lint: $(BIN)/python pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[lint]'
+	@touch $@
+
+demo: $(INSTALLED)demo
+	@$(BIN)/spume run shaving-cream --preset draft --out out/demo --overwrite
+	@$(BIN)/spume render out/demo
+	@echo "Results: out/demo (frames, pictures and film). Look at the numbers with: $(BIN)/spume info out/demo"
+
+test: $(INSTALLED)test
+	@$(BIN)/python -m pytest -n 2 --dist loadfile
+
+bench: $(INSTALLED)bench
+	@$(BIN)/python -m benchmarks
+
+validate: $(INSTALLED)test
+	@$(BIN)/python -m validation
+
+lint: $(INSTALLED)lint
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) out build dist
