@@ -11,7 +11,7 @@ here it stays normalised. With the excess measured by its prediction, y = (s −
     y + a y^(1/h) = 1,    a = 2 μ̃ Δt / E (E/η)^(1/h),  E = s_pre − k.
 
 For h > 1 the slope in y at the yield surface is infinite; z = y^(1/h) gives a z + z^h = 1 instead. Both have the form
-p u + q u^n = 1 with n ≥ 1: convex and growing, so Newton's iteration from above descends to the root without a bracket.
+p u + q u^n = 1 with n ≥ 1, whose derivatives all follow from one power: steps of fourth order within a bracket.
 """
 
 import math
@@ -43,19 +43,37 @@ class HerschelBulkleyParameters(NeoHookeanParameters):
     )
 
 
-_RELATIVE_ERROR = 1e-14
+_CLOSE = 1e-5
+"""A step of at most this part of t/n leaves an error of its third power, below rounding."""
 
 
 @compiled
 def _power_root(P, Q, n):
-    """The root t in (0, 1] of P t + Q t^n = 1 for 0 ≤ P, Q ≤ 1, one of them 1, and n ≥ 1, by Newton from t = 1."""
-    t = 1.0
+    """The root t in (0, 1] of f = P t + Q t^n − 1 for 0 ≤ P, Q ≤ 1, one of them 1, and n ≥ 1.
+
+    Halley's step from t = 1, which needs no power, then Householder's of fourth order, one power each: usually none or
+    one, at most three for n up to 10. A step out of the bracket is replaced by bisection; P t + Q t^n ≤ (P + Q) t gives
+    the lower end.
+    """
+    f, f1, f2 = P + Q - 1.0, P + n * Q, n * (n - 1.0) * Q
+    change = 2.0 * f * f1 / (2.0 * f1 * f1 - f * f2)
+    t = 1.0 - change
+    if n * change <= _CLOSE * t:
+        return t
+    low, high = 1.0 / (P + Q), 1.0
     for _ in range(60):
-        power = Q * t ** (n - 1.0)
-        change = (P * t + power * t - 1.0) / (P + n * power)
-        t -= change
-        if change <= _RELATIVE_ERROR * t:
-            break
+        power = Q * math.exp((n - 1.0) * math.log(t))
+        f, f1 = (P + power) * t - 1.0, P + n * power
+        f2 = n * (n - 1.0) * power / t
+        f3 = (n - 2.0) * f2 / t
+        low, high = (low, t) if f > 0.0 else (t, high)
+        change = f * (f1 * f1 - 0.5 * f * f2) / (f1 * (f1 * f1 - f * f2) + f * f * f3 / 6.0)
+        if low <= t - change <= high:
+            t -= change
+            if n * abs(change) <= _CLOSE * t:
+                break
+        else:
+            t = 0.5 * (low + high)
     return t
 
 
@@ -70,8 +88,9 @@ def flow_stress(pre, k, mu, dt, eta, h):
         return pre
     if eta == 0.0:
         return k
+    # min: the sum may round above pre when nothing flows
     if h == 1.0:
-        return pre - E / (1.0 + eta / (2.0 * mu * dt))
+        return min(k + E / (1.0 + 2.0 * mu * dt / eta), pre)
     # log a, because a itself over- and underflows for small h
     log_a = math.log(2.0 * mu * dt / E) + math.log(E / eta) / h
     if h < 1.0:
@@ -85,7 +104,7 @@ def flow_stress(pre, k, mu, dt, eta, h):
         y = _power_root(math.exp(log_a), 1.0, h) ** h
     else:
         y = (math.exp(-log_a) * _power_root(1.0, math.exp(-h * log_a), h)) ** h
-    return min(k + E * y, pre)  # the sum may round above pre when nothing flows
+    return min(k + E * y, pre)
 
 
 @compiled
