@@ -22,6 +22,12 @@ REACH_IN_BLOCKS = _OFFSET - 2
 """How far from the origin a point may be, in blocks: the block coordinates are packed into 21 bits each."""
 
 
+@compiled(fastmath=False)
+def pack(i, j, k):
+    """Block coordinates as one number, the key of the block; keys are ordered like the coordinates."""
+    return ((i + _OFFSET) << (2 * _BITS)) | ((j + _OFFSET) << _BITS) | (k + _OFFSET)
+
+
 def _make_locate(dimension: int, order: int):
     BX, BY, BZ = BLOCK[dimension]
     SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
@@ -35,10 +41,7 @@ def _make_locate(dimension: int, order: int):
             i = np.int64(np.floor(x[p, 0] * inverse_cell - shift))
             j = np.int64(np.floor(x[p, 1] * inverse_cell - shift))
             k = np.int64(np.floor(x[p, 2] * inverse_cell - shift)) if dimension == 3 else np.int64(0)
-            packed = ((i >> SX) + _OFFSET) << (2 * _BITS)
-            packed |= ((j >> SY) + _OFFSET) << _BITS
-            packed |= (k >> SZ) + _OFFSET
-            key[p] = packed
+            key[p] = pack(i >> SX, j >> SY, k >> SZ)
             local[p] = ((i & (BX - 1)) * BY + (j & (BY - 1))) * BZ + (k & (BZ - 1))
 
     return locate

@@ -40,7 +40,9 @@ class MaterialPointMethod:
         materials = [(material.law, material.parameters) for material in scene.materials]
         affine = scene.transfer.scheme == "apic"
         laws = {law.name: law for law, _ in materials}
-        particles = Particles([point_fields(scene.dimension, affine), *(law.fields for law in laws.values())])
+        particles = Particles(
+            [point_fields(scene.dimension, affine), *(law.fields for law in laws.values()), self.extra_fields()]
+        )
         self.state = State(
             particles=particles,
             grid=SparseGrid(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline], affine),
@@ -51,6 +53,14 @@ class MaterialPointMethod:
             flip=scene.transfer.blend,
         )
         self._release_due()
+
+    def extra_fields(self) -> tuple[Field, ...]:
+        """What points carry beside the fields of MPM and of their laws: a method built on this one may need more."""
+        return ()
+
+    def step(self, dt: float) -> None:
+        """Advance by dt [s]: what a method built on this one replaces."""
+        explicit_step(self.state, dt)
 
     @property
     def time(self) -> float:
@@ -74,7 +84,7 @@ class MaterialPointMethod:
             else:
                 remaining = stop - state.time
                 dt = TimeStep.cut(state.time_step.choose(state.speed, state.time), remaining)
-                explicit_step(state, dt)
+                self.step(dt)
                 if dt == remaining:
                     state.time = stop
                 if state.steps % health.INTERVAL == 0 or state.time >= until:
