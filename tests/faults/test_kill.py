@@ -80,8 +80,8 @@ def kill_at_call(fatal: int) -> None:
 
 def test_killed_before_each_single_move_of_a_file_and_resumed(tmp_path):
     """Each file is one fsync, one rename and one fsync of the folder; the two frames of this run and frame 0 make three
-    times three files after the first manifest: every window between two of these calls is tried, and the resumed run too
-    is killed there once."""
+    times three files after the first manifest: every window between two of these calls is tried, and the resumed run
+    is killed once, too."""
     scene = make_scene(duration=0.01)
     start_run(scene, tmp_path / "whole")
     calls = 3 * (1 + 3 * 3)

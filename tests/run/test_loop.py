@@ -68,7 +68,7 @@ def test_an_opened_run_tells_everything(tmp_path):
 def test_a_finished_run_is_not_overwritten_unless_asked(tmp_path):
     start_run(make_scene(), tmp_path / "run")
     before = frame_bytes(tmp_path / "run")
-    with pytest.raises(CacheError, match="finished run .* --overwrite"):
+    with pytest.raises(CacheError, match=r"finished run .* --overwrite"):
         start_run(make_scene(seed=4), tmp_path / "run")
     assert frame_bytes(tmp_path / "run") == before
     start_run(make_scene(seed=4), tmp_path / "run", overwrite=True)
@@ -95,12 +95,12 @@ def test_a_manifest_of_something_else_is_not_overwritten(tmp_path):
 def test_an_unfinished_run_says_how_to_resume(tmp_path):
     with pytest.raises(RunFailed):
         start_run(make_scene(fails_at=0.02), tmp_path / "run")
-    with pytest.raises(CacheError, match="unfinished run .*spume resume"):
+    with pytest.raises(CacheError, match=r"unfinished run .*spume resume"):
         start_run(make_scene(), tmp_path / "run")
 
 
 def test_a_failed_run_keeps_its_frames_and_says_which(tmp_path):
-    with pytest.raises(RunFailed, match="point 3 left the world.*frames 0 to 4 are good"):
+    with pytest.raises(RunFailed, match=r"point 3 left the world.*frames 0 to 4 are good"):
         start_run(make_scene(fails_at=0.022), tmp_path / "run")
     run = spume.open_run(tmp_path / "run")
     assert len(run) == 5

@@ -1,5 +1,7 @@
 """Files are the standard safetensors format, whole or absent, and notice damage."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
@@ -70,7 +72,7 @@ def test_every_truncation_is_noticed(tmp_path):
             read_metadata(file)
 
 
-def test_every_flipped_byte_of_a_json_file_is_noticed_or_harmless(tmp_path):
+def test_a_json_file_with_a_flipped_byte_is_refused_or_the_same(tmp_path):
     file = tmp_path / "m.json"
     value = {"name": "b", "frames": [{"time": 0.1}]}
     write_json(file, value)
@@ -79,10 +81,8 @@ def test_every_flipped_byte_of_a_json_file_is_noticed_or_harmless(tmp_path):
         damaged = bytearray(whole)
         damaged[position] ^= 1
         file.write_bytes(bytes(damaged))
-        try:
+        with contextlib.suppress(CacheError):
             assert read_json(file) == value  # a changed blank between two values
-        except CacheError as error:
-            assert "m.json" in str(error)
 
 
 def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):

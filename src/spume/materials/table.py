@@ -50,8 +50,14 @@ def _follow(name: str, own: Mapping[str, Mapping[str, Any]], visited: tuple[str,
     if name in table:
         return _without_remarks(table[name])
     if name in visited:
-        raise SceneError(f"the bases go round in a circle: {' -> '.join((*visited, name))}")
+        raise SceneError(f"the bases go round in a circle: {_circle(visited[visited.index(name) :])}")
     raise SceneError(f"there is no material '{name}': {suggestion(name, [*own, *table])}")
+
+
+def _circle(names: tuple[str, ...]) -> str:
+    """The circle in words, the same whichever of its members was asked for."""
+    first = names.index(min(names))
+    return " -> ".join((*names[first:], *names[:first], names[first]))
 
 
 def _without_remarks(entry: Mapping[str, Any]) -> dict[str, Any]:

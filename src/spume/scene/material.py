@@ -41,7 +41,8 @@ def resolve_materials(
         try:
             entry = complete_entry(name, own)
         except SceneError as error:
-            problems.append(Problem(f"{path}:", str(error)))
+            if str(error) not in {problem.sentence for problem in problems}:
+                problems.append(Problem(f"{path}:", str(error)))
             broken.add(_place(name))
             continue
         found = _build(name, entry, _place(name) if name in own else path)

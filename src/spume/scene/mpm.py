@@ -1,13 +1,16 @@
 """Scenes of the material point method."""
 
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Discriminator, Field, Tag
 
-from spume.geometry import Contact, Motion, Shape
+from spume.geometry.motion import Motion
+from spume.geometry.obstacle import Contact
+from spume.geometry.shapes import Shape
 from spume.geometry.table import Number, Vector
 from spume.materials.table import Material
 from spume.scene import mpm_checks
@@ -105,6 +108,13 @@ class Fill(Table):
     )
 
 
+class VelocityWave(Table):
+    """An initial velocity that varies in space as a sine: velocity · sin(wave_vector · x)."""
+
+    velocity: Vector = Field(description="amplitude [m/s]")
+    wave_vector: Vector = Field(description="direction and 2π / wavelength of the wave [rad/m]")
+
+
 class Body(Table):
     """Material that fills a shape at its start time."""
 
@@ -115,6 +125,7 @@ class Body(Table):
     spin: Spin | None = Field(
         default=None, description="initial angular velocity about the centroid [rad/s]; a vector, in 2D a number"
     )
+    wave: VelocityWave | None = Field(default=None, description="sine wave of velocity added to the motion")
     start: NotNegative = Field(default=0.0, description="time at which the body appears [s]")
     fill: Fill = Field(default=Fill(), description="how the shape is filled with points")
     volume: Literal["exact", "grid"] = Field(
@@ -130,17 +141,19 @@ class Copies(Table):
 
 
 class Emitter(Table):
-    """A shape that releases material, as a flow or as copies one after another."""
+    """A shape that releases material: a flow through its middle section, or copies of it one after another."""
 
     name: str = Field(default="", description="a name for messages and pictures")
     material: str = Field(description="name of a material of this file or of the table of materials")
     shape: Shape = Field(description="the shape material comes out of, or the shape of each copy")
-    velocity: Vector = Field(description="velocity of released material [m/s]")
+    velocity: Vector = Field(description="velocity of released material [m/s]; of a rate, only the direction counts")
     spin: Spin | None = Field(default=None, description="initial angular velocity of each copy [rad/s]")
     start: NotNegative = Field(default=0.0, description="time of the first release [s]")
     stop: Positive | None = Field(default=None, description="time after which nothing is released [s]")
-    rate: Positive | None = Field(default=None, description="volume released per time [m³/s], in 2D [m²/s]")
-    copies: Copies | None = Field(default=None, description="schedule of copies; instead of a rate")
+    rate: Positive | None = Field(
+        default=None, description="volume released per time [m³/s], in 2D [m²/s]; section times velocity if absent"
+    )
+    copies: Copies | None = Field(default=None, description="schedule of copies of the shape, instead of a flow")
     fill: Fill = Field(default=Fill(), description="how released material is filled with points")
 
 
@@ -180,30 +193,37 @@ class MpmScene(Scene):
         emitters = ((f"emitter.{k}.material", emitter.material) for k, emitter in enumerate(self.emitter))
         return resolve_materials(self.material, [*bodies, *emitters])
 
+    @cached_property
+    def _used_materials(self) -> dict[str, Material]:
+        used = {item.material for item in (*self.body, *self.emitter)}
+        return {name: material for name, material in self._resolution[0].items() if name in used}
+
     @property
     def materials(self) -> tuple[Material, ...]:
-        """Law and parameters of every material, those of bodies and emitters first, in the order of the file."""
-        return tuple(self._resolution[0].values())
+        """Law and parameters of every material of a body or emitter, in the order of the file."""
+        return tuple(self._used_materials.values())
 
     def material_index(self, name: str) -> int:
         """Place in `materials` of the material called `name`."""
-        return list(self._resolution[0]).index(name)
+        return list(self._used_materials).index(name)
 
     @property
     def gravity_keyframes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Times (k,) [s] and gravity at them (k, 3) [m/s²], its third component 0 in 2D; constant gravity has one time."""
+        """Times (k,) [s] and gravity at them (k, dimension) [m/s²]; constant gravity has one time."""
         if isinstance(self.gravity, GravityKeyframes):
-            times, values = self.gravity.times, self.gravity.values
-        else:
-            times, values = (0.0,), (self.gravity or (0.0, -STANDARD_GRAVITY, 0.0),)
-        spatial = np.zeros((len(times), 3))
-        spatial[:, : len(values[0])] = values
-        return np.array(times), spatial
+            return np.array(self.gravity.times), np.array(self.gravity.values)
+        down = (0.0, -STANDARD_GRAVITY, 0.0)[: self.dimension]
+        return np.zeros(1), np.array([down if self.gravity is None else self.gravity])
 
     def gravity_at(self, time: float) -> NDArray[np.float64]:
-        """Gravity at a time [m/s²], shape (3,)."""
+        """Gravity at a time [m/s²], shape (dimension,)."""
         times, values = self.gravity_keyframes
         return np.array([np.interp(time, times, component) for component in values.T])
+
+    @property
+    def folder(self) -> Path:
+        """Where relative names of mesh files start; loading a scene file has made its names absolute."""
+        return Path()
 
     def resolved(self) -> dict[str, Any]:
         """The scene with the parameters of every material written out."""

@@ -11,11 +11,29 @@ from pydantic import BaseModel, ValidationError
 
 from spume.errors import SceneError
 
+MISSING = "is missing"
 SHOWN = 6
 """A message shows at most so many problems; the rest are counted."""
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 """Keys TOML takes without quotes."""
+
+WANTED = {
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "finite_number": "a finite number",
+    "string_type": "a text in quotes",
+    "bool_type": "true or false",
+    "tuple_type": "a list",
+    "list_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "model_attributes_type": "a table",
+}
+"""What pydantic's kinds of error want, in the words of a scene."""
+
+BOUNDS = (("least", "min_length"), ("most", "max_length"))
 
 Path = tuple[str | int, ...]
 
@@ -70,31 +88,47 @@ def shown(value: Any) -> str:
 def describe(error: ValidationError, model: type[BaseModel], data: Mapping[str, Any]) -> list[Problem]:
     """The problems pydantic found in `data`, one sentence each."""
     problems: dict[tuple[str, str], Problem] = {}
+    misspelt: set[str] = set()
     for item in error.errors(include_url=False):
         path = _real_path(item["loc"], data, item["type"])
         problem = Problem(dotted(path), _sentence(item, path, model))
         problems.setdefault((problem.path, problem.sentence), problem)
-    return list(problems.values())
+        misspelt |= {dotted((*path[:-1], hint)) for hint in _meant(item, path, model)}
+    # A required key that is there, but misspelt, is one problem and not two.
+    return [p for p in problems.values() if not (p.path in misspelt and p.sentence.startswith(MISSING))]
+
+
+def _meant(item: Any, path: Path, model: type[BaseModel]) -> list[str]:
+    """The known key that an unknown one is close to, if there is one."""
+    if item["type"] != "extra_forbidden":
+        return []
+    hint = nearest(path[-1], known_keys(model, path[:-1]))
+    return [hint] if hint else []
 
 
 def _sentence(item: Any, path: Path, model: type[BaseModel]) -> str:
     kind, found = item["type"], item["input"]
     if kind == "missing":
         meaning = _description(model, path)
-        return f"is missing{f': {meaning}' if meaning else ''}"
+        return f"{MISSING}{f': {meaning}' if meaning else ''}"
     if kind == "extra_forbidden":
-        known = known_keys(model, path[:-1])
-        hint = nearest(path[-1], known)
-        return "is unknown: " + (f"did you mean '{hint}'?" if hint else f"the keys known here are {', '.join(known)}")
+        hints = _meant(item, path, model)
+        known = ", ".join(known_keys(model, path[:-1]))
+        return "is unknown: " + (f"did you mean '{hints[0]}'?" if hints else f"the keys known here are {known}")
     if kind in ("value_error", "wrong"):
         return f"is wrong: {item['ctx']['error'] if kind == 'value_error' else item['msg']}"
-    message = item["msg"].replace("Input should", "it should")
-    if kind == "literal_error" and isinstance(found, str):
-        wanted = item["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
-        hint = nearest(found, wanted)
-        message += f"; did you mean '{hint}'?" if hint else ""
+    wanted = item["msg"].replace("Input should", "it should")
+    if kind in WANTED:
+        wanted = f"it should be {WANTED[kind]}"
+    elif kind in ("too_short", "too_long"):
+        limits = [f"at {word} {item['ctx'][key]}" for word, key in BOUNDS if key in item["ctx"]]
+        wanted = f"it should have {' and '.join(limits)} entries"
+    elif kind == "literal_error" and isinstance(found, str):
+        choices = item["ctx"]["expected"].replace("'", "").replace(" or ", ", ").split(", ")
+        hint = nearest(found, choices) if len(choices) > 1 else None
+        wanted += f"; did you mean '{hint}'?" if hint else ""
     meaning = _description(model, path)
-    return f"is {shown(found)}: {message[:1].lower()}{message[1:]}{f' ({meaning})' if meaning else ''}"
+    return f"is {shown(found)}: {wanted[:1].lower()}{wanted[1:]}{f' ({meaning})' if meaning else ''}"
 
 
 def _real_path(loc: tuple[Any, ...], data: Any, kind: str) -> Path:
