@@ -1,0 +1,69 @@
+"""What continuum foam has beside the state of the material point method."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.fields import Field
+from spume.materials.law import Parameters
+
+WEAK = Field("weak", (), 0, "1", "nearest", dtype="uint8", description="1 where the material is torn")
+
+
+@dataclass
+class Foam:
+    """Which of the stages of [Yue15] section 7 run, their parameters, and what they count."""
+
+    materials: list[Parameters]
+    tearing: Any
+    """The scene's table [tearing]; likewise the others."""
+    recovery: Any
+    subgrid_removal: Any
+    resampling: Any
+    seed: int
+    """Seed of the scene."""
+    weak_points: int = 0
+    """Points that were weak in the last step."""
+    recovered_until: float = 0.0
+    """Time up to which the plastic strain has recovered [s]."""
+    mass_removed: float = 0.0
+    """Mass of the points removed since the start [kg]."""
+    points_removed: int = 0
+    tear_threshold: NDArray[np.float64] = field(init=False)
+    """σT of each material [1]; infinite: never torn."""
+    recovery_time: NDArray[np.float64] = field(init=False)
+    """ηp of each material [s]; infinite: torn connections stay torn."""
+
+    def __post_init__(self) -> None:
+        self.tear_threshold = self._of_materials("tear_threshold", self.tearing.enabled)
+        self.recovery_time = self._of_materials("recovery_time", self.recovery.enabled)
+
+    def _of_materials(self, parameter: str, enabled: bool) -> NDArray[np.float64]:
+        """A parameter of each material, infinite where it has none."""
+        values = [getattr(parameters, parameter, None) if enabled else None for parameters in self.materials]
+        return np.array([math.inf if value is None else value for value in values])
+
+    @property
+    def tears(self) -> bool:
+        """Whether any material can tear."""
+        return bool(np.isfinite(self.tear_threshold).any())
+
+    @property
+    def recovers(self) -> bool:
+        """Whether any material recovers."""
+        return bool(np.isfinite(self.recovery_time).any())
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs."""
+        return {name: getattr(self, name) for name in _KEPT}
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Take the values of `checkpoint()` on."""
+        for name in _KEPT:
+            setattr(self, name, values[name])
+
+
+_KEPT = ("recovered_until", "mass_removed", "points_removed")

@@ -1,0 +1,53 @@
+"""Continuum foam as the frame loop sees it: the material point method with the stages of [Yue15] section 7."""
+
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
+
+from spume.fields import Field
+from spume.foam.foam import WEAK, Foam
+from spume.foam.step import foam_step
+from spume.mpm.method import MaterialPointMethod
+
+
+class ContinuumFoam(MaterialPointMethod):
+    """Foam that flows, tears, grows together again and leaves no voids where it is stretched."""
+
+    name: ClassVar[str] = "continuum-foam"
+
+    def __init__(self, scene: Any) -> None:
+        self.foam = Foam(
+            [material.parameters for material in scene.materials],
+            scene.tearing,
+            scene.recovery,
+            scene.subgrid_removal,
+            scene.resampling,
+            scene.seed,
+        )
+        super().__init__(scene)
+
+    def extra_fields(self) -> tuple[Field, ...]:
+        """What points carry beside the fields of MPM and of their laws."""
+        return (WEAK,)
+
+    def step(self, dt: float) -> None:
+        """Advance by dt [s]."""
+        foam_step(self.state, self.foam, dt)
+
+    def diagnostics(self) -> dict[str, Any]:
+        """Numbers about the present state."""
+        report = super().diagnostics()
+        report["weak_points"] = int(self.particles.weak.sum())
+        report["points_removed"] = self.foam.points_removed
+        report["mass_removed"] = self.foam.mass_removed
+        return report
+
+    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Everything a bit-for-bit continuation needs."""
+        arrays, values = super().checkpoint()
+        return arrays, values | self.foam.checkpoint()
+
+    def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
+        """Take the state of `checkpoint()` on."""
+        super().restore(arrays, values)
+        self.foam.restore(values)

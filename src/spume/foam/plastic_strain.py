@@ -1,0 +1,15 @@
+"""The plastic part of a deformation, from what a point carries: F (total) and b̄e (elastic, determinant one)."""
+
+from spume.numerics.jit import compiled
+from spume.numerics.tensor3 import congruence, det, inverse_sym, transpose
+
+
+@compiled
+def plastic_strain(F, be):
+    """Cp = J^(−2/3) Fᵀ b̄e⁻¹ F, the plastic right Cauchy-Green tensor. [Yue15] algorithm 7
+
+    With F = Fe Fp and b̄e = J^(−2/3) Fe Feᵀ it is Fpᵀ Fp, of determinant one.
+    """
+    scale = det(F) ** (-2.0 / 3.0)
+    xx, yy, zz, xy, xz, yz = congruence(transpose(F), inverse_sym(be))
+    return (scale * xx, scale * yy, scale * zz, scale * xy, scale * xz, scale * yz)

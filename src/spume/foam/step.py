@@ -1,0 +1,39 @@
+"""One step of continuum foam: the fifteen procedures of [Yue15], section 4 and appendix E.3, by their numbers.
+
+Mass, momentum and forces are rasterized in one walk over the points, so the weak points are found before it. What a
+weak point loses in procedure 12 is looked for there, where the grid knows the neighbours, and taken out once the points
+have moved: procedures 13 and 14 treat each point by itself.
+"""
+
+import numpy as np
+
+from spume.foam.foam import Foam
+from spume.foam.recovery import recover
+from spume.foam.removal import find_subgrid_points, remove_points
+from spume.foam.tearing import detect_tearing_and_limit_stress, limit_deformation
+from spume.mpm.state import State
+from spume.mpm.step import (
+    collide_and_move,
+    gather,
+    rasterize,
+    sort_points,
+    update_material,
+    update_velocities_on_grid,
+)
+
+
+def foam_step(state: State, foam: Foam, dt: float) -> None:
+    """Advance `state` by dt [s], symplectic Euler."""
+    sort_points(state)
+    detect_tearing_and_limit_stress(state, foam)  # 2 weak points, 4 limit their forces
+    rasterize(state)  # 1 mass and momentum, 3 forces
+    update_velocities_on_grid(state, dt)  # 5 velocities, 6 collisions
+    gather(state)  # 7 velocity gradient, 9 velocities
+    limit_deformation(state, foam, dt)  # 8 neither shear nor expansion of weak points
+    update_material(state, dt)  # 7 deformation, 10 plastic flow, and the stress for the next step
+    recover(state, foam, dt)  # 11 plastic recovery
+    unresolved = find_subgrid_points(state, foam)  # 12 what is too thin for the grid
+    collide_and_move(state, dt)  # 13 collisions, 14 positions
+    remove_points(state, foam, unresolved)  # 12
+    state.time += dt
+    state.steps += 1

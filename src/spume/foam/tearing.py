@@ -1,0 +1,100 @@
+"""Torn material: which points are weak, what stress they still carry, how they may deform. [Yue15] section 7.2
+
+A weak point resists compression only, and gathers neither shear nor expansion.
+"""
+
+import math
+
+from numba import prange
+
+from spume.foam.foam import Foam
+from spume.foam.plastic_strain import plastic_strain
+from spume.materials.herschel_bulkley import predict
+from spume.materials.kinematics import increment, load, load_sym, store_sym
+from spume.mpm.state import State
+from spume.numerics.jit import compiled
+from spume.numerics.tensor3 import compose_sym, det, deviator_sym, eigen_sym, eigenvalues_sym, norm_sym, polar
+
+
+def detect_tearing_and_limit_stress(state: State, foam: Foam) -> None:
+    """Mark the points whose plastic strain exceeds their material's threshold as weak, and take the tension out of
+    their stress: procedures 2 and 4, [Yue15] algorithms 7 and 8."""
+    if foam.tears:
+        with state.timed("tear detection"):
+            p = state.particles
+            foam.weak_points = _detect_and_limit(p.material, foam.tear_threshold, p.F, p.be, p.weak, p.stress)
+
+
+def limit_deformation(state: State, foam: Foam, dt: float) -> None:
+    """Rewrite the velocity gradient of weak points so that it adds neither shear nor expansion: procedure 8, [Yue15]
+    algorithm 11."""
+    if foam.tears:
+        with state.timed("limit deformation"):
+            p = state.particles
+            _limit_gradients(state.grid.dimension, dt, p.weak, p.F, p.be, state.gradient)
+
+
+@compiled
+def is_torn(F, be, threshold):
+    """Whether ‖dev Cp‖ > σT, [Yue15] algorithm 7."""
+    return norm_sym(deviator_sym(plastic_strain(F, be))) > threshold
+
+
+@compiled
+def without_tension(stress):
+    """`stress` with its positive eigenvalues set to zero, [Yue15] algorithm 8.
+
+    The Kirchhoff stress τ = J σ has the eigenvectors of σ and, J being positive, eigenvalues of the same signs.
+    """
+    (s1, s2, s3), V = eigen_sym(stress)
+    if s1 <= 0.0:
+        return stress
+    return compose_sym((0.0, min(s2, 0.0), min(s3, 0.0)), V)
+
+
+@compiled
+def limited_increment(f, F, be):
+    """f of a weak point without what would add shear or expansion, [Yue15] algorithm 11."""
+    Jf = det(f)
+    limited = f
+    if eigenvalues_sym(predict(f, be))[0] > eigenvalues_sym(be)[0]:  # shear is accumulating
+        limited = _scaled(Jf ** (1.0 / 3.0), polar(f)[0])
+    # The text of [Yue15] section 7.2 asks for J_n > 1; algorithm 11 looks at the volume the step would lead to.
+    if det(F) * Jf > 1.0 and Jf > 1.0:
+        limited = _scaled(Jf ** (-1.0 / 3.0), limited)
+    return limited
+
+
+@compiled
+def _scaled(c, a):
+    return (c * a[0], c * a[1], c * a[2], c * a[3], c * a[4], c * a[5], c * a[6], c * a[7], c * a[8])
+
+
+@compiled(parallel=True)
+def _detect_and_limit(material, threshold, F, be, weak, stress):
+    """Returns the number of weak points."""
+    count = 0
+    for p in prange(material.size):
+        limit = threshold[material[p]]
+        if limit < math.inf and is_torn(load(F, p), load_sym(be, p), limit):
+            weak[p] = 1
+            count += 1
+            store_sym(stress, p, without_tension(load_sym(stress, p)))
+        else:
+            weak[p] = 0
+    return count
+
+
+@compiled(parallel=True)
+def _limit_gradients(dimension, dt, weak, F, be, gradient):
+    for p in prange(weak.size):
+        if weak[p]:
+            f = limited_increment(increment(dt, load(gradient, p)), load(F, p), load_sym(be, p))
+            for i in range(dimension):
+                for j in range(dimension):
+                    gradient[p, i, j] = (f[3 * i + j] - (1.0 if i == j else 0.0)) / dt
+            # In the plane the volume of the step is shared out over three axes too, as the law does when it normalises
+            # the increment. The third axis is written for every point because the grid leaves it alone.
+            gradient[p, 2, 2] = (f[8] - 1.0) / dt
+        elif dimension == 2:
+            gradient[p, 2, 2] = 0.0

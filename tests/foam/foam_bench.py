@@ -1,0 +1,84 @@
+"""A few torn and whole points for the tests of single stages."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from spume.foam.foam import WEAK, Foam
+from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
+from spume.mpm.grid import SparseGrid
+from spume.mpm.particles import Particles, point_fields
+from spume.mpm.state import State
+from spume.mpm.time_step import TimeStep
+
+
+class Bench:
+    """A state of points given by hand, and the foam stages on it."""
+
+    def __init__(self, dimension=3, cell=1.0, order=3, every=1, threshold=1e-5, smallest=1e-5, **parameters):
+        elastic = {"density": 100.0, "bulk_modulus": 1e5, "shear_modulus": 1e3}
+        flow = {"yield_stress": 30.0, "viscosity": 20.0, "flow_index": 0.5, "tear_threshold": 1.0, "recovery_time": 0.5}
+        self.parameters = HerschelBulkleyParameters(**(elastic | flow | parameters))
+        self.state = State(
+            particles=Particles([point_fields(dimension, False), HERSCHEL_BULKLEY.fields, (WEAK,)]),
+            grid=SparseGrid(dimension, cell, order, affine=False),
+            obstacles=None,
+            gravity=lambda time: np.zeros(3),
+            materials=[(HERSCHEL_BULKLEY, self.parameters)],
+            time_step=TimeStep(cell, 1.0),
+            flip=0.95,
+        )
+        self.foam = Foam(
+            [self.parameters],
+            tearing=SimpleNamespace(enabled=True),
+            recovery=SimpleNamespace(enabled=True, every=every),
+            subgrid_removal=SimpleNamespace(enabled=True, threshold=threshold, smallest=smallest),
+            resampling=SimpleNamespace(enabled=False, every=50),
+            seed=0,
+        )
+
+    @property
+    def particles(self):
+        return self.state.particles
+
+    def add(self, F=None, be=None, **values):
+        """Points with full tensors F and b̄e, shape (n, 3, 3)."""
+        if F is not None:
+            values |= {"F": F, "be": symmetric(be)}
+        count = len(next(iter(values.values())))
+        self.particles.add(count, **values)
+        self.state.gradient = np.zeros((len(self.particles), 3, 3))
+
+
+def symmetric(tensors):
+    """Full tensors (n, 3, 3) as (xx, yy, zz, xy, xz, yz)."""
+    return np.stack([tensors[:, i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))], axis=1)
+
+
+def full(packed):
+    """The way back."""
+    xx, yy, zz, xy, xz, yz = packed.T
+    return np.moveaxis(np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]), 2, 0)
+
+
+def unit(tensors):
+    """Tensors divided by the cube root of their determinant."""
+    return tensors / np.cbrt(np.linalg.det(tensors))[:, None, None]
+
+
+def rotations(rng, count):
+    q, r = np.linalg.qr(rng.normal(size=(count, 3, 3)))
+    q *= np.sign(np.einsum("nii->ni", r))[:, None, :]
+    q[np.linalg.det(q) < 0, :, 0] *= -1
+    return q
+
+
+def elastic_plastic(rng, count, elastic=0.3, plastic=0.8):
+    """F = Fe Fp, b̄e and Fpᵀ Fp of random points; det Fp = 1."""
+    Fe = np.eye(3) + elastic * rng.uniform(-1, 1, (count, 3, 3)) / 3
+    Fp = unit(
+        rotations(rng, count) @ (np.exp(plastic * rng.normal(size=(count, 3)))[:, :, None] * rotations(rng, count))
+    )
+    F = Fe @ Fp
+    be = unit(Fe @ Fe.transpose(0, 2, 1))
+    return F, be, Fp.transpose(0, 2, 1) @ Fp
