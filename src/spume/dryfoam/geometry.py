@@ -1,0 +1,125 @@
+"""Areas, lengths, angles, energy and stress of a network of circular films."""
+
+import math
+
+import numpy as np
+
+from spume.dryfoam.arcs import arc_factors
+from spume.dryfoam.network import Floats, Network
+from spume.numerics.jit import compiled
+
+
+@compiled
+def half_edge_vector(h, positions, origin, shift, lattice):
+    """Chord of a half-edge, as (x, y)."""
+    a, b = origin[h], origin[h ^ 1]
+    sx, sy = shift[h, 0], shift[h, 1]
+    x = positions[b, 0] - positions[a, 0] + lattice[0, 0] * sx + lattice[0, 1] * sy
+    y = positions[b, 1] - positions[a, 1] + lattice[1, 0] * sx + lattice[1, 1] * sy
+    return x, y
+
+
+@compiled
+def turn(h, half_angles):
+    """Half angle of a half-edge: its film's, or minus that against the film's direction."""
+    return half_angles[h >> 1] if (h & 1) == 0 else -half_angles[h >> 1]
+
+
+@compiled
+def one_cell_area(h0, positions, half_angles, origin, next_, shift, lattice):
+    """Area of the cell left of half-edge h0: polygon of the vertices, relative to the first, plus the segments."""
+    area, x, y = 0.0, 0.0, 0.0
+    h = h0
+    while True:
+        dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+        theta = turn(h, half_angles)
+        S = arc_factors(theta)[3]
+        area += 0.5 * (x * dy - y * dx) + S * (dx * dx + dy * dy)
+        x += dx
+        y += dy
+        h = next_[h]
+        if h == h0:
+            return area
+
+
+@compiled
+def cell_area_kernel(first, positions, half_angles, origin, next_, shift, lattice, areas):
+    for f in range(len(first)):
+        if first[f] >= 0:
+            areas[f] = one_cell_area(first[f], positions, half_angles, origin, next_, shift, lattice)
+
+
+@compiled
+def _film_length_kernel(chords, half_angles, lengths):
+    for e in range(len(half_angles)):
+        lengths[e] = math.hypot(chords[e, 0], chords[e, 1]) * arc_factors(half_angles[e])[0]
+
+
+def cell_areas(network: Network) -> Floats:
+    """Area of each cell with its circular segments [m²], shape (F,)."""
+    if not network.vertices:
+        return network.targets.copy()
+    n = network
+    areas = np.empty(n.cells)
+    cell_area_kernel(
+        n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas
+    )
+    return areas
+
+
+def film_lengths(network: Network) -> Floats:
+    """Arc length of each film [m], shape (E,)."""
+    lengths = np.empty(network.films)
+    _film_length_kernel(network.chords(), network.half_angles, lengths)
+    return lengths
+
+
+def energy(network: Network, tension: float) -> float:
+    """T times the length of all films [J/m]; a lone bubble is a circle."""
+    if not network.vertices:
+        return tension * 2.0 * math.sqrt(math.pi * network.targets[0])
+    return tension * float(np.sum(film_lengths(network)))
+
+
+def directions(network: Network) -> Floats:
+    """Direction in which each half-edge leaves its origin, as an angle [rad], shape (2E,)."""
+    chords = network.chords()
+    angle = np.arctan2(chords[:, 1], chords[:, 0])
+    leaving = np.empty(2 * network.films)
+    leaving[0::2] = angle - network.half_angles
+    leaving[1::2] = angle + np.pi + network.half_angles
+    return leaving
+
+
+def angles(network: Network) -> Floats:
+    """Angle inside each cell's corner, between a half-edge and the one before it around the cell [rad], shape (2E,).
+
+    Half-edge h leaves the corner; the angle is measured from it to the twin of the previous one, in (0, 2π).
+    """
+    leaving = directions(network)
+    return np.mod(leaving[network.previous ^ 1] - leaving, 2.0 * np.pi)
+
+
+def pressure_differences(network: Network) -> Floats:
+    """Pressure left minus right of each film [N/m], shape (E,)."""
+    pressures = np.append(network.pressures, 0.0)
+    return pressures[network.cell[0::2]] - pressures[network.cell[1::2]]
+
+
+def stress(network: Network, tension: float) -> Floats:
+    """Stress tensor of the foam [N/m], shape (2, 2): (T ∫ t tᵀ dℓ - Σ p A 1) / area, tension positive.
+
+    Batchelor's average. Along an arc of half angle θ and chord direction e, with n its normal, the integral of t tᵀ is
+    ℓ/2 1 + c cos θ / 2 (e eᵀ - n nᵀ).
+    """
+    chords = network.chords()
+    c = np.hypot(chords[:, 0], chords[:, 1])
+    e = chords / c[:, None]
+    normal = np.stack([-e[:, 1], e[:, 0]], axis=1)
+    lengths = film_lengths(network)
+    weight = 0.5 * c * np.cos(network.half_angles)
+    film = 0.5 * np.sum(lengths) * np.eye(2) + np.einsum("e,ei,ej->ij", weight, e, e)
+    film -= np.einsum("e,ei,ej->ij", weight, normal, normal)
+    areas = cell_areas(network)
+    gas = float(np.sum(network.pressures * areas))
+    return (tension * film - gas * np.eye(2)) / np.sum(areas)
