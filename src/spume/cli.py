@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter
 
 from spume.errors import SceneError, SpumeError
+from spume.look.commands import register as register_look
 from spume.version import __version__
 
 INTERRUPTED = 130
@@ -167,6 +168,9 @@ def _print_json(value: Any) -> None:
 
 def _print_lines(lines: Sequence[str]) -> None:
     print("\n".join(lines))
+
+
+register_look(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -1,0 +1,35 @@
+"""Optional packages: imported where they are used, and asked for in one sentence where they are missing."""
+
+from importlib import import_module
+from types import ModuleType
+
+from spume.errors import MissingExtra
+
+EXTRAS = {
+    "matplotlib": "look",
+    "pyvista": "look",
+    "pysplashsurf": "look",
+    "imageio": "look",
+    "imageio_ffmpeg": "look",
+    "PIL": "look",
+    "mitsuba": "render",
+    "viser": "view",
+    "pxr": "export",
+    "h5py": "export",
+    "alembic": "alembic",
+}
+"""The extra of pyproject.toml that brings each module."""
+
+PACKAGES = {"pxr": "usd-core", "imageio_ffmpeg": "imageio-ffmpeg", "PIL": "pillow"}
+"""Where the package is not called like its module."""
+
+
+def require(module: str, purpose: str) -> ModuleType:
+    """The module, or MissingExtra with the pip command; `purpose` says what needs it, as in 'drawing surfaces'."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        top = module.partition(".")[0]
+        if (error.name or "").partition(".")[0] != top:
+            raise
+        raise MissingExtra(EXTRAS[top], PACKAGES.get(top, top), purpose) from None

@@ -1,0 +1,147 @@
+"""Plots of a run's diagnostics: energy, momentum, volume, points, time spent in each stage."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spume.errors import SceneError
+from spume.look.atomic import write_whole
+from spume.look.extras import require
+from spume.run.reader import Run
+
+ENERGIES = ("kinetic_energy", "elastic_energy", "gravitational_energy", "dissipated_energy")
+FORMATS = ("png", "svg", "pdf")
+Entries = list[dict[str, Any]]
+
+
+def plot_run(run: Run, file: Path, numbers: list[int]) -> list[str]:
+    """Draw the diagnostics of the frames `numbers` into `file` (PNG, SVG or PDF, by its ending); returns the panels' titles.
+
+    A panel is drawn when at least one frame reports what it shows, so methods with other diagnostics are drawn too.
+    """
+    kind = file.suffix.lstrip(".").lower()
+    if kind not in FORMATS:
+        raise SceneError(f"'{file}': plots are written as {', '.join(FORMATS)}, by the ending of the file's name")
+    entries = [run.diagnostics[number] for number in numbers]
+    panels = [(title, draw) for title, draw, keys in PANELS if any(key in entry for entry in entries for key in keys)]
+    panels += [(name, _plain(name)) for name in _others(entries)]
+    figure = _figure(run, panels, entries)
+    write_whole(file, lambda partial: figure.savefig(partial, format=kind, dpi=150))
+    return [title for title, _ in panels]
+
+
+def _figure(run: Run, panels: list[tuple[str, Callable[[Any, Entries], None]]], entries: Entries) -> Any:
+    require("matplotlib", "drawing plots")
+    from matplotlib.figure import Figure
+
+    columns = min(3, max(1, len(panels)))
+    rows = -(-len(panels) // columns) or 1
+    figure = Figure(figsize=(4.6 * columns, 3.1 * rows + 0.5), layout="constrained")
+    figure.suptitle(f"{run.title}  ({run.name})", fontsize=11)
+    grid = figure.subplots(rows, columns, squeeze=False).ravel()
+    for axes, (title, draw) in zip(grid, panels):
+        draw(axes, entries)
+        axes.set_title(title, fontsize=10)
+        axes.set_xlabel("time [s]", fontsize=8)
+        axes.tick_params(labelsize=8)
+        axes.grid(alpha=0.25, linewidth=0.6)
+        axes.spines[["top", "right"]].set_visible(False)
+        if axes.get_legend_handles_labels()[0]:
+            axes.legend(fontsize=7, frameon=False)
+    for axes in grid[len(panels) :]:
+        axes.set_visible(False)
+    return figure
+
+
+def series(entries: Entries, key: str) -> tuple[np.ndarray, np.ndarray]:
+    """Times [s] and values of a diagnostic in the frames that report it."""
+    pairs = [(entry["time"], entry[key]) for entry in entries if entry.get(key) is not None]
+    times = np.array([time for time, _ in pairs], dtype=float)
+    return times, np.array([value for _, value in pairs], dtype=float)
+
+
+def _energy(axes: Any, entries: Entries) -> None:
+    total, complete = 0.0, True
+    for key in ENERGIES:
+        times, values = series(entries, key)
+        if len(values):
+            # Only differences of the energy in gravity mean anything: its zero is where the scene has its origin.
+            shown = values - values[0] if key == "gravitational_energy" else values
+            axes.plot(times, shown, label=key.removesuffix("_energy") + (" (change)" if shown is not values else ""))
+            complete = complete and len(times) == len(entries)
+            total = total + shown if complete else total
+    if complete:
+        axes.plot([entry["time"] for entry in entries], total, "k--", linewidth=1, label="sum")
+    axes.set_ylabel("J", fontsize=8)
+
+
+def _vector(key: str, unit: str) -> Callable[[Any, Entries], None]:
+    def draw(axes: Any, entries: Entries) -> None:
+        times, values = series(entries, key)
+        for component, name in zip(values.T, "xyz"):
+            axes.plot(times, component, label=name)
+        axes.set_ylabel(unit, fontsize=8)
+
+    return draw
+
+
+def _volume(axes: Any, entries: Entries) -> None:
+    times, values = series(entries, "volume")
+    axes.plot(times, values, label="sum of the points' volumes")
+    axes.set_ylabel("m³", fontsize=8)
+
+
+def _ratio(axes: Any, entries: Entries) -> None:
+    for key, name in (("volume_ratio_min", "smallest"), ("volume_ratio_max", "largest")):
+        times, values = series(entries, key)
+        axes.plot(times, values, label=name)
+    axes.set_ylabel("J", fontsize=8)
+
+
+def _lines(key: str, unit: str) -> Callable[[Any, Entries], None]:
+    def draw(axes: Any, entries: Entries) -> None:
+        axes.plot(*series(entries, key))
+        axes.set_ylabel(unit, fontsize=8)
+        low, high = axes.get_ylim()
+        if low > 0 and high / low > 1e3:
+            axes.set_yscale("log")
+
+    return draw
+
+
+def _plain(key: str) -> Callable[[Any, Entries], None]:
+    return _lines(key, "")
+
+
+def _seconds(axes: Any, entries: Entries) -> None:
+    timed = [entry for entry in entries if entry.get("seconds")]
+    stages = sorted(timed[-1]["seconds"], key=lambda stage: -timed[-1]["seconds"][stage])
+    times = [entry["time"] for entry in timed]
+    spent = [[entry["seconds"].get(stage, 0.0) for entry in timed] for stage in stages]
+    axes.stackplot(times, spent, labels=[stage.replace("_", " ") for stage in stages], alpha=0.85)
+    axes.set_ylabel("wall time so far [s]", fontsize=8)
+
+
+PANELS: list[tuple[str, Callable[[Any, Entries], None], tuple[str, ...]]] = [
+    ("energy", _energy, ENERGIES),
+    ("momentum", _vector("momentum", "kg m/s"), ("momentum",)),
+    ("angular momentum", _vector("angular_momentum", "kg m²/s"), ("angular_momentum",)),
+    ("volume", _volume, ("volume",)),
+    ("volume ratio", _ratio, ("volume_ratio_min", "volume_ratio_max")),
+    ("mass", _lines("mass", "kg"), ("mass",)),
+    ("points", _lines("points", "points"), ("points",)),
+    ("greatest speed", _lines("speed_max", "m/s"), ("speed_max",)),
+    ("time step", _lines("dt", "s"), ("dt",)),
+    ("time per stage", _seconds, ("seconds",)),
+]
+"""Title, how it is drawn, the diagnostics it needs one of."""
+
+KNOWN = {key for _, _, keys in PANELS for key in keys} | {"frame", "time", "steps"}
+
+
+def _others(entries: Entries) -> list[str]:
+    """Further numbers that a method reports."""
+    names = {key: None for entry in entries for key, value in entry.items() if isinstance(value, int | float)}
+    return [name for name in names if name not in KNOWN]

@@ -1,0 +1,61 @@
+"""Work on many frames: a progress bar, in several processes where that helps, cut short cleanly."""
+
+import multiprocessing
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from typing import TextIO, TypeVar
+
+Result = TypeVar("Result")
+PLAIN_INTERVAL = 5.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
+def cores() -> int:
+    """Cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def each_frame(
+    task: Callable[[int], Result], numbers: list[int], label: str, processes: int = 1, stream: TextIO | None = None
+) -> dict[int, Result]:
+    """What `task` returns for each of `numbers`. With several processes the task must be a function of a module, or a
+    partial of one. Progress goes to `stream`, the error stream unless told."""
+    if processes <= 1 or len(numbers) <= 2:
+        return dict(_shown(((number, task(number)) for number in numbers), len(numbers), label, stream))
+    # Spawned, not forked: threads of OpenGL, Numba and Rust do not survive a fork.
+    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+        waiting = {pool.submit(task, number): number for number in numbers}
+        try:
+            finished = ((waiting[future], future.result()) for future in as_completed(waiting))
+            results = dict(_shown(finished, len(numbers), label, stream))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return {number: results[number] for number in numbers}
+
+
+def _shown(items: Iterable[Result], total: int, label: str, stream: TextIO | None) -> Iterator[Result]:
+    chosen = sys.stderr if stream is None else stream
+    return _live(items, total, label, chosen) if chosen.isatty() else _plain(items, total, label, chosen)
+
+
+def _live(items: Iterable[Result], total: int, label: str, stream: TextIO) -> Iterator[Result]:
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=30), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=stream), disable=total == 0) as bar:
+        yield from bar.track(items, total=total, description=label)
+
+
+def _plain(items: Iterable[Result], total: int, label: str, stream: TextIO) -> Iterator[Result]:
+    began = printed = time.monotonic()
+    for done, item in enumerate(items, start=1):
+        now = time.monotonic()
+        if done == total or now - printed >= PLAIN_INTERVAL:
+            printed = now
+            print(f"{label}: {done} of {total} frames, {now - began:.1f} s", file=stream, flush=True)
+        yield item
