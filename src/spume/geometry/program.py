@@ -8,50 +8,14 @@ meet a shape whose distance there is r or more.
 import math
 
 import numpy as np
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from spume.geometry import codes, kernels
 from spume.geometry.codes import ShapeProgram
+from spume.geometry.pointers import open_arrays, stack_memory
 from spume.numerics.jit import compiled
 
-__all__ = ["ShapeProgram", "distance", "distance_and_gradient", "distances", "distances_and_gradients", "evaluate"]
-
-
-@intrinsic
-def _stack_memory(typingctx, count):
-    """A pointer to `count` (a constant) float64 on the machine's own stack: no allocation, freed on return."""
-    if not isinstance(count, types.IntegerLiteral):
-        return None
-    n = count.literal_value
-
-    def generate(context, builder, signature, args):
-        return cgutils.alloca_once(builder, context.get_value_type(types.float64), size=n)
-
-    return types.CPointer(types.float64)(count), generate
-
-
-@intrinsic
-def _open(typingctx, program):
-    """Pointers to the rows, numbers and voxels of a program, the number of its rows, and its dimension. Handing arrays
-    down from call to call would count references to them every time, which costs as much as a primitive."""
-    rows, numbers, voxels, dimension = (
-        program.fields.index(name) for name in ("rows", "numbers", "voxels", "dimension")
-    )
-    pointers = [types.CPointer(program[k].dtype) for k in (rows, numbers, voxels)]
-
-    def generate(context, builder, signature, args):
-        arrays = [
-            context.make_array(program[k])(context, builder, builder.extract_value(args[0], k))
-            for k in (rows, numbers, voxels)
-        ]
-        count = builder.extract_value(arrays[0].shape, 0)
-        parts = [*(array.data for array in arrays), count, builder.extract_value(args[0], dimension)]
-        return context.make_tuple(builder, signature.return_type, parts)
-
-    return types.Tuple([*pointers, types.intp, program[dimension]])(program), generate
+__all__ = ["ShapeProgram", "distance", "distance_and_gradient", "distances", "distances_and_gradients", "run_rows"]
 
 
 @compiled
@@ -148,8 +112,9 @@ def _combine(how, a, ax, ay, az, b, bx, by, bz, width):
 
 
 @compiled
-def _run(rows, numbers, voxels, first, last, x, y, z):
-    stack = _stack_memory(64)
+def run_rows(rows, numbers, voxels, first, last, x, y, z):
+    """The rows first to last of a program, given by pointers, at a point: distance [m] and unit gradient."""
+    stack = stack_memory(64)
     depth = 0
     d, gx, gy, gz = math.inf, 1.0, 0.0, 0.0
     row = first
@@ -186,17 +151,10 @@ def _run(rows, numbers, voxels, first, last, x, y, z):
 
 
 @compiled
-def evaluate(program, first, last, x, y, z):
-    """The rows first to last of `program` at a point: distance [m] and unit gradient."""
-    rows, numbers, voxels, _, dimension = _open(program)
-    return _run(rows, numbers, voxels, first, last, x, y, z if dimension == 3 else 0.0)
-
-
-@compiled
 def distance_and_gradient(program, x, y, z):
     """Signed distance [m] of the point (x, y, z) [m] from the shape, negative inside, and its unit gradient."""
-    rows, numbers, voxels, count, dimension = _open(program)
-    return _run(rows, numbers, voxels, 0, count, x, y, z if dimension == 3 else 0.0)
+    rows, numbers, starts, voxels, dimension = open_arrays(program)
+    return run_rows(rows, numbers, voxels, starts[0], starts[1], x, y, z if dimension == 3 else 0.0)
 
 
 @compiled
