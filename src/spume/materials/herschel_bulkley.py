@@ -109,21 +109,24 @@ def flow_stress(pre, k, mu, dt, eta, h):
 
 @compiled
 def return_map(be, mu, k, eta, h, dt):
-    """b̄e after plastic flow from its elastic prediction, determinant one. [Yue15] eq. (18), algorithm 13"""
+    """b̄e after plastic flow from its elastic prediction, determinant one, and the energy dissipated [J/m³].
+
+    [Yue15] eq. (18), algorithm 13.
+    """
     dev = deviator_sym(be)
-    pre = mu * norm_sym(dev)
+    size = norm_sym(dev)
+    pre = mu * size
     if pre <= k:
-        return be
-    mean = trace_sym(be) / 3.0
-    ratio = flow_stress(pre, k, mu * mean, dt, eta, h) / pre
-    flowed = (
-        ratio * dev[0] + mean, ratio * dev[1] + mean, ratio * dev[2] + mean,
-        ratio * dev[3], ratio * dev[4], ratio * dev[5],
-    )  # fmt: skip
-    scale = det_sym(flowed) ** (-1.0 / 3.0)
-    return (
-        scale * flowed[0], scale * flowed[1], scale * flowed[2], scale * flowed[3], scale * flowed[4], scale * flowed[5]
-    )  # fmt: skip
+        return be, 0.0
+    m = trace_sym(be) / 3.0
+    r = flow_stress(pre, k, mu * m, dt, eta, h) / pre
+    xx, yy, zz, xy, xz, yz = r * dev[0] + m, r * dev[1] + m, r * dev[2] + m, r * dev[3], r * dev[4], r * dev[5]
+    scale = det_sym((xx, yy, zz, xy, xz, yz)) ** (-1.0 / 3.0)
+    # The trace falls from 3 m to 3 m scale, the energy μ/2 tr b̄e with it. Their difference would lose all digits at
+    # small strains: det(m I + r dev) − det(m I + dev) and 1 − scale³ are written out.
+    excess = (1.0 - r) * (0.5 * m * size * size * (1.0 + r) - det_sym(dev) * (1.0 + r + r * r))
+    dissipated = 1.5 * mu * m * excess * scale**3 / (1.0 + scale + scale * scale)
+    return (scale * xx, scale * yy, scale * zz, scale * xy, scale * xz, scale * yz), dissipated
 
 
 @compiled
@@ -151,11 +154,9 @@ def _update(material, mine, rows, dt, velocity_gradient, stress, F, be, dissipat
             f = increment(dt, load(velocity_gradient, p))
             moved = multiply(f, load(F, p))
             store(F, p, moved)
-            predicted = predict(f, load_sym(be, p))
-            flowed = return_map(predicted, mu, k, eta, h, dt)
+            flowed, dissipated = return_map(predict(f, load_sym(be, p)), mu, k, eta, h, dt)
             store_sym(be, p, flowed)
-            # what the correction takes from the stored energy μ/2 (tr b̄e − 3) is dissipated
-            dissipation[p] += 0.5 * mu * (trace_sym(predicted) - trace_sym(flowed))
+            dissipation[p] += dissipated
             store_sym(stress, p, point_stress(kappa, mu, det(moved), flowed))
 
 
