@@ -36,10 +36,7 @@ class Manifest:
 
     def declarations(self) -> tuple[Field, ...]:
         """The declared fields of a frame."""
-        return tuple(
-            Field(**{key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()})
-            for entry in self.fields
-        )
+        return tuple(_declaration(entry) for entry in self.fields)
 
     def with_frame(self, entry: dict[str, Any]) -> "Manifest":
         """The manifest with one more frame."""
@@ -61,6 +58,11 @@ class Manifest:
             found = data.get("format")
             raise CacheError(f"'{path}' has format {found}, of another version of spume; this one reads {FORMAT}")
         return cls(**data)
+
+
+def _declaration(entry: dict[str, Any]) -> Field:
+    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
+    return Field(**values)
 
 
 def field_entries(declarations: tuple[Field, ...]) -> list[dict[str, Any]]:

@@ -14,6 +14,7 @@ from spume.fields import Field
 
 METHODS = {
     "mpm": "spume.mpm.method:MaterialPointMethod",
+    "continuum-foam": "spume.foam.method:ContinuumFoam",
     "dry-foam": "spume.dryfoam.method:DryFoamMethod",
 }
 """Where each method's class is."""
@@ -72,7 +73,7 @@ class Method(Protocol):
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state, JSON-serialisable. All follow from the scene alone, but for wall times [s],
-        which go under the key "seconds": the loop keeps those out of the frames, whose bits are the same in every run."""
+        under the key "seconds": the loop keeps those out of the frames, whose bits are the same in every run."""
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs: arrays, and JSON-serialisable values (random state included)."""

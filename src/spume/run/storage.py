@@ -197,7 +197,7 @@ def _digest_start(layout: Mapping[str, Any], texts: Mapping[str, str]) -> Any:
 def _bytes_of(array: NDArray[Any]) -> memoryview:
     """The bytes of an array where they lie; only an array with gaps is copied."""
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
-    return memoryview(np.ascontiguousarray(little).reshape(-1).view(np.uint8))
+    return np.ascontiguousarray(little).reshape(-1).view(np.uint8).data
 
 
 def _json(value: Any) -> str:

@@ -195,7 +195,7 @@ class MpmScene(Scene):
 
     @cached_property
     def _used_materials(self) -> dict[str, Material]:
-        used = {item.material for item in (*self.body, *self.emitter)}
+        used = {body.material for body in self.body} | {emitter.material for emitter in self.emitter}
         return {name: material for name, material in self._resolution[0].items() if name in used}
 
     @property

@@ -108,20 +108,18 @@ def _merge(data: dict[str, Any], changes: Mapping[str, Any], where: str) -> None
         path = _parse_path(key, f"{where}.{key}") if "." in key else (key,)
         table: Any = data
         for part in path[:-1]:
-            table = _descend(table, part, f"{where}.{key}")
-        last = int(path[-1]) if isinstance(table, list) and str(path[-1]).isdigit() else path[-1]
-        if isinstance(table, list) and (not isinstance(last, int) or last >= len(table)):
-            raise SceneError(f"{where}.{key}: there is no entry '{last}', only {len(table)} entries from 0 on")
-        present = table.get(last) if isinstance(table, dict) else table[last]
+            table = _inside(table, part, f"{where}.{key}", {})
+        present = _inside(table, path[-1], f"{where}.{key}", None)
         if isinstance(value, Mapping) and isinstance(present, dict):
             _merge(present, value, f"{where}.{key}")
         else:
-            table[last] = copy.deepcopy(value)
+            table[int(path[-1]) if isinstance(table, list) else path[-1]] = copy.deepcopy(value)
 
 
-def _descend(table: Any, part: str | int, where: str) -> Any:
+def _inside(table: Any, part: str | int, where: str, absent: Any) -> Any:
+    """What `table` has at `part`; a table that has nothing there gets `absent`."""
     if isinstance(table, dict):
-        return table.setdefault(part, {})
+        return table.setdefault(part, absent)
     if isinstance(table, list) and str(part).isdigit() and int(part) < len(table):
         return table[int(part)]
     raise SceneError(f"{where}: '{part}' leads nowhere in this scene")

@@ -1,0 +1,56 @@
+"""The built-in scenes and materials are good, and are what the lists say."""
+
+import json
+
+import pytest
+
+from spume import Scene, load_scene
+from spume.cli import main
+from spume.materials import LAWS
+from spume.materials.table import REMARKS, named_materials
+from spume.scene.builtin import library_entries, library_files, read_toml
+from spume.scene.common import Scene as AnyScene
+
+NAMES = [file.stem for file in library_files()]
+ISSUE_2 = {"ball-bounce", "incline", "colliding-balls", "colliding-discs", "bar-vibration", "paddle", "fountain"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_built_in_scene_and_each_of_its_presets_is_good(name):
+    presets = read_toml(library_files()[NAMES.index(name)]).get("preset", {})
+    for preset in (None, *presets):
+        scene = load_scene(name, preset=preset)
+        assert isinstance(scene, AnyScene)
+        assert Scene(**json.loads(json.dumps(scene.resolved()))).resolved() == scene.resolved()
+
+
+def test_the_library_has_the_scenes_of_the_foundation_in_both_dimensions():
+    entries = {entry["name"]: entry for entry in library_entries()}
+    assert entries.keys() >= ISSUE_2
+    assert {entries[name]["dimension"] for name in ISSUE_2} == {2, 3}
+
+
+def test_scenes_are_listed_as_text_and_json(capsys):
+    assert main(["scenes"]) == 0
+    text = capsys.readouterr().out
+    assert main(["scenes", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert [entry["name"] for entry in entries] == NAMES
+    assert all(entry["name"] in text and entry["title"] in text for entry in entries)
+
+
+@pytest.mark.parametrize("name", named_materials())
+def test_a_named_material_is_good_and_says_what_it_is_and_where_its_numbers_come_from(name):
+    entry = named_materials()[name]
+    law = LAWS[entry["law"]]
+    law.parameters.model_validate({k: v for k, v in entry.items() if k not in ("law", *REMARKS)}, strict=True)
+    assert all(entry[remark].strip() for remark in REMARKS)
+
+
+def test_materials_are_listed_as_text_and_json(capsys):
+    assert main(["materials"]) == 0
+    text = capsys.readouterr().out
+    assert main(["materials", "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)
+    assert {entry["name"] for entry in entries} == named_materials().keys()
+    assert all(entry["name"] in text and entry["source"] in text for entry in entries)

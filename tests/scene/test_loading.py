@@ -1,0 +1,86 @@
+"""From names and files to scenes: overrides, presets, mesh files beside the scene."""
+
+import pytest
+
+from spume import SceneError, load_scene
+from spume.scene.builtin import LIBRARY, read_toml
+from spume.scene.loading import anchor_files
+from spume.scene.overrides import apply_overrides, apply_preset, parse_override
+from spume.scene.registry import scene_model
+
+
+def test_a_name_and_the_path_of_its_file_give_the_same_scene():
+    assert load_scene("ball-bounce") == load_scene(LIBRARY / "ball-bounce.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "value"),
+    [
+        ("grid.cell=0.01", ("grid", "cell"), 0.01),
+        ("body.0.velocity=[1, 0, 0]", ("body", "0", "velocity"), [1, 0, 0]),
+        ('material."soft rubber".density=900', ("material", "soft rubber", "density"), 900),
+        ('title="a = b"', ("title",), "a = b"),
+        ("grid.spline=quadratic", ("grid", "spline"), "quadratic"),
+        ("body.0.material=soft rubber", ("body", "0", "material"), "soft rubber"),
+        ("grid.walls={ lower = [0, 0], upper = [1, 1] }", ("grid", "walls"), {"lower": [0, 0], "upper": [1, 1]}),
+        ("tearing.enabled=false", ("tearing", "enabled"), False),
+    ],
+)
+def test_an_override_is_a_path_and_a_toml_value(text, path, value):
+    assert parse_override(text) == (path, value)
+
+
+def test_overrides_change_what_they_name_and_nothing_else():
+    plain = load_scene("ball-bounce").resolved()
+    changed = load_scene("ball-bounce", ["grid.cell=0.05", "body.0.velocity=[1, 0, 0]", "time.courant=0.3"]).resolved()
+    assert changed["grid"]["cell"] == 0.05
+    assert changed["body"][0]["velocity"] == [1.0, 0.0, 0.0]
+    assert changed["time"]["courant"] == 0.3
+    changed["grid"]["cell"], changed["time"]["courant"] = plain["grid"]["cell"], plain["time"]["courant"]
+    del changed["body"][0]["velocity"]
+    assert changed == plain
+
+
+def test_later_overrides_win_and_the_tables_given_stay_as_they_were():
+    tables = read_toml(LIBRARY / "ball-bounce.toml")
+    changed = apply_overrides(tables, ["seed=1", "seed=2"], scene_model("mpm"))
+    assert changed["seed"] == 2
+    assert "seed" not in tables
+
+
+def test_an_override_of_the_method_is_checked_by_the_model_of_that_method():
+    assert load_scene("ball-bounce", ["method=continuum-foam"]).method == "continuum-foam"
+
+
+def test_presets_merge_tables_and_reach_into_lists():
+    tables = {
+        "grid": {"cell": 1, "spline": "cubic"},
+        "body": [{"material": "a"}, {"material": "b"}],
+        "preset": {"draft": {"grid": {"cell": 2}, "body.1.material": "c", "time.courant": 0.5}},
+    }
+    merged = apply_preset(tables, "draft", "scene")
+    assert merged == {
+        "grid": {"cell": 2, "spline": "cubic"},
+        "body": [{"material": "a"}, {"material": "c"}],
+        "time": {"courant": 0.5},
+    }
+    assert tables["grid"]["cell"] == 1
+    assert "preset" not in apply_preset(tables, None, "scene")
+
+
+@pytest.mark.parametrize("key", ["body.5.material", "grid.cell.x", "body.x"])
+def test_a_preset_that_leads_nowhere_says_where(key):
+    tables = {"grid": {"cell": 1}, "body": [{}], "preset": {"draft": {key: 1}}}
+    with pytest.raises(SceneError, match=r"scene: preset\.draft"):
+        apply_preset(tables, "draft", "scene")
+
+
+def test_overrides_come_after_presets():
+    assert load_scene("ball-bounce", ["grid.cell=0.07"], preset="draft").grid.cell == 0.07
+
+
+def test_mesh_files_are_taken_from_the_folder_of_the_scene(tmp_path):
+    tables = {"body": [{"shape": {"union": {"of": [{"mesh": {"file": "cow.obj"}}]}}}], "mesh": "no file"}
+    anchored = anchor_files(tables, tmp_path)
+    assert anchored["body"][0]["shape"]["union"]["of"][0]["mesh"]["file"] == str(tmp_path / "cow.obj")
+    assert anchored["mesh"] == "no file"

@@ -1,0 +1,52 @@
+"""The JSON Schema: what an editor completes from."""
+
+import json
+
+import pytest
+
+from spume.cli import main
+from spume.scene.builtin import library_files, read_toml
+from spume.scene.registry import SCENE_MODELS
+from spume.scene.schema import scene_schema
+
+
+def test_the_schema_of_a_method_knows_every_key_and_describes_it():
+    schema = scene_schema("mpm")
+    wanted = {"title", "duration", "grid", "body", "emitter", "obstacle", "material", "preset"}
+    assert wanted <= schema["properties"].keys()
+    undescribed = [
+        f"{table.get('title')}.{key}"
+        for table in (schema, *schema["$defs"].values())
+        for key, entry in table.get("properties", {}).items()
+        if "description" not in entry and "description" not in definition(schema, entry)
+    ]
+    assert undescribed == []
+
+
+def definition(schema, entry):
+    """The definition an entry refers to."""
+    return schema["$defs"].get(entry.get("$ref", "").rpartition("/")[2], {})
+
+
+def test_quantities_with_a_unit_say_so():
+    grid = scene_schema("mpm")["$defs"]["Grid"]["properties"]
+    assert "[m]" in grid["cell"]["description"]
+
+
+def test_unknown_keys_are_forbidden_by_the_schema_too():
+    schema = scene_schema("mpm")
+    assert schema["additionalProperties"] is False
+    assert schema["$defs"]["Body"]["additionalProperties"] is False
+
+
+def test_the_schema_of_all_methods_is_printed_as_json(capsys):
+    assert main(["schema"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    assert len(schema["oneOf"]) == len(SCENE_MODELS)
+
+
+@pytest.mark.parametrize("file", library_files(), ids=lambda file: file.stem)
+def test_built_in_scenes_fit_the_schema(file):
+    jsonschema = pytest.importorskip("jsonschema")
+    data = read_toml(file)
+    jsonschema.validate(data, scene_schema(data["method"]))
