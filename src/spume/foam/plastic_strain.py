@@ -1,7 +1,19 @@
 """The plastic part of a deformation, from what a point carries: F (total) and b̄e (elastic, determinant one)."""
 
 from spume.numerics.jit import compiled
-from spume.numerics.tensor3 import congruence, det, inverse_sym, transpose
+from spume.numerics.tensor3 import congruence, det, transpose
+
+
+@compiled
+def scaled_plastic_strain(F, be):
+    """Fᵀ b̄e⁻¹ F = J^(2/3) Cp."""
+    xx, yy, zz, xy, xz, yz = be
+    # the determinant being one, the inverse is the adjugate
+    inverse = (
+        yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy,
+        xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - xx * yz,
+    )  # fmt: skip
+    return congruence(transpose(F), inverse)
 
 
 @compiled
@@ -11,5 +23,5 @@ def plastic_strain(F, be):
     With F = Fe Fp and b̄e = J^(−2/3) Fe Feᵀ it is Fpᵀ Fp, of determinant one.
     """
     scale = det(F) ** (-2.0 / 3.0)
-    xx, yy, zz, xy, xz, yz = congruence(transpose(F), inverse_sym(be))
+    xx, yy, zz, xy, xz, yz = scaled_plastic_strain(F, be)
     return (scale * xx, scale * yy, scale * zz, scale * xy, scale * xz, scale * yz)

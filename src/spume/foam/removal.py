@@ -1,7 +1,12 @@
 """Removal of what is too thin for the grid: weak points whose neighbours lie almost in a plane, on a line or nowhere.
-[Yue15] section 7.4"""
+[Yue15] section 7.4
 
-import math
+The covariance of the neighbours is V = M/U with M = Σ u (d − m)(d − m)ᵀ, U = Σ u, over about a thousand neighbours with
+weights u = (spline × mass)². Most weak points are in the midst of material, where a few neighbours suffice to see that
+the point stays: for any part Q of the neighbours, M exceeds their scatter M_Q about their own mean in every direction;
+and as all lie within two cells of the point along each axis, λmax(V) ≤ tr V ≤ 16 D. So λmin(M_Q) ≥ max(16 D threshold,
+smallest) U refutes both reasons for removal, and U is bounded by the masses in the cells.
+"""
 
 import numpy as np
 from numba import prange
@@ -15,7 +20,7 @@ from spume.numerics import tensor2, tensor3
 from spume.numerics.jit import compiled
 
 REACH = 2
-"""Cells to either side of a point's own in which its neighbours lie: the support of the cubic spline that weighs them."""
+"""Cells to either side of a point's own in which its neighbours lie: the cubic spline that weighs them ends there."""
 
 
 def find_subgrid_points(state: State, foam: Foam) -> NDArray[np.int64]:
@@ -30,8 +35,10 @@ def find_subgrid_points(state: State, foam: Foam) -> NDArray[np.int64]:
         grid, p = state.grid, state.particles
         weak = np.flatnonzero(p.weak)
         unresolved = np.empty(weak.size, np.bool_)
+        heaviest = np.empty(grid.block_count)
+        _heaviest_cells(grid.cell_start, grid.order_of, p.mass, heaviest)
         _find_unresolved[grid.dimension, grid.order](
-            weak, p.x, p.mass, grid.inverse_cell, grid.keys, grid.cell_start, grid.order_of,
+            weak, p.x, p.mass, grid.inverse_cell, grid.keys, grid.cell_start, grid.order_of, heaviest,
             settings.threshold, settings.smallest, unresolved,
         )  # fmt: skip
         return weak[unresolved]
@@ -59,86 +66,149 @@ def _spline(d):
 
 
 @compiled
-def _block(keys, key):
+def _place(keys, key):
     """Place of `key` in the sorted `keys`, or −1."""
     place = np.searchsorted(keys, key)
     return place if place < keys.size and keys[place] == key else -1
+
+
+@compiled(parallel=True)
+def _heaviest_cells(cell_start, order_of, mass, heaviest):
+    """The largest Σ mass² of a cell, for each block."""
+    for block in prange(heaviest.size):
+        largest = 0.0
+        for cell in range(block * CELLS_PER_BLOCK, (block + 1) * CELLS_PER_BLOCK):
+            total = 0.0
+            for entry in range(cell_start[cell], cell_start[cell + 1]):
+                m = mass[order_of[entry]]
+                total += m * m
+            largest = max(largest, total)
+        heaviest[block] = largest
+
+
+def _make_moments(dimension: int):
+    D = dimension
+    BX, BY, BZ = BLOCK[D]
+    SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
+
+    @compiled
+    def moments(p, first, last, x, mass, inverse_cell, keys, cell_start, order_of):
+        """Sums over the neighbours of p in the cells `first` to `last`: with d their place relative to p [cells],
+        (Σ w, Σ w d), (Σ w², Σ w² d), Σ w² d dᵀ, where w is the spline times the mass."""
+        x0, x1 = x[p, 0], x[p, 1]
+        x2 = x[p, D - 1]
+        W, mx, my, mz = 0.0, 0.0, 0.0, 0.0
+        U, sx, sy, sz = 0.0, 0.0, 0.0, 0.0
+        cxx, cyy, czz, cxy, cxz, cyz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        for bi in range(first[0] >> SX, (last[0] >> SX) + 1):
+            for bj in range(first[1] >> SY, (last[1] >> SY) + 1):
+                for bk in range(first[2] >> SZ, (last[2] >> SZ) + 1):
+                    block = _place(keys, pack(bi, bj, bk))
+                    if block < 0:
+                        continue
+                    k_first = max(first[2] - bk * BZ, 0)
+                    k_last = min(last[2] - bk * BZ, BZ - 1)
+                    for i in range(max(first[0] - bi * BX, 0), min(last[0] - bi * BX, BX - 1) + 1):
+                        for j in range(max(first[1] - bj * BY, 0), min(last[1] - bj * BY, BY - 1) + 1):
+                            row = block * CELLS_PER_BLOCK + (i * BY + j) * BZ
+                            for entry in range(cell_start[row + k_first], cell_start[row + k_last + 1]):
+                                q = order_of[entry]
+                                dx = (x[q, 0] - x0) * inverse_cell
+                                dy = (x[q, 1] - x1) * inverse_cell
+                                dz = (x[q, D - 1] - x2) * inverse_cell
+                                w = mass[q] * _spline(dx) * _spline(dy)
+                                if D == 3:
+                                    w *= _spline(dz)
+                                W += w
+                                mx += w * dx
+                                my += w * dy
+                                mz += w * dz
+                                u = w * w
+                                ux, uy, uz = u * dx, u * dy, u * dz
+                                U += u
+                                sx += ux
+                                sy += uy
+                                sz += uz
+                                cxx += ux * dx
+                                cyy += uy * dy
+                                czz += uz * dz
+                                cxy += ux * dy
+                                cxz += ux * dz
+                                cyz += uy * dz
+        return (W, mx, my, mz), (U, sx, sy, sz), (cxx, cyy, czz, cxy, cxz, cyz)
+
+    return moments
+
+
+_moments_2, _moments_3 = _make_moments(2), _make_moments(3)
+
+
+@compiled
+def _moments(dimension, p, first, last, x, mass, inverse_cell, keys, cell_start, order_of):
+    if dimension == 2:
+        return _moments_2(p, first, last, x, mass, inverse_cell, keys, cell_start, order_of)
+    return _moments_3(p, first, last, x, mass, inverse_cell, keys, cell_start, order_of)
+
+
+@compiled
+def _extremes(dimension, about, first, second):
+    """Largest and least eigenvalue of Σ u (d − m)(d − m)ᵀ = Σ u d dᵀ − m sᵀ − s mᵀ + U m mᵀ from `about`, (1, m)
+    up to a factor, `first` = (U, s) = Σ u (1, d), and `second` = Σ u d dᵀ."""
+    U, sx, sy, sz = first
+    cxx, cyy, czz, cxy, cxz, cyz = second
+    mx, my, mz = about[1] / about[0], about[2] / about[0], about[3] / about[0]
+    cxx += mx * (U * mx - 2.0 * sx)
+    cyy += my * (U * my - 2.0 * sy)
+    cxy += U * mx * my - mx * sy - my * sx
+    if dimension == 2:
+        return tensor2.eigenvalues_sym((cxx, cyy, cxy))
+    czz += mz * (U * mz - 2.0 * sz)
+    cxz += U * mx * mz - mx * sz - mz * sx
+    cyz += U * my * mz - my * sz - mz * sy
+    values = tensor3.eigenvalues_sym((cxx, cyy, czz, cxy, cxz, cyz))
+    return (values[0], values[2])
 
 
 def _make_find_unresolved(dimension: int, order: int):
     D = dimension
     BX, BY, BZ = BLOCK[D]
     SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
-    RZ = REACH if D == 3 else 0
     HALVES = 2 if order == 3 else 1  # the first node of a stencil, see mpm/grid.py
+    # Per axis N² ≤ (2/3)² in a point's own cell and those beside it, N² ≤ (1/6)² in the next: Σ u ≤ (25/18)^D Σ mass²
+    WEIGHTS = (25.0 / 18.0) ** D
 
     @compiled(parallel=True)
-    def find_unresolved(points, x, mass, inverse_cell, keys, cell_start, order_of, threshold, smallest, unresolved):
+    def find_unresolved(
+        points, x, mass, inverse_cell, keys, cell_start, order_of, heaviest, threshold, smallest, unresolved
+    ):
+        sufficient = WEIGHTS * max(16.0 * D * threshold, smallest)
         for n in prange(points.size):
             p = points[n]
-            x0, x1 = x[p, 0], x[p, 1]
-            x2 = x[p, D - 1]
-            ci = np.int64(np.floor(x0 * inverse_cell - 0.5 * HALVES))
-            cj = np.int64(np.floor(x1 * inverse_cell - 0.5 * HALVES))
-            ck = np.int64(np.floor(x2 * inverse_cell - 0.5 * HALVES)) if D == 3 else np.int64(0)
-            # Sums over the neighbours, d being their place relative to the point [cells]: W = w m for the mean,
-            # W² for the covariance.
-            W, W2 = 0.0, 0.0
-            mx, my, mz = 0.0, 0.0, 0.0
-            sx, sy, sz = 0.0, 0.0, 0.0
-            cxx, cyy, czz, cxy, cxz, cyz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-            for bi in range((ci - REACH) >> SX, ((ci + REACH) >> SX) + 1):
-                for bj in range((cj - REACH) >> SY, ((cj + REACH) >> SY) + 1):
-                    for bk in range((ck - RZ) >> SZ, ((ck + RZ) >> SZ) + 1):
-                        block = _block(keys, pack(bi, bj, bk))
-                        if block < 0:
-                            continue
-                        k_first = max(ck - RZ - bk * BZ, 0)
-                        k_last = min(ck + RZ - bk * BZ, BZ - 1)
-                        for i in range(max(ci - REACH - bi * BX, 0), min(ci + REACH - bi * BX, BX - 1) + 1):
-                            for j in range(max(cj - REACH - bj * BY, 0), min(cj + REACH - bj * BY, BY - 1) + 1):
-                                row = block * CELLS_PER_BLOCK + (i * BY + j) * BZ
-                                for entry in range(cell_start[row + k_first], cell_start[row + k_last + 1]):
-                                    q = order_of[entry]
-                                    dx = (x[q, 0] - x0) * inverse_cell
-                                    dy = (x[q, 1] - x1) * inverse_cell
-                                    dz = (x[q, D - 1] - x2) * inverse_cell
-                                    w = mass[q] * _spline(dx) * _spline(dy)
-                                    if D == 3:
-                                        w *= _spline(dz)
-                                    w2 = w * w
-                                    W += w
-                                    mx += w * dx
-                                    my += w * dy
-                                    mz += w * dz
-                                    W2 += w2
-                                    ax = w2 * dx
-                                    ay = w2 * dy
-                                    az = w2 * dz
-                                    sx += ax
-                                    sy += ay
-                                    sz += az
-                                    cxx += ax * dx
-                                    cxy += ax * dy
-                                    cyy += ay * dy
-                                    cxz += ax * dz
-                                    cyz += ay * dz
-                                    czz += az * dz
-            # Σ W² (d − m)(d − m)ᵀ = Σ W² d dᵀ − m sᵀ − s mᵀ + (Σ W²) m mᵀ, with s = Σ W² d
-            mx, my, mz = mx / W, my / W, mz / W
-            sx, sy, sz = sx / W2, sy / W2, sz / W2
-            cxx = cxx / W2 - 2.0 * mx * sx + mx * mx
-            cyy = cyy / W2 - 2.0 * my * sy + my * my
-            cxy = cxy / W2 - mx * sy - my * sx + mx * my
-            if D == 3:
-                czz = czz / W2 - 2.0 * mz * sz + mz * mz
-                cxz = cxz / W2 - mx * sz - mz * sx + mx * mz
-                cyz = cyz / W2 - my * sz - mz * sy + my * mz
-                largest, _, least = tensor3.eigenvalues_sym((cxx, cyy, czz, cxy, cxz, cyz))
-            else:
-                largest, least = tensor2.eigenvalues_sym((cxx, cyy, cxy))
-            # The text of [Yue15] section 7.4 has the first ratio upside down, and gives the second number no unit: cells.
-            unresolved[n] = least < threshold * largest or largest < smallest
+            a, b = x[p, 0] * inverse_cell - 0.5 * HALVES, x[p, 1] * inverse_cell - 0.5 * HALVES
+            c = x[p, D - 1] * inverse_cell - 0.5 * HALVES if D == 3 else 0.0
+            i, j, k = np.int64(np.floor(a)), np.int64(np.floor(b)), np.int64(np.floor(c))
+            reach = REACH if D == 3 else 0
+            first, last = (i - REACH, j - REACH, k - reach), (i + REACH, j + REACH, k + reach)
+            heavy = 0.0
+            for bi in range(first[0] >> SX, (last[0] >> SX) + 1):
+                for bj in range(first[1] >> SY, (last[1] >> SY) + 1):
+                    for bk in range(first[2] >> SZ, (last[2] >> SZ) + 1):
+                        block = _place(keys, pack(bi, bj, bk))
+                        if block >= 0:
+                            heavy = max(heavy, heaviest[block])
+            # the two cells of each axis that are nearest to the point
+            i -= a - i < 0.5
+            j -= b - j < 0.5
+            near = (i, j, k - (c - k < 0.5)) if D == 3 else (i, j, k)
+            beside = (near[0] + 1, near[1] + 1, near[2] + (D - 2))
+            sums = _moments(D, p, near, beside, x, mass, inverse_cell, keys, cell_start, order_of)
+            if _extremes(D, sums[1], sums[1], sums[2])[1] >= sufficient * heavy:
+                unresolved[n] = False
+                continue
+            sums = _moments(D, p, first, last, x, mass, inverse_cell, keys, cell_start, order_of)
+            largest, least = _extremes(D, sums[0], sums[1], sums[2])
+            # The text of [Yue15] section 7.4 has the first ratio upside down, and gives the second number no unit.
+            unresolved[n] = least < threshold * largest or largest < smallest * sums[1][0]
 
     return find_unresolved
 

@@ -5,8 +5,6 @@ weak point loses in procedure 12 is looked for there, where the grid knows the n
 have moved: procedures 13 and 14 treat each point by itself.
 """
 
-import numpy as np
-
 from spume.foam.foam import Foam
 from spume.foam.recovery import recover
 from spume.foam.removal import find_subgrid_points, remove_points

@@ -8,12 +8,12 @@ import math
 from numba import prange
 
 from spume.foam.foam import Foam
-from spume.foam.plastic_strain import plastic_strain
+from spume.foam.plastic_strain import scaled_plastic_strain
 from spume.materials.herschel_bulkley import predict
 from spume.materials.kinematics import increment, load, load_sym, store_sym
 from spume.mpm.state import State
 from spume.numerics.jit import compiled
-from spume.numerics.tensor3 import compose_sym, det, deviator_sym, eigen_sym, eigenvalues_sym, norm_sym, polar
+from spume.numerics.tensor3 import compose_sym, det, deviator_sym, eigen_sym, eigenvalues_sym, polar
 
 
 def detect_tearing_and_limit_stress(state: State, foam: Foam) -> None:
@@ -37,7 +37,11 @@ def limit_deformation(state: State, foam: Foam, dt: float) -> None:
 @compiled
 def is_torn(F, be, threshold):
     """Whether ‖dev Cp‖ > σT, [Yue15] algorithm 7."""
-    return norm_sym(deviator_sym(plastic_strain(F, be))) > threshold
+    # Cp = J^(−2/3) B: comparing sixth powers, ‖dev B‖⁶ > σT⁶ J⁴, spares the root, half of the work
+    xx, yy, zz, xy, xz, yz = deviator_sym(scaled_plastic_strain(F, be))
+    square = xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + xz * xz + yz * yz)
+    limit = threshold * det(F)
+    return square * square * square > limit * limit * limit * limit * threshold * threshold
 
 
 @compiled

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 SCENE_MODELS = {
     "mpm": "spume.scene.mpm:MpmScene",
+    "continuum-foam": "spume.scene.continuum_foam:ContinuumFoamScene",
 }
 """Where the scene model of each method is."""
 
