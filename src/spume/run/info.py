@@ -40,7 +40,8 @@ def describe_frame(run: Run, number: int) -> dict[str, Any]:
     for declared in run.fields:
         if declared.name in frame:
             values = frame[declared.name]
-            about: dict[str, Any] = {"shape": list(values.shape), "unit": declared.unit, "description": declared.description}
+            about: dict[str, Any] = {"shape": list(values.shape), "unit": declared.unit}
+            about["description"] = declared.description
             if values.size:
                 about |= {"min": values.min().item(), "max": values.max().item(), "mean": float(np.mean(values))}
             fields[declared.name] = about

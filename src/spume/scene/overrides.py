@@ -36,9 +36,11 @@ def _parse_path(key: str, text: str) -> Path:
     except tomllib.TOMLDecodeError:
         raise SceneError(f"--set {text}: '{key}' is not a path of keys, as body.0.velocity is") from None
     path: list[str | int] = []
-    while isinstance(table, dict):
+    while isinstance(table, dict) and len(table) == 1:
         ((part, table),) = table.items()
         path.append(part)
+    if table != 0:
+        raise SceneError(f"--set {text}: '{key}' is more than a path of keys")
     return tuple(path)
 
 
