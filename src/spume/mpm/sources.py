@@ -48,6 +48,9 @@ class BodySource:
             v += self.table.velocity
         if self.table.spin is not None:
             v += _spin_velocity(self.table.spin, x - x.mean(axis=0))
+        wave = getattr(self.table, "wave", None)  # of a body; copies have none
+        if wave is not None:
+            v += np.outer(np.sin(x @ np.array(wave.wave_vector)), wave.velocity)
         volume = np.full(len(x), self.filling.volume)
         return {"x": x, "v": v, "volume": volume, "mass": volume * self.density}
 
