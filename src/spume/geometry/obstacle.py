@@ -1,6 +1,6 @@
 """Obstacles: shapes in motion, and what contact with them does to a velocity.
 
-Contact, for a point inside an obstacle, in terms of its velocity relative to the obstacle's surface at that place:
+Contact, for a point inside an obstacle or on its surface, in terms of its velocity relative to the surface at that place:
 
 stick     it becomes zero
 slip      its normal component becomes zero, the tangential one is kept
@@ -197,7 +197,7 @@ def _resolve_overlap(o, x, y, z, vx, vy, vz):
         bx, by, bz = vx, vy, vz
         for k in range(o[9]):
             d, nx, ny, nz = _distance_and_normal(o, k, x, y, z, 0.0)
-            if d < 0.0:
+            if d <= 0.0:
                 vx, vy, vz = _resolve_moving(o, k, nx, ny, nz, x, y, z, vx, vy, vz)
         if abs(vx - bx) + abs(vy - by) + abs(vz - bz) <= 1e-14 * (abs(vx) + abs(vy) + abs(vz)):
             break
@@ -213,7 +213,7 @@ def collide(obstacles, x, y, z, vx, vy, vz):
     nx = ny = nz = 0.0
     for k in range(o[9]):
         d, a, b, c = _distance_and_normal(o, k, x, y, z, 0.0)
-        if d < 0.0:
+        if d <= 0.0:
             if contact[k] == STICK:
                 return _surface_velocity(o, k, x, y, z)
             hits, hit = hits + 1, k

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.geometry.obstacle import ObstacleSet
+from spume.geometry.primitive_shapes import HalfSpace
 from spume.materials.law import Law, Parameters
 from spume.mpm import health
 from spume.mpm.diagnostics import diagnose
@@ -186,7 +187,7 @@ def build_obstacles(scene: Any) -> ObstacleSet:
             for corner, sign, side in ((walls.lower, 1.0, "lower"), (walls.upper, -1.0, "upper")):
                 normal = [0.0] * scene.dimension
                 normal[axis] = sign
-                shape = {"half_space": {"point": list(corner), "normal": normal}}
+                shape = HalfSpace(point=corner, normal=tuple(normal))
                 listed.append((shape, walls.contact, walls.friction, None, f"{side} wall {'xyz'[axis]}"))
     return ObstacleSet(listed, scene.dimension, scene.folder)
 

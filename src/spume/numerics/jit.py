@@ -8,12 +8,17 @@ calls, directly or not, are the same.
 import contextlib
 import hashlib
 import os
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numba
-from numba.core import caching
+# Waiting threads sleep instead of spinning. A step has a dozen short parallel loops; spinning threads make each of them
+# wait for a whole time slice as soon as anything else runs: measured, 172 against 19 ms a step on a loaded machine.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+import numba  # noqa: E402
+from numba.core import caching  # noqa: E402
 
 # Reassociation lets sums vectorise, contraction makes fused multiply-adds. Infinities and NaNs keep their meaning:
 # the health checks of a run depend on them. The same machine code runs on every thread, so results do not depend on
@@ -73,8 +78,9 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
         locator.sources = _sources(py_func)
         locator.ensure_cache_path()
         self._locator = locator
-        name = f"{py_func.__module__.rpartition('.')[2]}.{py_func.__qualname__}".replace("<locals>", "in")
-        self._filename_base = self.get_filename_base(name, getattr(__import__("sys"), "abiflags", ""))
+        # the whole module name: machine code refers to its module, which may be imported under different names
+        name = f"{py_func.__module__}.{py_func.__qualname__}".replace("<locals>", "in")
+        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
 class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
