@@ -11,7 +11,7 @@ from spume.run.storage import PARTIAL, sync_folder
 
 @contextmanager
 def whole_file(file: Path) -> Iterator[Path]:
-    """A path to write to that becomes `file` when the block ends well. It keeps the ending, which many writers go by."""
+    """A path that becomes `file` when the block ends well. It keeps the ending, which many writers go by."""
     partial = file.with_name(f"{file.stem}{PARTIAL}-{os.getpid()}{file.suffix}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

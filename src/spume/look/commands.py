@@ -1,10 +1,13 @@
 """The commands that look at runs: surface, render, view, plot. They need the folder of a run and nothing else."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
+
+from spume.errors import SceneError
 
 Folder = Annotated[Path, Parameter(help="The folder of a run.")]
 Frames = Annotated[str | None, Parameter(help="Only these frames: a number, or first:last:step as in Python.")]
@@ -15,6 +18,7 @@ Again = Annotated[bool, Parameter(negative="", help="Make everything again, not 
 def register(app: App) -> None:
     """Add the commands of this file to the command line."""
     app.command(surface)
+    app.command(render)
     app.command(plot)
 
 
@@ -26,7 +30,9 @@ def surface(
     quality: Annotated[
         Literal["fine", "preview"], Parameter(help="'preview' is coarse, about three times faster.")
     ] = "fine",
-    parts: Annotated[Literal["all", "material"], Parameter(help="One mesh for all points, or one for each material.")] = "all",
+    parts: Annotated[
+        Literal["all", "material"], Parameter(help="One mesh for all points, or one for each material.")
+    ] = "all",
     processes: Processes = None,
     again: Again = False,
 ) -> int:
@@ -53,6 +59,81 @@ def surface(
         print(f"{report.frame:5d}  {report.part:4}  {report.vertices:8d}  {volumes}{state}")
     print(f"{len(made)} frames in {run.path / 'surface'}")
     return 1 if open_meshes else 0
+
+
+def render(
+    folder: Folder,
+    /,
+    *,
+    frames: Frames = None,
+    compare: Annotated[
+        list[Path] | None,
+        Parameter(consume_multiple=True, negative="", help="Further runs to show beside the first."),
+    ] = None,
+    labels: Annotated[
+        str | None, Parameter(help="Names of the runs to compare, separated by commas; their folders' unless given.")
+    ] = None,
+    color: Annotated[
+        str | None, Parameter(help="Colour by a field, such as speed, J, weak, v.x, with a colour bar.")
+    ] = None,
+    limits: Annotated[
+        str | None, Parameter(help="Ends of the colour bar, low:high; those of the run unless given.")
+    ] = None,
+    show: Annotated[Literal["surface", "points"], Parameter(help="Draw the surface or the points.")] = "surface",
+    quality: Annotated[Literal["fine", "preview"], Parameter(help="'preview' is coarse and quick.")] = "fine",
+    beauty: Annotated[bool, Parameter(negative="", help="Trace light through the foam with Mitsuba; slow.")] = False,
+    samples: Annotated[int, Parameter(help="Light paths for each pixel with --beauty.")] = 64,
+    size: Annotated[str, Parameter(help="Width and height of a picture in pixels.")] = "1280x720",
+    stills_only: Annotated[bool, Parameter(negative="", help="Neither a film nor a contact sheet.")] = False,
+    out: Annotated[Path | None, Parameter(help="Folder for the pictures; DIR/pictures unless given.")] = None,
+    processes: Processes = None,
+    again: Again = False,
+) -> None:
+    """Draw the frames of a run, and make a film and a contact sheet of them."""
+    from spume.look.drawing import PictureOptions
+    from spume.look.pictures import contact_sheet, draw_stills, film
+    from spume.look.selection import select_frames
+    from spume.run.reader import open_run
+
+    width, height = _numbers(size, "x", "--size", "1280x720", int)
+    options = PictureOptions(
+        width, height, show, quality, color,
+        _numbers(limits, ":", "--limits", "0:2.5", float) if limits else None,
+        "beauty" if beauty else "fast", samples,
+    )  # fmt: skip
+    runs = [open_run(path) for path in (folder, *(compare or ()))]
+    longest = max(runs, key=len)
+    numbers = select_frames(frames, len(longest))
+    name = f"{'compare' if compare else 'pictures'}{options.suffix}"
+    place = out or runs[0].path / name
+    stills = draw_stills(runs, _names(runs, labels), numbers, options, place, processes, again)
+    made = [f"{len(stills)} pictures in {place}"]
+    if len(stills) > 1 and not stills_only:
+        step = (numbers[-1] - numbers[0]) / (len(numbers) - 1)
+        sheet, movie = place.with_name(f"{place.name}-sheet.png"), place.with_name(f"{place.name}.mp4")
+        contact_sheet(stills, [longest.diagnostics[number]["time"] for number in numbers], sheet)
+        film(stills, movie, longest.scene.frame_rate / step)
+        made += [str(sheet), str(movie)]
+    print(", ".join(made))
+
+
+def _names(runs: list[Any], labels: str | None) -> list[str]:
+    """What is written above runs that stand side by side."""
+    if labels is None:
+        return [run.path.resolve().name for run in runs] if len(runs) > 1 else [""]
+    names = [name.strip() for name in labels.split(",")]
+    if len(names) != len(runs):
+        raise SceneError(f"--labels names {len(names)} runs, and {len(runs)} are shown")
+    return names
+
+
+def _numbers(text: str, separator: str, option: str, example: str, kind: Callable[[str], Any]) -> tuple[Any, Any]:
+    """Two numbers with a separator between them."""
+    try:
+        first, second = (kind(part) for part in text.split(separator))
+    except ValueError:
+        raise SceneError(f"{option} {text}: give two numbers such as {example}") from None
+    return first, second
 
 
 def plot(

@@ -17,8 +17,9 @@ Entries = list[dict[str, Any]]
 
 
 def plot_run(run: Run, file: Path, numbers: list[int]) -> list[str]:
-    """Draw the diagnostics of the frames `numbers` into `file` (PNG, SVG or PDF, by its ending); returns the panels' titles.
+    """Draw the diagnostics of the frames `numbers` into `file` (PNG, SVG or PDF, by its ending).
 
+    Returns the titles of the panels.
     A panel is drawn when at least one frame reports what it shows, so methods with other diagnostics are drawn too.
     """
     kind = file.suffix.lstrip(".").lower()
@@ -63,7 +64,7 @@ def series(entries: Entries, key: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _energy(axes: Any, entries: Entries) -> None:
-    total, complete = 0.0, True
+    total, complete = np.zeros(len(entries)), True
     for key in ENERGIES:
         times, values = series(entries, key)
         if len(values):

@@ -1,7 +1,7 @@
-"""Skins of points: a closed triangle mesh around them by splashsurf, a level set of their smoothed density as in [Yue15].
+"""Skins of points: closed meshes around them by splashsurf, level sets of their smoothed density as in [Yue15].
 
-Lengths follow the grid: the kernel reaches one cell, the mesh is four times finer than the cells. The level at which the
-skin of a lattice of points holds their volume is 0.6 with this kernel; see `tests/look/test_surface.py`.
+Lengths follow the grid: the kernel reaches one cell, the mesh is four times finer than the cells. The level at which
+the skin of a lattice of points holds their volume is 0.6 with this kernel; see `tests/look/test_surface.py`.
 """
 
 from collections.abc import Mapping
@@ -58,19 +58,22 @@ def point_radius(cell: float, volumes: NDArray[Any]) -> float:
     return max(cell / 4, spacing / 2)
 
 
-def skin(x: NDArray[Any], radius: float, quality: Quality = "fine", fields: Mapping[str, NDArray[Any]] | None = None) -> Skin:
+def skin(
+    x: NDArray[Any], radius: float, quality: Quality = "fine", fields: Mapping[str, NDArray[Any]] | None = None
+) -> Skin:
     """The skin of points at `x` [m], shape (n, 3), that are about twice `radius` [m] apart."""
     splashsurf = require("pysplashsurf", "making surfaces")
     wanted = dict(fields or {})
     if len(x) == 0:
-        return Skin(_rows(3), np.empty((0, 3), np.int32), _rows(3), {name: _rows(*v.shape[1:]) for name, v in wanted.items()})
+        carried = {name: _rows(*values.shape[1:]) for name, values in wanted.items()}
+        return Skin(_rows(3), np.empty((0, 3), np.int32), _rows(3), carried)
     settings = SETTINGS[quality]
     middle = 0.5 * (x.min(axis=0) + x.max(axis=0))
     # Single precision about the middle of the points: half the time, and errors far below the size of a cube.
     local = np.ascontiguousarray(x - middle, dtype=np.float32)
     made, _ = splashsurf.reconstruction_pipeline(
         local,
-        attributes_to_interpolate={name: np.ascontiguousarray(v, dtype=np.float32) for name, v in wanted.items()} or None,
+        attributes_to_interpolate={name: np.asarray(v, dtype=np.float32) for name, v in wanted.items()} or None,
         particle_radius=radius,
         smoothing_length=settings.kernel,
         cube_size=settings.cube,
@@ -128,7 +131,8 @@ def without_voids(whole: Skin, largest: float) -> Skin:
     if count == 0:
         return whole
     ends = np.concatenate([t[:, 0], t[:, 1]]), np.concatenate([t[:, 1], t[:, 2]])
-    parts, part = connected_components(coo_array((np.ones(len(ends[0]), np.int8), ends), (count, count)), directed=False)
+    graph = coo_array((np.ones(len(ends[0]), np.int8), ends), (count, count))
+    parts, part = connected_components(graph, directed=False)
     volumes = np.bincount(part[t[:, 0]], weights=_shares(whole.vertices, t), minlength=parts)
     kept = ~((volumes < 0) & (volumes > -largest))[part]
     if kept.all():

@@ -117,7 +117,9 @@ def _members(run: Run, frame: Frame, part: str) -> NDArray[np.bool_]:
     return np.asarray(frame["material"] == index)
 
 
-def make_skin(frame: Any, chosen: NDArray[np.bool_], cell: float, quality: Quality, extra: tuple[str, ...] = ()) -> Skin:
+def make_skin(
+    frame: Any, chosen: NDArray[np.bool_], cell: float, quality: Quality, extra: tuple[str, ...] = ()
+) -> Skin:
     """The skin of the chosen points of a frame, with what it carries and the quantities `extra`."""
     fields: dict[str, NDArray[Any]] = {}
     for name in dict.fromkeys((*CARRIED, *extra)):
@@ -155,4 +157,5 @@ def _write(
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     shape = {"vertices": made.vertices, "triangles": made.triangles, "normals": made.normals}
-    write_arrays(file, shape | made.fields, {"frame": frame.number, "time": frame.time, "about": about, "report": report})
+    metadata = {"frame": frame.number, "time": frame.time, "about": about, "report": report}
+    write_arrays(file, shape | made.fields, metadata)

@@ -1,0 +1,57 @@
+"""Where a picture is taken from: the scene's camera, or one that holds the whole run."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+AUTOMATIC_ANGLE = 30.0
+"""Vertical angle of view of an automatic camera [degrees]."""
+MARGIN = 1.08
+"""An automatic camera leaves this much room around what it shows."""
+
+
+class View(NamedTuple):
+    """A camera."""
+
+    position: Vector
+    target: Vector
+    up: Vector
+    angle: float
+    """vertical angle of view [degrees]"""
+
+
+def up_axis(scene: Any) -> Vector:
+    """The axis that is up: opposite to gravity at the start, y without gravity."""
+    gravity = np.asarray(scene.gravity_at(0.0)) if hasattr(scene, "gravity_at") else np.zeros(3)
+    up = np.array([0.0, 1.0, 0.0])
+    if np.any(gravity):
+        axis = int(np.argmax(np.abs(gravity)))
+        up = -np.sign(gravity[axis]) * np.eye(3)[axis]
+    return up
+
+
+def scene_view(scene: Any) -> View | None:
+    """The scene's own camera, if it has one in space."""
+    camera = scene.camera
+    if camera is None or len(camera.position) != 3:
+        return None
+    return View(np.array(camera.position), np.array(camera.target), np.array(camera.up), camera.fov)
+
+
+def automatic_view(lower: Vector, upper: Vector, up: Vector, aspect: float) -> View:
+    """A camera from the front, a little from the right and above, near enough for the box to fill the picture."""
+    forward_axis = np.eye(3)[2] if abs(up[2]) < 0.5 else np.eye(3)[1]
+    side = np.cross(up, forward_axis)
+    direction = 0.38 * side + 0.30 * up + (1.0 if abs(up[2]) < 0.5 else -1.0) * forward_axis
+    direction /= np.linalg.norm(direction)
+    target = 0.5 * (lower + upper)
+    right = np.cross(up, direction)
+    right /= np.linalg.norm(right)
+    above = np.cross(direction, right)
+    half = np.tan(np.radians(AUTOMATIC_ANGLE) / 2)
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (upper - lower) + lower - target
+    across, over, towards = corners @ right, corners @ above, corners @ direction
+    needed = towards + MARGIN * np.maximum(np.abs(across) / (half * aspect), np.abs(over) / half)
+    return View(target + needed.max() * direction, target, up, AUTOMATIC_ANGLE)

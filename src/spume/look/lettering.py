@@ -1,0 +1,90 @@
+"""Words on pictures, colour maps and colour bars."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.look.extras import require
+from spume.look.palette import to_linear
+
+Picture = NDArray[np.uint8]
+
+
+class Legend(NamedTuple):
+    """What colours mean."""
+
+    map: str
+    """name of the colour map"""
+    limits: tuple[float, float]
+    text: str
+
+
+INK = (32, 38, 46)
+PAPER = (255, 255, 255)
+
+
+def map_colors(values: NDArray[Any], limits: tuple[float, float], name: str) -> NDArray[np.float64]:
+    """Colours of a colour map, linear RGB, shape (n, 3); values beyond the limits take the ends' colours."""
+    matplotlib = require("matplotlib", "colouring by a quantity")
+    low, high = limits
+    place = np.clip((np.asarray(values, dtype=np.float64) - low) / ((high - low) or 1.0), 0.0, 1.0)
+    return to_linear(np.asarray(matplotlib.colormaps[name](place))[..., :3])
+
+
+def with_color_bar(picture: Picture, legend: Legend) -> Picture:
+    """The picture with a colour bar at its right side and its text above it."""
+    name, limits, text = legend
+    matplotlib = require("matplotlib", "drawing a colour bar")
+    image, draw = _open(picture)
+    height, width = picture.shape[:2]
+    size = font_size(height)
+    bar_width, bar_height = max(8, width // 60), int(0.6 * height)
+    left, top = width - bar_width - 6 * size, (height - bar_height) // 2
+    ramp = np.linspace(1.0, 0.0, bar_height)
+    colors = (255 * np.asarray(matplotlib.colormaps[name](ramp))[:, :3]).astype(np.uint8)
+    pixels = np.array(image)
+    pixels[top : top + bar_height, left : left + bar_width] = colors[:, None]
+    image, draw = _open(pixels)
+    draw.rectangle((left - 1, top - 1, left + bar_width, top + bar_height), outline=INK)
+    for value in _ticks(*limits):
+        y = top + (1 - (value - limits[0]) / (limits[1] - limits[0])) * (bar_height - 1)
+        draw.line((left + bar_width, y, left + bar_width + size // 3, y), fill=INK)
+        draw.text((left + bar_width + size // 2, y), f"{value:.3g}", fill=INK, font=_font(size), anchor="lm")
+    draw.text((width - size // 2, top - size), text, fill=INK, font=_font(size), anchor="rs")
+    return np.asarray(image)
+
+
+def with_label(picture: Picture, text: str, corner: str = "left") -> Picture:
+    """The picture with a word in its upper left or right corner."""
+    image, draw = _open(picture)
+    size = font_size(picture.shape[0])
+    place = (size // 2, size // 2) if corner == "left" else (picture.shape[1] - size // 2, size // 2)
+    draw.text(place, text, fill=INK, font=_font(size), anchor="la" if corner == "left" else "ra")
+    return np.asarray(image)
+
+
+def font_size(height: int) -> int:
+    """Size of letters that suits a picture [pixels]."""
+    return max(13, height // 32)
+
+
+def _font(size: int) -> Any:
+    return require("PIL.ImageFont", "writing on pictures").load_default(size)
+
+
+def _open(picture: Picture) -> tuple[Any, Any]:
+    image = require("PIL.Image", "writing on pictures").fromarray(np.ascontiguousarray(picture))
+    return image, require("PIL.ImageDraw", "writing on pictures").Draw(image)
+
+
+def _ticks(low: float, high: float) -> NDArray[np.float64]:
+    """Round numbers between the limits, three to seven of them."""
+    step = 10.0 ** np.floor(np.log10(high - low))
+    for part in (1.0, 0.5, 0.2):
+        if (high - low) / (part * step) >= 3:
+            step *= part
+            break
+    first = np.ceil(low / step - 1e-9)
+    last = np.floor(high / step + 1e-9)
+    return np.arange(first, last + 1) * step

@@ -1,0 +1,135 @@
+"""Obstacles as meshes: the zero level of their signed distance in their own frame, and where they stand at a time."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.geometry.codes import ShapeProgram
+from spume.geometry.motion import pose
+from spume.geometry.primitive_shapes import HalfPlane, HalfSpace
+from spume.geometry.program import distances, distances_and_gradients
+from spume.geometry.shapes import bounds, compile_shape
+from spume.look.extras import require
+
+Floats = NDArray[np.float64]
+RESOLUTION = 72
+"""Samples along the longest side of an obstacle."""
+
+
+class Solid(NamedTuple):
+    """An obstacle to be drawn, in its own frame."""
+
+    name: str
+    program: ShapeProgram
+    motion: Any
+    lower: Floats
+    """corner of the part that is shown [m], shape (3,)"""
+    upper: Floats
+
+    def place(self, time: float) -> tuple[Floats, Floats]:
+        """Rotation and displacement [m] at a time [s]: world = R local + p."""
+        at = pose(self.motion, time, 3)
+        return at.R, at.p
+
+    def corners(self, time: float) -> Floats:
+        """Corners of a box around it at a time [m], shape (8, 3)."""
+        unit = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+        R, p = self.place(time)
+        return (self.lower + unit * (self.upper - self.lower)) @ R.T + p
+
+
+class Mesh(NamedTuple):
+    """Triangles with normals."""
+
+    vertices: Floats
+    triangles: NDArray[np.int32]
+    normals: Floats
+
+
+def ground_height(scene: Any, up: Floats) -> float | None:
+    """Height of the ground along `up` [m]: a level half space at rest, or the lowest wall; None without either."""
+    heights = [float(np.dot(_wide(obstacle.shape.point), up)) for obstacle in scene.obstacle if is_ground(obstacle, up)]
+    if scene.grid.walls is not None:
+        corners = (scene.grid.walls.lower, scene.grid.walls.upper)
+        heights.append(min(float(np.dot(_wide(corner), up)) for corner in corners))
+    return max(heights, default=None)
+
+
+def is_ground(obstacle: Any, up: Floats) -> bool:
+    """Whether an obstacle is a level ground at rest."""
+    if obstacle.motion is not None or not isinstance(obstacle.shape, HalfSpace | HalfPlane):
+        return False
+    normal = _wide(obstacle.shape.normal)
+    return bool(np.dot(normal, up) > 0.999 * np.linalg.norm(normal))
+
+
+def _wide(vector: Any) -> Floats:
+    return np.pad(np.asarray(vector, dtype=np.float64), (0, 3 - len(vector)))
+
+
+def solids(scene: Any, lower: Floats, upper: Floats, up: Floats) -> list[Solid]:
+    """The obstacles of a scene in space but the ground; unbounded ones are cut off around the box of the points."""
+    room = 0.25 * float(np.max(upper - lower))
+    found = []
+    for k, obstacle in enumerate(scene.obstacle):
+        if is_ground(obstacle, up):
+            continue
+        low, high = bounds(obstacle.shape, 3)
+        pad = 0.02 * float(np.max(np.where(np.isfinite(high - low), high - low, 0.0))) + 1e-9
+        low, high = np.maximum(low - pad, lower - room), np.minimum(high + pad, upper + room)
+        if obstacle.motion is not None:
+            own_low, own_high = bounds(obstacle.shape, 3)
+            low = np.where(np.isfinite(own_low), own_low - pad, low)
+            high = np.where(np.isfinite(own_high), own_high + pad, high)
+        if (low < high).all():
+            name = obstacle.name or f"obstacle {k}"
+            found.append(Solid(name, compile_shape(obstacle.shape, 3), obstacle.motion, low, high))
+    return found
+
+
+def solid_mesh(solid: Solid) -> Mesh:
+    """The surface of an obstacle in its own frame, closed where it is cut off."""
+    pyvista = require("pyvista", "drawing obstacles")
+    spacing = float(np.max(solid.upper - solid.lower)) / RESOLUTION
+    count = np.ceil((solid.upper - solid.lower) / spacing).astype(int) + 3
+    origin = 0.5 * (solid.lower + solid.upper) - 0.5 * spacing * (count - 1)
+    axes = [origin[k] + spacing * np.arange(count[k]) for k in range(3)]
+    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    values = distances(solid.program, points).reshape(count)
+    for axis in range(3):
+        for end in (0, -1):
+            edge = np.moveaxis(values, axis, 0)[end]
+            np.maximum(edge, 0.5 * spacing, out=edge)
+    image = pyvista.ImageData(dimensions=count, spacing=[spacing] * 3, origin=origin)
+    image["distance"] = values.ravel(order="F")
+    contour = image.contour([0.0], scalars="distance", method="flying_edges", compute_normals=False)
+    return _with_sharp_edges(pyvista, contour, solid.program, spacing)
+
+
+def _with_sharp_edges(pyvista: Any, contour: Any, program: ShapeProgram, spacing: float) -> Mesh:
+    """Vertices next to an edge moved onto it, and normals that differ on both sides of it.
+
+    Marching cubes cuts edges off. Two steps along the gradient bring its vertices back to the true surface.
+    """
+    if contour.n_points == 0:
+        return Mesh(np.empty((0, 3)), np.empty((0, 3), np.int32), np.empty((0, 3)))
+    vertices = np.asarray(contour.points, dtype=np.float64)
+    for _ in range(2):
+        distance, gradient = distances_and_gradients(program, vertices)
+        near = np.abs(distance) < spacing
+        vertices = vertices - np.where(near, distance, 0.0)[:, None] * gradient
+    moved = pyvista.PolyData(vertices, contour.faces)
+    shaded = moved.compute_normals(split_vertices=True, feature_angle=35.0, auto_orient_normals=False)
+    triangles = np.asarray(shaded.faces).reshape(-1, 4)[:, 1:].astype(np.int32)
+    normals = np.asarray(shaded.point_data["Normals"], dtype=np.float64)
+    points = np.asarray(shaded.points, dtype=np.float64)
+    _, outward = distances_and_gradients(program, points)
+    if np.mean(np.einsum("ij,ij->i", normals, outward)) < 0:
+        normals, triangles = -normals, triangles[:, ::-1]
+    return Mesh(points, triangles, normals)
+
+
+def placed(mesh: Mesh, R: Floats, p: Floats) -> Mesh:
+    """The mesh where a motion has brought it."""
+    return Mesh(mesh.vertices @ R.T + p, mesh.triangles, mesh.normals @ R.T)
