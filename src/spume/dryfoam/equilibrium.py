@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.sparse.linalg import splu
 
-from spume.dryfoam.geometry import cell_area_kernel
+from spume.dryfoam.geometry import cell_area_kernel, half_edge_vector, turn
 from spume.dryfoam.network import Floats, Integers, Network
 from spume.dryfoam.system import NewtonSystem, residual_kernel
 from spume.dryfoam.topology import count_sides, flip, t1_allowed
@@ -86,14 +86,69 @@ def limit_moves(moves, reach):
 
 
 @compiled
+def _leaving(h, positions, half_angles, origin, shift, lattice):
+    """Unit tangent with which half-edge h leaves its origin."""
+    dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+    angle = math.atan2(dy, dx) - turn(h, half_angles)
+    return math.cos(angle), math.sin(angle)
+
+
+@compiled
+def opening_pulls(h, positions, half_angles, origin, next_, previous, shift, lattice):
+    """Pulls of the four neighbouring films that open the film h, and that would open its T1 partner, over T.
+
+    Returned as the vectors (x, y) from the film's start to its end and (x, y) from right to left of it. Were the film
+    a point, of the two ways to split it the one with the stronger pull opens, since one of them exceeds T.
+    """
+    ax, ay = _leaving(previous[h] ^ 1, positions, half_angles, origin, shift, lattice)
+    bx, by = _leaving(next_[h ^ 1], positions, half_angles, origin, shift, lattice)
+    cx, cy = _leaving(next_[h], positions, half_angles, origin, shift, lattice)
+    dx, dy = _leaving(previous[h ^ 1] ^ 1, positions, half_angles, origin, shift, lattice)
+    along = 0.5 * (cx + dx - ax - bx), 0.5 * (cy + dy - ay - by)
+    across = 0.5 * (ax + cx - bx - dx), 0.5 * (ay + cy - by - dy)
+    return along, across
+
+
+@compiled
+def realign(h, x, y, length, positions, half_angles, origin, shift, lattice):
+    """Turns film h about its middle into the direction (x, y), with the chord `length`, straight."""
+    a, b = origin[h], origin[h ^ 1]
+    dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+    scale = 0.5 * length / math.hypot(x, y)
+    mx, my = 0.5 * dx, 0.5 * dy
+    positions[a, 0] += mx - scale * x
+    positions[a, 1] += my - scale * y
+    positions[b, 0] += scale * x - mx
+    positions[b, 1] += scale * y - my
+    half_angles[h >> 1] = 0.0
+
+
+@compiled
+def _settle(e, length, positions, half_angles, origin, next_, previous, cell, shift, lattice):
+    """Gives the short film e the topology and direction in which its neighbours pull it open; returns T1s done (0, 1).
+
+    The T1 is not done where it would leave a cell with two sides: a triangle goes by T2 only.
+    """
+    h = 2 * e
+    along, across = opening_pulls(h, positions, half_angles, origin, next_, previous, shift, lattice)
+    stays, turns = math.hypot(along[0], along[1]), math.hypot(across[0], across[1])
+    roomy = count_sides(h, next_) > 3 and count_sides(h ^ 1, next_) > 3
+    if turns > stays and roomy and t1_allowed(h, origin, next_, previous, cell, shift):
+        flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice)
+        realign(h, across[0], across[1], length, positions, half_angles, origin, shift, lattice)
+        return 1
+    if stays > 0.0:
+        realign(h, along[0], along[1], length, positions, half_angles, origin, shift, lattice)
+    return 0
+
+
+@compiled
 def flip_or_hold(
-    moves, flip_below, flipped, most, busy,
+    moves, flip_below, busy,
     positions, half_angles, origin, next_, previous, cell, shift, lattice, chords, steps,
 ):  # fmt: skip
-    """Applies moves; where a film's ends would pass through each other it flips if it may, else its ends hold back.
-
-    Returns the number of flips.
-    """
+    """Applies moves; where the ends of a short film would pass through each other it settles instead (see `_settle`),
+    where those of a long one would, they hold back. Returns the number of T1s."""
     flips = 0
     busy[:] = False
     for e in range(len(chords)):
@@ -106,22 +161,18 @@ def flip_or_hold(
         if left > 0.1 * cc:
             continue
         c = math.sqrt(cc)
-        ready = c < flip_below[e] and flipped[e] < most
-        roomy = count_sides(2 * e, next_) > 3 and count_sides(2 * e + 1, next_) > 3
-        if ready and roomy and t1_allowed(2 * e, origin, next_, previous, cell, shift):
-            flip(2 * e, max(c, 0.3 * flip_below[e]), positions, half_angles, origin, next_, previous, cell, shift, lattice)
-            flipped[e] += 1
-            flips += 1
-            steps[e] = 0.0
-            # every vertex around keeps still this time: its step belonged to the old topology
+        if c < flip_below[e]:
+            flips += _settle(
+                e, max(c, 0.3 * flip_below[e]), positions, half_angles, origin, next_, previous, cell, shift, lattice
+            )
+            # the vertices around keep still this time: their steps belonged to the old shape
             for h0 in (2 * e, 2 * e + 1):
                 h = h0
                 for _ in range(3):
-                    v = origin[h ^ 1]
-                    busy[v] = True
+                    busy[origin[h ^ 1]] = True
                     h = next_[h ^ 1]
         else:
-            shrink = 0.5 * cc / max(cc - left, 1e-300)
+            shrink = 0.5 * cc / (cc - left)
             for k in range(2):
                 moves[a, k] *= shrink
                 moves[b, k] *= shrink
@@ -133,6 +184,18 @@ def flip_or_hold(
         if not (busy[origin[2 * e]] or busy[origin[2 * e + 1]]):
             half_angles[e] = max(-0.97 * math.pi, min(0.97 * math.pi, half_angles[e] + steps[e]))
     return flips
+
+
+@compiled
+def bend_to_pressure(positions, half_angles, origin, cell, shift, lattice, pressures, tension):
+    """Gives the films that are far from half circles the curvature of Laplace-Young, sin θ = Δp c / 2T."""
+    for e in range(len(half_angles)):
+        i, j = cell[2 * e], cell[2 * e + 1]
+        dp = (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
+        dx, dy = half_edge_vector(2 * e, positions, origin, shift, lattice)
+        sine = 0.5 * dp * math.hypot(dx, dy) / tension
+        if abs(sine) < 0.7 and abs(half_angles[e]) < 1.2:
+            half_angles[e] = math.asin(sine)
 
 
 def remove_drift(network: Network, moves: Floats) -> None:
@@ -159,10 +222,30 @@ class Residual:
         self.local = np.hypot(self.force[:, 0], self.force[:, 1]) / tension
         self.bend_error = float(np.max(np.abs(self.bend) / (tension * self.chord)))
 
+    def around_cells(self, network: Network) -> Floats:
+        """Larger of each cell's relative area error and the largest imbalance at its vertices, at most 1."""
+        worst = np.abs(self.area) / network.targets
+        inside = network.cell >= 0
+        np.maximum.at(worst, network.cell[inside], self.local[network.origin[inside]])
+        return np.minimum(worst, 1.0)
+
     def write(self, report: Report, network: Network) -> None:
         report.force_error = float(np.max(self.local))
         report.area_error = float(np.max(np.abs(self.area) / network.targets))
         report.bend_error = self.bend_error
+
+
+def solve(system: NewtonSystem) -> Floats:
+    """Solution of a Newton system, without pivoting where that serves: pivots cost a hundredfold in large foams."""
+    if system.size > 3000:
+        factor = splu(system.matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+        solution = factor.solve(system.right)
+        left = system.right - system.matrix @ solution
+        solution += factor.solve(left)
+        left = system.right - system.matrix @ solution
+        if np.max(np.abs(left)) < 1e-6 * np.max(np.abs(system.right)):
+            return solution
+    return splu(system.matrix).solve(system.right)
 
 
 def equilibrate(network: Network, tension: float, options: Options | None = None) -> Report:
@@ -174,7 +257,6 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         n.pressures[0] = tension * math.sqrt(math.pi / n.targets[0])
         report.force_error = report.area_error = report.bend_error = 0.0
         return report
-    flipped = np.zeros(n.films, dtype=np.int64)
     busy = np.zeros(n.vertices, dtype=np.bool_)
     flip_below, reach = np.empty(n.films), np.empty(n.vertices)
     for _ in range(options.iterations):
@@ -189,12 +271,10 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         chords = n.chords()
         scales_kernel(chords, n.origin, n.next, n.cell, n.targets, options.flip_length, flip_below, reach)
         damping = tension * (1e-10 / residual.chord.mean() + 0.3 * np.minimum(residual.local, 1.0) / reach * 0.4)
-        system = NewtonSystem(n, tension, damping, residual.force, residual.area, 1e-10 * residual.chord.mean() ** 3)
-        factor = splu(
-            system.matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.001, options={"SymmetricMode": True}
-        )
+        softness = (1e-10 + 0.3 * residual.around_cells(n)) * n.targets**1.5 / tension
+        system = NewtonSystem(n, tension, damping, residual.force, residual.area, softness)
+        solution = solve(system)
         report.factorizations += 1
-        solution = factor.solve(system.right)
         moves, dpressure, _ = system.split(solution)
         moves = moves.copy()
         limit_moves(moves, reach)
@@ -202,12 +282,16 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         steps = system.half_angle_steps(moves, dpressure, solution[2 * n.vertices + n.cells :])
         np.clip(steps, -0.5, 0.5, out=steps)
         report.flips += flip_or_hold(
-            moves, flip_below, flipped, 4, busy,
+            moves, flip_below, busy,
             n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice, chords, steps,
         )  # fmt: skip
-        n.pressures += dpressure
+        limit = 3.0 * tension / np.sqrt(n.targets)
+        n.pressures += np.clip(dpressure, -limit, limit)
         if n.boundary == "periodic":
             n.pressures -= n.pressures.mean()
+        bend_to_pressure(
+            n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension
+        )
         report.iterations += 1
     worst = int(np.argmax(np.abs(Residual(n, tension, n.first_half_edges()).area) / n.targets))
     raise RunFailed(

@@ -160,7 +160,7 @@ class NewtonSystem:
     """Matrix and right side of one Newton step at the network's present state."""
 
     def __init__(
-        self, network: Network, tension: float, damping: Floats, force: Floats, area_error: Floats, floor: float
+        self, network: Network, tension: float, damping: Floats, force: Floats, area_error: Floats, softness: Floats
     ) -> None:
         n = network
         self.network, self.tension = n, tension
@@ -180,7 +180,7 @@ class NewtonSystem:
         )  # fmt: skip
         matrix = csc_matrix((values[:used], (rows[:used], columns[:used])), shape=(self.size, self.size))
         diagonal = np.zeros(self.size)
-        diagonal[2 * n.vertices : 2 * n.vertices + n.cells] = -floor
+        diagonal[2 * n.vertices : 2 * n.vertices + n.cells] = -softness
         matrix.setdiag(matrix.diagonal() + diagonal)
         self.matrix = matrix
 
