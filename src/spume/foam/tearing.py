@@ -92,13 +92,12 @@ def _detect_and_limit(material, threshold, F, be, weak, stress):
 @compiled(parallel=True)
 def _limit_gradients(dimension, dt, weak, F, be, gradient):
     for p in prange(weak.size):
+        if dimension == 2:
+            gradient[p, 2, 2] = 0.0  # the grid leaves it alone, and below it may have been written a step before
         if weak[p]:
             f = limited_increment(increment(dt, load(gradient, p)), load(F, p), load_sym(be, p))
             for i in range(dimension):
                 for j in range(dimension):
                     gradient[p, i, j] = (f[3 * i + j] - (1.0 if i == j else 0.0)) / dt
-            # In the plane the volume of the step is shared out over three axes too, as the law does when it normalises
-            # the increment. The third axis is written for every point because the grid leaves it alone.
+            # In the plane, too, a change of volume without shear stretches all three axes alike.
             gradient[p, 2, 2] = (f[8] - 1.0) / dt
-        elif dimension == 2:
-            gradient[p, 2, 2] = 0.0
