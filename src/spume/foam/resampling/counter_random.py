@@ -1,0 +1,41 @@
+"""Random numbers without a state: hashes of what they are for.
+
+Whoever needs a random number mixes the seed, the place and a counter into it, so it does not matter which thread asks,
+nor in which order. The mixer is the finaliser of SplitMix64 [Steele14].
+"""
+
+import numpy as np
+
+from spume.numerics.jit import compiled
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+@compiled(inline="always")
+def mix(state, value):
+    """A new state from a state and a value, both unsigned 64-bit integers."""
+    z = state + _GOLDEN * (np.uint64(value) + np.uint64(1))
+    z = (z ^ (z >> np.uint64(30))) * _FIRST
+    z = (z ^ (z >> np.uint64(27))) * _SECOND
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled(inline="always")
+def uniform(state):
+    """A number in [0, 1) from a state."""
+    return np.float64(state >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@compiled
+def _mix_all(values):
+    state = np.uint64(0)
+    for value in values:
+        state = mix(state, value)
+    return state
+
+
+def seed_state(seed: tuple[int, ...]) -> np.uint64:
+    """The state that a seed of several integers stands for."""
+    return np.uint64(_mix_all(np.array([value & 0xFFFFFFFFFFFFFFFF for value in seed], dtype=np.uint64)))

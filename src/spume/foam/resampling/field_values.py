@@ -1,0 +1,237 @@
+"""Averaged fields of new points: from the old points to the nodes of the MPM grid, and from there. [Yue15] algorithm 20
+
+    q_i = Σ_p w_ip m_p q_p / Σ_p w_ip m_p,    q = Σ_i w_i q_i    (eqs. 19 and 20)
+
+Only nodes whose weight at a new point is not zero are computed, each by the thread that owns it, from the points of the
+cells around it in the order of the cells. A new point hears only points of its own material; where a node knows none of
+them, the others take over its weight.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.mpm.grid import CELLS_PER_BLOCK, SparseGrid
+from spume.mpm.transfers import BLOCK
+from spume.numerics.jit import compiled
+
+COLUMNS = 16
+"""Numbers per point that are averaged at a time: bounds the memory, and makes the innermost loop one of known length."""
+
+
+@dataclass(frozen=True)
+class Stencils:
+    """Old and new points in the cells of the MPM grid, and the nodes and old points that matter to the new ones."""
+
+    grid: SparseGrid
+    home: NDArray[np.int64]
+    """Cell of each new point, 64 a block."""
+    nodes: NDArray[np.int64]
+    """Nodes the new points reach, 64 a block of nodes."""
+    number: NDArray[np.int32]
+    """Where each node of the grid stands in `nodes`."""
+    holders: NDArray[np.int32]
+    """For each block of nodes, the occupied blocks that have it in one of their slots; −1 where none has."""
+    members: NDArray[np.int64]
+    """Points, old and new, of the cells that reach one of `nodes`, in the order of the cells."""
+    member_start: NDArray[np.int64]
+    """First entry of each cell in `members`; one past the end last."""
+    x: NDArray[np.float64]
+    """Positions of the members [cells], shape (members, 3)."""
+    new_x: NDArray[np.float64]
+    """Positions of the new points [cells], shape (n, 3)."""
+
+
+def find_stencils(x: NDArray[np.float64], new_x: NDArray[np.float64], grid: SparseGrid) -> Stencils:
+    """Prepare the averaging from points at `x` to new points at `new_x` [m] by a grid like `grid`."""
+    d, order = grid.dimension, grid.order
+    own = SparseGrid(d, grid.cell, order, affine=False)
+    together = np.concatenate([x, new_x])
+    own.find_cells(together)
+    home = np.empty(len(new_x), np.int64)
+    needed = np.zeros((len(own.node_blocks), CELLS_PER_BLOCK), np.uint8)
+    _mark_nodes[d, order](own.cell_start, own.order_of, own.slots, len(x), home, needed)
+    nodes = np.flatnonzero(needed)
+    number = np.full(needed.size, -1, np.int32)
+    number[nodes] = np.arange(nodes.size, dtype=np.int32)
+    holders = np.full((len(own.node_blocks), 8), -1, np.int32)
+    for corner in range(0, 8, 1 if d == 3 else 2):
+        holders[own.slots[:, corner], corner] = np.arange(own.block_count, dtype=np.int32)
+    member_start = np.zeros(own.cell_start.size, np.int64)
+    _count_members[d, order](own.cell_start, own.slots, number, member_start[1:])
+    np.cumsum(member_start, out=member_start)
+    members = np.empty(member_start[-1], np.int64)
+    _list_members(own.cell_start, own.order_of, member_start, members)
+    return Stencils(
+        own, home, nodes, number, holders, members, member_start,
+        _in_cells(together[members], own.inverse_cell), _in_cells(new_x, own.inverse_cell),
+    )  # fmt: skip
+
+
+def _in_cells(x: NDArray[np.float64], inverse_cell: float) -> NDArray[np.float64]:
+    scaled = np.zeros((len(x), 3))
+    scaled[:, : x.shape[1]] = x * inverse_cell
+    return scaled
+
+
+def average(
+    stencils: Stencils, mass: NDArray[np.float64], columns: NDArray[np.float64], chosen: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Averages of `columns`, shape (members, COLUMNS), weighted with `mass` of the members, at the new points `chosen`."""
+    s = stencils
+    key = s.grid.dimension, s.grid.order
+    values = np.zeros((s.nodes.size, COLUMNS))
+    weight = np.zeros(s.nodes.size)
+    _average_on_nodes[key](s.nodes, s.grid.node_blocks, s.holders, s.member_start, s.x, mass, columns, values, weight)
+    result = np.zeros((chosen.size, COLUMNS))
+    _average_at_points[key](
+        chosen, s.home, s.grid.slots, s.grid.blocks, s.number, s.new_x, values, weight, result
+    )
+    return result
+
+
+@compiled(inline="always")
+def _spline(order, t):
+    """Uniform B-spline at distance t from its middle [cells]. [Steffen08]"""
+    t = abs(t)
+    if order == 3:
+        if t < 1.0:
+            return (0.5 * t - 1.0) * t * t + 2.0 / 3.0
+        return (2.0 - t) * (2.0 - t) * (2.0 - t) / 6.0 if t < 2.0 else 0.0
+    if t < 0.5:
+        return 0.75 - t * t
+    return 0.5 * (1.5 - t) * (1.5 - t) if t < 1.5 else 0.0
+
+
+@compiled(inline="always")
+def _node_of(D, BX, BY, BZ, slots, block, i, j, k):
+    """Flat index of node (i, j, k), counted from the corner of an occupied block and reaching into the next ones."""
+    corner = (4 if i >= BX else 0) + (2 if j >= BY else 0) + (1 if D == 3 and k >= BZ else 0)
+    return slots[block, corner] * 64 + ((i % BX) * BY + (j % BY)) * BZ + k % BZ
+
+
+def _make_mark_nodes(D: int, order: int):
+    BX, BY, BZ = BLOCK[D]
+    K, KZ = order + 1, order + 1 if D == 3 else 1
+
+    @compiled(fastmath=False)
+    def mark_nodes(cell_start, order_of, slots, old, home, needed):
+        """Find the cells of the new points, those numbered from `old` on, and mark the nodes they reach."""
+        flat = needed.reshape(-1)
+        for cell in range(cell_start.size - 1):
+            found = False
+            for entry in range(cell_start[cell], cell_start[cell + 1]):
+                if order_of[entry] >= old:
+                    home[order_of[entry] - old] = cell
+                    found = True
+            if found:
+                b, ci, cj, ck = cell // 64, cell % 64 // (BY * BZ), cell // BZ % BY, cell % BZ
+                for i in range(ci, ci + K):
+                    for j in range(cj, cj + K):
+                        for k in range(ck, ck + KZ):
+                            flat[_node_of(D, BX, BY, BZ, slots, b, i, j, k)] = 1
+
+    return mark_nodes
+
+
+def _make_count_members(D: int, order: int):
+    BX, BY, BZ = BLOCK[D]
+    K, KZ = order + 1, order + 1 if D == 3 else 1
+
+    @compiled(parallel=True, fastmath=False)
+    def count_members(cell_start, slots, number, count):
+        """Points of the cells that reach a needed node."""
+        for cell in prange(count.size):
+            points = cell_start[cell + 1] - cell_start[cell]
+            if points > 0:
+                b, ci, cj, ck = cell // 64, cell % 64 // (BY * BZ), cell // BZ % BY, cell % BZ
+                reaches = False
+                for i in range(ci, ci + K):
+                    for j in range(cj, cj + K):
+                        for k in range(ck, ck + KZ):
+                            reaches = reaches or number[_node_of(D, BX, BY, BZ, slots, b, i, j, k)] >= 0
+                if reaches:
+                    count[cell] = points
+
+    return count_members
+
+
+@compiled(fastmath=False)
+def _list_members(cell_start, order_of, member_start, members):
+    for cell in range(member_start.size - 1):
+        for n in range(member_start[cell + 1] - member_start[cell]):
+            members[member_start[cell] + n] = order_of[cell_start[cell] + n]
+
+
+def _make_average_on_nodes(D: int, order: int):
+    BX, BY, BZ = BLOCK[D]
+    K, KZ = order + 1, order + 1 if D == 3 else 1
+
+    @compiled(parallel=True)
+    def average_on_nodes(nodes, node_blocks, holders, member_start, x, mass, columns, values, weight):
+        for n in prange(nodes.size):
+            slot, local = nodes[n] // 64, nodes[n] % 64
+            ni, nj, nk = local // (BY * BZ), local // BZ % BY, local % BZ
+            gx, gy = node_blocks[slot, 0] * BX + ni, node_blocks[slot, 1] * BY + nj
+            gz = node_blocks[slot, 2] * BZ + nk
+            total = 0.0
+            for a in range(K):
+                for c in range(K):
+                    for e in range(KZ):  # the cells whose stencil starts (a, c, e) before the node
+                        i, j, k = ni - a, nj - c, nk - e
+                        b = holders[slot, (4 if i < 0 else 0) + (2 if j < 0 else 0) + (1 if k < 0 else 0)]
+                        if b < 0:
+                            continue
+                        cell = b * 64 + ((i % BX) * BY + (j % BY)) * BZ + k % BZ
+                        for p in range(member_start[cell], member_start[cell + 1]):
+                            w = mass[p] * _spline(order, x[p, 0] - gx) * _spline(order, x[p, 1] - gy)
+                            if D == 3:
+                                w *= _spline(order, x[p, 2] - gz)
+                            total += w
+                            for q in range(COLUMNS):
+                                values[n, q] += w * columns[p, q]
+            weight[n] = total
+            if total > 0.0:
+                for q in range(COLUMNS):
+                    values[n, q] /= total
+
+    return average_on_nodes
+
+
+def _make_average_at_points(D: int, order: int):
+    BX, BY, BZ = BLOCK[D]
+    K, KZ = order + 1, order + 1 if D == 3 else 1
+
+    @compiled(parallel=True)
+    def average_at_points(chosen, home, slots, blocks, number, x, values, weight, result):
+        for n in prange(chosen.size):
+            p = chosen[n]
+            cell = home[p]
+            b, ci, cj, ck = cell // 64, cell % 64 // (BY * BZ), cell // BZ % BY, cell % BZ
+            gx, gy, gz = blocks[b, 0] * BX, blocks[b, 1] * BY, blocks[b, 2] * BZ
+            total = 0.0
+            for i in range(ci, ci + K):
+                for j in range(cj, cj + K):
+                    for k in range(ck, ck + KZ):
+                        node = number[_node_of(D, BX, BY, BZ, slots, b, i, j, k)]
+                        if weight[node] == 0.0:
+                            continue
+                        w = _spline(order, x[p, 0] - gx - i) * _spline(order, x[p, 1] - gy - j)
+                        if D == 3:
+                            w *= _spline(order, x[p, 2] - gz - k)
+                        total += w
+                        for q in range(COLUMNS):
+                            result[n, q] += w * values[node, q]
+            for q in range(COLUMNS):
+                result[n, q] /= total
+
+    return average_at_points
+
+
+_KEYS = [(d, order) for d in (2, 3) for order in (2, 3)]
+_mark_nodes = {key: _make_mark_nodes(*key) for key in _KEYS}
+_count_members = {key: _make_count_members(*key) for key in _KEYS}
+_average_on_nodes = {key: _make_average_on_nodes(*key) for key in _KEYS}
+_average_at_points = {key: _make_average_at_points(*key) for key in _KEYS}

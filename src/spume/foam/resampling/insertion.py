@@ -1,0 +1,83 @@
+"""New points with everything a point carries, by the declarations of the fields. [Yue15] section 6.1"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.foam.resampling.bins import PointBins
+from spume.foam.resampling.conserved_values import Donors, find_donors, share, share_mass
+from spume.foam.resampling.darts import Darts
+from spume.foam.resampling.determinants import determinants, restore_determinant
+from spume.foam.resampling.field_values import COLUMNS, Stencils, average, find_stencils
+from spume.foam.resampling.stress import recompute_stress
+from spume.mpm.particles import Particles
+from spume.mpm.state import State
+
+COMPUTED = ("x", "stress")
+"""Fields of a new point that do not come from its neighbours: its place is given, its stress follows from its history."""
+
+
+def insert(state: State, bins: PointBins, darts: Darts) -> int:
+    """Add the darts to the points. Returns for how many tensors the nearest point's stood in for a degenerate average."""
+    particles = state.particles
+    x = bins.position(darts.y)
+    donors = find_donors(bins, darts, particles.material)
+    fresh, degenerate = _averaged_fields(state, donors, x)
+    for field in particles.fields:
+        old = particles.arrays()[field.name]
+        if field.name == "mass":
+            # [Yue15] algorithm 19, with the correction of velocities that keeps the momentum
+            fresh["mass"] = share_mass(donors, old, particles.v, fresh["v"])
+        elif field.resample == "share":
+            fresh[field.name] = share(donors, old)
+        elif field.resample == "nearest":
+            fresh[field.name] = old[donors.nearest]
+    new = particles.add(len(x), x=x, **fresh)
+    recompute_stress(state, np.arange(new.start, new.stop))
+    return degenerate
+
+
+def _averaged_fields(
+    state: State, donors: Donors, x: NDArray[np.float64]
+) -> tuple[dict[str, NDArray[Any]], int]:
+    """All fields of new points at `x` that are averages, and how many averages were degenerate."""
+    particles = state.particles
+    fields = [f for f in particles.fields if f.resample.startswith("average") and f.name not in COMPUTED]
+    sources = [particles.arrays()[f.name].reshape(len(particles), -1) for f in fields]
+    for field in fields:
+        if field.resample == "average-keep-determinant":
+            sources.append(determinants(particles.arrays()[field.name])[:, None])
+    averages = _average_all(sources, find_stencils(particles.x, x, state.grid), particles, donors)
+    kept = averages[len(fields) :]
+    fresh = {}
+    degenerate = 0
+    for field, averaged in zip(fields, averages):
+        determinant = kept.pop(0)[:, 0] if field.resample == "average-keep-determinant" else None
+        nearest = particles.arrays()[field.name][donors.nearest]
+        fresh[field.name], count = restore_determinant(
+            field, averaged.reshape(len(x), *field.shape), determinant, nearest
+        )
+        degenerate += count
+    return fresh, degenerate
+
+
+def _average_all(
+    sources: list[NDArray[np.float64]], stencils: Stencils, particles: Particles, donors: Donors
+) -> list[NDArray[np.float64]]:
+    """Each of `sources`, shape (points, width), averaged at the new points over the points of their material."""
+    old = stencils.members < len(particles)
+    index = np.where(old, stencils.members, 0)
+    new_material = particles.material[donors.nearest]
+    wanted = [(source, c) for source in sources for c in range(source.shape[1])]
+    averages = np.empty((len(new_material), len(wanted)))
+    columns = np.zeros((index.size, COLUMNS))
+    for first in range(0, len(wanted), COLUMNS):
+        together = wanted[first : first + COLUMNS]
+        for c, (source, component) in enumerate(together):
+            columns[:, c] = source[index, component]
+        for material in np.unique(new_material):
+            mass = np.where(old & (particles.material[index] == material), particles.mass[index], 0.0)
+            chosen = np.flatnonzero(new_material == material)
+            averages[chosen, first : first + COLUMNS] = average(stencils, mass, columns, chosen)[:, : len(together)]
+    return np.split(averages, np.cumsum([source.shape[1] for source in sources])[:-1], axis=1)

@@ -1,0 +1,114 @@
+"""Points that have come too close become one. [Yue15] section 6.2, algorithm 21
+
+Closest pairs first, each point in one pair at most, both of one material. Conserved fields add up; the others, the
+position among them, are averages by mass, so mass, momentum, volume and the centre of mass stay.
+"""
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.foam.resampling.bins import PointBins
+from spume.foam.resampling.determinants import determinants, restore_determinant
+from spume.foam.resampling.lattice import address
+from spume.foam.resampling.stress import recompute_stress
+from spume.mpm.state import State
+from spume.mpm.transfers import BLOCK
+from spume.numerics.jit import compiled
+
+
+def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -> NDArray[np.int64]:
+    """Disjoint pairs of points of one material nearer than `distance` ≤ 1 [r], shape (n, 2), taken greedily: the closest
+    first, equally close ones in the order of the points. The lower index stands first."""
+    count = np.zeros(len(bins.y) + 1, np.int64)
+    pairs, square = np.empty((0, 2), np.int64), np.empty(0)
+    arrays = (bins.neighbours, bins.start, bins.y, bins.point, material, distance)
+    _find_pairs[bins.dimension](*arrays, count, pairs, square)
+    total = int(count[1:].sum())
+    if total == 0:
+        return pairs
+    np.cumsum(count, out=count)
+    pairs, square = np.empty((total, 2), np.int64), np.empty(total)
+    _find_pairs[bins.dimension](*arrays, count, pairs, square)
+    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0], square))]
+    return pairs[_choose(pairs, np.zeros(len(bins.y), np.bool_))]
+
+
+def merge(state: State, pairs: NDArray[np.int64]) -> int:
+    """Make each pair one point, at the place of its first. Returns for how many tensors the heavier point's stood in for a
+    degenerate average."""
+    particles = state.particles
+    p, q = pairs.T
+    mass = particles.mass
+    share_p = mass[p] / (mass[p] + mass[q])
+    heavier = np.where(mass[p] >= mass[q], p, q)
+    degenerate = 0
+    merged = {}
+    for field in particles.fields:
+        values = particles.arrays()[field.name]
+        if field.resample == "share":
+            merged[field.name] = values[p] + values[q]
+        elif field.resample == "nearest":  # the common centre of mass is nearer to the heavier one
+            merged[field.name] = values[heavier]
+        else:
+            w = share_p.reshape(-1, *(1,) * (values.ndim - 1))
+            averaged = w * values[p] + (1.0 - w) * values[q]
+            determinant = None
+            if field.resample == "average-keep-determinant":
+                determinant = share_p * determinants(values[p]) + (1.0 - share_p) * determinants(values[q])
+            merged[field.name], count = restore_determinant(field, averaged, determinant, values[heavier])
+            degenerate += count
+    for name, values in merged.items():
+        particles.arrays()[name][p] = values
+    recompute_stress(state, p)
+    keep = np.ones(len(particles), np.bool_)
+    keep[q] = False
+    particles.take(keep)
+    return degenerate
+
+
+def _make_find_pairs(D: int):
+    BX, BY, BZ = BLOCK[D]
+
+    @compiled(parallel=True, fastmath=False)
+    def find_pairs(neighbours, start, y, point, material, distance, count, pairs, square):
+        """Pairs (p, q), p < q, with p as the owner: count them in count[n + 1] for each entry n of the bins, or, when
+        there is room in `pairs`, list them from count[n] on."""
+        for cell in prange(start.size - 1):
+            b, i, j, k = cell // 64, cell % 64 // (BY * BZ), cell // BZ % BY, cell % BZ
+            for n in range(start[cell], start[cell + 1]):
+                fx, fy, fz = y[n, 0] - np.floor(y[n, 0]), y[n, 1] - np.floor(y[n, 1]), y[n, 2] - np.floor(y[n, 2])
+                found = 0
+                for a in range(-1 if fx < distance else 0, 2 if fx > 1.0 - distance else 1):
+                    for c in range(-1 if fy < distance else 0, 2 if fy > 1.0 - distance else 1):
+                        for e in range(-1 if D == 3 and fz < distance else 0, 2 if fz > 1.0 - distance else 1):
+                            here = address(D, neighbours, b, i + a, j + c, k + e)
+                            if here < 0:
+                                continue
+                            for m in range(start[here], start[here + 1]):
+                                p, q = point[n], point[m]
+                                dx, dy, dz = y[n, 0] - y[m, 0], y[n, 1] - y[m, 1], y[n, 2] - y[m, 2]
+                                s = dx * dx + dy * dy + dz * dz
+                                if p < q and s < distance * distance and material[p] == material[q]:
+                                    if square.size > 0:
+                                        pairs[count[n] + found, 0], pairs[count[n] + found, 1] = p, q
+                                        square[count[n] + found] = s
+                                    found += 1
+                if square.size == 0:
+                    count[n + 1] = found
+
+    return find_pairs
+
+
+@compiled
+def _choose(pairs, taken):
+    """Which of the pairs, in their order, have no point in common with an earlier chosen one."""
+    chosen = np.zeros(pairs.shape[0], np.bool_)
+    for n in range(pairs.shape[0]):
+        p, q = pairs[n, 0], pairs[n, 1]
+        if not taken[p] and not taken[q]:
+            chosen[n] = taken[p] = taken[q] = True
+    return chosen
+
+
+_find_pairs = {d: _make_find_pairs(d) for d in (2, 3)}

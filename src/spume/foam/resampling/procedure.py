@@ -1,0 +1,78 @@
+"""Avoid a void: keep the points spread evenly through the interior. [Yue15] section 6, algorithm 18"""
+
+import math
+from dataclasses import dataclass
+
+from spume.foam.resampling.bins import bin_points
+from spume.foam.resampling.darts import throw_darts
+from spume.foam.resampling.insertion import insert
+from spume.foam.resampling.merging import close_pairs, merge
+from spume.foam.resampling.signed_distance import REACH, signed_distance
+from spume.mpm.state import State
+
+
+@dataclass(frozen=True)
+class ResamplingSettings:
+    """Lengths in units of r, half a cell of the MPM grid, as in the paper."""
+
+    coverage: float | None = None
+    """α: every interior place has a point within αr [1]. None: half the diagonal of the unit cube (in the plane, the unit
+    square) + 1/100, so that the lattice of 2 points per axis and cell needs no more."""
+    depth: float = 2.2
+    """Only places deeper than this below the surface get new points [1]; nearer ones make the surface pop."""
+    merge_distance: float = 0.03
+    """Points nearer than this become one [1]; 0 merges none."""
+
+    def alpha(self, dimension: int) -> float:
+        """α in a dimension."""
+        return math.sqrt(dimension) / 2 + 0.01 if self.coverage is None else self.coverage
+
+    def check(self, dimension: int) -> None:
+        """Raise ValueError where the algorithms would not hold what they promise."""
+        if not math.sqrt(dimension) / 2 < self.alpha(dimension) < 1.0:
+            raise ValueError(
+                f"coverage is {self.coverage}; it must be above half the diagonal of the unit cube, "
+                f"{math.sqrt(dimension) / 2:.4g} in {dimension}D, and below 1"
+            )
+        # distances of nodes are known between √3 (nodes around a core node) and 4 less the diagonal of a cell
+        if not math.sqrt(3.0) <= self.depth <= REACH - math.sqrt(3.0):
+            raise ValueError(f"depth is {self.depth}; it must be between √3 = 1.732 and 4 − √3 = 2.267")
+        if not 0.0 <= self.merge_distance < self.alpha(dimension):
+            raise ValueError(f"merge_distance is {self.merge_distance}; it must not be negative, and below coverage")
+
+
+@dataclass(frozen=True)
+class ResamplingReport:
+    """What happened."""
+
+    inserted: int
+    """New points."""
+    merged: int
+    """Pairs that became one point."""
+    degenerate: int
+    """Tensors whose average was degenerate, so that the nearest point's stands in its place."""
+
+
+def avoid_a_void(state: State, seed: tuple[int, ...], settings: ResamplingSettings) -> ResamplingReport:
+    """Merge points that are too close and fill the voids of the interior. Same state and seed, same result, whatever the
+    number of threads.
+
+    The paper merges after inserting. New points are never within αr of another, so the pairs are the same; but a merged
+    point moves, and by merging first the interior is certainly covered at the end.
+    """
+    settings.check(state.grid.dimension)
+    if len(state.particles) == 0:
+        return ResamplingReport(0, 0, 0)
+    r = 0.5 * state.grid.cell
+    alpha = settings.alpha(state.grid.dimension)
+    degenerate = 0
+    bins = bin_points(state.particles.x, r)
+    pairs = close_pairs(bins, state.particles.material, settings.merge_distance)
+    if len(pairs):
+        degenerate += merge(state, pairs)  # algorithm 21
+        bins = bin_points(state.particles.x, r)
+    distance = signed_distance(bins)  # algorithm 2
+    darts = throw_darts(bins, distance, alpha, settings.depth, seed)  # algorithm 3
+    if len(darts.y):
+        degenerate += insert(state, bins, darts)  # algorithms 19 and 20
+    return ResamplingReport(len(darts.y), len(pairs), degenerate)
