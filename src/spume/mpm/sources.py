@@ -35,6 +35,7 @@ class BodySource:
             table.shape, scene.dimension, scene.grid.cell, table.fill.pattern, table.fill.points_per_axis,
             table.fill.jitter, np.random.default_rng([scene.seed, index]), scene.folder,
         )  # fmt: skip
+        self.affine = scene.transfer.scheme == "apic"
         self.estimate_volume = getattr(table, "volume", "exact") == "grid"
         self.times = _schedule(table, scene.duration)
         self.volume = self.filling.shape_volume * len(self.times)
@@ -52,7 +53,12 @@ class BodySource:
         if wave is not None:
             v += np.outer(np.sin(x @ np.array(wave.wave_vector)), wave.velocity)
         volume = np.full(len(x), self.filling.volume)
-        return {"x": x, "v": v, "volume": volume, "mass": volume * self.density}
+        points = {"x": x, "v": v, "volume": volume, "mass": volume * self.density}
+        if self.affine and self.table.spin is not None:
+            # the affine velocity of [Jiang15] has to know of the rotation, or the first step would lose part of it
+            unit = np.eye(x.shape[1])
+            points["C"] = np.broadcast_to(_spin_velocity(self.table.spin, unit).T, (len(x), *unit.shape))
+        return points
 
     def note(self, name: str) -> str:
         """What `spume estimate` says of it."""
