@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
 from spume.dryfoam.geometry import cell_area_kernel, half_edge_vector, turn
@@ -40,6 +41,7 @@ class Report:
     iterations: int = 0
     factorizations: int = 0
     flips: int = 0
+    """T1 changes."""
     force_error: float = np.inf
     """Largest net tension at a vertex, over T: about the error of its angles [rad]."""
     area_error: float = np.inf
@@ -248,8 +250,13 @@ def solve(system: NewtonSystem) -> Floats:
     return splu(system.matrix).solve(system.right)
 
 
-def equilibrate(network: Network, tension: float, options: Options | None = None) -> Report:
-    """Brings the network to equilibrium in place. Raises RunFailed, saying how far it came, when it cannot."""
+def equilibrate(
+    network: Network, tension: float, options: Options | None = None, pinned: NDArray[np.bool_] | None = None
+) -> Report:
+    """Brings the network to equilibrium in place, the `pinned` vertices (V,) held where they are.
+
+    Raises RunFailed, saying how far it came, when it cannot.
+    """
     options = options or Options()
     report = Report()
     n = network
@@ -262,6 +269,8 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
     for _ in range(options.iterations):
         first = n.first_half_edges()
         residual = Residual(n, tension, first)
+        if pinned is not None:
+            residual.force[pinned] = residual.local[pinned] = 0.0
         residual.write(report, n)
         report.history.append(report.error)
         if report.error < options.tolerance:
@@ -271,6 +280,8 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         chords = n.chords()
         scales_kernel(chords, n.origin, n.next, n.cell, n.targets, options.flip_length, flip_below, reach)
         damping = tension * (1e-10 / residual.chord.mean() + 0.3 * np.minimum(residual.local, 1.0) / reach * 0.4)
+        if pinned is not None:
+            damping[pinned] = 1e12 * tension / residual.chord.mean()
         softness = (1e-10 + 0.3 * residual.around_cells(n)) * n.targets**1.5 / tension
         system = NewtonSystem(n, tension, damping, residual.force, residual.area, softness)
         solution = solve(system)
@@ -278,7 +289,8 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         moves, dpressure, _ = system.split(solution)
         moves = moves.copy()
         limit_moves(moves, reach)
-        remove_drift(n, moves)
+        if pinned is None:
+            remove_drift(n, moves)
         steps = system.half_angle_steps(moves, dpressure, solution[2 * n.vertices + n.cells :])
         np.clip(steps, -0.5, 0.5, out=steps)
         report.flips += flip_or_hold(

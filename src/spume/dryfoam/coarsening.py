@@ -1,0 +1,183 @@
+"""Coarsening: gas diffuses through the films, small cells vanish.
+
+Each film of length ℓ lets K Δp ℓ through, so dA_i/dt = -K Σ (p_i - p_j) ℓ. In equilibrium Δp ℓ = 2θT, the films of a
+cell turn by 2π - nπ/3 in all, and this is von Neumann's law dA/dt = (π/3) K T (n - 6), for the cells on the edge of a
+free foam as well. With T = 2γ it is eq. (4) of [DryFoam], whose κ is K. The rates are constant while the topology
+lasts, so a step is exact up to the time of the next event, however long it is.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from spume.dryfoam.equilibrium import Options, Report, equilibrate
+from spume.dryfoam.geometry import cell_areas, film_lengths, pressure_differences
+from spume.dryfoam.network import Floats, Integers, Network, compact
+from spume.dryfoam.topology import remove_cell
+from spume.errors import RunFailed
+
+Scheme = Literal["adaptive", "unit"]
+
+
+@dataclass(frozen=True)
+class Coarsening:
+    """How time steps are taken."""
+
+    diffusion: float
+    """K: area of gas through a film per time, length and pressure difference [m³/(N s)]."""
+    event_tolerance: float = 0.005
+    """Events (T1, T2) are located in time within this times ⟨A⟩/(K T); events closer together happen at once."""
+    scheme: Scheme = "adaptive"
+    """adaptive: steps to the next event; unit: steps of one second by von Neumann's law, [DryFoam] eq. (14)."""
+    vanish_area: float = 0.01
+    """A cell of the unit scheme goes when its target is below this times ⟨A⟩ (T_area of [DryFoam] eq. (16))."""
+
+
+@dataclass
+class Events:
+    """What happened in a step."""
+
+    duration: float = 0.0
+    """Length of the step [s]."""
+    flips: int = 0
+    """T1 changes."""
+    vanished: int = 0
+    """Cells removed."""
+
+
+def diffusion_rates(network: Network, diffusion: float, tension: float, without: Integers | None = None) -> Floats:
+    """Growth of each cell's area by diffusion through its films [m²/s], shape (F,), films of cells `without` closed."""
+    n = network
+    if n.vertices == 0:
+        return np.array([-2.0 * np.pi * diffusion * tension])
+    flow = diffusion * pressure_differences(n) * film_lengths(n)
+    if without is not None and len(without):
+        closed = np.isin(n.cell, without)
+        flow[closed[0::2] | closed[1::2]] = 0.0
+    rates = np.zeros(n.cells + 1)
+    np.add.at(rates, n.cell[0::2], -flow)
+    np.add.at(rates, n.cell[1::2], flow)
+    return rates[:-1]
+
+
+def von_neumann_rates(network: Network, diffusion: float, tension: float) -> Floats:
+    """(π/3) K T (n - 6) for each cell [m²/s], shape (F,)."""
+    return np.pi / 3.0 * diffusion * tension * (network.sides() - 6)
+
+
+def share_area(network: Network, index: int) -> None:
+    """Gives the target area of cell `index` to its neighbours, by the length of the films between; through the films of
+    the free edge it leaves the foam."""
+    n = network
+    films = np.flatnonzero(n.cell == index)
+    lengths = film_lengths(n)[films >> 1]
+    others = n.cell[films ^ 1]
+    lengths = np.where(others == index, 0.0, lengths)
+    share = n.targets[index] * lengths / lengths.sum()
+    inside = others >= 0
+    np.add.at(n.targets, others[inside], share[inside])
+    n.targets[index] = 0.0
+
+
+def lone_bubble(network: Network, survivor: int) -> Network:
+    """The network of the single cell `survivor`: a circle, without films to count, centred where it was."""
+    n = network
+    empty = np.zeros(0, dtype=np.int64)
+    return Network(
+        positions=np.zeros((0, 2)), half_angles=np.zeros(0), origin=empty, next=empty.copy(), previous=empty.copy(),
+        cell=empty.copy(), shift=np.zeros((0, 2), dtype=np.int64), pressures=n.pressures[[survivor]].copy(),
+        targets=n.targets[[survivor]].copy(), labels=n.labels[[survivor]].copy(), lattice=n.lattice,
+    )  # fmt: skip
+
+
+def remove_cells(network: Network, dying: Integers, gas: Literal["shared", "lost"] = "shared") -> tuple[Network, int, int]:
+    """The network without the cells `dying`, the T1s it took, and how many cells went.
+
+    A cell whose removal the rest of the foam does not allow stays, with a hundredth of the mean area as its target.
+    """
+    n, flips, gone = network, 0, 0
+    least = 0.01 * float(n.targets.mean())
+    labels = n.labels[dying]
+    for label in labels:
+        index = int(np.flatnonzero(n.labels == label)[0])
+        if n.boundary == "free" and n.cells - gone == 2:
+            alive = [k for k in range(n.cells) if n.targets[k] > 0 and k != index and n.labels[k] >= 0]
+            if gas == "shared":
+                share_area(n, index)
+            return lone_bubble(n, alive[0]), flips, gone + 1
+        before = n.targets.copy()
+        if gas == "shared":
+            share_area(n, index)
+        done = remove_cell(n, index)
+        if done < 0:
+            n.targets[:] = before
+            n.targets[index] = max(before[index], least)
+            continue
+        flips += done
+        gone += 1
+    return compact(n), flips, gone
+
+
+def step(network: Network, until: float, tension: float, rule: Coarsening, options: Options) -> tuple[Network, Events]:
+    """One step of an equilibrated foam, at most `until` [s] long: (new network in equilibrium, what happened)."""
+    window = rule.event_tolerance * float(network.targets.mean()) / (rule.diffusion * tension)
+    rates = diffusion_rates(network, rule.diffusion, tension)
+    shrinking = rates < 0
+    if network.vertices == 0 and -network.targets[0] / rates[0] <= until:
+        raise RunFailed(f"the last bubble vanishes {-network.targets[0] / rates[0]:.3g} s from here")
+    life = np.full(network.cells, np.inf)
+    life[shrinking] = -network.targets[shrinking] / rates[shrinking]
+    dt = min(until, max(window, 0.5 * float(life.min()), 0.0))
+    while True:
+        dying = np.flatnonzero(life <= min(dt, window)) if network.cells > 1 else np.zeros(0, dtype=np.int64)
+        try:
+            changed, events = _attempt(network, dying, dt, tension, rule, options)
+        except RunFailed:
+            if dt < 1e-3 * window:
+                raise
+            dt *= 0.5
+            continue
+        if events.flips and not len(dying) and dt > window:
+            dt = max(0.5 * dt, window)
+            continue
+        return changed, events
+
+
+def _attempt(
+    network: Network, dying: Integers, dt: float, tension: float, rule: Coarsening, options: Options
+) -> tuple[Network, Events]:
+    n = network.copy()
+    n.targets += dt * diffusion_rates(n, rule.diffusion, tension, without=dying)
+    events = Events(duration=dt)
+    if len(dying):
+        n, events.flips, events.vanished = remove_cells(n, dying)
+    if n.boundary == "periodic":  # rounding only: the rates sum to zero
+        n.targets *= n.box_area() / n.targets.sum()
+    if np.any(n.targets <= 0):
+        raise RunFailed("a cell's area would become negative")
+    report: Report = equilibrate(n, tension, options)
+    events.flips += report.flips
+    return n, events
+
+
+def unit_step(network: Network, tension: float, rule: Coarsening, options: Options) -> tuple[Network, Events]:
+    """One step of [DryFoam]: eq. (14) for every cell, cells below the area threshold removed, then equilibrium."""
+    n = network.copy()
+    rates = von_neumann_rates(n, rule.diffusion, tension)
+    n.targets += rates
+    least = rule.vanish_area * float(np.abs(n.targets).mean())
+    dying = np.flatnonzero(n.targets <= least)
+    n.targets[dying] = np.maximum(n.targets[dying], 0.0)
+    if len(dying) >= n.cells:
+        raise RunFailed("all bubbles would vanish in this unit step: give a smaller diffusion constant")
+    n, flips, vanished = remove_cells(n, dying)
+    if n.boundary == "periodic":
+        n.targets *= n.box_area() / n.targets.sum()
+    report = equilibrate(n, tension, options)
+    return n, Events(duration=1.0, flips=flips + report.flips, vanished=vanished)
+
+
+def area_error(network: Network) -> float:
+    """Largest relative difference between a cell's area and its target."""
+    return float(np.max(np.abs(cell_areas(network) - network.targets) / network.targets))
