@@ -9,7 +9,9 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter
 
 from spume.errors import SceneError, SpumeError
+from spume.export.commands import register as register_export
 from spume.look.commands import register as register_look
+from spume.rheology.commands import register as register_rheology
 from spume.version import __version__
 
 INTERRUPTED = 130
@@ -171,6 +173,8 @@ def _print_lines(lines: Sequence[str]) -> None:
 
 
 register_look(app)
+register_rheology(app)
+register_export(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -16,7 +16,7 @@ EXTRAS = {
     "viser": "view",
     "pxr": "export",
     "h5py": "export",
-    "alembic": "alembic",
+    "alembic3d": "alembic",
 }
 """The extra of pyproject.toml that brings each module."""
 

@@ -33,17 +33,17 @@ def map_colors(values: NDArray[Any], limits: tuple[float, float], name: str) -> 
 
 
 def with_color_bar(picture: Picture, legend: Legend) -> Picture:
-    """The picture with a colour bar at its right side and its text above it."""
+    """The picture and, in a strip at its right side, a colour bar with its text along it."""
     name, limits, text = legend
     matplotlib = require("matplotlib", "drawing a colour bar")
-    image, draw = _open(picture)
     height, width = picture.shape[:2]
     size = font_size(height)
-    bar_width, bar_height = max(8, width // 60), int(0.6 * height)
-    left, top = width - bar_width - 6 * size, (height - bar_height) // 2
+    bar_width, bar_height = max(10, height // 40), int(0.7 * height)
+    strip = bar_width + 8 * size
+    pixels = np.concatenate([picture, np.full((height, strip, 3), PAPER, np.uint8)], axis=1)
+    left, top = width + size, (height - bar_height) // 2
     ramp = np.linspace(1.0, 0.0, bar_height)
     colors = (255 * np.asarray(matplotlib.colormaps[name](ramp))[:, :3]).astype(np.uint8)
-    pixels = np.array(image)
     pixels[top : top + bar_height, left : left + bar_width] = colors[:, None]
     image, draw = _open(pixels)
     draw.rectangle((left - 1, top - 1, left + bar_width, top + bar_height), outline=INK)
@@ -51,8 +51,20 @@ def with_color_bar(picture: Picture, legend: Legend) -> Picture:
         y = top + (1 - (value - limits[0]) / (limits[1] - limits[0])) * (bar_height - 1)
         draw.line((left + bar_width, y, left + bar_width + size // 3, y), fill=INK)
         draw.text((left + bar_width + size // 2, y), f"{value:.3g}", fill=INK, font=_font(size), anchor="lm")
-    draw.text((width - size // 2, top - size), text, fill=INK, font=_font(size), anchor="rs")
+    upright = _upright(text, size)
+    image.paste(upright, (width + strip - upright.width - size // 4, (height - upright.height) // 2))
     return np.asarray(image)
+
+
+def _upright(text: str, size: int) -> Any:
+    """A picture of words that read from bottom to top."""
+    image = require("PIL.Image", "writing on pictures")
+    left, top, right, bottom = _font(size).getbbox(text)
+    words = image.new("RGB", (int(right - left) + 2, int(bottom - top) + 4), PAPER)
+    require("PIL.ImageDraw", "writing on pictures").Draw(words).text(
+        (1 - left, 2 - top), text, fill=INK, font=_font(size)
+    )
+    return words.transpose(image.Transpose.ROTATE_90)
 
 
 def with_label(picture: Picture, text: str, corner: str = "left") -> Picture:

@@ -1,0 +1,68 @@
+"""The command that takes runs to other programs."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import App, Parameter
+
+from spume.look.commands import Again, Folder, Frames, Processes
+
+SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc"}
+"""Endings of the formats that put all frames into one file."""
+
+
+def register(app: App) -> None:
+    """Add the command of this file to the command line."""
+    app.command(export)
+
+
+def export(
+    folder: Folder,
+    /,
+    *,
+    to: Annotated[Literal["usd", "vtkhdf", "ply", "obj", "alembic"], Parameter(help="The format.")],
+    what: Annotated[Literal["points", "surface"], Parameter(help="The points or the surface.")] = "points",
+    fields: Annotated[
+        str | None, Parameter(help="Fields to write, separated by commas; all that the format takes unless given.")
+    ] = None,
+    layout: Annotated[
+        Literal["auto", "single", "clips"],
+        Parameter(help="USD in one file, or value clips with a file for each frame."),
+    ] = "auto",
+    frames: Frames = None,
+    out: Annotated[Path | None, Parameter(help="File, or folder for PLY and OBJ; in DIR/export unless given.")] = None,
+    processes: Processes = None,
+    again: Again = False,
+) -> None:
+    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic."""
+    from spume.export.contents import contents, default_file
+    from spume.look.selection import select_frames
+    from spume.look.work import cores, each_frame
+    from spume.run.reader import open_run
+
+    run = open_run(folder)
+    numbers = select_frames(frames, len(run))
+    chosen = contents(run, numbers, what, fields)
+    if to in ("ply", "obj"):
+        from spume.export.sequence import write_frame
+
+        place = out or run.path / "export" / to
+        task = partial(write_frame, chosen, place, to, again)
+        made = sum(each_frame(task, numbers, "export", processes or min(2, cores())).values())
+        print(f"{made} files written, {len(numbers) - made} were there already, in {place}")
+        return
+    file = out or default_file(run.path, what, SUFFIXES[to])
+    if to == "usd":
+        from spume.export.usd import write_usd
+
+        written = write_usd(chosen, file, layout, again, processes or 1)
+    elif to == "vtkhdf":
+        from spume.export.vtkhdf import write_vtkhdf
+
+        written = write_vtkhdf(chosen, file, again)
+    else:
+        from spume.export.alembic import write_alembic
+
+        written = write_alembic(chosen, file, again)
+    print(f"{len(numbers)} frames in {file}" if written else f"{file} holds these {len(numbers)} frames already")

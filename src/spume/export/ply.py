@@ -1,0 +1,95 @@
+"""PLY and OBJ: a file for each frame. PLY is binary and takes every field, OBJ is text and takes the shape alone."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.export.contents import Contents
+from spume.look.atomic import whole_file
+from spume.look.quantities import SYMMETRIC
+
+TYPES = {"f": "float", "d": "double", "i": "int", "B": "uchar", "b": "char", "h": "short", "H": "ushort", "I": "uint"}
+"""PLY's names of NumPy's types."""
+
+
+def columns(name: str, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    """A field as columns of single numbers, named as other programs know them."""
+    if values.ndim == 1:
+        return {name: values}
+    flat = values.reshape(len(values), -1)
+    if name == "v":
+        names: list[str] = ["vx", "vy", "vz"]
+    elif values.shape[1:] == (6,):
+        names = [f"{name}_{part}" for part in SYMMETRIC]
+    elif values.ndim == 3:
+        names = [f"{name}_{a}{b}" for a in "xyz"[: values.shape[1]] for b in "xyz"[: values.shape[2]]]
+    else:
+        names = [f"{name}_{part}" for part in "xyz"[: flat.shape[1]]]
+    return {part: flat[:, k] for k, part in enumerate(names)}
+
+
+def write_ply(contents: Contents, folder: Path, number: int) -> Path:
+    """Write one frame; returns its file."""
+    table: dict[str, NDArray[Any]]
+    if contents.what == "points":
+        cloud = contents.cloud(number)
+        table = {"x": cloud.x[:, 0], "y": cloud.x[:, 1], "z": cloud.x[:, 2]}
+        fields, faces = cloud.fields, None
+    else:
+        skin = contents.skin(number)
+        table = {"x": skin.vertices[:, 0], "y": skin.vertices[:, 1], "z": skin.vertices[:, 2]}
+        table |= {f"n{axis}": skin.normals[:, k] for k, axis in enumerate("xyz")}
+        fields, faces = dict(skin.fields), skin.triangles
+    for name, values in fields.items():
+        table |= columns(name, values)
+    file = folder / f"{contents.what}_{number:05d}.ply"
+    comment = f"spume {contents.name} frame {number} time {contents.time(number):.9g} s, SI units"
+    with whole_file(file) as partial:
+        partial.write_bytes(_ply(table, faces, comment))
+    return file
+
+
+def _ply(table: dict[str, NDArray[Any]], faces: NDArray[np.int32] | None, comment: str) -> bytes:
+    narrow = {name: _storable(values) for name, values in table.items()}
+    layout = np.dtype([(name, values.dtype.newbyteorder("<")) for name, values in narrow.items()])
+    rows = np.empty(len(narrow["x"]), layout)
+    for name, values in narrow.items():
+        rows[name] = values
+    header = ["ply", "format binary_little_endian 1.0", f"comment {comment}", f"element vertex {len(rows)}"]
+    header += [f"property {TYPES[values.dtype.char]} {name}" for name, values in narrow.items()]
+    body = rows.tobytes()
+    if faces is not None:
+        header += [f"element face {len(faces)}", "property list uchar int vertex_indices"]
+        listed = np.empty(len(faces), np.dtype([("count", "u1"), ("index", "<i4", 3)]))
+        listed["count"], listed["index"] = 3, faces
+        body += listed.tobytes()
+    return "\n".join([*header, "end_header", ""]).encode() + body
+
+
+def _storable(values: NDArray[Any]) -> NDArray[Any]:
+    """The values in a type PLY has; whole numbers of 64 bits do not fit and become doubles."""
+    return values if values.dtype.char in TYPES else values.astype(np.float64)
+
+
+def write_obj(contents: Contents, folder: Path, number: int) -> Path:
+    """Write one frame; returns its file."""
+    file = folder / f"{contents.what}_{number:05d}.obj"
+    comment = f"# spume {contents.name} frame {number} time {contents.time(number):.9g} s, metres"
+    if contents.what == "points":
+        cloud = contents.cloud(number, tensors=False)
+        lines = [comment, _lines("v {} {} {}", cloud.x), _lines("p {}", np.arange(1, len(cloud.x) + 1)[:, None])]
+    else:
+        skin = contents.skin(number)
+        corners = np.repeat(skin.triangles + 1, 2, axis=1)
+        lines = [comment, _lines("v {} {} {}", skin.vertices), _lines("vn {} {} {}", skin.normals)]
+        lines.append(_lines("f {}//{} {}//{} {}//{}", corners))
+    with whole_file(file) as partial:
+        partial.write_text("\n".join(line for line in lines if line) + "\n")
+    return file
+
+
+def _lines(pattern: str, rows: NDArray[Any]) -> str:
+    """A line for each row; numbers are written with as many digits as bring them back exactly."""
+    return "\n".join(pattern.format(*row) for row in rows.tolist())

@@ -1,0 +1,122 @@
+"""VTKHDF: one file with all frames as time steps, for ParaView and VTK (format 2.2, PolyData).
+
+Points of all frames stand one after another in each array; `Steps` says where a frame begins.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.export.contents import Contents
+from spume.look.atomic import whole_file
+from spume.look.extras import require
+from spume.look.work import each_frame
+
+KINDS = ("Vertices", "Lines", "Polygons", "Strips")
+"""VTK's kinds of cells, in the order in which `Steps` counts them."""
+CHUNK = 1 << 16
+
+
+def write_vtkhdf(contents: Contents, file: Path, again: bool = False) -> bool:
+    """Write the frames to `file`; returns whether that was needed."""
+    h5py = require("h5py", "writing VTKHDF")
+    recipe = contents.recipe("vtkhdf")
+    if not again and _recipe(h5py, file) == recipe:
+        return False
+    with whole_file(file) as partial, h5py.File(partial, "w") as hdf:
+        hdf.attrs["spume"] = recipe
+        writer = _Writer(h5py, hdf.create_group("VTKHDF"))
+        each_frame(lambda number: writer.add(contents, number), contents.numbers, "export")
+        writer.finish()
+    return True
+
+
+def _recipe(h5py: Any, file: Path) -> str | None:
+    try:
+        with h5py.File(file, "r") as hdf:
+            return str(hdf.attrs.get("spume"))
+    except OSError:
+        return None
+
+
+class _Writer:
+    """Appends frames to the group VTKHDF."""
+
+    def __init__(self, h5py: Any, root: Any) -> None:
+        self.h5py, self.root = h5py, root
+        root.attrs["Version"] = np.array([2, 2], np.int64)
+        root.attrs.create("Type", b"PolyData", dtype=h5py.string_dtype("ascii", 8))
+        self.steps = root.create_group("Steps")
+        self.point_data = root.create_group("PointData")
+        self.point_data_offsets = self.steps.create_group("PointDataOffsets")
+        self.times: list[float] = []
+        self.points = 0
+        self.cells, self.ids = 0, 0
+
+    def add(self, contents: Contents, number: int) -> None:
+        """Append a frame."""
+        if contents.what == "points":
+            cloud = contents.cloud(number)
+            # One cell that holds all points draws them in ParaView at no cost.
+            self._add(cloud.x, cloud.fields, "Vertices", np.arange(len(cloud.x)), np.array([0, len(cloud.x)]))
+        else:
+            skin = contents.skin(number)
+            fields = {"Normals": skin.normals, **skin.fields}
+            offsets = 3 * np.arange(len(skin.triangles) + 1)
+            self._add(skin.vertices, fields, "Polygons", skin.triangles.ravel(), offsets)
+        self.times.append(contents.time(number))
+
+    def _add(
+        self,
+        x: NDArray[Any],
+        fields: dict[str, NDArray[Any]],
+        kind: str,
+        connectivity: NDArray[Any],
+        offsets: NDArray[Any],
+    ) -> None:
+        where = KINDS.index(kind)
+        self._append(self.steps, "PointOffsets", [self.points])
+        self._append(self.steps, "PartOffsets", [len(self.times)])
+        self._append(self.steps, "NumberOfParts", [1])
+        self._append(self.steps, "CellOffsets", [[self.cells if k == where else 0 for k in range(4)]])
+        self._append(self.steps, "ConnectivityIdOffsets", [[self.ids if k == where else 0 for k in range(4)]])
+        self._append(self.root, "NumberOfPoints", [len(x)])
+        self._append(self.root, "Points", x)
+        for name in KINDS:
+            group = self.root.require_group(name)
+            mine = name == kind
+            self._append(group, "NumberOfCells", [len(offsets) - 1 if mine else 0])
+            self._append(group, "NumberOfConnectivityIds", [len(connectivity) if mine else 0])
+            self._append(group, "Offsets", offsets.astype(np.int64) if mine else np.zeros(1, np.int64))
+            self._append(group, "Connectivity", (connectivity if mine else np.zeros(0)).astype(np.int64))
+        for name, values in fields.items():
+            wide = _full_tensor(values)
+            self._append(self.point_data_offsets, name, [self.points])
+            self._append(self.point_data, name, wide.reshape(len(wide), -1) if wide.ndim > 2 else wide)
+        self.points += len(x)
+        self.cells += len(offsets) - 1
+        self.ids += len(connectivity)
+
+    def _append(self, group: Any, name: str, rows: Any) -> None:
+        values = np.asarray(rows)
+        if name not in group:
+            shape = values.shape[1:]
+            kind = np.int64 if values.dtype.kind == "i" and isinstance(rows, list) else values.dtype
+            chunk = (min(CHUNK, max(1, len(values))), *shape)
+            group.create_dataset(name, (0, *shape), kind, maxshape=(None, *shape), chunks=chunk)
+        data = group[name]
+        start = len(data)
+        data.resize(start + len(values), axis=0)
+        data[start:] = values
+
+    def finish(self) -> None:
+        """Write what is known at the end."""
+        self.steps.attrs["NSteps"] = np.int64(len(self.times))
+        self.steps.create_dataset("Values", data=np.array(self.times))
+
+
+def _full_tensor(values: NDArray[Any]) -> NDArray[Any]:
+    """Symmetric tensors in VTK's order of six: xx, yy, zz, xy, yz, xz."""
+    return values[:, [0, 1, 2, 3, 5, 4]] if values.ndim == 2 and values.shape[1] == 6 else values
