@@ -1,0 +1,73 @@
+"""The material a person means on the command line, and a fitted one written for a scene."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from spume.errors import SceneError
+from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
+from spume.materials.table import Material, complete_entry
+from spume.rheology.fit import Fit
+from spume.scene.builtin import find_scene, read_toml
+from spume.scene.material import MaterialTable, resolve_materials
+from spume.scene.overrides import apply_preset, parse_override
+from spume.scene.problems import SceneProblems, dotted
+
+FITTED = ("yield_stress", "viscosity", "flow_index")
+"""The parameters of the law that a flow curve tells."""
+
+
+def choose_material(
+    name: str, changes: Iterable[str] = (), scene: str | None = None, preset: str | None = None
+) -> Material:
+    """The material called `name` of the table, or of a scene, with changes such as "viscosity=30"."""
+    entry = complete_entry(name, _scene_materials(scene, preset) if scene else {})
+    for text in changes:
+        path, value = parse_override(text)
+        if len(path) != 1:
+            raise SceneError(f"--set {text}: it should name a parameter of the material, as in viscosity=30")
+        entry[str(path[0])] = value
+    return _build(name, entry)
+
+
+def fitted_entry(name: str, fit: Fit, base: str | None, given: Mapping[str, float | None]) -> dict[str, Any]:
+    """Law and parameters of a fitted material. What a flow curve does not tell is `given`, or taken from `base`; what
+    neither tells is missing from the entry."""
+    entry = complete_entry(base, {}) if base else {"law": HERSCHEL_BULKLEY.name}
+    if entry["law"] != HERSCHEL_BULKLEY.name:
+        raise SceneError(f"--base '{base}' is of the law {entry['law']}: it should be of {HERSCHEL_BULKLEY.name}")
+    entry |= {key: value for key, value in given.items() if value is not None}
+    entry |= {key: float(f"{getattr(fit, key).value:.6g}") for key in FITTED}
+    _build(name, dict.fromkeys(given, 1.0) | entry)
+    return {"law": entry["law"]} | {key: entry[key] for key in (*given, *FITTED, *entry) if key in entry}
+
+
+def material_block(name: str, entry: Mapping[str, Any], fit: Fit, told: Iterable[str]) -> str:
+    """The [material] table of a scene, with the uncertainties as remarks; keys of `told` that are missing stand there
+    as remarks to fill in."""
+    lines = [f"[{dotted(('material', name))}]", f"law = {json.dumps(entry['law'])}"]
+    for key in told:
+        if key not in entry:
+            meaning = HERSCHEL_BULKLEY.parameters.model_fields[key].description
+            lines.append(f"# {key} =   to be filled in: {meaning}")
+    for key, value in entry.items():
+        if key in FITTED:
+            limit = fit.coverage_factor * getattr(fit, key).error
+            lines.append(f"{key} = {float(value)!r}  # ± {limit:.2g} (95 %)")
+        elif key != "law":
+            lines.append(f"{key} = {float(value)!r}")
+    return "\n".join(lines)
+
+
+def _build(name: str, entry: Mapping[str, Any]) -> Material:
+    materials, problems = resolve_materials({name: MaterialTable.model_construct(**entry)}, [])
+    if problems:
+        raise SceneProblems(problems)
+    return materials[name]
+
+
+def _scene_materials(scene: str, preset: str | None) -> dict[str, dict[str, Any]]:
+    tables = apply_preset(read_toml(find_scene(scene)), preset, scene).get("material", {})
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        raise SceneError(f'{scene}: material should hold tables, as [material."my foam"]')
+    return tables

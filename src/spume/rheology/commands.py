@@ -1,0 +1,208 @@
+"""The commands about materials alone: rheometer and fit."""
+
+import csv
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from spume.errors import SceneError
+
+if TYPE_CHECKING:
+    from spume.rheology.fit import Fit
+    from spume.rheology.rheometer import Curve
+
+Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
+Plot = Annotated[Path | None, Parameter(help="Draw it into this file (.png, .pdf, .svg).")]
+
+ROWS = 25
+"""A table on the screen has about so many lines; --csv and --json give all."""
+
+
+def register(app: App) -> None:
+    """Add the commands of this file to the command line."""
+    app.command(rheometer)
+    app.command(fit)
+
+
+def rheometer(
+    material: Annotated[str, Parameter(help="A named material ('spume materials' lists them), or one of --scene.")],
+    /,
+    *,
+    rates: Annotated[
+        str | None, Parameter(help="Flow curve at these shear rates [1/s]; 0.01,0.1,1,10,100 unless given.")
+    ] = None,
+    startup: Annotated[float | None, Parameter(help="Start-up of this shear rate [1/s], instead.")] = None,
+    step_strain: Annotated[float | None, Parameter(help="Relaxation after this sudden shear strain, instead.")] = None,
+    scene: Annotated[str | None, Parameter(help="Look for the material in this scene first.")] = None,
+    preset: Annotated[str | None, Parameter(help="One of that scene's presets.")] = None,
+    changes: Annotated[
+        list[str] | None,
+        Parameter(name="--set", negative="", help="Change a parameter: viscosity=30, repeatedly."),
+    ] = None,
+    csv_file: Annotated[Path | None, Parameter(name="--csv", help="Write all values into this CSV file.")] = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Measure a material in simple shear, without a grid: flow curve, start-up or relaxation.
+
+    Beside it stands the theory of small elastic strain, for the flow curve τ = σY/√3 + η 2^(−(1+h)/2) γ̇^h. Where
+    elastic strains τ/μ are not small, the law itself departs from it by the order of their square.
+    """
+    from spume.rheology import rheometer as instrument
+    from spume.rheology.choosing import choose_material
+
+    asked = [
+        option
+        for option, value in (("--rates", rates), ("--startup", startup), ("--step-strain", step_strain))
+        if value is not None
+    ]
+    if len(asked) > 1:
+        raise SceneError(f"{' and '.join(asked)} are different measurements: ask for one of them")
+    chosen = choose_material(material, changes or (), scene, preset)
+    if startup is not None:
+        curve, title = instrument.start_up(chosen, startup), f"start-up at {startup:g} 1/s"
+    elif step_strain is not None:
+        curve, title = instrument.step_strain(chosen, step_strain), f"relaxation after a strain of {step_strain:g}"
+    else:
+        curve, title = instrument.flow_curve(chosen, _parse_rates(rates or "0.01,0.1,1,10,100")), "flow curve"
+    if csv_file:
+        _write_csv(csv_file, curve.records())
+    if plot:
+        from spume.rheology.plots import plot_curve
+
+        plot_curve(curve, f"{material}: {title}", plot)
+    if as_json:
+        print(json.dumps(curve.records(), indent=2))
+    else:
+        _print_curve(curve, f"{material}: {title}")
+    for note in curve.notes:
+        print(f"note: {note}", file=sys.stderr if as_json else sys.stdout)
+
+
+def fit(
+    file: Annotated[Path, Parameter(help="CSV file with the columns rate [1/s] and stress [Pa].")],
+    /,
+    *,
+    name: Annotated[str | None, Parameter(help="Name of the material; the file's name unless given.")] = None,
+    base: Annotated[
+        str | None, Parameter(help="Named material that gives what a flow curve does not tell: density and moduli.")
+    ] = None,
+    density: Annotated[float | None, Parameter(help="Density [kg/m³].")] = None,
+    bulk_modulus: Annotated[float | None, Parameter(help="Bulk modulus κ [Pa].")] = None,
+    shear_modulus: Annotated[float | None, Parameter(help="Shear modulus μ [Pa].")] = None,
+    out: Annotated[Path | None, Parameter(help="Write the material into this file, too.")] = None,
+    plot: Plot = None,
+    as_json: Json = False,
+) -> None:
+    """Fit Herschel-Bulkley parameters to a measured flow curve and print them as a material for a scene.
+
+    The fit is robust against single bad measurements; the uncertainties are limits of 95 % from its covariance. A flow
+    curve does not tell density and moduli: give them, or a base to take them from, or fill them in later.
+    """
+    from spume.rheology.choosing import fitted_entry, material_block
+    from spume.rheology.fit import fit_flow_curve
+    from spume.rheology.measured import read_flow_curve
+
+    measured = read_flow_curve(file)
+    found = fit_flow_curve(measured)
+    given = {"density": density, "bulk_modulus": bulk_modulus, "shear_modulus": shear_modulus}
+    called = name or file.stem
+    entry = fitted_entry(called, found, base, given)
+    block = material_block(called, entry, found, given)
+    if out:
+        try:
+            out.write_text(block + "\n", encoding="utf-8")
+        except OSError as error:
+            raise SceneError(f"--out {out}: it cannot be written: {error.strerror}") from None
+    if plot:
+        import numpy as np
+
+        from spume.rheology.plots import plot_fit
+
+        smooth = np.geomspace(measured.rates.min(), measured.rates.max(), 200)
+        tau0, consistency, index = found.shear
+        plot_fit(measured, smooth, tau0 + consistency * smooth**index, called, plot)
+    outliers = [measured.lines[i] for i in found.outliers]
+    if as_json:
+        print(json.dumps(_fit_record(found, called, entry, outliers), indent=2, ensure_ascii=False))
+        return
+    in_shear = [
+        f"{value:.4g} ± {found.coverage_factor * error:.2g}" for value, error in zip(found.shear, found.shear_errors)
+    ]
+    print(f"# {file}: {len(measured.rates)} measurements, scatter {100 * found.scale:.2g} %")
+    print("# in simple shear: yield stress {} Pa, consistency {} Pa s^n, flow index {}".format(*in_shear))
+    print("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
+    if outliers:
+        print(f"# more than four times the scatter off: lines {', '.join(map(str, outliers))}")
+    for note in found.notes:
+        print(f"# note: {note}")
+    print(block)
+
+
+def _parse_rates(text: str) -> Any:
+    import numpy as np
+
+    try:
+        return np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        raise SceneError(f"--rates {text}: it should be numbers with commas between, as in 0.1,1,10") from None
+
+
+def _write_csv(file: Path, records: Sequence[dict[str, float]]) -> None:
+    try:
+        with file.open("w", newline="", encoding="utf-8") as stream:
+            writer = csv.DictWriter(stream, list(records[0]))
+            writer.writeheader()
+            writer.writerows(records)
+    except OSError as error:
+        raise SceneError(f"--csv {file}: it cannot be written: {error.strerror}") from None
+
+
+def _print_curve(curve: "Curve", title: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    headings = {
+        "rate": "rate\n[1/s]",
+        "time": "time\n[s]",
+        "shear_stress": "shear stress\n[Pa]",
+        "normal_stress_difference": "first normal stress\ndifference [Pa]",
+        "small_strain_theory": "theory of small\nstrain [Pa]",
+    }
+    records = curve.records()
+    table = Table(title=title)
+    for key in records[0]:
+        table.add_column(headings[key], justify="right")
+    stride = -(-len(records) // ROWS)
+    for index, record in enumerate(records):
+        if index % stride == 0 or index == len(records) - 1:
+            table.add_row(*(f"{value:.5g}" for value in record.values()))
+    Console().print(table)
+
+
+def _fit_record(found: "Fit", name: str, entry: Mapping[str, Any], outliers: Sequence[int]) -> dict[str, Any]:
+    from spume.rheology.choosing import FITTED
+
+    estimates = [getattr(found, key) for key in FITTED]
+    return {
+        "name": name,
+        "material": dict(entry),
+        "standard_errors": dict(zip(FITTED, (estimate.error for estimate in estimates))),
+        "limits_95": {
+            key: [
+                estimate.value - found.coverage_factor * estimate.error,
+                estimate.value + found.coverage_factor * estimate.error,
+            ]
+            for key, estimate in zip(FITTED, estimates)
+        },
+        "simple_shear": found.shear._asdict(),
+        "simple_shear_standard_errors": found.shear_errors._asdict(),
+        "uncertainties": "covariance of the robust fit",
+        "scatter": found.scale,
+        "outlier_lines": list(outliers),
+        "notes": list(found.notes),
+    }

@@ -1,0 +1,63 @@
+"""Pictures of the rheometer's curves and of fits, by Matplotlib (extra `look`)."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import MissingExtra, SceneError
+from spume.rheology.measured import FlowCurve
+from spume.rheology.rheometer import Curve
+
+LABELS = {"rate": "shear rate [1/s]", "time": "time [s]"}
+
+
+def plot_curve(curve: Curve, title: str, file: Path) -> None:
+    """Draw a curve of the rheometer, with the theory of small strain beside it."""
+    figure, axes = _figure("plotting of rheometer curves")
+    marker = "o-" if curve.abscissa == "rate" else "-"
+    axes.plot(curve.values, curve.shear_stress, marker, label="law")
+    if curve.small_strain_theory is not None:
+        axes.plot(curve.values, curve.small_strain_theory, "k--", linewidth=1, label="theory of small elastic strain")
+    logarithmic = curve.abscissa == "rate" or _spans_decades(curve.values)
+    _finish(figure, axes, LABELS[curve.abscissa], title, file, logarithmic)
+
+
+def plot_fit(
+    measured: FlowCurve, rates: NDArray[np.float64], fitted: NDArray[np.float64], title: str, file: Path
+) -> None:
+    """Draw a measured flow curve and the fitted one."""
+    figure, axes = _figure("plotting of fits")
+    axes.plot(measured.rates, measured.stresses, "o", label="measured")
+    axes.plot(rates, fitted, "-", label="fit")
+    axes.set_yscale("log")
+    _finish(figure, axes, LABELS["rate"], title, file, logarithmic=True)
+
+
+def _spans_decades(times: NDArray[np.float64]) -> bool:
+    """Whether times were chosen even in their logarithm: then most of them are far below the last."""
+    return bool(np.median(times) < 0.1 * times[-1])
+
+
+def _figure(purpose: str) -> tuple[Any, Any]:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise MissingExtra("look", "matplotlib", purpose) from None
+    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    return figure, figure.add_subplot()
+
+
+def _finish(figure: Any, axes: Any, label: str, title: str, file: Path, logarithmic: bool) -> None:
+    if logarithmic:
+        axes.set_xscale("log")
+    axes.set_xlabel(label)
+    axes.set_ylabel("shear stress [Pa]")
+    axes.set_title(title)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    try:
+        figure.savefig(file, dpi=150)
+    except (OSError, ValueError) as error:
+        raise SceneError(f"--plot {file}: the picture cannot be written: {error}") from None

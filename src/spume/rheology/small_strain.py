@@ -1,0 +1,117 @@
+"""Herschel-Bulkley flow in simple shear while the elastic strain is small: what a rheometer would print.
+
+A rheometer's flow curve is τ = τ0 + K γ̇^n. The law of [Yue15] is written for the magnitude of the deviatoric stress,
+s = √2 τ in simple shear, with the yield stress of uniaxial tension and the plastic rate γ̇/√2:
+
+    s = √(2/3) σY + η (γ̇/√2)^h,    so    τ0 = σY/√3,  K = η 2^(−(1+h)/2),  n = h.
+
+All of this neglects elastic strains γe = τ/μ against one. At finite ones the normal stresses take their part of s, and
+the shear stress of the law lies below these formulas, by a part of the order γe².
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+from spume.materials.herschel_bulkley import HerschelBulkleyParameters
+
+Array = NDArray[np.float64]
+
+
+class ShearParameters(NamedTuple):
+    """Herschel-Bulkley parameters as rheometers give them: τ = τ0 + K γ̇^n."""
+
+    yield_stress: float
+    """τ0, yield stress in simple shear [Pa]"""
+    consistency: float
+    """K [Pa s^n]"""
+    flow_index: float
+    """n [1]"""
+
+
+def from_shear(shear: ShearParameters) -> tuple[float, float, float]:
+    """σY [Pa], η [Pa s^h] and h of the law, from what a rheometer measured in simple shear."""
+    tau0, K, n = shear
+    return math.sqrt(3.0) * tau0, K * 2.0 ** ((1.0 + n) / 2.0), n
+
+
+def to_shear(parameters: HerschelBulkleyParameters) -> ShearParameters:
+    """What a rheometer measures in simple shear."""
+    h = parameters.flow_index
+    return ShearParameters(
+        parameters.yield_stress / math.sqrt(3.0), parameters.viscosity * 2.0 ** (-(1.0 + h) / 2.0), h
+    )
+
+
+def flow_curve(parameters: HerschelBulkleyParameters, rates: Array) -> Array:
+    """Steady shear stress [Pa] at the shear rates [1/s]."""
+    tau0, K, n = to_shear(parameters)
+    return np.asarray(tau0 + K * np.asarray(rates) ** n)
+
+
+def start_up(parameters: HerschelBulkleyParameters, rate: float, times: Array) -> Array:
+    """Shear stress [Pa] at `times` [s] after a constant shear rate [1/s] is switched on, from rest.
+
+    Elastic to the yield strain σY/(√3 μ); from there on the excess x = s − k obeys x' = √2 μ γ̇ − 2 μ (x/η)^(1/h),
+    which for h = 1 relaxes as x = (η γ̇/√2)(1 − exp(−2 μ t/η)) and is integrated numerically otherwise.
+    """
+    tau0, _, h = to_shear(parameters)
+    mu, eta = parameters.shear_modulus, parameters.viscosity
+    flowing = np.maximum(times - tau0 / (mu * rate), 0.0)
+    elastic = np.minimum(mu * rate * times, tau0)
+    if eta == 0.0:
+        return elastic
+    end = eta * (rate / math.sqrt(2.0)) ** h
+    if h == 1.0:
+        return elastic + end * -np.expm1(-2.0 * mu * flowing / eta) / math.sqrt(2.0)
+    # in units of the final excess and of the time to climb there elastically: y' = 1 − y^(1/h)
+    clock = flowing * math.sqrt(2.0) * mu * rate / end
+    solved = solve_ivp(
+        lambda t, y: 1.0 - np.maximum(y, 0.0) ** (1.0 / h), (0.0, float(clock.max()) or 1.0), [0.0],
+        method="LSODA", dense_output=True, rtol=1e-8, atol=1e-10,
+    )  # fmt: skip
+    return np.asarray(elastic + end * solved.sol(clock)[0] / math.sqrt(2.0))
+
+
+def relaxation(parameters: HerschelBulkleyParameters, strain: float, times: Array) -> Array:
+    """Shear stress [Pa] at `times` [s] after a sudden shear strain from rest.
+
+    The excess x = s − k obeys x' = −2 μ (x/η)^(1/h): exponential for h = 1, a power law for h < 1, over in a finite
+    time for h > 1.
+    """
+    tau0, _, h = to_shear(parameters)
+    mu, eta = parameters.shear_modulus, parameters.viscosity
+    excess = step_excess(parameters, strain)
+    if excess <= 0.0:
+        return np.full(np.shape(times), mu * strain)
+    if eta == 0.0:
+        return np.full(np.shape(times), tau0)
+    clock = np.asarray(times) / relaxation_time(parameters, excess)
+    # y' = −y^(1/h), y(0) = 1
+    p = 1.0 - 1.0 / h
+    left = np.exp(-clock) if p == 0.0 else np.maximum(1.0 - p * clock, 0.0) ** (1.0 / p)
+    return np.asarray(tau0 + excess * left / math.sqrt(2.0))
+
+
+def step_excess(parameters: HerschelBulkleyParameters, strain: float) -> float:
+    """What a sudden shear strain from rest brings s = √2 τ above yield [Pa]; negative below it."""
+    return math.sqrt(2.0) * (parameters.shear_modulus * strain - to_shear(parameters).yield_stress)
+
+
+def relaxation_time(parameters: HerschelBulkleyParameters, excess: float) -> float:
+    """Time [s] in which the excess [Pa] of s over yield would flow away at its first rate: x/(2 μ (x/η)^(1/h))."""
+    eta, h = parameters.viscosity, parameters.flow_index
+    return excess / (2.0 * parameters.shear_modulus) * (eta / excess) ** (1.0 / h)
+
+
+def yield_strain(parameters: HerschelBulkleyParameters) -> float:
+    """Shear strain from rest at which the law yields, exact at finite strain.
+
+    b̄e of simple shear has ‖dev b̄e‖² = 2 γ² + 2/3 γ⁴; at small strain γ = σY/(√3 μ).
+    """
+    c = math.sqrt(2.0 / 3.0) * parameters.yield_stress / parameters.shear_modulus
+    # 3/2 (√(1 + 2/3 c²) − 1), without its cancellation
+    return c / math.sqrt(1.0 + math.sqrt(1.0 + 2.0 / 3.0 * c * c))
