@@ -32,7 +32,7 @@ class Bench:
             [self.parameters],
             tearing=SimpleNamespace(enabled=True),
             recovery=SimpleNamespace(enabled=True, every=every),
-            subgrid_removal=SimpleNamespace(enabled=True, threshold=threshold, smallest=smallest),
+            subgrid_removal=SimpleNamespace(enabled=True, every=1, threshold=threshold, smallest=smallest),
             resampling=SimpleNamespace(enabled=False, every=50),
             seed=0,
         )

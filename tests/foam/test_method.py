@@ -30,6 +30,7 @@ def dollop(dimension, **changes):
             {"shape": {ball: {"center": [0.004, 0.0, 0.0][:dimension], "radius": 0.01}}, "contact": "stick"},
         ],
         "recovery": {"every": 5},
+        "subgrid_removal": {"every": 2},
         "resampling": {"every": 10},
     }
     return Scene(**(tables | changes))
@@ -113,7 +114,7 @@ def test_without_tearing_recovery_does_not_change_the_motion():
 def test_energy_never_grows_and_dissipation_is_never_negative(flip):
     """Free foam, stretched by its initial velocities until it flows, then left to jiggle.
 
-    Symplectic Euler conserves a nearby energy, which differs from the true one by at most ω Δt/2 of itself for a mode of
+    Symplectic Euler conserves a nearby energy, which differs from the true one by at most ω Δt/2 for a mode of
     frequency ω; transfers and flow only take. So between any two times the energy grows by less than ω Δt of itself.
     ω is that of the lowest pressure wave across the disc, π c/R, the fastest with a noteworthy part of the energy.
     With pure FLIP the transfers take little, so that the flow has nearly all of the energy.

@@ -24,24 +24,24 @@ REACH = 2
 
 
 def find_subgrid_points(state: State, foam: Foam) -> NDArray[np.int64]:
-    """Weak points whose neighbourhood the grid does not resolve: procedure 12, [Yue15] algorithm 15.
+    """Every so many steps, the weak points whose neighbourhood the grid does not resolve: procedure 12, [Yue15]
+    algorithm 15.
 
     They are taken out by `remove_points` once the points have moved: until then the grid knows the points by number.
     """
     settings = foam.subgrid_removal
-    if not settings.enabled or foam.weak_points == 0:
+    if not settings.enabled or foam.weak_points == 0 or (state.steps + 1) % settings.every != 0:
         return np.empty(0, np.int64)
     with state.timed("subgrid geometry removal"):
         grid, p = state.grid, state.particles
-        weak = np.flatnonzero(p.weak)
-        unresolved = np.empty(weak.size, np.bool_)
-        heaviest = np.empty(grid.block_count)
-        _heaviest_cells(grid.cell_start, grid.order_of, p.mass, heaviest)
+        heaviest, torn = np.empty(grid.block_count), np.empty(grid.block_count, np.bool_)
+        _survey_blocks(grid.cell_start, grid.order_of, p.mass, p.weak, heaviest, torn)
+        unresolved = np.zeros(len(p), np.bool_)
         _find_unresolved[grid.dimension, grid.order](
-            weak, p.x, p.mass, grid.inverse_cell, grid.keys, grid.cell_start, grid.order_of, heaviest,
-            settings.threshold, settings.smallest, unresolved,
+            np.flatnonzero(torn), grid.blocks, grid.keys, grid.cell_start, grid.order_of, heaviest,
+            p.x, p.mass, p.weak, grid.inverse_cell, settings.threshold, settings.smallest, unresolved,
         )  # fmt: skip
-        return weak[unresolved]
+        return np.flatnonzero(unresolved)
 
 
 def remove_points(state: State, foam: Foam, points: NDArray[np.int64]) -> None:
@@ -73,17 +73,30 @@ def _place(keys, key):
 
 
 @compiled(parallel=True)
-def _heaviest_cells(cell_start, order_of, mass, heaviest):
-    """The largest Σ mass² of a cell, for each block."""
+def _survey_blocks(cell_start, order_of, mass, weak, heaviest, torn):
+    """For each block, the largest Σ mass² of a cell and whether there are weak points."""
     for block in prange(heaviest.size):
-        largest = 0.0
+        largest, found = 0.0, False
         for cell in range(block * CELLS_PER_BLOCK, (block + 1) * CELLS_PER_BLOCK):
             total = 0.0
             for entry in range(cell_start[cell], cell_start[cell + 1]):
-                m = mass[order_of[entry]]
-                total += m * m
+                p = order_of[entry]
+                total += mass[p] * mass[p]
+                found = found or weak[p] != 0
             largest = max(largest, total)
         heaviest[block] = largest
+        torn[block] = found
+
+
+@compiled
+def _find_neighbours(blocks, block, keys, near):
+    """Places of the 27 blocks around a block, itself in the middle; −1 where there is none."""
+    n = 0
+    for i in range(-1, 2):
+        for j in range(-1, 2):
+            for k in range(-1, 2):
+                near[n] = _place(keys, pack(blocks[block, 0] + i, blocks[block, 1] + j, blocks[block, 2] + k))
+                n += 1
 
 
 def _make_moments(dimension: int):
@@ -92,8 +105,9 @@ def _make_moments(dimension: int):
     SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
 
     @compiled
-    def moments(p, first, last, x, mass, inverse_cell, keys, cell_start, order_of):
-        """Sums over the neighbours of p in the cells `first` to `last`: with d their place relative to p [cells],
+    def moments(p, first, last, near, cell_start, order_of, x, mass, inverse_cell):
+        """Sums over the neighbours of p in the cells `first` to `last`, counted from the first cell of the block that
+        `near` surrounds: with d their place relative to p [cells],
         (Σ w, Σ w d), (Σ w², Σ w² d), Σ w² d dᵀ, where w is the spline times the mass."""
         x0, x1 = x[p, 0], x[p, 1]
         x2 = x[p, D - 1]
@@ -103,7 +117,7 @@ def _make_moments(dimension: int):
         for bi in range(first[0] >> SX, (last[0] >> SX) + 1):
             for bj in range(first[1] >> SY, (last[1] >> SY) + 1):
                 for bk in range(first[2] >> SZ, (last[2] >> SZ) + 1):
-                    block = _place(keys, pack(bi, bj, bk))
+                    block = near[((bi + 1) * 3 + bj + 1) * 3 + bk + 1]
                     if block < 0:
                         continue
                     k_first = max(first[2] - bk * BZ, 0)
@@ -144,10 +158,10 @@ _moments_2, _moments_3 = _make_moments(2), _make_moments(3)
 
 
 @compiled
-def _moments(dimension, p, first, last, x, mass, inverse_cell, keys, cell_start, order_of):
+def _moments(dimension, p, first, last, near, cell_start, order_of, x, mass, inverse_cell):
     if dimension == 2:
-        return _moments_2(p, first, last, x, mass, inverse_cell, keys, cell_start, order_of)
-    return _moments_3(p, first, last, x, mass, inverse_cell, keys, cell_start, order_of)
+        return _moments_2(p, first, last, near, cell_start, order_of, x, mass, inverse_cell)
+    return _moments_3(p, first, last, near, cell_start, order_of, x, mass, inverse_cell)
 
 
 @compiled
@@ -169,46 +183,58 @@ def _extremes(dimension, about, first, second):
     return (values[0], values[2])
 
 
+@compiled
+def _is_unresolved(
+    dimension, p, a, b, c, near, cell_start, order_of, x, mass, inverse_cell, sufficient, threshold, smallest
+):
+    """[Yue15] algorithm 15 for the point p at (a, b, c) cells from the first cell of its block."""
+    i, j, k = np.int64(np.floor(a)), np.int64(np.floor(b)), np.int64(np.floor(c))
+    deep = dimension == 3
+    # the two cells of each axis that are nearest to the point
+    first = (i - (a - i < 0.5), j - (b - j < 0.5), k - (deep and c - k < 0.5))
+    last = (first[0] + 1, first[1] + 1, first[2] + deep)
+    _, weights, squares = _moments(dimension, p, first, last, near, cell_start, order_of, x, mass, inverse_cell)
+    if _extremes(dimension, weights, weights, squares)[1] >= sufficient:
+        return False
+    first, last = (i - REACH, j - REACH, k - REACH * deep), (i + REACH, j + REACH, k + REACH * deep)
+    sums, weights, squares = _moments(dimension, p, first, last, near, cell_start, order_of, x, mass, inverse_cell)
+    largest, least = _extremes(dimension, sums, weights, squares)
+    # The text of [Yue15] section 7.4 has the first ratio upside down, and gives the second number no unit.
+    return least < threshold * largest or largest < smallest * weights[0]
+
+
 def _make_find_unresolved(dimension: int, order: int):
     D = dimension
     BX, BY, BZ = BLOCK[D]
-    SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
-    HALVES = 2 if order == 3 else 1  # the first node of a stencil, see mpm/grid.py
-    # Per axis N² ≤ (2/3)² in a point's own cell and those beside it, N² ≤ (1/6)² in the next: Σ u ≤ (25/18)^D Σ mass²
+    HALVES = 2 if order == 3 else 1  # from a point to the first node of its stencil, see mpm/grid.py
+    # Per axis N² ≤ (2/3)² in a point's own cell and those beside it, N² ≤ (1/6)² in the next: U ≤ (25/18)^D Σ mass²
     WEIGHTS = (25.0 / 18.0) ** D
 
     @compiled(parallel=True)
     def find_unresolved(
-        points, x, mass, inverse_cell, keys, cell_start, order_of, heaviest, threshold, smallest, unresolved
-    ):
-        sufficient = WEIGHTS * max(16.0 * D * threshold, smallest)
-        for n in prange(points.size):
-            p = points[n]
-            a, b = x[p, 0] * inverse_cell - 0.5 * HALVES, x[p, 1] * inverse_cell - 0.5 * HALVES
-            c = x[p, D - 1] * inverse_cell - 0.5 * HALVES if D == 3 else 0.0
-            i, j, k = np.int64(np.floor(a)), np.int64(np.floor(b)), np.int64(np.floor(c))
-            reach = REACH if D == 3 else 0
-            first, last = (i - REACH, j - REACH, k - reach), (i + REACH, j + REACH, k + reach)
+        torn, blocks, keys, cell_start, order_of, heaviest,
+        x, mass, weak, inverse_cell, threshold, smallest, unresolved,
+    ):  # fmt: skip
+        for n in prange(torn.size):
+            block = torn[n]
+            near = np.empty(27, np.int64)
+            _find_neighbours(blocks, block, keys, near)
             heavy = 0.0
-            for bi in range(first[0] >> SX, (last[0] >> SX) + 1):
-                for bj in range(first[1] >> SY, (last[1] >> SY) + 1):
-                    for bk in range(first[2] >> SZ, (last[2] >> SZ) + 1):
-                        block = _place(keys, pack(bi, bj, bk))
-                        if block >= 0:
-                            heavy = max(heavy, heaviest[block])
-            # the two cells of each axis that are nearest to the point
-            i -= a - i < 0.5
-            j -= b - j < 0.5
-            near = (i, j, k - (c - k < 0.5)) if D == 3 else (i, j, k)
-            beside = (near[0] + 1, near[1] + 1, near[2] + (D - 2))
-            sums = _moments(D, p, near, beside, x, mass, inverse_cell, keys, cell_start, order_of)
-            if _extremes(D, sums[1], sums[1], sums[2])[1] >= sufficient * heavy:
-                unresolved[n] = False
-                continue
-            sums = _moments(D, p, first, last, x, mass, inverse_cell, keys, cell_start, order_of)
-            largest, least = _extremes(D, sums[0], sums[1], sums[2])
-            # The text of [Yue15] section 7.4 has the first ratio upside down, and gives the second number no unit.
-            unresolved[n] = least < threshold * largest or largest < smallest * sums[1][0]
+            for m in range(27):
+                if near[m] >= 0:
+                    heavy = max(heavy, heaviest[near[m]])
+            sufficient = WEIGHTS * max(16.0 * D * threshold, smallest) * heavy
+            shift = 0.5 * HALVES
+            for entry in range(cell_start[block * CELLS_PER_BLOCK], cell_start[(block + 1) * CELLS_PER_BLOCK]):
+                p = order_of[entry]
+                if weak[p]:
+                    a = x[p, 0] * inverse_cell - shift - blocks[block, 0] * BX
+                    b = x[p, 1] * inverse_cell - shift - blocks[block, 1] * BY
+                    c = x[p, D - 1] * inverse_cell - shift - blocks[block, 2] * BZ if D == 3 else 0.0
+                    unresolved[p] = _is_unresolved(
+                        D, p, a, b, c, near, cell_start, order_of, x, mass, inverse_cell,
+                        sufficient, threshold, smallest,
+                    )  # fmt: skip
 
     return find_unresolved
 

@@ -27,6 +27,10 @@ class SubgridRemoval(Table):
     """Removal of torn material that is too thin for the grid."""
 
     enabled: bool = Field(default=True, strict=True, description="whether such points are removed")
+    every: Count = Field(
+        default=10,
+        description="steps between two searches; [Yue15] searches in every one, and finds it some steps sooner",
+    )
     threshold: NotNegative = Field(
         default=1e-5, description="a point goes if the covariance of its neighbours is this anisotropic: λmin/λmax [1]"
     )
