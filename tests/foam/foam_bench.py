@@ -33,7 +33,7 @@ class Bench:
             tearing=SimpleNamespace(enabled=True),
             recovery=SimpleNamespace(enabled=True, every=every),
             subgrid_removal=SimpleNamespace(enabled=True, every=1, threshold=threshold, smallest=smallest),
-            resampling=SimpleNamespace(enabled=False, every=50),
+            resampling=SimpleNamespace(enabled=False, every=50, coverage=None, depth=2.2, merge_distance=0.03),
             seed=0,
         )
 

@@ -53,6 +53,7 @@ def test_torn_foam_stays_sane(dimension):
     report = method.diagnostics()
     assert all(np.isfinite(array).all() for array in p.arrays().values())
     assert 0 < report["weak_points"] == p.weak.sum()
+    assert report["points_inserted"] > 0
     # nothing is lost but what is counted: sums of a few thousand masses
     start = ContinuumFoam(dollop(dimension)).particles.mass.sum()
     assert report["mass"] + report["mass_removed"] == pytest.approx(start, rel=1e-12)
@@ -97,8 +98,9 @@ def test_stages_are_switched_by_their_tables():
     off = {"enabled": False}
     method = simulated(dollop(2, tearing=off, recovery=off, subgrid_removal=off, resampling=off), 0.01)
     report = method.diagnostics()
-    assert report["weak_points"] == report["points_removed"] == 0
-    assert not {"tear detection", "plastic recovery", "subgrid geometry removal"} & set(report["seconds"])
+    assert report["weak_points"] == report["points_removed"] == report["points_inserted"] == 0
+    stages = {"tear detection", "plastic recovery", "subgrid geometry removal", "particle resampling"}
+    assert not stages & set(report["seconds"])
 
 
 def test_without_tearing_recovery_does_not_change_the_motion():

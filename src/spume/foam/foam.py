@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
+from spume.foam.resampling import ResamplingSettings
 from spume.materials.law import Parameters
 
 WEAK = Field("weak", (), 0, "1", "nearest", dtype="uint8", description="1 where the material is torn")
@@ -32,14 +33,22 @@ class Foam:
     mass_removed: float = 0.0
     """Mass of the points removed since the start [kg]."""
     points_removed: int = 0
+    points_inserted: int = 0
+    """Points that filled voids since the start; likewise the others."""
+    pairs_merged: int = 0
+    degenerate_averages: int = 0
+    """Tensors of inserted or merged points that had no proper average and were taken from the nearest point."""
     tear_threshold: NDArray[np.float64] = field(init=False)
     """σT of each material [1]; infinite: never torn."""
     recovery_time: NDArray[np.float64] = field(init=False)
     """ηp of each material [s]; infinite: torn connections stay torn."""
+    resampling_settings: ResamplingSettings = field(init=False)
 
     def __post_init__(self) -> None:
         self.tear_threshold = self._of_materials("tear_threshold", self.tearing.enabled)
         self.recovery_time = self._of_materials("recovery_time", self.recovery.enabled)
+        table = self.resampling
+        self.resampling_settings = ResamplingSettings(table.coverage, table.depth, table.merge_distance)
 
     def _of_materials(self, parameter: str, enabled: bool) -> NDArray[np.float64]:
         """A parameter of each material, infinite where it has none."""
@@ -58,12 +67,16 @@ class Foam:
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""
-        return {name: getattr(self, name) for name in _KEPT}
+        return {"recovered_until": self.recovered_until} | self.totals()
 
     def restore(self, values: dict[str, Any]) -> None:
         """Take the values of `checkpoint()` on."""
-        for name in _KEPT:
+        for name in self.checkpoint():
             setattr(self, name, values[name])
 
+    def totals(self) -> dict[str, Any]:
+        """What was counted since the start."""
+        return {name: getattr(self, name) for name in _TOTALS}
 
-_KEPT = ("recovered_until", "mass_removed", "points_removed")
+
+_TOTALS = ("mass_removed", "points_removed", "points_inserted", "pairs_merged", "degenerate_averages")

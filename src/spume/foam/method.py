@@ -36,11 +36,7 @@ class ContinuumFoam(MaterialPointMethod):
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
-        report = super().diagnostics()
-        report["weak_points"] = int(self.particles.weak.sum())
-        report["points_removed"] = self.foam.points_removed
-        report["mass_removed"] = self.foam.mass_removed
-        return report
+        return super().diagnostics() | {"weak_points": int(self.particles.weak.sum())} | self.foam.totals()
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""

@@ -8,6 +8,7 @@ have moved: procedures 13 and 14 treat each point by itself.
 from spume.foam.foam import Foam
 from spume.foam.recovery import recover
 from spume.foam.removal import find_subgrid_points, remove_points
+from spume.foam.resampling import avoid_a_void
 from spume.foam.tearing import detect_tearing_and_limit_stress, limit_deformation
 from spume.mpm.state import State
 from spume.mpm.step import (
@@ -35,3 +36,16 @@ def foam_step(state: State, foam: Foam, dt: float) -> None:
     remove_points(state, foam, unresolved)  # 12
     state.time += dt
     state.steps += 1
+    resample(state, foam)  # 15 avoid a void
+
+
+def resample(state: State, foam: Foam) -> None:
+    """Every so many steps, fill voids and merge points that are too close: procedure 15, [Yue15] algorithm 18."""
+    if not foam.resampling.enabled or state.steps % foam.resampling.every != 0:
+        return
+    with state.timed("particle resampling"):
+        # The random numbers follow from the seed of the scene and the step, so that a resumed run has the same.
+        report = avoid_a_void(state, (foam.seed, state.steps), foam.resampling_settings)
+        foam.points_inserted += report.inserted
+        foam.pairs_merged += report.merged
+        foam.degenerate_averages += report.degenerate

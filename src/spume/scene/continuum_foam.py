@@ -1,11 +1,14 @@
 """Scenes of continuum foam: those of the material point method, and what [Yue15] adds."""
 
-from typing import Literal
+import math
+from collections.abc import Iterator
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from spume.scene.common import Count, NotNegative, Table
+from spume.scene.common import Count, NotNegative, Positive, Table
 from spume.scene.mpm import MpmScene
+from spume.scene.problems import Problem
 
 
 class Tearing(Table):
@@ -44,6 +47,17 @@ class Resampling(Table):
 
     enabled: bool = Field(default=True, strict=True, description="whether voids are filled")
     every: Count = Field(default=50, description="steps between two searches for voids")
+    coverage: Positive | None = Field(
+        default=None,
+        description="distance from every interior place to the nearest point, in half cells [1]; half the diagonal of "
+        "a cube (in 2D a square) + 0.01 if absent",
+    )
+    depth: Annotated[float, Field(strict=True, ge=math.sqrt(3), le=4 - math.sqrt(3))] = Field(
+        default=2.2, description="new points are at least this deep below the surface, in half cells [1]"
+    )
+    merge_distance: NotNegative = Field(
+        default=0.03, description="points nearer than this are merged, in half cells [1]"
+    )
 
 
 class ContinuumFoamScene(MpmScene):
@@ -54,3 +68,22 @@ class ContinuumFoamScene(MpmScene):
     recovery: Recovery = Field(default=Recovery(), description="recovery of torn material")
     subgrid_removal: SubgridRemoval = Field(default=SubgridRemoval(), description="removal of slivers")
     resampling: Resampling = Field(default=Resampling(), description="filling of voids")
+
+    def problems(self) -> list[Problem]:
+        """What is wrong across the scene."""
+        return [*super().problems(), *self._coverage_problems()]
+
+    def _coverage_problems(self) -> Iterator[Problem]:
+        half_diagonal = math.sqrt(self.dimension) / 2
+        coverage, merge = self.resampling.coverage, self.resampling.merge_distance
+        if coverage is not None and not half_diagonal < coverage < 1:
+            yield Problem(
+                "resampling.coverage",
+                f"is {coverage:g}: in {self.dimension}D it should be greater than {half_diagonal:.4g}, or a lattice of "
+                "points would have voids, and less than 1",
+            )
+        if merge >= (coverage or half_diagonal):
+            yield Problem(
+                "resampling.merge_distance",
+                f"is {merge:g}: it should be less than {coverage or half_diagonal:.4g}, or merging opens voids again",
+            )
