@@ -1,0 +1,111 @@
+"""The material point method killed in a process of its own, and resumed in another: the same bits."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from ballistic import frame_bytes, without_wall_times
+
+import spume
+from spume.cli import main
+
+SCENE = """\
+title = "a spinning disc, a stream and a paddle in a box"
+method = "mpm"
+dimension = 2
+duration = 0.2
+frame_rate = 50
+seed = 5
+
+[grid]
+cell = 0.02
+spline = "quadratic"
+walls = { lower = [-0.5, 0.0], upper = [0.5, 1.0], contact = "separate", friction = 0.2 }
+
+[[body]]
+material = "soft rubber"
+shape = { circle = { center = [0.0, 0.2], radius = 0.1 } }
+velocity = [0.5, -1.0]
+spin = 3.0
+fill = { jitter = 0.3 }
+
+[[emitter]]
+material = "gelatin"
+shape = { rectangle = { center = [-0.3, 0.5], size = [0.1, 0.1] } }
+velocity = [1.0, -1.0]
+
+[[obstacle]]
+shape = { rectangle = { center = [0.2, 0.1], size = [0.1, 0.05] } }
+contact = "stick"
+motion = { rotate = { rate = 4.0, about = [0.2, 0.1] } }
+"""
+
+
+@pytest.fixture(scope="module")
+def scene(tmp_path_factory):
+    """The scene file, and the folder of its uninterrupted run."""
+    folder = tmp_path_factory.mktemp("mpm")
+    (folder / "scene.toml").write_text(SCENE)
+    assert main(["run", str(folder / "scene.toml"), "--out", str(folder / "whole")]) == 0
+    return folder / "scene.toml", folder / "whole"
+
+
+def start(file: Path, folder: Path) -> subprocess.Popen:
+    """A run in a process of its own."""
+    command = [sys.executable, "-m", "spume.cli", "run", str(file), "--out", str(folder)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for_frame(folder: Path, number: int) -> None:
+    deadline = time.monotonic() + 120
+    while not (folder / "frames" / f"frame_{number:05d}.safetensors").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def assert_same_run(folder: Path, whole: Path) -> None:
+    assert frame_bytes(folder) == frame_bytes(whole)
+    resumed, uninterrupted = spume.open_run(folder), spume.open_run(whole)
+    assert resumed.complete
+    assert without_wall_times(resumed.diagnostics) == without_wall_times(uninterrupted.diagnostics)
+
+
+@pytest.mark.parametrize("frame", [0, 4])
+def test_killed_and_resumed(scene, tmp_path, frame):
+    file, whole = scene
+    process = start(file, tmp_path / "run")
+    wait_for_frame(tmp_path / "run", frame)
+    time.sleep(random.Random(frame).uniform(0.0, 0.03))
+    process.kill()
+    process.communicate()
+    assert main(["resume", str(tmp_path / "run")]) == 0
+    assert_same_run(tmp_path / "run", whole)
+
+
+def test_interrupted_in_the_middle_of_a_frame_and_resumed(scene, tmp_path, capsys):
+    file, whole = scene
+    process = start(file, tmp_path / "run")
+    wait_for_frame(tmp_path / "run", 2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 130
+    assert f"spume resume {tmp_path / 'run'}" in out
+    assert "Traceback" not in err
+    assert main(["resume", str(tmp_path / "run")]) == 0
+    assert_same_run(tmp_path / "run", whole)
+
+
+def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
+    import numba
+
+    file, whole = scene
+    threads = numba.get_num_threads()
+    try:
+        assert main(["run", str(file), "--out", str(tmp_path / "run"), "--threads", "1"]) == 0
+    finally:
+        numba.set_num_threads(threads)
+    assert_same_run(tmp_path / "run", whole)
