@@ -1,7 +1,7 @@
 """Compilation of a shape into a program.
 
-Displacements, rotations and scales are multiplied out: every primitive carries its own place. Copies of a repeated shape
-become rows of their own, with guards over groups of them in a tree, so that a point visits only the copies near it.
+Displacements, rotations and scales are multiplied out: every primitive carries its own place. Copies of a repeated
+shape become rows of their own, with guards over groups of them in a tree, so that a point visits only those near it.
 """
 
 import math
@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.geometry import codes, combined_shapes as combined
+from spume.geometry import codes
+from spume.geometry import combined_shapes as combined
 from spume.geometry.canonical import canonical
 from spume.geometry.codes import ShapeProgram
 from spume.geometry.extent import Extent, displacement, extent
@@ -21,6 +22,9 @@ from spume.geometry.structure import check_dimension, placed
 
 COPIES = 20_000
 """Copies of a shape a `repeat` may make."""
+
+GUARDED = (codes.UNION, codes.DIFFERENCE)
+"""The ways to combine that a part far away cannot change."""
 
 FAR = 1e150
 """Stands for infinity in guards, where its square must be a number [m]."""
@@ -61,7 +65,7 @@ class _Assembler:
         """Add `shape`, merged into the combination around it where that is the same, on the stack otherwise."""
         if inner := placed(shape, placement):
             self.add(*inner, how, width)
-        elif isinstance(shape, combined.Union | combined.Repeat) and how in (codes.LOAD, codes.UNION, codes.DIFFERENCE):
+        elif isinstance(shape, combined.Union | combined.Repeat) and how in (codes.LOAD, *GUARDED):
             self._add_union(shape, placement, how)
         elif isinstance(shape, combined.Intersection) and how in (codes.LOAD, codes.INTERSECTION):
             self._add_each(shape.of, placement, how, codes.INTERSECTION, 0.0)
@@ -70,9 +74,7 @@ class _Assembler:
             self._add_each(shape.minus, placement, codes.DIFFERENCE, codes.DIFFERENCE, 0.0)
         elif isinstance(shape, combined.SmoothUnion) and how == codes.LOAD:
             self._add_each(shape.of, placement, how, codes.SMOOTH_UNION, placement.scale * shape.radius)
-        elif isinstance(shape, combined.CombinedShape):
-            self._add_nested(shape, placement, how, width)
-        elif isinstance(shape, Mesh) and how in (codes.UNION, codes.DIFFERENCE):
+        elif isinstance(shape, combined.CombinedShape) or (isinstance(shape, Mesh) and how in GUARDED):
             self._add_nested(shape, placement, how, width)
         else:
             self._add_primitive(shape, placement, how, width)
@@ -88,7 +90,7 @@ class _Assembler:
         if isinstance(shape, combined.Repeat):
             copies = math.prod(shape.count)
             if copies > COPIES:
-                raise SceneError(f"the shape 'repeat' makes {copies} copies, and {COPIES} is the most; lower its 'count'")
+                raise SceneError(f"the shape 'repeat' makes {copies} copies, and {COPIES} is the most: lower 'count'")
             self._add_copies(shape, placement, how, [(0, count) for count in shape.count])
         else:
             self._add_each(shape.of, placement, how, codes.UNION if how == codes.LOAD else how, 0.0)
@@ -111,9 +113,7 @@ class _Assembler:
             self._add_copies(shape, placement, part_how, inner)
             self._close_guard(guard)
 
-    def _extent_of_copies(
-        self, shape: combined.Repeat, placement: Placement, span: list[tuple[int, int]]
-    ) -> Extent:
+    def _extent_of_copies(self, shape: combined.Repeat, placement: Placement, span: list[tuple[int, int]]) -> Extent:
         start = displacement(shape, tuple(first for first, _ in span), placement)
         counts = tuple(last - first for first, last in span)
         here = shape.model_copy(update={"count": counts})
@@ -153,7 +153,9 @@ class _Assembler:
         self.voxels.append(voxels)
         return offset
 
-    def _add_row(self, operation: int, how: int, numbers: tuple[float, ...], extra: int = 0, width: float = 0.0) -> None:
+    def _add_row(
+        self, operation: int, how: int, numbers: tuple[float, ...], extra: int = 0, width: float = 0.0
+    ) -> None:
         offset = len(self.numbers)
         self.numbers.extend((*numbers, width))
         self.rows.append([operation, how, offset, extra, offset + len(numbers)])
@@ -161,7 +163,7 @@ class _Assembler:
     def _open_guard(self, box: Extent, how: int) -> int | None:
         """Begin rows that only matter near `box`; None where no guard applies."""
         unbounded = np.isinf(box.lower[: self.dimension]).all() and np.isinf(box.upper[: self.dimension]).all()
-        if how not in (codes.UNION, codes.DIFFERENCE) or unbounded:
+        if how not in GUARDED or unbounded:
             return None
         self._add_row(codes.GUARD, how, _corners(box))
         return len(self.rows) - 1

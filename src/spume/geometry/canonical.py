@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from spume.geometry import codes, primitive_shapes as primitive
+from spume.geometry import codes
+from spume.geometry import primitive_shapes as primitive
 from spume.geometry.mesh import load_mesh
 from spume.geometry.placement import Matrix, Placement, frame_along, spatial
 from spume.geometry.primitive_shapes import ShapePart
@@ -65,8 +66,8 @@ def _unplaced(shape: ShapePart) -> tuple[int, tuple[float, ...], ArrayLike, Matr
         case primitive.Torus():
             return codes.TORUS, (shape.major_radius, shape.minor_radius), shape.center, frame_along(shape.axis, Z)
         case primitive.Ring():
-            middle, half = (shape.inner_radius + shape.outer_radius) / 2, (shape.outer_radius - shape.inner_radius) / 2
-            return codes.TORUS, (middle, half), shape.center, straight
+            middle, width = (shape.inner_radius + shape.outer_radius) / 2, shape.outer_radius - shape.inner_radius
+            return codes.TORUS, (middle, width / 2), shape.center, straight
         case primitive.Ellipsoid():
             return codes.ELLIPSOID, shape.semi_axes, shape.center, straight
         case primitive.Ellipse():
@@ -121,5 +122,3 @@ def support(shape: Canonical, direction: NDArray[np.float64]) -> float:
             upper = lower + spacing * (counts - 1)
             return float(np.where(u > 0, upper * u, lower * u).sum())
     raise ValueError(f"operation {shape.operation} is not a primitive")
-
-

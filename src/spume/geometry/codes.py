@@ -1,7 +1,7 @@
 """What a shape is compiled into: a flat program of operations and numbers.
 
-A program is a list of rows `(operation, combine, offset, extra, width)`, run from first to last with one accumulator: a signed
-distance and its gradient. A primitive's row computes the primitive at the point and combines it with the accumulator.
+A program is a list of rows `(operation, combine, offset, extra, width)`, run from first to last with one accumulator: a
+signed distance and its gradient. A primitive's row computes the primitive at the point and combines it with that.
 Only a part that is itself a combination, and cannot be merged into the one around it, needs the stack: PUSH sets the
 accumulator aside, POP combines it with what was computed since. GUARD jumps over rows that cannot change the result.
 """

@@ -2,8 +2,8 @@
 
 The shape is covered by square cells of diagonal r, so that each has room for one point at most. Over a few rounds each
 empty cell is thrown at once, in random order; a dart lands if it is in the shape and no point is closer than r. What is
-then neither taken nor covered by the ball around a point is halved along each axis and thrown at again, as in [White07].
-Cells are kept in blocks, and only blocks that the shape reaches are made.
+then neither taken nor covered by the ball around a point is halved along each axis and thrown at again [White07]. Cells
+are kept in blocks, and only blocks that the shape reaches are made.
 """
 
 import itertools

@@ -4,7 +4,7 @@
 together. "poisson-disk": random points no closer to each other than a distance, found by throwing darts until there is
 no room left. How many fit follows from the distance: darts thrown until no room is left fill 0.7336 r⁻³ points a
 volume in 3D and 0.6966 r⁻² an area in 2D (random sequential packings of packing fraction 0.3841 and 0.5471,
-[Zhang13]). The distance starts from there, and is corrected by the count found (near the surface there is room for more)
+[Zhang13]). The distance starts from there, and is corrected by the count found (there is more room near the surface)
 until the count is within 2 % of points_per_axis^dimension a cell.
 
 Every point has the same volume; their sum is the volume of the shape.
@@ -61,8 +61,9 @@ def fill(
 ) -> Filling:
     """Fill `shape` with points_per_axis^dimension points a grid cell of size `cell` [m].
 
-    jitter [1] moves each point of a lattice at random by up to that part of half the lattice spacing along each axis (1: anywhere
-    in its lattice cell); a move that would leave the shape is halved until it does not. `rng` is a generator or a seed.
+    jitter [1] moves each point of a lattice at random, along each axis by up to that part of half the lattice spacing
+    (1: anywhere in its lattice cell); a move that would leave the shape is halved until it does not. `rng` is a
+    generator or a seed. Raises SceneError for a shape without end, without volume, or too thin for the cell.
     """
     if not cell > 0 or points_per_axis < 1 or not 0.0 <= jitter <= 1.0:
         raise SceneError(
@@ -89,7 +90,8 @@ def fill(
 def _lattice_positions(
     program: ShapeProgram, lower: NDArray[np.float64], upper: NDArray[np.float64], spacing: float
 ) -> NDArray[np.float64]:
-    return (lattice_within(program, lower, upper, spacing, 0.0)[:, : len(lower)] + 0.5) * spacing
+    indices = lattice_within(program, lower, upper, spacing, 0.0)[:, : len(lower)].astype(np.float64)
+    return (indices + 0.5) * spacing
 
 
 def _jittered(
@@ -137,8 +139,8 @@ def _too_thin(
     name = NAMES[type(shape)]
     d = len(lower)
     found = (
-        f"the points that fill the shape '{name}' at cell = {cell:g} m stand for {100 * (1 + error):.3g} % of its volume: "
-        "it is too small or too thin"
+        f"the points that fill the shape '{name}' at cell = {cell:g} m stand for {100 * (1 + error):.3g} % of its "
+        "volume, because it is too small or too thin"
     )
     for halvings in range(1, 12):
         finer = spacing / 2**halvings

@@ -1,8 +1,8 @@
 """Signed distance and gradient of each primitive in its own frame, per point.
 
-Each returns (d, gx, gy, gz): the exact distance [m], negative inside, and its gradient, a unit vector. Where the distance
-has a kink (the centre of a sphere) the gradient is one of those around. "Rotational" primitives turn about z and reduce
-to the half plane (rho, z).
+Each returns (d, gx, gy, gz): the exact distance [m], negative inside, and its gradient, a unit vector. Where the
+distance has a kink (the centre of a sphere) the gradient is one of those around. What is round about z reduces to the
+half plane (rho, z).
 """
 
 import math

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.geometry import combined_shapes as combined, primitive_shapes as primitive
+from spume.geometry import combined_shapes as combined
+from spume.geometry import primitive_shapes as primitive
 from spume.geometry.assembly import compile_shape
 from spume.geometry.canonical import signed_area
 from spume.geometry.combined_shapes import NAMES
@@ -28,8 +29,8 @@ DEEPEST = {2: 13, 3: 9}
 
 
 def volume(shape: ShapePart, dimension: int, folder: Path | None = None) -> float:
-    """Volume of `shape` [m³], or its area [m²] in a 2D scene, to 0.1 %; exact for primitives and for copies or unions of
-    them whose boxes do not overlap. Raises SceneError when it is infinite or zero."""
+    """Volume of `shape` [m³], or its area [m²] in a 2D scene, to 0.1 %; exact for primitives other than meshes, and for
+    copies or unions of them whose boxes do not overlap. Raises SceneError when it is infinite or zero."""
     check_dimension(shape, dimension)
     lower, upper = bounds(shape, dimension, folder)
     name = NAMES[type(shape)]
@@ -128,4 +129,4 @@ def _by_tree(
         before, extrapolated = extrapolated, cells + (cells - cells_before) / 3
         if abs(extrapolated - before) <= TOLERANCE * cells and abs(cells - cells_before) <= 30 * TOLERANCE * cells:
             return extrapolated
-    raise SceneError(f"the volume of the shape '{name}' cannot be found to 0.1 %: its parts are too thin for its extent")
+    raise SceneError(f"the volume of the shape '{name}' cannot be found to 0.1 %: it is too thin for its extent")

@@ -108,7 +108,7 @@ def _sample(
     if not watertight:
         values = _close_gaps(values, inside, spacing)
     if not inside.any():
-        raise SceneError(f"the mesh '{path.name}' has no inside at a resolution of {spacing:g} m; lower its 'resolution'")
+        raise SceneError(f"the mesh '{path.name}' has no inside at a resolution of {spacing:g} m: lower 'resolution'")
     return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, _steepest(values, spacing)))
 
 

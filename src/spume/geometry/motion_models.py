@@ -3,10 +3,9 @@
 Angles are in degrees, rates in radians or turns per second, times in seconds.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, model_validator
-from typing_extensions import Self
 
 from spume.geometry.table import Direction, NotEmpty, Number, Part, Vector, one_key_table, wrong
 from spume.geometry.track import Interpolation

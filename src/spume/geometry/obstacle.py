@@ -1,6 +1,6 @@
 """Obstacles: shapes in motion, and what contact with them does to a velocity.
 
-Contact, for a point inside an obstacle or on its surface, in terms of its velocity relative to the surface at that place:
+Contact, for a point inside an obstacle or on its surface, in terms of its velocity relative to the obstacle's there:
 
 stick     it becomes zero
 slip      its normal component becomes zero, the tangential one is kept
@@ -15,21 +15,21 @@ the velocity ends up acceptable to all of them at once (in a wedge, along its ed
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
 from spume.geometry.codes import join
-from spume.geometry.program import run_rows
+from spume.geometry.contact import Contact
 from spume.geometry.pointers import open_arrays
+from spume.geometry.program import run_rows
 from spume.geometry.shapes import ShapePart, bounds, compile_shape
 from spume.geometry.table import Part
 from spume.geometry.trajectory import trajectory
 from spume.numerics.jit import compiled
 
-Contact = Literal["stick", "slip", "separate"]
 STICK, SLIP, SEPARATE = range(3)
 
 SWEEPS = 32
@@ -62,7 +62,8 @@ class ObstacleArrays(NamedTuple):
     """(n, 4): centre in the obstacle's own frame and radius of a ball that holds it, infinite for a half space [m]"""
     contact: NDArray[np.int64]
     friction: NDArray[np.float64]
-    count: int
+    number: int
+    """how many obstacles there are"""
 
 
 class ObstacleSet:
@@ -113,7 +114,7 @@ def _check(obstacle: Obstacle) -> None:
     if not (0.0 <= obstacle.friction < math.inf):
         raise SceneError(f"the friction of {where} is {obstacle.friction}, and it must be 0 or more")
     if obstacle.friction > 0.0 and obstacle.contact != "separate":
-        raise SceneError(f"{where} has friction, which belongs to the contact 'separate', and its contact is '{obstacle.contact}'")
+        raise SceneError(f"{where} has friction, which belongs to contact = 'separate', not '{obstacle.contact}'")
 
 
 def _ball(shape: ShapePart, dimension: int, folder: Path | None) -> tuple[float, ...]:

@@ -5,20 +5,21 @@ costs more than their work. The functions here reduce arrays to bare pointers, o
 keeps the arrays alive; the arrays must be contiguous.
 """
 
+from typing import Any
+
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
 
-def _flatten(kind, path=()):
+def _flatten(kind: Any, path: tuple[int, ...] = ()) -> list[tuple[Any, tuple[int, ...]]]:
     """The scalar and array fields of a named tuple, nested ones included: (type, indices that lead to it)."""
-    if isinstance(kind, types.BaseNamedTuple):
+    if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)):  # noqa: UP038
         return [leaf for k, field in enumerate(kind) for leaf in _flatten(field, (*path, k))]
     return [(kind, path)]
 
 
-@intrinsic
-def open_arrays(typingctx, record):
+def _open_arrays(typingctx, record):
     """All fields of a named tuple in order, those of named tuples in it in their place, arrays as pointers."""
     leaves = _flatten(record)
     kinds = [types.CPointer(kind.dtype) if isinstance(kind, types.Array) else kind for kind, _ in leaves]
@@ -35,8 +36,7 @@ def open_arrays(typingctx, record):
     return types.Tuple(kinds)(record), generate
 
 
-@intrinsic
-def stack_memory(typingctx, count):
+def _stack_memory(typingctx, count):
     """A pointer to `count` (a constant) float64 on the machine's own stack, gone when the calling function returns."""
     if not isinstance(count, types.IntegerLiteral):
         return None  # Numba then asks again with the constant
@@ -46,3 +46,7 @@ def stack_memory(typingctx, count):
         return cgutils.alloca_once(builder, context.get_value_type(types.float64), size=n)
 
     return types.CPointer(types.float64)(count), generate
+
+
+open_arrays: Any = intrinsic(_open_arrays)
+stack_memory: Any = intrinsic(_stack_memory)

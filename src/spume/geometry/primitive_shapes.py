@@ -1,10 +1,9 @@
 """The shapes that are not made of others, as a scene spells them. Lengths are in metres."""
 
 import math
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
-from typing_extensions import Self
 
 from spume.geometry.table import Direction, Number, Part, Vector, wrong
 
@@ -206,7 +205,7 @@ class Polygon(ShapePart):
 
     dimensions = (2,)
     counterpart = "mesh"
-    points: tuple[Point2, ...] = Field(description="the corners in order, either way round; the last joins the first [m]")
+    points: tuple[Point2, ...] = Field(description="corners in order, either way round; the last joins the first [m]")
 
     @model_validator(mode="after")
     def _is_simple(self) -> Self:

@@ -100,9 +100,13 @@ def one_key_table(kind: str, models: Mapping[str, type[Part]]) -> Any:
         return part
 
     def spell(part: Part, info: SerializationInfo) -> dict[str, Any]:
-        left_out = {"exclude_unset": info.exclude_unset, "exclude_none": info.exclude_none}
-        left_out["exclude_defaults"] = info.exclude_defaults
-        return {names[type(part)]: part.model_dump(mode=info.mode, **left_out)}
+        values = part.model_dump(
+            mode=info.mode,
+            exclude_unset=info.exclude_unset,
+            exclude_none=info.exclude_none,
+            exclude_defaults=info.exclude_defaults,
+        )
+        return {names[type(part)]: values}
 
     def exactly_one(schema: dict[str, Any]) -> None:
         schema["oneOf"] = schema.pop("anyOf")
@@ -116,6 +120,7 @@ def one_key_table(kind: str, models: Mapping[str, type[Part]]) -> Any:
             Field(json_schema_extra=exactly_one),
         ],
     )
-    for model in (*models.values(), *tables.values()):
-        model.model_rebuild(force=True, _types_namespace={kind.capitalize(): table})
+    rebuilt: list[type[BaseModel]] = [*models.values(), *tables.values()]
+    for each in rebuilt:
+        each.model_rebuild(force=True, _types_namespace={kind.capitalize(): table})
     return table

@@ -144,8 +144,8 @@ def _rotation(motion: models.Turn) -> Trajectory:
 
 
 def _keyframes(motion: models.Keyframes) -> Trajectory:
-    """Rotations are interpolated as vectors along the axis: about one axis that is the plain angle, whole turns included;
-    between different axes the way is smooth, though not the shortest."""
+    """Rotations are interpolated as vectors along the axis: about one axis that is the plain angle, whole turns
+    included; between different axes the way is smooth, though not the shortest."""
     about = _triple(motion.about)
     still = [ZERO] * len(motion.times)
     positions = [_triple(position) for position in motion.positions or still]
@@ -156,8 +156,8 @@ def _keyframes(motion: models.Keyframes) -> Trajectory:
 
     def at(time: float) -> Rigid:
         shift, speed = moves.at(time)
-        theta, rate = turns.at(time)
-        return _turned(_triple(theta), _angular_velocity(_triple(theta), _triple(rate)), about, _triple(shift), _triple(speed))
+        theta, rate = (_triple(vector) for vector in turns.at(time))
+        return _turned(theta, _angular_velocity(theta, rate), about, _triple(shift), _triple(speed))
 
     return at
 

@@ -10,9 +10,7 @@ from spume.geometry.program import distance_and_gradient
 from spume.numerics.jit import compiled
 
 
-def volume_by_tree(
-    program: ShapeProgram, lower: NDArray[np.float64], upper: NDArray[np.float64], depth: int
-) -> float:
+def volume_by_tree(program: ShapeProgram, lower: NDArray[np.float64], upper: NDArray[np.float64], depth: int) -> float:
     """Volume [m³ or m²] inside `program` between two corners, with cells halved up to `depth` times."""
     size = np.zeros(3)
     corner = np.zeros(3)
@@ -72,7 +70,7 @@ def lattice_within(
 
 
 # A lattice point exactly on a surface that two bodies share must belong to one of them, and only one: all points are
-# asked about at a place beside them, aside by a millionth of the spacing in a direction no face is likely to be parallel to.
+# asked about at a place aside by a millionth of the spacing, in a direction that faces are not parallel to.
 ASIDE = (1.0e-6, 1.4142e-6, 1.7320e-6)
 
 
