@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-trimesh = pytest.importorskip("trimesh", reason="needs the package trimesh (extra 'geometry')")
-
 from spume.errors import SceneError
 from spume.export.contents import contents
 from spume.export.sequence import write_frame
 from spume.run.reader import open_run
+
+trimesh = pytest.importorskip("trimesh", reason="needs the package trimesh (extra 'geometry')")
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [("ply", 0.0), ("obj", 1e-8)])

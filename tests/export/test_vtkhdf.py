@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-pytest.importorskip("h5py", reason="needs the extra 'export' (h5py)")
-pyvista = pytest.importorskip("pyvista", reason="needs the extra 'look' (vtk's reader)")
-
 from spume.export.contents import contents
 from spume.export.vtkhdf import write_vtkhdf
 from spume.run.reader import open_run
+
+pytest.importorskip("h5py", reason="needs the extra 'export' (h5py)")
+pyvista = pytest.importorskip("pyvista", reason="needs the extra 'look' (vtk's reader)")
 
 
 def read_steps(file: Path):

@@ -1,0 +1,105 @@
+"""Alembic: points or skins with time samples in one file (Ogawa), by the bindings of the package alembic3d."""
+
+import json
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.export.contents import Contents, identifier
+from spume.look.atomic import whole_file
+from spume.look.extras import require
+from spume.look.work import each_frame
+
+
+def write_alembic(contents: Contents, file: Path, again: bool = False) -> bool:
+    """Write the frames to `file`; returns whether that was needed."""
+    require("alembic3d", "writing Alembic")
+    recipe = contents.recipe("alembic")
+    mark = file.with_name(f".{file.name}.json")
+    if not again and file.exists() and mark.exists() and json.loads(mark.read_text()) == _mark(file, recipe):
+        return False
+    with whole_file(file) as unfinished:
+        _write(contents, unfinished)
+    with whole_file(mark) as unfinished:
+        unfinished.write_text(json.dumps(_mark(file, recipe)))
+    return True
+
+
+def _mark(file: Path, recipe: str) -> dict[str, Any]:
+    """Alembic has no room for a remark that its bindings can read: it stands beside the file."""
+    return {"recipe": recipe, "size": file.stat().st_size}
+
+
+def _write(contents: Contents, file: Path) -> None:
+    from alembic3d import Abc, AbcCoreAbstract, AbcGeom
+
+    times = [contents.time(number) for number in contents.numbers]
+    archive = Abc.OArchive(str(file))
+    listed = AbcCoreAbstract.TimeVector()
+    listed[:] = times
+    acyclic = AbcCoreAbstract.TimeSamplingType(AbcCoreAbstract.AcyclicFlag.kAcyclic)
+    sampling = AbcCoreAbstract.TimeSampling(acyclic, listed)
+    index = archive.addTimeSampling(sampling)
+    kind = AbcGeom.OPoints if contents.what == "points" else AbcGeom.OPolyMesh
+    shape = kind(archive.getTop(), contents.name, index)
+    schema = shape.getSchema()
+    parameters: dict[str, Any] = {}
+    add = _add_points if contents.what == "points" else _add_mesh
+    each_frame(partial(add, AbcGeom, schema, parameters, contents, index), contents.numbers, "export")
+    # The file is whole once the last of these is gone.
+    parameters.clear()
+    del schema, shape, archive
+
+
+def _add_points(
+    geom: Any, schema: Any, parameters: dict[str, Any], contents: Contents, index: int, number: int
+) -> None:
+    import imath
+
+    cloud = contents.cloud(number, tensors=False)
+    ids = imath.IntArrayFromBuffer(np.arange(len(cloud.x), dtype=np.int32))
+    sample = geom.OPointsSchemaSample(_vectors(cloud.x), ids)
+    if "v" in cloud.fields:
+        sample.setVelocities(_vectors(cloud.fields["v"]))
+    schema.set(sample)
+    _add_fields(geom, schema, parameters, {k: v for k, v in cloud.fields.items() if k != "v"}, index)
+
+
+def _add_mesh(geom: Any, schema: Any, parameters: dict[str, Any], contents: Contents, index: int, number: int) -> None:
+    import imath
+
+    skin = contents.skin(number)
+    # Alembic winds faces clockwise.
+    corners = imath.IntArrayFromBuffer(np.ascontiguousarray(skin.triangles[:, ::-1].ravel(), dtype=np.int32))
+    counts = imath.IntArrayFromBuffer(np.full(len(skin.triangles), 3, np.int32))
+    sample = geom.OPolyMeshSchemaSample(_vectors(skin.vertices), corners, counts)
+    if "v" in skin.fields:
+        sample.setVelocities(_vectors(skin.fields["v"]))
+    schema.set(sample)
+    _add_fields(geom, schema, parameters, {k: v for k, v in skin.fields.items() if k != "v"}, index)
+
+
+def _add_fields(
+    geom: Any, schema: Any, parameters: dict[str, Any], fields: dict[str, NDArray[Any]], index: int
+) -> None:
+    """Scalars of the points, one value for each."""
+    import imath
+
+    for name, values in fields.items():
+        if values.ndim != 1:
+            continue
+        if name not in parameters:
+            parent = schema.getArbGeomParams()
+            scope = geom.GeometryScope.kVertexScope
+            parameters[name] = geom.OFloatGeomParam(parent, identifier(name), False, scope, 1, index)
+        floats = imath.FloatArrayFromBuffer(np.ascontiguousarray(values, dtype=np.float32))
+        parameters[name].set(geom.OFloatGeomParamSample(floats, geom.GeometryScope.kVertexScope))
+
+
+def _vectors(values: NDArray[Any]) -> Any:
+    import imath
+
+    return imath.V3fArrayFromBuffer(np.ascontiguousarray(values, dtype=np.float32))

@@ -1,0 +1,60 @@
+"""Alembic files, read back by Alembic itself, hold the frames' own numbers."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("alembic3d", reason="needs the extra 'alembic' (alembic3d)")
+from alembic3d import Abc, AbcGeom
+
+from spume.export.alembic import write_alembic
+from spume.export.contents import contents
+from spume.run.reader import open_run
+
+SINGLE = np.finfo(np.float32).eps
+
+
+def vectors(array) -> np.ndarray:
+    return np.array([[v[0], v[1], v[2]] for v in array])
+
+
+def test_every_sample_of_points_is_the_frame(solid_run: Path, tmp_path: Path) -> None:
+    run = open_run(solid_run)
+    file = tmp_path / "points.abc"
+    assert write_alembic(contents(run, [0, 1, 2], "points", None), file)
+    archive = Abc.IArchive(str(file))
+    schema = AbcGeom.IPoints(archive.getTop(), archive.getTop().getChildHeader(0).getName()).getSchema()
+    assert schema.getNumSamples() == 3
+    for number, frame in enumerate(run):
+        assert schema.getTimeSampling().getSampleTime(number) == frame.time
+        sample = schema.getValue(Abc.ISampleSelector(frame.time))
+        np.testing.assert_allclose(vectors(sample.getPositions()), frame["x"], rtol=SINGLE)
+        np.testing.assert_allclose(vectors(sample.getVelocities()), frame["v"], rtol=SINGLE)
+        J = (
+            AbcGeom.IFloatGeomParam(schema.getArbGeomParams(), "J")
+            .getExpandedValue(Abc.ISampleSelector(frame.time))
+            .getVals()
+        )
+        np.testing.assert_allclose(list(J), np.linalg.det(frame["F"]), rtol=2 * SINGLE)
+
+
+def test_a_surface_keeps_its_triangles(solid_run: Path, tmp_path: Path) -> None:
+    pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
+    chosen = contents(open_run(solid_run), [1], "surface", None)
+    file = tmp_path / "surface.abc"
+    write_alembic(chosen, file)
+    archive = Abc.IArchive(str(file))
+    schema = AbcGeom.IPolyMesh(archive.getTop(), archive.getTop().getChildHeader(0).getName()).getSchema()
+    sample = schema.getValue(Abc.ISampleSelector(0.0))
+    skin = chosen.skin(1)
+    np.testing.assert_array_equal(vectors(sample.getPositions()), skin.vertices)
+    # Alembic winds faces clockwise.
+    faces = np.array(list(sample.getFaceIndices())).reshape(-1, 3)[:, ::-1]
+    np.testing.assert_array_equal(faces, skin.triangles)
+
+
+def test_a_second_export_writes_nothing(solid_run: Path, tmp_path: Path) -> None:
+    chosen = contents(open_run(solid_run), [0], "points", None)
+    assert write_alembic(chosen, tmp_path / "points.abc")
+    assert not write_alembic(chosen, tmp_path / "points.abc")
