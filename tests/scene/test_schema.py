@@ -33,6 +33,15 @@ def test_quantities_with_a_unit_say_so():
     assert "[m]" in grid["cell"]["description"]
 
 
+def test_the_parameters_of_every_law_are_in_the_schema():
+    from spume.materials import LAWS
+
+    alternatives = scene_schema("mpm")["$defs"]["MaterialTable"]["oneOf"]
+    by_law = {entry["properties"]["law"]["const"]: entry for entry in alternatives if "law" in entry["properties"]}
+    assert by_law.keys() == LAWS.keys()
+    assert "poisson_ratio" in by_law["hencky"]["required"]
+
+
 def test_unknown_keys_are_forbidden_by_the_schema_too():
     schema = scene_schema("mpm")
     assert schema["additionalProperties"] is False

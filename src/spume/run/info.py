@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from spume.run.loop import SECONDS
 from spume.run.reader import Run
 
 COLUMNS = ("frame", "time", "points", "mass", "kinetic_energy", "elastic_energy", "volume", "dt", "steps")
@@ -30,7 +31,18 @@ def run_lines(run: Run) -> list[str]:
     columns = [name for name in COLUMNS if any(name in entry for entry in frames)]
     rows = [columns, *([_cell(entry.get(name)) for name in columns] for entry in frames)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
-    return [heading, *("  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) for row in rows)]
+    lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) for row in rows]
+    return [heading, *lines, *_stage_lines(frames)]
+
+
+def _stage_lines(frames: list[dict[str, Any]]) -> list[str]:
+    """The wall time of each stage since the start, with its part of the whole."""
+    seconds = frames[-1].get(SECONDS) if frames else None
+    if not seconds:
+        return []
+    whole = sum(seconds.values())
+    shares = sorted(seconds.items(), key=lambda item: -item[1])
+    return ["", "time per stage", *(f"{spent:10.3g} s  {spent / whole:6.1%}  {stage}" for stage, spent in shares)]
 
 
 def describe_frame(run: Run, number: int) -> dict[str, Any]:

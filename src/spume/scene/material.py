@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pydantic import ConfigDict, Field, ValidationError
+from pydantic import ConfigDict, Field, GetJsonSchemaHandler, ValidationError
+from pydantic_core import CoreSchema
 
 from spume.errors import SceneError
 from spume.materials import LAWS
-from spume.materials.table import Material, complete_entry, suggestion
+from spume.materials.table import REMARKS, Material, complete_entry, suggestion
 from spume.scene.common import Table
 from spume.scene.problems import Problem, describe, dotted
 
@@ -20,9 +21,33 @@ class MaterialTable(Table):
     law: str | None = Field(default=None, description="name of the constitutive law; its parameters stand beside it")
     base: str | None = Field(default=None, description="material that is changed by the parameters beside it")
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        """One alternative for each law, with its parameters, and one for the change of another material."""
+        alternatives = []
+        known: dict[str, Any] = {}
+        for law in LAWS.values():
+            parameters = law.parameters.model_json_schema()
+            known |= parameters["properties"]
+            name = {"const": law.name, "description": law.description or "name of the constitutive law"}
+            required = ["law", *parameters.get("required", ())]
+            alternatives.append(_table_schema({"law": name, **parameters["properties"]}, required))
+        base = {"type": "string", "description": cls.model_fields["base"].description}
+        optional = {key: {"description": entry.get("description", "")} for key, entry in known.items()}
+        return {
+            "description": cls.__doc__,
+            "oneOf": [*alternatives, _table_schema({"base": base, **optional}, ["base"])],
+        }
+
     def entry(self) -> dict[str, Any]:
         """The keys the scene wrote."""
         return self.model_dump(exclude_none=True)
+
+
+def _table_schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    remark = {"type": "string", "description": "words for people"}
+    known = {**properties, **dict.fromkeys(REMARKS, remark)}
+    return {"type": "object", "properties": known, "required": required, "additionalProperties": False}
 
 
 def resolve_materials(
