@@ -3,16 +3,21 @@
 import os
 import random
 import signal
+import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 from ballistic import frame_bytes, make_scene, without_wall_times
 
 import spume
+from spume.run import storage
 from spume.run.folder import RunFolder
 from spume.run.loop import resume_run, start_run
+
+MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
 def in_child(work: Callable[[], object]) -> int:
@@ -36,65 +41,107 @@ def assert_same_run(folder: Path, whole: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory):
+def whole():
     """The standard run, uninterrupted, and the time it took."""
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    began = time.monotonic()
-    start_run(make_scene(pause=0.001), folder)
-    return folder, time.monotonic() - began
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        began = time.monotonic()
+        start_run(make_scene(pause=0.001), Path(folder) / "run")
+        yield Path(folder) / "run", time.monotonic() - began
+
+
+@pytest.fixture
+def memory_path():
+    """A folder on a file system in memory where there is one: a killed process loses the same there, and it is quick."""
+    with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
+        yield Path(folder)
 
 
 @pytest.mark.parametrize("attempt", range(20))
-def test_killed_at_a_random_moment_and_resumed(whole, tmp_path, attempt):
+def test_killed_at_a_random_moment_and_resumed(whole, memory_path, attempt):
     folder, duration = whole
-    child = in_child(lambda: start_run(make_scene(pause=0.001), tmp_path / "run"))
+    child = in_child(lambda: start_run(make_scene(pause=0.001), memory_path / "run"))
     time.sleep(random.Random(attempt).uniform(0.0, duration))
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    if not (tmp_path / "run" / "manifest.json").exists():
-        start_run(make_scene(pause=0.001), tmp_path / "run")
+    if not (memory_path / "run" / "manifest.json").exists():
+        start_run(make_scene(pause=0.001), memory_path / "run")
     else:
-        frames_before = len(spume.open_run(tmp_path / "run"))
-        on_disk = len(RunFolder(tmp_path / "run").frames_on_disk())
+        frames_before = len(spume.open_run(memory_path / "run"))
+        on_disk = len(RunFolder(memory_path / "run").frames_on_disk())
         assert 0 <= on_disk - frames_before <= 1
-        resume_run(tmp_path / "run")
-    assert_same_run(tmp_path / "run", folder)
+        if on_disk > 1:
+            assert storage.read_metadata(memory_path / "run" / "checkpoint.safetensors")["frame"] >= on_disk - 2
+        resume_run(memory_path / "run")
+    assert_same_run(memory_path / "run", folder)
 
 
-def kill_at_call(fatal: int) -> None:
-    """Let this process die right before its call number `fatal` of fsync or rename."""
+class FatalFile:
+    """A file whose fatal write gets half of its data to disk, and no further."""
+
+    def __init__(self, file, count: Callable[[], bool]) -> None:
+        self._file, self._is_fatal = file, count
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error) -> None:
+        self._file.close()
+
+    def write(self, data) -> None:
+        if self._is_fatal():
+            self._file.write(bytes(data)[: len(data) // 2])
+            self._file.flush()
+            os.kill(os.getpid(), signal.SIGKILL)
+        self._file.write(data)
+
+    def __getattr__(self, name: str):
+        return getattr(self._file, name)
+
+
+def die_at_call(fatal: int) -> None:
+    """Let this process die at its call number `fatal` of write (half way), fsync or rename (right before)."""
     calls = 0
+
+    def is_fatal() -> bool:
+        nonlocal calls
+        calls += 1
+        return calls == fatal
 
     def counted(original: Callable) -> Callable:
         def call(*arguments):
-            nonlocal calls
-            calls += 1
-            if calls == fatal:
+            if is_fatal():
                 os.kill(os.getpid(), signal.SIGKILL)
             return original(*arguments)
 
         return call
 
     os.fsync, os.replace = counted(os.fsync), counted(os.replace)
+    storage.open = lambda *arguments: FatalFile(open(*arguments), is_fatal)  # noqa: SIM115
 
 
-def test_killed_before_each_single_move_of_a_file_and_resumed(tmp_path):
-    """Each file is one fsync, one rename and one fsync of the folder; the two frames of this run and frame 0 make three
-    times three files after the first manifest: every window between two of these calls is tried, and the resumed run
-    is killed once, too."""
+def dies(fatal: int, work: Callable[[], object]) -> bool:
+    """Whether a child process doing `work` gets as far as its call number `fatal`."""
+
+    def doomed() -> None:
+        die_at_call(fatal)
+        work()
+
+    _, status = os.waitpid(in_child(doomed), 0)
+    return os.WIFSIGNALED(status)
+
+
+def test_killed_at_every_single_call_that_changes_the_disk_and_resumed(memory_path):
+    """A run of two frames makes ten files: a manifest without frames, then frame, checkpoint and manifest three times.
+    Each is written in pieces, synced, renamed, and its folder synced. The run is killed at each of these calls; the
+    resumed run is killed once more, half way into its own, and resumed again."""
     scene = make_scene(duration=0.01)
-    start_run(scene, tmp_path / "whole")
-    calls = 3 * (1 + 3 * 3)
-    for fatal in range(1, calls + 1):
-        folder = tmp_path / f"killed-{fatal}"
-        _die(lambda folder=folder, fatal=fatal: (kill_at_call(fatal), start_run(scene, folder)))
-        if not (folder / "manifest.json").exists():
-            continue
-        _die(lambda folder=folder: (kill_at_call(4), resume_run(folder)))
-        resume_run(folder)
-        assert_same_run(folder, tmp_path / "whole")
-
-
-def _die(work: Callable[[], object]) -> None:
-    _, status = os.waitpid(in_child(work), 0)
-    assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+    start_run(scene, memory_path / "whole")
+    folder, fatal = memory_path / "1", 1
+    while dies(fatal, partial(start_run, scene, folder)):
+        if (folder / "manifest.json").exists():
+            dies(9, partial(resume_run, folder))
+            resume_run(folder)
+            assert_same_run(folder, memory_path / "whole")
+        fatal += 1
+        folder = memory_path / f"{fatal}"
+    assert fatal > 10 * 4

@@ -1,0 +1,56 @@
+"""What a person sees while a run goes on."""
+
+import io
+
+import pytest
+
+from spume.run.method import Progress
+from spume.run.progress import COMPILING, Live, Plain, display_for, readable_time
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def play(display):
+    """A short run: a kernel is compiled, ten steps are made, a frame is done, something is noted."""
+    display.begin(0, 4, 0.0, 0.4)
+    display.compiling("mpm.transfers")
+    display.compiling("mpm.motion")
+    for step in range(1, 11):
+        display.step(Progress(time=0.01 * step, points=1234, steps=step, dt=0.01))
+    display.frame(1)
+    display.note("a sentence")
+    display.end()
+
+
+@pytest.mark.parametrize(("stream", "kind"), [(io.StringIO(), Plain), (Terminal(), Live)])
+def test_a_terminal_gets_a_live_line_and_a_file_plain_ones(stream, kind):
+    assert isinstance(display_for(stream), kind)
+
+
+def test_plain_lines_tell_everything_and_compilation_once():
+    stream = io.StringIO()
+    play(Plain(stream))
+    lines = stream.getvalue().splitlines()
+    assert lines[0] == COMPILING
+    assert len(lines) == 3
+    assert all(words in lines[1] for words in ("frame 1/4", "t = 0.1 s", "1,234 points", "steps/s", "left"))
+    assert lines[2] == "a sentence"
+
+
+def test_the_live_line_tells_the_same():
+    stream = Terminal()
+    play(Live(stream))
+    text = stream.getvalue()
+    assert all(words in text for words in ("compiling kernels", "frame 1/4", "1,234 points", "a sentence"))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.25, "0.25 s"), (48, "48 s"), (200, "3:20 min"), (7500, "2:05 h"), (293760, "3.4 days")]
+)
+def test_times_are_written_as_a_person_reads_them(seconds, text):
+    assert readable_time(seconds) == text
