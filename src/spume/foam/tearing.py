@@ -9,11 +9,19 @@ from numba import prange
 
 from spume.foam.foam import Foam
 from spume.foam.plastic_strain import scaled_plastic_strain
-from spume.materials.herschel_bulkley import predict
 from spume.materials.kinematics import increment, load, load_sym, store_sym
 from spume.mpm.state import State
 from spume.numerics.jit import compiled
-from spume.numerics.tensor3 import compose_sym, det, deviator_sym, eigen_sym, eigenvalues_sym, polar
+from spume.numerics.tensor3 import (
+    compose_sym,
+    congruence,
+    det,
+    det_sym,
+    deviator_sym,
+    eigen_sym,
+    eigenvalues_sym,
+    polar,
+)
 
 
 def detect_tearing_and_limit_stress(state: State, foam: Foam) -> None:
@@ -45,27 +53,40 @@ def is_torn(F, be, threshold):
 
 
 @compiled
+def _is_positive(xx, yy, zz, xy, xz, yz):
+    """Whether a symmetric tensor is positive definite, by its leading minors."""
+    minor = xx * yy - xy * xy
+    return xx > 0.0 and minor > 0.0 and det_sym((xx, yy, zz, xy, xz, yz)) > 0.0
+
+
+@compiled
 def without_tension(stress):
     """`stress` with its positive eigenvalues set to zero, [Yue15] algorithm 8.
 
     The Kirchhoff stress τ = J σ has the eigenvectors of σ and, J being positive, eigenvalues of the same signs.
     """
-    (s1, s2, s3), V = eigen_sym(stress)
-    if s1 <= 0.0:
+    # Pressure or its opposite dominates most often; then the eigenvalues need not be known.
+    xx, yy, zz, xy, xz, yz = stress
+    if _is_positive(-xx, -yy, -zz, -xy, -xz, -yz):
         return stress
-    return compose_sym((0.0, min(s2, 0.0), min(s3, 0.0)), V)
+    if _is_positive(xx, yy, zz, xy, xz, yz):
+        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    (s1, s2, s3), V = eigen_sym(stress)
+    return compose_sym((min(s1, 0.0), min(s2, 0.0), min(s3, 0.0)), V)
 
 
 @compiled
 def limited_increment(f, F, be):
     """f of a weak point without what would add shear or expansion, [Yue15] algorithm 11."""
     Jf = det(f)
+    stretch = Jf ** (1.0 / 3.0)
     limited = f
-    if eigenvalues_sym(predict(f, be))[0] > eigenvalues_sym(be)[0]:  # shear is accumulating
-        limited = _scaled(Jf ** (1.0 / 3.0), polar(f)[0])
+    # shear is accumulating if λ_pre > λ_n, with b̄e_pre = f b̄e fᵀ / Jf^(2/3)
+    if eigenvalues_sym(congruence(f, be))[0] > stretch * stretch * eigenvalues_sym(be)[0]:
+        limited = _scaled(stretch, polar(f)[0])
     # The text of [Yue15] section 7.2 asks for J_n > 1; algorithm 11 looks at the volume the step would lead to.
     if det(F) * Jf > 1.0 and Jf > 1.0:
-        limited = _scaled(Jf ** (-1.0 / 3.0), limited)
+        limited = _scaled(1.0 / stretch, limited)
     return limited
 
 
