@@ -6,7 +6,7 @@ import taichi as ti
 
 def build(x: np.ndarray, cell: float, threads: int):
     """(particles_to_grid, grid_to_particles, version): the two transfers as functions without arguments."""
-    ti.init(arch=ti.cpu, cpu_max_num_threads=threads, log_level=ti.ERROR, offline_cache=False)
+    ti.init(arch=ti.cpu, cpu_max_num_threads=threads, log_level=ti.ERROR, offline_cache=False, unrolling_limit=0)
     n = len(x)
     size = int(np.ceil(x.max() / cell)) + 6
     px = ti.Vector.field(3, ti.f32, n)

@@ -1,0 +1,73 @@
+"""Run all measurements: `make bench`."""
+
+import json
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks import steps, transfers
+from benchmarks.timing import machine
+
+RESULTS = Path(__file__).parent / "results.json"
+
+
+def table(title: str, *columns: str) -> Table:
+    """A table with right-aligned numbers."""
+    made = Table(title=title, title_justify="left")
+    for k, column in enumerate(columns):
+        made.add_column(column, justify="left" if k == 0 else "right")
+    return made
+
+
+def main() -> None:
+    """Measure, print, write JSON."""
+    console = Console(width=130)
+    console.print(f"[bold]spume benchmarks[/bold] on {machine()}")
+    results: dict = {"machine": machine()}
+
+    results["transfers"] = rows = transfers.measure()
+    shown = table("Transfers, 216,000 points, cubic, 3D [million points/s]", "implementation", "threads", "P2G", "G2P")
+    for row in rows:
+        shown.add_row(row["name"], str(row["threads"]), f"{row['P2G']:.2f}", f"{row['G2P']:.2f}")
+    console.print(shown)
+    ours = rows[0]
+    for row in rows[1:]:
+        if row["threads"] == 1:
+            faster = f"P2G {ours['P2G'] / row['P2G']:.1f}×, G2P {ours['G2P'] / row['G2P']:.1f}×"
+            console.print(f"  spume against {row['name']}: {faster}")
+
+    results["whole step"] = rows = steps.whole_step()
+    shown = table("Whole step of continuum foam, 216,000 points", "threads", "M particle-steps/s", "per core")
+    for row in rows:
+        shown.add_row(str(row["threads"]), f"{row['rate']:.2f}", f"{row['rate'] / row['threads']:.2f}")
+    console.print(shown)
+    console.print(f"  two threads against one: {rows[1]['rate'] / rows[0]['rate']:.2f}×")
+    peer = results["taichi step"] = steps.taichi_step()
+    if peer is not None:
+        console.print(
+            f"  the same step in Taichi, float32, 1 thread: {peer:.2f} M/s; spume {rows[0]['rate'] / peer:.1f}×"
+        )
+    shares = ", ".join(f"{stage} {100 * share:.0f} %" for stage, share in rows[1]["share"].items())
+    console.print(f"  where the time goes (2 threads): {shares}")
+
+    results["growth"] = rows = steps.growth()
+    shown = table("Growth, two threads", "points", "ns per point and step", "ms per step")
+    for row in rows:
+        shown.add_row(f"{row['points']:,}", f"{row['ns']:.0f}", f"{row['ms']:.2f}")
+    console.print(shown)
+
+    results["memory"] = row = steps.memory()
+    console.print(
+        f"Memory at {row['points']:,} points: {row['bytes']:.0f} bytes a point, and {row['grid']:.0f} for the grid"
+    )
+    results["start"] = row = steps.start_up()
+    console.print(
+        f"import spume {row['import']:.2f} s; a process to its first step, kernels cached, {row['first step']:.2f} s"
+    )
+    RESULTS.write_text(json.dumps(results, indent=1))
+    console.print(f"written to {RESULTS}")
+
+
+if __name__ == "__main__":
+    main()

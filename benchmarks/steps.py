@@ -1,0 +1,126 @@
+"""Whole steps: speed, threads, fixed cost, growth with the number of points, memory."""
+
+import subprocess
+import sys
+import time
+
+import numba
+import numpy as np
+
+from benchmarks.timing import best_of
+from spume.scene.common import Scene
+from spume.simulation import Simulation
+
+
+def foam_block(per_axis: int, **tables) -> Simulation:
+    """A block of shaving cream of per_axis³ points at 3 mm cells, sheared and spinning in free space, all stages on."""
+    side = per_axis * 0.0015
+    scene = {
+        "title": "benchmark", "method": "continuum-foam", "duration": 1000.0, "gravity": [0.0, 0.0, 0.0],
+        "grid": {"cell": 0.003},
+        "time": {"dt": 1e-5},
+        "body": [{"material": "shaving cream", "shape": {"box": {"center": [0.0, 0.0, 0.0], "size": [side] * 3}}}],
+    }  # fmt: skip
+    sim = Simulation(Scene(**(scene | tables)))
+    p = sim.particles
+    p.v[:, 0] = 30.0 * p.x[:, 1]  # beyond yield everywhere after a few hundred steps
+    sim.method.state.speed = float(np.abs(p.v).max())
+    return sim
+
+
+def particle_steps_per_second(sim: Simulation, steps: int, rounds: int = 4) -> float:
+    """Best of several stretches of `steps` steps."""
+    dt = sim.scene.time.dt
+    taken = best_of({"step": lambda: sim.advance(steps * dt)}, rounds)
+    return len(sim.particles) * steps / taken["step"]
+
+
+def whole_step() -> list[dict]:
+    """The whole step of [Yue15] on 216,000 points of flowing foam with 1 and 2 threads, resampling amortised."""
+    rows = []
+    for threads in (1, 2):
+        numba.set_num_threads(threads)
+        sim = foam_block(60)
+        sim.advance(150e-5)
+        sim.method.state.seconds.clear()
+        rate = particle_steps_per_second(sim, 50)
+        seconds = sim.method.state.seconds
+        total = sum(seconds.values())
+        rows.append(
+            {
+                "threads": threads,
+                "rate": rate / 1e6,
+                "share": {stage: spent / total for stage, spent in seconds.items()},
+            }
+        )
+    return rows
+
+
+def taichi_step() -> float | None:
+    """Million particle-steps/s of the same block in Taichi on one thread, or None without Taichi."""
+    try:
+        from benchmarks import peer_taichi_foam
+    except ImportError:
+        return None
+    sim = foam_block(60)
+    p, dt = sim.particles, sim.scene.time.dt
+    step, sync = peer_taichi_foam.build(p.x, p.v, sim.scene.grid.cell, dt, 77.7, threads=1)
+    for _ in range(100):
+        step()
+    sync()
+
+    def stretch() -> None:
+        for _ in range(5):
+            step()
+        sync()
+
+    return len(p) * 5 / best_of({"step": stretch}, 3)["step"] / 1e6
+
+
+def growth() -> list[dict]:
+    """Nanoseconds per point and step from ten thousand to a million points, two threads."""
+    rows = []
+    for per_axis, steps in ((10, 400), (22, 200), (46, 50), (100, 10)):
+        sim = foam_block(per_axis)
+        rate = particle_steps_per_second(sim, steps, rounds=3)
+        rows.append({"points": len(sim.particles), "ns": 1e9 / rate, "ms": 1e3 * len(sim.particles) / rate})
+    return rows
+
+
+_MEMORY = """
+import resource, sys
+from benchmarks.steps import foam_block
+sim = foam_block(int(sys.argv[1]))
+sim.advance(60e-5)
+grid = sim.method.state.grid
+print(len(sim.particles), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, grid.values.nbytes)
+"""
+
+
+def memory() -> dict:
+    """Bytes per point at the peak, the occupied grid apart: the difference between a large and a small process."""
+    measured = []
+    for per_axis in (20, 100):
+        out = subprocess.run([sys.executable, "-c", _MEMORY, str(per_axis)], capture_output=True, text=True, check=True)
+        measured.append([int(word) for word in out.stdout.split()])
+    (few, small, small_grid), (many, large, large_grid) = measured
+    return {
+        "points": many,
+        "bytes": (large - small - (large_grid - small_grid)) / (many - few),
+        "grid": large_grid / many,
+    }
+
+
+def start_up() -> dict:
+    """Seconds of `import spume`, and from starting a process to the end of its first step with kernels cached."""
+    load = "import spume, numpy; from benchmarks.steps import foam_block; foam_block(10).advance(1e-5)"
+    times = {}
+    for name, code in (("import", "import spume"), ("first step", load)):
+        times[name] = min(_seconds([sys.executable, "-c", code]) for _ in range(3))
+    return times
+
+
+def _seconds(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - start
