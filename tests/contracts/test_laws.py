@@ -7,6 +7,7 @@ import inspect
 from dataclasses import dataclass
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -18,6 +19,15 @@ from spume.materials.table import complete_entry, named_materials
 Array = NDArray[np.float64]
 EPS = np.finfo(float).eps
 PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """Waking a second thread costs more than these few points."""
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    yield
+    numba.set_num_threads(threads)
 
 
 def materials_of(law: Law) -> list[tuple[str, Parameters]]:

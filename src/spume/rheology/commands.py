@@ -137,7 +137,7 @@ def fit(
     print("# in simple shear: yield stress {} Pa, consistency {} Pa s^n, flow index {}".format(*in_shear))
     print("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
     if outliers:
-        print(f"# more than four times the scatter off: lines {', '.join(map(str, outliers))}")
+        print(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
     for note in found.notes:
         print(f"# note: {note}")
     print(block)

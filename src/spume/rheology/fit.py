@@ -3,7 +3,7 @@
 Minimised is Σ ρ(r/c) over the *relative* residuals r = (τ0 + K γ̇^n)/τ − 1, since rheometers are accurate to a part of
 the value and flow curves span decades, with ρ(z) = 2 c² (√(1 + z²) − 1) (soft L1): quadratic for residuals below c and
 linear beyond, so that single bad measurements pull with bounded force. c is twice the scale of the residuals, taken
-from the median of their magnitudes.
+from the median of their magnitudes. Measurements more than four times that scale off are then left out and named.
 
 The uncertainties are standard errors from the asymptotic covariance of such estimators,
 V = C² [Σψ²/(N − 3)] / [Σψ'/N]² (JᵀJ)⁻¹ with ψ = ρ'/2 and the correction C = 1 + 3/N var(ψ')/mean(ψ')² ([Huber81] §7.6);
@@ -32,6 +32,9 @@ STARTS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5)
 """Flow indices to begin with; the other two parameters are then linear."""
 
 TUNING = 2.0
+REJECTED = 4.0
+"""Measurements so many scales off are left out; of normal ones, 6 in 100,000 would be."""
+
 SMALLEST_SCALE = 1e-6
 """Residuals below this are not noise but rounding of the printed numbers."""
 
@@ -65,7 +68,7 @@ class Fit:
     coverage_factor: float
     """Student's t: so many standard errors either side hold the truth in 95 of 100 cases"""
     outliers: tuple[int, ...]
-    """measurements more than four times `scale` off"""
+    """measurements left out, being more than four times `scale` off"""
     notes: tuple[str, ...]
 
 
@@ -80,8 +83,8 @@ def fit_flow_curve(curve: FlowCurve) -> Fit:
     # work with numbers of the order of one
     unit, pace = float(np.median(stresses)), float(np.exp(np.mean(np.log(rates))))
     scaled, tau = rates / pace, stresses / unit
-    x, scale = _robust(scaled, tau)
-    covariance, dof = _covariance(x, scaled, tau, scale)
+    x, scale, used = _robust(scaled, tau)
+    covariance, dof = _covariance(x, scaled[used], tau[used], scale)
     tau0, logK, n = map(float, x)
     shear = ShearParameters(unit * tau0, unit * math.exp(logK) * pace**-n, n)
     # to the parameters themselves: K = unit e^logK pace^(−n)
@@ -93,7 +96,7 @@ def fit_flow_curve(curve: FlowCurve) -> Fit:
     G = np.array([0.0, eta, eta * (0.5 * math.log(2.0) - math.log(pace))])
     eta_error = math.sqrt(max(float(G @ covariance @ G), 0.0))
     residuals = _residuals(x, scaled, tau)
-    outliers = tuple(int(i) for i in np.flatnonzero(np.abs(residuals) > 4.0 * scale))
+    outliers = tuple(int(i) for i in np.flatnonzero(~used))
     return Fit(
         Estimate(sigma, math.sqrt(3.0) * float(errors[0])),
         Estimate(eta, eta_error),
@@ -104,7 +107,7 @@ def fit_flow_curve(curve: FlowCurve) -> Fit:
         scale,
         float(student.ppf(0.975, dof)),
         outliers,
-        _notes(shear, errors),
+        _notes(shear, errors, len(outliers) / len(rates)),
     )
 
 
@@ -119,27 +122,37 @@ def _jacobian(x: Array, rates: Array, tau: Array) -> Array:
     return np.stack([1.0 / tau, viscous, viscous * np.log(rates)], axis=1)
 
 
-def _robust(rates: Array, tau: Array) -> tuple[Array, float]:
-    """τ0, log K, n, and the scale of the residuals; the scale and the fit that uses it are found in turn."""
-    bounds = ([0.0, -np.inf, FLOW_INDEX_BOUNDS[0]], [np.inf, np.inf, FLOW_INDEX_BOUNDS[1]])
-
-    def solve(start: Array, c: float) -> tuple[float, Array]:
-        found = least_squares(
-            _residuals, start, _jacobian, bounds, loss="soft_l1", f_scale=c, args=(rates, tau),
-            x_scale="jac", xtol=1e-12, ftol=1e-12, gtol=1e-12,
-        )  # fmt: skip
-        return float(found.cost), np.asarray(found.x)
-
+def _robust(rates: Array, tau: Array) -> tuple[Array, float, NDArray[np.bool_]]:
+    """τ0, log K, n; the scale of the residuals; the measurements used."""
     loose = 0.05
-    _, x = min((solve(start, loose) for start in _starts(rates, tau)), key=lambda item: item[0])
-    scale = loose
+    _, x = min((_minimise(start, loose, rates, tau) for start in _starts(rates, tau)), key=lambda item: item[0])
+    used = np.ones(len(tau), dtype=np.bool_)
+    x, scale = _settle(x, loose, rates, tau)
+    good = np.abs(_residuals(x, rates, tau)) <= REJECTED * scale
+    if not good.all() and len(np.unique(rates[good])) >= FEWEST - 1:
+        used = good
+        x, scale = _settle(x, scale, rates[used], tau[used])
+    return x, scale, used
+
+
+def _settle(x: Array, scale: float, rates: Array, tau: Array) -> tuple[Array, float]:
+    """The fit and the scale of its residuals, which depend on each other, found in turn."""
     for _ in range(20):
         spread = max(_spread(_residuals(x, rates, tau)), SMALLEST_SCALE)
         if abs(spread - scale) <= 1e-4 * scale:
             break
         scale = spread
-        _, x = solve(np.clip(x, bounds[0], bounds[1]), TUNING * scale)
+        _, x = _minimise(x, TUNING * scale, rates, tau)
     return x, scale
+
+
+def _minimise(start: Array, c: float, rates: Array, tau: Array) -> tuple[float, Array]:
+    low, high = FLOW_INDEX_BOUNDS
+    found = least_squares(
+        _residuals, start, _jacobian, ([0.0, -np.inf, low], [np.inf, np.inf, high]), args=(rates, tau),
+        loss="soft_l1", f_scale=c, x_scale="jac", xtol=1e-12, ftol=1e-12, gtol=1e-12,
+    )  # fmt: skip
+    return float(found.cost), np.asarray(found.x)
 
 
 def _starts(rates: Array, tau: Array) -> list[Array]:
@@ -171,7 +184,7 @@ def _covariance(x: Array, rates: Array, tau: Array, scale: float) -> tuple[Array
     return variance * np.linalg.pinv(J.T @ J), dof
 
 
-def _notes(shear: ShearParameters, errors: Array) -> tuple[str, ...]:
+def _notes(shear: ShearParameters, errors: Array, rejected: float) -> tuple[str, ...]:
     notes = []
     if shear.yield_stress <= 2.0 * errors[0]:
         notes.append("the yield stress cannot be told from zero: measure at lower shear rates")
@@ -180,4 +193,6 @@ def _notes(shear: ShearParameters, errors: Array) -> tuple[str, ...]:
     if not FLOW_INDEX_BOUNDS[0] < shear.flow_index < FLOW_INDEX_BOUNDS[1]:
         low, high = FLOW_INDEX_BOUNDS
         notes.append(f"the flow index is at the end of the range {low:g} to {high:g} that is searched")
+    if rejected > 0.2:
+        notes.append("more than a fifth of the measurements fit no such curve: look at --plot before trusting this one")
     return tuple(notes)

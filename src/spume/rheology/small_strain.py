@@ -5,8 +5,10 @@ s = √2 τ in simple shear, with the yield stress of uniaxial tension and the p
 
     s = √(2/3) σY + η (γ̇/√2)^h,    so    τ0 = σY/√3,  K = η 2^(−(1+h)/2),  n = h.
 
-All of this neglects elastic strains γe = τ/μ against one. At finite ones the normal stresses take their part of s, and
-the shear stress of the law lies below these formulas, by a part of the order γe².
+All of this neglects elastic strains e = τ/μ against one. At finite ones the normal stress τ11 − τ22 = 2 τ²/μ takes its
+part of s: s² = 2 τ² (1 + 4/3 e²), and with the power s γp = τ γ̇ the plastic rate is γ̇/√2 (1 − 2/3 e²). To the next
+order the shear stress of the law is therefore below these formulas, by the part 2/3 e² of its yield stress and
+2/3 (1 + h) e² of the rest.
 """
 
 import math
