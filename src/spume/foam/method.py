@@ -1,5 +1,6 @@
 """Continuum foam as the frame loop sees it: the material point method with the stages of [Yue15] section 7."""
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from numpy.typing import NDArray
@@ -8,6 +9,10 @@ from spume.fields import Field
 from spume.foam.foam import WEAK, Foam
 from spume.foam.step import foam_step
 from spume.mpm.method import MaterialPointMethod
+from spume.run.method import Estimate
+
+COST = 1.3
+"""Time of a step over that of plain MPM, with a fifth of the points torn; for estimates only."""
 
 
 class ContinuumFoam(MaterialPointMethod):
@@ -47,3 +52,9 @@ class ContinuumFoam(MaterialPointMethod):
         """Take the state of `checkpoint()` on."""
         super().restore(arrays, values)
         self.foam.restore(values)
+
+    @classmethod
+    def estimate(cls, scene: Any) -> Estimate:
+        """Points, memory, steps and time of a scene; points that resampling will add are not foreseen."""
+        plain = super().estimate(scene)
+        return replace(plain, seconds=COST * plain.seconds)
