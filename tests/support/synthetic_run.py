@@ -35,7 +35,9 @@ def scene_tables(dimension: int = 3) -> dict[str, Any]:
     wide = dimension == 3
     shape = "sphere" if wide else "circle"
     box = "box" if wide else "rectangle"
-    ground = {"half_space" if wide else "half_plane": {"point": [0.0] * dimension, "normal": [0.0, 1.0, 0.0][:dimension]}}
+    ground = {
+        "half_space" if wide else "half_plane": {"point": [0.0] * dimension, "normal": [0.0, 1.0, 0.0][:dimension]}
+    }
     return {
         "title": "Two balls",
         "method": "mpm",
@@ -103,7 +105,9 @@ def write_run(folder: Path, frames: int = 3, dimension: int = 3, cell: float = C
         report = diagnostics(arrays, number)
         about = {"frame": number, "time": number / 10, "diagnostics": report}
         write_arrays(place.frame(number), arrays, about)
-        entries.append({"frame": number, "time": number / 10, **report, "seconds": {"transfer": 0.2 * number, "law": 0.1}})
+        entries.append(
+            {"frame": number, "time": number / 10, **report, "seconds": {"transfer": 0.2 * number, "law": 0.1}}
+        )
     fields = [vars(field) for field in FIELDS[dimension]]
     Manifest(
         name=folder.name,

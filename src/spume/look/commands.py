@@ -19,6 +19,7 @@ def register(app: App) -> None:
     """Add the commands of this file to the command line."""
     app.command(surface)
     app.command(render)
+    app.command(view)
     app.command(plot)
 
 
@@ -134,6 +135,35 @@ def _numbers(text: str, separator: str, option: str, example: str, kind: Callabl
     except ValueError:
         raise SceneError(f"{option} {text}: give two numbers such as {example}") from None
     return first, second
+
+
+def view(
+    folders: Annotated[list[Path], Parameter(help="The folders of one or more runs.")],
+    /,
+    *,
+    export: Annotated[
+        Path | None, Parameter(help="Write a page that needs no server to this HTML file, and end.")
+    ] = None,
+    frames: Frames = None,
+    host: Annotated[str, Parameter(help="Address to serve on; this machine alone unless given.")] = "127.0.0.1",
+    port: Annotated[int, Parameter(help="Port to serve on.")] = 8080,
+    show: Annotated[
+        Literal["both", "points", "surface"], Parameter(help="What --export packs; surfaces take more room.")
+    ] = "both",
+) -> None:
+    """Show runs in the browser: play, scrub, colour by a field; follows a run that is still going on."""
+    if export is not None:
+        from spume.look.page import write_page
+        from spume.run.storage import readable_size
+
+        size = write_page(folders, export, frames, ("points", "surface") if show == "both" else (show,))
+        print(f"{export}, {readable_size(size)}")
+        return
+    from spume.look.viewer import Viewer
+
+    viewer = Viewer(folders, host, port)
+    print(f"{viewer.address} (Ctrl-C ends it)", flush=True)
+    viewer.run_forever()
 
 
 def plot(

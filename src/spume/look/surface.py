@@ -86,6 +86,8 @@ def skin(
     )
     carried = {name: np.asarray(values, dtype=np.float32) for name, values in made.point_attributes.items()}
     normals = carried.pop("normals")
+    # A vertex whose triangles have no area has no normal; any direction does for so small a thing.
+    normals[~np.isfinite(normals).all(axis=1)] = (0.0, 1.0, 0.0)
     vertices = np.asarray(made.mesh.vertices, dtype=np.float64) + middle
     triangles = np.asarray(made.mesh.triangles).astype(np.int32)
     whole = Skin(vertices.astype(np.float32), triangles, normals, {name: carried[name] for name in wanted})

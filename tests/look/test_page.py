@@ -1,0 +1,139 @@
+"""The pages of the viewer, opened in a headless browser."""
+
+import re
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from browser import Browser, find_chromium
+
+pytest.importorskip("matplotlib", reason="needs the extra 'look'")
+pytest.importorskip("pyvista", reason="needs the extra 'look'")
+pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
+needs_browser = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium (Debian: apt install chromium)")
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory: pytest.TempPathFactory):
+    pytest.importorskip("websockets", reason="speaking to Chromium needs the package websockets (extra 'view')")
+    opened = Browser(tmp_path_factory.mktemp("profile"))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture(scope="module")
+def page(solid_run: Path, plane_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from spume.look.page import write_page
+
+    file = tmp_path_factory.mktemp("page") / "runs.html"
+    write_page([solid_run, plane_run], file)
+    return file
+
+
+def test_the_page_names_no_other_place(page: Path) -> None:
+    assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!data:)", page.read_text())
+    assert "http" not in re.sub(r"<script type=\"application/json\".*?</script>", "", page.read_text(), flags=re.S)
+
+
+def test_packed_places_come_back_within_half_a_step() -> None:
+    """16 bits within a box: at most half of extent/65535 off, and normals half of 1/127."""
+    import base64
+    import zlib
+
+    from spume.look.page import STEPS, pack
+
+    random = np.random.default_rng(0)
+    x = random.normal(size=(50, 3))
+    packed = pack(x, np.array([[0, 1, 2]]), np.tile([0.0, 1.0, 0.0], (50, 1)), {"J": np.arange(50, dtype=np.uint8)})
+    raw = zlib.decompress(base64.b64decode(packed["bytes"]))
+    part = {name: raw[start:end] for name, (start, end) in packed["parts"].items()}
+    places = np.frombuffer(part["places"], np.uint16).reshape(-1, 4)[:, :3]
+    back = np.array(packed["lower"]) + np.array(packed["extent"]) * places / STEPS
+    assert np.all(np.abs(back - x) <= 0.5001 * np.array(packed["extent"]) / STEPS)
+    np.testing.assert_array_equal(np.frombuffer(part["value J"], np.uint8), np.arange(50))
+    np.testing.assert_array_equal(np.frombuffer(part["triangles"], np.uint32), [0, 1, 2])
+
+
+@needs_browser
+def test_the_standalone_page_plays_scrubs_and_colours(browser: Browser, page: Path) -> None:
+    browser.complaints.clear()
+    browser.requests.clear()
+    browser.open(page.as_uri())
+    browser.wait("document.body && document.body.dataset.ready === 'yes'")
+    first = browser.picture()
+    assert first.std() > 5, "the picture is blank"
+
+    browser.run("element('frame').value = 2, element('frame').dispatchEvent(new Event('input'))")
+    browser.wait("state.shown === 2")
+    assert "frame 2, t = 0.200 s" in browser.run("element('time').textContent")
+    moved = browser.picture()
+    assert (moved[:, :600] != first[:, :600]).any(), "the slider did not change the picture"
+
+    browser.run("element('color').value = 'speed', element('color').dispatchEvent(new Event('change'))")
+    browser.wait("element('limits').textContent.includes(' to ')")
+    colored = browser.picture()
+    assert (colored[:, :600] != moved[:, :600]).any(), "the colour did not change the picture"
+
+    browser.run("element('show').value = 'surface', element('show').dispatchEvent(new Event('change'))")
+    browser.wait("foam && foam.indexed > 0")
+    assert (browser.picture()[:, :600] != colored[:, :600]).any(), "the surface is not shown"
+
+    browser.run("element('play').click()")
+    browser.wait("state.frame !== 2")
+    browser.run("element('play').click()")
+
+    browser.run("element('run').value = 1, element('run').dispatchEvent(new Event('change'))")
+    browser.wait("state.run === 1 && foam && foam.indexed === 0")
+    assert browser.picture().std() > 5, "the second run is blank"
+    assert browser.complaints == []
+    assert [address for address in browser.requests if not address.startswith(("file:", "data:", "blob:"))] == []
+
+
+@needs_browser
+def test_the_served_page_scrubs_and_follows(browser: Browser, tmp_path: Path) -> None:
+    pytest.importorskip("viser", reason="needs the extra 'view'")
+    import synthetic_run
+
+    from spume.look.viewer import Viewer
+    from spume.run.manifest import Manifest
+
+    folder = synthetic_run.write_run(tmp_path / "going-on", frames=4, complete=False)
+    manifest = Manifest.read(folder / "manifest.json")
+    from dataclasses import replace
+
+    replace(manifest, frames=manifest.frames[:3]).write(folder / "manifest.json")
+    viewer = Viewer([folder], port=8173)
+    stop = threading.Event()
+
+    def serve() -> None:
+        while not stop.is_set():
+            viewer.step()
+            time.sleep(0.01)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        assert "127.0.0.1" in viewer.address
+        browser.complaints.clear()
+        browser.open(viewer.address)
+        browser.wait("document.body && document.body.innerText.includes('Two balls')")
+        deadline = time.monotonic() + 30
+        while browser.picture()[:, :500].std() < 3 and time.monotonic() < deadline:
+            time.sleep(0.3)
+        first = browser.picture()
+        assert first[:, :500].std() >= 3, "the picture is blank"
+        viewer.frame.value = 2
+        browser.wait("document.body.innerText.includes('t = 0.200 s')")
+        viewer.color.value = "speed"
+        browser.wait("document.body.innerText.includes('(bright)')")
+        assert (browser.picture()[:, :500] != first[:, :500]).any(), "neither frame nor colour changed the picture"
+        viewer.follow.value = True
+        manifest.write(folder / "manifest.json")
+        browser.wait("document.body.innerText.includes('t = 0.300 s')")
+        assert browser.complaints == []
+    finally:
+        stop.set()
+        thread.join()
+        viewer.close()

@@ -1,0 +1,115 @@
+"""Chromium without a window, over its DevTools protocol: enough to open a page, run a script, take a picture."""
+
+import base64
+import io
+import itertools
+import json
+import shutil
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--use-gl=angle",
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--window-size=900,600", "--no-first-run",
+    "--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+)  # fmt: skip
+START = 60.0
+"""Seconds a browser may take to start on a busy machine."""
+
+
+def find_chromium() -> str | None:
+    """Where Chromium is, or None."""
+    return next(
+        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+    )
+
+
+class Browser:
+    """One page of a headless Chromium."""
+
+    def __init__(self, profile: Path) -> None:
+        from websockets.sync.client import connect
+
+        program = find_chromium()
+        assert program is not None
+        command = [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        port = self._port(profile / "DevToolsActivePort")
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
+            target = next(each for each in json.load(answer) if each["type"] == "page")
+        self.socket = connect(target["webSocketDebuggerUrl"], max_size=None)
+        self._count = itertools.count(1)
+        self.complaints: list[str] = []
+        """Errors and warnings of the console, and what failed to load."""
+        self.requests: list[str] = []
+        """Addresses the page asked for."""
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.call(f"{domain}.enable")
+
+    def _port(self, file: Path) -> int:
+        deadline = time.monotonic() + START
+        while time.monotonic() < deadline:
+            if file.exists() and (text := file.read_text()).strip():
+                return int(text.splitlines()[0])
+            time.sleep(0.05)
+        raise TimeoutError("Chromium did not start")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Ask the browser something and wait for the answer."""
+        number = next(self._count)
+        self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(self.socket.recv(timeout=START))
+            self._note(message)
+            if message.get("id") == number:
+                assert "error" not in message, message
+                return message["result"]
+
+    def _note(self, message: dict[str, Any]) -> None:
+        kind, about = message.get("method"), message.get("params", {})
+        if kind == "Runtime.exceptionThrown":
+            details = about["exceptionDetails"]
+            self.complaints.append(str(details.get("exception", details).get("description", details)))
+        elif kind == "Runtime.consoleAPICalled" and about["type"] in ("error", "assert"):
+            self.complaints.append(" ".join(str(each.get("value", each.get("description"))) for each in about["args"]))
+        elif kind == "Log.entryAdded" and about["entry"]["level"] == "error":
+            self.complaints.append(about["entry"]["text"])
+        elif kind == "Network.requestWillBeSent":
+            self.requests.append(about["request"]["url"])
+
+    def open(self, address: str) -> None:
+        """Go to a page."""
+        self.call("Page.navigate", url=address)
+
+    def run(self, script: str) -> Any:
+        """The value of a JavaScript expression; promises are awaited."""
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def wait(self, script: str, seconds: float = 60.0) -> None:
+        """Wait until an expression is true."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            if self.run(script):
+                return
+            time.sleep(0.1)
+        raise TimeoutError(f"still not true after {seconds} s: {script}; {self.complaints}")
+
+    def picture(self) -> np.ndarray:
+        """A screenshot, shape (height, width, 3)."""
+        from PIL import Image
+
+        data = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+        return np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
+
+    def close(self) -> None:
+        """End the browser."""
+        self.socket.close()
+        self.process.terminate()
+        self.process.wait(timeout=START)
