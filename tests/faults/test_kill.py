@@ -51,7 +51,7 @@ def whole():
 
 @pytest.fixture
 def memory_path():
-    """A folder on a file system in memory where there is one: a killed process loses the same there, and it is quick."""
+    """A folder in memory where the system has that: a killed process loses the same there, and it is quick."""
     with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
         yield Path(folder)
 

@@ -140,7 +140,7 @@ def test_resuming_a_finished_run_changes_nothing(tmp_path):
 
 def test_two_processes_do_not_write_one_folder(tmp_path):
     context = multiprocessing.get_context("fork")
-    child = context.Process(target=start_run, args=(make_scene(pause=0.05), tmp_path / "run"))
+    child = context.Process(target=start_run, args=(make_scene(pause=0.01), tmp_path / "run"))
     child.start()
     while not (tmp_path / "run" / "manifest.json").exists():
         time.sleep(0.005)

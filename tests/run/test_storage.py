@@ -1,13 +1,23 @@
 """Files are the standard safetensors format, whole or absent, and notice damage."""
 
 import contextlib
+import tracemalloc
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
 from spume.errors import CacheError
-from spume.run.storage import plain, read_arrays, read_json, read_metadata, verify_arrays, write_arrays, write_json
+from spume.run.storage import (
+    BLOCK,
+    plain,
+    read_arrays,
+    read_json,
+    read_metadata,
+    verify_arrays,
+    write_arrays,
+    write_json,
+)
 
 ARRAYS = {
     "x": np.arange(12.0).reshape(4, 3),
@@ -99,3 +109,18 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path):
 def test_plain_turns_numpy_into_json_and_keeps_the_numbers():
     value = {"a": np.float64(0.1), "b": np.arange(2), "c": (np.int32(3), np.nan), "d": np.inf, "e": {"f": np.True_}}
     assert plain(value) == {"a": 0.1, "b": [0, 1], "c": [3, None], "d": None, "e": {"f": True}}
+
+
+def test_writing_and_verifying_take_no_memory_of_the_size_of_the_arrays(tmp_path):
+    arrays = {name: np.ones((100_000, 10)) for name in "abc"}  # 8 MB each
+    tracemalloc.start()
+    try:
+        write_arrays(tmp_path / "a", arrays, {})
+        _, writing = tracemalloc.get_traced_memory()
+        tracemalloc.reset_peak()
+        verify_arrays(tmp_path / "a")
+        _, verifying = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert writing < 1_000_000
+    assert verifying < 2 * BLOCK + 1_000_000
