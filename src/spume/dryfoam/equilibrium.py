@@ -8,18 +8,22 @@ whose ends would pass through each other is replaced by its T1 partner.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import splu
 
-from spume.dryfoam.geometry import cell_area_kernel, half_edge_vector, turn
+from spume.dryfoam.geometry import cell_area_kernel, cell_areas, half_edge_vector, turn
 from spume.dryfoam.network import Floats, Integers, Network
 from spume.dryfoam.system import NewtonSystem, residual_kernel
 from spume.dryfoam.topology import count_sides, flip, t1_allowed
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
+
+
+LARGEST_RATIO = math.log(2.5)
+"""Cells farther than this from their target area, as a logarithm, approach it in stages."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def scales_kernel(chords, origin, next_, cell, targets, flip_length, flip_below,
             smaller = min(smaller, targets[j])
         flip_below[e] = flip_length * math.sqrt(smaller)
         c = math.hypot(chords[e, 0], chords[e, 1])
-        limit = 0.4 * max(c, flip_below[e])
+        limit = 0.35 * max(c, flip_below[e])
         for k in range(2):
             v = origin[2 * e + k]
             reach[v] = min(reach[v], limit)
@@ -221,6 +225,7 @@ class Residual:
         areas = np.empty(n.cells)
         cell_area_kernel(first, n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas)
         self.area = areas - n.targets
+        self.size = np.sqrt(np.clip(areas, 0.01 * n.targets, n.targets))
         self.local = np.hypot(self.force[:, 0], self.force[:, 1]) / tension
         self.bend_error = float(np.max(np.abs(self.bend) / (tension * self.chord)))
 
@@ -258,12 +263,37 @@ def equilibrate(
     Raises RunFailed, saying how far it came, when it cannot.
     """
     options = options or Options()
-    report = Report()
     n = network
     if n.vertices == 0:
         n.pressures[0] = tension * math.sqrt(math.pi / n.targets[0])
-        report.force_error = report.area_error = report.bend_error = 0.0
-        return report
+        return Report(force_error=0.0, area_error=0.0, bend_error=0.0)
+    if pinned is None and n.boundary == "free":
+        _swell(n)
+    areas = cell_areas(n)
+    far = float(np.max(np.abs(np.log(np.maximum(areas, 1e-3 * n.targets) / n.targets))))
+    if far > LARGEST_RATIO:  # a long way goes in stages
+        targets, stages = n.targets, math.ceil(far / LARGEST_RATIO)
+        begin = np.maximum(areas, 1e-3 * targets)
+        for k in range(1, stages):
+            n.targets = begin ** (1 - k / stages) * targets ** (k / stages)
+            if n.boundary == "periodic":
+                n.targets *= targets.sum() / n.targets.sum()
+            _iterate(n, tension, replace(options, tolerance=max(options.tolerance, 1e-2)), pinned)
+        n.targets = targets
+    return _iterate(n, tension, options, pinned)
+
+
+def _swell(network: Network) -> None:
+    """Scales a free foam to the sum of its target areas, which is exact for similar foams."""
+    scale = math.sqrt(network.targets.sum() / cell_areas(network).sum())
+    centre = network.positions.mean(axis=0)
+    network.positions[:] = centre + scale * (network.positions - centre)
+    network.pressures /= scale
+
+
+def _iterate(network: Network, tension: float, options: Options, pinned: NDArray[np.bool_] | None) -> Report:
+    report = Report()
+    n = network
     busy = np.zeros(n.vertices, dtype=np.bool_)
     flip_below, reach = np.empty(n.films), np.empty(n.vertices)
     for _ in range(options.iterations):
@@ -282,7 +312,7 @@ def equilibrate(
         damping = tension * (1e-10 / residual.chord.mean() + 0.3 * np.minimum(residual.local, 1.0) / reach * 0.4)
         if pinned is not None:
             damping[pinned] = 1e12 * tension / residual.chord.mean()
-        softness = (1e-10 + 0.3 * residual.around_cells(n)) * n.targets**1.5 / tension
+        softness = (1e-10 + 0.3 * residual.around_cells(n)) * residual.size**3 / tension
         system = NewtonSystem(n, tension, damping, residual.force, residual.area, softness)
         solution = solve(system)
         report.factorizations += 1
@@ -297,7 +327,7 @@ def equilibrate(
             moves, flip_below, busy,
             n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice, chords, steps,
         )  # fmt: skip
-        limit = 3.0 * tension / np.sqrt(n.targets)
+        limit = 3.0 * tension / residual.size
         n.pressures += np.clip(dpressure, -limit, limit)
         if n.boundary == "periodic":
             n.pressures -= n.pressures.mean()

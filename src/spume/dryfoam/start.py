@@ -250,3 +250,56 @@ def hexagonal_seeds(columns: int, rows: int) -> Floats:
     x = (i + 0.5 * (j % 2) + 0.25) / columns
     y = (j + 0.5) / rows
     return np.stack([x.ravel(), y.ravel()], axis=1)
+
+
+def seeds_in_shape(
+    count: int, kind: str, generator: np.random.Generator, shape: SignedDistance | None
+) -> tuple[Floats, SignedDistance]:
+    """`count` seeds inside `shape` (the unit disc when None), and the distance function they belong to."""
+    if kind not in ("random", "poisson-disk", "hexagonal"):
+        raise SceneError(f"seeds are 'random', 'poisson-disk' or 'hexagonal', found '{kind}'")
+    distance = shape or (lambda points: np.hypot(points[:, 0], points[:, 1]) - 1.0)
+    box = _box_of(distance) if shape else 1.0
+    probe = box * (2.0 * generator.random((20000, 2)) - 1.0)
+    fraction = float(np.mean(distance(probe) < 0))
+    if fraction == 0.0:
+        raise SceneError("the shape of the foam has no inside near the origin")
+    if kind == "hexagonal":
+        return _honeycomb_inside(count, distance, box, fraction), distance
+    draw = poisson_disk_seeds if kind == "poisson-disk" else random_seeds
+    wanted = int(np.ceil(count / fraction))
+    while True:
+        points = box * (2.0 * draw(wanted, generator) - 1.0)
+        inside = points[distance(points) < 0]
+        if len(inside) >= count:
+            return inside[:count] if kind == "random" else _thin(inside, count, generator), distance
+        wanted = int(np.ceil(1.05 * wanted)) + 1
+
+
+def _thin(points: Floats, count: int, generator: np.random.Generator) -> Floats:
+    return points[np.sort(generator.permutation(len(points))[:count])]
+
+
+def _box_of(distance: SignedDistance) -> float:
+    """Half the side of a square around the origin that holds the shape [m]."""
+    box = 1e-4
+    for _ in range(60):
+        edge = np.linspace(-box, box, 257)
+        frame = np.concatenate([np.stack([edge, s * box + 0 * edge], axis=1) for s in (-1, 1)])
+        frame = np.concatenate([frame, frame[:, ::-1]])
+        grid = np.stack(np.meshgrid(edge, edge), axis=-1).reshape(-1, 2)
+        if np.all(distance(frame) > 0) and np.any(distance(grid) < 0):
+            reach = np.abs(grid[distance(grid) < 0]).max() + 2.0 * (edge[1] - edge[0])
+            return float(min(box, reach))
+        box *= 1.5
+    raise SceneError("the shape of the foam is not bounded, or has no inside near the origin")
+
+
+def _honeycomb_inside(count: int, distance: SignedDistance, box: float, fraction: float) -> Floats:
+    """The `count` honeycomb centres deepest inside the shape."""
+    width = np.sqrt(2.0 / np.sqrt(3.0) * 4.0 * box * box * fraction / count)
+    reach = int(np.ceil(1.5 * box / width)) + 2
+    i, j = np.meshgrid(np.arange(-reach, reach + 1), np.arange(-reach, reach + 1), indexing="ij")
+    points = width * np.stack([(i + 0.5 * (j % 2)).ravel(), (j * np.sqrt(3.0) / 2.0).ravel()], axis=1)
+    depth = distance(points)
+    return points[np.sort(np.argsort(depth, kind="stable")[:count])]

@@ -15,7 +15,9 @@ from spume.dryfoam.arcs import film_energy, arc_factors
 from spume.dryfoam.network import Floats, Integers, Network
 from spume.numerics.jit import compiled
 
-# Films with ∂²/∂θ² below this times T c S' keep their half angle as an unknown; at equilibrium the ratio is 2 cos θ.
+# Second derivatives are taken at the pressure difference that the film's own curvature implies, 2T sin θ / c: the same in
+# equilibrium, and never of the wrong sign far from it. ∂²/∂θ² is then 2 cos θ T c S'; films with 2 cos θ below this keep
+# their half angle as an unknown.
 EXPLICIT = 0.3
 ENTRIES = 64
 """Room for the matrix entries of one film: up to 4 coordinates, 2 pressures and a half angle, squared."""
@@ -59,8 +61,9 @@ def assemble_kernel(
         dx, dy = chords[e, 0], chords[e, 1]
         c = math.hypot(dx, dy)
         theta = half_angles[e]
-        _, _, _, S, dS, _ = arc_factors(theta)
-        _, g, f_t, h_cc, h, f_tt = film_energy(c, theta, tension, dp)
+        _, dL, _, S, dS, _ = arc_factors(theta)
+        f_t = tension * c * dL - dp * c * c * dS
+        _, g, _, h_cc, h, f_tt = film_energy(c, theta, tension, 2.0 * tension * math.sin(theta) / c)
         # second derivatives to the chord, to (chord, Δp) and to Δp; the half angle condensed unless explicit
         hd = h_cc
         dp_chord = -2.0 * S
@@ -122,17 +125,12 @@ def assemble_kernel(
 
 
 @compiled
-def explicit_kernel(chords, half_angles, cell, pressures, tension, extra):
+def explicit_kernel(half_angles, extra):
     """Numbers the films whose half angle stays an unknown; returns how many."""
     count = 0
     for e in range(len(half_angles)):
-        i, j = cell[2 * e], cell[2 * e + 1]
-        dp = (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
-        c = math.hypot(chords[e, 0], chords[e, 1])
-        _, _, _, _, _, f_tt = film_energy(c, half_angles[e], tension, dp)
-        dS = arc_factors(half_angles[e])[4]
         extra[e] = -1
-        if f_tt < EXPLICIT * tension * c * dS:
+        if 2.0 * math.cos(half_angles[e]) < EXPLICIT:
             extra[e] = count
             count += 1
     return count
@@ -149,8 +147,10 @@ def half_angle_steps(chords, half_angles, origin, cell, pressures, tension, extr
         ddp = (dpressure[i] if i >= 0 else 0.0) - (dpressure[j] if j >= 0 else 0.0)
         dx, dy = chords[e, 0], chords[e, 1]
         c = math.hypot(dx, dy)
-        dS = arc_factors(half_angles[e])[4]
-        _, _, f_t, _, h, f_tt = film_energy(c, half_angles[e], tension, dp)
+        theta = half_angles[e]
+        _, dL, _, _, dS, _ = arc_factors(theta)
+        f_t = tension * c * dL - dp * c * c * dS
+        _, _, _, _, h, f_tt = film_energy(c, theta, tension, 2.0 * tension * math.sin(theta) / c)
         a, b = origin[2 * e], origin[2 * e + 1]
         along = dx * (move[b, 0] - move[a, 0]) + dy * (move[b, 1] - move[a, 1])
         steps[e] = -(f_t + h * along - c * c * dS * ddp) / f_tt
@@ -166,7 +166,7 @@ class NewtonSystem:
         self.network, self.tension = n, tension
         self.chords = n.chords()
         self.extra: Integers = np.empty(n.films, dtype=np.int64)
-        count = explicit_kernel(self.chords, n.half_angles, n.cell, n.pressures, tension, self.extra)
+        count = explicit_kernel(n.half_angles, self.extra)
         self.size = 2 * n.vertices + n.cells + count
         room = ENTRIES * n.films + 2 * n.vertices
         rows, columns = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)

@@ -1,0 +1,273 @@
+"""A two-dimensional dry foam to be scripted: built, equilibrated, coarsened, sheared, measured."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from spume.dryfoam import geometry, start
+from spume.dryfoam.coarsening import Coarsening, Events, Scheme, lone_bubble, remove_cells, step, unit_step
+from spume.dryfoam.deformation import Deformation, deform
+from spume.dryfoam.equilibrium import Options, Report, equilibrate
+from spume.dryfoam.gauss_seidel import equilibrate_by_blocks
+from spume.dryfoam.network import Boundary, Floats, Integers, Network, validate
+from spume.dryfoam.polygons import network_of_polygons
+from spume.errors import SceneError
+
+Seeds = Literal["random", "poisson-disk", "hexagonal"]
+Solver = Literal["newton", "gauss-seidel"]
+
+
+def _positive(name: str, value: float) -> float:
+    if not (np.isfinite(value) and value > 0):
+        raise SceneError(f"{name} must be a positive number, found {value}")
+    return float(value)
+
+
+class Foam:
+    """A foam of films with tension T (= 2γ) [N], cells of given areas [m²] and gas that diffuses through the films.
+
+    Two-dimensional units: tension is energy per length of film [J/m = N], pressure is tension over radius [N/m].
+    """
+
+    def __init__(
+        self, network: Network, tension: float = 1.0, diffusion: float = 1.0, options: Options | None = None
+    ) -> None:
+        self.tension = _positive("the film tension", tension)
+        self.diffusion = _positive("the diffusion constant", diffusion)
+        if np.any(network.targets <= 0):
+            worst = int(np.argmin(network.targets))
+            raise SceneError(f"cell {worst} is given the area {network.targets[worst]:.3g} m², where it must be positive")
+        validate(network)
+        self.network = network
+        self.options = options or Options()
+        self.time = 0.0
+        self.flips = 0
+        """T1 changes so far."""
+        self.vanished = 0
+        """Cells gone so far."""
+        self.equilibrated = False
+
+    @classmethod
+    def voronoi(
+        cls,
+        cells: int,
+        boundary: Boundary = "periodic",
+        seed: int = 0,
+        tension: float = 1.0,
+        diffusion: float = 1.0,
+        *,
+        cell_area: float = 1.0,
+        seeds: Seeds = "random",
+        polydispersity: float | None = None,
+        shape: start.SignedDistance | None = None,
+    ) -> "Foam":
+        """A Voronoi diagram of `cells` seeds, not yet in equilibrium, in a square box or as a free cluster.
+
+        `cell_area`: mean area of a cell [m²]. `polydispersity`: standard deviation over mean of the target areas
+        (log-normal, the largest to the largest Voronoi cell); None takes the areas of the diagram. `shape`: signed
+        distance of the free cluster's outline, scaled to fit the cells; a disc when None.
+        """
+        if cells < 2:
+            raise SceneError(f"a Voronoi foam needs at least 2 cells, found {cells}")
+        _positive("the mean cell area", cell_area)
+        generator = np.random.default_rng(seed)
+        if boundary == "periodic":
+            side = np.sqrt(cells * cell_area)
+            network = start.periodic_voronoi(_unit_seeds(cells, seeds, generator), side * np.eye(2))
+        elif boundary == "free":
+            network = start.free_voronoi(*start.seeds_in_shape(cells, seeds, generator, shape))
+            scale = np.sqrt(cells * cell_area / network.targets.sum())
+            network.positions *= scale
+            network.targets *= scale**2
+        else:
+            raise SceneError(f"the boundary of a dry foam is 'periodic' or 'free', found '{boundary}'")
+        if polydispersity is not None:
+            network.targets = _spread_areas(network.targets, polydispersity, generator)
+        return cls(network, tension, diffusion)
+
+    @classmethod
+    def hexagonal(
+        cls, columns: int, rows: int, tension: float = 1.0, diffusion: float = 1.0, *, cell_area: float = 1.0
+    ) -> "Foam":
+        """A periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
+        width = np.sqrt(2.0 * _positive("the cell area", cell_area) / np.sqrt(3.0))
+        lattice = np.diag([columns * width, rows * width * np.sqrt(3.0) / 2.0])
+        return cls(start.periodic_voronoi(start.hexagonal_seeds(columns, rows), lattice), tension, diffusion)
+
+    @classmethod
+    def from_network(
+        cls,
+        positions: Floats,
+        cells: Sequence[Sequence[int]],
+        tension: float = 1.0,
+        diffusion: float = 1.0,
+        *,
+        areas: Sequence[float] | Floats | None = None,
+    ) -> "Foam":
+        """A free cluster from vertex positions (V, 2) [m] and, per cell, its vertices counter-clockwise.
+
+        Three films must meet in every vertex. `areas` are the targets [m²]; the polygons' own when None.
+        """
+        network = network_of_polygons(np.asarray(positions, dtype=float), cells)
+        if areas is not None:
+            if len(areas) != network.cells:
+                raise SceneError(f"{len(areas)} areas are given for {network.cells} cells")
+            network.targets = np.asarray(areas, dtype=float)
+        return cls(network, tension, diffusion)
+
+    @property
+    def cells(self) -> int:
+        return self.network.cells
+
+    @property
+    def boundary(self) -> Boundary:
+        return self.network.boundary
+
+    @property
+    def energy(self) -> float:
+        """Tension times total film length [J/m]."""
+        return geometry.energy(self.network, self.tension)
+
+    @property
+    def areas(self) -> Floats:
+        """Cell areas [m²], shape (F,)."""
+        return geometry.cell_areas(self.network)
+
+    @property
+    def pressures(self) -> Floats:
+        """Cell pressures [N/m], relative to the outside, or to the mean of a periodic foam, shape (F,)."""
+        return self.network.pressures.copy()
+
+    @property
+    def sides(self) -> Integers:
+        """Films around each cell, shape (F,)."""
+        return self.network.sides()
+
+    @property
+    def labels(self) -> Integers:
+        """Number each cell keeps for life, shape (F,)."""
+        return self.network.labels.copy()
+
+    @property
+    def film_lengths(self) -> Floats:
+        """Arc lengths [m], shape (E,)."""
+        return geometry.film_lengths(self.network)
+
+    @property
+    def angles(self) -> Floats:
+        """Angles between neighbouring films at the vertices [rad], 2π/3 in equilibrium, shape (2E,)."""
+        return geometry.angles(self.network)
+
+    @property
+    def stress(self) -> Floats:
+        """Average stress tensor [N/m], tension positive, shape (2, 2)."""
+        return geometry.stress(self.network, self.tension)
+
+    def validate(self) -> None:
+        """Raise SceneError when an invariant of the network is broken."""
+        validate(self.network, self.areas)
+
+    def equilibrate(self, solver: Solver = "newton", tolerance: float | None = None) -> Report:
+        """Bring the foam to equilibrium: angles of 120°, areas on target.
+
+        solver: newton (whole foam at once) or gauss-seidel (vertex by vertex, [DryFoam] eqs. (11), (15)).
+        """
+        options = self.options if tolerance is None else replace(self.options, tolerance=tolerance)
+        if solver == "newton":
+            report = equilibrate(self.network, self.tension, options)
+        elif solver == "gauss-seidel":
+            report = equilibrate_by_blocks(self.network, self.tension, options)
+        else:
+            raise SceneError(f"the solver of a dry foam is 'newton' or 'gauss-seidel', found '{solver}'")
+        self.flips += report.flips
+        self.equilibrated = True
+        return report
+
+    def coarsen(
+        self,
+        duration: float,
+        *,
+        until_cells: int = 1,
+        scheme: Scheme = "adaptive",
+        event_tolerance: float = 0.005,
+        most_steps: int | None = None,
+    ) -> Events:
+        """Let gas diffuse for `duration` [s], or until `until_cells` are left; returns what happened.
+
+        With the unit scheme of [DryFoam], `duration` is a whole number of steps of one second.
+        """
+        _positive("the duration", duration) if np.isfinite(duration) else None
+        if not self.equilibrated:
+            self.equilibrate()
+        rule = Coarsening(self.diffusion, event_tolerance, scheme)
+        total, steps, start_cells = Events(), 0, self.cells
+        if scheme == "unit" and duration != round(duration) and np.isfinite(duration):
+            raise SceneError(f"the unit scheme takes whole seconds, found a duration of {duration} s")
+        while total.duration < duration and self.cells > until_cells and steps != most_steps:
+            if scheme == "unit":
+                self.network, events = unit_step(self.network, self.tension, rule, self.options)
+            else:
+                self.network, events = step(
+                    self.network, duration - total.duration, self.tension, rule, self.options
+                )
+            steps += 1
+            total.duration += events.duration
+            total.flips += events.flips
+        total.vanished = start_cells - self.cells
+        self.time += total.duration
+        self.flips += total.flips
+        self.vanished += total.vanished
+        return total
+
+    def collapse(self, cell: int, gas: Literal["lost", "shared"] = "lost") -> None:
+        """Remove the cell with index `cell` by T1s and a T2 and equilibrate, [DryFoam] figure 7.
+
+        Its gas is lost to the outside of a free foam, or shared among its neighbours; a periodic foam always shares it.
+        """
+        if not 0 <= cell < self.cells:
+            raise SceneError(f"there is no cell {cell}: the foam has cells 0 to {self.cells - 1}")
+        if self.cells == 1:
+            raise SceneError("the last cell of a foam cannot collapse")
+        if self.cells == 2 and self.boundary == "free":
+            self.network = lone_bubble(self.network, 1 - cell)
+        else:
+            kind: Literal["lost", "shared"] = "shared" if self.boundary == "periodic" else gas
+            network, flips, gone = remove_cells(self.network.copy(), np.array([cell]), kind)
+            if not gone:
+                raise SceneError(f"cell {cell} cannot collapse: its neighbours would be left with a single film")
+            self.network = network
+            self.flips += flips
+        self.vanished += 1
+        self.equilibrate()
+
+    def shear(self, strain: float, steps: int = 0) -> Deformation:
+        """Simple shear by `strain`, in `steps` quasi-static increments (of at most 0.01 when 0).
+
+        Moves the box of a periodic foam, the vertices on the edge of a free one. Returns the stress-strain record.
+        """
+        return deform(self, lambda s: np.array([[1.0, s], [0.0, 1.0]]), strain, steps)
+
+    def extend(self, strain: float, steps: int = 0) -> Deformation:
+        """Extension by the logarithmic `strain` along x at a constant area, else as `shear`."""
+        return deform(self, lambda s: np.diag([np.exp(s), np.exp(-s)]), strain, steps)
+
+
+def _unit_seeds(cells: int, seeds: Seeds, generator: np.random.Generator) -> Floats:
+    if seeds == "random":
+        return start.random_seeds(cells, generator)
+    if seeds == "poisson-disk":
+        return start.poisson_disk_seeds(cells, generator)
+    raise SceneError(f"seeds of a periodic Voronoi foam are 'random' or 'poisson-disk', found '{seeds}'")
+
+
+def _spread_areas(areas: Floats, polydispersity: float, generator: np.random.Generator) -> Floats:
+    """Log-normal areas of the given relative spread and the same sum, ranked like `areas`."""
+    if not (np.isfinite(polydispersity) and polydispersity >= 0):
+        raise SceneError(f"the polydispersity must be zero or positive, found {polydispersity}")
+    sigma = np.sqrt(np.log1p(polydispersity**2))
+    drawn = np.sort(np.exp(sigma * generator.standard_normal(len(areas))))
+    spread = np.empty_like(areas)
+    spread[np.argsort(areas, kind="stable")] = drawn
+    return spread * (areas.sum() / spread.sum())
