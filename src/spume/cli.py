@@ -126,7 +126,7 @@ def info(
 @app.command
 def scenes(*, as_json: Json = False) -> None:
     """List the built-in scenes."""
-    from spume.scene.builtin import library_entries
+    from spume.scene.extending import library_entries
 
     entries = library_entries()
     if as_json:

@@ -8,8 +8,9 @@ from spume import Scene, load_scene
 from spume.cli import main
 from spume.materials import LAWS
 from spume.materials.table import REMARKS, named_materials
-from spume.scene.builtin import library_entries, library_files, read_toml
+from spume.scene.builtin import library_files
 from spume.scene.common import Scene as AnyScene
+from spume.scene.extending import library_entries, read_scene
 
 NAMES = [file.stem for file in library_files()]
 ISSUE_2 = {"ball-bounce", "incline", "colliding-balls", "colliding-discs", "bar-vibration", "paddle", "fountain"}
@@ -17,7 +18,7 @@ ISSUE_2 = {"ball-bounce", "incline", "colliding-balls", "colliding-discs", "bar-
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_built_in_scene_and_each_of_its_presets_is_good(name):
-    presets = read_toml(library_files()[NAMES.index(name)]).get("preset", {})
+    presets = read_scene(library_files()[NAMES.index(name)]).get("preset", {})
     for preset in (None, *presets):
         scene = load_scene(name, preset=preset)
         assert isinstance(scene, AnyScene)

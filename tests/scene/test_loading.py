@@ -84,3 +84,24 @@ def test_mesh_files_are_taken_from_the_folder_of_the_scene(tmp_path):
     anchored = anchor_files(tables, tmp_path)
     assert anchored["body"][0]["shape"]["union"]["of"][0]["mesh"]["file"] == str(tmp_path / "cow.obj")
     assert anchored["mesh"] == "no file"
+
+
+def test_a_scene_that_extends_another_states_only_what_differs(tmp_path):
+    file = tmp_path / "heavier.toml"
+    file.write_text('extends = "ball-bounce"\ntitle = "Slower"\n"body.0.velocity" = [0, -1, 0]\ngrid.cell = 0.02\n')
+    child, parent = load_scene(file), load_scene("ball-bounce")
+    assert child.title == "Slower"
+    assert child.body[0].velocity == (0.0, -1.0, 0.0)
+    assert child.grid.cell == 0.02
+    assert child.body[0].shape == parent.body[0].shape
+    assert load_scene(file, preset="draft").grid.cell == load_scene("ball-bounce", preset="draft").grid.cell
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [('extends = "bal-bounce"', "no scene"), ("extends = 3", "name or the file"), ('extends = "self.toml"', "circle")],
+)
+def test_what_is_wrong_with_extends_is_said(tmp_path, text, words):
+    (tmp_path / "self.toml").write_text(text)
+    with pytest.raises(SceneError, match=words):
+        load_scene(tmp_path / "self.toml")

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from spume.cli import main
-from spume.scene.builtin import library_files, read_toml
+from spume.scene.builtin import library_files
+from spume.scene.extending import read_scene
 from spume.scene.registry import SCENE_MODELS
 from spume.scene.schema import scene_schema
 
@@ -57,5 +58,5 @@ def test_the_schema_of_all_methods_is_printed_as_json(capsys):
 @pytest.mark.parametrize("file", library_files(), ids=lambda file: file.stem)
 def test_built_in_scenes_fit_the_schema(file):
     jsonschema = pytest.importorskip("jsonschema")
-    data = read_toml(file)
+    data = read_scene(file)
     jsonschema.validate(data, scene_schema(data["method"]))

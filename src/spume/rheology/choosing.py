@@ -8,7 +8,8 @@ from spume.errors import SceneError
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
 from spume.materials.table import Material, complete_entry
 from spume.rheology.fit import Fit
-from spume.scene.builtin import find_scene, read_toml
+from spume.scene.builtin import find_scene
+from spume.scene.extending import read_scene
 from spume.scene.material import MaterialTable, resolve_materials
 from spume.scene.overrides import apply_preset, parse_override
 from spume.scene.problems import SceneProblems, dotted
@@ -67,7 +68,7 @@ def _build(name: str, entry: Mapping[str, Any]) -> Material:
 
 
 def _scene_materials(scene: str, preset: str | None) -> dict[str, dict[str, Any]]:
-    tables = apply_preset(read_toml(find_scene(scene)), preset, scene).get("material", {})
+    tables = apply_preset(read_scene(find_scene(scene)), preset, scene).get("material", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise SceneError(f'{scene}: material should hold tables, as [material."my foam"]')
     return tables

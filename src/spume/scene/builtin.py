@@ -30,17 +30,6 @@ def library_files() -> list[Path]:
     return sorted(LIBRARY.glob("*.toml"))
 
 
-def library_entries() -> list[dict[str, Any]]:
-    """Name, title, method, dimension, duration [s] and presets of every built-in scene, without checking the scenes."""
-    entries = []
-    for file in library_files():
-        data = read_toml(file)
-        keys = ("title", "method", "dimension", "duration", "frame_rate")
-        stated = {key: data[key] for key in keys if key in data}
-        entries.append({"name": file.stem} | stated | {"presets": list(data.get("preset", {}))})
-    return entries
-
-
 def read_toml(file: Path) -> dict[str, Any]:
     """The tables of a TOML file; a syntax error names line and column."""
     try:

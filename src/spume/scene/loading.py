@@ -4,8 +4,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from spume.scene.builtin import find_scene, read_toml
+from spume.scene.builtin import find_scene
 from spume.scene.common import Scene
+from spume.scene.extending import read_scene
 from spume.scene.overrides import apply_overrides, apply_preset
 from spume.scene.problems import SceneProblems
 from spume.scene.registry import scene_model
@@ -21,7 +22,7 @@ def load_scene(name_or_path: str | Path, overrides: Iterable[str] = (), preset: 
     """
     file = find_scene(name_or_path)
     source = str(name_or_path)
-    data = apply_preset(read_toml(file), preset, source)
+    data = apply_preset(read_scene(file), preset, source)
     try:
         model = scene_model(data.get("method"))
         data = apply_overrides(data, overrides, model)

@@ -101,11 +101,12 @@ def apply_preset(data: dict[str, Any], preset: str | None, source: str) -> dict[
         hint = nearest(preset, presets)
         known = f"its presets are {', '.join(presets)}" if presets else "it has none"
         raise SceneError(f"{source}: there is no preset '{preset}': {f'did you mean {hint!r}?' if hint else known}")
-    _merge(plain, presets[preset], f"{source}: preset.{preset}")
+    merge(plain, presets[preset], f"{source}: preset.{preset}")
     return plain
 
 
-def _merge(data: dict[str, Any], changes: Mapping[str, Any], where: str) -> None:
+def merge(data: dict[str, Any], changes: Mapping[str, Any], where: str) -> None:
+    """Put `changes` into `data`: tables merge, everything else replaces; a dotted key reaches into lists."""
     for key, value in changes.items():
         path = _parse_path(key, f"{where}.{key}") if "." in key else (key,)
         table: Any = data
@@ -113,7 +114,7 @@ def _merge(data: dict[str, Any], changes: Mapping[str, Any], where: str) -> None
             table = _inside(table, part, f"{where}.{key}", {})
         present = _inside(table, path[-1], f"{where}.{key}", None)
         if isinstance(value, Mapping) and isinstance(present, dict):
-            _merge(present, value, f"{where}.{key}")
+            merge(present, value, f"{where}.{key}")
         else:
             table[int(path[-1]) if isinstance(table, list) else path[-1]] = copy.deepcopy(value)
 

@@ -14,6 +14,11 @@ PRESETS = {
     "additionalProperties": {"type": "object"},
 }
 
+EXTENDS = {
+    "type": "string",
+    "description": "another scene, by built-in name or file, of which this file states only what differs",
+}
+
 
 def scene_schema(method: str | None = None) -> dict[str, Any]:
     """The schema of the scenes of `method`, or of all methods."""
@@ -32,4 +37,5 @@ def scene_schema(method: str | None = None) -> dict[str, Any]:
 def _of_method(method: str) -> dict[str, Any]:
     schema = scene_model(method).model_json_schema()
     schema["properties"]["preset"] = PRESETS
+    schema["properties"]["extends"] = EXTENDS
     return schema

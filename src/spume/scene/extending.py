@@ -1,0 +1,40 @@
+"""Scenes that say only how they differ from another: `extends = "shaving-cream"`."""
+
+from pathlib import Path
+from typing import Any
+
+from spume.errors import SceneError
+from spume.scene.builtin import find_scene, library_files, read_toml
+from spume.scene.overrides import merge
+from spume.scene.problems import shown
+
+
+def read_scene(file: Path, behind: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """The tables of a scene file, those of the scene it extends included; `behind` are the files that led here.
+
+    Changes are spelled as in presets: tables merge, everything else replaces, and a dotted key in quotes reaches into
+    lists ("body.0.material" = "oobleck"). Presets are inherited and merged too.
+    """
+    data = read_toml(file)
+    parent = data.pop("extends", None)
+    if parent is None:
+        return data
+    if not isinstance(parent, str):
+        raise SceneError(f"{file}: extends is {shown(parent)}: it should be the name or the file of a scene")
+    found = find_scene(parent if parent in {known.stem for known in library_files()} else file.parent / parent)
+    if found.resolve() in {seen.resolve() for seen in (*behind, file)}:
+        raise SceneError(f"{file}: extends leads in a circle back to {found.name}")
+    tables = read_scene(found, (*behind, file))
+    merge(tables, data, str(file))
+    return tables
+
+
+def library_entries() -> list[dict[str, Any]]:
+    """Name, title, method, dimension, duration [s] and presets of every built-in scene, without checking the scenes."""
+    entries = []
+    for file in library_files():
+        data = read_scene(file)
+        keys = ("title", "method", "dimension", "duration", "frame_rate")
+        stated = {key: data[key] for key in keys if key in data}
+        entries.append({"name": file.stem} | stated | {"presets": list(data.get("preset", {}))})
+    return entries
