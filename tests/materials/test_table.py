@@ -3,6 +3,7 @@
 import pytest
 
 from spume.materials.table import complete_entry, named_materials
+from spume.rheology.small_strain import to_shear
 from spume.scene.material import resolve_materials
 
 # [Yue15] Table I: density kg/m³, κ kPa, μ kPa, σY Pa, η Pa s^h, h, σT, ηp s
@@ -11,6 +12,7 @@ TABLE_I = {
     "s'more interior": (50, 109, 0.08, 10, 16, 0.43, 15, 0.25),
     "s'more exterior": (50, 109, 50, 1000, 0.1, 1, 0.3, 0.5),
     "pie": (275, 109, 1.6, 120, 5, 0.27, 10, 0.3),
+    "whipped cream": (275, 109, 1.6, 120, 5, 0.27, 10, 0.3),
     "oobleck": (1000, 109, 11.2, 0.1, 10, 2.8, 1, 0.3),
     "viscoplastic": (1000, 109, 11.2, 0.1, 10, 1, 1, 0.3),
 }
@@ -25,6 +27,24 @@ def test_foams_are_those_of_the_paper(name: str):
     expected = (density, 1e3 * kappa, 1e3 * mu, *rest)
     assert tuple(entry[key] for key in KEYS) == pytest.approx(expected, rel=1e-12)
     assert entry["law"] == "herschel-bulkley"
+
+
+# measured in simple shear: τ0 Pa, K Pa s^n, n
+MEASURED = {
+    "carbopol": (9.5, 7.0, 1.0),
+    "mustard": (27.65, 4.94, 0.85),
+    "sweet bean paste": (33.46, 10.85, 0.75),
+    "thousand island dressing": (13.48, 1.49, 0.82),
+    "tonkatsu sauce": (1.60, 4.02, 0.55),
+    "lotion": (1.46, 9.76, 0.42),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_measured_materials_flow_in_shear_as_measured(name: str):
+    """The entries are written with four digits."""
+    material = resolve_materials({}, [("body.0.material", name)])[0][name]
+    assert to_shear(material.parameters) == pytest.approx(MEASURED[name], rel=1e-3)
 
 
 @pytest.mark.parametrize("name", named_materials())

@@ -31,6 +31,12 @@ STEADY = 1e-6
 MOST_RELAXATIONS = 400
 ELASTIC_STEPS = 50
 
+FINITE_STRAIN = 0.1
+"""From this elastic strain on, the theory of small strain is off by about its square: a percent."""
+
+LARGE_STRAIN = 0.5
+"""From this elastic strain on, the theory of small strain is of no use."""
+
 
 @dataclass(frozen=True)
 class Curve:
@@ -256,17 +262,13 @@ def _positive(value: float, what: str, unit: str) -> None:
         raise SceneError(f"{what} is {value:g}{f' {unit}' if unit else ''}: it should be positive and finite")
 
 
-FINITE_STRAIN = 0.1
-"""From this elastic strain on, the theory of small strain is off by about its square: a percent."""
-
-
 def _notes(elastic_strain: float) -> tuple[str, ...]:
     if elastic_strain < FINITE_STRAIN:
         return ()
-    return (
-        f"elastic strains reach {elastic_strain:.2g}: the theory of small strain, beside it, "
-        f"is off by the order of its square, {100 * elastic_strain**2:.2g} %",
-    )
+    verdict = "does not apply there"
+    if elastic_strain < LARGE_STRAIN:
+        verdict = f"is off by the order of their square, {100 * elastic_strain**2:.2g} %"
+    return (f"elastic strains reach {elastic_strain:.2g}: the theory of small strain, beside it, {verdict}",)
 
 
 def _elastic_note(material: Material) -> tuple[str, ...]:
