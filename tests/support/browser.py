@@ -16,7 +16,8 @@ import numpy as np
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--use-gl=angle",
     "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--window-size=900,600", "--no-first-run",
-    "--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
+    "--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--disable-extensions",
 )  # fmt: skip
 START = 60.0
 """Seconds a browser may take to start on a busy machine."""

@@ -14,6 +14,7 @@ EXTRAS = {
     "PIL": "look",
     "mitsuba": "render",
     "viser": "view",
+    "trimesh": "view",
     "pxr": "export",
     "h5py": "export",
     "alembic3d": "alembic",

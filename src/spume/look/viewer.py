@@ -13,8 +13,6 @@ from spume.look.watched import Watched, watch
 
 POLL = 1.0
 """Seconds between two looks for new frames."""
-PLOTTED = ("kinetic_energy", "elastic_energy", "volume", "points", "speed_max")
-"""Diagnostics that are plotted first."""
 
 
 class Viewer:
@@ -74,8 +72,8 @@ class Viewer:
         self.show.options = ["points", "surface"] if watched.spatial else ["points"]
         self.color.options = watched.names
         self.follow.value = not run.complete
-        series = [name for name in watched.series() if name != "time"]
-        self.plot_choice.options = sorted(series, key=lambda name: (name not in PLOTTED, name))
+        self.plot_choice.options = [name for name in watched.series() if name != "time"]
+        self.plot_choice.value = self.plot_choice.options[0]
         self.server.scene.reset()
         self.server.scene.set_up_direction(tuple(watched.up))
         self._aim(watched)
@@ -89,6 +87,7 @@ class Viewer:
         view = automatic_view(watched.lower, watched.upper, watched.up, 1.5)
         camera = self.server.initial_camera
         camera.position, camera.look_at, camera.up = tuple(view.position), tuple(view.target), tuple(view.up)
+        camera.fov = float(np.radians(view.angle))
 
     def _add_obstacles(self, watched: Watched) -> None:
         gray = tuple(int(byte) for byte in to_srgb(np.array(OBSTACLE.color)))
@@ -134,7 +133,9 @@ class Viewer:
         with self.server.atomic():
             if len(shown.triangles):
                 self._drop("/points")
-                scene.add_mesh_simple("/surface", shown.vertices, shown.triangles, color=colors, side="double")
+                trimesh = require("trimesh", "showing surfaces")
+                mesh = trimesh.Trimesh(shown.vertices, shown.triangles, vertex_colors=colors, process=False)
+                scene.add_mesh_trimesh("/surface", mesh)
             else:
                 self._drop("/surface")
                 size = 0.5 * watched.cell * self.size.value

@@ -20,6 +20,8 @@ from spume.run.reader import Frame, Run, open_run
 Show = Literal["points", "surface"]
 MATERIAL = "material"
 MAP = "viridis"
+PLOTTED = ("time", "kinetic_energy", "elastic_energy", "volume", "points")
+"""Diagnostics that stand first."""
 
 
 class Shown(NamedTuple):
@@ -102,6 +104,7 @@ class Watched:
         """The diagnostics that are single numbers, by name, with "time" [s]; absent values are NaN."""
         entries = self.run.diagnostics
         names = [key for key, value in entries[-1].items() if isinstance(value, int | float) and key != "frame"]
+        names.sort(key=lambda name: PLOTTED.index(name) if name in PLOTTED else len(PLOTTED))
         plain = {name: [entry.get(name) for entry in entries] for name in names}
         return {name: np.array([np.nan if v is None else v for v in values], float) for name, values in plain.items()}
 
