@@ -56,7 +56,7 @@ class PointBins:
 
 
 _SHIFT = 1.0
-"""The sparse grid puts the point x into the cell floor(x/r − 1): coordinates are x/r − 1, so that bins and its cells agree."""
+"""Coordinates are x/r − 1: the sparse grid puts the point x into its cell floor(x/r − 1), here its bin."""
 
 
 def bin_points(x: NDArray[np.float64], r: float) -> PointBins:

@@ -1,8 +1,9 @@
 """Mass and volume of new points, taken from their neighbours. [Yue15] algorithm 19
 
-A new point draws from the N points of its material within r, 1/(N + 1) of what each has. A dart lies outside all spheres
-of radius αr, so there may be none: the search then widens, half r at a time. It never has far to go: a deep dart stands
-in a cell of the grid of distances all of whose corners have a point within r, hence within (1 + √d/2) r < 2 r of it.
+A new point draws from the N points of its material within r, 1/(N + 1) of what each has. A dart lies outside all
+spheres of radius αr, so there may be none: the search then widens, half r at a time. It never has far to go: a deep
+dart stands in a cell of the grid of distances all of whose corners have a point within r, hence one of them has a point
+within (1 + √d/2) r < 2 r of the dart.
 
 New points draw one after another, in their order; what one has taken the next no longer finds. Only points that existed
 before give.
@@ -171,9 +172,9 @@ def share_mass(
     """Masses of new points whose velocities are `fresh_v`; lowers the donors' masses in place.
 
     The paper leaves it at that, and momentum is not conserved: mass given with the donors' velocities goes on with an
-    interpolated one. Here the surplus, Σ given (ṽ − v_q), is taken from the new point and its donors by one and the same
-    change of velocity, so the momentum of the group stays exactly what it was, and no velocity differences arise in it
-    that were not there before. Changes `v` and `fresh_v` in place.
+    interpolated one. Here the surplus, Σ given (ṽ − v_q), is taken from the new point and its donors by one and the
+    same change of velocity, so the momentum of the group stays what it was to rounding, and velocities relative to each
+    other stay as they were. Changes `v` and `fresh_v` in place.
     """
     fresh = np.zeros(len(fresh_v))
     _share_mass(donors.start, donors.points, mass, v, fresh, fresh_v)

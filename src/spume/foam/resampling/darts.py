@@ -4,8 +4,8 @@ Bins of width r are the roots of the trees. Most of the time every bin is covere
 stops at the first dart that would be accepted, finds the few *open* bins. Only those are then searched to the end, one
 level of the tree after the other over all of them, so that coarse cells come before fine ones as in the paper.
 
-A dart excludes others within αr < r. Bins whose indices have the same parities are at least r apart, so all open bins of
-one parity are searched at once, and what comes out does not depend on the number of threads.
+A dart excludes others within αr < r. Bins whose indices have the same parities are at least r apart, so all open bins
+of one parity are searched at once, and what comes out does not depend on the number of threads.
 """
 
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from spume.mpm.transfers import BLOCK
 from spume.numerics.jit import compiled
 
 STAGES = ((0, 0), (1, 1), (2, 2), (3, LEVELS))
-"""Levels of the tree that are searched in all open bins before the next: below 1/16 of a bin the order hardly matters."""
+"""Levels of the tree searched in all open bins before the next; below 1/16 of a bin the order hardly matters."""
 _BLOCKS_AT_ONCE = 8
 
 
@@ -39,15 +39,16 @@ class Darts:
 
 
 def throw_darts(bins: PointBins, field: SignedDistance, alpha: float, depth: float, seed: tuple[int, ...]) -> Darts:
-    """New points deeper than `depth`, no nearer than `alpha` [r] to any point or each other, such that every place deeper
-    than `depth` is within `alpha` of a point."""
+    """New points deeper than `depth`, no nearer than `alpha` [r] to any point or each other, such that every place
+    deeper than `depth` is within `alpha` of a point."""
     d = bins.dimension
     opened = np.zeros(len(bins.blocks) * 64, np.uint8)
     state = seed_state(seed)
     tasks = 4 * numba.get_num_threads()
     _find_open[d](
-        bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth, state, tasks, bins.largest, opened
-    )
+        bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth, state, tasks, bins.largest,
+        opened,
+    )  # fmt: skip
     cells = np.flatnonzero(opened)
     if cells.size == 0:
         return Darts(np.empty((0, 3)), cells)
@@ -116,7 +117,7 @@ def _near_points(D, neighbours, start, y, blocks, b, i, j, k, alpha, points):
 
 @compiled
 def _near_darts(D, neighbours, index, darts, dart_count, blocks, b, i, j, k, alpha, points, count):
-    """Darts whose spheres reach into bin (i, j, k) of block b, appended to `points`; returns how many there are then."""
+    """Darts whose spheres reach into bin (i, j, k) of block b, appended to `points`; returns the new count."""
     BX, BY, BZ = (4, 4, 4) if D == 3 else (8, 8, 1)
     cx, cy, cz = blocks[b, 0] * BX + i, blocks[b, 1] * BY + j, blocks[b, 2] * BZ + k
     reach = 1 if D == 3 else 0

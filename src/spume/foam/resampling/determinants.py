@@ -1,4 +1,4 @@
-"""What the declarations of a field ask of an averaged tensor's determinant. [Yue15] section 6.1, algorithms 20 and 21"""
+"""What the declaration of a field asks of an averaged tensor's determinant. [Yue15] algorithms 20 and 21"""
 
 import math
 from typing import Any

@@ -18,7 +18,7 @@ from spume.mpm.transfers import BLOCK
 from spume.numerics.jit import compiled
 
 COLUMNS = 16
-"""Numbers per point that are averaged at a time: bounds the memory, and makes the innermost loop one of known length."""
+"""Numbers per point averaged at a time: bounds the memory, and makes the innermost loop one of known length."""
 
 
 @dataclass(frozen=True)
@@ -79,16 +79,14 @@ def _in_cells(x: NDArray[np.float64], inverse_cell: float) -> NDArray[np.float64
 def average(
     stencils: Stencils, mass: NDArray[np.float64], columns: NDArray[np.float64], chosen: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Averages of `columns`, shape (members, COLUMNS), weighted with `mass` of the members, at the new points `chosen`."""
+    """Averages of `columns`, shape (members, COLUMNS), weighted by `mass`, at the new points `chosen`."""
     s = stencils
     key = s.grid.dimension, s.grid.order
     values = np.zeros((s.nodes.size, COLUMNS))
     weight = np.zeros(s.nodes.size)
     _average_on_nodes[key](s.nodes, s.grid.node_blocks, s.holders, s.member_start, s.x, mass, columns, values, weight)
     result = np.zeros((chosen.size, COLUMNS))
-    _average_at_points[key](
-        chosen, s.home, s.grid.slots, s.grid.blocks, s.number, s.new_x, values, weight, result
-    )
+    _average_at_points[key](chosen, s.home, s.grid.slots, s.grid.blocks, s.number, s.new_x, values, weight, result)
     return result
 
 

@@ -15,11 +15,11 @@ from spume.mpm.particles import Particles
 from spume.mpm.state import State
 
 COMPUTED = ("x", "stress")
-"""Fields of a new point that do not come from its neighbours: its place is given, its stress follows from its history."""
+"""Fields of a new point that are not averages: its place is given, and its stress follows from its history."""
 
 
 def insert(state: State, bins: PointBins, darts: Darts) -> int:
-    """Add the darts to the points. Returns for how many tensors the nearest point's stood in for a degenerate average."""
+    """Add the darts to the points. Returns how many tensors are the nearest point's for want of a sound average."""
     particles = state.particles
     x = bins.position(darts.y)
     donors = find_donors(bins, darts, particles.material)
@@ -38,9 +38,7 @@ def insert(state: State, bins: PointBins, darts: Darts) -> int:
     return degenerate
 
 
-def _averaged_fields(
-    state: State, donors: Donors, x: NDArray[np.float64]
-) -> tuple[dict[str, NDArray[Any]], int]:
+def _averaged_fields(state: State, donors: Donors, x: NDArray[np.float64]) -> tuple[dict[str, NDArray[Any]], int]:
     """All fields of new points at `x` that are averages, and how many averages were degenerate."""
     particles = state.particles
     fields = [f for f in particles.fields if f.resample.startswith("average") and f.name not in COMPUTED]

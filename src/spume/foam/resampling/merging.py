@@ -18,8 +18,8 @@ from spume.numerics.jit import compiled
 
 
 def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -> NDArray[np.int64]:
-    """Disjoint pairs of points of one material nearer than `distance` ≤ 1 [r], shape (n, 2), taken greedily: the closest
-    first, equally close ones in the order of the points. The lower index stands first."""
+    """Disjoint pairs of points of one material nearer than `distance` ≤ 1 [r], shape (n, 2), taken greedily: the
+    closest first, equally close ones in the order of the points. The lower index stands first."""
     count = np.zeros(len(bins.y) + 1, np.int64)
     pairs, square = np.empty((0, 2), np.int64), np.empty(0)
     arrays = (bins.neighbours, bins.start, bins.y, bins.point, material, distance)
@@ -35,8 +35,8 @@ def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -
 
 
 def merge(state: State, pairs: NDArray[np.int64]) -> int:
-    """Make each pair one point, at the place of its first. Returns for how many tensors the heavier point's stood in for a
-    degenerate average."""
+    """Make each pair one point, with the index of its first. Returns how many tensors are the heavier point's for want
+    of a sound average."""
     particles = state.particles
     p, q = pairs.T
     mass = particles.mass
@@ -68,7 +68,7 @@ def merge(state: State, pairs: NDArray[np.int64]) -> int:
 
 
 def _make_find_pairs(D: int):
-    BX, BY, BZ = BLOCK[D]
+    _, BY, BZ = BLOCK[D]
 
     @compiled(parallel=True, fastmath=False)
     def find_pairs(neighbours, start, y, point, material, distance, count, pairs, square):

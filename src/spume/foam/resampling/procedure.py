@@ -16,8 +16,8 @@ class ResamplingSettings:
     """Lengths in units of r, half a cell of the MPM grid, as in the paper."""
 
     coverage: float | None = None
-    """α: every interior place has a point within αr [1]. None: half the diagonal of the unit cube (in the plane, the unit
-    square) + 1/100, so that the lattice of 2 points per axis and cell needs no more."""
+    """α: every interior place has a point within αr [1]. None: half the diagonal of the unit cube (in the plane, the
+    unit square) + 1/100, so that the lattice of 2 points per axis and cell needs no more."""
     depth: float = 2.2
     """Only places deeper than this below the surface get new points [1]; nearer ones make the surface pop."""
     merge_distance: float = 0.03
@@ -54,8 +54,8 @@ class ResamplingReport:
 
 
 def avoid_a_void(state: State, seed: tuple[int, ...], settings: ResamplingSettings) -> ResamplingReport:
-    """Merge points that are too close and fill the voids of the interior. Same state and seed, same result, whatever the
-    number of threads.
+    """Merge points that are too close and fill the voids of the interior. Same state and seed, same result, bit for
+    bit, whatever the number of threads.
 
     The paper merges after inserting. New points are never within αr of another, so the pairs are the same; but a merged
     point moves, and by merging first the interior is certainly covered at the end.

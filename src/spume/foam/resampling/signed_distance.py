@@ -1,9 +1,9 @@
 """Where the interior of the material is: signed distance to the union of spheres of radius r. [Yue15] algorithm 2
 
-The distance lives on nodes of spacing r. A node is inside when a point is nearer than r. Where an edge of the grid joins
-an inside and an outside node, the interpolated zero of (distance to the nearest point − r) is a sample of the surface,
-and the distance of a node is that to the nearest sample. Samples farther than 4r are not looked for: −4 then stands for
-"deeper than 4r". The steps are spelled so that the interior, where nothing happens, costs little:
+The distance lives on nodes of spacing r. A node is inside when a point is nearer than r. Where an edge of the grid
+joins an inside and an outside node, the interpolated zero of (distance to the nearest point − r) is a sample of the
+surface, and the distance of a node is that to the nearest sample. Samples farther than 4r are not looked for: −4 then
+stands for "deeper than 4r". The steps are such that the interior, where nothing happens, costs little:
 
 - signs: a point decides over the 2^d corners of its bin only;
 - samples: only in blocks where the sign changes;

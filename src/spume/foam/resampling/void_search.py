@@ -1,4 +1,4 @@
-"""The part of a bin that no sphere covers: a tree of cells, and darts thrown into those that are left. [Yue15] algorithm 3
+"""What no sphere covers of a bin: a tree of cells, and darts thrown into those that are left. [Yue15] algorithm 3
 
 A cell is done when one sphere of radius α covers all of it, or when the interpolated distance is above −depth at all
 its corners. Every other cell is hit by a dart at random and split. Cells are split four times along each axis, two
@@ -82,11 +82,16 @@ def _keep_near(D, parent, count, alpha, x, y, z, w, near):
 def _is_covered_together(D, points, count, alpha, x, y, z, w):
     """Whether the spheres together certainly cover a cell that none covers alone.
 
-    With c the middle of the cell and d_q = q − c, for any weights λ that sum to one and any place y of the cell,
-    min_q |y − q|² ≤ Σ λ_q |y − q|² = |y − c|² − 2 (y − c)·Σ λ_q d_q + Σ λ_q |d_q|² ≤ D w²/4 + w |Σ λ_q d_q|₁ + Σ λ_q |d_q|².
+    With c the middle of the cell and d_q = q − c, for any weights λ_q ≥ 0 of sum one and any place y of the cell
+
+        min_q |y − q|² ≤ Σ λ_q |y − q|² = |y − c|² − 2 (y − c)·Σ λ_q d_q + Σ λ_q |d_q|²
+                       ≤ D w²/4 + w |Σ λ_q d_q|₁ + Σ λ_q |d_q|².
+
     The nearest points of the corners, with equal weights, make the middle term small. The bound misses by the square of
     the cell's width, where a test of spheres one by one misses by the width.
     """
+    if count == 0:
+        return False
     corners = 1 << D
     half = 0.5 * w
     cx, cy, cz = x + half, y + half, z + half if D == 3 else z

@@ -1,0 +1,150 @@
+"""What new points carry, and what it costs their neighbours."""
+
+import numpy as np
+import pytest
+from void_oracles import R, full, grid_average, lattice, make_state, scattered, totals
+
+from spume.foam.resampling import ResamplingSettings, avoid_a_void
+from spume.foam.resampling.bins import bin_points
+from spume.foam.resampling.conserved_values import Donors, find_donors, share, share_mass
+from spume.foam.resampling.darts import Darts
+from spume.foam.resampling.determinants import restore_determinant
+
+NO_MERGING = ResamplingSettings(merge_distance=0.0)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("order", [2, 3])
+@pytest.mark.parametrize("affine", [False, True])
+def test_mass_volume_and_momentum_are_conserved(d, order, affine):
+    state = make_state(scattered(np.random.default_rng(6), d, 1.5), order=order, affine=affine)
+    before = totals(state)
+    report = avoid_a_void(state, (1, 2), ResamplingSettings(merge_distance=0.1))
+    assert report.inserted > 50
+    assert report.merged > 5
+    np.testing.assert_allclose(totals(state), before, rtol=0, atol=1e-12 * before[0])
+    p = state.particles
+    assert p.mass.min() > 0
+    assert p.volume.min() > 0
+    # ten roundings of a determinant of entries about 1
+    np.testing.assert_allclose(np.linalg.det(full(p.be)), 1.0, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("order", [2, 3])
+def test_fields_are_averages_by_way_of_the_grid(d, order):
+    """Every averaged field of some new points against a direct sum; v after the correction only in the mean."""
+    x = scattered(np.random.default_rng(8), d)
+    state = make_state(x, order=order)
+    old = {name: a.copy() for name, a in state.particles.arrays().items()}
+    report = avoid_a_void(state, (1, 2), NO_MERGING)
+    p = state.particles
+    J = np.linalg.det(old["F"])
+    for n in range(len(x), len(x) + report.inserted, report.inserted // 7):
+
+        def mean(values, place=p.x[n]):
+            return grid_average(order, x, old["mass"], values, place)
+
+        F, be = mean(old["F"]), full(mean(old["be"])[None])[0]
+        tolerance = {"rtol": 1e-12, "atol": 1e-12}
+        np.testing.assert_allclose(p.F[n], F * np.cbrt(mean(J) / np.linalg.det(F)), **tolerance)
+        np.testing.assert_allclose(full(p.be[n][None])[0], be / np.cbrt(np.linalg.det(be)), **tolerance)
+        np.testing.assert_allclose(p.C[n], mean(old["C"]), **tolerance)
+        np.testing.assert_allclose(p.dissipation[n], mean(old["dissipation"]), **tolerance)
+        nearest = np.argmin(np.linalg.norm(x - p.x[n], axis=1))
+        assert p.body[n] == old["body"][nearest]
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_uniform_material_stays_uniform(d):
+    state = make_state(scattered(np.random.default_rng(9), d))
+    p = state.particles
+    uniform = {"v": p.v[0], "F": p.F[0], "be": p.be[0], "C": p.C[0], "dissipation": p.dissipation[0]}
+    uniform = {name: value.copy() for name, value in uniform.items()}
+    for name, value in uniform.items():
+        p.arrays()[name][:] = value
+    assert avoid_a_void(state, (1, 2), NO_MERGING).inserted > 50
+    for name, value in uniform.items():
+        # partition of unity: sums of 64 weights and some hundred masses
+        np.testing.assert_allclose(
+            getattr(p, name), np.broadcast_to(value, getattr(p, name).shape), rtol=1e-12, atol=1e-13
+        )
+
+
+def test_stress_of_new_points_is_that_of_their_history_and_others_keep_theirs():
+    x = scattered(np.random.default_rng(10), 3)
+    state = make_state(x)
+    before = state.particles.stress.copy()
+    avoid_a_void(state, (1, 2), NO_MERGING)
+    p = state.particles
+    assert np.array_equal(p.stress[: len(x)], before)
+    expected = p.stress.copy()
+    use = state.laws[0]
+    use.law.stress(p.material, use.mine, use.rows, expected, *use.history(p))
+    assert np.array_equal(p.stress[len(x) :], expected[len(x) :])
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_materials_do_not_mix(d):
+    """Two halves that move in opposite directions: each new point is wholly of one, and neither half's mass changes."""
+    x = scattered(np.random.default_rng(12), d)
+    material = (x[:, 0] > x[:, 0].mean()).astype(np.int32)
+    state = make_state(x, material=material, materials=2)
+    state.particles.v[:] = np.where(material == 1, 1.0, -1.0)[:, None]
+    mass = [state.particles.mass[material == m].sum() for m in (0, 1)]
+    avoid_a_void(state, (1, 2), NO_MERGING)
+    p = state.particles
+    new = slice(len(x), len(p))
+    assert set(p.material[new]) == {0, 1}
+    np.testing.assert_allclose(p.v[new], np.where(p.material[new] == 1, 1.0, -1.0)[:, None] * np.ones(d), rtol=1e-12)
+    np.testing.assert_allclose([p.mass[p.material == m].sum() for m in (0, 1)], mass, rtol=1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize(("hole", "radius"), [(0.7, 1.0), (1.02, 1.5), (1.55, 2.0)])
+def test_a_dart_without_neighbours_within_r_draws_from_farther_ones(d, hole, radius):
+    """A hole of `hole` r around the dart in a fine lattice: the search widens by halves of r until it meets points."""
+    x = lattice((24,) * d, offset=0.3) * 0.5
+    centre = x.mean(axis=0)
+    x = x[np.linalg.norm(x - centre, axis=1) > hole * R]
+    bins = bin_points(x, R)
+    y = bins.coordinates(centre[None])
+    side = np.array([4, 4, 4] if d == 3 else [8, 8, 1])
+    cell = np.floor(y[0]).astype(int)
+    block = np.flatnonzero((bins.blocks == cell // side).all(axis=1))
+    local = np.ravel_multi_index(tuple(cell % side), side)
+    donors = find_donors(bins, Darts(y, block * 64 + local), np.zeros(len(x), np.int32))
+    distance = np.linalg.norm(x - centre, axis=1)
+    assert set(donors.points) == set(np.flatnonzero(distance < radius * R))
+    assert distance[donors.nearest[0]] == distance.min()
+
+
+def test_new_points_draw_one_after_another():
+    donors = Donors(np.array([0, 1]), np.array([0, 2, 4]), np.array([0, 1, 1, 2]))
+    volume = np.array([3.0, 6.0, 9.0])
+    fresh = share(donors, volume)
+    # the first takes a third of 3 and 6; the second a third of the 4 that are left, and of 9
+    np.testing.assert_allclose(fresh, [3.0, 4.0 / 3.0 + 3.0], rtol=1e-15)
+    np.testing.assert_allclose(volume, [2.0, 8.0 / 3.0, 6.0], rtol=1e-15)
+
+
+def test_the_correction_of_velocities_is_the_same_for_a_new_point_and_its_donors():
+    donors = Donors(np.array([0]), np.array([0, 2]), np.array([0, 1]))
+    mass, v = np.array([1.0, 2.0]), np.array([[1.0, 0.0], [0.0, 3.0]])
+    before, momentum = v.copy(), mass @ v
+    interpolated = np.array([[5.0, -1.0]])
+    new_v = interpolated.copy()
+    new_mass = share_mass(donors, mass, v, new_v)
+    np.testing.assert_allclose(mass @ v + new_mass @ new_v, momentum, rtol=1e-15)
+    np.testing.assert_allclose(v - before, np.broadcast_to(new_v - interpolated, v.shape), rtol=1e-14)
+
+
+def test_a_degenerate_average_is_replaced_by_the_nearest_tensor_and_counted():
+    """Half a turn apart about z: their mean has determinant zero."""
+    state = make_state(np.zeros((1, 3)))
+    field = next(f for f in state.particles.fields if f.name == "F")
+    turn = np.diag([-1.0, -1.0, 1.0])
+    mean = 0.5 * (np.eye(3) + turn)[None]
+    tensor, count = restore_determinant(field, mean, np.array([1.331]), turn[None])
+    assert count == 1
+    np.testing.assert_allclose(tensor[0], 1.1 * turn, rtol=1e-14)
