@@ -12,7 +12,7 @@ Every point has the same volume; their sum is the volume of the shape.
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,8 @@ def fill(
             f"filling needs cell > 0, points_per_axis ≥ 1 and jitter between 0 and 1, and got cell = {cell}, "
             f"points_per_axis = {points_per_axis}, jitter = {jitter}"
         )
+    if pattern not in get_args(Pattern):
+        raise SceneError(f"the pattern of a filling is 'lattice' or 'poisson-disk', and got '{pattern}'")
     generator = np.random.default_rng(rng)
     total = volume(shape, dimension, folder)
     program = compile_shape(shape, dimension, folder)

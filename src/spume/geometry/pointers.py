@@ -14,7 +14,7 @@ from numba.extending import intrinsic
 
 def _flatten(kind: Any, path: tuple[int, ...] = ()) -> list[tuple[Any, tuple[int, ...]]]:
     """The scalar and array fields of a named tuple, nested ones included: (type, indices that lead to it)."""
-    if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)):  # noqa: UP038
+    if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)):
         return [leaf for k, field in enumerate(kind) for leaf in _flatten(field, (*path, k))]
     return [(kind, path)]
 

@@ -43,7 +43,14 @@ def _volume(program, corner, size, depth):
                 total += weight
         elif level == depth:
             reach = abs(nx) * hx + abs(ny) * hy + abs(nz) * hz
-            total += weight * min(max(0.5 - 0.5 * s / reach, 0.0), 1.0)
+            # Only a surface with an inside and an outside counts: where two parts share a face, the distance of their
+            # combination can vanish without changing sign.
+            across = s + math.copysign(0.25 * reach, s)
+            other, _, _, _ = distance_and_gradient(program, x - across * nx, y - across * ny, z - across * nz)
+            if (other < 0.0) != (s < 0.0):
+                total += weight * min(max(0.5 - 0.5 * s / reach, 0.0), 1.0)
+            elif s < 0.0:
+                total += weight
         else:
             x, y, z = path[height, 0], path[height, 1], path[height, 2]
             for child in range(children):

@@ -1,0 +1,137 @@
+"""Filling shapes with points."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import cKDTree
+from shape_cases import BY_NAME, A, read
+
+from spume.errors import SceneError
+from spume.geometry.fill import fill
+from spume.geometry.program import distances
+from spume.geometry.shapes import compile_shape, volume
+
+FILLED = ["sphere", "rounded box", "torus", "union with a difference", "plate with holes", "rectangle", "polygon", "ring"]
+PATTERNS = ["lattice", "poisson-disk"]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("name", FILLED)
+def test_points_are_inside_and_their_volumes_sum_to_that_of_the_shape(name, pattern):
+    case = BY_NAME[name]
+    filling = fill(case.shape, case.dimension, 0.05, pattern)
+    assert filling.positions.shape == (len(filling.volume), case.dimension)
+    # A lattice point on the very surface belongs to the shape or not by a shift of up to 3e-6 spacings.
+    assert distances(compile_shape(case.shape, case.dimension), filling.positions).max() <= 3e-6 * 0.025
+    assert filling.volume.sum() == pytest.approx(filling.shape_volume, rel=1e-12)
+    assert filling.shape_volume == volume(case.shape, case.dimension)
+    count = len(filling.positions)
+    spacing = 0.025**case.dimension
+    assert filling.lattice_error == pytest.approx(count * spacing / filling.shape_volume - 1, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", ["sphere", "torus", "circle", "polygon"])
+def test_a_lattice_alone_stands_for_the_volume_to_one_percent(name):
+    case = BY_NAME[name]
+    assert abs(fill(case.shape, case.dimension, 0.04).lattice_error) < 0.01
+
+
+def test_lattice_is_exactly_the_global_one():
+    """Every point (k + 1/2) · cell / points_per_axis inside, and nothing else: all of them tried one by one."""
+    case = BY_NAME["union with a difference"]
+    spacing = 0.0573 / 3  # no face of the shape lies on a lattice point
+    axis = (np.arange(-60, 60) + 0.5) * spacing
+    every = np.stack(np.meshgrid(axis, axis, axis, indexing="ij"), axis=-1).reshape(-1, 3)
+    expected = every[case.inside(every)]
+    found = fill(case.shape, 3, 0.0573, points_per_axis=3).positions
+    order = np.lexsort(found.T[::-1])
+    np.testing.assert_allclose(found[order], expected[np.lexsort(expected.T[::-1])], atol=1e-14)
+
+
+def test_bodies_that_touch_share_no_point_and_leave_none_out():
+    """The common face x = 0.15 lies on lattice points: each must belong to one of the two boxes."""
+    whole = fill(read({"box": {"center": [0, 0, 0], "size": [2, 0.4, 0.4]}}), 3, 0.1, points_per_axis=1)
+    left = fill(read({"box": {"center": [-0.425, 0, 0], "size": [1.15, 0.4, 0.4]}}), 3, 0.1, points_per_axis=1)
+    right = fill(read({"box": {"center": [0.575, 0, 0], "size": [0.85, 0.4, 0.4]}}), 3, 0.1, points_per_axis=1)
+    both = np.concatenate([left.positions, right.positions])
+    assert len(both) == len(whole.positions) == 20 * 4 * 4
+    assert cKDTree(both).query(whole.positions)[0].max() < 1e-12
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_filling_is_reproducible_from_the_seed(pattern):
+    shape = BY_NAME["torus"].shape
+    one, same, other = (fill(shape, 3, 0.08, pattern, jitter=0.7, rng=seed).positions for seed in (1, 1, 2))
+    np.testing.assert_array_equal(one, same)
+    assert one.shape != other.shape or not np.array_equal(one, other)
+    generator = fill(shape, 3, 0.08, pattern, jitter=0.7, rng=np.random.default_rng(1)).positions
+    np.testing.assert_array_equal(one, generator)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0, 1), st.integers(0, 1000))
+def test_jitter_keeps_every_point_in_its_lattice_cell_and_in_the_shape(jitter, seed):
+    case = BY_NAME["torus"]
+    plain = fill(case.shape, 3, 0.1).positions
+    moved = fill(case.shape, 3, 0.1, jitter=jitter, rng=seed).positions
+    assert np.abs(moved - plain).max() <= jitter * 0.05 / 2 + 1e-15
+    assert case.inside(moved).all()
+    if jitter > 0.01:
+        # Uniform in ± a: the mean of |move| is a/2 less what is halved at the surface.
+        assert np.abs(moved - plain).mean() > 0.3 * jitter * 0.05 / 2
+
+
+@pytest.mark.parametrize(("name", "cell"), [("sphere", 0.06), ("rounded box", 0.06), ("circle", 0.02), ("ring", 0.02)])
+def test_poisson_disk_points_keep_their_distance_and_leave_no_hole(name, cell):
+    """Count within 2 % of points_per_axis^d a cell. The least distance r follows from the count: at saturation
+    n r^d / V is 0.734 (0.697 in 2D) [Zhang13], less some 4 % for the darts not thrown, more near the surface: so r is
+    at least (0.6)^(1/d) of the spacing. No inside place is further than 1.3 r from a point."""
+    case = BY_NAME[name]
+    d = case.dimension
+    filling = fill(case.shape, d, cell, "poisson-disk", rng=3)
+    spacing = cell / 2
+    assert abs(filling.lattice_error) <= 0.02 + spacing**d / filling.shape_volume
+    tree = cKDTree(filling.positions)
+    r = tree.query(filling.positions, k=2)[0][:, 1].min()
+    assert r >= 0.6 ** (1 / d) * spacing
+    x = np.random.default_rng(4).uniform(-1, 1, (40_000, d))
+    assert tree.query(x[case.inside(x)])[0].max() < 1.3 * r
+
+
+def test_poisson_disk_fills_parts_that_are_far_apart():
+    far = read({"union": {"of": [A, {"translate": {"shape": A, "by": [500, 300, 0]}}]}})
+    x = fill(far, 3, 0.1, "poisson-disk").positions
+    assert (x[:, 0] > 250).sum() == pytest.approx(len(x) / 2, rel=0.05)
+
+
+def test_a_lattice_of_parts_that_are_far_apart_needs_no_memory_for_what_lies_between():
+    far = read({"union": {"of": [A, {"translate": {"shape": A, "by": [5e4, 3e4, 1e4]}}]}})
+    assert len(fill(far, 3, 0.1).positions) == pytest.approx(2 * 4 / 3 * math.pi * 8**3, rel=0.02)
+
+
+def test_a_shape_too_thin_for_the_cell_is_an_error_that_says_which_cell_would_do():
+    sheet = read({"box": {"center": [0, 0, 0.001], "size": [1, 1, 0.01]}})
+    with pytest.raises(SceneError, match=r"too thin; cell = [\d.e-]+ would do") as caught:
+        fill(sheet, 3, 0.1, "lattice")
+    cell = float(str(caught.value).split("cell = ")[2].split(" ")[0])
+    assert abs(fill(sheet, 3, cell, "lattice").lattice_error) <= 0.1
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "sentence"),
+    [
+        ({"half_space": {"point": [0, 0, 0], "normal": [0, 1, 0]}}, {}, "the shape 'half_space' has no end"),
+        (A, {"cell": 0.0}, "cell > 0"),
+        (A, {"cell": math.nan}, "cell > 0"),
+        (A, {"points_per_axis": 0}, "points_per_axis ≥ 1"),
+        (A, {"jitter": 1.5}, "jitter between 0 and 1"),
+        (A, {"pattern": "hexagonal"}, "pattern"),
+        (A, {"cell": 5.0}, "too small or too thin"),
+    ],
+)
+def test_a_filling_that_cannot_be_is_an_error(table, options, sentence):
+    with pytest.raises(SceneError, match=sentence):
+        fill(read(table), 3, **{"cell": 0.1, **options})
