@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 SCENE_MODELS = {
     "mpm": "spume.scene.mpm:MpmScene",
     "continuum-foam": "spume.scene.continuum_foam:ContinuumFoamScene",
+    "dry-foam": "spume.scene.dry_foam:DryFoamScene",
 }
 """Where the scene model of each method is."""
 

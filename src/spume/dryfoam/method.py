@@ -1,0 +1,159 @@
+"""The dry foam as a method of the frame loop."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.dryfoam.foam import Foam
+from spume.dryfoam.network import Network
+from spume.dryfoam.statistics import summary
+from spume.fields import Field
+from spume.run.method import Estimate, Progress
+
+if TYPE_CHECKING:
+    from spume.scene.dry_foam import DryFoamScene
+
+SECONDS_PER_CELL_STEP = 1.5e-4
+"""Wall time of a coarsening step per cell on the project's kind of machine [s]."""
+BYTES_PER_CELL = 12_000
+"""Peak memory per cell: the factors of the sparse system."""
+
+FIELDS = (
+    Field("positions", (2,), unit="m", description="vertices"),
+    Field("half_angles", unit="rad", description="half the angle a film turns left by, from its first end"),
+    Field("origin", dtype="int64", description="vertex each half-edge starts at; 2e and 2e+1 are film e"),
+    Field("next", dtype="int64", description="half-edge after each one, around the cell on its left"),
+    Field("previous", dtype="int64", description="half-edge before each one"),
+    Field("cell", dtype="int64", description="cell left of each half-edge, -1 is the outside"),
+    Field("shift", (2,), dtype="int64", description="lattice vectors between stored and true end of a half-edge"),
+    Field("pressures", unit="N/m", description="pressure of each cell"),
+    Field("targets", unit="m²", description="area of each cell"),
+    Field("labels", dtype="int64", description="number each cell keeps for life"),
+    Field("lattice", (2,), unit="m", description="columns are the lattice vectors of the box, zero for a free foam"),
+)
+
+
+class DryFoamMethod:
+    """Coarsening, deformation and bursting of a dry foam, in the order of their times."""
+
+    name: ClassVar[str] = "dry-foam"
+
+    def __init__(self, scene: "DryFoamScene") -> None:
+        self.scene = scene
+        self.time = 0.0
+        self.steps = 0
+        self.last_step = 0.0
+        self.strain = 0.0
+        table = scene.foam
+        shape = _signed_distance(table.shape) if table.shape is not None else None
+        self.foam = Foam.voronoi(
+            table.cells, table.boundary, scene.seed, table.tension,
+            scene.coarsening.diffusion if scene.coarsening else 1.0,
+            cell_area=table.cell_area, seeds=table.seeds, polydispersity=table.polydispersity, shape=shape,
+        )  # fmt: skip
+        if table.start == "equilibrium":
+            self.foam.equilibrate()
+
+    @classmethod
+    def estimate(cls, scene: "DryFoamScene") -> Estimate:
+        """The cost of `scene`, from the law of growth ⟨A⟩ = A0 + 1.2 K T t."""
+        cells, steps, work = float(scene.foam.cells), 0.0, 30.0 * scene.foam.cells
+        if scene.coarsening is not None:
+            per_mean_area = 1.2 * scene.coarsening.diffusion * scene.foam.tension / scene.foam.cell_area
+            least = max(scene.coarsening.until_cells, cells / (1.0 + per_mean_area * scene.duration))
+            steps = np.log(cells / least) / (1.2 * scene.coarsening.event_tolerance)
+            work += (cells - least) / (1.2 * scene.coarsening.event_tolerance)
+        if scene.deformation is not None:
+            increments = abs(scene.deformation.rate) * scene.duration / scene.deformation.increment
+            steps += increments
+            work += 2.0 * increments * cells
+        seconds = SECONDS_PER_CELL_STEP * work
+        return Estimate(int(cells), int(BYTES_PER_CELL * cells) + 200_000_000, int(steps) + 1, float(seconds))
+
+    def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
+        """Advance to `until` [s]; False when interrupted before."""
+        if not self.foam.equilibrated:
+            self.foam.equilibrate()
+        while self.time < until:
+            if interrupted():
+                return False
+            self._step(min(until, self._next_collapse()))
+            self._burst()
+            report(Progress(self.time, self.foam.cells, self.steps, self.last_step))
+        return True
+
+    def _next_collapse(self) -> float:
+        return min((entry.time for entry in self.scene.collapse if entry.time > self.time), default=np.inf)
+
+    def _step(self, until: float) -> None:
+        """One step of coarsening, deformation or both, no further than `until` [s]."""
+        rule, deformation = self.scene.coarsening, self.scene.deformation
+        dt = until - self.time
+        if deformation is not None and deformation.rate != 0.0:
+            dt = min(dt, deformation.increment / abs(deformation.rate))
+        if rule is not None and self.foam.cells > rule.until_cells:
+            events = self.foam.coarsen(
+                dt, until_cells=rule.until_cells, scheme=rule.scheme, event_tolerance=rule.event_tolerance, most_steps=1
+            )
+            dt = min(dt, events.duration)
+        if deformation is not None:
+            move = self.foam.shear if deformation.kind == "shear" else self.foam.extend
+            move(deformation.rate * dt, steps=1)
+            self.strain += deformation.rate * dt
+        # exactly the frame's time, whatever the sum of steps rounds to
+        self.time = until if self.time + dt >= until * (1.0 - 1e-12) else self.time + dt
+        self.foam.time = self.time
+        self.last_step = dt
+        self.steps += 1
+
+    def _burst(self) -> None:
+        for entry in self.scene.collapse:
+            if self.time - self.last_step < entry.time <= self.time or (entry.time == 0.0 and self.steps == 1):
+                index = np.flatnonzero(self.foam.labels == entry.cell)
+                if len(index):
+                    self.foam.collapse(int(index[0]))
+
+    def declarations(self) -> tuple[Field, ...]:
+        """The arrays of the network."""
+        return FIELDS
+
+    def frame(self) -> dict[str, NDArray[Any]]:
+        """The network."""
+        return self.foam.network.arrays()
+
+    def diagnostics(self) -> dict[str, Any]:
+        """Counts, energy, stress and the statistics of cells."""
+        return {
+            "points": self.foam.cells,
+            "steps": self.steps,
+            "dt": self.last_step,
+            "strain": self.strain,
+            **summary(self.foam),
+        }
+
+    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """The network and the counters."""
+        foam = self.foam
+        values = {
+            "time": self.time, "steps": self.steps, "last_step": self.last_step, "strain": self.strain,
+            "flips": foam.flips, "vanished": foam.vanished, "equilibrated": foam.equilibrated,
+        }  # fmt: skip
+        return {name: array.copy() for name, array in foam.network.arrays().items()}, values
+
+    def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
+        """Take up a checkpoint."""
+        foam = self.foam
+        foam.network = Network(**{name: np.array(array) for name, array in arrays.items()})
+        self.time = foam.time = values["time"]
+        self.steps, self.last_step, self.strain = values["steps"], values["last_step"], values["strain"]
+        foam.flips, foam.vanished, foam.equilibrated = values["flips"], values["vanished"], values["equilibrated"]
+
+
+def _signed_distance(shape: Any) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    from spume.geometry.program import distances
+    from spume.geometry.shapes import compile_shape
+
+    program = compile_shape(shape, 2)
+    return lambda points: distances(program, points)

@@ -1,0 +1,98 @@
+"""Scenes of the two-dimensional dry foam."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from spume.geometry.shapes import Shape
+from spume.scene.common import Count, NotNegative, Number, Positive, Scene, Table
+from spume.scene.problems import Problem
+
+
+class FoamTable(Table):
+    """The bubbles and their films at the start."""
+
+    cells: Annotated[int, Field(strict=True, ge=2)] = Field(description="number of bubbles")
+    boundary: Literal["periodic", "free"] = Field(
+        default="periodic", description="a box that repeats, or a cluster with the atmosphere around it"
+    )
+    seeds: Literal["random", "poisson-disk", "hexagonal"] = Field(
+        default="random", description="arrangement of the Voronoi seeds; 'hexagonal' for a free cluster only"
+    )
+    cell_area: Positive = Field(default=1.0, description="mean area of a bubble [m²]")
+    polydispersity: NotNegative | None = Field(
+        default=None, description="standard deviation over mean of the areas [1]; those of the Voronoi cells if absent"
+    )
+    shape: Shape | None = Field(
+        default=None, description="outline of a free cluster, scaled to hold the bubbles; a disc if absent"
+    )
+    tension: Positive = Field(default=1.0, description="film tension T, twice the surface tension [N]")
+    start: Literal["equilibrium", "voronoi"] = Field(
+        default="equilibrium", description="whether frame 0 is in equilibrium or shows the bare Voronoi diagram"
+    )
+
+
+class CoarseningTable(Table):
+    """Diffusion of gas through the films."""
+
+    diffusion: Positive = Field(description="gas through a film per time, length and pressure difference, K [m³/(N s)]")
+    scheme: Literal["adaptive", "unit"] = Field(
+        default="adaptive", description="steps to the next event, or unit time steps of von Neumann's law [DryFoam]"
+    )
+    event_tolerance: Positive = Field(
+        default=0.005, description="accuracy of the times of T1 and T2 events, in mean areas over K T [1]"
+    )
+    until_cells: Count = Field(default=1, description="number of bubbles at which coarsening stops")
+
+
+class DeformationTable(Table):
+    """Quasi-static deformation of the box, or of the edge of a free cluster."""
+
+    kind: Literal["shear", "extension"] = Field(default="shear", description="simple shear, or extension at equal area")
+    rate: Number = Field(description="strain per time [1/s]")
+    increment: Positive = Field(default=0.01, description="largest strain between two equilibria [1]")
+
+
+class Collapse(Table):
+    """A bubble that is made to burst."""
+
+    time: NotNegative = Field(description="when [s]")
+    cell: Annotated[int, Field(strict=True, ge=0)] = Field(description="number of the bubble, from 0")
+
+
+class DryFoamScene(Scene):
+    """A scene of the vertex model of a dry foam."""
+
+    method: Literal["dry-foam"] = Field(description="name of the simulation method")
+    dimension: Literal[2] = Field(default=2, description="dimension: the model is plane")
+    foam: FoamTable = Field(description="the bubbles and their films")
+    coarsening: CoarseningTable | None = Field(default=None, description="diffusion of gas; none if absent")
+    deformation: DeformationTable | None = Field(default=None, description="imposed deformation; none if absent")
+    collapse: tuple[Collapse, ...] = Field(default=(), description="bubbles made to burst")
+
+    def problems(self) -> list[Problem]:
+        """What is wrong across the scene."""
+        found = []
+        if self.foam.boundary == "periodic" and self.foam.shape is not None:
+            found.append(Problem("foam.shape", "is given, but a periodic foam fills its box: leave it out"))
+        if self.foam.boundary == "periodic" and self.foam.seeds == "hexagonal":
+            found.append(Problem("foam.seeds", "is 'hexagonal', which needs the boundary 'free'"))
+        bursting = [entry.cell for entry in self.collapse]
+        for k, entry in enumerate(self.collapse):
+            if entry.cell >= self.foam.cells:
+                found.append(
+                    Problem(f"collapse.{k}.cell", f"is {entry.cell}: the bubbles are numbered 0 to {self.foam.cells - 1}")
+                )
+            if entry.cell in bursting[:k]:
+                found.append(Problem(f"collapse.{k}.cell", f"is {entry.cell}, which has burst already"))
+        if self.coarsening is not None and self.coarsening.scheme == "unit" and self.frame_rate > 1:
+            found.append(Problem("frame_rate", "must be at most 1 with the unit scheme, whose steps take one second"))
+        return found
+
+    def coarser(self) -> tuple[Scene, str]:
+        """The scene with a quarter of the bubbles."""
+        cells = max(2, self.foam.cells // 4)
+        tables: dict[str, Any] = self.resolved()
+        tables["foam"] = {**tables["foam"], "cells": cells}
+        tables["collapse"] = [entry for entry in tables.get("collapse", []) if entry["cell"] < cells]
+        return Scene(**tables), f"{cells} bubbles instead of {self.foam.cells}"
