@@ -1,0 +1,71 @@
+"""Files of a dry foam for other programs: SVG with exact arcs, VTK (legacy, polygons with cell data)."""
+
+from pathlib import Path
+
+import numpy as np
+
+from spume.dryfoam.drawing import box_translation, cell_half_edges, cell_outlines, half_edge_chords
+from spume.dryfoam.network import Network
+
+
+def _cell_path(network: Network, loop: list[int], chords: np.ndarray) -> str:
+    """SVG path of a cell: one arc command a film. SVG's y axis points down, so y changes sign and arcs change sense."""
+    ends = np.cumsum(chords[loop], axis=0)
+    start = network.positions[network.origin[loop[0]]]
+    start = start + box_translation(network, start + ends.mean(axis=0))
+    words = [f"M {start[0]:.9g} {-start[1]:.9g}"]
+    for h, end in zip(loop, start + ends, strict=True):
+        theta = network.half_angles[h >> 1] * (1.0 if h % 2 == 0 else -1.0)
+        if abs(theta) < 1e-7:
+            words.append(f"L {end[0]:.9g} {-end[1]:.9g}")
+            continue
+        radius = np.hypot(*chords[h]) / (2.0 * abs(np.sin(theta)))
+        large, sweep = int(2.0 * abs(theta) > np.pi), int(theta < 0)
+        words.append(f"A {radius:.9g} {radius:.9g} 0 {large} {sweep} {end[0]:.9g} {-end[1]:.9g}")
+    return " ".join([*words, "Z"])
+
+
+def save_svg(network: Network, path: str | Path) -> None:
+    """Writes the foam as SVG, every film an exact circular arc, every cell a path with its number and pressure."""
+    outlines = np.concatenate(cell_outlines(network))
+    low, high = outlines.min(axis=0), outlines.max(axis=0)
+    width = 0.02 * np.sqrt(network.targets.mean())
+    span = high - low
+    lines = [
+        '<svg xmlns="http://www.w3.org/2000/svg" '
+        f'viewBox="{low[0] - width:.9g} {-high[1] - width:.9g} {span[0] + 2 * width:.9g} {span[1] + 2 * width:.9g}">',
+        f'<g fill="white" stroke="black" stroke-width="{width:.4g}" stroke-linejoin="round">',
+    ]
+    if network.vertices == 0:
+        lines.append(f'<circle cx="0" cy="0" r="{np.sqrt(network.targets[0] / np.pi):.9g}"/>')
+    else:
+        chords = half_edge_chords(network)
+        for f, loop in enumerate(cell_half_edges(network)):
+            data = f'id="cell-{network.labels[f]}" data-pressure="{network.pressures[f]:.9g}"'
+            lines.append(f'<path {data} d="{_cell_path(network, loop, chords)}"/>')
+    lines += ["</g>", "</svg>", ""]
+    Path(path).write_text("\n".join(lines), encoding="utf-8")
+
+
+def save_vtk(network: Network, path: str | Path) -> None:
+    """Writes the cells as polygons (arcs in steps of 6°) to a legacy VTK file, with pressure, area, sides and label."""
+    outlines = cell_outlines(network)
+    points = np.concatenate(outlines)
+    counts = [len(outline) for outline in outlines]
+    lines = ["# vtk DataFile Version 3.0", "dry foam", "ASCII", "DATASET POLYDATA", f"POINTS {len(points)} double"]
+    lines += [f"{x:.12g} {y:.12g} 0" for x, y in points]
+    lines.append(f"POLYGONS {len(counts)} {len(points) + len(counts)}")
+    begin = 0
+    for count in counts:
+        lines.append(f"{count} " + " ".join(str(begin + k) for k in range(count)))
+        begin += count
+    lines.append(f"CELL_DATA {len(counts)}")
+    sides = network.sides() if network.vertices else np.zeros(1, dtype=np.int64)
+    for name, kind, values in (
+        ("pressure", "double", network.pressures),
+        ("area", "double", network.targets),
+        ("sides", "int", sides),
+        ("label", "int", network.labels),
+    ):
+        lines += [f"SCALARS {name} {kind} 1", "LOOKUP_TABLE default", *(f"{value:.12g}" for value in values)]
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")

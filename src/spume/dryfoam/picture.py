@@ -1,0 +1,110 @@
+"""Pictures of a dry foam with matplotlib: cells shaded by pressure, sides or area; films; a page of statistics."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from spume.dryfoam.drawing import cell_outlines
+from spume.dryfoam.network import Floats, Network
+from spume.dryfoam.statistics import aboav_weaire, second_moment, side_distribution
+from spume.errors import MissingExtra, SceneError
+
+Shading = Literal["pressure", "sides", "area", "none"]
+COLOUR_MAPS = {"pressure": "Blues", "sides": "RdYlBu_r", "area": "viridis"}
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib
+    except ImportError:
+        raise MissingExtra("look", "matplotlib", "drawing a dry foam") from None
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    return pyplot
+
+
+def shading_values(network: Network, shading: Shading) -> Floats:
+    """The number by which each cell is shaded, shape (F,)."""
+    if shading == "pressure":
+        return network.pressures
+    if shading == "sides":
+        return network.sides().astype(float)
+    if shading == "area":
+        return network.targets
+    raise SceneError(f"cells are shaded by 'pressure', 'sides', 'area' or 'none', found '{shading}'")
+
+
+def draw(axes: Any, network: Network, shading: Shading = "pressure", line_width: float | None = None) -> None:
+    """Draws the foam into matplotlib axes; the cells of a periodic foam stand where their centres are in the box."""
+    from matplotlib.collections import PolyCollection
+
+    outlines = cell_outlines(network)
+    width = line_width if line_width is not None else float(np.clip(30.0 / np.sqrt(len(outlines)), 0.15, 2.0))
+    cells = PolyCollection(outlines, linewidths=width, edgecolors="black")
+    if shading == "none":
+        cells.set_facecolor("white")
+    else:
+        cells.set_array(shading_values(network, shading))
+        cells.set_cmap(COLOUR_MAPS[shading])
+        if shading == "sides":
+            cells.set_clim(3, 9)
+        elif len(outlines) > 20:  # a few tiny cells of huge pressure would take all the colours
+            cells.set_clim(*np.percentile(shading_values(network, shading), [1, 99]))
+    axes.add_collection(cells)
+    axes.set_aspect("equal")
+    axes.autoscale_view()
+    axes.axis("off")
+
+
+def save_picture(network: Network, path: str | Path, shading: Shading = "pressure", size: float = 8.0) -> None:
+    """Writes a picture of the foam to `path` (PNG, PDF …), `size` inches wide."""
+    pyplot = _pyplot()
+    figure, axes = pyplot.subplots(figsize=(size, size))
+    draw(axes, network, shading)
+    figure.savefig(path, dpi=150, bbox_inches="tight")
+    pyplot.close(figure)
+
+
+def save_film(networks: Sequence[Network], path: str | Path, shading: Shading = "pressure", rate: float = 12.0) -> None:
+    """Writes a film of `networks`, `rate` pictures a second, to `path` (GIF, or MP4 where ffmpeg is installed)."""
+    pyplot = _pyplot()
+    from matplotlib.animation import FFMpegWriter, PillowWriter
+
+    figure, axes = pyplot.subplots(figsize=(6.4, 6.4))
+    writer = PillowWriter(fps=rate) if str(path).endswith(".gif") else FFMpegWriter(fps=rate)
+    if not writer.isAvailable():
+        raise SceneError("a film of this kind needs ffmpeg: give a name that ends in .gif")
+    with writer.saving(figure, str(path), dpi=100):
+        for network in networks:
+            axes.clear()
+            draw(axes, network, shading)
+            axes.set_title(f"{network.cells} bubbles")
+            writer.grab_frame()
+    pyplot.close(figure)
+
+
+def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: str | Path) -> None:
+    """Writes one page: side distribution and Aboav-Weaire plot of `network`; ⟨A⟩, energy and μ2 in time from `records`,
+    the diagnostics of a run's frames with their times."""
+    pyplot = _pyplot()
+    figure, axes = pyplot.subplots(2, 3, figsize=(12, 7))
+    n, part = side_distribution(network)
+    axes[0, 0].bar(n, part, color="steelblue")
+    axes[0, 0].set(xlabel="sides n", ylabel="part of cells", title=f"μ2 = {second_moment(network):.3f}")
+    k, product = aboav_weaire(network)
+    axes[0, 1].plot(k, product, "o")
+    axes[0, 1].plot(k, 5.0 * k + 6.0 + second_moment(network), "-", label="5 n + 6 + μ2")
+    axes[0, 1].set(xlabel="sides n", ylabel="n m(n)", title="Aboav-Weaire")
+    axes[0, 1].legend()
+    time = [record["time"] for record in records]
+    for place, name, label in (((0, 2), "mean_area", "⟨A⟩ [m²]"), ((1, 0), "energy", "energy [J/m]"), ((1, 1), "mu2", "μ2")):
+        axes[place].plot(time, [record[name] for record in records], ".-")
+        axes[place].set(xlabel="time [s]", ylabel=label)
+    axes[1, 2].loglog(time, [record["cells"] for record in records], ".-")
+    axes[1, 2].set(xlabel="time [s]", ylabel="cells")
+    figure.tight_layout()
+    figure.savefig(path, dpi=120)
+    pyplot.close(figure)
