@@ -1,0 +1,83 @@
+"""The Newton system is the derivative of the residuals, and residuals those of the energy at fixed areas."""
+
+import numpy as np
+import pytest
+
+from spume.dryfoam import Foam
+from spume.dryfoam.geometry import angles, cell_areas, energy, film_lengths
+from spume.dryfoam.system import NewtonSystem, residual_kernel
+
+TENSION = 1.7
+
+
+def residual(network):
+    force, bend, chord = np.empty((network.vertices, 2)), np.empty(network.films), np.empty(network.films)
+    residual_kernel(
+        network.chords(), network.half_angles, network.origin, network.cell, network.pressures, TENSION, force, bend, chord
+    )
+    return force, bend, cell_areas(network) - network.targets
+
+
+def lagrangian(network):
+    return energy(network, TENSION) - network.pressures @ (cell_areas(network) - network.targets)
+
+
+@pytest.fixture(params=["periodic", "free"])
+def bent(request):
+    network = Foam.voronoi(6, request.param, seed=3, seeds="poisson-disk").network
+    generator = np.random.default_rng(1)
+    network.half_angles += generator.uniform(-0.5, 0.5, network.films)
+    network.half_angles[0] = 1.7  # beyond a half circle
+    network.pressures = generator.normal(size=network.cells)
+    return network
+
+
+def test_residuals_are_derivatives_of_the_lagrangian(bent):
+    # Central differences, step 1e-6: truncation ~1e-12 f''', rounding ~1e-10.
+    force, bend, _ = residual(bent)
+    for array, expected in ((bent.positions, force), (bent.half_angles, bend)):
+        for k in range(array.size):
+            kept = array.flat[k]
+            values = []
+            for step in (-1e-6, 1e-6):
+                array.flat[k] = kept + step
+                values.append(lagrangian(bent))
+            array.flat[k] = kept
+            assert (values[1] - values[0]) / 2e-6 == pytest.approx(expected.flat[k], abs=2e-8)
+
+
+def test_the_newton_step_solves_the_linearised_equations(bent):
+    """With the curvature of every film consistent with its pressures the matrix is the exact derivative, so the step z
+    must change the residual r by -r to first order; the remainder falls as the square of the part of the step taken."""
+    foam = Foam(bent, TENSION)
+    foam.equilibrate(tolerance=1e-12)
+    network = foam.network
+    generator = np.random.default_rng(2)
+    network.positions += 1e-4 * generator.normal(size=network.positions.shape)
+    remainders = []
+    force, bend, area = residual(network)
+    system = NewtonSystem(network, TENSION, np.full(network.vertices, 1e-10), force, area, np.full(network.cells, 1e-12))
+    solution = np.linalg.solve(system.matrix.toarray(), system.right)
+    moves, dpressure, steps = system.split(solution)
+    network.positions += moves
+    network.pressures += dpressure
+    network.half_angles += steps
+    after = residual(network)
+    for old, new in zip((force, bend, area), after, strict=True):
+        remainders.append(np.max(np.abs(new)) / max(np.max(np.abs(force)), np.max(np.abs(area))))
+    assert max(remainders) < 0.02  # the perturbation is 1e-4 of a cell, the second order 1e-4 times a stiffness ratio
+
+
+def test_areas_lengths_and_angles_of_a_polygonal_oracle():
+    """An obvious oracle: each arc replaced by chords of δ = 4e-5 rad, whose area errs by R² Φ δ²/12."""
+    from spume.dryfoam.drawing import cell_outlines
+
+    foam = Foam.voronoi(5, "free", seed=1, seeds="poisson-disk")
+    foam.equilibrate()
+    for outline, area in zip(cell_outlines(foam.network, 4e-5), foam.areas, strict=True):
+        x, y = (outline - outline[0]).T
+        assert 0.5 * np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)) == pytest.approx(area, rel=1e-7)
+    total = sum(np.sum(np.hypot(*(np.roll(o, -1, axis=0) - o).T)) for o in cell_outlines(foam.network, 4e-5))
+    edge = np.sum(film_lengths(foam.network)[np.any(foam.network.cell.reshape(-1, 2) == -1, axis=1)])
+    assert 0.5 * (total + edge) == pytest.approx(np.sum(foam.film_lengths), rel=1e-7)
+    assert angles(foam.network).reshape(-1).sum() == pytest.approx(2 * np.pi * foam.network.vertices, rel=1e-12)
