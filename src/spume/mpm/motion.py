@@ -45,11 +45,13 @@ def _make_move(dimension: int, order: int):
                             v[p, 2] = uz
                     square = 0.0
                     for q in range(D):
-                        x[p, q] += dt * v[p, q]
                         square += v[p, q] * v[p, q]
-                    if not square < np.inf:
-                        broken = p
-                    fastest = max(fastest, square)
+                    if square < np.inf:
+                        for q in range(D):
+                            x[p, q] += dt * v[p, q]
+                        fastest = max(fastest, square)
+                    else:
+                        broken = p  # and stays where it was, so that the place can be told
             speed[task] = math.sqrt(fastest)
             culprit[task] = broken
 

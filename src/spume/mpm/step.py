@@ -82,7 +82,7 @@ def collide_and_move(state: State, dt: float) -> None:
 
 
 def _report_broken_point(state: State, point: int, dt: float) -> None:
-    place = ", ".join(f"{c:.4g}" for c in state.particles.x[point] - np.nan_to_num(dt * state.particles.v[point]))
+    place = ", ".join(f"{c:.4g}" for c in state.particles.x[point])
     law, _ = state.materials[int(state.particles.material[point])]
     raise RunFailed(
         f"the velocity of point {point} near ({place}) is not finite at t = {state.time + dt:.6g} s (dt = {dt:.3g} s, "
