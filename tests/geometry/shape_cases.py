@@ -100,7 +100,7 @@ def around_segment(start, end, radius):
 
 
 def box_surface(center, size, rounding=0.0):
-    """From a random place in a shell around the inner box, to its nearest place of that box, and out by the rounding."""
+    """From a random place around the inner box, to the nearest place of that box, and out by the rounding."""
     center, half = np.array(center, dtype=float), np.array(size, dtype=float) / 2 - rounding
 
     def surface(rng, n):
@@ -392,9 +392,7 @@ COMBINED = [
                 "about": [0.2, 0.0, 0.1],
             }
         },
-        lambda x: IN_SLAB(
-            rotated(np.array([0.2, 0.0, 0.1]) + (x - np.array([0.2, 0.0, 0.1])) / 0.6, AXIS, -90, C3)
-        ),
+        lambda x: IN_SLAB(rotated(np.array([0.2, 0.0, 0.1]) + (x - np.array([0.2, 0.0, 0.1])) / 0.6, AXIS, -90, C3)),
     ),
     Case(
         "repeat",
@@ -419,7 +417,9 @@ COMBINED = [
                 "minus": [
                     {
                         "repeat": {
-                            "shape": {"cylinder": {"center": [-0.4, -0.4, 0], "radius": 0.06, "height": 1, "axis": [0, 0, 1]}},
+                            "shape": {
+                                "cylinder": {"center": [-0.4, -0.4, 0], "radius": 0.06, "height": 1, "axis": [0, 0, 1]}
+                            },
                             "count": [5, 5, 1],
                             "spacing": [0.2, 0.2, 0],
                         }
@@ -427,9 +427,11 @@ COMBINED = [
                 ],
             }
         },
-        lambda x: in_box([0, 0, 0], [1, 1, 0.2])(x)
-        & ~np.any(
-            [norm(x[:, :2] - [-0.4 + 0.2 * i, -0.4 + 0.2 * j]) < 0.06 for i in range(5) for j in range(5)], axis=0
+        lambda x: (
+            in_box([0, 0, 0], [1, 1, 0.2])(x)
+            & ~np.any(
+                [norm(x[:, :2] - [-0.4 + 0.2 * i, -0.4 + 0.2 * j]) < 0.06 for i in range(5) for j in range(5)], axis=0
+            )
         ),
     ),
     Case(

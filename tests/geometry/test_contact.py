@@ -133,7 +133,13 @@ def test_moving_obstacles_act_where_they_are_with_the_velocity_of_their_surface(
 
 def test_distance_normal_and_velocity_of_an_obstacle_follow_finite_differences():
     """In space for the normal, and in time for the velocity: a point carried along keeps its distance."""
-    shape = read({"union": {"of": [COMBINED[0].table, {"torus": {"center": [0, 0.5, 0], "major_radius": 0.5, "minor_radius": 0.1}}]}})
+    shape = read(
+        {
+            "union": {
+                "of": [COMBINED[0].table, {"torus": {"center": [0, 0.5, 0], "major_radius": 0.5, "minor_radius": 0.1}}]
+            }
+        }
+    )
     obstacles = ObstacleSet([Obstacle(shape, motion=Turn(axis=(1, 2, 3), about=(0.2, 0, 0), rate=2.0))], 3)
     h = 1e-6
     for x in np.random.default_rng(1).uniform(-1, 1, (50, 3)):

@@ -14,7 +14,17 @@ from spume.geometry.fill import fill
 from spume.geometry.program import distances
 from spume.geometry.shapes import compile_shape, volume
 
-FILLED = ["sphere", "rounded box", "torus", "union with a difference", "plate with holes", "rectangle", "polygon", "ring"]
+FILLED = {
+    "sphere": 0.08,
+    "rounded box": 0.08,
+    "torus": 0.08,
+    "union with a difference": 0.08,
+    "plate with holes": 0.05,
+    "rectangle": 0.05,
+    "polygon": 0.05,
+    "ring": 0.05,
+}
+"""Shapes and the cells [m] to fill them with."""
 PATTERNS = ["lattice", "poisson-disk"]
 
 
@@ -22,15 +32,15 @@ PATTERNS = ["lattice", "poisson-disk"]
 @pytest.mark.parametrize("name", FILLED)
 def test_points_are_inside_and_their_volumes_sum_to_that_of_the_shape(name, pattern):
     case = BY_NAME[name]
-    filling = fill(case.shape, case.dimension, 0.05, pattern)
+    spacing = FILLED[name] / 2
+    filling = fill(case.shape, case.dimension, FILLED[name], pattern)
     assert filling.positions.shape == (len(filling.volume), case.dimension)
     # A lattice point on the very surface belongs to the shape or not by a shift of up to 3e-6 spacings.
-    assert distances(compile_shape(case.shape, case.dimension), filling.positions).max() <= 3e-6 * 0.025
+    assert distances(compile_shape(case.shape, case.dimension), filling.positions).max() <= 3e-6 * spacing
     assert filling.volume.sum() == pytest.approx(filling.shape_volume, rel=1e-12)
     assert filling.shape_volume == volume(case.shape, case.dimension)
     count = len(filling.positions)
-    spacing = 0.025**case.dimension
-    assert filling.lattice_error == pytest.approx(count * spacing / filling.shape_volume - 1, abs=1e-12)
+    assert filling.lattice_error == pytest.approx(count * spacing**case.dimension / filling.shape_volume - 1, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", ["sphere", "torus", "circle", "polygon"])

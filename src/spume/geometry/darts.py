@@ -212,11 +212,15 @@ def _throw_at_parts(program, cells, board, active, half, r, state, count):
     children = 4 if flat else 8
     remain = np.empty((children * len(active), 4))
     kept = 0
+    last, near = -1, 0
     for a in range(len(active)):
         n = int(active[a, 0])
         i, j, k = cells[n, 0], cells[n, 1], cells[n, 2]
+        if board.owner[_address(b, i, j, k)] >= 0:
+            continue
         x, y, z = active[a, 1], active[a, 2], 0.0 if flat else active[a, 3]
-        near = _gather(b, i, j, k)
+        if n != last:  # parts of one cell stand together in the list
+            last, near = n, _gather(b, i, j, k)
         if _covered(b, near, x, y, z, 2.0 * half, 2.0 * hz, r):
             continue
         for child in range(children):

@@ -142,7 +142,7 @@ def _too_thin(
     d = len(lower)
     found = (
         f"the points that fill the shape '{name}' at cell = {cell:g} m stand for {100 * (1 + error):.3g} % of its "
-        "volume, because it is too small or too thin"
+        "volume, because it, or a part of it, is too small or too thin"
     )
     for halvings in range(1, 12):
         finer = spacing / 2**halvings

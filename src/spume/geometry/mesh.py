@@ -106,10 +106,12 @@ def _sample(
     inside = (winding > 0.5).reshape(counts)
     values = np.where(inside, -1.0, 1.0) * distance.reshape(counts)
     if not watertight:
-        values = _close_gaps(values, inside, spacing)
+        values = _close_gaps(values, spacing)
     if not inside.any():
         raise SceneError(f"the mesh '{path.name}' has no inside at a resolution of {spacing:g} m: lower 'resolution'")
-    return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, _steepest(values, spacing)))
+    values = _flattened(values, spacing)
+    steepest = float(_slopes(values, spacing).max())
+    return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, steepest))
 
 
 def _check_decisive(winding: NDArray[np.float64], path: Path) -> None:
@@ -122,17 +124,34 @@ def _check_decisive(winding: NDArray[np.float64], path: Path) -> None:
         )
 
 
-def _close_gaps(values: NDArray[np.float64], inside: NDArray[np.bool_], spacing: float) -> NDArray[np.float64]:
-    """Put a surface into narrow gaps, where no triangle separates inside from outside: no sample is further from the
-    surface than from the nearest sample of the other side, half a spacing less."""
-    from scipy.ndimage import distance_transform_edt  # slow to import, and few scenes have open meshes
+def _close_gaps(values: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
+    """Put a surface into narrow gaps, where no triangle separates inside from outside: two samples side by side, one in
+    and one out, are together at most a spacing from the surface between them."""
+    share = np.ones_like(values)
+    for axis in range(3):
+        first = [slice(None)] * 3
+        second = [slice(None)] * 3
+        first[axis], second[axis] = slice(None, -1), slice(1, None)
+        a, b = values[tuple(first)], values[tuple(second)]
+        apart = np.abs(a) + np.abs(b)
+        part = np.where((a < 0) != (b < 0), spacing / np.maximum(apart, spacing), 1.0)
+        for side in (tuple(first), tuple(second)):
+            share[side] = np.minimum(share[side], part)
+    return share * values
 
-    other = np.where(inside, distance_transform_edt(inside), distance_transform_edt(~inside)) - 0.5
-    return np.copysign(np.minimum(np.abs(values), spacing * other), values)
+
+def _flattened(values: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
+    """Interpolated across a kink, such as the centre of a ball, a distance is too steep, by up to √3. If there are
+    kinks only at some depth b and more, the distance is kept up to b and grows by 1/√3 of it from there: so it need not
+    be scaled down near the surface."""
+    size = np.abs(values)
+    steep = _slopes(values, spacing) > 1.1
+    b = float(size[steep].min(initial=math.inf)) - math.sqrt(3.0) * spacing
+    return np.copysign(np.where(size > b, b + (size - b) / math.sqrt(3.0), size), values) if b > 0.0 else values
 
 
-def _steepest(values: NDArray[np.float64], spacing: float) -> float:
-    """The largest gradient of the trilinear interpolant; it occurs at a sample, in one of the cells around it."""
+def _slopes(values: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
+    """The largest gradient of the trilinear interpolant in the cells around each sample; it occurs at a sample."""
     squared = np.zeros_like(values)
     for axis in range(3):
         steps = np.abs(np.diff(values, axis=axis)) / spacing
@@ -140,4 +159,4 @@ def _steepest(values: NDArray[np.float64], spacing: float) -> float:
         before = np.concatenate([nothing, steps], axis=axis)
         after = np.concatenate([steps, nothing], axis=axis)
         squared += np.maximum(before, after) ** 2
-    return math.sqrt(float(squared.max()))
+    return np.sqrt(squared)
