@@ -116,4 +116,4 @@ def test_the_free_foam_does_not_drift():
     foam = Foam.voronoi(40, "free", seed=6)
     before = foam.network.positions.mean(axis=0)
     foam.equilibrate()
-    assert foam.network.positions.mean(axis=0) == pytest.approx(before, abs=1e-2)
+    assert foam.network.positions.mean(axis=0) == pytest.approx(before, abs=1e-12)

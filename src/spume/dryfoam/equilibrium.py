@@ -12,9 +12,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
 
 from spume.dryfoam.geometry import cell_area_kernel, cell_areas, half_edge_vector, turn
+from spume.dryfoam.linear import Solver
 from spume.dryfoam.network import Floats, Integers, Network
 from spume.dryfoam.system import NewtonSystem, residual_kernel
 from spume.dryfoam.topology import count_sides, flip, t1_allowed
@@ -242,19 +242,6 @@ class Residual:
         report.bend_error = self.bend_error
 
 
-def solve(system: NewtonSystem) -> Floats:
-    """Solution of a Newton system, without pivoting where that serves: pivots cost a hundredfold in large foams."""
-    if system.size > 3000:
-        factor = splu(system.matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
-        solution = factor.solve(system.right)
-        left = system.right - system.matrix @ solution
-        solution += factor.solve(left)
-        left = system.right - system.matrix @ solution
-        if np.max(np.abs(left)) < 1e-6 * np.max(np.abs(system.right)):
-            return solution
-    return splu(system.matrix).solve(system.right)
-
-
 def equilibrate(
     network: Network, tension: float, options: Options | None = None, pinned: NDArray[np.bool_] | None = None
 ) -> Report:
@@ -294,6 +281,7 @@ def _swell(network: Network) -> None:
 def _iterate(network: Network, tension: float, options: Options, pinned: NDArray[np.bool_] | None) -> Report:
     report = Report()
     n = network
+    solver = Solver()
     busy = np.zeros(n.vertices, dtype=np.bool_)
     flip_below, reach = np.empty(n.films), np.empty(n.vertices)
     for _ in range(options.iterations):
@@ -314,8 +302,7 @@ def _iterate(network: Network, tension: float, options: Options, pinned: NDArray
             damping[pinned] = 1e12 * tension / residual.chord.mean()
         softness = (1e-10 + 0.3 * residual.around_cells(n)) * residual.size**3 / tension
         system = NewtonSystem(n, tension, damping, residual.force, residual.area, softness)
-        solution = solve(system)
-        report.factorizations += 1
+        solution = solver.solve(system, near=report.error < 0.1)
         moves, dpressure, _ = system.split(solution)
         moves = moves.copy()
         limit_moves(moves, reach)
@@ -323,10 +310,13 @@ def _iterate(network: Network, tension: float, options: Options, pinned: NDArray
             remove_drift(n, moves)
         steps = system.half_angle_steps(moves, dpressure, solution[2 * n.vertices + n.cells :])
         np.clip(steps, -0.5, 0.5, out=steps)
+        centre = n.positions.mean(axis=0)
         report.flips += flip_or_hold(
             moves, flip_below, busy,
             n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice, chords, steps,
         )  # fmt: skip
+        if pinned is None:
+            n.positions += centre - n.positions.mean(axis=0)
         limit = 3.0 * tension / residual.size
         n.pressures += np.clip(dpressure, -limit, limit)
         if n.boundary == "periodic":
@@ -335,6 +325,7 @@ def _iterate(network: Network, tension: float, options: Options, pinned: NDArray
             n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension
         )
         report.iterations += 1
+        report.factorizations = solver.factorizations
     worst = int(np.argmax(np.abs(Residual(n, tension, n.first_half_edges()).area) / n.targets))
     raise RunFailed(
         f"the foam of {n.cells} cells found no equilibrium in {report.iterations} steps: the tensions are off balance by "

@@ -1,0 +1,90 @@
+"""Nested dissection of a planar graph by coordinates: an order of elimination with little fill, and its tree.
+
+Each part is cut in two halves at the median of its wider coordinate; the nodes of one half that touch the other
+separate them and are eliminated last. Works on a torus too: the first cut then yields two separating lines.
+"""
+
+import numpy as np
+
+from spume.numerics.jit import compiled
+
+LEAF = 12
+"""Nodes of a part that is not cut further."""
+
+
+@compiled
+def dissect(places, starts, neighbours, last, perm, begin, end, left_part, right_part):
+    """Orders the nodes into `perm`; tree part t owns perm[begin[t]:end[t]]. Parts are numbered parents first.
+
+    left_part and right_part are the two halves of a part, -1 for none. `places` (n, 2) are coordinates, starts/neighbours the adjacency lists; nodes with `last` true go into the root's
+    separator. Returns the number of parts.
+    """
+    count = len(places)
+    side = np.full(count, -1, dtype=np.int64)
+    low, high = np.empty(4 * count + 4, dtype=np.int64), np.empty(4 * count + 4, dtype=np.int64)
+    above, which = np.empty(4 * count + 4, dtype=np.int64), np.empty(4 * count + 4, dtype=np.int64)
+    scratch = np.empty(count, dtype=np.int64)
+    pending, parts, cuts = 1, 0, 0
+    low[0], high[0], above[0] = 0, count, -1
+    for i in range(count):
+        perm[i] = i
+    while pending:
+        pending -= 1
+        a, b = low[pending], high[pending]
+        root = parts == 0
+        left_part[parts], right_part[parts] = -1, -1
+        if not root:
+            if which[pending] == 0:
+                left_part[above[pending]] = parts
+            else:
+                right_part[above[pending]] = parts
+        if b - a <= LEAF and not root:
+            begin[parts], end[parts] = a, b
+            parts += 1
+            continue
+        nodes = perm[a:b].copy()
+        lx, hx, ly, hy = np.inf, -np.inf, np.inf, -np.inf
+        for i in nodes:
+            lx, hx = min(lx, places[i, 0]), max(hx, places[i, 0])
+            ly, hy = min(ly, places[i, 1]), max(hy, places[i, 1])
+        axis = 0 if hx - lx >= hy - ly else 1
+        key = np.empty(b - a)
+        for q in range(b - a):
+            key[q] = places[nodes[q], axis]
+        order = np.argsort(key, kind="mergesort")
+        half = (b - a) // 2
+        for q in range(b - a):
+            side[nodes[order[q]]] = 2 * cuts + (1 if q >= half else 0)
+        left, right, middle = 0, 0, 0
+        for q in range(half):
+            i = nodes[order[q]]
+            touches = root and last[i]
+            for p in range(starts[i], starts[i + 1]):
+                if side[neighbours[p]] == 2 * cuts + 1:
+                    touches = True
+                    break
+            if touches:
+                scratch[middle] = i
+                middle += 1
+            else:
+                perm[a + left] = i
+                left += 1
+        for q in range(half, b - a):
+            i = nodes[order[q]]
+            if root and last[i]:
+                scratch[middle] = i
+                middle += 1
+            else:
+                perm[a + left + right] = i
+                right += 1
+        for q in range(middle):
+            perm[b - middle + q] = scratch[q]
+        cuts += 1
+        begin[parts], end[parts] = b - middle, b
+        low[pending], high[pending] = a + left, a + left + right
+        low[pending + 1], high[pending + 1] = a, a + left
+        for side_of in range(2):
+            above[pending + side_of], which[pending + side_of] = parts, 1 - side_of
+        parts += 1
+        pending += 2
+    return parts
