@@ -23,7 +23,8 @@ def whole_file(file: Path) -> Iterator[Path]:
     except OSError as error:
         raise CacheError(f"'{file}' cannot be written: {error.strerror or error}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        if partial.exists():
+            partial.unlink()
 
 
 def write_whole(file: Path, write: Callable[[Path], object]) -> None:

@@ -18,8 +18,8 @@ from spume.numerics.jit import compiled
 Floats = NDArray[np.float64]
 VOXELS = 88
 """Voxels along the longest side of what is lit."""
-SKY, BOUNCE, LAMP = 0.62, 0.40, 0.50
-"""Light from above, from below, from the lamp: in full light a white surface reflects a little more than 1."""
+SKY, BOUNCE, LAMP = 0.58, 0.50, 0.40
+"""Light from above, from below, from the lamp: in full light a white surface reflects nearly all."""
 BLURS = ((1.5, 1.5, 0.5), (4.0, 4.0, 0.5))
 """Width of each blurred lattice and distance from the surface at which it is looked up [voxels], and its weight."""
 DENSITY = 0.8
@@ -109,10 +109,11 @@ def lit(
     start = vertices + 2.0 * around.voxel * normals
     through = _lamp_light(around.shading, (start - around.origin) / around.voxel, lamp.direction)
     height = 0.5 + 0.5 * normals @ lamp.up
+    # Light that seeps through a foam lifts its creases and shadows: the softer the material, the more.
+    open_sky = open_sky + 0.5 * looks.softness * (1.0 - open_sky)
     ambient = (BOUNCE + (SKY - BOUNCE) * height) * open_sky
     facing = np.clip((normals @ lamp.direction + looks.softness) / (1.0 + looks.softness), 0.0, None)
-    # Light that seeps through a foam lifts its shadows: the softer the material, the more.
-    direct = LAMP * facing * (through + 0.25 * looks.softness * (1.0 - through))
+    direct = LAMP * facing * (through + 0.4 * looks.softness * (1.0 - through))
     shaded = colors * (ambient + direct)[:, None]
     if looks.gloss > 0:
         towards = lamp.eye - vertices

@@ -67,9 +67,9 @@ OTHERS = (
     Appearance(srgb(166, 138, 190), 0.25, 0.15),
     Appearance(srgb(214, 190, 104), 0.25, 0.15),
 )
-OBSTACLE = Appearance(srgb(118, 122, 130), 0.0, 0.12)
-GROUND = srgb(158, 168, 178)
-BACKGROUND = srgb(184, 194, 203)
+OBSTACLE = Appearance(srgb(112, 118, 128), 0.0, 0.12)
+GROUND = srgb(146, 158, 169)
+BACKGROUND = srgb(170, 182, 192)
 
 
 def appearances(names: list[str]) -> list[Appearance]:

@@ -1,0 +1,149 @@
+"""Pictures, contact sheets, films and plots of runs."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spume.cli import main
+from spume.look.camera import automatic_view
+from spume.look.palette import BACKGROUND, to_linear, to_srgb
+
+for package in ("pyvista", "pysplashsurf", "imageio", "imageio_ffmpeg", "matplotlib", "PIL"):
+    pytest.importorskip(package, reason="needs the extra 'look'")
+
+SMALL = ["--size", "320x180", "--quality", "preview", "--processes", "1"]
+
+
+@pytest.fixture
+def run(solid_run: Path, tmp_path: Path) -> Path:
+    """A copy to leave pictures in."""
+    return Path(shutil.copytree(solid_run, tmp_path / "balls"))
+
+
+def load(file: Path) -> np.ndarray:
+    from spume.look.pictures import read_png
+
+    return read_png(file).astype(int)
+
+
+def test_srgb_there_and_back() -> None:
+    bytes_ = np.arange(256)
+    np.testing.assert_array_equal(to_srgb(to_linear(bytes_ / 255)), bytes_)
+
+
+@pytest.mark.parametrize("aspect", [0.6, 1.78])
+def test_an_automatic_camera_holds_the_whole_box(aspect: float) -> None:
+    """Every corner lies inside the pyramid of view: |across| ≤ aspect · t · depth and |over| ≤ t · depth."""
+    lower, upper = np.array([-1.0, 0.0, 2.0]), np.array([3.0, 0.5, 2.5])
+    for up in np.eye(3)[1:]:
+        view = automatic_view(lower, upper, up, aspect)
+        back = view.position - view.target
+        back /= np.linalg.norm(back)
+        right = np.cross(view.up, back)
+        right /= np.linalg.norm(right)
+        over = np.cross(back, right)
+        half = np.tan(np.radians(view.angle) / 2)
+        for corner in np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (upper - lower) + lower:
+            away = corner - view.position
+            depth = -away @ back
+            assert depth > 0
+            assert abs(away @ right) <= aspect * half * depth
+            assert abs(away @ over) <= half * depth
+
+
+def test_render_leaves_stills_a_sheet_and_a_film_and_only_draws_what_is_missing(run: Path) -> None:
+    import imageio.v2 as imageio
+
+    assert main(["render", str(run), *SMALL]) == 0
+    stills = sorted((run / "pictures").glob("*.png"))
+    assert [still.name for still in stills] == [f"frame_{k:05d}.png" for k in range(3)]
+    picture = load(stills[0])
+    assert picture.shape == (180, 320, 3)
+    assert picture.std() > 10, "the picture is blank"
+    edge = np.concatenate([picture[0], picture[:, 0], picture[:, -1]])
+    assert np.abs(edge - to_srgb(np.array(BACKGROUND))).max() < 60, "something is cut off at the edge"
+    red, blue = picture[..., 0] - picture[..., 2], picture[..., 2] - picture[..., 0]
+    assert (red > 60).sum() > 300, "the red gelatin is not seen"
+    assert (blue > 60).sum() > 300, "the blue rubber is not seen"
+    assert (load(stills[2]) != picture).any(), "the frames do not differ"
+    with imageio.get_reader(run / "pictures.mp4") as film:
+        assert film.count_frames() == 3
+        assert film.get_meta_data()["fps"] == pytest.approx(10.0)
+        # Films are compressed: close, not equal.
+        assert np.abs(film.get_data(0).astype(int) - picture).mean() < 4
+    assert load(run / "pictures-sheet.png").shape[1] == 3 * 480 + 2 * 6
+    stamps = [still.stat().st_mtime_ns for still in stills]
+    stills[1].unlink()
+    assert main(["render", str(run), *SMALL]) == 0
+    assert [still.stat().st_mtime_ns == stamp for still, stamp in zip(stills, stamps)] == [True, False, True]
+
+
+def test_an_obstacle_is_drawn_where_its_motion_has_it(run: Path) -> None:
+    """The block swings by 0.1 m to the right in frame 1: the dark pixels above the balls move right."""
+    main(["render", str(run), *SMALL, "--frames", "0:2"])
+    middles = []
+    for number in (0, 1):
+        picture = load(run / "pictures" / f"frame_{number:05d}.png")
+        gray = (np.ptp(picture, axis=2) < 25) & (picture.mean(axis=2) < 125)
+        middles.append(np.nonzero(gray[:90])[1].mean())
+    assert middles[1] > middles[0] + 10
+
+
+def test_a_plane_run_is_drawn_with_its_colour_bar(plane_run: Path, tmp_path: Path) -> None:
+    assert (
+        main(["render", str(plane_run), *SMALL, "--color", "v.x", "--out", str(tmp_path / "a"), "--stills-only"]) == 0
+    )
+    plain = load(tmp_path / "a" / "frame_00002.png")
+    assert plain.shape[0] == 180
+    assert plain.shape[1] > 320, "the colour bar stands beside the picture"
+    assert not (tmp_path / "a.mp4").exists()
+
+
+def test_runs_stand_side_by_side(run: Path, tmp_path: Path) -> None:
+    command = ["render", str(run), "--compare", str(run), "--color", "J", *SMALL, "--frames", "2"]
+    assert main([*command, "--out", str(tmp_path / "c")]) == 0
+    picture = load(tmp_path / "c" / "frame_00002.png")
+    left, right = picture[40:, :160], picture[40:, 164:324]
+    assert np.abs(left - right).max() == 0, "the same run twice looks the same twice"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--color", "temperature"], "temperature"),
+        (["--size", "big"], "--size big"),
+        (["--size", "9x9"], "9 x 9"),
+        (["--limits", "1"], "--limits 1"),
+        (["--frames", "9"], "frames 0 to 2"),
+        (["--labels", "a,b"], "--labels"),
+    ],
+)
+def test_wrong_arguments_are_one_sentence(solid_run: Path, tmp_path: Path, capsys, arguments, words) -> None:
+    assert main(["render", str(solid_run), "--out", str(tmp_path), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert words in error
+    assert "Traceback" not in error
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_a_plot_has_a_panel_for_everything_reported(solid_run: Path, tmp_path: Path, capsys, suffix: str) -> None:
+    file = tmp_path / f"plot{suffix}"
+    assert main(["plot", str(solid_run), "--out", str(file)]) == 0
+    words = capsys.readouterr().out
+    for panel in ("energy", "momentum", "volume", "points", "time per stage"):
+        assert panel in words
+    assert file.stat().st_size > 10_000
+    if suffix == ".svg":
+        assert "<svg" in file.read_text()[:1000]
+
+
+def test_a_plot_in_an_unknown_format_is_one_sentence(solid_run: Path, tmp_path: Path, capsys) -> None:
+    assert main(["plot", str(solid_run), "--out", str(tmp_path / "plot.xls")]) == 2
+    assert "png" in capsys.readouterr().err
+
+
+def test_a_plane_run_has_no_surface(plane_run: Path, capsys) -> None:
+    assert main(["surface", str(plane_run)]) == 2
+    assert "2D" in capsys.readouterr().err
