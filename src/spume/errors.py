@@ -31,4 +31,4 @@ class MissingExtra(SpumeError):
     exit_code = 5
 
     def __init__(self, extra: str, package: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the package '{package}', which is not installed: pip install 'spume[{extra}]'")
+        super().__init__(f"{purpose} needs the package '{package}', which is missing: pip install 'spume[{extra}]'")

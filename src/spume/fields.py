@@ -41,7 +41,8 @@ class Field:
     def allocate(self, count: int) -> NDArray[Any]:
         """`count` points at the initial value."""
         values = np.empty((count, *self.shape), dtype=self.dtype)
-        values[...] = np.reshape(np.asarray(self.initial, dtype=self.dtype), self.shape if np.ndim(self.initial) else ())
+        initial = np.asarray(self.initial, dtype=self.dtype)
+        values[...] = initial.reshape(self.shape) if initial.ndim else initial
         return values
 
 

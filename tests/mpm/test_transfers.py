@@ -24,7 +24,9 @@ def cloud(dimension, affine, count=300):
         "mass": rng.uniform(0.5, 2.0, count),
         "volume": rng.uniform(0.5, 2.0, count),
         "stress": rng.normal(size=(count, 6)),
-        "affine_v": rng.normal(size=(count, dimension, dimension)) if affine else np.zeros((count, dimension, dimension)),
+        "affine_v": rng.normal(size=(count, dimension, dimension))
+        if affine
+        else np.zeros((count, dimension, dimension)),
     }
 
 
@@ -42,7 +44,9 @@ def node_values(grid, nodes):
     return values
 
 
-@pytest.fixture(params=[(d, o, a) for d in (2, 3) for o in (2, 3) for a in (0, 1)], ids=lambda p: f"{p[0]}D-{p[1]}-{p[2]}")
+@pytest.fixture(
+    params=[(d, o, a) for d in (2, 3) for o in (2, 3) for a in (0, 1)], ids=lambda p: f"{p[0]}D-{p[1]}-{p[2]}"
+)
 def rasterized(request):
     dimension, order, affine = request.param
     points = cloud(dimension, affine)

@@ -7,8 +7,9 @@ from scenes import ball, simulate
 
 @pytest.mark.parametrize(("dimension", "cell"), [(2, 0.02), (3, 0.04)])
 def test_momentum_is_kept_energy_never_grows_and_contact_begins_within_a_cell(dimension, cell):
-    """Linear momentum to 1e-12 of what each body carries. Kinetic plus elastic energy never exceeds its start: explicit MPM
-    with FLIP/PIC only dissipates; symplectic Euler lets it swing by about (ω Δt)² of the exchanged energy, here below 1 %."""
+    """Linear momentum to 1e-12 of what each body carries. Kinetic plus elastic energy never exceeds its start: explicit
+    MPM with FLIP/PIC only dissipates; symplectic Euler lets it swing by about (ω Δt)² of the exchanged energy, here
+    below 1 %."""
     speed, radius, gap = 0.5, 0.2, 0.12
     apart = radius + gap / 2
     sim = simulate(

@@ -1,6 +1,6 @@
 """Compilation of kernels by Numba, with a disk cache that notices every change.
 
-Numba's own cache looks at the time stamp of the file a kernel stands in and overlooks changes in the functions it calls.
+Numba's own cache looks at the time stamp of the file a kernel stands in, and overlooks changes in what it calls.
 Here a cached kernel is valid only while the *contents* of its own file and of the files of all compiled functions it
 calls, directly or not, are the same.
 """
@@ -11,14 +11,14 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 # Waiting threads sleep instead of spinning. A step has a dozen short parallel loops; spinning threads make each of them
 # wait for a whole time slice as soon as anything else runs: measured, 172 against 19 ms a step on a loaded machine.
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
-import numba  # noqa: E402
-from numba.core import caching  # noqa: E402
+import numba
+from numba.core import caching
 
 # Reassociation lets sums vectorise, contraction makes fused multiply-adds. Infinities and NaNs keep their meaning:
 # the health checks of a run depend on them. The same machine code runs on every thread, so results do not depend on
@@ -57,7 +57,7 @@ def _sources(function: Any) -> frozenset[str]:
     return frozenset(files)
 
 
-class _ContentLocator(caching.UserWideCacheLocator):  # type: ignore[misc]
+class _ContentLocator(caching.UserWideCacheLocator):
     """Places the cache in spume's own folder and stamps it with the contents of the sources."""
 
     sources: frozenset[str] = frozenset()
@@ -71,7 +71,7 @@ class _ContentLocator(caching.UserWideCacheLocator):  # type: ignore[misc]
         return hashlib.sha256("".join(sorted(_digest(f) for f in self.sources)).encode()).hexdigest()
 
 
-class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
+class _KernelCacheImpl(caching.CompileResultCacheImpl):
     def __init__(self, py_func: Any) -> None:
         self._lineno = py_func.__code__.co_firstlineno
         locator = _ContentLocator(py_func, py_func.__code__.co_filename)
@@ -83,7 +83,7 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):  # type: ignore[misc]
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
-class _KernelCache(caching.FunctionCache):  # type: ignore[misc]
+class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelCacheImpl
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -104,16 +104,21 @@ def compilation_listener(listener: Callable[[str], None]) -> Iterator[None]:
         _listeners.remove(listener)
 
 
-def compiled(function: Any = None, *, parallel: bool = False, fastmath: Any = None, inline: str = "never") -> Any:
+def compiled(
+    function: Any = None,
+    *,
+    parallel: bool = False,
+    fastmath: Any = None,
+    inline: Literal["never", "always"] = "never",
+) -> Any:
     """Compile `function` with Numba and keep the machine code on disk.
 
-    Closures are allowed over integers, floats, booleans and strings only: closing over functions would defeat the cache.
+    Closures are allowed over numbers, booleans and strings only: closing over functions would defeat the cache.
     """
     if function is None:
         return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline)
-    dispatcher = numba.njit(
-        parallel=parallel, fastmath=FAST if fastmath is None else fastmath, inline=inline, error_model="numpy"
-    )(function)
+    flags = FAST if fastmath is None else fastmath
+    dispatcher: Any = numba.njit(function, parallel=parallel, fastmath=flags, inline=inline, error_model="numpy")
     dispatcher.spume_sources = _sources(function)
     with contextlib.suppress(OSError):  # a read-only home: kernels are then compiled anew in each process
         dispatcher._cache = _KernelCache(function)
