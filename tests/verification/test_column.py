@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 
 def test_stress_in_a_standing_column_is_hydrostatic():
     """Uniaxial strain F = diag(1, J, 1): σ_yy = [κ/2 (J² − 1) + 2/3 μ J^(−2/3) (J² − 1)]/J = −ρ0 g (H − Y) for a point
-    that was at height Y. The column starts in this state, and PIC damps what moves it away from it: whatever force the grid
+    that was at height Y. The column starts in this state, and PIC damps what moves it away: whatever force the grid
     finds unbalanced changes the stress. After two seconds (twenty transits of a wave) the Cauchy stress holds to 1 % of
     ρ g H in the middle of the column; at walls the splines reach a cell past the material, an error of first order that
     fades within a few cells."""
