@@ -6,16 +6,18 @@ free foam as well. With T = 2γ it is eq. (4) of [DryFoam], whose κ is K. The r
 lasts, so a step is exact up to the time of the next event, however long it is.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam.equilibrium import Options, Report, equilibrate
-from spume.dryfoam.geometry import cell_areas, film_lengths, pressure_differences
+from spume.dryfoam.equilibrium import Options, Report, bend_to_pressure, equilibrate
+from spume.dryfoam.geometry import cell_areas, film_lengths, half_edge_vector, pressure_differences
 from spume.dryfoam.network import Floats, Integers, Network, compact
 from spume.dryfoam.topology import remove_cell
 from spume.errors import RunFailed
+from spume.numerics.jit import compiled
 
 Scheme = Literal["adaptive", "unit"]
 
@@ -144,6 +146,68 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
         return changed, events
 
 
+@compiled
+def shrink_small_cells(first, areas, targets, small, busy, positions, half_angles, origin, next_, cell, shift, lattice, pressures):
+    """First guess for cells below `small` [m²]: each scaled about its middle to its target, pressure with its radius.
+
+    For three-sided cells this is the equilibrium itself to first order, since the films around them do not notice
+    (decoration theorem of Weaire), which saves Newton steps.
+    """
+    for f in range(len(first)):
+        ratio = targets[f] / areas[f]
+        if areas[f] > small or abs(ratio - 1.0) < 0.02:
+            continue
+        h, sides, mx, my, x, y, around, free = first[f], 0, 0.0, 0.0, 0.0, 0.0, 0.0, True
+        while True:
+            sides += 1
+            mx += x
+            my += y
+            free = free and not busy[origin[h]]
+            j = cell[h ^ 1]
+            around += pressures[j] if j >= 0 else 0.0
+            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+            x += dx
+            y += dy
+            h = next_[h]
+            if h == first[f]:
+                break
+        if not free or sides > 5:
+            continue
+        scale = math.sqrt(ratio)
+        mx, my, around = mx / sides, my / sides, around / sides
+        x, y, sides = 0.0, 0.0, 0
+        while True:  # the offset of each vertex from the first, before any of them moves
+            v = origin[h]
+            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+            if sides > 0:  # this vertex still stands, the first one of the loop is moved last
+                positions[v, 0] += (scale - 1.0) * (x - mx)
+                positions[v, 1] += (scale - 1.0) * (y - my)
+                busy[v] = True
+            x += dx
+            y += dy
+            sides += 1
+            h = next_[h]
+            if h == first[f]:
+                break
+        v = origin[h]
+        positions[v, 0] -= (scale - 1.0) * mx
+        positions[v, 1] -= (scale - 1.0) * my
+        busy[v] = True
+        pressures[f] = around + (pressures[f] - around) / scale
+
+
+def _guess(network: Network, tension: float) -> None:
+    n = network
+    if n.vertices == 0:
+        return
+    shrink_small_cells(
+        n.first_half_edges(), cell_areas(n), n.targets, 0.3 * float(n.targets.mean()),
+        np.zeros(n.vertices, dtype=np.bool_), n.positions, n.half_angles, n.origin, n.next, n.cell, n.shift, n.lattice,
+        n.pressures,
+    )  # fmt: skip
+    bend_to_pressure(n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension)
+
+
 def _attempt(
     network: Network, dying: Integers, dt: float, tension: float, rule: Coarsening, options: Options
 ) -> tuple[Network, Events]:
@@ -156,6 +220,7 @@ def _attempt(
         n.targets *= n.box_area() / n.targets.sum()
     if np.any(n.targets <= 0):
         raise RunFailed("a cell's area would become negative")
+    _guess(n, tension)
     report: Report = equilibrate(n, tension, options)
     events.flips += report.flips
     return n, events

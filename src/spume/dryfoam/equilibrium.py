@@ -204,6 +204,11 @@ def bend_to_pressure(positions, half_angles, origin, cell, shift, lattice, press
             half_angles[e] = math.asin(sine)
 
 
+def imbalance(error: Floats) -> Floats:
+    """How far from equilibrium, from 0 (errors below 0.1, where Newton steps need no help) to 1."""
+    return np.clip((error - 0.1) / 0.9, 0.0, 1.0)
+
+
 def remove_drift(network: Network, moves: Floats) -> None:
     """Takes the mean translation, and for a free foam the mean rotation, out of vertex moves."""
     moves -= moves.mean(axis=0)
@@ -230,11 +235,11 @@ class Residual:
         self.bend_error = float(np.max(np.abs(self.bend) / (tension * self.chord)))
 
     def around_cells(self, network: Network) -> Floats:
-        """Larger of each cell's relative area error and the largest imbalance at its vertices, at most 1."""
+        """Larger of each cell's relative area error and the largest net tension at its vertices [1]."""
         worst = np.abs(self.area) / network.targets
         inside = network.cell >= 0
         np.maximum.at(worst, network.cell[inside], self.local[network.origin[inside]])
-        return np.minimum(worst, 1.0)
+        return worst
 
     def write(self, report: Report, network: Network) -> None:
         report.force_error = float(np.max(self.local))
@@ -297,12 +302,12 @@ def _iterate(network: Network, tension: float, options: Options, pinned: NDArray
             break
         chords = n.chords()
         scales_kernel(chords, n.origin, n.next, n.cell, n.targets, options.flip_length, flip_below, reach)
-        damping = tension * (1e-10 / residual.chord.mean() + 0.3 * np.minimum(residual.local, 1.0) / reach * 0.4)
+        damping = tension * (1e-10 / residual.chord.mean() + 0.12 * imbalance(residual.local) / reach)
         if pinned is not None:
             damping[pinned] = 1e12 * tension / residual.chord.mean()
-        softness = (1e-10 + 0.3 * residual.around_cells(n)) * residual.size**3 / tension
+        softness = (1e-10 + 0.3 * imbalance(residual.around_cells(n))) * residual.size**3 / tension
         system = NewtonSystem(n, tension, damping, residual.force, residual.area, softness)
-        solution = solver.solve(system, near=report.error < 0.1)
+        solution = solver.solve(system, near=report.error < 0.3)
         moves, dpressure, _ = system.split(solution)
         moves = moves.copy()
         limit_moves(moves, reach)

@@ -1,7 +1,7 @@
 """Solution of the Newton systems of one equilibrium, reusing the order of elimination and the factors while they serve."""
 
 import numpy as np
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import LinearOperator, gmres, splu
 
 from spume.dryfoam.multifrontal import Elimination, Factor
 from spume.dryfoam.network import Floats, Network
@@ -11,6 +11,8 @@ SMALL = 1500
 """Unknowns up to which a general pivoting solver is quickest."""
 ENOUGH = 1e-3
 """Linear residual, relative, that an old factor must reach for a Newton step."""
+KRYLOV = 14
+"""Substitutions with an old factor that cost less than a new one."""
 
 
 class Solver:
@@ -24,7 +26,7 @@ class Solver:
         self.factorizations = 0
 
     def solve(self, system: NewtonSystem, near: bool) -> Floats:
-        """Solution of `system`; when `near` equilibrium an old factor with refinement may do."""
+        """Solution of `system`; when `near` equilibrium an old factor as a preconditioner may do."""
         if system.size <= SMALL:
             self.factorizations += 1
             return splu(system.matrix).solve(system.right)
@@ -33,8 +35,9 @@ class Solver:
             np.array_equal(old, new) for old, new in zip(self.pattern, (matrix.indptr, matrix.indices), strict=True)
         )
         if near and same and self.factor is not None:
-            solution = _refined(system, self.factor, 6, ENOUGH)
-            if solution is not None:
+            operator = LinearOperator(matrix.shape, matvec=self.factor.solve)
+            solution, _ = gmres(matrix, system.right, M=operator, rtol=ENOUGH, restart=KRYLOV, maxiter=1)
+            if np.linalg.norm(matrix @ solution - system.right) < 3.0 * ENOUGH * np.linalg.norm(system.right):
                 return solution
         if not same or self.elimination is None:
             self.elimination = _elimination(system)
