@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import steps, transfers
+from benchmarks import paper, steps, transfers
 from benchmarks.timing import machine
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -50,6 +50,17 @@ def main() -> None:
         )
     shares = ", ".join(f"{stage} {100 * share:.0f} %" for stage, share in rows[1]["share"].items())
     console.print(f"  where the time goes (2 threads): {shares}")
+
+    results["paper"] = rows = paper.measure()
+    shown = table(
+        "Beside Yue et al. 2015, thousand particle-steps/s per core", "scene", "points", "paper", "spume", "ratio"
+    )
+    for row in rows:
+        ratio = row["ours"] / row["paper"]
+        shown.add_row(
+            row["scene"], f"{row['points']:,}", f"{row['paper'] / 1e3:.1f}", f"{row['ours'] / 1e3:.0f}", f"{ratio:.0f}×"
+        )
+    console.print(shown)
 
     results["growth"] = rows = steps.growth()
     shown = table("Growth, two threads", "points", "ns per point and step", "ms per step")
