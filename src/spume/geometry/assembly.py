@@ -88,20 +88,56 @@ class _Assembler:
     def _add_union(self, shape: combined.Union | combined.Repeat, placement: Placement, how: int) -> None:
         guard = self._open_guard(extent(shape, placement, self.dimension, self.folder), how)
         if isinstance(shape, combined.Repeat):
-            copies = math.prod(shape.count)
-            if copies > COPIES:
-                raise SceneError(f"the shape 'repeat' makes {copies} copies, and {COPIES} is the most: lower 'count'")
-            self._add_copies(shape, placement, how, [(0, count) for count in shape.count])
+            self._add_repeat(shape, placement, how)
         else:
             self._add_each(shape.of, placement, how, codes.UNION if how == codes.LOAD else how, 0.0)
         self._close_guard(guard)
 
-    def _add_copies(self, shape: combined.Repeat, placement: Placement, how: int, span: list[tuple[int, int]]) -> None:
-        """The copies whose indices lie in `span`: halved along the direction of most copies, a guard for each half."""
+    def _add_repeat(self, shape: combined.Repeat, placement: Placement, how: int) -> None:
+        copies = math.prod(shape.count)
+        if copies > COPIES:
+            raise SceneError(f"the shape 'repeat' makes {copies} copies, and {COPIES} is the most: lower 'count'")
+        span = [(0, count) for count in shape.count]
+        if copies <= 4 or not _is_simple(shape.shape):
+            self._add_copies(shape, placement, how, span, {})
+            return
+        probe = len(self.rows)
+        table = self._add_probe(shape, placement, how)
+        places: dict[tuple[int, ...], int] = {}
+        self._add_copies(shape, placement, codes.UNION if how == codes.LOAD else how, span, places)
+        for copy, index in enumerate(np.ndindex(*shape.count)):
+            self.numbers[table + copy] = places[index] - probe
+
+    def _add_probe(self, shape: combined.Repeat, placement: Placement, how: int) -> int:
+        """Returns where its table of rows stands in the numbers, to be filled in when the rows are there."""
+        first = extent(shape.shape, placement, self.dimension, self.folder)
+        center = 0.5 * (first.lower + first.upper)
+        center[self.dimension :] = 0.0
+        to_index, counts = np.zeros((3, 3)), np.ones(3)
+        for axis, (count, step) in enumerate(zip(shape.count, shape.spacing)):
+            counts[axis] = count
+            if count > 1 and step != 0.0:
+                to_index[axis] = placement.rotation[:, axis] / (placement.scale * step)
+        head = (*center, *to_index.ravel(), *counts)
+        table = len(self.numbers) + len(head)
+        self._add_row(codes.PROBE, how, (*head, *[0.0] * math.prod(shape.count)))
+        return table
+
+    def _add_copies(
+        self,
+        shape: combined.Repeat,
+        placement: Placement,
+        how: int,
+        span: list[tuple[int, int]],
+        places: dict[tuple[int, ...], int],
+    ) -> None:
+        """The copies whose indices lie in `span`: halved along the direction of most copies, a guard for each half.
+        Notes in `places` at which row each copy begins."""
         counts = [last - first for first, last in span]
         if math.prod(counts) == 1:
-            step = np.array([first for first, _ in span]) * np.array(shape.spacing)
-            self.add(shape.shape, placement.moved(step), how, 0.0)
+            index = tuple(first for first, _ in span)
+            places[index] = len(self.rows)
+            self.add(shape.shape, placement.moved(np.array(index) * np.array(shape.spacing)), how, 0.0)
             return
         axis = int(np.argmax(counts))
         first, last = span[axis]
@@ -110,7 +146,7 @@ class _Assembler:
             inner = [*span[:axis], part, *span[axis + 1 :]]
             several = math.prod(last - first for first, last in inner) > 2
             guard = self._open_guard(self._extent_of_copies(shape, placement, inner), part_how) if several else None
-            self._add_copies(shape, placement, part_how, inner)
+            self._add_copies(shape, placement, part_how, inner, places)
             self._close_guard(guard)
 
     def _extent_of_copies(self, shape: combined.Repeat, placement: Placement, span: list[tuple[int, int]]) -> Extent:
@@ -175,3 +211,10 @@ class _Assembler:
 
 def _corners(box: Extent) -> tuple[float, ...]:
     return tuple(np.clip(np.concatenate([box.lower, box.upper]), -FAR, FAR))
+
+
+def _is_simple(shape: ShapePart) -> bool:
+    """Whether a shape becomes a single row whatever it is combined with: a primitive, but not a mesh."""
+    if inner := placed(shape, HERE):
+        return _is_simple(inner[0])
+    return not isinstance(shape, combined.CombinedShape | Mesh)

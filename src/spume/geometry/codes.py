@@ -41,6 +41,10 @@ GUARD = 12
 """box (6); extra: the row to jump to when the rows between cannot matter to `combine` because the box is too far"""
 CLIP = 13
 """box (6): raises the accumulator to the distance of a box that holds the shape"""
+PROBE = 14
+"""Combines the accumulator with the copy of a repeated primitive that is likely to be the nearest, so that the guards
+which follow have a short distance to compare with. Numbers: centre of the first copy (3), rows of a matrix that takes
+a displacement to an index (9), counts (3), then for each copy where its row stands, counted from this one"""
 
 # How a value is combined with the accumulator.
 LOAD = 0

@@ -50,3 +50,5 @@ def _stack_memory(typingctx, count):
 
 open_arrays: Any = intrinsic(_open_arrays)
 stack_memory: Any = intrinsic(_stack_memory)
+for made in (open_arrays, stack_memory):
+    made.spume_sources = frozenset({__file__})  # kernels that use them are compiled anew when this file changes

@@ -94,6 +94,16 @@ def _placed_primitive(operation, turned, x, y, z, n, o, voxels):
 
 
 @compiled
+def _likely_nearest(x, y, z, n, o):
+    """The row, counted from that of the probe, of the copy whose centre is nearest."""
+    x, y, z = x - n[o], y - n[o + 1], z - n[o + 2]
+    i = min(max(round(n[o + 3] * x + n[o + 4] * y + n[o + 5] * z), 0.0), n[o + 12] - 1.0)
+    j = min(max(round(n[o + 6] * x + n[o + 7] * y + n[o + 8] * z), 0.0), n[o + 13] - 1.0)
+    k = min(max(round(n[o + 9] * x + n[o + 10] * y + n[o + 11] * z), 0.0), n[o + 14] - 1.0)
+    return int(n[o + 15 + int((i * n[o + 13] + j) * n[o + 14] + k)])
+
+
+@compiled
 def _combine(how, a, ax, ay, az, b, bx, by, bz, width):
     """Accumulator a, new value b."""
     if how == codes.UNION:
@@ -130,6 +140,10 @@ def run_rows(rows, numbers, voxels, first, last, x, y, z):
             if s > 0.0 and (reach <= 0.0 or s >= reach * reach):
                 row = rows[at + 3]
                 continue
+        elif operation == codes.PROBE:
+            leaf = at + 5 * _likely_nearest(x, y, z, numbers, o)
+            b, bx, by, bz = _placed_primitive(rows[leaf], rows[leaf + 3], x, y, z, numbers, rows[leaf + 2], voxels)
+            d, gx, gy, gz = _combine(how, d, gx, gy, gz, b, bx, by, bz, 0.0)
         elif operation == codes.PUSH:
             stack[depth], stack[depth + 1], stack[depth + 2], stack[depth + 3] = d, gx, gy, gz
             depth += 4

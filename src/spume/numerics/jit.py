@@ -6,6 +6,7 @@ calls, directly or not, are the same.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import sys
@@ -35,7 +36,10 @@ def _cache_directory() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spume" / "kernels"
 
 
+@functools.cache
 def _digest(file: str) -> str:
+    """The contents of a file when its first kernel was made: a file edited while a process runs must not pass for the
+    code that the process has in memory."""
     return hashlib.sha256(Path(file).read_bytes()).hexdigest()
 
 
@@ -52,6 +56,7 @@ def _sources(function: Any) -> frozenset[str]:
         callee = function.__globals__.get(name)
         files |= getattr(callee, "spume_sources", frozenset())
         if isinstance(callee, type(os)) and (callee.__name__ or "").startswith("spume."):
+            files.add(str(callee.__file__))  # constants are compiled in
             for member in vars(callee).values():
                 files |= getattr(member, "spume_sources", frozenset())
     return frozenset(files)
