@@ -10,6 +10,8 @@ from spume.foam.resampling import ResamplingSettings, avoid_a_void
 from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.darts import throw_darts
 from spume.foam.resampling.signed_distance import signed_distance
+from spume.geometry.obstacle import ObstacleSet
+from spume.geometry.shapes import Cylinder
 
 
 def throw(x, seed=(7, 50)):
@@ -66,6 +68,20 @@ def test_thin_and_scattered_material_gets_no_new_points(d):
     layer = lattice((16,) * (d - 1) + (3,))
     assert len(throw(layer * 1.2)) == 0
     assert len(throw(scattered(np.random.default_rng(0), d, 0.02))) == 0
+
+
+def test_no_new_point_stands_inside_an_obstacle():
+    """A rod thinner than a cell through a lattice: what it displaces looks like a void and is none."""
+    x = lattice((16, 16, 16))
+    centre = x.mean(axis=0) + 0.5 * R  # on a row of points, which the rod displaces
+    x = x[np.hypot(*(x - centre)[:, :2].T) > 0.8 * R]
+    states = [make_state(x), make_state(x)]
+    rod = Cylinder(center=tuple(centre), axis=(0, 0, 1), radius=0.8 * R, height=32 * R)
+    states[1].obstacles = ObstacleSet([(rod, "slip", 0.0, None, "rod")], 3)
+    inserted = [avoid_a_void(state, (7, 50), ResamplingSettings()).inserted for state in states]
+    assert inserted[0] > inserted[1]
+    new = states[1].particles.x[len(x) :]
+    assert np.all(np.hypot(*(new - centre)[:, :2].T) > 0.8 * R)
 
 
 @pytest.mark.parametrize("d", [2, 3])

@@ -40,9 +40,11 @@ class PointBins:
     """For each block its 27 neighbours, itself in the middle, z fastest; −1 where none is listed."""
 
     @property
-    def largest(self) -> int:
-        """Most points in one bin."""
-        return int(np.diff(self.start).max(initial=0))
+    def capacity(self) -> int:
+        """Room for the points of any block and its neighbours, and two more."""
+        points = np.diff(self.start[::CELLS_PER_BLOCK], append=0)
+        points[-1] = 0  # stands for the neighbours that are not listed
+        return int(points[self.neighbours].sum(axis=1).max(initial=0)) + 2
 
     def position(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Coordinates [r] to metres."""

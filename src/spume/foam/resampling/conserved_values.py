@@ -34,7 +34,7 @@ class Donors:
 
 def find_donors(bins: PointBins, darts: Darts, material: NDArray[np.int32]) -> Donors:
     """The old points that give to each new one: of the material of the nearest, within r or as far as there is one."""
-    count = len(darts.y)
+    count = len(darts)
     nearest = np.empty(count, np.int64)
     radius = np.empty(count)
     start = np.zeros(count + 1, np.int64)

@@ -37,6 +37,13 @@ class Darts:
     bin: NDArray[np.int64]
     """The bin each lies in, 64 a block."""
 
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def keep(self, chosen: NDArray[np.bool_]) -> "Darts":
+        """Only the chosen ones."""
+        return Darts(self.y[chosen], self.bin[chosen])
+
 
 def throw_darts(bins: PointBins, field: SignedDistance, alpha: float, depth: float, seed: tuple[int, ...]) -> Darts:
     """New points deeper than `depth`, no nearer than `alpha` [r] to any point or each other, such that every place
@@ -46,8 +53,8 @@ def throw_darts(bins: PointBins, field: SignedDistance, alpha: float, depth: flo
     state = seed_state(seed)
     tasks = 4 * numba.get_num_threads()
     _find_open[d](
-        bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth, state, tasks, bins.largest,
-        opened,
+        bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth, state, tasks,
+        bins.capacity, opened,
     )  # fmt: skip
     cells = np.flatnonzero(opened)
     if cells.size == 0:
@@ -59,7 +66,7 @@ def throw_darts(bins: PointBins, field: SignedDistance, alpha: float, depth: flo
     count = np.zeros(cells.size, np.int64)
     unfinished = np.ones(cells.size, np.uint8)
     colour = _colour(cells, d)
-    room = 3**d * (bins.largest + 2**d) + 2
+    room = bins.capacity + 3**d * 2**d
     for first, last in STAGES:
         for c in range(2**d):
             turn = np.flatnonzero((colour == c) & (unfinished == 1))
@@ -179,13 +186,13 @@ def _make_find_open(D: int):
     TILE = (BX + 2) * (BY + 2) * (BZ + 2 if D == 3 else 1)
 
     @compiled(parallel=True)
-    def find_open(neighbours, start, y, blocks, distance, alpha, depth, state, tasks, largest, opened):
+    def find_open(neighbours, start, y, blocks, distance, alpha, depth, state, tasks, capacity, opened):
         """Mark the bins in which a dart would be accepted."""
         chunks = (blocks.shape[0] + _BLOCKS_AT_ONCE - 1) // _BLOCKS_AT_ONCE
         for task in prange(tasks):
-            scratch = make_scratch(3**D * largest + 2)
+            scratch = make_scratch(capacity)
             tile_start = np.empty(TILE + 1, np.int64)
-            tile = np.empty((3, TILE * largest))
+            tile = np.empty((3, capacity))
             corner = np.empty(8)
             found = np.empty((1, 3))
             for chunk in range(task, chunks, tasks):

@@ -17,8 +17,8 @@ from spume.mpm.grid import CELLS_PER_BLOCK, SparseGrid
 from spume.mpm.transfers import BLOCK
 from spume.numerics.jit import compiled
 
-COLUMNS = 16
-"""Numbers per point averaged at a time: bounds the memory, and makes the innermost loop one of known length."""
+COLUMNS = 8
+"""Numbers per point averaged at a time: bounds the memory, and as many sums stay in registers."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Stencils:
     """Points, old and new, of the cells that reach one of `nodes`, in the order of the cells."""
     member_start: NDArray[np.int64]
     """First entry of each cell in `members`; one past the end last."""
-    x: NDArray[np.float64]
-    """Positions of the members [cells], shape (members, 3)."""
+    weights: NDArray[np.float64]
+    """Splines of the members by axis, shape (members, 3, order + 1)."""
     new_x: NDArray[np.float64]
     """Positions of the new points [cells], shape (n, 3)."""
 
@@ -64,16 +64,19 @@ def find_stencils(x: NDArray[np.float64], new_x: NDArray[np.float64], grid: Spar
     np.cumsum(member_start, out=member_start)
     members = np.empty(member_start[-1], np.int64)
     _list_members(own.cell_start, own.order_of, member_start, members)
-    return Stencils(
-        own, home, nodes, number, holders, members, member_start,
-        _in_cells(together[members], own.inverse_cell), _in_cells(new_x, own.inverse_cell),
-    )  # fmt: skip
+    weights = np.ones((members.size, 3, order + 1))
+    _find_weights[d, order](member_start, own.blocks, together, members, own.inverse_cell, weights)
+    scaled = np.zeros((len(new_x), 3))
+    scaled[:, :d] = new_x * own.inverse_cell
+    return Stencils(own, home, nodes, number, holders, members, member_start, weights, scaled)
 
 
-def _in_cells(x: NDArray[np.float64], inverse_cell: float) -> NDArray[np.float64]:
-    scaled = np.zeros((len(x), 3))
-    scaled[:, : x.shape[1]] = x * inverse_cell
-    return scaled
+@compiled(parallel=True, fastmath=False)
+def pack(source, index, component, columns, column, width):
+    """Copy `width` components of the points `index` from `component` on, to `columns` from `column` on."""
+    for n in prange(index.size):
+        for c in range(width):
+            columns[n, column + c] = source[index[n], component + c]
 
 
 def average(
@@ -84,7 +87,7 @@ def average(
     key = s.grid.dimension, s.grid.order
     values = np.zeros((s.nodes.size, COLUMNS))
     weight = np.zeros(s.nodes.size)
-    _average_on_nodes[key](s.nodes, s.grid.node_blocks, s.holders, s.member_start, s.x, mass, columns, values, weight)
+    _average_on_nodes[key](s.nodes, s.holders, s.member_start, s.weights, mass, columns, values, weight)
     result = np.zeros((chosen.size, COLUMNS))
     _average_at_points[key](chosen, s.home, s.grid.slots, s.grid.blocks, s.number, s.new_x, values, weight, result)
     return result
@@ -163,18 +166,40 @@ def _list_members(cell_start, order_of, member_start, members):
             members[member_start[cell] + n] = order_of[cell_start[cell] + n]
 
 
+def _make_find_weights(D: int, order: int):
+    BX, BY, BZ = BLOCK[D]
+    K = order + 1
+
+    @compiled(parallel=True)
+    def find_weights(member_start, blocks, x, members, inverse_cell, weights):
+        """Splines of the nodes of each member's stencil, from the first on; the third axis of the plane keeps 1."""
+        for cell in prange(member_start.size - 1):
+            b = cell // 64
+            base = (
+                blocks[b, 0] * BX + cell % 64 // (BY * BZ),
+                blocks[b, 1] * BY + cell // BZ % BY,
+                blocks[b, 2] * BZ + cell % BZ,
+            )
+            for p in range(member_start[cell], member_start[cell + 1]):
+                for axis in range(D):
+                    for a in range(K):
+                        weights[p, axis, a] = _spline(order, x[members[p], axis] * inverse_cell - base[axis] - a)
+
+    return find_weights
+
+
 def _make_average_on_nodes(D: int, order: int):
     BX, BY, BZ = BLOCK[D]
     K, KZ = order + 1, order + 1 if D == 3 else 1
 
     @compiled(parallel=True)
-    def average_on_nodes(nodes, node_blocks, holders, member_start, x, mass, columns, values, weight):
+    def average_on_nodes(nodes, holders, member_start, weights, mass, columns, values, weight):
         for n in prange(nodes.size):
             slot, local = nodes[n] // 64, nodes[n] % 64
             ni, nj, nk = local // (BY * BZ), local // BZ % BY, local % BZ
-            gx, gy = node_blocks[slot, 0] * BX + ni, node_blocks[slot, 1] * BY + nj
-            gz = node_blocks[slot, 2] * BZ + nk
             total = 0.0
+            # Spelled out: sums kept in an array would go through memory, and not be vectorised.
+            q0 = q1 = q2 = q3 = q4 = q5 = q6 = q7 = 0.0
             for a in range(K):
                 for c in range(K):
                     for e in range(KZ):  # the cells whose stencil starts (a, c, e) before the node
@@ -184,16 +209,16 @@ def _make_average_on_nodes(D: int, order: int):
                             continue
                         cell = b * 64 + ((i % BX) * BY + (j % BY)) * BZ + k % BZ
                         for p in range(member_start[cell], member_start[cell + 1]):
-                            w = mass[p] * _spline(order, x[p, 0] - gx) * _spline(order, x[p, 1] - gy)
-                            if D == 3:
-                                w *= _spline(order, x[p, 2] - gz)
+                            w = mass[p] * weights[p, 0, a] * weights[p, 1, c] * weights[p, 2, e]
                             total += w
-                            for q in range(COLUMNS):
-                                values[n, q] += w * columns[p, q]
+                            q0, q1 = q0 + w * columns[p, 0], q1 + w * columns[p, 1]
+                            q2, q3 = q2 + w * columns[p, 2], q3 + w * columns[p, 3]
+                            q4, q5 = q4 + w * columns[p, 4], q5 + w * columns[p, 5]
+                            q6, q7 = q6 + w * columns[p, 6], q7 + w * columns[p, 7]
             weight[n] = total
             if total > 0.0:
-                for q in range(COLUMNS):
-                    values[n, q] /= total
+                values[n, 0], values[n, 1], values[n, 2], values[n, 3] = q0 / total, q1 / total, q2 / total, q3 / total
+                values[n, 4], values[n, 5], values[n, 6], values[n, 7] = q4 / total, q5 / total, q6 / total, q7 / total
 
     return average_on_nodes
 
@@ -231,5 +256,6 @@ def _make_average_at_points(D: int, order: int):
 _KEYS = [(d, order) for d in (2, 3) for order in (2, 3)]
 _mark_nodes = {key: _make_mark_nodes(*key) for key in _KEYS}
 _count_members = {key: _make_count_members(*key) for key in _KEYS}
+_find_weights = {key: _make_find_weights(*key) for key in _KEYS}
 _average_on_nodes = {key: _make_average_on_nodes(*key) for key in _KEYS}
 _average_at_points = {key: _make_average_at_points(*key) for key in _KEYS}

@@ -9,7 +9,7 @@ from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.conserved_values import Donors, find_donors, share, share_mass
 from spume.foam.resampling.darts import Darts
 from spume.foam.resampling.determinants import determinants, restore_determinant
-from spume.foam.resampling.field_values import COLUMNS, Stencils, average, find_stencils
+from spume.foam.resampling.field_values import COLUMNS, Stencils, average, find_stencils, pack
 from spume.foam.resampling.stress import recompute_stress
 from spume.mpm.particles import Particles
 from spume.mpm.state import State
@@ -67,15 +67,18 @@ def _average_all(
     old = stencils.members < len(particles)
     index = np.where(old, stencils.members, 0)
     new_material = particles.material[donors.nearest]
-    wanted = [(source, c) for source in sources for c in range(source.shape[1])]
-    averages = np.empty((len(new_material), len(wanted)))
+    ends = np.cumsum([source.shape[1] for source in sources])
+    averages = np.empty((len(new_material), ends[-1]))
     columns = np.zeros((index.size, COLUMNS))
-    for first in range(0, len(wanted), COLUMNS):
-        together = wanted[first : first + COLUMNS]
-        for c, (source, component) in enumerate(together):
-            columns[:, c] = source[index, component]
+    for first in range(0, int(ends[-1]), COLUMNS):
+        last = min(first + COLUMNS, int(ends[-1]))
+        for source, end in zip(sources, ends):
+            start = end - source.shape[1]
+            low, high = max(first, start), min(last, end)
+            if low < high:
+                pack(source, index, low - start, columns, low - first, high - low)
         for material in np.unique(new_material):
             mass = np.where(old & (particles.material[index] == material), particles.mass[index], 0.0)
             chosen = np.flatnonzero(new_material == material)
-            averages[chosen, first : first + COLUMNS] = average(stencils, mass, columns, chosen)[:, : len(together)]
-    return np.split(averages, np.cumsum([source.shape[1] for source in sources])[:-1], axis=1)
+            averages[chosen, first:last] = average(stencils, mass, columns, chosen)[:, : last - first]
+    return np.split(averages, ends[:-1], axis=1)

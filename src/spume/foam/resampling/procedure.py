@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.darts import throw_darts
+from spume.foam.resampling.free_places import outside_obstacles
 from spume.foam.resampling.insertion import insert
 from spume.foam.resampling.merging import close_pairs, merge
 from spume.foam.resampling.signed_distance import REACH, signed_distance
@@ -73,6 +74,7 @@ def avoid_a_void(state: State, seed: tuple[int, ...], settings: ResamplingSettin
         bins = bin_points(state.particles.x, r)
     distance = signed_distance(bins)  # algorithm 2
     darts = throw_darts(bins, distance, alpha, settings.depth, seed)  # algorithm 3
-    if len(darts.y):
+    darts = darts.keep(outside_obstacles(state, bins.position(darts.y)))
+    if len(darts):
         degenerate += insert(state, bins, darts)  # algorithms 19 and 20
-    return ResamplingReport(len(darts.y), len(pairs), degenerate)
+    return ResamplingReport(len(darts), len(pairs), degenerate)

@@ -124,10 +124,10 @@ def _least_far(outside, w):
 
 
 @compiled
-def _split_in_space(points, count, alpha, x, y, z, w, far, left):
-    """The parts of a cell, of 4³, that no single sphere covers; returns how many."""
-    half = 0.125 * w
-    far[:64] = np.inf
+def _split_in_space(points, count, alpha, x, y, z, w):
+    """The parts of a cell, of 4³, that no single sphere covers: bit 16 i + 4 j + k stands for part (i, j, k)."""
+    h = 0.125 * w
+    covered = np.uint64(0)
     for q in range(count):
         x0, y0, z0 = points[0, q] - x, points[1, q] - y, points[2, q] - z
         nx = _least_far(max(-x0, x0 - w), w)
@@ -135,43 +135,48 @@ def _split_in_space(points, count, alpha, x, y, z, w, far, left):
         nz = _least_far(max(-z0, z0 - w), w)
         if nx * nx + ny * ny + nz * nz > alpha * alpha:
             continue
-        a0, a1 = abs(z0 - half) + half, abs(z0 - 3.0 * half) + half
-        a2, a3 = abs(z0 - 5.0 * half) + half, abs(z0 - 7.0 * half) + half
-        a0, a1, a2, a3 = a0 * a0, a1 * a1, a2 * a2, a3 * a3
+        z1, z2, z3 = abs(z0 - 3.0 * h) + h, abs(z0 - 5.0 * h) + h, abs(z0 - 7.0 * h) + h
+        z0 = abs(z0 - h) + h
+        z0, z1, z2, z3 = z0 * z0, z1 * z1, z2 * z2, z3 * z3
         for i in range(4):
-            dx = abs(x0 - (2 * i + 1) * half) + half
+            dx = abs(x0 - (2 * i + 1) * h) + h
             for j in range(4):
-                dy = abs(y0 - (2 * j + 1) * half) + half
-                s = dx * dx + dy * dy
-                o = 16 * i + 4 * j
-                far[o] = min(far[o], s + a0)
-                far[o + 1] = min(far[o + 1], s + a1)
-                far[o + 2] = min(far[o + 2], s + a2)
-                far[o + 3] = min(far[o + 3], s + a3)
-    kept = 0
-    for part in range(64):
-        left[kept] = part
-        kept += far[part] > alpha * alpha
-    return kept
+                dy = abs(y0 - (2 * j + 1) * h) + h
+                s = alpha * alpha - dx * dx - dy * dy
+                row = (z0 <= s) + 2 * (z1 <= s) + 4 * (z2 <= s) + 8 * (z3 <= s)
+                covered |= np.uint64(row) << np.uint64(16 * i + 4 * j)
+    return ~covered
 
 
 @compiled
-def _split_in_plane(points, count, alpha, x, y, w, far, left):
-    """The parts of a cell, of 4², that no single disc covers; returns how many."""
-    half = 0.125 * w
-    far[:16] = np.inf
+def _split_in_plane(points, count, alpha, x, y, w):
+    """The parts of a cell, of 4², that no single disc covers: bit 4 i + j stands for part (i, j)."""
+    h = 0.125 * w
+    covered = np.uint64(0)
     for q in range(count):
         x0, y0 = points[0, q] - x, points[1, q] - y
+        y1, y2, y3 = abs(y0 - 3.0 * h) + h, abs(y0 - 5.0 * h) + h, abs(y0 - 7.0 * h) + h
+        y0 = abs(y0 - h) + h
+        y0, y1, y2, y3 = y0 * y0, y1 * y1, y2 * y2, y3 * y3
         for i in range(4):
-            dx = abs(x0 - (2 * i + 1) * half) + half
-            for j in range(4):
-                dy = abs(y0 - (2 * j + 1) * half) + half
-                far[4 * i + j] = min(far[4 * i + j], dx * dx + dy * dy)
-    kept = 0
-    for part in range(16):
-        left[kept] = part
-        kept += far[part] > alpha * alpha
-    return kept
+            dx = abs(x0 - (2 * i + 1) * h) + h
+            s = alpha * alpha - dx * dx
+            row = (y0 <= s) + 2 * (y1 <= s) + 4 * (y2 <= s) + 8 * (y3 <= s)
+            covered |= np.uint64(row) << np.uint64(4 * i)
+    return ~covered & np.uint64(0xFFFF)
+
+
+_DE_BRUIJN = 0x03F79D71B4CB0A89
+_BIT_OF = np.zeros(64, np.int64)
+for _bit in range(64):
+    _BIT_OF[(_DE_BRUIJN << _bit & 0xFFFFFFFFFFFFFFFF) >> 58] = _bit
+
+
+@compiled(inline="always")
+def _lowest_bit(mask):
+    """Index of the lowest bit set: the top six bits of the de Bruijn number differ for every shift of it."""
+    lowest = mask & (~mask + np.uint64(1))
+    return _BIT_OF[(lowest * np.uint64(_DE_BRUIJN)) >> np.uint64(58)]
 
 
 @compiled(inline="always")
@@ -193,32 +198,31 @@ def _throw(D, state, dart, x, y, z, w):
 @compiled
 def make_scratch(capacity):
     """Room for a search among at most `capacity` points, darts included, per level of the tree:
-    the points near the cell; the parts of it left to look at; its corner; how many there are of both; random states.
+    the points near the cell and how many they are; its corner; the parts of it left to look at; its random state.
     """
     return (
         np.empty((LEVELS + 1, 3, capacity)),
-        np.empty((LEVELS + 1, 65), np.uint8),
+        np.empty(LEVELS + 1, np.int64),
         np.zeros((LEVELS + 1, 3)),
-        np.zeros((LEVELS + 1, 2), np.int64),
         np.empty(LEVELS + 1, np.uint64),
-        np.empty(64),
+        np.empty(LEVELS + 1, np.uint64),
     )
 
 
 @compiled
 def _hit_cell(D, level, w, corner, depth, alpha, darts, accepted, limit, scratch, found):
     """Throw darts into a cell; those that lie deep and outside all spheres are accepted and become spheres."""
-    near, _, origin, tally, states, _ = scratch
+    near, counts, origin, _, states = scratch
     for dart in range(darts):
         x, y, z = _throw(D, states[level], dart, origin[level, 0], origin[level, 1], origin[level, 2], w)
-        if _is_covered(near[level], tally[level, 0], alpha, x, y, z) or interpolate(D, corner, x, y, z) >= -depth:
+        if _is_covered(near[level], counts[level], alpha, x, y, z) or interpolate(D, corner, x, y, z) >= -depth:
             continue
         found[accepted, 0], found[accepted, 1], found[accepted, 2] = x, y, z
         accepted += 1
         for l in range(level + 1):
-            q = tally[l, 0]
+            q = counts[l]
             near[l, 0, q], near[l, 1, q], near[l, 2, q] = x, y, z
-            tally[l, 0] += 1
+            counts[l] += 1
         if accepted == limit:
             break
     return accepted
@@ -232,11 +236,11 @@ def search_bin(D, count, corner, depth, alpha, state, first, last, darts, limit,
     of the bin. Cells of the levels `first` to `last` get `darts` each, until `limit` have been accepted.
     Returns how many have been, their places in `found`, and whether something may be left below level `last`.
     """
-    near, left, origin, tally, states, far = scratch
+    near, counts, origin, left, states = scratch
     whole = True
     for c in range(8):
         whole = whole and corner[c] < -depth
-    tally[0, 0], states[0] = count, state
+    counts[0], states[0] = count, state
     accepted = 0
     unfinished = False
     level = 0
@@ -251,18 +255,18 @@ def search_bin(D, count, corner, depth, alpha, state, first, last, darts, limit,
                     return accepted, True
             if level == last:
                 unfinished = True
-                tally[level, 1] = 0
+                left[level] = 0
             elif D == 3:
-                tally[level, 1] = _split_in_space(near[level], tally[level, 0], alpha, x, y, z, w, far, left[level])
+                left[level] = _split_in_space(near[level], counts[level], alpha, x, y, z, w)
             else:
-                tally[level, 1] = _split_in_plane(near[level], tally[level, 0], alpha, x, y, w, far, left[level])
+                left[level] = _split_in_plane(near[level], counts[level], alpha, x, y, w)
         entering = False
-        if tally[level, 1] == 0:
+        if left[level] == 0:
             level -= 1
             w *= 4.0
             continue
-        tally[level, 1] -= 1
-        part = left[level, tally[level, 1]]
+        part = _lowest_bit(left[level])
+        left[level] &= left[level] - np.uint64(1)
         v = 0.25 * w
         if D == 3:
             x, y, z = x + v * (part >> 4), y + v * (part >> 2 & 3), z + v * (part & 3)
@@ -270,11 +274,11 @@ def search_bin(D, count, corner, depth, alpha, state, first, last, darts, limit,
             x, y = x + v * (part >> 2), y + v * (part & 3)
         if not whole and not _is_deep_somewhere(D, corner, depth, x, y, z, v):
             continue
-        kept = _keep_near(D, near[level], tally[level, 0], alpha, x, y, z, v, near[level + 1])
+        kept = _keep_near(D, near[level], counts[level], alpha, x, y, z, v, near[level + 1])
         if kept >= 0 and not _is_covered_together(D, near[level + 1], kept, alpha, x, y, z, v):
             states[level + 1] = mix(states[level], part)
             level += 1
             w = v
-            origin[level, 0], origin[level, 1], origin[level, 2], tally[level, 0] = x, y, z, kept
+            origin[level, 0], origin[level, 1], origin[level, 2], counts[level] = x, y, z, kept
             entering = True
     return accepted, unfinished
