@@ -55,7 +55,7 @@ class BeautyDrawer:
     def _haze(self, frame: Frame) -> NDArray[np.float64]:
         """How far each pixel has faded into the background: the ground does in the distance."""
         options = self.inner.options
-        near = [*(mesh for mesh, _ in self.inner.foam(frame)), *self.inner.placed_obstacles(frame.time)]
+        near: list[Any] = [*(mesh for mesh, _ in self.inner.foam(frame)), *self.inner.placed_obstacles(frame.time)]
         parts = [Shaded(mesh.vertices, mesh.triangles, np.zeros((len(mesh.vertices), 3))) for mesh in near]
         if self.inner.ground is not None:
             ground, fade = self.inner.ground_mesh()

@@ -1,7 +1,7 @@
 """Skins of points: closed meshes around them by splashsurf, level sets of their smoothed density as in [Yue15].
 
 Lengths follow the grid: the kernel reaches one cell, the mesh is four times finer than the cells. The level at which
-the skin of a lattice of points holds their volume is 0.6 with this kernel; see `tests/look/test_surface.py`.
+the skin of a lattice holds the volume of its points is about 0.55 with this kernel; see `tests/look/test_surface.py`.
 """
 
 from collections.abc import Mapping
@@ -32,8 +32,8 @@ class SkinSettings:
 
 
 SETTINGS: dict[str, SkinSettings] = {
-    "fine": SkinSettings(kernel=2.0, cube=1.0, level=0.6, smoothing=10),
-    "preview": SkinSettings(kernel=2.2, cube=1.9, level=0.6, smoothing=2),
+    "fine": SkinSettings(kernel=2.0, cube=1.0, level=0.55, smoothing=5),
+    "preview": SkinSettings(kernel=2.2, cube=1.9, level=0.55, smoothing=2),
 }
 VOID = 30
 """Cavities inside a skin that hold fewer points than this are gaps between points, and are filled."""
