@@ -56,7 +56,8 @@ NotEmpty = AfterValidator(_not_empty)
 class Part(BaseModel):
     """Base of the models a one-key table chooses from."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Validators are built when first used: it halves the time to import them, and only then is every name known.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 def spoken_list(names: list[str]) -> str:
@@ -72,14 +73,17 @@ def nearest_name(name: str, known: list[str]) -> str:
 def one_key_table(kind: str, models: Mapping[str, type[Part]]) -> Any:
     """The pydantic type of a table with exactly one key, a name in `models`, and the parameters of that model in it.
 
-    `kind` is the word for it in messages ("shape"); capitalised it names the definition in the JSON Schema.
+    `kind` is the word for it in messages ("shape"). Capitalised it is the name of the type, in the JSON Schema and in
+    the module of the models: those that hold others of their kind refer to it by that name.
     """
     names = {model: name for name, model in models.items()}
     known = list(models)
     tables: dict[str, type[BaseModel]] = {}
     for name, model in models.items():
         tables[name] = create_model(
-            f"{name} {kind}", __config__=ConfigDict(extra="forbid"), **{name: (model, Field(description=model.__doc__))}
+            f"{name} {kind}",
+            __config__=ConfigDict(extra="forbid", defer_build=True),
+            **{name: (model, Field(description=model.__doc__))},
         )  # type: ignore[call-overload]
 
     def check(value: Any, handler: ModelWrapValidatorHandler[Any]) -> Part:
@@ -120,7 +124,4 @@ def one_key_table(kind: str, models: Mapping[str, type[Part]]) -> Any:
             Field(json_schema_extra=exactly_one),
         ],
     )
-    rebuilt: list[type[BaseModel]] = [*models.values(), *tables.values()]
-    for each in rebuilt:
-        each.model_rebuild(force=True, _types_namespace={kind.capitalize(): table})
     return table
