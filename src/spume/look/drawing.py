@@ -20,7 +20,7 @@ Picture = NDArray[np.uint8]
 DRAWERS = {
     "mpm": "spume.look.points_drawer:make_drawer",
     "continuum-foam": "spume.look.points_drawer:make_drawer",
-    "dry-foam": "spume.dryfoam.picture:make_drawer",
+    "dry-foam": "spume.look.foam_drawer:make_drawer",
 }
 """Where each method's `make_drawer(run, options)` is."""
 
