@@ -14,7 +14,7 @@ ANGLES = [-2.9, -1.6, -math.pi / 2, -0.31, -0.29, -1e-3, -1e-9, 0.0, 1e-12, 0.2,
 def test_derivatives_are_those_of_the_values(theta):
     # Central differences with step e err by e² f'''/6 plus rounding/e: 1e-5 gives about 1e-9 of the local scale.
     e = 1e-5
-    L, dL, ddL, S, dS, ddS = arc_factors(theta)
+    _, dL, ddL, _, dS, ddS = arc_factors(theta)
     below, above = arc_factors(theta - e), arc_factors(theta + e)
     for k, value in ((0, dL), (1, ddL), (3, dS), (4, ddS)):
         scale = 1.0 + abs(value) + abs(above[k + 1]) / math.sin(theta) ** 2 if abs(theta) > 1 else 1.0 + abs(value)

@@ -65,7 +65,7 @@ def diffusion_rates(network: Network, diffusion: float, tension: float, without:
 
 def von_neumann_rates(network: Network, diffusion: float, tension: float) -> Floats:
     """(π/3) K T (n - 6) for each cell [m²/s], shape (F,)."""
-    return np.pi / 3.0 * diffusion * tension * (network.sides() - 6)
+    return np.asarray(np.pi / 3.0 * diffusion * tension * (network.sides() - 6), dtype=np.float64)
 
 
 def share_area(network: Network, index: int) -> None:
@@ -93,7 +93,9 @@ def lone_bubble(network: Network, survivor: int) -> Network:
     )  # fmt: skip
 
 
-def remove_cells(network: Network, dying: Integers, gas: Literal["shared", "lost"] = "shared") -> tuple[Network, int, int]:
+def remove_cells(
+    network: Network, dying: Integers, gas: Literal["shared", "lost"] = "shared"
+) -> tuple[Network, int, int]:
     """The network without the cells `dying`, the T1s it took, and how many cells went.
 
     A cell whose removal the rest of the foam does not allow stays, with a hundredth of the mean area as its target.
@@ -147,7 +149,9 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
 
 
 @compiled
-def shrink_small_cells(first, areas, targets, small, busy, positions, half_angles, origin, next_, cell, shift, lattice, pressures):
+def shrink_small_cells(
+    first, areas, targets, small, busy, positions, half_angles, origin, next_, cell, shift, lattice, pressures
+):
     """First guess for cells below `small` [m²]: each scaled about its middle to its target, pressure with its radius.
 
     For three-sided cells this is the equilibrium itself to first order, since the films around them do not notice

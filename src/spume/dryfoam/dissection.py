@@ -16,8 +16,9 @@ LEAF = 12
 def dissect(places, starts, neighbours, last, perm, begin, end, left_part, right_part):
     """Orders the nodes into `perm`; tree part t owns perm[begin[t]:end[t]]. Parts are numbered parents first.
 
-    left_part and right_part are the two halves of a part, -1 for none. `places` (n, 2) are coordinates, starts/neighbours the adjacency lists; nodes with `last` true go into the root's
-    separator. Returns the number of parts.
+    left_part and right_part are the two halves of a part, -1 for none. `places` (n, 2) are coordinates,
+    starts/neighbours the adjacency lists; nodes with `last` true go into the root's separator. Returns the
+    number of parts.
     """
     count = len(places)
     side = np.full(count, -1, dtype=np.int64)

@@ -2,9 +2,9 @@
 
 Each step solves the whole sparse system of `system.NewtonSystem`. Three things make it converge from a raw Voronoi
 diagram: steps are limited vertex by vertex to a part of the shortest film there (one bad spot does not slow the rest);
-where the forces are far from balance the system is damped, in proportion to the local imbalance, which turns the step into
-one of steepest descent at fixed areas and leaves the quadratic convergence near equilibrium alone; and a short film
-whose ends would pass through each other is replaced by its T1 partner.
+where the forces are far from balance the system is damped, in proportion to the local imbalance, which turns the step
+into one of steepest descent at fixed areas and leaves the quadratic convergence near equilibrium alone; and a short
+film whose ends would pass through each other is replaced by its T1 partner.
 """
 
 import math
@@ -20,7 +20,6 @@ from spume.dryfoam.system import NewtonSystem, residual_kernel
 from spume.dryfoam.topology import count_sides, flip, t1_allowed
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
-
 
 LARGEST_RATIO = math.log(2.5)
 """Cells farther than this from their target area, as a logarithm, approach it in stages."""
@@ -143,8 +142,8 @@ def _settle(e, length, positions, half_angles, origin, next_, previous, cell, sh
         flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice)
         realign(h, across[0], across[1], length, positions, half_angles, origin, shift, lattice)
         return 1
-    if stays > 0.0:
-        realign(h, along[0], along[1], length, positions, half_angles, origin, shift, lattice)
+    if stays > 0.0:  # shorter than a new film: it may be near its true, small length
+        realign(h, along[0], along[1], 0.3 * length, positions, half_angles, origin, shift, lattice)
     return 0
 
 
@@ -205,8 +204,8 @@ def bend_to_pressure(positions, half_angles, origin, cell, shift, lattice, press
 
 
 def imbalance(error: Floats) -> Floats:
-    """How far from equilibrium, from 0 (errors below 0.1, where Newton steps need no help) to 1."""
-    return np.clip((error - 0.1) / 0.9, 0.0, 1.0)
+    """How far from equilibrium, from 0 (errors below 0.03, where Newton steps need no help) to 1."""
+    return np.clip((error - 0.03) / 0.97, 0.0, 1.0)
 
 
 def remove_drift(network: Network, moves: Floats) -> None:
@@ -326,14 +325,12 @@ def _iterate(network: Network, tension: float, options: Options, pinned: NDArray
         n.pressures += np.clip(dpressure, -limit, limit)
         if n.boundary == "periodic":
             n.pressures -= n.pressures.mean()
-        bend_to_pressure(
-            n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension
-        )
+        bend_to_pressure(n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension)
         report.iterations += 1
         report.factorizations = solver.factorizations
     worst = int(np.argmax(np.abs(Residual(n, tension, n.first_half_edges()).area) / n.targets))
     raise RunFailed(
-        f"the foam of {n.cells} cells found no equilibrium in {report.iterations} steps: the tensions are off balance by "
+        f"the foam of {n.cells} cells found no equilibrium in {report.iterations} steps: tensions are off balance by "
         f"{report.force_error:.2g} T, cell {worst} misses its area by {report.area_error:.2g}; "
         f"larger cells there, or a larger flip length, would help"
     )

@@ -38,7 +38,9 @@ class Foam:
         self.diffusion = _positive("the diffusion constant", diffusion)
         if np.any(network.targets <= 0):
             worst = int(np.argmin(network.targets))
-            raise SceneError(f"cell {worst} is given the area {network.targets[worst]:.3g} m², where it must be positive")
+            raise SceneError(
+                f"cell {worst} is given the area {network.targets[worst]:.3g} m², where it must be positive"
+            )
         validate(network)
         self.network = network
         self.options = options or Options()
@@ -209,9 +211,7 @@ class Foam:
             if scheme == "unit":
                 self.network, events = unit_step(self.network, self.tension, rule, self.options)
             else:
-                self.network, events = step(
-                    self.network, duration - total.duration, self.tension, rule, self.options
-                )
+                self.network, events = step(self.network, duration - total.duration, self.tension, rule, self.options)
             steps += 1
             total.duration += events.duration
             total.flips += events.flips

@@ -1,9 +1,9 @@
 """The paper's own way to equilibrium: vertex by vertex, a 5 x 5 block each, [DryFoam] eqs. (11), (15).
 
 The block of a vertex holds the pressures of its three cells and its position against three areas and two angles; the
-third angle follows from the others, eq. (13). It is solved by singular values, so that a locally ill-defined foam yields
-a short step instead of none. Derivatives are in closed form. The ghost bubble has no pressure and no area row, eq. (15).
-Slow (linear convergence, more sweeps the larger the foam), but each block stands alone.
+third angle follows from the others, eq. (13). It is solved by singular values, so that a locally ill-defined foam
+yields a short step instead of none. Derivatives are in closed form. The ghost bubble has no pressure and no area row,
+eq. (15). Slow (linear convergence, more sweeps the larger the foam), but each block stands alone.
 """
 
 import math
@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from spume.dryfoam.arcs import arc_factors
-from spume.dryfoam.equilibrium import Options, Report, Residual, _settle, bend_to_pressure, scales_kernel
+from spume.dryfoam.equilibrium import Options, Report, Residual, _settle, scales_kernel
 from spume.dryfoam.geometry import half_edge_vector, one_cell_area, turn
 from spume.dryfoam.network import Network
 from spume.errors import RunFailed
@@ -32,7 +32,9 @@ def _pressure_step(h, positions, half_angles, origin, shift, lattice, tension):
 
 
 @compiled
-def _block(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, pressures, targets, tension, J, r):
+def _block(
+    h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, pressures, targets, tension, J, r
+):
     """Jacobian (5, 5) and right side (5,) of eq. (11) for the vertex that h0 leaves."""
     h = (h0, previous[h0] ^ 1, previous[previous[h0] ^ 1] ^ 1)
     J[:] = 0.0
@@ -108,6 +110,23 @@ def _solve_block(J, r, size, tension):
 
 
 @compiled
+def _bend_cell(h0, positions, half_angles, origin, next_, cell, shift, lattice, pressures, tension):
+    """Gives the films around a cell the curvature of its present pressure, where that is short of a half circle."""
+    h = h0
+    while True:
+        i, j = cell[h], cell[h ^ 1]
+        dp = (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
+        dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+        sine = 0.5 * dp * math.hypot(dx, dy) / tension
+        if abs(sine) < 0.98:
+            theta = math.asin(sine)
+            half_angles[h >> 1] = theta if (h & 1) == 0 else -theta
+        h = next_[h]
+        if h == h0:
+            break
+
+
+@compiled
 def sweep(
     relax, flip_below, reach, out, positions, half_angles, origin, next_, previous, cell, shift, lattice, pressures,
     targets, tension,
@@ -117,7 +136,20 @@ def sweep(
     flips = 0
     for v in range(len(positions)):
         h = _block(
-            out[v], positions, half_angles, origin, next_, previous, cell, shift, lattice, pressures, targets, tension, J, r
+            out[v],
+            positions,
+            half_angles,
+            origin,
+            next_,
+            previous,
+            cell,
+            shift,
+            lattice,
+            pressures,
+            targets,
+            tension,
+            J,
+            r,
         )
         size = np.inf
         for k in range(3):
@@ -151,8 +183,10 @@ def sweep(
             f = cell[h[k]]
             if f >= 0:
                 most = tension / math.sqrt(targets[f])
-                pressures[f] += max(-most, min(most, scale * z[k]))
-    bend_to_pressure(positions, half_angles, origin, cell, shift, lattice, pressures, tension)
+                pressures[f] += max(-most, min(most, z[k]))
+        for k in range(3):
+            if cell[h[k]] >= 0:
+                _bend_cell(h[k], positions, half_angles, origin, next_, cell, shift, lattice, pressures, tension)
     return flips
 
 

@@ -61,9 +61,7 @@ def cell_areas(network: Network) -> Floats:
         return network.targets.copy()
     n = network
     areas = np.empty(n.cells)
-    cell_area_kernel(
-        n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas
-    )
+    cell_area_kernel(n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas)
     return areas
 
 

@@ -1,4 +1,4 @@
-"""Solution of the Newton systems of one equilibrium, reusing the order of elimination and the factors while they serve."""
+"""Solution of the Newton systems of one equilibrium; order of elimination and factors are reused while they serve."""
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, gmres, splu

@@ -181,7 +181,9 @@ def validate(network: Network, areas: Floats | None = None) -> None:
     _require(not len(wrong), f"vertex {wrong[:1]} has {counts[wrong[:1]]} films, where a dry foam has three")
     index = np.arange(half)
     _require(bool(np.all(n.previous[n.next] == index)), "'previous' is not the inverse of 'next'")
-    _require(bool(np.all(n.origin[n.next] == n.origin[index ^ 1])), "a half-edge does not start where the last one ends")
+    _require(
+        bool(np.all(n.origin[n.next] == n.origin[index ^ 1])), "a half-edge does not start where the last one ends"
+    )
     _require(bool(np.all(n.shift == -n.shift[index ^ 1])), "a film has two lattice shifts")
     turned = n.next[index ^ 1]
     _require(bool(np.all(n.next[n.next[turned ^ 1] ^ 1] == index)), "the films of a vertex are not in cyclic order")

@@ -68,7 +68,7 @@ def save_picture(network: Network, path: str | Path, shading: Shading = "pressur
     pyplot.close(figure)
 
 
-def save_film(networks: Sequence[Network], path: str | Path, shading: Shading = "pressure", rate: float = 12.0) -> None:
+def save_film(networks: Sequence[Network], path: str | Path, shading: Shading = "pressure", rate: int = 12) -> None:
     """Writes a film of `networks`, `rate` pictures a second, to `path` (GIF, or MP4 where ffmpeg is installed)."""
     pyplot = _pyplot()
     from matplotlib.animation import FFMpegWriter, PillowWriter
@@ -100,7 +100,11 @@ def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: s
     axes[0, 1].set(xlabel="sides n", ylabel="n m(n)", title="Aboav-Weaire")
     axes[0, 1].legend()
     time = [record["time"] for record in records]
-    for place, name, label in (((0, 2), "mean_area", "⟨A⟩ [m²]"), ((1, 0), "energy", "energy [J/m]"), ((1, 1), "mu2", "μ2")):
+    for place, name, label in (
+        ((0, 2), "mean_area", "⟨A⟩ [m²]"),
+        ((1, 0), "energy", "energy [J/m]"),
+        ((1, 1), "mu2", "μ2"),
+    ):
         axes[place].plot(time, [record[name] for record in records], ".-")
         axes[place].set(xlabel="time [s]", ylabel=label)
     axes[1, 2].loglog(time, [record["cells"] for record in records], ".-")

@@ -42,7 +42,9 @@ def network_of_polygons(positions: Floats, cells: Sequence[Sequence[int]]) -> Ne
             if not (0 <= a < len(positions) and 0 <= b < len(positions)):
                 raise SceneError(f"cell {f} names a vertex that is not there: {max(a, b)} of {len(positions)}")
             if (a, b) in owner:
-                raise SceneError(f"the film from vertex {a} to {b} belongs to the cells {owner[a, b]} and {f} on one side")
+                raise SceneError(
+                    f"the film from vertex {a} to {b} belongs to the cells {owner[a, b]} and {f} on one side"
+                )
             owner[a, b] = f
     for a, b in list(owner):
         owner.setdefault((b, a), OUTSIDE)
@@ -66,11 +68,11 @@ def network_of_polygons(positions: Floats, cells: Sequence[Sequence[int]]) -> Ne
     if np.any(degree != 3):
         v = int(np.flatnonzero(degree != 3)[0])
         raise SceneError(f"vertex {v} has {degree[v]} films, where a dry foam has three")
-    for h in np.flatnonzero(cell == OUTSIDE):
-        onward = [k for k in np.flatnonzero(origin == origin[h ^ 1]) if cell[k] == OUTSIDE]
+    for outer in np.flatnonzero(cell == OUTSIDE):
+        onward = [k for k in np.flatnonzero(origin == origin[outer ^ 1]) if cell[k] == OUTSIDE]
         if len(onward) != 1:
-            raise SceneError(f"the outside of the foam is not a simple loop at vertex {origin[h ^ 1]}")
-        following[h] = onward[0]
+            raise SceneError(f"the outside of the foam is not a simple loop at vertex {origin[outer ^ 1]}")
+        following[outer] = onward[0]
     previous = np.empty_like(following)
     previous[following] = np.arange(count)
     network = Network(

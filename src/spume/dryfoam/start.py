@@ -161,9 +161,9 @@ def _open_dual(positions: Floats, triangles: Integers, cells: int) -> Network:
     number = {(int(a), int(b)): k for k, (a, b) in enumerate(zip(right, left, strict=True)) if not outer[k]}
     first = [k for (a, b), k in number.items() if k < number[b, a]]
     half_of = np.full(corners, DEAD)
-    for e, k in enumerate(first):
-        half_of[k] = 2 * e
-        half_of[number[int(left[k]), int(right[k])]] = 2 * e + 1
+    for e, opening in enumerate(first):
+        half_of[opening] = 2 * e
+        half_of[number[int(left[opening]), int(right[opening])]] = 2 * e + 1
     network = _empty_network(len(first), cells, np.zeros((2, 2)))
     network.positions = positions
     for k in np.flatnonzero(~outer):
@@ -204,8 +204,8 @@ def _dissolve(network: Network) -> Network:
         n.previous[n.next[k ^ 1]] = h ^ 1
         n.origin[k] = n.origin[k ^ 1] = DEAD
     c = np.hypot(*n.chords().T)
-    for e in np.flatnonzero((bulge[0::2] != 0) & (n.origin[0::2] != DEAD)):
-        n.half_angles[e] = half_angle_of_segment(bulge[2 * e] / c[e] ** 2)
+    for film in np.flatnonzero((bulge[0::2] != 0) & (n.origin[0::2] != DEAD)):
+        n.half_angles[film] = half_angle_of_segment(bulge[2 * film] / c[film] ** 2)
     return compact(n)
 
 
@@ -229,7 +229,7 @@ def poisson_disk_seeds(count: int, generator: np.random.Generator, box: Floats |
     while len(chosen) < count:
         batch = max(1, min(len(chosen) // 4, count - len(chosen)))
         candidates = generator.random((10 * batch, 2))
-        tiled = np.concatenate([chosen + (i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
+        tiled = np.concatenate([chosen + np.array([i, j]) for i in (-1, 0, 1) for j in (-1, 0, 1)])
         distance, _ = cKDTree(tiled @ lattice.T).query(candidates @ lattice.T)
         for k in np.argsort(-distance):
             apart = candidates[k] - chosen[-batch:]

@@ -11,13 +11,13 @@ import math
 import numpy as np
 from scipy.sparse import csc_matrix
 
-from spume.dryfoam.arcs import film_energy, arc_factors
+from spume.dryfoam.arcs import arc_factors, film_energy
 from spume.dryfoam.network import Floats, Integers, Network
 from spume.numerics.jit import compiled
 
-# Second derivatives are taken at the pressure difference that the film's own curvature implies, 2T sin θ / c: the same in
-# equilibrium, and never of the wrong sign far from it. ∂²/∂θ² is then 2 cos θ T c S'; films with 2 cos θ below this keep
-# their half angle as an unknown.
+# Second derivatives are taken at the pressure difference that the film's own curvature implies, 2T sin θ / c: the same
+# in equilibrium, and never of the wrong sign far from it. ∂²/∂θ² is then 2 cos θ T c S'; films with 2 cos θ below this
+# keep their half angle as an unknown.
 EXPLICIT = 0.3
 ENTRIES = 64
 """Room for the matrix entries of one film: up to 4 coordinates, 2 pressures and a half angle, squared."""

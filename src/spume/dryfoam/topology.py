@@ -1,7 +1,7 @@
 """Topological changes of a network, in place: T1, T2 and the removal of two-sided cells.
 
-Each function leaves a valid network (see `network.validate`) or refuses and changes nothing. Films and cells that go are
-marked DEAD and disappear with `network.compact`.
+Each function leaves a valid network (see `network.validate`) or refuses and changes nothing. Films and cells that go
+are marked DEAD and disappear with `network.compact`.
 """
 
 import math
@@ -102,7 +102,7 @@ def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell,
     """T2, [DryFoam] eq. (3): the three-sided cell of h0 becomes one vertex, the mean of its three."""
     h1 = next_[h0]
     h2 = next_[h1]
-    u, v, w = origin[h0], origin[h1], origin[h2]
+    u = origin[h0]
     # the films outside, leaving u, v, w
     eu, ev, ew = next_[h0 ^ 1], next_[h1 ^ 1], next_[h2 ^ 1]
     d0x, d0y = half_edge_vector(h0, positions, origin, shift, lattice)
@@ -176,7 +176,10 @@ def collapse(h0, positions, half_angles, origin, next_, previous, cell, shift, l
     A triangle whose corners are joined outside (a two-sided neighbour) becomes a lens first. Returns the number of T1s,
     or -1 when the cell cannot go, which leaves a valid network.
     """
-    flips, limit = 0, 2 * count_sides(h0, next_)  # a cell around the whole box gains a side at the end of the film it loses
+    flips, limit = (
+        0,
+        2 * count_sides(h0, next_),
+    )  # a cell around the whole box gains a side at the end of the film it loses
     while flips < limit:
         sides = count_sides(h0, next_)
         if sides == 3 and triangle_collapsible(h0, origin, next_):
@@ -213,7 +216,7 @@ def flip_film(network: Network, film: int, length: float | None = None) -> bool:
 
 
 def remove_cell(network: Network, index: int) -> int:
-    """Removes the cell `index`, which is then dead (see `compact`). Returns the T1s it took, or -1 when it cannot go."""
+    """Removes the cell `index`, then dead (see `compact`). Returns the T1s it took, or -1 when it cannot go."""
     n = network
     h = int(np.flatnonzero(n.cell == index)[0])
     flips = collapse(h, *_arrays(n))

@@ -4,7 +4,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from spume.errors import SceneError
 from spume.geometry.shapes import Shape
+from spume.geometry.structure import check_dimension
 from spume.scene.common import Count, NotNegative, Number, Positive, Scene, Table
 from spume.scene.problems import Problem
 
@@ -77,11 +79,18 @@ class DryFoamScene(Scene):
             found.append(Problem("foam.shape", "is given, but a periodic foam fills its box: leave it out"))
         if self.foam.boundary == "periodic" and self.foam.seeds == "hexagonal":
             found.append(Problem("foam.seeds", "is 'hexagonal', which needs the boundary 'free'"))
+        if self.foam.shape is not None:
+            try:
+                check_dimension(self.foam.shape, 2)
+            except SceneError as error:
+                found.append(Problem("foam.shape", f"cannot be used: {error}"))
         bursting = [entry.cell for entry in self.collapse]
         for k, entry in enumerate(self.collapse):
             if entry.cell >= self.foam.cells:
                 found.append(
-                    Problem(f"collapse.{k}.cell", f"is {entry.cell}: the bubbles are numbered 0 to {self.foam.cells - 1}")
+                    Problem(
+                        f"collapse.{k}.cell", f"is {entry.cell}: the bubbles are numbered 0 to {self.foam.cells - 1}"
+                    )
                 )
             if entry.cell in bursting[:k]:
                 found.append(Problem(f"collapse.{k}.cell", f"is {entry.cell}, which has burst already"))

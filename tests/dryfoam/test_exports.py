@@ -1,0 +1,78 @@
+"""Drawn and exported outlines are the foam."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+import pytest
+
+from spume.dryfoam import Foam
+from spume.dryfoam.drawing import cell_outlines
+from spume.dryfoam.export import save_svg, save_vtk
+from spume.dryfoam.statistics import aboav_weaire, second_moment
+
+
+@pytest.fixture(params=["periodic", "free"])
+def foam(request):
+    foam = Foam.voronoi(12, request.param, seed=2)
+    foam.equilibrate()
+    return foam
+
+
+def svg_area(path):
+    """Signed area of an SVG path of M, L, A commands, by the segment formula, y pointing down."""
+    words = path.split()
+    start = at = np.array([float(words[1]), float(words[2])])
+    k, area = 3, 0.0
+    while words[k] != "Z":
+        if words[k] == "L":
+            to, bulge, k = np.array([float(w) for w in words[k + 1 : k + 3]]), 0.0, k + 3
+        else:
+            radius, large, sweep = float(words[k + 1]), int(words[k + 4]), int(words[k + 5])
+            to = np.array([float(w) for w in words[k + 6 : k + 8]])
+            half = np.arcsin(min(1.0, np.hypot(*(to - at)) / (2 * radius)))
+            half = np.pi - half if large else half
+            bulge = radius**2 * (half - np.sin(half) * np.cos(half)) * (1 if sweep else -1)
+            k += 8
+        area += 0.5 * ((at[0] - start[0]) * (to[1] - start[1]) - (at[1] - start[1]) * (to[0] - start[0])) + bulge
+        at = to
+    return -area
+
+
+def test_svg_arcs_enclose_the_cells_exactly(foam, tmp_path):
+    """Coordinates are written with nine digits, so areas agree to about 1e-7."""
+    save_svg(foam.network, tmp_path / "foam.svg")
+    paths = [p for p in ElementTree.parse(tmp_path / "foam.svg").iter() if p.tag.endswith("path")]
+    assert len(paths) == foam.cells
+    for path, label, area in zip(paths, foam.labels, foam.areas, strict=True):
+        assert path.get("id") == f"cell-{label}"
+        assert svg_area(path.get("d")) == pytest.approx(area, rel=1e-6)
+
+
+def test_vtk_polygons_tile_the_foam(foam, tmp_path):
+    """Arcs in steps of 6° lose or gain up to (6°)²/12 of a segment, below 1e-3 of a cell; in a box they cancel."""
+    save_vtk(foam.network, tmp_path / "foam.vtk")
+    text = (tmp_path / "foam.vtk").read_text()
+    assert int(re.search(r"POLYGONS (\d+)", text)[1]) == foam.cells
+    total = 0.0
+    for outline in cell_outlines(foam.network):
+        x, y = (outline - outline[0]).T
+        total += 0.5 * np.sum(x * np.roll(y, -1) - y * np.roll(x, -1))
+    assert total == pytest.approx(foam.areas.sum(), rel=1e-3)
+
+
+def test_weaires_sum_rule():
+    """⟨n m(n)⟩ = ⟨n²⟩ = 36 + μ2 exactly in a periodic foam."""
+    network = Foam.voronoi(200, "periodic", seed=0).network
+    n, product = aboav_weaire(network)
+    weights = np.bincount(network.sides(), minlength=n.max() + 1)[n] / network.cells
+    assert np.sum(weights * product) == pytest.approx(36.0 + second_moment(network), rel=1e-12)
+
+
+@pytest.mark.parametrize("shading", ["pressure", "sides", "area", "none"])
+def test_pictures_are_drawn(foam, shading, tmp_path):
+    pytest.importorskip("matplotlib")
+    from spume.dryfoam.picture import save_picture
+
+    save_picture(foam.network, tmp_path / "foam.png", shading, size=2.0)
+    assert (tmp_path / "foam.png").read_bytes().startswith(b"\x89PNG")
