@@ -1,0 +1,1 @@
+"""Ours against closed forms and published figures: `make validate`, or `python -m validation`."""

@@ -1,0 +1,97 @@
+"""Run the cases: `python -m validation [CASE ...] [--quick] [--run SCENE=FOLDER]`."""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from spume.errors import SpumeError
+from validation import channel, flow_curve, foam_quality, incline, rebound, start_up
+from validation.case import Case, Check, Outcome, Surroundings
+from validation.page import write_page
+
+ROOT = Path(__file__).parents[1]
+CASES: tuple[Case, ...] = (
+    flow_curve.CASE,
+    start_up.CASE,
+    channel.CASE,
+    incline.CASE,
+    rebound.CASE,
+    foam_quality.CASE,
+)
+QUICK = ("flow-curve", "start-up", "incline")
+"""The cases of --quick: about a minute."""
+
+
+def arguments() -> argparse.Namespace:
+    """What the command line asks for."""
+    parser = argparse.ArgumentParser(prog="python -m validation", description=__doc__)
+    names = [case.name for case in CASES]
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"all if absent; one or more of {', '.join(names)}")
+    parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}, about a minute")
+    parser.add_argument(
+        "--run", action="append", default=[], metavar="SCENE=FOLDER", help="take a finished run instead of making it"
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "validation", help="where page and plots go")
+    given = parser.parse_args()
+    if unknown := set(given.cases) - set(names):
+        parser.error(f"there is no case '{unknown.pop()}': known are {', '.join(names)}")
+    if wrong := [text for text in given.run if "=" not in text]:
+        parser.error(f"--run {wrong[0]}: it should be SCENE=FOLDER, as in shaving-cream=out/demo")
+    given.cases = given.cases or (list(QUICK) if given.quick else names)
+    return given
+
+
+def run_case(case: Case, around: Surroundings) -> Outcome:
+    """Run a case; one that breaks off has failed."""
+    try:
+        return case.run(around)
+    except SpumeError as error:
+        return Outcome([Check("the case itself", "broke off", "-", str(error), "runs to its end", False)])
+
+
+def main() -> int:
+    """Run the cases, show their table, write the page; 1 if a check failed."""
+    given = arguments()
+    console = Console()
+    taken = {scene: Path(folder) for scene, _, folder in (text.partition("=") for text in given.run)}
+    found: dict[str, Outcome] = {}
+    with console.status("") as status:
+        for case in CASES:
+            if case.name not in given.cases:
+                continue
+            began = time.perf_counter()
+            around = Surroundings(
+                given.out, ROOT / "out" / "validation", taken,
+                lambda text, title=case.title: status.update(f"{title}: {text}"),
+            )  # fmt: skip
+            around.say("begins")
+            found[case.name] = run_case(case, around)
+            good = sum(check.passed for check in found[case.name].checks)
+            spent = time.perf_counter() - began
+            console.print(f"{case.title}: {good} of {len(found[case.name].checks)} checks passed, {spent:.0f} s")
+    console.print(_table(found))
+    for outcome in found.values():
+        for note in outcome.notes:
+            console.print(note)
+    page = write_page(given.out, CASES, found)
+    console.print(f"written to {page}")
+    return 0 if all(check.passed for outcome in found.values() for check in outcome.checks) else 1
+
+
+def _table(found: dict[str, Outcome]) -> Table:
+    table = Table("case", "quantity", "ours", "theirs", "error", "tolerance", "pass")
+    for name, outcome in found.items():
+        for check in outcome.checks:
+            verdict = "[green]yes[/green]" if check.passed else "[bold red]no[/bold red]"
+            table.add_row(
+                name, check.quantity, check.ours, check.theirs, check.error, check.tolerance, verdict
+            )  # fmt: skip
+    return table
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,55 @@
+"""Case 1: steady simple shear of the materials of the table."""
+
+import math
+
+import numpy as np
+
+from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
+from spume.materials.table import Material
+from spume.rheology.rheometer import flow_curve
+from validation.case import Case, Outcome, Surroundings, deviation
+from validation.drawing import COLOURS, OURS, THEIRS, panels, save
+
+RATES = np.logspace(-2.0, 2.0, 13)
+"""[1/s]"""
+FLOWS = {
+    "shaving cream, h = 0.22": (31.9, 27.2, 0.22),
+    "h = 0.5": (10.0, 20.0, 0.5),
+    "Bingham, h = 1": (5.0, 2.0, 1.0),
+    "oobleck-like, h = 2": (2.0, 0.01, 2.0),
+}
+"""σY [Pa], η [Pa s^h] and h"""
+STRAIN = 1.0 / 200.0
+"""largest elastic strain: the closed form neglects its square"""
+
+
+def run(around: Surroundings) -> Outcome:
+    """One point in steady shear at rates over four decades."""
+    outcome = Outcome()
+    figure, (axes,) = panels()
+    for (label, (sigma, eta, h)), colour in zip(FLOWS.items(), COLOURS):
+        around.say(label)
+        theory = sigma / math.sqrt(3.0) + eta * 2.0 ** (-(1.0 + h) / 2.0) * RATES**h
+        parameters = HerschelBulkleyParameters(
+            density=100.0, bulk_modulus=1e5, shear_modulus=theory.max() / STRAIN, yield_stress=sigma, viscosity=eta,
+            flow_index=h,
+        )  # fmt: skip
+        found = flow_curve(Material(label, HERSCHEL_BULKLEY, parameters), RATES).shear_stress
+        outcome.checks.append(deviation(f"shear stress, {label}", float(np.abs(found / theory - 1.0).max()), 0.01))
+        axes.loglog(RATES, theory, **THEIRS)
+        axes.loglog(RATES, found, **(OURS | {"color": colour}), label=label)
+    axes.plot([], [], **THEIRS, label="closed form")
+    axes.set(xlabel="shear rate [1/s]", ylabel="shear stress [Pa]")
+    axes.legend(frameon=False, fontsize=8)
+    caption = "Steady shear stress over four decades of shear rate."
+    outcome.figures.append((save(figure, around.pictures, "flow-curve"), caption))
+    return outcome
+
+
+CASE = Case(
+    "flow-curve",
+    "Steady simple shear",
+    "At small elastic strain the law of [Yue15] gives τ = σY/√3 + η 2^(−(1+h)/2) γ̇^h. Ours: one point sheared "
+    "through the law's own kernels until it is steady, shear moduli chosen so that elastic strains stay below 1/200.",
+    run,
+)

@@ -1,0 +1,164 @@
+"""Case 12: the figures [Yue15] gives for its own shaving cream."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spume import Run, Scene, load_scene, open_run
+from spume.errors import CacheError, MissingExtra
+from spume.look.surface import enclosed_volume, point_radius, skin
+from spume.run.loop import start_run
+from spume.run.progress import Silent
+from validation.case import Case, Outcome, Surroundings, at_least, at_most
+from validation.drawing import COLOURS, THEIRS, panels, save
+from validation.grid_density import interior_densities
+
+SCENE = "shaving-cream"
+CELL = 0.004
+"""of the run this case makes [m]: coarser than the paper's 3 mm, and fine enough that the dollop has an interior"""
+EVERY = 3
+"""frames from one that is looked at to the next"""
+FEWEST = 30
+"""interior nodes a frame must have for a mean"""
+
+MASS_REMOVED = 0.0028
+MEAN_DENSITY = 0.0089
+WITHIN_FIVE_PERCENT = 0.957
+SKINNED_VOLUME = 0.027
+
+
+class Told(Silent):
+    """Tells the frames of a run."""
+
+    def __init__(self, around: Surroundings, last: int) -> None:
+        self._say, self._last = around.say, last
+
+    def frame(self, number: int) -> None:
+        """A frame is on disk."""
+        self._say(f"{SCENE}: frame {number} of {self._last}")
+
+
+def finished_run(around: Surroundings) -> Run:
+    """The run given on the command line, or a new one."""
+    if SCENE in around.finished:
+        run = open_run(around.finished[SCENE])
+        if not run.complete:
+            raise CacheError(f"the run in '{run.path}' has not come to its end; 'spume resume {run.path}' goes on")
+        return run
+    scene = load_scene(SCENE, [f"grid.cell={CELL}"], preset="draft")
+    return make_run(scene, around.runs / SCENE, around)
+
+
+def make_run(scene: Scene, folder: Path, around: Surroundings) -> Run:
+    """Run the scene."""
+    start_run(scene, folder, name=folder.name, overwrite=True, display=Told(around, scene.frame_count))
+    return open_run(folder)
+
+
+def measure(run: Run, around: Surroundings) -> dict[str, Any]:
+    """Of every third frame: time, densities of the interior nodes, skinned volume (None without the extra)."""
+    cell = run.scene.grid.cell  # type: ignore[attr-defined]
+    found: dict[str, Any] = {"time": [], "densities": [], "volume": []}
+    for number in range(0, len(run), EVERY):
+        around.say(f"{run.name}: looking at frame {number} of {len(run) - 1}")
+        frame = run[number]
+        x = frame["x"]
+        found["time"].append(frame.time)
+        found["densities"].append(interior_densities(x, frame["mass"], cell))
+        found["volume"].append(_skinned_volume(x, cell, frame["volume"]))
+    return found
+
+
+def _skinned_volume(x, cell: float, volumes) -> float | None:
+    try:
+        made = skin(x, point_radius(cell, volumes))
+    except MissingExtra:
+        return None
+    return enclosed_volume(made.vertices, made.triangles)
+
+
+def judge(run: Run, found: dict[str, Any]) -> Outcome:
+    """Ours beside the paper's."""
+    last, first = run.diagnostics[-1], run.diagnostics[0]
+    outcome = Outcome([at_most("mass removed", last["mass_removed"] / first["mass"], MASS_REMOVED)])
+    material = run.scene.materials[0]  # type: ignore[attr-defined]
+    looked = [d for d in found["densities"] if len(d) >= FEWEST]
+    if not looked:
+        outcome.notes.append("No frame has an interior of more than thirty nodes: the densities were not compared.")
+    else:
+        means = np.array([d.mean() for d in looked])
+        near = np.concatenate([np.abs(d / d.mean() - 1.0) <= 0.05 for d in looked])
+        worst = float(np.abs(means / material.parameters.density - 1.0).max())
+        outcome.checks.append(at_most("deviation of the interior's mean density, worst frame", worst, MEAN_DENSITY))
+        outcome.checks.append(
+            at_least("interior grid densities within 5 % of the mean", float(near.mean()), WITHIN_FIVE_PERCENT)
+        )
+        every = np.concatenate(looked)
+        outcome.notes.append(
+            f"{len(looked)} of the {len(found['densities'])} frames looked at have {FEWEST} interior nodes or more. "
+            f"Least and greatest density of an interior node: {every.min():.1f} and {every.max():.1f} kg/m³ "
+            "(the paper: 18.0 and 93.5)."
+        )
+    if found["volume"][0] is None:
+        outcome.notes.append("The skinned volume was not compared: it needs the extra 'look'.")
+    else:
+        volume = np.array(found["volume"])
+        deviation = float(np.abs(volume / volume[0] - 1.0).max())
+        outcome.checks.append(at_most("deviation of the skinned volume, worst frame", deviation, SKINNED_VOLUME))
+    cell = run.scene.grid.cell  # type: ignore[attr-defined]
+    outcome.notes.append(f"The run: cells of {1000 * cell:g} mm, {first['points']:,} to {last['points']:,} points.")
+    return outcome
+
+
+def draw(run: Run, found: dict[str, Any], around: Surroundings) -> tuple[str, str]:
+    """Mean density and skinned volume in the course of time; the distribution of densities."""
+    rest = run.scene.materials[0].parameters.density  # type: ignore[attr-defined]
+    figure, (left, right) = panels(2)
+    good = [(t, d) for t, d in zip(found["time"], found["densities"]) if len(d) >= FEWEST]
+    if good:
+        left.plot(
+            [t for t, _ in good], [100 * (d.mean() / rest - 1) for _, d in good], "o-", color=COLOURS[0], markersize=3,
+            label="mean density of the interior",
+        )  # fmt: skip
+        every = np.concatenate([d / d.mean() for _, d in good])
+        right.hist(every, bins=np.linspace(0.8, 1.2, 81), color=COLOURS[0], density=True)
+        for edge in (0.95, 1.05):
+            right.axvline(edge, **THEIRS)
+    if found["volume"][0] is not None:
+        volume = np.array(found["volume"])
+        left.plot(
+            found["time"], 100 * (volume / volume[0] - 1), "s-", color=COLOURS[1], markersize=3, label="skinned volume"
+        )
+    for bound, colour in ((MEAN_DENSITY, COLOURS[0]), (SKINNED_VOLUME, COLOURS[1])):
+        for side in (-1, 1):
+            left.axhline(100 * side * bound, color=colour, linestyle=":", linewidth=0.9)
+    left.set(xlabel="time [s]", ylabel="deviation [%]")
+    left.legend(frameon=False, fontsize=8)
+    right.set(xlabel="density of interior nodes / mean", ylabel="part per width")
+    caption = (
+        "Left: deviations in the course of time, the paper's figures dotted. Right: densities of the interior nodes; in "
+        "the paper 95.7 % lie between the lines."
+    )
+    return save(figure, around.pictures, "foam-quality"), caption
+
+
+def run(around: Surroundings) -> Outcome:
+    """Make or take the run, measure it."""
+    made = finished_run(around)
+    found = measure(made, around)
+    outcome = judge(made, found)
+    outcome.figures.append(draw(made, found, around))
+    return outcome
+
+
+CASE = Case(
+    "foam-quality",
+    "The paper's own figures for shaving cream",
+    "[Yue15] says of its shaving cream: mass removed by subgrid removal below 0.28 % (figure 8); mean density of the "
+    "interior within 0.89 % of the material's; 95.7 % of the grid's densities within 5 % of the mean; skinned volume "
+    "within 2.7 %. Ours: the built-in scene shaving-cream, every third frame. Interior are the nodes whose "
+    "surroundings hold points up to three cells away: two for the reach of the spline, one for the layer of cells "
+    "through which the surface goes.",
+    run,
+)
