@@ -50,7 +50,8 @@ def _smooth_pieces(times: NDArray[np.float64], values: NDArray[np.float64]) -> N
         return np.zeros((0, values.shape[1], 4))
     from scipy.interpolate import CubicHermiteSpline, PchipInterpolator  # slow to import; few scenes have keyframes
 
-    slopes = PchipInterpolator(times, values, axis=0).derivative()(times)
+    with np.errstate(over="ignore"):  # the inverse of a tiny slope may overflow; the mean slope is then zero, rightly
+        slopes = PchipInterpolator(times, values, axis=0).derivative()(times)
     # At rest at both ends, because the value stays there before and after; zero slopes keep a cubic monotone.
     slopes[0] = slopes[-1] = 0.0
     coefficients: NDArray[np.float64] = np.moveaxis(CubicHermiteSpline(times, values, slopes, axis=0).c, 0, -1)
