@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from spume.export.contents import Contents, identifier
 from spume.look.atomic import whole_file
 from spume.look.extras import require
-from spume.look.palette import GROUND, OBSTACLE, Appearance
+from spume.look.palette import GROUND, Appearance, obstacle_appearance
 from spume.look.work import cores, each_frame
 
 Layout = Literal["auto", "single", "clips"]
@@ -178,7 +178,7 @@ def _define_obstacles(stage: Any, contents: Contents, root: str) -> None:
         prim = UsdGeom.Mesh.Define(stage, f"{root}/obstacles/{identifier(solid.name)}")
         prim.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
         _set_mesh(prim, mesh.vertices, mesh.triangles, mesh.normals, None)
-        prim.CreateDisplayColorAttr([OBSTACLE.color])
+        prim.CreateDisplayColorAttr([obstacle_appearance(solid.name).color])
         transform = prim.AddTransformOp()
         for number in contents.numbers if solid.motion is not None else ():
             R, p = solid.place(contents.time(number))

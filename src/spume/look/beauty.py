@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spume.look.drawing import Picture
 from spume.look.extras import require
 from spume.look.lettering import Legend
-from spume.look.palette import BACKGROUND, GROUND, OBSTACLE, Appearance, to_linear, to_srgb
+from spume.look.palette import BACKGROUND, GROUND, Appearance, to_linear, to_srgb
 from spume.look.points_drawer import Colored, SolidDrawer
 from spume.look.raster import Shaded, rasterize
 from spume.run.reader import Frame, open_run
@@ -41,8 +41,8 @@ class BeautyDrawer:
         scene |= self._camera(mitsuba) | self._lights(mitsuba)
         for k, (mesh, looks) in enumerate(self.inner.foam(frame)):
             scene[f"foam {k}"] = self._foam(mitsuba, mesh, looks, f"foam {k}")
-        for k, solid in enumerate(self.inner.placed_obstacles(frame.time)):
-            scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _plastic(OBSTACLE))
+        for k, (solid, looks) in enumerate(self.inner.placed_obstacles(frame.time)):
+            scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _plastic(looks))
         if self.inner.ground is not None:
             scene["ground"] = self._ground(mitsuba)
         light = _robust_mean(mitsuba, mitsuba.load_dict(scene), self.inner.options.samples)
@@ -55,7 +55,7 @@ class BeautyDrawer:
     def _haze(self, frame: Frame) -> NDArray[np.float64]:
         """How far each pixel has faded into the background: the ground does in the distance."""
         options = self.inner.options
-        near: list[Any] = [*(mesh for mesh, _ in self.inner.foam(frame)), *self.inner.placed_obstacles(frame.time)]
+        near: list[Any] = [mesh for mesh, _ in [*self.inner.foam(frame), *self.inner.placed_obstacles(frame.time)]]
         parts = [Shaded(mesh.vertices, mesh.triangles, np.zeros((len(mesh.vertices), 3))) for mesh in near]
         if self.inner.ground is not None:
             ground, fade = self.inner.ground_mesh()

@@ -84,6 +84,9 @@ def render(
     quality: Annotated[Literal["fine", "preview"], Parameter(help="'preview' is coarse and quick.")] = "fine",
     beauty: Annotated[bool, Parameter(negative="", help="Trace light through the foam with Mitsuba; slow.")] = False,
     samples: Annotated[int, Parameter(help="Light paths for each pixel with --beauty.")] = 64,
+    camera: Annotated[
+        Literal["scene", "auto"], Parameter(help="The scene's camera, or one that holds the whole run.")
+    ] = "scene",
     size: Annotated[str, Parameter(help="Width and height of a picture in pixels.")] = "1280x720",
     stills_only: Annotated[bool, Parameter(negative="", help="Neither a film nor a contact sheet.")] = False,
     out: Annotated[Path | None, Parameter(help="Folder for the pictures; DIR/pictures unless given.")] = None,
@@ -100,7 +103,7 @@ def render(
     options = PictureOptions(
         width, height, show, quality, color,
         _numbers(limits, ":", "--limits", "0:2.5", float) if limits else None,
-        "beauty" if beauty else "fast", samples,
+        "beauty" if beauty else "fast", camera, samples,
     )  # fmt: skip
     runs = [open_run(path) for path in (folder, *(compare or ()))]
     longest = max(runs, key=len)

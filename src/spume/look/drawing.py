@@ -38,6 +38,8 @@ class PictureOptions:
     limits: tuple[float, float] | None = None
     """ends of the colour bar; those of the whole run if absent"""
     engine: Literal["fast", "beauty"] = "fast"
+    camera: Literal["scene", "auto"] = "scene"
+    """the scene's own camera, if it has one, or one that holds the whole run"""
     samples: int = 64
     """light paths for each pixel of the engine 'beauty'"""
 

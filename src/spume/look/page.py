@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from spume.look.atomic import whole_file
 from spume.look.extras import require
-from spume.look.palette import GROUND, OBSTACLE, to_srgb
+from spume.look.obstacles import Solid
+from spume.look.palette import GROUND, obstacle_appearance, to_srgb
 from spume.look.selection import select_frames
 from spume.look.watched import MAP, MATERIAL, Show, Shown, Watched, watch
 from spume.look.work import each_frame
@@ -33,7 +34,6 @@ def write_page(
     data = {
         "runs": runs,
         "map": np.round(255 * ramp).astype(int).tolist(),
-        "gray": (to_srgb(np.array(OBSTACLE.color)) / 255).tolist(),
         "soil": (to_srgb(np.array(GROUND)) / 255).tolist(),
     }
     page = files("spume.look") / "page"
@@ -142,7 +142,12 @@ def _solid(watched: Watched, index: int, times: list[float]) -> dict[str, Any]:
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = R, p
         places.append(matrix.T.ravel().tolist())
-    return pack(mesh.vertices, mesh.triangles, mesh.normals, {}) | {"name": solid.name, "places": places}
+    return pack(mesh.vertices, mesh.triangles, mesh.normals, {}) | {"places": places, "color": _tint(solid)}
+
+
+def _tint(solid: Solid) -> list[float]:
+    shown: list[float] = (to_srgb(np.array(obstacle_appearance(solid.name).color)) / 255).tolist()
+    return shown
 
 
 def _ground(watched: Watched) -> dict[str, Any] | None:

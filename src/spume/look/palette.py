@@ -68,8 +68,24 @@ OTHERS = (
     Appearance(srgb(214, 190, 104), 0.25, 0.15),
 )
 OBSTACLE = Appearance(srgb(112, 118, 128), 0.0, 0.12)
+OBSTACLES: tuple[tuple[str, Appearance], ...] = (
+    ("cracker", Appearance(srgb(196, 146, 92), 0.0, 0.03)),
+    ("face", Appearance(srgb(222, 178, 152), 0.2, 0.1)),
+    ("head", Appearance(srgb(222, 178, 152), 0.2, 0.1)),
+    ("plate", Appearance(srgb(206, 210, 216), 0.0, 0.25)),
+    ("tin", Appearance(srgb(190, 196, 204), 0.0, 0.3)),
+    ("pan", Appearance(srgb(150, 156, 166), 0.0, 0.3)),
+    ("pin", Appearance(srgb(196, 148, 84), 0.0, 0.25)),
+    ("board", Appearance(srgb(170, 132, 94), 0.0, 0.08)),
+)
+"""Part of an obstacle's name: its looks."""
 GROUND = srgb(146, 158, 169)
 BACKGROUND = srgb(170, 182, 192)
+
+
+def obstacle_appearance(name: str) -> Appearance:
+    """The looks of an obstacle by its name."""
+    return next((looks for part, looks in OBSTACLES if part in name.lower()), OBSTACLE)
 
 
 def appearances(names: list[str]) -> list[Appearance]:

@@ -63,7 +63,7 @@ class PlaneDrawer:
         """The part of the plane that is shown."""
         width, height = self.options.width, self.options.height
         camera = scene.camera
-        if camera is not None and len(camera.position) == 3:
+        if self.options.camera == "scene" and camera is not None and len(camera.position) == 3:
             tall = 2 * abs(camera.position[2] - camera.target[2]) * np.tan(np.radians(camera.fov) / 2)
             return Window(np.array(camera.target[:2]), tall / height, (height, width))
         lower, upper = _with_obstacles(scene, self.lower[:2], self.upper[:2])

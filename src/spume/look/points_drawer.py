@@ -14,7 +14,7 @@ from spume.look.framing import point_bounds, quantity_limits
 from spume.look.lettering import Legend, map_colors
 from spume.look.lighting import Lamp, lit, occupancy
 from spume.look.obstacles import Mesh, Solid, ground_height, placed, solid_mesh, solids
-from spume.look.palette import BACKGROUND, GROUND, OBSTACLE, Appearance, appearances
+from spume.look.palette import BACKGROUND, GROUND, Appearance, appearances, obstacle_appearance
 from spume.look.quantities import label, quantity, spatial, volume_ratio
 from spume.look.raster import Shaded, rasterize
 from spume.look.surface_files import cell_size, make_skin, read_skin
@@ -86,9 +86,9 @@ class SolidDrawer:
         for foam, looks in self.foam(frame):
             light = lit(foam.vertices, foam.normals, foam.colors, looks, around, lamp)
             parts.append(Shaded(foam.vertices, foam.triangles, light, self.point_size))
-        for mesh in self.placed_obstacles(frame.time):
-            colors = np.tile(OBSTACLE.color, (len(mesh.vertices), 1))
-            light = lit(mesh.vertices, mesh.normals, colors, OBSTACLE, around, lamp)
+        for mesh, looks in self.placed_obstacles(frame.time):
+            colors = np.tile(looks.color, (len(mesh.vertices), 1))
+            light = lit(mesh.vertices, mesh.normals, colors, looks, around, lamp)
             parts.append(Shaded(mesh.vertices, mesh.triangles, light))
         if self.ground is not None:
             mesh, fade = self.ground_mesh()
@@ -117,9 +117,10 @@ class SolidDrawer:
         towards = 1.25 * self.up + 0.35 * back - 0.75 * side
         return np.asarray(towards / np.linalg.norm(towards))
 
-    def placed_obstacles(self, time: float) -> list[Mesh]:
-        """The obstacles' meshes at a time [s]."""
-        return [placed(mesh, *solid.place(time)) for mesh, solid in zip(self.meshes, self.solids)]
+    def placed_obstacles(self, time: float) -> list[tuple[Mesh, Appearance]]:
+        """The obstacles' meshes at a time [s], and their looks."""
+        pairs = zip(self.meshes, self.solids)
+        return [(placed(mesh, *solid.place(time)), obstacle_appearance(solid.name)) for mesh, solid in pairs]
 
     def foam(self, frame: Frame) -> list[tuple["Colored", Appearance]]:
         """The points or their skin, apart for each material, with colours."""
@@ -227,7 +228,8 @@ def solid_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
         lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
     ground = ground_height(scene, up)
     lower, upper = _down_to(lower, upper, up, ground)
-    view = scene_view(scene) or automatic_view(lower, upper, up, options.width / options.height)
+    own = scene_view(scene) if options.camera == "scene" else None
+    view = own or automatic_view(lower, upper, up, options.width / options.height)
     names = [material.name for material in scene.materials]
     color_label = "" if options.color is None else label(run.fields, options.color)
     return SolidDrawer(

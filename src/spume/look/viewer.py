@@ -8,7 +8,7 @@ import numpy as np
 
 from spume.errors import SpumeError
 from spume.look.extras import require
-from spume.look.palette import GROUND, OBSTACLE, to_srgb
+from spume.look.palette import GROUND, obstacle_appearance, to_srgb
 from spume.look.watched import Watched, watch
 
 POLL = 1.0
@@ -90,19 +90,20 @@ class Viewer:
         camera.fov = float(np.radians(view.angle))
 
     def _add_obstacles(self, watched: Watched) -> None:
-        gray = tuple(int(byte) for byte in to_srgb(np.array(OBSTACLE.color)))
-        self.solid_handles = [
-            self.server.scene.add_mesh_simple(f"/obstacles/{k}", mesh.vertices, mesh.triangles, color=gray)
-            for k, mesh in enumerate(watched.meshes)
-        ]
+        self.solid_handles = []
+        for k, (mesh, solid) in enumerate(zip(watched.meshes, watched.solids)):
+            tint = to_srgb(np.array(obstacle_appearance(solid.name).color))
+            color = int(tint[0]), int(tint[1]), int(tint[2])
+            handle = self.server.scene.add_mesh_simple(f"/obstacles/{k}", mesh.vertices, mesh.triangles, color=color)
+            self.solid_handles.append(handle)
         if watched.ground is not None:
             middle = 0.5 * (watched.lower + watched.upper)
             middle = middle + (watched.ground - middle @ watched.up) * watched.up
             wide = 3 * float(np.max(watched.upper - watched.lower))
-            tint = tuple(int(byte) for byte in to_srgb(np.array(GROUND)))
+            soil = tuple(int(byte) for byte in to_srgb(np.array(GROUND)))
             plane = "xz" if abs(watched.up[1]) > 0.5 else ("xy" if abs(watched.up[2]) > 0.5 else "yz")
             self.server.scene.add_grid(
-                "/ground", wide, wide, plane=plane, cell_size=wide / 30, cell_color=tint, section_size=wide / 6,
+                "/ground", wide, wide, plane=plane, cell_size=wide / 30, cell_color=soil, section_size=wide / 6,
                 position=tuple(middle),
             )  # fmt: skip
 

@@ -239,7 +239,7 @@ function draw() {
   gl.bindTexture(gl.TEXTURE_2D, material ? materialTexture : mapTexture);
   drawPart(foam, foam.packed, IDENTITY, { plain: [-1, 0, 0] });
   if (element("obstacles").checked) {
-    for (const { mesh, solid } of solids) drawPart(mesh, solid, solid.places[state.frame], { plain: data.gray });
+    for (const { mesh, solid } of solids) drawPart(mesh, solid, solid.places[state.frame], { plain: solid.color });
     if (ground) drawPart(ground, run.ground, IDENTITY, { plain: data.soil });
   }
   gl.bindVertexArray(null);
