@@ -39,6 +39,8 @@ def to_srgb(color: NDArray[np.float64]) -> NDArray[np.uint8]:
 
 APPEARANCES: tuple[tuple[str, Appearance], ...] = (
     ("shaving", Appearance(srgb(246, 248, 250), 0.45, 0.05)),
+    ("s'more exterior", Appearance(srgb(196, 140, 84), 0.2, 0.05)),
+    ("s'more", Appearance(srgb(250, 240, 232), 0.45, 0.08)),
     ("toasted", Appearance(srgb(196, 140, 84), 0.2, 0.05)),
     ("crisp", Appearance(srgb(202, 148, 92), 0.2, 0.05)),
     ("marshmallow", Appearance(srgb(250, 240, 232), 0.45, 0.08)),
@@ -47,6 +49,7 @@ APPEARANCES: tuple[tuple[str, Appearance], ...] = (
     ("cream", Appearance(srgb(252, 244, 224), 0.45, 0.08)),
     ("pie", Appearance(srgb(252, 244, 224), 0.45, 0.08)),
     ("oobleck", Appearance(srgb(158, 205, 176), 0.25, 0.25)),
+    ("viscoplastic", Appearance(srgb(214, 168, 150), 0.25, 0.25)),
     ("mayonnaise", Appearance(srgb(247, 233, 180), 0.35, 0.2)),
     ("tooth", Appearance(srgb(196, 228, 236), 0.3, 0.25)),
     ("carbopol", Appearance(srgb(196, 216, 226), 0.4, 0.35)),
@@ -69,7 +72,10 @@ OTHERS = (
 )
 OBSTACLE = Appearance(srgb(112, 118, 128), 0.0, 0.12)
 OBSTACLES: tuple[tuple[str, Appearance], ...] = (
+    ("chocolate", Appearance(srgb(92, 56, 36), 0.0, 0.3)),
     ("cracker", Appearance(srgb(196, 146, 92), 0.0, 0.03)),
+    ("chocolate", Appearance(srgb(92, 56, 36), 0.0, 0.3)),
+    ("bowl", Appearance(srgb(206, 210, 216), 0.0, 0.25)),
     ("face", Appearance(srgb(222, 178, 152), 0.2, 0.1)),
     ("head", Appearance(srgb(222, 178, 152), 0.2, 0.1)),
     ("plate", Appearance(srgb(206, 210, 216), 0.0, 0.25)),
