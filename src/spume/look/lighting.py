@@ -18,8 +18,8 @@ from spume.numerics.jit import compiled
 Floats = NDArray[np.float64]
 VOXELS = 88
 """Voxels along the longest side of what is lit."""
-SKY, BOUNCE, LAMP = 0.58, 0.50, 0.40
-"""Light from above, from below, from the lamp: in full light a white surface reflects nearly all."""
+SKY, BOUNCE, LAMP, FILL = 0.54, 0.44, 0.38, 0.14
+"""Light from above, from below, from the lamp, from the camera: in full light a white surface reflects nearly all."""
 BLURS = ((1.5, 1.5, 0.5), (4.0, 4.0, 0.5))
 """Width of each blurred lattice and distance from the surface at which it is looked up [voxels], and its weight."""
 DENSITY = 0.8
@@ -114,10 +114,11 @@ def lit(
     ambient = (BOUNCE + (SKY - BOUNCE) * height) * open_sky
     facing = np.clip((normals @ lamp.direction + looks.softness) / (1.0 + looks.softness), 0.0, None)
     direct = LAMP * facing * (through + 0.4 * looks.softness * (1.0 - through))
-    shaded = colors * (ambient + direct)[:, None]
+    towards = lamp.eye - vertices
+    towards /= np.linalg.norm(towards, axis=1, keepdims=True)
+    fill = FILL * np.clip(np.einsum("ij,ij->i", normals, towards), 0.0, None) * open_sky
+    shaded = colors * (ambient + direct + fill)[:, None]
     if looks.gloss > 0:
-        towards = lamp.eye - vertices
-        towards /= np.linalg.norm(towards, axis=1, keepdims=True)
         half = towards + lamp.direction
         half /= np.linalg.norm(half, axis=1, keepdims=True)
         shine = np.clip(np.einsum("ij,ij->i", normals, half), 0.0, None) ** 40

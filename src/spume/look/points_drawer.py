@@ -114,7 +114,7 @@ class SolidDrawer:
         back = back - (back @ self.up) * self.up
         back /= np.linalg.norm(back) or 1.0
         side = np.cross(self.up, back)
-        towards = 1.25 * self.up + 0.35 * back - 0.75 * side
+        towards = 1.25 * self.up + 0.3 * back - 0.45 * side
         return np.asarray(towards / np.linalg.norm(towards))
 
     def placed_obstacles(self, time: float) -> list[tuple[Mesh, Appearance]]:
