@@ -18,7 +18,7 @@ $(INSTALLED)demo: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(INSTALLED)test: $(BIN)/python pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,geometry,look,view,export]'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,geometry,look,view,export,alembic]'
 	@touch $@
 
 $(INSTALLED)bench: $(BIN)/python pyproject.toml
@@ -47,6 +47,14 @@ lint: $(INSTALLED)lint
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+
+$(INSTALLED)docs: $(BIN)/python pyproject.toml
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
+
+docs: $(INSTALLED)docs
+	@$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
 
 clean:
 	rm -rf $(VENV) out build dist

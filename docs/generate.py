@@ -1,0 +1,89 @@
+"""The pages made from the code itself: keys of scenes from the schema, materials from their table, built-in scenes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from spume.materials.table import REMARKS, named_materials
+from spume.scene.extending import library_entries
+from spume.scene.registry import SCENE_MODELS
+from spume.scene.schema import scene_schema
+
+
+def write_pages(folder: Path) -> None:
+    """Write all generated pages into `folder`."""
+    folder.mkdir(exist_ok=True)
+    pages = {"materials.md": materials_page(), "library.md": library_page()}
+    pages |= {f"scene-{method}.md": scene_page(method) for method in SCENE_MODELS}
+    for name, text in pages.items():
+        file = folder / name
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+
+
+def materials_page() -> str:
+    """The table of named materials."""
+    lines = ["# Materials", "", "Named materials for scenes, rheometer and fits. All numbers are in SI units.", ""]
+    for name, entry in named_materials().items():
+        numbers = {key: value for key, value in entry.items() if key not in ("law", *REMARKS)}
+        lines += [f"## {name}", "", f"{_cell(entry['description'])}.", "", "| law | " + " | ".join(numbers) + " |"]
+        lines += ["| --- |" + " --- |" * len(numbers)]
+        lines += [f"| {entry['law']} | " + " | ".join(f"{value:g}" for value in numbers.values()) + " |", ""]
+        lines += [f"Source: {_cell(entry['source'])}", ""]
+    return "\n".join(lines)
+
+
+def library_page() -> str:
+    """The scenes that come with the package."""
+    lines = ["# Built-in scenes", "", "| name | what happens | presets |", "| --- | --- | --- |"]
+    for entry in library_entries():
+        lines.append(f"| `{entry['name']}` | {_cell(entry['title'])} | {', '.join(entry['presets'])} |")
+    return "\n".join([*lines, ""])
+
+
+def scene_page(method: str) -> str:
+    """The keys of a scene of `method`, table by table."""
+    schema = scene_schema(method)
+    definitions = schema.get("$defs", {})
+    lines = [f"# Scenes of the method {method}", "", _cell(schema.get("description", "")), ""]
+    lines += ["## The scene itself", "", *_table(schema)]
+    for name, definition in definitions.items():
+        if "properties" in definition:
+            lines += [f"## {name}", "", _cell(definition.get("description", "")), "", *_table(definition)]
+    return "\n".join(lines)
+
+
+def _table(schema: dict[str, Any]) -> Iterator[str]:
+    required = set(schema.get("required", ()))
+    yield "| key | value | default | meaning |"
+    yield "| --- | --- | --- | --- |"
+    for name, about in schema.get("properties", {}).items():
+        default = "required" if name in required else _default(about)
+        yield f"| `{name}` | {_cell(_kind(about))} | {_cell(default)} | {_cell(about.get('description', ''))} |"
+    yield ""
+
+
+def _default(about: dict[str, Any]) -> str:
+    value = about.get("default")
+    return "" if value is None or value in ({}, []) or isinstance(value, dict) else f"`{value}`"
+
+
+def _kind(about: dict[str, Any]) -> str:
+    """A type in words."""
+    if "$ref" in about:
+        return str(about["$ref"].rpartition("/")[2])
+    if "const" in about:
+        return f"`{about['const']}`"
+    if "enum" in about:
+        return ", ".join(f"`{value}`" for value in about["enum"])
+    for key in ("anyOf", "oneOf"):
+        if key in about:
+            return " or ".join(dict.fromkeys(_kind(each) for each in about[key] if each.get("type") != "null"))
+    if about.get("type") == "array":
+        return f"list of {_kind(about.get('items', {}))}" if about.get("items") else "list"
+    return str(about.get("type", "table"))
+
+
+def _cell(text: str) -> str:
+    """Text that is safe inside a table: no line breaks, and brackets that are not links."""
+    return " ".join(str(text).split()).replace("|", "\\|").replace("[", "\\[").replace("]", "\\]").rstrip(".")
