@@ -21,6 +21,10 @@ from spume.dryfoam.topology import count_sides, flip, t1_allowed
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 
+CAUTIONS = (1.0, 4.0, 16.0)
+"""Factors of damping, tried one after another; steps shorten by their square roots."""
+RUNAWAY = 300.0
+"""Error at which an attempt is given up."""
 LARGEST_RATIO = math.log(2.5)
 """Cells farther than this from their target area, as a logarithm, approach it in stages."""
 
@@ -269,9 +273,24 @@ def equilibrate(
             n.targets = begin ** (1 - k / stages) * targets ** (k / stages)
             if n.boundary == "periodic":
                 n.targets *= targets.sum() / n.targets.sum()
-            _iterate(n, tension, replace(options, tolerance=max(options.tolerance, 1e-2)), pinned)
+            _with_growing_caution(n, tension, replace(options, tolerance=max(options.tolerance, 1e-2)), pinned)
         n.targets = targets
-    return _iterate(n, tension, options, pinned)
+    return _with_growing_caution(n, tension, options, pinned)
+
+
+def _with_growing_caution(
+    network: Network, tension: float, options: Options, pinned: NDArray[np.bool_] | None
+) -> Report:
+    """Iterates; a start that runs away is tried again from the same state with shorter, more damped steps."""
+    kept = network.copy()
+    for caution in CAUTIONS[:-1]:
+        try:
+            return _iterate(network, tension, options, pinned, caution)
+        except RunFailed:
+            for name, array in kept.arrays().items():
+                if name != "targets":
+                    getattr(network, name)[...] = array
+    return _iterate(network, tension, options, pinned, CAUTIONS[-1])
 
 
 def _swell(network: Network) -> None:
@@ -282,7 +301,9 @@ def _swell(network: Network) -> None:
     network.pressures /= scale
 
 
-def _iterate(network: Network, tension: float, options: Options, pinned: NDArray[np.bool_] | None) -> Report:
+def _iterate(
+    network: Network, tension: float, options: Options, pinned: NDArray[np.bool_] | None, caution: float
+) -> Report:
     report = Report()
     n = network
     solver = Solver()
@@ -297,11 +318,12 @@ def _iterate(network: Network, tension: float, options: Options, pinned: NDArray
         report.history.append(report.error)
         if report.error < options.tolerance:
             return report
-        if not math.isfinite(report.error):
+        if not report.error < RUNAWAY:
             break
         chords = n.chords()
         scales_kernel(chords, n.origin, n.next, n.cell, n.targets, options.flip_length, flip_below, reach)
-        damping = tension * (1e-10 / residual.chord.mean() + 0.12 * imbalance(residual.local) / reach)
+        damping = tension * (1e-10 / residual.chord.mean() + 0.12 * caution * imbalance(residual.local) / reach)
+        reach /= math.sqrt(caution)
         if pinned is not None:
             damping[pinned] = 1e12 * tension / residual.chord.mean()
         softness = (1e-10 + 0.3 * imbalance(residual.around_cells(n))) * residual.size**3 / tension
