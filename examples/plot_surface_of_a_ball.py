@@ -2,8 +2,8 @@
 A surface around points
 =======================
 
-The skin of a ball of points encloses their volume. Smoothing moves a curved surface in proportion to its curvature, so
-that the error falls with the square of the number of points across.
+The skin of a ball of points encloses their volume to a few percent. Its level is a compromise: a nearly flat skin
+stands a little outside its points, and smoothing draws the skin of a small, strongly curved body inwards.
 """
 
 import matplotlib.pyplot as plt
