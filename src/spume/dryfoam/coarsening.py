@@ -245,8 +245,3 @@ def unit_step(network: Network, tension: float, rule: Coarsening, options: Optio
         n.targets *= n.box_area() / n.targets.sum()
     report = equilibrate(n, tension, options)
     return n, Events(duration=1.0, flips=flips + report.flips, vanished=vanished)
-
-
-def area_error(network: Network) -> float:
-    """Largest relative difference between a cell's area and its target."""
-    return float(np.max(np.abs(cell_areas(network) - network.targets) / network.targets))

@@ -223,7 +223,7 @@ def random_seeds(count: int, generator: np.random.Generator) -> Floats:
 
 
 def poisson_disk_seeds(count: int, generator: np.random.Generator, box: Floats | None = None) -> Floats:
-    """`count` points in the periodic unit square that keep their distance: best of ten candidates each [Mitchell91]."""
+    """`count` points in the periodic unit square that keep their distance: the best of ten candidates each."""
     lattice = np.eye(2) if box is None else box
     chosen = generator.random((1, 2))
     while len(chosen) < count:
