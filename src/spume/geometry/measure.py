@@ -6,12 +6,12 @@ distance and gradient at the centre. The error then falls with the square of the
 out most of what is left, and the tree is deepened until it changes the extrapolated volume by less than 0.02 %.
 """
 
+import functools
 import itertools
 import math
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spume.errors import SceneError
 from spume.geometry import combined_shapes as combined
@@ -22,7 +22,7 @@ from spume.geometry.combined_shapes import NAMES
 from spume.geometry.extent import Extent, bounds, extent
 from spume.geometry.placement import HERE
 from spume.geometry.primitive_shapes import ShapePart
-from spume.geometry.structure import check_dimension
+from spume.geometry.structure import check_dimension, parts
 
 TOLERANCE = 2e-4
 DEEPEST = {2: 13, 3: 9}
@@ -37,7 +37,19 @@ def volume(shape: ShapePart, dimension: int, folder: Path | None = None) -> floa
     if not np.isfinite(lower).all() or not np.isfinite(upper).all():
         raise SceneError(f"the shape '{name}' has no end, and only a shape of finite volume can be filled or measured")
     closed = _closed_form(shape, dimension, folder)
-    return closed if closed is not None else _by_tree(shape, dimension, folder, lower, upper)
+    if closed is not None:
+        return closed
+    return _by_tree(shape, dimension, folder) if _has_mesh(shape) else _remembered(shape, dimension)
+
+
+def _has_mesh(shape: ShapePart) -> bool:
+    return isinstance(shape, primitive.Mesh) or any(_has_mesh(part) for part in parts(shape))
+
+
+@functools.lru_cache(maxsize=256)
+def _remembered(shape: ShapePart, dimension: int) -> float:
+    """Checking a scene, filling it and estimating it all ask for the same volumes. A mesh file may change meanwhile."""
+    return _by_tree(shape, dimension, None)
 
 
 def _closed_form(shape: ShapePart, dimension: int, folder: Path | None) -> float | None:
@@ -114,11 +126,10 @@ def _rounded(inner: float, surface: float, curvature: float, r: float) -> float:
     return inner + surface * r + curvature * r**2 + 4 / 3 * math.pi * r**3
 
 
-def _by_tree(
-    shape: ShapePart, dimension: int, folder: Path | None, lower: NDArray[np.float64], upper: NDArray[np.float64]
-) -> float:
+def _by_tree(shape: ShapePart, dimension: int, folder: Path | None) -> float:
     from spume.geometry.tree import volume_by_tree  # compiled: a scene of primitives is checked without
 
+    lower, upper = bounds(shape, dimension, folder)
     program = compile_shape(shape, dimension, folder)
     name = NAMES[type(shape)]
     cells, extrapolated = math.nan, math.nan
