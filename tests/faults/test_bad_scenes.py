@@ -277,8 +277,8 @@ def test_a_file_that_is_not_text_is_named(tmp_path, capsys):
 
 
 def test_a_real_bug_shows_its_traceback(monkeypatch):
-    from spume.scene import builtin
+    from spume.scene import extending
 
-    monkeypatch.setattr(builtin, "library_entries", lambda: 1 / 0)
+    monkeypatch.setattr(extending, "library_entries", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["scenes"])
