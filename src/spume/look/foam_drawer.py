@@ -15,7 +15,7 @@ from spume.look.lettering import Legend
 from spume.run.reader import Run, open_run
 
 DOTS_PER_INCH = 100
-MARGIN = 0.02
+MARGIN = 0.06
 
 
 @dataclass(frozen=True)

@@ -143,6 +143,9 @@ def _with_obstacles(scene: Any, lower: Floats, upper: Floats) -> tuple[Floats, F
         room = np.where(np.isfinite(end - begin).all(), 0.6, 0.15) * size
         low = np.minimum(low, np.clip(begin + moves.min(axis=0), lower - room, upper))
         high = np.maximum(high, np.clip(end + moves.max(axis=0), lower, upper + room))
+    if (walls := scene.grid.walls) is not None:
+        low = np.maximum(low, np.array(walls.lower) - 0.04 * size)
+        high = np.minimum(high, np.array(walls.upper) + 0.04 * size)
     return low, high
 
 
