@@ -57,6 +57,8 @@ def main() -> int:
     """Run the cases, show their table, write the page; 1 if a check failed."""
     given = arguments()
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)
     taken = {scene: Path(folder) for scene, _, folder in (text.partition("=") for text in given.run)}
     found: dict[str, Outcome] = {}
     with console.status("") as status:

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
 from spume.materials.table import Material
@@ -10,8 +11,11 @@ from spume.rheology.rheometer import flow_curve
 from validation.case import Case, Outcome, Surroundings, deviation
 from validation.drawing import COLOURS, OURS, THEIRS, panels, save
 
+Array = NDArray[np.float64]
+
 RATES = np.logspace(-2.0, 2.0, 13)
 """[1/s]"""
+FINE = np.logspace(-2.0, 2.0, 201)
 FLOWS = {
     "shaving cream, h = 0.22": (31.9, 27.2, 0.22),
     "h = 0.5": (10.0, 20.0, 0.5),
@@ -23,20 +27,25 @@ STRAIN = 1.0 / 200.0
 """largest elastic strain: the closed form neglects its square"""
 
 
+def closed_form(rates: Array, sigma: float, eta: float, h: float) -> Array:
+    """Steady shear stress [Pa]."""
+    return np.asarray(sigma / math.sqrt(3.0) + eta * 2.0 ** (-(1.0 + h) / 2.0) * rates**h)
+
+
 def run(around: Surroundings) -> Outcome:
     """One point in steady shear at rates over four decades."""
     outcome = Outcome()
     figure, (axes,) = panels()
     for (label, (sigma, eta, h)), colour in zip(FLOWS.items(), COLOURS):
         around.say(label)
-        theory = sigma / math.sqrt(3.0) + eta * 2.0 ** (-(1.0 + h) / 2.0) * RATES**h
+        theory = closed_form(RATES, sigma, eta, h)
         parameters = HerschelBulkleyParameters(
             density=100.0, bulk_modulus=1e5, shear_modulus=theory.max() / STRAIN, yield_stress=sigma, viscosity=eta,
             flow_index=h,
         )  # fmt: skip
         found = flow_curve(Material(label, HERSCHEL_BULKLEY, parameters), RATES).shear_stress
         outcome.checks.append(deviation(f"shear stress, {label}", float(np.abs(found / theory - 1.0).max()), 0.01))
-        axes.loglog(RATES, theory, **THEIRS)
+        axes.loglog(FINE, closed_form(FINE, sigma, eta, h), **THEIRS)
         axes.loglog(RATES, found, **(OURS | {"color": colour}), label=label)
     axes.plot([], [], **THEIRS, label="closed form")
     axes.set(xlabel="shear rate [1/s]", ylabel="shear stress [Pa]")

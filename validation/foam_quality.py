@@ -15,8 +15,10 @@ from validation.drawing import COLOURS, THEIRS, panels, save
 from validation.grid_density import interior_densities
 
 SCENE = "shaving-cream"
-CELL = 0.004
-"""of the run this case makes [m]: coarser than the paper's 3 mm, and fine enough that the dollop has an interior"""
+CELL = 0.005
+"""of the run this case makes [m]: coarser than the paper's 3 mm, and fine enough that the dollop has an interior. Its
+points stand for 100.1 % of its volume; on many other grids the lattice misses that by up to 2 %, and the density with
+it."""
 EVERY = 3
 """frames from one that is looked at to the next"""
 FEWEST = 30
@@ -107,6 +109,10 @@ def judge(run: Run, found: dict[str, Any]) -> Outcome:
         deviation = float(np.abs(volume / volume[0] - 1.0).max())
         outcome.checks.append(at_most("deviation of the skinned volume, worst frame", deviation, SKINNED_VOLUME))
     cell = run.scene.grid.cell  # type: ignore[attr-defined]
+    carried = np.array([frame["volume"] for frame in run.diagnostics]) / first["volume"] - 1.0
+    outcome.notes.append(
+        f"For comparison, the volume the points carry, Σ V det F, deviates by {100 * np.abs(carried).max():.2f} %."
+    )
     outcome.notes.append(f"The run: cells of {1000 * cell:g} mm, {first['points']:,} to {last['points']:,} points.")
     return outcome
 
@@ -137,8 +143,8 @@ def draw(run: Run, found: dict[str, Any], around: Surroundings) -> tuple[str, st
     left.legend(frameon=False, fontsize=8)
     right.set(xlabel="density of interior nodes / mean", ylabel="part per width")
     caption = (
-        "Left: deviations in the course of time, the paper's figures dotted. Right: densities of the interior nodes; in "
-        "the paper 95.7 % lie between the lines."
+        "Left: deviations in the course of time, the paper's figures dotted. Right: densities of the interior nodes; "
+        "in the paper 95.7 % lie between the lines."
     )
     return save(figure, around.pictures, "foam-quality"), caption
 

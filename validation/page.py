@@ -16,9 +16,9 @@ the runs and are never adapted to results. Keys like [Yue15] are resolved in `RE
 
 ELSEWHERE = """## Checked by the tests
 
-Cases of seconds are tests, run by `make test`: free fall, rigid motion and collisions, the vibrating bar, the frictional
-incline, the standing column (`tests/verification`), the order of convergence (`tests/convergence`), conservation and
-coverage of resampling (`tests/resampling`), the dry foam (`tests/dryfoam`).
+Cases of seconds are tests, run by `make test`: free fall, rigid motion and collisions, the vibrating bar, the
+frictional incline and the standing column (`tests/verification`), the order of convergence (`tests/convergence`),
+conservation and coverage of resampling (`tests/resampling`), the dry foam (`tests/dryfoam`).
 """
 
 
