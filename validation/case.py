@@ -75,7 +75,7 @@ def relative(quantity: str, ours: float, theirs: float, bound: float, unit: str 
 
 def deviation(quantity: str, error: float, bound: float, theirs: str = "closed form") -> Check:
     """A largest relative deviation no greater than `bound`."""
-    return Check(quantity, "-", theirs, f"{100 * error:.3g} %", f"≤ {100 * bound:g} %", error <= bound)
+    return Check(quantity, "whole curve", theirs, f"{100 * error:.3g} %", f"≤ {100 * bound:g} %", error <= bound)
 
 
 def at_most(quantity: str, ours: float, theirs: float) -> Check:
