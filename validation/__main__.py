@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from spume.errors import SpumeError
@@ -78,7 +79,7 @@ def main() -> int:
     console.print(_table(found))
     for outcome in found.values():
         for note in outcome.notes:
-            console.print(note)
+            console.print(escape(note))
     page = write_page(given.out, CASES, found)
     console.print(f"written to {page}")
     return 0 if all(check.passed for outcome in found.values() for check in outcome.checks) else 1
@@ -89,9 +90,8 @@ def _table(found: dict[str, Outcome]) -> Table:
     for name, outcome in found.items():
         for check in outcome.checks:
             verdict = "[green]yes[/green]" if check.passed else "[bold red]no[/bold red]"
-            table.add_row(
-                name, check.quantity, check.ours, check.theirs, check.error, check.tolerance, verdict
-            )  # fmt: skip
+            cells = (name, check.quantity, check.ours, check.theirs, check.error, check.tolerance)
+            table.add_row(*map(escape, cells), verdict)
     return table
 
 

@@ -97,8 +97,10 @@ def judge(run: Run, found: dict[str, Any]) -> Outcome:
             at_least("interior grid densities within 5 % of the mean", float(near.mean()), WITHIN_FIVE_PERCENT)
         )
         every = np.concatenate(looked)
+        last_look = max(time for time, d in zip(found["time"], found["densities"]) if len(d) >= FEWEST)
         outcome.notes.append(
-            f"{len(looked)} of the {len(found['densities'])} frames looked at have {FEWEST} interior nodes or more. "
+            f"{len(looked)} of the {len(found['densities'])} frames looked at, the last at {last_look:g} s, have "
+            f"{FEWEST} interior nodes or more; in the others every piece is too thin for an interior at this cell. "
             f"Least and greatest density of an interior node: {every.min():.1f} and {every.max():.1f} kg/m³ "
             "(the paper: 18.0 and 93.5)."
         )
