@@ -167,6 +167,8 @@ CASE = Case(
     "interior within 0.89 % of the material's; 95.7 % of the grid's densities within 5 % of the mean; skinned volume "
     "within 2.7 %. Ours: the built-in scene shaving-cream, every third frame. Interior are the nodes whose "
     "surroundings hold points up to three cells away: two for the reach of the spline, one for the layer of cells "
-    "through which the surface goes.",
+    "through which the surface goes. The skin is compared with that of the first frame, whose points still stand on "
+    "their lattice: even a ball of foam, eight cells in radius, that only lands on the ground changes it by 4 %, a "
+    "tenth of a cell all over its surface, while the density inside and Σ V det F stay within 0.6 %.",
     run,
 )
