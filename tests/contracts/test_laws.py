@@ -11,6 +11,7 @@ import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from spume.materials import LAWS, Law, Parameters
 from spume.materials.law import pack_rows
@@ -72,7 +73,7 @@ class Points:
 
     def step(self, increment: Array, dt: float = 1.0) -> Array:
         """Apply f = increment, shape (n, 3, 3), in a time of dt; returns the stress, shape (n, 3, 3)."""
-        return self.flow((increment - np.eye(3)) / dt, dt)
+        return self.flow(gradient_of(increment, dt), dt)
 
     def flow(self, gradient: Array, dt: float) -> Array:
         """Follow the velocity gradient, shape (n, 3, 3), for a time of dt; returns the stress, shape (n, 3, 3)."""
@@ -94,6 +95,16 @@ class Points:
         return self.history[[field.name for field in self.law.fields].index(name)]
 
 
+def gradient_of(increment: Array, dt: float) -> Array:
+    """The velocity gradient L with I + Δt L + ½ (Δt L)² = increment, so I + Δt L is a square root of 2 increment − I.
+    By the iteration of Denman and Beavers, [Higham08] section 6.3."""
+    increment = np.broadcast_to(increment, (*np.shape(increment)[:-2], 3, 3))
+    root, inverse = 2.0 * increment - np.eye(3), np.broadcast_to(np.eye(3), increment.shape)
+    for _ in range(30):
+        root, inverse = (root + np.linalg.inv(inverse)) / 2, (inverse + np.linalg.inv(root)) / 2
+    return (root - np.eye(3)) / dt
+
+
 def full(symmetric: Array) -> Array:
     """(n, 3, 3) from (n, 6)."""
     tensors = np.empty((len(symmetric), 3, 3))
@@ -103,10 +114,10 @@ def full(symmetric: Array) -> Array:
 
 
 def rotations(rng: np.random.Generator, count: int) -> Array:
-    q, r = np.linalg.qr(rng.standard_normal((count, 3, 3)))
-    q *= np.sign(np.einsum("nii->ni", r))[:, None, :]
-    q[:, :, 0] *= np.linalg.det(q)[:, None]
-    return q
+    """About random axes, by up to 1.5 rad: one step cannot turn by half a circle (see gradient_of)."""
+    axes = rng.standard_normal((count, 3))
+    axes /= np.linalg.norm(axes, axis=1)[:, None]
+    return Rotation.from_rotvec(axes * rng.uniform(0, 1.5, (count, 1))).as_matrix()
 
 
 def deformations(rng: np.random.Generator, count: int, size: float) -> Array:

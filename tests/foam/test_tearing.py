@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from foam_bench import Bench, elastic_plastic, full, rotations, symmetric, unit
+from scipy.linalg import sqrtm
 
 from spume.foam.plastic_strain import plastic_strain
 from spume.foam.tearing import detect_tearing_and_limit_stress, limit_deformation
@@ -97,11 +98,16 @@ def test_whole_points_keep_stress_and_gradient_bit_for_bit(rng):
 DT = 1e-3
 
 
+def increment(L):
+    """f of a step that follows the velocity gradient L: the exponential to second order."""
+    return np.eye(3) + DT * L + DT**2 * (L @ L) / 2
+
+
 def limited(bench, L):
     """f of the step after the limiter."""
     bench.state.gradient[:] = L
     limit_deformation(bench.state, bench.foam, DT)
-    return np.eye(3) + DT * bench.state.gradient
+    return increment(bench.state.gradient)
 
 
 def oracle(f, F, be):
@@ -121,11 +127,11 @@ def test_limiter_is_algorithm_11(rng):
     F, be = torn(bench, rng, 400)
     L = 30 * rng.normal(size=(400, 3, 3))
     f = limited(bench, L)
-    wanted = np.array([oracle(np.eye(3) + DT * L[p], F[p], be[p]) for p in range(400)])
+    wanted = np.array([oracle(increment(L[p]), F[p], be[p]) for p in range(400)])
     cases = (
         np.linalg.det(wanted) > 1 + 1e-9,
         np.linalg.det(wanted) < 1 - 1e-9,
-        np.abs(wanted - np.eye(3) - DT * L).max(axis=(1, 2)) < 1e-12,
+        np.abs(wanted - increment(L)).max(axis=(1, 2)) < 1e-12,
     )
     assert all(40 < case.sum() < 360 for case in cases[1:])  # compressed ones; ones left alone
     np.testing.assert_allclose(f, wanted, rtol=0, atol=1e-13)  # sums of numbers of size one, 100 rounding units
@@ -153,7 +159,7 @@ def test_limiter_lets_shear_that_shrinks_pass_bit_for_bit(rng):
     bench.particles.F[:] = F * (0.9 / np.cbrt(np.linalg.det(F)))[:, None, None]
     longest = np.linalg.eigh(be)[1][:, :, 2]
     L = -5 * longest[:, :, None] * longest[:, None, :]
-    np.testing.assert_allclose(limited(bench, L), np.eye(3) + DT * L, rtol=0, atol=EPS)
+    np.testing.assert_allclose(limited(bench, L), increment(L), rtol=0, atol=EPS)
 
 
 def test_limiter_passes_rotation(rng):
@@ -166,9 +172,10 @@ def test_limiter_passes_rotation(rng):
         2,
         0,
     )
-    # Cayley's formula: an exact rotation
+    # Cayley's formula: an exact rotation, and the L that leads to it: I + Δt L + ½ (Δt L)² = R
     R = np.linalg.solve(np.eye(3) - W / 2, np.eye(3) + W / 2)
-    np.testing.assert_allclose(limited(bench, (R - np.eye(3)) / DT), R, rtol=0, atol=1e-14)
+    L = np.array([(sqrtm(2 * r - np.eye(3)) - np.eye(3)).real / DT for r in R])
+    np.testing.assert_allclose(limited(bench, L), R, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -179,7 +186,7 @@ def test_limiter_blocks_expansion_beyond_rest_and_passes_compression(rng, volume
     F, _ = torn(bench, rng, 20)
     bench.particles.F[:] = F * np.cbrt(volume / np.linalg.det(F))[:, None, None]
     f = limited(bench, rate * np.eye(3))
-    wanted = (1 + DT * rate) ** 3 if passes else 1.0
+    wanted = (1 + DT * rate + (DT * rate) ** 2 / 2) ** 3 if passes else 1.0
     np.testing.assert_allclose(np.linalg.det(f), wanted, rtol=1e-14)
 
 

@@ -9,7 +9,7 @@ from numba import prange
 
 from spume.foam.foam import Foam
 from spume.foam.plastic_strain import scaled_plastic_strain
-from spume.materials.kinematics import increment, load, load_sym, store_sym
+from spume.materials.kinematics import increment, load, load_sym, store_sym, velocity_gradient_of
 from spume.mpm.state import State
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import (
@@ -117,8 +117,9 @@ def _limit_gradients(dimension, dt, weak, F, be, gradient):
             gradient[p, 2, 2] = 0.0  # the grid leaves it alone, and below it may have been written a step before
         if weak[p]:
             f = limited_increment(increment(dt, load(gradient, p)), load(F, p), load_sym(be, p))
+            L = velocity_gradient_of(dt, f)
             for i in range(dimension):
                 for j in range(dimension):
-                    gradient[p, i, j] = (f[3 * i + j] - (1.0 if i == j else 0.0)) / dt
+                    gradient[p, i, j] = L[3 * i + j]
             # In the plane, too, a change of volume without shear stretches all three axes alike.
-            gradient[p, 2, 2] = (f[8] - 1.0) / dt
+            gradient[p, 2, 2] = L[8]
