@@ -31,8 +31,8 @@ $(INSTALLED)lint: $(BIN)/python pyproject.toml
 
 demo: $(INSTALLED)demo
 	@$(BIN)/spume run shaving-cream --preset draft --out out/demo --overwrite
-	@$(BIN)/spume render out/demo
-	@echo "Results: out/demo (frames, pictures and film). Look at the numbers with: $(BIN)/spume info out/demo"
+	@$(BIN)/spume render out/demo || (echo "No pictures without the libraries named above; plots instead."; $(BIN)/spume plot out/demo)
+	@echo "Results: out/demo (frames; pictures and film beside them). Look at the numbers with: $(BIN)/spume info out/demo"
 
 test: $(INSTALLED)test
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
