@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 
-def best_of(candidates: dict[str, Callable[[], None]], rounds: int = 7) -> dict[str, float]:
+def best_of(candidates: dict[str, Callable[[], None]], rounds: int = 15) -> dict[str, float]:
     """Shortest time of each candidate [s], the candidates taking turns so that all meet the same machine."""
     for run in candidates.values():
         run()
