@@ -135,11 +135,13 @@ def build(x: np.ndarray, v: np.ndarray, cell: float, dt: float, density: float, 
                 b = high / pre / MU * s + mean * ti.Matrix.identity(ti.f32, 3)
                 b *= b.determinant() ** (-1.0 / 3.0)
             be[p] = b
-            values, vectors = ti.sym_eig(plastic(p))
-            scale = ti.Matrix.zero(ti.f32, 3, 3)
-            for q in ti.static(range(3)):
-                scale[q, q] = ti.max(values[q], 1e-6) ** (0.5 * (ti.exp(-dt / RECOVERY) - 1.0))
-            F[p] = F[p] @ vectors @ scale @ vectors.transpose()
+            Cp = plastic(p)
+            if deviator(Cp).norm() > 1e-4:  # sym_eig gives no numbers for a multiple of the identity
+                values, vectors = ti.sym_eig(Cp)
+                scale = ti.Matrix.zero(ti.f32, 3, 3)
+                for q in ti.static(range(3)):
+                    scale[q, q] = ti.max(values[q], 1e-6) ** (0.5 * (ti.exp(-dt / RECOVERY) - 1.0))
+                F[p] = F[p] @ vectors @ scale @ vectors.transpose()
             px[p] += dt * pv[p]
 
     def step() -> None:

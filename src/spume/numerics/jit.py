@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-# How long a waiting thread spins before it sleeps. A step has a dozen short parallel loops. Threads that spin for long make
-# each of them wait for a time slice as soon as anything else runs (measured: 172 ms a step instead of 20 on a loaded
-# machine); threads that sleep at once are slow to wake (1.8 ms a step of 1,000 points instead of 0.6 on a free one).
+# How long a waiting thread spins before it sleeps. A step has a dozen short parallel loops. Threads that spin for long
+# make each of them wait for a time slice as soon as anything else runs (measured: 172 ms a step instead of 20 on a
+# loaded machine); threads that sleep at once are slow to wake (1.8 ms a step of 1,000 points instead of 0.6 on a free
+# one).
 os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 import numba
