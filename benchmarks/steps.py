@@ -37,7 +37,7 @@ def particle_steps_per_second(sim: Simulation, steps: int, rounds: int = 4) -> f
 
 
 def whole_step() -> list[dict]:
-    """The whole step of [Yue15] on 216,000 points of flowing foam with 1 and 2 threads in turn, resampling amortised."""
+    """The whole step of [Yue15] on 216,000 points of flowing foam, 1 and 2 threads in turn, resampling amortised."""
     sims = {threads: foam_block(60) for threads in (1, 2)}
 
     def stretch(threads: int) -> None:
