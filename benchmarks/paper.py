@@ -1,8 +1,8 @@
 """Our speed beside the paper's, row by row: [Yue15] Tables II and III, on its scenes at its cell sizes and time steps.
 
 The paper's particle-steps per second and core follow from its points, dt and minutes a frame of 1/30 s on 8 cores (Xeon
-E5-2680 v2). Ours are measured over the first steps of the same scene on all cores of this machine, resampling included;
-later, when material flows and tears everywhere, a step costs up to a half more (see the whole-step table).
+E5-2680 v2). Ours are measured over the first 150 steps of the same scene on all cores of this machine, resampling included,
+when little flows and nothing tears yet; later steps cost more, by how much has not been measured at these sizes.
 """
 
 import numba
