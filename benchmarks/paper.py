@@ -1,8 +1,9 @@
 """Our speed beside the paper's, row by row: [Yue15] Tables II and III, on its scenes at its cell sizes and time steps.
 
 The paper's particle-steps per second and core follow from its points, dt and minutes a frame of 1/30 s on 8 cores (Xeon
-E5-2680 v2). Ours are measured over the first 150 steps of the same scene on all cores of this machine, resampling included,
-when little flows and nothing tears yet; later steps cost more, by how much has not been measured at these sizes.
+E5-2680 v2). Ours are measured over the first 150 steps of the same scene on all cores of this machine, resampling
+included, when little flows and nothing tears yet; later steps cost more, by how much has not been measured at these
+sizes.
 """
 
 import numba

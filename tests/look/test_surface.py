@@ -53,8 +53,8 @@ def test_small_cavities_are_filled_and_large_ones_stay() -> None:
 @pytest.mark.parametrize("radius", [0.06, 0.1])
 @pytest.mark.parametrize("quality", ["fine", "preview"])
 def test_a_ball_is_closed_and_holds_the_volume_of_its_points(quality: str, radius: float) -> None:
-    """Balls of 12 and 20 points across. The paper's 2.7 % hold for the fine skin; the preview, of twice the mesh size, may
-    miss the curvature by four times as much (its error grows with the square of the mesh size)."""
+    """Balls of 12 and 20 points across. The paper's 2.7 % hold for the fine skin; the preview, of twice the mesh size,
+    may miss the curvature by four times as much (its error grows with the square of the mesh size)."""
     x = synthetic_run.lattice_ball((0.3, 0.2, -0.1), radius, SPACING)
     made = skin(x, SPACING / 2, quality)
     assert is_watertight(made.triangles)
