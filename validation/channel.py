@@ -207,6 +207,7 @@ CASE = Case(
     "slows the plug by more the shorter the step: at H/16 and a fifth of the time step it is 6 % too slow instead of "
     "2 % too fast; momentum lost at the kink of the velocity at the wall would explain it, which was not tested. The "
     "two partly cancel. H/64 was chosen after h = 0.5 had missed the 3 % at H/16 and H/32. A strip "
-    "with free ends would not do: near the ends the walls hold it less, which the plug passes on to all of the strip; six H long it flows 4 to 5 % faster, at H/16 and H/32 alike.",
+    "with free ends would not do: near the ends the walls hold it less, "
+    "which the plug passes on to all of the strip; six H long it flows 4 to 5 % faster, at H/16 and H/32 alike.",
     run,
 )
