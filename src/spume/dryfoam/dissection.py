@@ -1,11 +1,12 @@
 """Nested dissection of a planar graph by coordinates: an order of elimination with little fill, and its tree.
 
-Each part is cut in two halves at the median of its wider coordinate; the nodes of one half that touch the other
-separate them and are eliminated last. Works on a torus too: the first cut then yields two separating lines.
+Each part is cut in two halves at the median of its wider coordinate; the smallest set of nodes on the edges across
+separates them and is eliminated last. Works on a torus too: the first cut then yields two separating lines.
 """
 
 import numpy as np
 
+from spume.dryfoam.separator import cover, mirror_edges
 from spume.numerics.jit import compiled
 
 LEAF = 12
@@ -13,11 +14,11 @@ LEAF = 12
 
 
 @compiled
-def dissect(places, starts, neighbours, last, perm, begin, end, left_part, right_part):
+def dissect(places, weight, starts, neighbours, last, perm, begin, end, left_part, right_part):
     """Orders the nodes into `perm`; tree part t owns perm[begin[t]:end[t]]. Parts are numbered parents first.
 
     left_part and right_part are the two halves of a part, -1 for none. `places` (n, 2) are coordinates,
-    starts/neighbours the adjacency lists; nodes with `last` true go into the root's separator. Returns the
+    `weight` (n,) the unknowns of a node, starts/neighbours the adjacency lists; nodes with `last` true go into the root's separator. Returns the
     number of parts.
     """
     count = len(places)
@@ -25,6 +26,12 @@ def dissect(places, starts, neighbours, last, perm, begin, end, left_part, right
     low, high = np.empty(4 * count + 4, dtype=np.int64), np.empty(4 * count + 4, dtype=np.int64)
     above, which = np.empty(4 * count + 4, dtype=np.int64), np.empty(4 * count + 4, dtype=np.int64)
     scratch = np.empty(count, dtype=np.int64)
+    mirror, flow = np.empty_like(neighbours), np.empty_like(neighbours)
+    mirror_edges(starts, neighbours, mirror)
+    room, seen = np.empty(count, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+    path, at = np.empty(count + 1, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
+    chosen = np.zeros(count, dtype=np.bool_)
+    stamp = 0
     pending, parts, cuts = 1, 0, 0
     low[0], high[0], above[0] = 0, count, -1
     for i in range(count):
@@ -56,28 +63,25 @@ def dissect(places, starts, neighbours, last, perm, begin, end, left_part, right
         half = (b - a) // 2
         for q in range(b - a):
             side[nodes[order[q]]] = 2 * cuts + (1 if q >= half else 0)
+        stamp = cover(
+            nodes, 2 * cuts, 2 * cuts + 1, side, weight, room, flow, seen, stamp, path, at, starts, neighbours, mirror,
+            chosen,
+        )  # fmt: skip
         left, right, middle = 0, 0, 0
-        for q in range(half):
-            i = nodes[order[q]]
-            touches = root and last[i]
-            for p in range(starts[i], starts[i + 1]):
-                if side[neighbours[p]] == 2 * cuts + 1:
-                    touches = True
-                    break
-            if touches:
-                scratch[middle] = i
-                middle += 1
-            else:
-                perm[a + left] = i
-                left += 1
-        for q in range(half, b - a):
-            i = nodes[order[q]]
-            if root and last[i]:
-                scratch[middle] = i
-                middle += 1
-            else:
-                perm[a + left + right] = i
-                right += 1
+        for half_side in range(2):
+            for q in range(b - a):
+                i = nodes[order[q]]
+                if side[i] != 2 * cuts + half_side:
+                    continue
+                if chosen[i] or (root and last[i]):
+                    scratch[middle] = i
+                    middle += 1
+                elif half_side == 0:
+                    perm[a + left] = i
+                    left += 1
+                else:
+                    perm[a + left + right] = i
+                    right += 1
         for q in range(middle):
             perm[b - middle + q] = scratch[q]
         cuts += 1

@@ -13,8 +13,10 @@ from spume.dryfoam.dissection import dissect
 from spume.dryfoam.network import Floats, Integers
 from spume.numerics.jit import compiled
 
-PANEL = 16
+PANEL = 32
 """Columns eliminated together."""
+COLUMNS = 96
+"""Columns updated together: 96 rows of a panel fill most of the nearest cache."""
 
 
 @compiled
@@ -77,70 +79,129 @@ def _symbolic(indptr, indices, place, unknown, begin, end, order, left, right, b
 
 
 @compiled
-def _update(front, rows, p, stop, size):
-    """Subtracts L D Lᵀ of the panel's columns from the rest of the lower front, two rows and eight columns at a time.
-
-    Of the pair of rows the first one reaches one entry above the diagonal, where nothing is kept.
-    """
+def _update(front, scaled, p, stop, size):
+    """Subtracts L (L D)ᵀ of the panel's columns from the rest of the lower front, in tiles of four rows by three columns
+    whose sums stay in registers; blocks of columns stay in the nearest cache."""
     width = stop - p
-    i = stop
-    while i + 1 < size:
-        k = 0
-        while k + 7 < width:
-            q = p + k
-            a0, a1, a2, a3 = front[i, q], front[i, q + 1], front[i, q + 2], front[i, q + 3]
-            a4, a5, a6, a7 = front[i, q + 4], front[i, q + 5], front[i, q + 6], front[i, q + 7]
-            b0, b1, b2, b3 = front[i + 1, q], front[i + 1, q + 1], front[i + 1, q + 2], front[i + 1, q + 3]
-            b4, b5, b6, b7 = front[i + 1, q + 4], front[i + 1, q + 5], front[i + 1, q + 6], front[i + 1, q + 7]
-            upper, lower = front[i, stop : i + 2], front[i + 1, stop : i + 2]
-            r0, r1, r2, r3 = rows[k, stop:], rows[k + 1, stop:], rows[k + 2, stop:], rows[k + 3, stop:]
-            r4, r5, r6, r7 = rows[k + 4, stop:], rows[k + 5, stop:], rows[k + 6, stop:], rows[k + 7, stop:]
-            for j in range(i + 2 - stop):
-                x0, x1, x2, x3, x4, x5, x6, x7 = r0[j], r1[j], r2[j], r3[j], r4[j], r5[j], r6[j], r7[j]
-                upper[j] -= a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3 + a4 * x4 + a5 * x5 + a6 * x6 + a7 * x7
-                lower[j] -= b0 * x0 + b1 * x1 + b2 * x2 + b3 * x3 + b4 * x4 + b5 * x5 + b6 * x6 + b7 * x7
-            k += 8
-        while k < width:
-            a0, b0 = front[i, p + k], front[i + 1, p + k]
-            for j in range(stop, i + 2):
-                front[i, j] -= a0 * rows[k, j]
-                front[i + 1, j] -= b0 * rows[k, j]
-            k += 1
-        i += 2
-    if i < size:
-        for k in range(width):
-            a0 = front[i, p + k]
-            for j in range(stop, i + 1):
-                front[i, j] -= a0 * rows[k, j]
+    for begin in range(stop, size, COLUMNS):
+        end = min(begin + COLUMNS, size)
+        i = begin
+        while i + 3 < size:
+            a0, a1 = front[i, p:stop], front[i + 1, p:stop]
+            a2, a3 = front[i + 2, p:stop], front[i + 3, p:stop]
+            last = min(end, i + 4)
+            j = begin
+            while j + 2 < last:
+                b0, b1, b2 = scaled[j, :width], scaled[j + 1, :width], scaled[j + 2, :width]
+                s00, s01, s02, s10, s11, s12 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                s20, s21, s22, s30, s31, s32 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                for k in range(width):
+                    x0, x1, x2 = b0[k], b1[k], b2[k]
+                    s00 += a0[k] * x0
+                    s01 += a0[k] * x1
+                    s02 += a0[k] * x2
+                    s10 += a1[k] * x0
+                    s11 += a1[k] * x1
+                    s12 += a1[k] * x2
+                    s20 += a2[k] * x0
+                    s21 += a2[k] * x1
+                    s22 += a2[k] * x2
+                    s30 += a3[k] * x0
+                    s31 += a3[k] * x1
+                    s32 += a3[k] * x2
+                # entries above the diagonal are reached too, where nothing is kept
+                front[i, j] -= s00
+                front[i, j + 1] -= s01
+                front[i, j + 2] -= s02
+                front[i + 1, j] -= s10
+                front[i + 1, j + 1] -= s11
+                front[i + 1, j + 2] -= s12
+                front[i + 2, j] -= s20
+                front[i + 2, j + 1] -= s21
+                front[i + 2, j + 2] -= s22
+                front[i + 3, j] -= s30
+                front[i + 3, j + 1] -= s31
+                front[i + 3, j + 2] -= s32
+                j += 3
+            while j < last:
+                b0 = scaled[j, :width]
+                s00, s10, s20, s30 = 0.0, 0.0, 0.0, 0.0
+                for k in range(width):
+                    x0 = b0[k]
+                    s00 += a0[k] * x0
+                    s10 += a1[k] * x0
+                    s20 += a2[k] * x0
+                    s30 += a3[k] * x0
+                front[i, j] -= s00
+                front[i + 1, j] -= s10
+                front[i + 2, j] -= s20
+                front[i + 3, j] -= s30
+                j += 1
+            i += 4
+        while i < size:
+            a0 = front[i, p:stop]
+            for j in range(begin, min(end, i + 1)):
+                b0 = scaled[j, :width]
+                s00 = 0.0
+                for k in range(width):
+                    s00 += a0[k] * b0[k]
+                front[i, j] -= s00
+            i += 1
 
 
 @compiled
-def _eliminate(front, size, own, rows, tiny):
+def _panel(front, scaled, p, stop, size, tiny):
+    """Columns p to stop of L, with D on their diagonal, and L D in `scaled`; returns how many pivots were replaced."""
+    replaced = 0
+    inverse = np.empty(PANEL)
+    for i in range(p, stop):
+        w = scaled[i]
+        for c in range(p, i + 1):
+            l = front[c, p:c]
+            s = 0.0
+            for k in range(c - p):
+                s += w[k] * l[k]
+            w[c - p] = front[i, c] - s
+            if c < i:
+                front[i, c] = w[c - p] * inverse[c - p]
+        d = scaled[i, i - p]
+        if abs(d) < tiny:
+            d = math.copysign(tiny, d)
+            replaced += 1
+        front[i, i] = d
+        inverse[i - p] = 1.0 / d
+    i = stop
+    while i < size:  # four rows at a time, of which the last four may overlap the ones before: they give the same
+        i0 = max(min(i, size - 4), stop)
+        i1, i2, i3 = min(i0 + 1, size - 1), min(i0 + 2, size - 1), min(i0 + 3, size - 1)
+        w0, w1, w2, w3 = scaled[i0], scaled[i1], scaled[i2], scaled[i3]
+        for c in range(stop - p):
+            l = front[p + c, p : p + c]
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for k in range(c):
+                s0 += w0[k] * l[k]
+                s1 += w1[k] * l[k]
+                s2 += w2[k] * l[k]
+                s3 += w3[k] * l[k]
+            w0[c] = front[i0, p + c] - s0
+            w1[c] = front[i1, p + c] - s1
+            w2[c] = front[i2, p + c] - s2
+            w3[c] = front[i3, p + c] - s3
+        i = i0 + 4
+    for i in range(stop, size):
+        for c in range(stop - p):
+            front[i, p + c] = scaled[i, c] * inverse[c]
+    return replaced
+
+
+@compiled
+def _eliminate(front, size, own, scaled, tiny):
     """Eliminates the first `own` unknowns of the dense lower front in place; returns how many pivots were replaced."""
     replaced = 0
     for p in range(0, own, PANEL):
         stop = min(p + PANEL, own)
-        for c in range(p, stop):
-            d = front[c, c]
-            if abs(d) < tiny:
-                d = math.copysign(tiny, d)
-                front[c, c] = d
-                replaced += 1
-            # the column keeps l d until the panel is done, and rows holds a copy of it
-            column = rows[c - p]
-            for i in range(c + 1, size):
-                column[i] = front[i, c]
-            inverse = 1.0 / d
-            for i in range(c + 1, size):
-                l = column[i] * inverse
-                for j in range(c + 1, min(stop, i + 1)):
-                    front[i, j] -= l * column[j]
-        # rows holds l d by column; front becomes l
-        for c in range(p, stop):
-            d = front[c, c]
-            for i in range(c + 1, size):
-                front[i, c] /= d
-        _update(front, rows, p, stop, size)
+        replaced += _panel(front, scaled, p, stop, size, tiny)
+        _update(front, scaled, p, stop, size)
     return replaced
 
 
@@ -153,13 +214,12 @@ def _factorize(
     local = np.empty(len(place), dtype=np.int64)
     replaced, top = 0, 0
     work = np.empty(largest * largest)
-    panel = np.empty(PANEL * largest)
+    scaled = np.empty((largest, PANEL))
     for q in range(len(order)):
         t = order[q]
         own = end[t] - begin[t]
         size = own + border_start[t, 1] - border_start[t, 0]
         front = work[: size * size].reshape(size, size)
-        rows = panel[: PANEL * size].reshape(PANEL, size)
         for i in range(size):
             for j in range(i + 1):
                 front[i, j] = 0.0
@@ -184,7 +244,7 @@ def _factorize(
                 a = local[border[first + i]]
                 for j in range(i + 1):
                     front[a, local[border[first + j]]] += update[i, j]
-        replaced += _eliminate(front, size, own, rows, tiny)
+        replaced += _eliminate(front, size, own, scaled, tiny)
         kept = factor[factor_start[t] : factor_start[t] + size * own].reshape(size, own)
         for i in range(size):
             for j in range(min(own, i + 1)):
@@ -244,13 +304,15 @@ class Elimination:
         nodes = len(places)
         starts, neighbours = np.empty(nodes + 1, dtype=np.int64), np.empty(matrix.nnz, dtype=np.int64)
         _node_graph(matrix.indptr, matrix.indices, vertices, nodes, starts, neighbours)
+        neighbours = neighbours[: starts[-1]]
+        weight = np.where(np.arange(nodes) < vertices, 2, 1)
         perm = np.empty(nodes, dtype=np.int64)
         begin, end = np.empty(2 * nodes + 2, dtype=np.int64), np.empty(2 * nodes + 2, dtype=np.int64)
         left, right = np.empty_like(begin), np.empty_like(begin)
-        parts = dissect(places, starts, neighbours, last, perm, begin, end, left, right)
+        parts = dissect(places, weight, starts, neighbours, last, perm, begin, end, left, right)
         begin, end, self.left, self.right = begin[:parts], end[:parts], left[:parts], right[:parts]
         self.order = np.lexsort((-np.arange(parts), end))
-        width = np.where(perm < vertices, 2, 1)
+        width = weight[perm]
         offset = np.concatenate([[0], np.cumsum(width)])
         self.begin, self.end = offset[begin], offset[end]
         first = np.where(perm < vertices, 2 * perm, perm + vertices)

@@ -1,0 +1,92 @@
+"""Smallest set of nodes that separates the two halves of a cut graph.
+
+The edges across a cut form a bipartite graph, of which the separator must hold an end each: a vertex cover. The one of
+least weight follows from a greatest flow through the edges, each node letting through its weight (König, Egerváry).
+"""
+
+import numpy as np
+
+from spume.numerics.jit import compiled
+
+
+@compiled
+def mirror_edges(starts, neighbours, mirror):
+    """For each entry p of the adjacency lists, from i to j, the entry from j to i."""
+    for i in range(len(starts) - 1):
+        for p in range(starts[i], starts[i + 1]):
+            j = neighbours[p]
+            for q in range(starts[j], starts[j + 1]):
+                if neighbours[q] == i:
+                    mirror[p] = q
+                    break
+
+
+@compiled
+def _augment(root, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror):
+    """Sends one unit from `root`, of the side `near`, to a node of the side `far` that has room; False when none can be
+    reached. Nodes visited get `stamp` in `seen`."""
+    depth = 0
+    path[0] = root
+    at[0] = starts[root]
+    seen[root] = stamp
+    while depth >= 0:
+        i = path[depth]
+        forward = side[i] == near
+        if at[depth] == starts[i + 1]:
+            depth -= 1
+            continue
+        p = at[depth]
+        at[depth] += 1
+        j = neighbours[p]
+        if seen[j] == stamp or side[j] != (far if forward else near):
+            continue
+        if not forward and flow[mirror[p]] == 0:
+            continue
+        seen[j] = stamp
+        depth += 1
+        path[depth] = j
+        at[depth] = starts[j]
+        if forward and room[j] > 0:
+            room[root] -= 1
+            room[j] -= 1
+            for k in range(depth):
+                used = at[k] - 1
+                if side[path[k]] == near:
+                    flow[used] += 1
+                else:
+                    flow[mirror[used]] -= 1
+            return True
+    return False
+
+
+@compiled
+def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, starts, neighbours, mirror, chosen):
+    """Marks in `chosen` the cover of least weight of the edges between the sides `near` and `far`, whose nodes are
+    `nodes`. Returns the next unused stamp.
+
+    side, weight, room, seen, chosen (n,) and flow, mirror (entries of neighbours) are shared by all cuts.
+    """
+    for i in nodes:
+        room[i] = weight[i]
+        chosen[i] = False
+        for p in range(starts[i], starts[i + 1]):
+            flow[p] = 0
+    for i in nodes:
+        while side[i] == near and room[i] > 0:
+            stamp += 1
+            if not _augment(i, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror):
+                break
+    # Reached from nodes that have room left: the far ones among them, and the near ones not among them, are the cover.
+    stamp += 1
+    for i in nodes:
+        if side[i] == near and room[i] > 0 and seen[i] != stamp:
+            _augment(i, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror)
+    for i in nodes:
+        if side[i] == near and seen[i] != stamp:
+            for p in range(starts[i], starts[i + 1]):
+                if side[neighbours[p]] == far:
+                    chosen[i] = True
+                    break
+        elif side[i] == far and seen[i] == stamp:
+            chosen[i] = True
+    return stamp + 1
