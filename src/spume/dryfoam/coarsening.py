@@ -12,9 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam.equilibrium import Options, Report, bend_to_pressure, equilibrate
+from spume.dryfoam.equilibrium import Options, Report, equilibrate
 from spume.dryfoam.geometry import cell_areas, film_lengths, half_edge_vector, pressure_differences
 from spume.dryfoam.network import Floats, Integers, Network, compact
+from spume.dryfoam.newton import bend_to_pressure
 from spume.dryfoam.topology import remove_cell
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
@@ -209,7 +210,8 @@ def _guess(network: Network, tension: float) -> None:
         np.zeros(n.vertices, dtype=np.bool_), n.positions, n.half_angles, n.origin, n.next, n.cell, n.shift, n.lattice,
         n.pressures,
     )  # fmt: skip
-    bend_to_pressure(n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension)
+    films = np.arange(n.films)
+    bend_to_pressure(films, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension)
 
 
 def _attempt(

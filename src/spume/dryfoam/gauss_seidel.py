@@ -11,9 +11,13 @@ import math
 import numpy as np
 
 from spume.dryfoam.arcs import arc_factors
-from spume.dryfoam.equilibrium import Options, Report, Residual, _settle, scales_kernel
+from spume.dryfoam.equilibrium import Options, Report
 from spume.dryfoam.geometry import half_edge_vector, one_cell_area, turn
 from spume.dryfoam.network import Network
+from spume.dryfoam.newton import scales_kernel
+from spume.dryfoam.region import Region
+from spume.dryfoam.settling import settle
+from spume.dryfoam.system import Residual
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 
@@ -128,7 +132,7 @@ def _bend_cell(h0, positions, half_angles, origin, next_, cell, shift, lattice, 
 
 @compiled
 def sweep(
-    relax, flip_below, reach, out, positions, half_angles, origin, next_, previous, cell, shift, lattice, pressures,
+    relax, flip_below, reach, out, flips_of, positions, half_angles, origin, next_, previous, cell, shift, lattice, pressures,
     targets, tension,
 ):  # fmt: skip
     """One Gauss-Seidel sweep over all vertices, short films settling as they meet; returns the number of T1s."""
@@ -164,8 +168,8 @@ def sweep(
             dx, dy = half_edge_vector(h[k], positions, origin, shift, lattice)
             cc = dx * dx + dy * dy
             if cc < flip_below[e] ** 2 and cc - scale * (z[3] * dx + z[4] * dy) < 0.1 * cc:
-                done = _settle(
-                    e, max(math.sqrt(cc), 0.3 * flip_below[e]),
+                done = settle(
+                    e, max(math.sqrt(cc), 0.3 * flip_below[e]), flips_of,
                     positions, half_angles, origin, next_, previous, cell, shift, lattice,
                 )  # fmt: skip
                 if done:
@@ -194,19 +198,23 @@ def equilibrate_by_blocks(network: Network, tension: float, options: Options, re
     """Brings the network to equilibrium in place by sweeps; raises RunFailed when `options.iterations` do not do."""
     n, report = network, Report()
     out = np.zeros(n.vertices, dtype=np.int64)
+    flips_of = np.zeros(n.films, dtype=np.int64)
     flip_below, reach = np.empty(n.films), np.empty(n.vertices)
     for _ in range(20 * options.iterations):
-        residual = Residual(n, tension, n.first_half_edges())
-        residual.write(report, n)
-        report.history.append(report.error)
+        region = Region(n)
+        residual = Residual(n, tension, region)
+        report.read(residual)
         if report.error < options.tolerance:
             return report
         if not math.isfinite(report.error):
             break
-        scales_kernel(n.chords(), n.origin, n.next, n.cell, n.targets, options.flip_length, flip_below, reach)
+        scales_kernel(
+            region.films, region.vertex_index, residual.chord, n.origin, n.cell, n.targets, options.flip_length,
+            flip_below, reach,
+        )  # fmt: skip
         out[n.origin] = np.arange(len(n.origin))
         report.flips += sweep(
-            relax, flip_below, reach, out, n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift,
+            relax, flip_below, reach, out, flips_of, n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift,
             n.lattice, n.pressures, n.targets, tension,
         )  # fmt: skip
         if n.boundary == "periodic":

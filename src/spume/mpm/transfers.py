@@ -1,52 +1,50 @@
 """Transfers between points and grid: [Yue15] algorithm 6 and the sums of algorithms 8, 11 and 12.
 
 Written once for two and three dimensions, quadratic and cubic splines: a factory closes over these integers, so each
-combination is a specialised kernel. A plane scene is a space scene whose third axis has one node of weight one.
+combination is a specialised kernel.
 
-How it is made fast. Points are visited cell by cell. All points of a cell share their nodes, so their contributions are
-summed in a small scratch array and leave it once per cell, for a *tile*: the nodes a block of cells can reach. The
-tensor product is taken in two stages: the plane of the last axes first (16 products for cubic splines), then the
-first axis, which leaves two multiply-adds per node and quantity in loops of constant length that vectorise. A tile
-reaches into the following block along each axis only; blocks of one colour (the parity of their coordinates) never
-meet on a node, so the threads need no atomics and the sums have one order whatever the number of threads.
+How it is made fast. Points are visited column by column, a column being the cells of a block in a row along the last
+axis. The tensor product is taken in two stages: first the *plane* of the other axes (16 products for cubic splines),
+then the last axis, one or two multiply-adds per node and quantity. All cells of a column have the same nodes in the
+plane, so their sums share one scratch array, in loops of constant length over the plane that vectorise; the scratch
+leaves once per column for a *tile*: the nodes a block of cells can reach. A tile reaches into the following block along
+each axis only; blocks of one colour (the parity of their coordinates) never meet on a node, so the threads need no
+atomics and the sums have one order whatever the number of threads.
 """
 
 import numpy as np
 from numba import prange
 
+from spume.numerics.bspline import cubic, quadratic
 from spume.numerics.jit import compiled
 
 BLOCK = {2: (8, 8, 1), 3: (4, 4, 4)}
 """Cells, and nodes, per side of a block, by dimension."""
+TENSOR_ROW = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
+"""Where the rows of a symmetric tensor stand among its stored components xx, yy, zz, xy, xz, yz."""
 
 
 @compiled(inline="always")
-def _cubic_into(s, w, d, x):
-    """Weights to s[w:w+4], derivatives per cell to s[d:d+4] at x [cells]; first node floor(x) − 1. [Steffen08]"""
-    f = x - np.floor(x)
-    g = 1.0 - f
-    s[w] = g * g * g / 6.0
-    s[w + 1] = 2.0 / 3.0 - f * f * (1.0 - 0.5 * f)
-    s[w + 2] = 2.0 / 3.0 - g * g * (1.0 - 0.5 * g)
-    s[w + 3] = f * f * f / 6.0
-    s[d] = -0.5 * g * g
-    s[d + 1] = f * (1.5 * f - 2.0)
-    s[d + 2] = -g * (1.5 * g - 2.0)
-    s[d + 3] = 0.5 * f * f
-    return 1.0 + f
-
-
-@compiled(inline="always")
-def _quadratic_into(s, w, d, x):
-    """Weights to s[w:w+3], derivatives per cell to s[d:d+3] at x [cells]; first node floor(x − 1/2)."""
-    f = x - np.floor(x - 0.5) - 1.0
-    s[w] = 0.5 * (0.5 - f) * (0.5 - f)
-    s[w + 1] = 0.75 - f * f
-    s[w + 2] = 0.5 * (0.5 + f) * (0.5 + f)
-    s[d] = f - 0.5
-    s[d + 1] = -2.0 * f
-    s[d + 2] = f + 0.5
-    return 1.0 + f
+def _plane_into(s, D, K, affine, w0, d0, reach0, w1, d1, reach1):
+    """Products over the plane to the start of s, one part after the other: w w, dw w, w dw and, for the affine part,
+    the first with the distances of the nodes from the point [cells] along either axis. In 2D the plane is one axis."""
+    P = K * K if D == 3 else K
+    if D == 3:
+        for i in range(K):
+            for j in range(K):
+                n = i * K + j
+                s[n] = w0[i] * w1[j]
+                s[P + n] = d0[i] * w1[j]
+                s[2 * P + n] = w0[i] * d1[j]
+                if affine == 1:
+                    s[3 * P + n] = w0[i] * w1[j] * (i - reach0)
+                    s[4 * P + n] = w0[i] * w1[j] * (j - reach1)
+    else:
+        for i in range(K):
+            s[i] = w0[i]
+            s[P + i] = d0[i]
+            if affine == 1:
+                s[3 * P + i] = w0[i] * (i - reach0)
 
 
 def make_particles_to_grid(dimension: int, order: int, affine: int):
@@ -55,23 +53,21 @@ def make_particles_to_grid(dimension: int, order: int, affine: int):
     `affine` = 1 adds the affine part of [Jiang15] to the momentum.
     """
     D = dimension
+    LAST = D - 1
     BX, BY, BZ = BLOCK[D]
     K = order + 1
-    KZ = K if D == 3 else 1
-    P = K * KZ  # nodes of a plane
-    NN = K * P
+    KY = K if D == 3 else 1
+    P = K * KY  # nodes of a plane
     TX, TY, TZ = BX + order, BY + order, BZ + (order if D == 3 else 0)
     TT = TX * TY * TZ
+    B, T = (BZ, TZ) if D == 3 else (BY, TY)  # cells and nodes of a column
     C = 1 + 2 * D  # mass, momentum, force
-    FX, FY, FZ = 1 + D, 2 + D, 3 + D
     CELLS = BX * BY * BZ
-    W, DW = 0, 3 * K  # weights and derivatives, K per axis
-    PA, PY, PZ = 6 * K, 6 * K + P, 6 * K + 2 * P  # w w, dw w, w dw over the plane
-    PE, PF = 6 * K + 3 * P, 6 * K + 4 * P  # the same with w (x_i − x_p) instead of dw, for the affine part
-    Q0 = 6 * K + 5 * P  # per quantity: what is multiplied by the weight of the first axis ...
-    Q1 = Q0 + C * P  # ... and what is multiplied by its derivative (force) or its moment (momentum)
-    ACC = Q1 + C * P
-    SIZE = ACC + C * NN
+    PA, PX, PY = 0, P, 2 * P  # over the plane: w w, dw w, w dw
+    PE, PF = 3 * P, 4 * P  # w (x_i − x_p) in place of dw, for the affine part
+    SUM = 5 * P  # sums of each quantity over the nodes of a column
+    NN = T * P
+    SIZE = SUM + C * NN
 
     @compiled(parallel=True)
     def particles_to_grid(
@@ -86,91 +82,73 @@ def make_particles_to_grid(dimension: int, order: int, affine: int):
                 for listed in range(tasks[colour, task], tasks[colour, task + 1]):
                     block = blocks[listed]
                     tile[:] = 0.0
-                    for cell in range(CELLS):
-                        first = cell_start[block * CELLS + cell]
-                        last = cell_start[block * CELLS + cell + 1]
-                        if first == last:
+                    for column in range(CELLS // B):
+                        lowest = block * CELLS + column * B
+                        if cell_start[lowest] == cell_start[lowest + B]:
                             continue
                         for n in range(C * NN):
-                            s[ACC + n] = 0.0
-                        for entry in range(first, last):
-                            p = order_of[entry]
-                            reach_x = _weights_into(order, s, W, DW, x[p, 0] * inverse_cell)
-                            reach_y = _weights_into(order, s, W + K, DW + K, x[p, 1] * inverse_cell)
-                            if D == 3:
-                                reach_z = _weights_into(order, s, W + 2 * K, DW + 2 * K, x[p, 2] * inverse_cell)
-                            else:
-                                reach_z = 0.0
-                                s[W + 2 * K] = 1.0
-                                s[DW + 2 * K] = 0.0
-                            for j in range(K):
-                                for k in range(KZ):
-                                    n = j * KZ + k
-                                    ww = s[W + K + j] * s[W + 2 * K + k]
-                                    s[PA + n] = ww
-                                    s[PY + n] = s[DW + K + j] * s[W + 2 * K + k]
-                                    s[PZ + n] = s[W + K + j] * s[DW + 2 * K + k]
-                                    if affine == 1:
-                                        s[PE + n] = ww * (j - reach_y)
-                                        s[PF + n] = ww * (k - reach_z)
-                            mp = m[p]
-                            mv0, mv1 = mp * v[p, 0], mp * v[p, 1]
-                            mv2 = mp * v[p, D - 1]
-                            scale = -volume[p] * inverse_cell
-                            txx, tyy, tzz = scale * stress[p, 0], scale * stress[p, 1], scale * stress[p, 2]
-                            txy, txz, tyz = scale * stress[p, 3], scale * stress[p, 4], scale * stress[p, 5]
-                            for n in range(P):  # force f_i = −Σ V τ ∇w, [Yue15] algorithm 8
-                                a, y, z = s[PA + n], s[PY + n], s[PZ + n]
-                                s[Q0 + n] = mp * a
-                                s[Q0 + P + n] = mv0 * a
-                                s[Q0 + 2 * P + n] = mv1 * a
-                                s[Q0 + FX * P + n] = txy * y + txz * z
-                                s[Q0 + FY * P + n] = tyy * y + tyz * z
-                                s[Q1 + FX * P + n] = txx * a
-                                s[Q1 + FY * P + n] = txy * a
-                                if D == 3:
-                                    s[Q0 + 3 * P + n] = mv2 * a
-                                    s[Q0 + FZ * P + n] = tyz * y + tzz * z
-                                    s[Q1 + FZ * P + n] = txz * a
-                            if affine == 1:
-                                scale = mp / inverse_cell
-                                for q in range(D):
-                                    c0, c1 = scale * affine_v[p, q, 0], scale * affine_v[p, q, 1]
-                                    c2 = scale * affine_v[p, q, 2] if D == 3 else 0.0
-                                    for n in range(P):
-                                        s[Q0 + (1 + q) * P + n] += c1 * s[PE + n] + c2 * s[PF + n]
-                                        s[Q1 + (1 + q) * P + n] = c0 * s[PA + n]
-                            # Spelled out: a loop over the quantities would keep the loop over nodes from vectorising.
-                            for i in range(K):
-                                w = s[W + i]
-                                d = s[DW + i]
-                                e = w * (i - reach_x)
+                            s[SUM + n] = 0.0
+                        for cell in range(B):
+                            o = SUM + cell * P
+                            for entry in range(cell_start[lowest + cell], cell_start[lowest + cell + 1]):
+                                p = order_of[entry]
+                                x0, x1, xl = inverse_cell * x[p, 0], inverse_cell * x[p, 1], inverse_cell * x[p, LAST]
+                                if order == 3:
+                                    base_0, w0, d0 = cubic(x0)
+                                    base_1, w1, d1 = cubic(x1)
+                                    base_l, w, d = cubic(xl)
+                                else:
+                                    base_0, w0, d0 = quadratic(x0)
+                                    base_1, w1, d1 = quadratic(x1)
+                                    base_l, w, d = quadratic(xl)
+                                _plane_into(s, D, K, affine, w0, d0, x0 - base_0, w1, d1, x1 - base_1)
+                                mp = m[p]
+                                mh = mp / inverse_cell
                                 for n in range(P):
-                                    o = ACC + i * P + n
-                                    s[o] += w * s[Q0 + n]
+                                    a = mp * s[PA + n]
+                                    for i in range(K):
+                                        s[o + i * P + n] += w[i] * a
+                                for q in range(D):
+                                    mv = mp * v[p, q]
                                     if affine == 1:
-                                        s[o + NN] += w * s[Q0 + P + n] + e * s[Q1 + P + n]
-                                        s[o + 2 * NN] += w * s[Q0 + 2 * P + n] + e * s[Q1 + 2 * P + n]
-                                        if D == 3:
-                                            s[o + 3 * NN] += w * s[Q0 + 3 * P + n] + e * s[Q1 + 3 * P + n]
+                                        c0 = mh * affine_v[p, q, 0]
+                                        c1 = mh * affine_v[p, q, 1]
+                                        cl = mh * affine_v[p, q, LAST]
+                                        for n in range(P):
+                                            a = cl * s[PA + n]
+                                            b = mv * s[PA + n] + c0 * s[PE + n]
+                                            if D == 3:
+                                                b += c1 * s[PF + n]
+                                            for i in range(K):
+                                                away = base_l + i - xl
+                                                s[o + (1 + q) * NN + i * P + n] += w[i] * (b + away * a)
                                     else:
-                                        s[o + NN] += w * s[Q0 + P + n]
-                                        s[o + 2 * NN] += w * s[Q0 + 2 * P + n]
+                                        for n in range(P):
+                                            a = mv * s[PA + n]
+                                            for i in range(K):
+                                                s[o + (1 + q) * NN + i * P + n] += w[i] * a
+                                # force f_i = −Σ V τ ∇w, [Yue15] algorithm 8
+                                t = -volume[p] * inverse_cell
+                                for q in range(D):
+                                    t0 = t * stress[p, TENSOR_ROW[q][0]]
+                                    t1 = t * stress[p, TENSOR_ROW[q][1]]
+                                    tl = t * stress[p, TENSOR_ROW[q][LAST]]
+                                    for n in range(P):
+                                        a = tl * s[PA + n]
+                                        b = t0 * s[PX + n]
                                         if D == 3:
-                                            s[o + 3 * NN] += w * s[Q0 + 3 * P + n]
-                                    s[o + FX * NN] += w * s[Q0 + FX * P + n] + d * s[Q1 + FX * P + n]
-                                    s[o + FY * NN] += w * s[Q0 + FY * P + n] + d * s[Q1 + FY * P + n]
-                                    if D == 3:
-                                        s[o + FZ * NN] += w * s[Q0 + FZ * P + n] + d * s[Q1 + FZ * P + n]
-                        ci = cell // (BY * BZ)
-                        cj = (cell // BZ) % BY
-                        ck = cell % BZ
+                                            b += t1 * s[PY + n]
+                                        for i in range(K):
+                                            s[o + (1 + D + q) * NN + i * P + n] += w[i] * b + d[i] * a
                         for c in range(C):
-                            for i in range(K):
-                                for j in range(K):
-                                    o = c * TT + ((ci + i) * TY + cj + j) * TZ + ck
-                                    for k in range(KZ):
-                                        tile[o + k] += s[ACC + c * NN + i * P + j * KZ + k]
+                            for k in range(T):
+                                for i in range(K):
+                                    for j in range(KY):
+                                        if D == 3:
+                                            o = ((column // BY + i) * TY + column % BY + j) * TZ + k
+                                        else:
+                                            o = (column + i) * TY + k
+                                        tile[c * TT + o] += s[SUM + c * NN + k * P + i * KY + j]
                     for c in range(C):
                         for i in range(TX):
                             for j in range(TY):
@@ -196,20 +174,21 @@ def make_grid_to_particles(dimension: int, order: int, affine: int):
     Always: ∇v = Σ v* ∇wᵀ with the collided velocities v*.
     """
     D = dimension
+    LAST = D - 1
     BX, BY, BZ = BLOCK[D]
     K = order + 1
-    KZ = K if D == 3 else 1
-    P = K * KZ
-    NN = K * P
+    KY = K if D == 3 else 1
+    P = K * KY
     TX, TY, TZ = BX + order, BY + order, BZ + (order if D == 3 else 0)
     TT = TX * TY * TZ
+    B, T = (BZ, TZ) if D == 3 else (BY, TY)
     R = D if affine == 1 else 2 * D  # quantities read: v*, and v* − v unless affine
     CELLS = BX * BY * BZ
-    W, DW = 0, 3 * K
-    PA, PY, PZ = 6 * K, 6 * K + P, 6 * K + 2 * P
-    PE, PF = 6 * K + 3 * P, 6 * K + 4 * P
-    VAL = 6 * K + 5 * P
-    SIZE = VAL + R * NN
+    PA, PX, PY = 0, P, 2 * P
+    PE, PF = 3 * P, 4 * P
+    READ = 5 * P  # values of each quantity at the nodes of a column
+    NN = T * P
+    SIZE = READ + R * NN
     # D⁻¹ of [Jiang15] in units of 1/h²: the second moment of the spline is h²/4 (quadratic), h²/3 (cubic)
     INERTIA = 4 if order == 2 else 3
 
@@ -232,101 +211,79 @@ def make_grid_to_particles(dimension: int, order: int, affine: int):
                                 far = slots[block, corner + 1]
                                 for k in range(TZ - BZ):
                                     tile[o + BZ + k] = grid[far, 1 + c, node + k]
-                for cell in range(CELLS):
-                    first = cell_start[block * CELLS + cell]
-                    last = cell_start[block * CELLS + cell + 1]
-                    if first == last:
+                for column in range(CELLS // B):
+                    lowest = block * CELLS + column * B
+                    if cell_start[lowest] == cell_start[lowest + B]:
                         continue
-                    ci = cell // (BY * BZ)
-                    cj = (cell // BZ) % BY
-                    ck = cell % BZ
                     for c in range(R):
-                        for i in range(K):
-                            for j in range(K):
-                                o = c * TT + ((ci + i) * TY + cj + j) * TZ + ck
-                                for k in range(KZ):
-                                    s[VAL + c * NN + i * P + j * KZ + k] = tile[o + k]
-                    for entry in range(first, last):
-                        p = order_of[entry]
-                        reach_x = _weights_into(order, s, W, DW, x[p, 0] * inverse_cell)
-                        reach_y = _weights_into(order, s, W + K, DW + K, x[p, 1] * inverse_cell)
-                        if D == 3:
-                            reach_z = _weights_into(order, s, W + 2 * K, DW + 2 * K, x[p, 2] * inverse_cell)
-                        else:
-                            reach_z = 0.0
-                            s[W + 2 * K] = 1.0
-                            s[DW + 2 * K] = 0.0
-                        for j in range(K):
-                            for k in range(KZ):
-                                n = j * KZ + k
-                                ww = s[W + K + j] * s[W + 2 * K + k]
-                                s[PA + n] = ww
-                                s[PY + n] = s[DW + K + j] * s[W + 2 * K + k]
-                                s[PZ + n] = s[W + K + j] * s[DW + 2 * K + k]
-                                if affine == 1:
-                                    s[PE + n] = ww * (j - reach_y)
-                                    s[PF + n] = ww * (k - reach_z)
-                        w0, w1, w2 = s[W], s[W + 1], s[W + 2]
-                        d0, d1, d2 = s[DW], s[DW + 1], s[DW + 2]
-                        w3 = s[W + 3] if K == 4 else 0.0
-                        d3 = s[DW + 3] if K == 4 else 0.0
-                        last_plane = 3 * P if K == 4 else 0
-                        for q in range(D):
-                            o = VAL + q * NN
-                            o2 = VAL + (q if affine == 1 else D + q) * NN
-                            pic = 0.0
-                            gx = 0.0
-                            gy = 0.0
-                            gz = 0.0
-                            change = 0.0
-                            bx = 0.0
-                            by = 0.0
-                            bz = 0.0
-                            for n in range(P):
-                                u0 = s[o + n]
-                                u1 = s[o + P + n]
-                                u2 = s[o + 2 * P + n]
-                                u3 = s[o + last_plane + n]
-                                a = s[PA + n]
-                                r = w0 * u0 + w1 * u1 + w2 * u2 + w3 * u3
-                                rx = d0 * u0 + d1 * u1 + d2 * u2 + d3 * u3
-                                pic += r * a
-                                gx += rx * a
-                                gy += r * s[PY + n]
-                                gz += r * s[PZ + n]
-                                if affine == 1:
-                                    re = (
-                                        w0 * (0.0 - reach_x) * u0
-                                        + w1 * (1.0 - reach_x) * u1
-                                        + w2 * (2.0 - reach_x) * u2
-                                        + w3 * (3.0 - reach_x) * u3
-                                    )
-                                    bx += re * a
-                                    by += r * s[PE + n]
-                                    bz += r * s[PF + n]
-                                else:
-                                    t = w0 * s[o2 + n] + w1 * s[o2 + P + n] + w2 * s[o2 + 2 * P + n]
-                                    t += w3 * s[o2 + last_plane + n]
-                                    change += t * a
-                            gradient[p, q, 0] = gx * inverse_cell
-                            gradient[p, q, 1] = gy * inverse_cell
-                            if D == 3:
-                                gradient[p, q, 2] = gz * inverse_cell
-                            if affine == 1:
-                                v[p, q] = pic
-                                affine_v[p, q, 0] = INERTIA * inverse_cell * bx
-                                affine_v[p, q, 1] = INERTIA * inverse_cell * by
-                                if D == 3:
-                                    affine_v[p, q, D - 1] = INERTIA * inverse_cell * bz
+                        for k in range(T):
+                            for i in range(K):
+                                for j in range(KY):
+                                    if D == 3:
+                                        o = ((column // BY + i) * TY + column % BY + j) * TZ + k
+                                    else:
+                                        o = (column + i) * TY + k
+                                    s[READ + c * NN + k * P + i * KY + j] = tile[c * TT + o]
+                    for cell in range(B):
+                        for entry in range(cell_start[lowest + cell], cell_start[lowest + cell + 1]):
+                            p = order_of[entry]
+                            x0, x1, xl = inverse_cell * x[p, 0], inverse_cell * x[p, 1], inverse_cell * x[p, LAST]
+                            if order == 3:
+                                base_0, w0, d0 = cubic(x0)
+                                base_1, w1, d1 = cubic(x1)
+                                base_l, w, d = cubic(xl)
                             else:
-                                v[p, q] = (1.0 - flip) * pic + flip * (v[p, q] + change)
+                                base_0, w0, d0 = quadratic(x0)
+                                base_1, w1, d1 = quadratic(x1)
+                                base_l, w, d = quadratic(xl)
+                            _plane_into(s, D, K, affine, w0, d0, x0 - base_0, w1, d1, x1 - base_1)
+                            for q in range(D):
+                                o = READ + q * NN + cell * P
+                                pic = 0.0
+                                g0 = 0.0
+                                g1 = 0.0
+                                gl = 0.0
+                                change = 0.0
+                                b0 = 0.0
+                                b1 = 0.0
+                                bl = 0.0
+                                for n in range(P):
+                                    u = 0.0
+                                    ul = 0.0
+                                    um = 0.0
+                                    t = 0.0
+                                    for i in range(K):
+                                        value = s[o + i * P + n]
+                                        u += w[i] * value
+                                        ul += d[i] * value
+                                        if affine == 1:
+                                            um += w[i] * (base_l + i - xl) * value
+                                        else:
+                                            t += w[i] * s[o + D * NN + i * P + n]
+                                    a = s[PA + n]
+                                    pic += u * a
+                                    g0 += u * s[PX + n]
+                                    gl += ul * a
+                                    if D == 3:
+                                        g1 += u * s[PY + n]
+                                    if affine == 1:
+                                        b0 += u * s[PE + n]
+                                        bl += um * a
+                                        if D == 3:
+                                            b1 += u * s[PF + n]
+                                    else:
+                                        change += t * a
+                                gradient[p, q, 0] = g0 * inverse_cell
+                                gradient[p, q, LAST] = gl * inverse_cell
+                                if D == 3:
+                                    gradient[p, q, 1] = g1 * inverse_cell
+                                if affine == 1:
+                                    v[p, q] = pic
+                                    affine_v[p, q, 0] = INERTIA * inverse_cell * b0
+                                    affine_v[p, q, LAST] = INERTIA * inverse_cell * bl
+                                    if D == 3:
+                                        affine_v[p, q, 1] = INERTIA * inverse_cell * b1
+                                else:
+                                    v[p, q] = (1.0 - flip) * pic + flip * (v[p, q] + change)
 
     return grid_to_particles
-
-
-@compiled(inline="always")
-def _weights_into(order, s, w, d, x):
-    """Weights and derivatives of one axis; returns x − (first node) [cells]."""
-    if order == 3:
-        return _cubic_into(s, w, d, x)
-    return _quadratic_into(s, w, d, x)
