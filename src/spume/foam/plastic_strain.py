@@ -1,6 +1,7 @@
 """The plastic part of a deformation, from what a point carries: F (total) and b̄e (elastic, determinant one)."""
 
 from spume.numerics.jit import compiled
+from spume.numerics.roots import inverse_cube_root
 from spume.numerics.tensor3 import congruence, det, transpose
 
 
@@ -22,6 +23,6 @@ def plastic_strain(F, be):
 
     With F = Fe Fp and b̄e = J^(−2/3) Fe Feᵀ it is Fpᵀ Fp, of determinant one.
     """
-    scale = det(F) ** (-2.0 / 3.0)
+    scale = inverse_cube_root(det(F)) ** 2
     xx, yy, zz, xy, xz, yz = scaled_plastic_strain(F, be)
     return (scale * xx, scale * yy, scale * zz, scale * xy, scale * xz, scale * yz)

@@ -24,6 +24,7 @@ from spume.materials.kinematics import increment, load, load_sym, store, store_s
 from spume.materials.law import Law
 from spume.materials.neo_hookean import DEFORMATION, NeoHookeanParameters, volume_energy
 from spume.numerics.jit import compiled
+from spume.numerics.roots import inverse_cube_root
 from spume.numerics.tensor3 import congruence, det, det_sym, deviator_sym, multiply, norm_sym, trace_sym
 
 
@@ -121,7 +122,7 @@ def return_map(be, mu, k, eta, h, dt):
     m = trace_sym(be) / 3.0
     r = flow_stress(pre, k, mu * m, dt, eta, h) / pre
     xx, yy, zz, xy, xz, yz = r * dev[0] + m, r * dev[1] + m, r * dev[2] + m, r * dev[3], r * dev[4], r * dev[5]
-    scale = det_sym((xx, yy, zz, xy, xz, yz)) ** (-1.0 / 3.0)
+    scale = inverse_cube_root(det_sym((xx, yy, zz, xy, xz, yz)))
     # The trace falls from 3 m to 3 m scale, the energy μ/2 tr b̄e with it. Their difference would lose all digits at
     # small strains: det(m I + r dev) − det(m I + dev) and 1 − scale³ are written out.
     excess = (1.0 - r) * (0.5 * m * size * size * (1.0 + r) - det_sym(dev) * (1.0 + r + r * r))
@@ -132,7 +133,7 @@ def return_map(be, mu, k, eta, h, dt):
 @compiled
 def predict(f, be):
     """Elastic prediction f̄ b̄e f̄ᵀ with f̄ = det(f)^(−1/3) f, [Yue15] eq. (13)."""
-    scale = det(f) ** (-2.0 / 3.0)
+    scale = inverse_cube_root(det(f)) ** 2
     xx, yy, zz, xy, xz, yz = congruence(f, be)
     return (scale * xx, scale * yy, scale * zz, scale * xy, scale * xz, scale * yz)
 

@@ -9,6 +9,7 @@ from spume.fields import IDENTITY, Field
 from spume.materials.kinematics import deform, load, store, store_sym
 from spume.materials.law import Law, Parameters
 from spume.numerics.jit import compiled
+from spume.numerics.roots import inverse_cube_root
 from spume.numerics.tensor3 import det, deviator_sym, gram
 
 
@@ -30,7 +31,7 @@ def point_stress(kappa, mu, F):
     """τ = κ/2 (J² − 1) I + μ dev b̄, [Yue15] eq. (2), with b̄ = J^(−2/3) F Fᵀ."""
     J = det(F)
     pressure = 0.5 * kappa * (J * J - 1.0)
-    scale = mu * J ** (-2.0 / 3.0)
+    scale = mu * inverse_cube_root(J) ** 2
     xx, yy, zz, xy, xz, yz = deviator_sym(gram(F))
     return (
         pressure + scale * xx, pressure + scale * yy, pressure + scale * zz, scale * xy, scale * xz, scale * yz
@@ -42,7 +43,7 @@ def point_energy(kappa, mu, F):
     """W = W_v(J) + μ/2 (tr b̄ − 3), [Yue15] eq. (1)."""
     J = det(F)
     xx, yy, zz, _, _, _ = gram(F)
-    return volume_energy(kappa, J) + 0.5 * mu * (J ** (-2.0 / 3.0) * (xx + yy + zz) - 3.0)
+    return volume_energy(kappa, J) + 0.5 * mu * (inverse_cube_root(J) ** 2 * (xx + yy + zz) - 3.0)
 
 
 @compiled(parallel=True)

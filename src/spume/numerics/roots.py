@@ -1,0 +1,20 @@
+"""Roots of numbers that are usually close to one: determinants of small increments."""
+
+from spume.numerics.jit import compiled
+
+_NEAR = 0.05
+
+
+@compiled(fastmath=False)
+def inverse_cube_root(x: float) -> float:
+    """x^(−1/3) for x > 0, without a call of pow near one.
+
+    There a series of second order leaves the residual r = 1 − x y³ below 7e-5, and y (1 − r)^(−1/3) to the third order
+    leaves a relative error below 35/243 r⁴ = 4e-18.
+    """
+    e = x - 1.0
+    if not abs(e) < _NEAR:
+        return x ** (-1.0 / 3.0)
+    y = 1.0 + e * (-1.0 / 3.0 + e * (2.0 / 9.0))
+    r = 1.0 - x * y * y * y
+    return y + y * r * (1.0 / 3.0 + r * (2.0 / 9.0 + r * (14.0 / 81.0)))
