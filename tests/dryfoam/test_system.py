@@ -5,16 +5,15 @@ import pytest
 
 from spume.dryfoam import Foam
 from spume.dryfoam.geometry import angles, cell_areas, energy, film_lengths
-from spume.dryfoam.system import NewtonSystem, residual_kernel
+from spume.dryfoam.region import Region
+from spume.dryfoam.system import NewtonSystem, Residual
 
 TENSION = 1.7
 
 
 def residual(network):
-    force, bend, chord = np.empty((network.vertices, 2)), np.empty(network.films), np.empty(network.films)
-    n = network
-    residual_kernel(n.chords(), n.half_angles, n.origin, n.cell, n.pressures, TENSION, force, bend, chord)
-    return force, bend, cell_areas(network) - network.targets
+    found = Residual(network, TENSION, Region(network))
+    return found.force, found.bend, found.area
 
 
 def lagrangian(network):
@@ -55,15 +54,36 @@ def test_the_newton_step_solves_the_linearised_equations(bent):
     network.positions += 1e-4 * generator.normal(size=network.positions.shape)
     force, _, area = residual(network)
     damping, softness = np.full(network.vertices, 1e-10), np.full(network.cells, 1e-12)
-    system = NewtonSystem(network, TENSION, damping, force, area, softness)
-    solution = np.linalg.solve(system.matrix.toarray(), system.right)
-    moves, dpressure, steps = system.split(solution)
+    region = Region(network)
+    found = Residual(network, TENSION, region)
+    system = NewtonSystem(network, TENSION, region, found, damping, softness)
+    solution = np.linalg.solve(system.matrix.toarray(), system.right(found))
+    moves, dpressure, explicit = system.split(solution)
+    steps = system.half_angle_steps(found, moves, dpressure, explicit)
     network.positions += moves
     network.pressures += dpressure
     network.half_angles += steps
     before = max(np.max(np.abs(force)), np.max(np.abs(area)))
     # the perturbation is 1e-4 of a cell, the second order 1e-4 times a stiffness ratio
     assert max(np.max(np.abs(left)) for left in residual(network)) < 0.02 * before
+
+
+def test_the_system_of_a_region_is_that_of_the_whole_with_the_rest_at_rest(bent):
+    """Rows and columns of what stands still are left out, nothing else changes."""
+    free = np.zeros(bent.vertices, dtype=bool)
+    free[:4] = True
+    part, whole = Region(bent, free), Region(bent)
+    damping, softness = np.full(bent.vertices, 0.1), np.full(bent.cells, 0.2)
+    small, large = Residual(bent, TENSION, part), Residual(bent, TENSION, whole)
+    inner = NewtonSystem(bent, TENSION, part, small, damping[:4], softness[part.cells])
+    outer = NewtonSystem(bent, TENSION, whole, large, damping, softness)
+    extra = inner.size - 8 - len(part.cells)
+    films = outer.extra[part.films[inner.extra >= 0]]
+    assert len(films) == extra
+    kept = np.concatenate([np.arange(8), 2 * bent.vertices + part.cells, 2 * bent.vertices + bent.cells + films])
+    assert inner.matrix.toarray() == pytest.approx(outer.matrix.toarray()[np.ix_(kept, kept)], abs=1e-14)
+    assert small.force == pytest.approx(large.force[:4], abs=1e-14)
+    assert small.area == pytest.approx(large.area[part.cells], abs=1e-14)
 
 
 def test_areas_lengths_and_angles_of_a_polygonal_oracle():

@@ -18,8 +18,8 @@ def dissect(places, weight, starts, neighbours, last, perm, begin, end, left_par
     """Orders the nodes into `perm`; tree part t owns perm[begin[t]:end[t]]. Parts are numbered parents first.
 
     left_part and right_part are the two halves of a part, -1 for none. `places` (n, 2) are coordinates,
-    `weight` (n,) the unknowns of a node, starts/neighbours the adjacency lists; nodes with `last` true go into the root's separator. Returns the
-    number of parts.
+    `weight` (n,) the unknowns of a node, starts/neighbours the adjacency lists; nodes with `last` true go into the
+    root's separator. Returns the number of parts.
     """
     count = len(places)
     side = np.full(count, -1, dtype=np.int64)
@@ -59,10 +59,14 @@ def dissect(places, weight, starts, neighbours, last, perm, begin, end, left_par
         key = np.empty(b - a)
         for q in range(b - a):
             key[q] = places[nodes[q], axis]
-        order = np.argsort(key, kind="mergesort")
         half = (b - a) // 2
+        middle_key = np.partition(key, half)[half]
+        if np.min(key) == middle_key:  # many nodes at one place: any half will do
+            for q in range(b - a):
+                key[q] = q
+            middle_key = half
         for q in range(b - a):
-            side[nodes[order[q]]] = 2 * cuts + (1 if q >= half else 0)
+            side[nodes[q]] = 2 * cuts + (1 if key[q] >= middle_key else 0)
         stamp = cover(
             nodes, 2 * cuts, 2 * cuts + 1, side, weight, room, flow, seen, stamp, path, at, starts, neighbours, mirror,
             chosen,
@@ -70,7 +74,7 @@ def dissect(places, weight, starts, neighbours, last, perm, begin, end, left_par
         left, right, middle = 0, 0, 0
         for half_side in range(2):
             for q in range(b - a):
-                i = nodes[order[q]]
+                i = nodes[q]
                 if side[i] != 2 * cuts + half_side:
                     continue
                 if chosen[i] or (root and last[i]):

@@ -28,14 +28,14 @@ ROUGH = 0.03
 """Error above which a place is a spot to be relaxed by itself."""
 OUTSTANDING = 0.1
 """Part of the largest error, below ROUGH, above which a place is such a spot."""
-RINGS = 2
-"""Rings of cells around a spot that move with it."""
+RINGS = (2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7)
+"""Rings of cells around a spot that move with it: the more, the longer it takes."""
 FEW = 0.4
-"""Part of the vertices up to which spots are relaxed by themselves."""
+"""Part of the vertices up to which rough spots are relaxed by themselves."""
+FEW_SMOOTH = 0.15
+"""The same for spots that are not rough."""
 LOCAL_STEPS = 4
 """Steps of the spots before they are chosen anew."""
-LOCAL_ROUNDS = 12
-"""Choices of spots between two steps of the whole foam."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def equilibrate(
             n.targets = begin ** (1 - k / stages) * targets ** (k / stages)
             if n.boundary == "periodic":
                 n.targets *= targets.sum() / n.targets.sum()
-            _with_growing_caution(n, tension, replace(options, tolerance=max(options.tolerance, 1e-2)), pinned)
+            _with_growing_caution(n, tension, replace(options, tolerance=max(options.tolerance, ROUGH)), pinned)
         n.targets = targets
     return _with_growing_caution(n, tension, options, pinned)
 
@@ -131,15 +131,15 @@ def _swell(network: Network) -> None:
     network.pressures /= scale
 
 
-def _spots(network: Network, residual: Residual, level: float) -> Mask | None:
-    """Vertices around the places with errors above `level` (V,); None when there are none, or too many."""
+def _spots(network: Network, residual: Residual, level: float, rings: int) -> Mask | None:
+    """Vertices within `rings` around the places with errors above `level` (V,); None when there are none, or too many."""
     bad_vertices = np.zeros(network.vertices, dtype=np.bool_)
     bad_vertices[residual.region.vertices] = residual.local > level
     bad_cells = residual.relative_area > level
     if not (np.any(bad_vertices) or np.any(bad_cells)):
         return None
-    free = around(network, bad_vertices, bad_cells, RINGS)
-    return free if np.mean(free) < FEW else None
+    free = around(network, bad_vertices, bad_cells, rings)
+    return free if np.mean(free) < (FEW if residual.error > ROUGH else FEW_SMOOTH) else None
 
 
 class _Search:
@@ -165,9 +165,11 @@ class _Search:
     def advance(self, residual: Residual) -> None:
         """A round of the spots, or a step of the whole foam."""
         if self.before is not None:  # a step that went well needs no help
-            self.level = np.inf if residual.error < 0.1 * self.before else min(ROUGH, OUTSTANDING * residual.error)
+            self.level = np.inf if residual.error < 0.2 * self.before else min(ROUGH, OUTSTANDING * residual.error)
             self.before, self.rounds = None, 0
-        free = _spots(self.network, residual, self.level) if self.rounds < LOCAL_ROUNDS else None
+        free = None
+        if self.rounds < len(RINGS):
+            free = _spots(self.network, residual, self.level, RINGS[self.rounds])
         if free is not None:
             self.rounds += 1
             self._relax(free)

@@ -43,6 +43,22 @@ def one_cell_area(h0, positions, half_angles, origin, next_, shift, lattice):
 
 
 @compiled
+def area_with_segments(h0, segments, film_index, positions, origin, next_, shift, lattice):
+    """As `one_cell_area`, with the segment areas s of the films given, those of film e in segments[film_index[e]]."""
+    area, x, y = 0.0, 0.0, 0.0
+    h = h0
+    while True:
+        dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+        s = segments[film_index[h >> 1]]
+        area += 0.5 * (x * dy - y * dx) + (s if (h & 1) == 0 else -s)
+        x += dx
+        y += dy
+        h = next_[h]
+        if h == h0:
+            return area
+
+
+@compiled
 def cell_area_kernel(first, positions, half_angles, origin, next_, shift, lattice, areas):
     for f in range(len(first)):
         if first[f] >= 0:

@@ -68,13 +68,25 @@ def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, sta
     for i in nodes:
         room[i] = weight[i]
         chosen[i] = False
+        if side[i] == near:
+            for p in range(starts[i], starts[i + 1]):
+                flow[p] = 0
+    for i in nodes:  # a first flow along single edges
+        if side[i] != near:
+            continue
         for p in range(starts[i], starts[i + 1]):
-            flow[p] = 0
+            j = neighbours[p]
+            if side[j] == far:
+                sent = min(room[i], room[j])
+                room[i] -= sent
+                room[j] -= sent
+                flow[p] = sent
+    stamp += 1
     for i in nodes:
-        while side[i] == near and room[i] > 0:
-            stamp += 1
-            if not _augment(i, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror):
-                break
+        # nodes that a failed search has seen lead nowhere until one succeeds
+        while side[i] == near and room[i] > 0 and seen[i] != stamp:
+            if _augment(i, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror):
+                stamp += 1
     # Reached from nodes that have room left: the far ones among them, and the near ones not among them, are the cover.
     stamp += 1
     for i in nodes:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 from spume.dryfoam.arcs import arc_factors, film_energy
-from spume.dryfoam.geometry import cell_area_kernel, half_edge_vector
+from spume.dryfoam.geometry import area_with_segments, half_edge_vector
 from spume.dryfoam.network import Floats, Integers, Network
 from spume.dryfoam.region import Region
 from spume.numerics.jit import compiled
@@ -35,17 +35,18 @@ def _difference(e, cell, pressures):
 @compiled
 def residual_kernel(
     films, vertex_index, positions, half_angles, origin, cell, shift, lattice, pressures, tension,
-    force, bend, chords, lengths,
+    force, bend, chords, lengths, segments,
 ):  # fmt: skip
     """Derivative to the positions of the indexed vertices (V, 2) and, per film of `films`, to its half angle, with its
-    chord vector and chord [m]."""
+    chord vector, chord [m] and the area of its segment [m²]."""
     force[:] = 0.0
     for k in range(len(films)):
         e = films[k]
         dp = _difference(e, cell, pressures)
         dx, dy = half_edge_vector(2 * e, positions, origin, shift, lattice)
-        c = math.hypot(dx, dy)
-        _, g, f_theta, _, _, _ = film_energy(c, half_angles[e], tension, dp)
+        c = math.sqrt(dx * dx + dy * dy)
+        L, dL, _, S, dS, _ = arc_factors(half_angles[e])
+        g = tension * L / c - 2.0 * dp * S
         a, b = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
         # the polygon under the chord adds (dy, -dx)/2 to the left cell's area gradient at both ends
         if a >= 0:
@@ -54,8 +55,15 @@ def residual_kernel(
         if b >= 0:
             force[b, 0] += g * dx - 0.5 * dp * dy
             force[b, 1] += g * dy + 0.5 * dp * dx
-        bend[k] = f_theta
+        bend[k] = tension * c * dL - dp * c * c * dS
+        segments[k] = c * c * S
         chords[k, 0], chords[k, 1], lengths[k] = dx, dy, c
+
+
+@compiled
+def area_kernel(first, segments, film_index, positions, origin, next_, shift, lattice, areas):
+    for f in range(len(first)):
+        areas[f] = area_with_segments(first[f], segments, film_index, positions, origin, next_, shift, lattice)
 
 
 @compiled
@@ -85,7 +93,7 @@ def assemble_kernel(
         e = films[q]
         dp = _difference(e, cell, pressures)
         dx, dy = chords[q, 0], chords[q, 1]
-        c = math.hypot(dx, dy)
+        c = math.sqrt(dx * dx + dy * dy)
         theta = half_angles[e]
         _, _, _, S, dS, _ = arc_factors(theta)
         _, g, _, h_cc, h, f_tt = film_energy(c, theta, tension, 2.0 * tension * math.sin(theta) / c)
@@ -138,8 +146,9 @@ def assemble_kernel(
 
 @compiled
 def right_kernel(
-    films, extra, chords, half_angles, origin, cell, pressures, vertex_index, cell_index, tension, vertices, cells, right
-):
+    films, extra, chords, half_angles, origin, cell, pressures, vertex_index, cell_index, tension, vertices, cells,
+    right,
+):  # fmt: skip
     """Adds the films' own imbalance of Laplace-Young, condensed or explicit, to the right side."""
     vars_ = np.empty(7, dtype=np.int64)
     part = np.empty(7)
@@ -147,7 +156,7 @@ def right_kernel(
         e = films[q]
         dp = _difference(e, cell, pressures)
         dx, dy = chords[q, 0], chords[q, 1]
-        c = math.hypot(dx, dy)
+        c = math.sqrt(dx * dx + dy * dy)
         theta = half_angles[e]
         _, dL, _, _, dS, _ = arc_factors(theta)
         f_t = tension * c * dL - dp * c * c * dS
@@ -195,7 +204,7 @@ def half_angle_kernel(
         if j >= 0 and cell_index[j] >= 0:
             ddp -= dpressure[cell_index[j]]
         dx, dy = chords[q, 0], chords[q, 1]
-        c = math.hypot(dx, dy)
+        c = math.sqrt(dx * dx + dy * dy)
         theta = half_angles[e]
         _, dL, _, _, dS, _ = arc_factors(theta)
         f_t = tension * c * dL - dp * c * c * dS
@@ -217,13 +226,13 @@ class Residual:
         self.region = region
         films = len(r.films)
         self.force, self.bend = np.empty((len(r.vertices), 2)), np.empty(films)
-        self.chords, self.chord = np.empty((films, 2)), np.empty(films)
+        self.chords, self.chord, segments = np.empty((films, 2)), np.empty(films), np.empty(films)
         residual_kernel(
             r.films, r.vertex_index, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures,
-            tension, self.force, self.bend, self.chords, self.chord,
+            tension, self.force, self.bend, self.chords, self.chord, segments,
         )  # fmt: skip
         areas = np.empty(len(r.cells))
-        cell_area_kernel(r.first, n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas)
+        area_kernel(r.first, segments, r.film_index, n.positions, n.origin, n.next, n.shift, n.lattice, areas)
         targets = n.targets[r.cells]
         self.area = areas - targets
         self.relative_area = np.abs(self.area) / targets
