@@ -1,11 +1,14 @@
 """Obstacles as meshes: the zero level of their signed distance in their own frame, and where they stand at a time."""
 
+import itertools
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.codes import ShapeProgram
+from spume.geometry.combined_shapes import Repeat, Translate, Union
 from spume.geometry.motion import pose
 from spume.geometry.primitive_shapes import HalfPlane, HalfSpace
 from spume.geometry.program import distances, distances_and_gradients
@@ -14,7 +17,15 @@ from spume.look.extras import require
 
 Floats = NDArray[np.float64]
 RESOLUTION = 72
-"""Samples along the longest side of an obstacle."""
+"""Samples along the longest side of a part of an obstacle."""
+
+
+class Part(NamedTuple):
+    """A piece of an obstacle, meshed by itself so that small pieces of a wide obstacle are drawn well."""
+
+    program: ShapeProgram
+    lower: Floats
+    upper: Floats
 
 
 class Solid(NamedTuple):
@@ -23,6 +34,8 @@ class Solid(NamedTuple):
     name: str
     program: ShapeProgram
     motion: Any
+    parts: tuple[Part, ...]
+    """pieces that together are the obstacle"""
     lower: Floats
     """corner of the part that is shown [m], shape (3,)"""
     upper: Floats
@@ -75,28 +88,60 @@ def solids(scene: Any, lower: Floats, upper: Floats, up: Floats) -> list[Solid]:
     for k, obstacle in enumerate(scene.obstacle):
         if is_ground(obstacle, up):
             continue
-        low, high = bounds(obstacle.shape, 3)
-        pad = 0.02 * float(np.max(np.where(np.isfinite(high - low), high - low, 0.0))) + 1e-9
-        low, high = np.maximum(low - pad, lower - room), np.minimum(high + pad, upper + room)
-        if obstacle.motion is not None:
-            own_low, own_high = bounds(obstacle.shape, 3)
-            low = np.where(np.isfinite(own_low), own_low - pad, low)
-            high = np.where(np.isfinite(own_high), own_high + pad, high)
-        if (low < high).all():
+        boxes = [_shown(shape, obstacle.motion, lower - room, upper + room) for shape in _pieces(obstacle.shape)]
+        parts = tuple(part for part in boxes if (part.lower < part.upper).all())
+        if parts:
+            low = np.min([part.lower for part in parts], axis=0)
+            high = np.max([part.upper for part in parts], axis=0)
             name = obstacle.name or f"obstacle {k}"
-            found.append(Solid(name, compile_shape(obstacle.shape, 3), obstacle.motion, low, high))
+            found.append(Solid(name, compile_shape(obstacle.shape, 3), obstacle.motion, parts, low, high))
     return found
 
 
+def _pieces(shape: Any) -> Iterator[Any]:
+    """Shapes whose union is `shape`."""
+    if isinstance(shape, Union):
+        for member in shape.of:
+            yield from _pieces(member)
+    elif isinstance(shape, Repeat):
+        for at in itertools.product(*(range(count) for count in shape.count)):
+            by = tuple(n * step for n, step in zip(at, shape.spacing))
+            yield from (Translate(shape=piece, by=by) for piece in _pieces(shape.shape))
+    else:
+        yield shape
+
+
+def _shown(shape: Any, motion: Any, lower: Floats, upper: Floats) -> Part:
+    """The part of a shape within the box, or all of it along the axes where it is bounded and the obstacle moves."""
+    own_low, own_high = bounds(shape, 3)
+    finite = np.isfinite(own_low) & np.isfinite(own_high)
+    pad = 0.02 * float(np.max(np.where(finite, own_high - own_low, 0.0))) + 1e-9
+    low, high = np.maximum(own_low - pad, lower), np.minimum(own_high + pad, upper)
+    if motion is not None:
+        low = np.where(np.isfinite(own_low), own_low - pad, low)
+        high = np.where(np.isfinite(own_high), own_high + pad, high)
+    return Part(compile_shape(shape, 3), low, high)
+
+
 def solid_mesh(solid: Solid) -> Mesh:
-    """The surface of an obstacle in its own frame, closed where it is cut off."""
+    """The surface of an obstacle in its own frame, closed where it is cut off; pieces of it may overlap."""
+    meshes = [_part_mesh(part) for part in solid.parts]
+    first = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
+    return Mesh(
+        np.concatenate([mesh.vertices for mesh in meshes]),
+        np.concatenate([mesh.triangles + start for mesh, start in zip(meshes, first)]).astype(np.int32),
+        np.concatenate([mesh.normals for mesh in meshes]),
+    )
+
+
+def _part_mesh(part: Part) -> Mesh:
     pyvista = require("pyvista", "drawing obstacles")
-    spacing = float(np.max(solid.upper - solid.lower)) / RESOLUTION
-    count = np.ceil((solid.upper - solid.lower) / spacing).astype(int) + 3
-    origin = 0.5 * (solid.lower + solid.upper) - 0.5 * spacing * (count - 1)
+    spacing = float(np.max(part.upper - part.lower)) / RESOLUTION
+    count = np.ceil((part.upper - part.lower) / spacing).astype(int) + 3
+    origin = 0.5 * (part.lower + part.upper) - 0.5 * spacing * (count - 1)
     axes = [origin[k] + spacing * np.arange(count[k]) for k in range(3)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    values = distances(solid.program, points).reshape(count)
+    values = distances(part.program, points).reshape(count)
     for axis in range(3):
         for end in (0, -1):
             edge = np.moveaxis(values, axis, 0)[end]
@@ -104,7 +149,7 @@ def solid_mesh(solid: Solid) -> Mesh:
     image = pyvista.ImageData(dimensions=count, spacing=[spacing] * 3, origin=origin)
     image["distance"] = values.ravel(order="F")
     contour = image.contour([0.0], scalars="distance", method="flying_edges", compute_normals=False)
-    return _with_sharp_edges(pyvista, contour, solid.program, spacing)
+    return _with_sharp_edges(pyvista, contour, part.program, spacing)
 
 
 def _with_sharp_edges(pyvista: Any, contour: Any, program: ShapeProgram, spacing: float) -> Mesh:
