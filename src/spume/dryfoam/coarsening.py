@@ -12,10 +12,11 @@ from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam.equilibrium import Options, Report, equilibrate
+from spume.dryfoam.equilibrium import equilibrate
 from spume.dryfoam.geometry import cell_areas, film_lengths, half_edge_vector, pressure_differences
-from spume.dryfoam.network import Floats, Integers, Network, compact
+from spume.dryfoam.network import Floats, Integers, Network, compact, validate
 from spume.dryfoam.newton import bend_to_pressure
+from spume.dryfoam.report import Checks, Events, Options
 from spume.dryfoam.topology import remove_cell
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
@@ -35,18 +36,6 @@ class Coarsening:
     """adaptive: steps to the next event; unit: steps of one second by von Neumann's law, [DryFoam] eq. (14)."""
     vanish_area: float = 0.01
     """A cell of the unit scheme goes when its target is below this times ⟨A⟩ (T_area of [DryFoam] eq. (16))."""
-
-
-@dataclass
-class Events:
-    """What happened in a step."""
-
-    duration: float = 0.0
-    """Length of the step [s]."""
-    flips: int = 0
-    """T1 changes."""
-    vanished: int = 0
-    """Cells removed."""
 
 
 def diffusion_rates(network: Network, diffusion: float, tension: float, without: Integers | None = None) -> Floats:
@@ -95,33 +84,38 @@ def lone_bubble(network: Network, survivor: int) -> Network:
 
 
 def remove_cells(
-    network: Network, dying: Integers, gas: Literal["shared", "lost"] = "shared"
-) -> tuple[Network, int, int]:
-    """The network without the cells `dying`, the T1s it took, and how many cells went.
+    network: Network, dying: Integers, gas: Literal["shared", "lost"] = "shared", checks: Checks = "none"
+) -> tuple[Network, Events]:
+    """The network without the cells `dying`, and what it took.
 
-    A cell whose removal the rest of the foam does not allow stays, with a hundredth of the mean area as its target.
+    A cell whose removal the rest of the foam does not allow stays, with at least a hundredth of the mean area as its
+    target, and is counted as stuck.
     """
-    n, flips, gone = network, 0, 0
+    n, events = network, Events()
     least = 0.01 * float(n.targets.mean())
     labels = n.labels[dying]
     for label in labels:
         index = int(np.flatnonzero(n.labels == label)[0])
-        if n.boundary == "free" and n.cells - gone == 2:
+        if n.boundary == "free" and n.cells - events.vanished == 2:
             alive = [k for k in range(n.cells) if n.targets[k] > 0 and k != index and n.labels[k] >= 0]
             if gas == "shared":
                 share_area(n, index)
-            return lone_bubble(n, alive[0]), flips, gone + 1
+            events.vanished += 1
+            return lone_bubble(n, alive[0]), events
         before = n.targets.copy()
         if gas == "shared":
             share_area(n, index)
-        done = remove_cell(n, index)
-        if done < 0:
+        flips = remove_cell(n, index)
+        if flips < 0:
             n.targets[:] = before
             n.targets[index] = max(before[index], least)
-            continue
-        flips += done
-        gone += 1
-    return compact(n), flips, gone
+            events.stuck += 1
+        else:
+            events.flips += flips
+            events.vanished += 1
+        if checks == "events":
+            validate(compact(n))
+    return compact(n), events
 
 
 def step(network: Network, until: float, tension: float, rule: Coarsening, options: Options) -> tuple[Network, Events]:
@@ -219,16 +213,16 @@ def _attempt(
 ) -> tuple[Network, Events]:
     n = network.copy()
     n.targets += dt * diffusion_rates(n, rule.diffusion, tension, without=dying)
-    events = Events(duration=dt)
+    events = Events()
     if len(dying):
-        n, events.flips, events.vanished = remove_cells(n, dying)
+        n, events = remove_cells(n, dying, checks=options.checks)
+    events.duration = dt
     if n.boundary == "periodic":  # rounding only: the rates sum to zero
         n.targets *= n.box_area() / n.targets.sum()
     if np.any(n.targets <= 0):
         raise RunFailed("a cell's area would become negative")
     _guess(n, tension)
-    report: Report = equilibrate(n, tension, options)
-    events.flips += report.flips
+    events.read(equilibrate(n, tension, options))
     return n, events
 
 
@@ -242,8 +236,9 @@ def unit_step(network: Network, tension: float, rule: Coarsening, options: Optio
     n.targets[dying] = np.maximum(n.targets[dying], 0.0)
     if len(dying) >= n.cells:
         raise RunFailed("all bubbles would vanish in this unit step: give a smaller diffusion constant")
-    n, flips, vanished = remove_cells(n, dying)
+    n, events = remove_cells(n, dying, checks=options.checks)
     if n.boundary == "periodic":
         n.targets *= n.box_area() / n.targets.sum()
-    report = equilibrate(n, tension, options)
-    return n, Events(duration=1.0, flips=flips + report.flips, vanished=vanished)
+    events.duration = 1.0
+    events.read(equilibrate(n, tension, options))
+    return n, events

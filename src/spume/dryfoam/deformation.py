@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spume.dryfoam.equilibrium import equilibrate
 from spume.dryfoam.network import Floats, Network
+from spume.dryfoam.report import Events
 from spume.errors import SceneError
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def deform(foam: "Foam", gradient: Callable[[float], Floats], strain: float, ste
         network.lattice = change @ network.lattice
         pinned = edge_vertices(network) if network.boundary == "free" else None
         report = equilibrate(network, foam.tension, foam.options, pinned)
-        foam.flips += report.flips
+        events = Events()
+        events.read(report)
+        foam.count(events)
         record.add(foam, strain * k / steps, report.flips)
     return record

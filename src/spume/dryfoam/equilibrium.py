@@ -6,15 +6,19 @@ cells are small, which take many steps. Such spots are relaxed first, a few ring
 together, with the rest at rest (see `newton.Newton` for the steps).
 """
 
+import contextlib
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
+from spume.dryfoam.gauss_seidel import equilibrate_by_blocks
 from spume.dryfoam.geometry import cell_areas
-from spume.dryfoam.network import Network
+from spume.dryfoam.network import Network, validate
 from spume.dryfoam.newton import Newton
 from spume.dryfoam.region import Mask, Region, around
+from spume.dryfoam.report import Options, Report
+from spume.dryfoam.settling import MOST_FLIPS
 from spume.dryfoam.system import Residual
 from spume.errors import RunFailed
 
@@ -34,55 +38,15 @@ FEW = 0.4
 """Part of the vertices up to which rough spots are relaxed by themselves."""
 FEW_SMOOTH = 0.15
 """The same for spots that are not rough."""
+FALLBACK_RINGS = 3
+"""Rings of cells around a spot that the blocked Gauss-Seidel iteration takes along."""
+FALLBACK_ITERATIONS = 25
+"""Option `iterations` of that."""
 LOCAL_STEPS = 4
 """Steps of the spots before they are chosen anew."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How an equilibrium is sought."""
-
-    tolerance: float = 1e-9
-    """Largest net tension at a vertex over T, relative area error and Laplace-Young error over T allowed at the end."""
-    flip_length: float = 0.1
-    """A film may turn into its T1 partner when shorter than this times the square root of the smaller adjacent area."""
-    iterations: int = 200
-    """Newton steps before the foam is declared stuck."""
-
-
-@dataclass
-class Report:
-    """What happened on the way to equilibrium."""
-
-    iterations: int = 0
-    """Newton steps of the whole foam."""
-    local_iterations: int = 0
-    """Newton steps of spots by themselves."""
-    factorizations: int = 0
-    flips: int = 0
-    """T1 changes."""
-    force_error: float = np.inf
-    """Largest net tension at a vertex, over T: about the error of its angles [rad]."""
-    area_error: float = np.inf
-    """Largest relative error of a cell's area."""
-    bend_error: float = np.inf
-    """Largest imbalance of Laplace-Young, over T."""
-    history: list[float] = field(default_factory=list)
-
-    @property
-    def error(self) -> float:
-        return max(self.force_error, self.area_error, self.bend_error)
-
-    def read(self, residual: Residual) -> None:
-        """Take over the errors of `residual`."""
-        self.force_error, self.area_error = residual.force_error, residual.area_error
-        self.bend_error = residual.bend_error
-        self.history.append(self.error)
-
-
-def equilibrate(
-    network: Network, tension: float, options: Options | None = None, pinned: Mask | None = None
-) -> Report:
+def equilibrate(network: Network, tension: float, options: Options | None = None, pinned: Mask | None = None) -> Report:
     """Brings the network to equilibrium in place, the `pinned` vertices (V,) held where they are.
 
     Raises RunFailed, saying how far it came, when it cannot.
@@ -108,19 +72,35 @@ def equilibrate(
     return _with_growing_caution(n, tension, options, pinned)
 
 
-def _with_growing_caution(
-    network: Network, tension: float, options: Options, pinned: Mask | None
-) -> Report:
-    """Iterates; a start that runs away is tried again from the same state with shorter, more damped steps."""
+def _with_growing_caution(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
+    """Iterates; a start that runs away is tried again from the same state with shorter, more damped steps, and when
+    that fails too after sweeps of the blocked Gauss-Seidel iteration over the bad spots. The report counts both."""
     kept = network.copy()
-    for caution in CAUTIONS[:-1]:
+    failed = Report()
+    for caution in CAUTIONS:
         try:
-            return _iterate(network, tension, options, pinned, caution)
+            report = _iterate(network, tension, options, pinned, caution)
+            report.add(failed)
+            return report
         except RunFailed:
-            for name, array in kept.arrays().items():
-                if name != "targets":
-                    getattr(network, name)[...] = array
-    return _iterate(network, tension, options, pinned, CAUTIONS[-1])
+            _restore(network, kept)
+            failed.restarts += 1
+    failed.fallbacks = 1
+    residual = Residual(network, tension, Region(network, None, pinned))
+    spots = _spots(network, residual, ROUGH, FALLBACK_RINGS)
+    rough = replace(options, tolerance=max(options.tolerance, ROUGH), iterations=FALLBACK_ITERATIONS)
+    with contextlib.suppress(RunFailed):  # it stands nearer to equilibrium all the same; the Newton steps tell
+        failed.add(equilibrate_by_blocks(network, tension, rough, vertices=spots, pinned=pinned))
+    report = _iterate(network, tension, options, pinned, CAUTIONS[1])
+    report.add(failed)
+    return report
+
+
+def _restore(network: Network, kept: Network) -> None:
+    """Writes the state `kept` into the network, but for the targets."""
+    for name, array in kept.arrays().items():
+        if name != "targets":
+            getattr(network, name)[...] = array
 
 
 def _swell(network: Network) -> None:
@@ -132,7 +112,7 @@ def _swell(network: Network) -> None:
 
 
 def _spots(network: Network, residual: Residual, level: float, rings: int) -> Mask | None:
-    """Vertices within `rings` around the places with errors above `level` (V,); None when there are none, or too many."""
+    """Vertices within `rings` around the places with errors above `level` (V,); None if there are none, or too many."""
     bad_vertices = np.zeros(network.vertices, dtype=np.bool_)
     bad_vertices[residual.region.vertices] = residual.local > level
     bad_cells = residual.relative_area > level
@@ -175,7 +155,7 @@ class _Search:
             self._relax(free)
             return
         self.before = residual.error
-        self.report.flips += self.whole.step(residual)
+        self._count(self.whole.step(residual))
         self.report.iterations += 1
 
     def _relax(self, free: Mask) -> None:
@@ -186,11 +166,19 @@ class _Search:
             residual = spots.residual()
             if residual.error < 0.1 * self.level or not residual.error < RUNAWAY:
                 break
-            flips += spots.step(residual)
+            done = spots.step(residual)
+            if done and self.options.checks == "events":
+                validate(self.network)
+            flips += done
             self.report.local_iterations += 1
         if flips:
-            self.report.flips += flips
+            self._count(flips)
             self.whole.topology_changed()
+
+    def _count(self, flips: int) -> None:
+        self.report.flips += flips
+        if flips and self.options.checks == "events":
+            validate(self.network)
 
 
 def _iterate(network: Network, tension: float, options: Options, pinned: Mask | None, caution: float) -> Report:
@@ -201,13 +189,16 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
         report.read(residual)
         if report.error < options.tolerance:
             report.factorizations = search.whole.solver.factorizations
+            report.cycles = int(np.sum(search.flips_of > MOST_FLIPS))
             return report
         if not report.error < RUNAWAY:
             break
         search.advance(residual)
     worst = int(np.argmax(search.whole.residual().relative_area))
+    cycles = int(np.sum(search.flips_of > MOST_FLIPS))
+    held = f", {cycles} films went round in cycles of T1s" if cycles else ""
     raise RunFailed(
         f"the foam of {network.cells} cells found no equilibrium in {report.iterations} steps: tensions are off "
-        f"balance by {report.force_error:.2g} T, cell {worst} misses its area by {report.area_error:.2g}; "
+        f"balance by {report.force_error:.2g} T, cell {worst} misses its area by {report.area_error:.2g}{held}; "
         f"larger cells there, or a larger flip length, would help"
     )

@@ -7,12 +7,13 @@ from typing import Literal
 import numpy as np
 
 from spume.dryfoam import geometry, start
-from spume.dryfoam.coarsening import Coarsening, Events, Scheme, lone_bubble, remove_cells, step, unit_step
+from spume.dryfoam.coarsening import Coarsening, Scheme, lone_bubble, remove_cells, step, unit_step
 from spume.dryfoam.deformation import Deformation, deform
-from spume.dryfoam.equilibrium import Options, Report, equilibrate
+from spume.dryfoam.equilibrium import equilibrate
 from spume.dryfoam.gauss_seidel import equilibrate_by_blocks
 from spume.dryfoam.network import Boundary, Floats, Integers, Network, validate
 from spume.dryfoam.polygons import network_of_polygons
+from spume.dryfoam.report import Events, Options, Report
 from spume.errors import SceneError
 
 Seeds = Literal["random", "poisson-disk", "hexagonal"]
@@ -45,10 +46,10 @@ class Foam:
         self.network = network
         self.options = options or Options()
         self.time = 0.0
-        self.flips = 0
-        """T1 changes so far."""
-        self.vanished = 0
-        """Cells gone so far."""
+        self.happened = Events()
+        """What happened so far."""
+        self.notices: list[str] = []
+        """What a user should know about the way so far: a time and a sentence each."""
         self.equilibrated = False
 
     @classmethod
@@ -128,6 +129,16 @@ class Foam:
         return self.network.boundary
 
     @property
+    def flips(self) -> int:
+        """T1 changes so far."""
+        return self.happened.flips
+
+    @property
+    def vanished(self) -> int:
+        """Cells gone so far."""
+        return self.happened.vanished
+
+    @property
     def energy(self) -> float:
         """Tension times total film length [J/m]."""
         return geometry.energy(self.network, self.tension)
@@ -183,9 +194,17 @@ class Foam:
             report = equilibrate_by_blocks(self.network, self.tension, options)
         else:
             raise SceneError(f"the solver of a dry foam is 'newton' or 'gauss-seidel', found '{solver}'")
-        self.flips += report.flips
+        events = Events()
+        events.read(report)
+        self.count(events)
         self.equilibrated = True
         return report
+
+    def count(self, events: Events) -> None:
+        """Add `events`, which end now, to what has happened, and note what a user should know."""
+        self.happened.add(events)
+        self.time += events.duration
+        self.notices += [f"{self.time:.6g} s: {sentence}" for sentence in events.notices()]
 
     def coarsen(
         self,
@@ -204,7 +223,7 @@ class Foam:
         if not self.equilibrated:
             self.equilibrate()
         rule = Coarsening(self.diffusion, event_tolerance, scheme)
-        total, steps, start_cells = Events(), 0, self.cells
+        total, steps = Events(), 0
         if scheme == "unit" and duration != round(duration) and np.isfinite(duration):
             raise SceneError(f"the unit scheme takes whole seconds, found a duration of {duration} s")
         while total.duration < duration and self.cells > until_cells and steps != most_steps:
@@ -213,12 +232,8 @@ class Foam:
             else:
                 self.network, events = step(self.network, duration - total.duration, self.tension, rule, self.options)
             steps += 1
-            total.duration += events.duration
-            total.flips += events.flips
-        total.vanished = start_cells - self.cells
-        self.time += total.duration
-        self.flips += total.flips
-        self.vanished += total.vanished
+            total.add(events)
+            self.count(events)
         return total
 
     def collapse(self, cell: int, gas: Literal["lost", "shared"] = "lost") -> None:
@@ -231,15 +246,14 @@ class Foam:
         if self.cells == 1:
             raise SceneError("the last cell of a foam cannot collapse")
         if self.cells == 2 and self.boundary == "free":
-            self.network = lone_bubble(self.network, 1 - cell)
+            self.network, events = lone_bubble(self.network, 1 - cell), Events(vanished=1)
         else:
             kind: Literal["lost", "shared"] = "shared" if self.boundary == "periodic" else gas
-            network, flips, gone = remove_cells(self.network.copy(), np.array([cell]), kind)
-            if not gone:
+            network, events = remove_cells(self.network.copy(), np.array([cell]), kind, self.options.checks)
+            if not events.vanished:
                 raise SceneError(f"cell {cell} cannot collapse: its neighbours would be left with a single film")
             self.network = network
-            self.flips += flips
-        self.vanished += 1
+        self.count(events)
         self.equilibrate()
 
     def shear(self, strain: float, steps: int = 0) -> Deformation:

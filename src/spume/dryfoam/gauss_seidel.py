@@ -11,12 +11,12 @@ import math
 import numpy as np
 
 from spume.dryfoam.arcs import arc_factors
-from spume.dryfoam.equilibrium import Options, Report
 from spume.dryfoam.geometry import half_edge_vector, one_cell_area, turn
-from spume.dryfoam.network import Network
+from spume.dryfoam.network import Network, validate
 from spume.dryfoam.newton import scales_kernel
-from spume.dryfoam.region import Region
-from spume.dryfoam.settling import settle
+from spume.dryfoam.region import Mask, Region
+from spume.dryfoam.report import Options, Report
+from spume.dryfoam.settling import MOST_FLIPS, settle
 from spume.dryfoam.system import Residual
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
@@ -132,13 +132,13 @@ def _bend_cell(h0, positions, half_angles, origin, next_, cell, shift, lattice, 
 
 @compiled
 def sweep(
-    relax, flip_below, reach, out, flips_of, positions, half_angles, origin, next_, previous, cell, shift, lattice, pressures,
-    targets, tension,
+    vertices, relax, flip_below, reach, out, flips_of, positions, half_angles, origin, next_, previous, cell, shift,
+    lattice, pressures, targets, tension,
 ):  # fmt: skip
-    """One Gauss-Seidel sweep over all vertices, short films settling as they meet; returns the number of T1s."""
+    """One Gauss-Seidel sweep over `vertices`, short films settling as they meet; returns the number of T1s."""
     J, r = np.empty((5, 5)), np.empty(5)
     flips = 0
-    for v in range(len(positions)):
+    for v in vertices:
         h = _block(
             out[v],
             positions,
@@ -194,17 +194,31 @@ def sweep(
     return flips
 
 
-def equilibrate_by_blocks(network: Network, tension: float, options: Options, relax: float = 0.5) -> Report:
-    """Brings the network to equilibrium in place by sweeps; raises RunFailed when `options.iterations` do not do."""
+def equilibrate_by_blocks(
+    network: Network,
+    tension: float,
+    options: Options,
+    relax: float = 0.5,
+    vertices: Mask | None = None,
+    pinned: Mask | None = None,
+) -> Report:
+    """Brings the network to equilibrium in place by sweeps over the chosen vertices (V,), the `pinned` ones held.
+
+    Raises RunFailed when 20 times `options.iterations` of them do not do."""
     n, report = network, Report()
     out = np.zeros(n.vertices, dtype=np.int64)
     flips_of = np.zeros(n.films, dtype=np.int64)
     flip_below, reach = np.empty(n.films), np.empty(n.vertices)
+    chosen = np.ones(n.vertices, dtype=np.bool_) if vertices is None else vertices
+    moving = np.flatnonzero(chosen if pinned is None else chosen & ~pinned)
     for _ in range(20 * options.iterations):
         region = Region(n)
         residual = Residual(n, tension, region)
+        if pinned is not None:
+            residual.hold(pinned)
         report.read(residual)
         if report.error < options.tolerance:
+            report.cycles = int(np.sum(flips_of > MOST_FLIPS))
             return report
         if not math.isfinite(report.error):
             break
@@ -213,10 +227,13 @@ def equilibrate_by_blocks(network: Network, tension: float, options: Options, re
             flip_below, reach,
         )  # fmt: skip
         out[n.origin] = np.arange(len(n.origin))
-        report.flips += sweep(
-            relax, flip_below, reach, out, flips_of, n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift,
-            n.lattice, n.pressures, n.targets, tension,
+        flips = sweep(
+            moving, relax, flip_below, reach, out, flips_of, n.positions, n.half_angles, n.origin, n.next, n.previous,
+            n.cell, n.shift, n.lattice, n.pressures, n.targets, tension,
         )  # fmt: skip
+        if flips and options.checks == "events":
+            validate(n)
+        report.flips += flips
         if n.boundary == "periodic":
             n.pressures -= n.pressures.mean()
         report.iterations += 1

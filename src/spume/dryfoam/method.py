@@ -1,6 +1,7 @@
 """The dry foam as a method of the frame loop."""
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from spume.dryfoam.foam import Foam
 from spume.dryfoam.network import Network
+from spume.dryfoam.report import Events
 from spume.dryfoam.statistics import summary
 from spume.fields import Field
 from spume.run.method import Estimate, Progress
@@ -138,7 +140,7 @@ class DryFoamMethod:
         foam = self.foam
         values = {
             "time": self.time, "steps": self.steps, "last_step": self.last_step, "strain": self.strain,
-            "flips": foam.flips, "vanished": foam.vanished, "equilibrated": foam.equilibrated,
+            "happened": asdict(foam.happened), "notices": list(foam.notices), "equilibrated": foam.equilibrated,
         }  # fmt: skip
         return {name: array.copy() for name, array in foam.network.arrays().items()}, values
 
@@ -148,7 +150,8 @@ class DryFoamMethod:
         foam.network = Network(**{name: np.array(array) for name, array in arrays.items()})
         self.time = foam.time = values["time"]
         self.steps, self.last_step, self.strain = values["steps"], values["last_step"], values["strain"]
-        foam.flips, foam.vanished, foam.equilibrated = values["flips"], values["vanished"], values["equilibrated"]
+        foam.happened, foam.notices = Events(**values["happened"]), list(values["notices"])
+        foam.equilibrated = values["equilibrated"]
 
 
 def _signed_distance(shape: Any) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:

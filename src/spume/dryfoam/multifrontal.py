@@ -80,8 +80,8 @@ def _symbolic(indptr, indices, place, unknown, begin, end, order, left, right, b
 
 @compiled
 def _update(front, scaled, p, stop, size):
-    """Subtracts L (L D)ᵀ of the panel's columns from the rest of the lower front, in tiles of four rows by three columns
-    whose sums stay in registers; blocks of columns stay in the nearest cache."""
+    """Subtracts L (L D)ᵀ of the panel's columns from the rest of the lower front, in tiles of four rows by three
+    columns whose sums stay in registers; blocks of columns stay in the nearest cache."""
     width = stop - p
     for begin in range(stop, size, COLUMNS):
         end = min(begin + COLUMNS, size)

@@ -132,7 +132,9 @@ class Newton:
         self.last_error = error
         if self.system is not None and serves:
             return self.solver.again(self.system.right(residual))
-        damping = tension * (1e-10 / residual.chord.mean() + 0.12 * self.caution * imbalance(residual.local) / self.reach)
+        damping = tension * (
+            1e-10 / residual.chord.mean() + 0.12 * self.caution * imbalance(residual.local) / self.reach
+        )
         worst = residual.relative_area.copy()
         _spread(r.first, n.next, n.origin, r.vertex_index, residual.local, worst)
         softness = (1e-10 + 0.3 * imbalance(worst)) * residual.size**3 / tension

@@ -4,7 +4,6 @@ The edges across a cut form a bipartite graph, of which the separator must hold 
 least weight follows from a greatest flow through the edges, each node letting through its weight (König, Egerváry).
 """
 
-
 from spume.numerics.jit import compiled
 
 

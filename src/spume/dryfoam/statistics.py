@@ -1,5 +1,6 @@
 """Numbers about a foam: side distribution, μ2, Aboav-Weaire, energy, and the summary a run keeps per frame."""
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,10 +40,11 @@ def aboav_weaire(network: Network) -> tuple[Integers, Floats]:
 def summary(foam: "Foam") -> dict[str, Any]:
     """JSON-serialisable numbers about the present state."""
     network = foam.network
+    counts = asdict(foam.happened)
+    del counts["duration"]
     if network.vertices == 0:
         return {
-            "cells": 1, "energy": foam.energy, "mean_area": float(network.targets[0]), "mu2": 0.0,
-            "flips": foam.flips, "vanished": foam.vanished,
+            "cells": 1, "energy": foam.energy, "mean_area": float(network.targets[0]), "mu2": 0.0, **counts,
         }  # fmt: skip
     areas = foam.areas
     stress = foam.stress
@@ -56,8 +58,7 @@ def summary(foam: "Foam") -> dict[str, Any]:
         "sides": {int(n): float(p) for n, p in zip(sides, part, strict=True)},
         "shear_stress": float(stress[0, 1]),
         "normal_stress_difference": float(stress[0, 0] - stress[1, 1]),
-        "flips": foam.flips,
-        "vanished": foam.vanished,
+        **counts,
         "area_error": float(np.max(np.abs(areas - network.targets) / network.targets)),
         "angle_error": float(np.max(np.abs(angles(network) - 2.0 * np.pi / 3.0)) / (2.0 * np.pi / 3.0)),
         "shortest_film": float(film_lengths(network).min()),

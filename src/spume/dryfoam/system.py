@@ -14,7 +14,7 @@ from scipy.sparse import csc_matrix
 from spume.dryfoam.arcs import arc_factors, film_energy
 from spume.dryfoam.geometry import area_with_segments, half_edge_vector
 from spume.dryfoam.network import Floats, Integers, Network
-from spume.dryfoam.region import Region
+from spume.dryfoam.region import Mask, Region
 from spume.numerics.jit import compiled
 
 # Second derivatives are taken at the pressure difference that the film's own curvature implies, 2T sin θ / c: the same
@@ -241,6 +241,11 @@ class Residual:
         self.force_error = float(np.max(self.local, initial=0.0))
         self.area_error = float(np.max(self.relative_area, initial=0.0))
         self.bend_error = float(np.max(np.abs(self.bend) / (tension * self.chord), initial=0.0))
+
+    def hold(self, pinned: Mask) -> None:
+        """Take the forces at the vertices `pinned` (V,) out, for a region of the whole foam."""
+        self.force[pinned] = self.local[pinned] = 0.0
+        self.force_error = float(np.max(self.local, initial=0.0))
 
     @property
     def error(self) -> float:
