@@ -15,6 +15,9 @@ pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
 needs_browser = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium (Debian: apt install chromium)")
 
 
+OPTION = "[...document.querySelectorAll('[role=option]')].find(e => e.textContent.trim() === 'speed')"
+
+
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory: pytest.TempPathFactory):
     pytest.importorskip("websockets", reason="speaking to Chromium needs the package websockets (extra 'view')")
@@ -120,11 +123,18 @@ def test_the_served_page_scrubs_and_follows(browser: Browser, tmp_path: Path) ->
         browser.open(viewer.address)
         browser.wait("document.body && document.body.innerText.includes('Two balls')")
         first = _middle_once_drawn(browser, None)
-        viewer.frame.value = 2
+        viewer.follow.value = False
+        browser.run("document.querySelector('[role=slider]').focus()")
+        for _ in range(2):
+            browser.press("ArrowRight", 39)
         browser.wait("document.body.innerText.includes('t = 0.200 s')")
+        assert viewer.frame.value == 2
         moved = _middle_once_drawn(browser, first)
-        viewer.color.value = "speed"
+        browser.click("[...document.querySelectorAll('input')].find(e => e.value === 'material')")
+        browser.wait(f"{OPTION} !== undefined")
+        browser.click(OPTION)
         browser.wait("document.body.innerText.includes('(bright)')")
+        assert viewer.color.value == "speed"
         colored = _middle_once_drawn(browser, moved)
         viewer.show.value = "surface"
         _middle_once_drawn(browser, colored)

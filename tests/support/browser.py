@@ -102,6 +102,18 @@ class Browser:
             time.sleep(0.1)
         raise TimeoutError(f"still not true after {seconds} s: {script}; {self.complaints}")
 
+    def press(self, key: str, code: int) -> None:
+        """Press and release a key; `code` is its virtual key code."""
+        for kind in ("rawKeyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
+
+    def click(self, script: str) -> None:
+        """Click the middle of the element an expression names, as a mouse would."""
+        place = "(e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })"
+        x, y = self.run(f"{place}({script})")
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
     def picture(self) -> np.ndarray:
         """A screenshot, shape (height, width, 3)."""
         from PIL import Image
