@@ -1,6 +1,6 @@
 """Words on pictures, colour maps and colour bars."""
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,6 +9,7 @@ from spume.look.extras import require
 from spume.look.palette import to_linear
 
 Picture = NDArray[np.uint8]
+Corner = Literal["upper left", "upper right", "lower left", "lower right"]
 
 
 class Legend(NamedTuple):
@@ -67,12 +68,17 @@ def _upright(text: str, size: int) -> Any:
     return words.transpose(image.Transpose.ROTATE_90)
 
 
-def with_label(picture: Picture, text: str, corner: str = "left") -> Picture:
-    """The picture with a word in its upper left or right corner."""
+def with_label(picture: Picture, text: str, corner: Corner = "upper left") -> Picture:
+    """The picture with a word in one of its corners, smaller where it would not fit."""
     image, draw = _open(picture)
-    size = font_size(picture.shape[0])
-    place = (size // 2, size // 2) if corner == "left" else (picture.shape[1] - size // 2, size // 2)
-    draw.text(place, text, fill=INK, font=_font(size), anchor="la" if corner == "left" else "ra")
+    height, width = picture.shape[:2]
+    margin = font_size(height) // 2
+    size = font_size(height)
+    size = max(6, min(size, int(size * (width - 2 * margin) / max(1.0, _font(size).getlength(text)))))
+    x = margin if corner.endswith("left") else width - margin
+    y = margin if corner.startswith("upper") else height - margin
+    anchor = ("l" if corner.endswith("left") else "r") + ("a" if corner.startswith("upper") else "d")
+    draw.text((x, y), text, fill=INK, font=_font(size), anchor=anchor)
     return np.asarray(image)
 
 

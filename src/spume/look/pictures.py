@@ -150,7 +150,7 @@ def contact_sheet(stills: list[Path], times: list[float], file: Path, width: int
     for k in chosen:
         picture = image.fromarray(read_png(stills[k]))
         small = picture.resize((width, max(1, round(width * picture.height / picture.width))), image.Resampling.LANCZOS)
-        parts.append(with_label(np.asarray(small), f"{times[k]:.2f} s"))
+        parts.append(with_label(np.asarray(small), f"{times[k]:.2f} s", "lower left"))
     write_png(file, tiled(parts, min(4, len(parts)), 6), "sheet")
 
 
