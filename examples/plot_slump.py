@@ -2,8 +2,9 @@
 A slump test
 ============
 
-A column of foam is let go on a sticking ground, in the plane, with four yield stresses. What stands at the end is what
-the yield stress can carry: a column lower than about :math:`2\\tau_Y/(\\rho g)` does not flow at all.
+A column of foam is let go on a sticking ground, in the plane, with four yield stresses, and looked at after 0.6 s. At
+the foot the weight asks for a shear stress of half :math:`\\rho g` times the height, 46 Pa; where that is less than the
+yield stress in shear, nothing flows.
 """
 
 import matplotlib.pyplot as plt
