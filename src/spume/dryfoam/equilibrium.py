@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from spume.dryfoam.gauss_seidel import equilibrate_by_blocks
-from spume.dryfoam.geometry import cell_areas
+from spume.dryfoam.geometry import cell_areas, reversed_vertices
 from spume.dryfoam.network import Network, validate
 from spume.dryfoam.newton import Newton
 from spume.dryfoam.region import Mask, Region, around
@@ -26,7 +26,7 @@ CAUTIONS = (1.0, 4.0, 16.0)
 """Factors of damping, tried one after another; steps shorten by their square roots."""
 RUNAWAY = 300.0
 """Error at which an attempt is given up."""
-LARGEST_RATIO = math.log(2.5)
+LARGEST_RATIO = math.log(12.0)
 """Cells farther than this from their target area, as a logarithm, approach it in stages."""
 ROUGH = 0.03
 """Error above which a place is a spot to be relaxed by itself."""
@@ -188,6 +188,9 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
         residual = search.whole.residual()
         report.read(residual)
         if report.error < options.tolerance:
+            wrong = reversed_vertices(network)
+            if len(wrong):
+                raise RunFailed(f"the foam of {network.cells} cells came to a balance that is folded over at vertex {wrong[0]}")
             report.factorizations = search.whole.solver.factorizations
             report.cycles = int(np.sum(search.flips_of > MOST_FLIPS))
             return report

@@ -181,6 +181,8 @@ class Foam:
     def validate(self) -> None:
         """Raise SceneError when an invariant of the network is broken."""
         validate(self.network, self.areas)
+        if self.network.vertices and len(wrong := geometry.reversed_vertices(self.network)):
+            raise SceneError(f"the foam network is not valid: the films at vertex {wrong[0]} leave it in reverse order")
 
     def equilibrate(self, solver: Solver = "newton", tolerance: float | None = None) -> Report:
         """Bring the foam to equilibrium: angles of 120°, areas on target.

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from spume.dryfoam.arcs import arc_factors
-from spume.dryfoam.network import Floats, Network
+from spume.dryfoam.network import Floats, Integers, Network
 from spume.numerics.jit import compiled
 
 
@@ -112,6 +112,13 @@ def angles(network: Network) -> Floats:
     """
     leaving = directions(network)
     return np.mod(leaving[network.previous ^ 1] - leaving, 2.0 * np.pi)
+
+
+def reversed_vertices(network: Network) -> Integers:
+    """Vertices whose films leave in clockwise order, where the drawing of the network overlaps itself: their angles add
+    up to twice the full turn."""
+    total = np.bincount(network.origin, weights=angles(network), minlength=network.vertices)
+    return np.flatnonzero(total > 3.0 * np.pi)
 
 
 def pressure_differences(network: Network) -> Floats:

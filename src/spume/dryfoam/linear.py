@@ -8,7 +8,7 @@ from spume.dryfoam.multifrontal import Elimination, Factor
 from spume.dryfoam.network import Floats
 from spume.dryfoam.system import NewtonSystem
 
-SMALL = 1500
+SMALL = 150
 """Unknowns up to which a general pivoting solver is quickest."""
 
 
