@@ -58,26 +58,34 @@ def _find_runs(key, run_start):
     return count
 
 
-@compiled(fastmath=False)
-def _sort_by_cell(local, run_start, run_block, cell_start, order):
-    """Counting sort of the points by (block, cell); stable, so the order is unique."""
-    cell_start[:] = 0
+@compiled(parallel=True, fastmath=False)
+def _sort_by_cell(local, run_start, run_block, run_share, place, cell_start, order):
+    """Counting sort of the points by (block, cell); stable, so the order is unique, whoever places which points.
+
+    Thread t has the runs from run_share[t] on, and counts in place[t].
+    """
     points = local.size
-    for run in range(run_block.size):
-        stop = run_start[run + 1] if run + 1 < run_block.size else points
-        for p in range(run_start[run], stop):
-            cell_start[run_block[run] * CELLS_PER_BLOCK + local[p] + 1] += 1
-    for c in range(1, cell_start.size):
-        cell_start[c] += cell_start[c - 1]
-    for run in range(run_block.size):
-        stop = run_start[run + 1] if run + 1 < run_block.size else points
-        for p in range(run_start[run], stop):
-            c = run_block[run] * CELLS_PER_BLOCK + local[p]
-            order[cell_start[c]] = p
-            cell_start[c] += 1
-    for c in range(cell_start.size - 1, 0, -1):
-        cell_start[c] = cell_start[c - 1]
-    cell_start[0] = 0
+    for t in prange(place.shape[0]):
+        place[t, :] = 0
+        for run in range(run_share[t], run_share[t + 1]):
+            stop = run_start[run + 1] if run + 1 < run_block.size else points
+            for p in range(run_start[run], stop):
+                place[t, run_block[run] * CELLS_PER_BLOCK + local[p]] += 1
+    total = 0
+    for c in range(cell_start.size - 1):
+        cell_start[c] = total
+        for t in range(place.shape[0]):
+            count = place[t, c]
+            place[t, c] = total
+            total += count
+    cell_start[cell_start.size - 1] = total
+    for t in prange(place.shape[0]):
+        for run in range(run_share[t], run_share[t + 1]):
+            stop = run_start[run + 1] if run + 1 < run_block.size else points
+            for p in range(run_start[run], stop):
+                c = run_block[run] * CELLS_PER_BLOCK + local[p]
+                order[place[t, c]] = p
+                place[t, c] += 1
 
 
 @compiled(fastmath=False)
@@ -133,6 +141,7 @@ class SparseGrid:
         self._key = np.empty(0, np.int64)
         self._local = np.empty(0, np.uint8)
         self._run_start = np.empty(0, np.int32)
+        self._place = np.empty((0, 0), np.int32)
         self.order_of = np.empty(0, np.int32)
         """Points sorted by cell."""
         self.cell_start = np.zeros(1, np.int64)
@@ -171,8 +180,13 @@ class SparseGrid:
         keys, run_block = np.unique(self._key[self._run_start[:runs]], return_inverse=True)
         if not np.array_equal(keys, self.keys):
             self._occupy(keys)
-        _sort_by_cell(self._local, self._run_start[:runs], run_block, self.cell_start, self.order_of)
         threads = numba.get_num_threads()
+        share = np.searchsorted(self._run_start[:runs], count * np.arange(threads + 1) // threads)
+        if self._place.shape != (threads, self.cell_start.size - 1):
+            self._place = np.empty((threads, self.cell_start.size - 1), np.int32)
+        _sort_by_cell(
+            self._local, self._run_start[:runs], run_block, share, self._place, self.cell_start, self.order_of
+        )
         if self.tasks.size != threads + 1:
             self.tasks = np.empty(threads + 1, np.int64)
             self._colour_tasks = np.empty((len(self._colour_start) - 1, threads + 1), np.int64)
