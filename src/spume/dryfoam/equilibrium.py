@@ -190,7 +190,9 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
         if report.error < options.tolerance:
             wrong = reversed_vertices(network)
             if len(wrong):
-                raise RunFailed(f"the foam of {network.cells} cells came to a balance that is folded over at vertex {wrong[0]}")
+                raise RunFailed(
+                    f"the foam of {network.cells} cells came to a balance that is folded over at vertex {wrong[0]}"
+                )
             report.factorizations = search.whole.solver.factorizations
             report.cycles = int(np.sum(search.flips_of > MOST_FLIPS))
             return report

@@ -1,11 +1,12 @@
 """Pictures of a dry foam with matplotlib: cells shaded by pressure, sides or area; films; a page of statistics."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
+from spume.dryfoam.deformation import Deformation
 from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.network import Floats, Network
 from spume.dryfoam.statistics import aboav_weaire, second_moment, side_distribution
@@ -83,6 +84,44 @@ def save_film(networks: Sequence[Network], path: str | Path, shading: Shading = 
             draw(axes, network, shading)
             axes.set_title(f"{network.cells} bubbles")
             writer.grab_frame()
+    pyplot.close(figure)
+
+
+def save_frame_times(
+    cells: Sequence[int], seconds: Sequence[float], path: str | Path, paper: Mapping[int, float] | None = None
+) -> None:
+    """Writes a plot like figure 5 of [DryFoam]: time of each frame [s] against its number of cells, both logarithmic;
+    `paper` are published figures to show beside."""
+    pyplot = _pyplot()
+    figure, axes = pyplot.subplots(figsize=(6.4, 4.8))
+    axes.loglog(cells, seconds, ".", ms=2, color="steelblue", label="frames")
+    n = np.array([min(cells), max(cells)], dtype=float)
+    at_end = float(np.median(np.asarray(seconds)[np.asarray(cells) > 0.7 * max(cells)]))
+    axes.loglog(n, at_end * n / n[1], "k--", lw=0.8, label="proportional to the cells")
+    if paper:
+        axes.loglog(list(paper), list(paper.values()), "rs", label="[DryFoam], first and last frame")
+    axes.set(xlabel="cells", ylabel="seconds per frame")
+    axes.legend(frameon=False)
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
+    pyplot.close(figure)
+
+
+def save_stress_strain(deformation: Deformation, path: str | Path) -> None:
+    """Writes stress and energy against strain, with the T1s of each increment."""
+    pyplot = _pyplot()
+    figure, axes = pyplot.subplots(3, 1, figsize=(6.4, 7.2), sharex=True, height_ratios=(3, 2, 1))
+    axes[0].plot(deformation.strain, deformation.shear_stress, "-", color="steelblue", label="σ_xy")
+    axes[0].plot(deformation.strain, deformation.normal_stress_difference, "-", color="darkorange", label="σ_xx - σ_yy")
+    axes[0].set(ylabel="stress [N/m]")
+    axes[0].legend(frameon=False)
+    axes[1].plot(deformation.strain, deformation.energy, "-", color="steelblue")
+    axes[1].set(ylabel="energy [J/m]")
+    width = float(np.median(np.abs(np.diff(deformation.strain)))) if len(deformation.strain) > 1 else 0.01
+    axes[2].bar(deformation.strain, deformation.flips, width=width, color="gray")
+    axes[2].set(xlabel="strain", ylabel="T1s")
+    figure.tight_layout()
+    figure.savefig(path, dpi=150)
     pyplot.close(figure)
 
 
