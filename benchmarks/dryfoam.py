@@ -49,9 +49,9 @@ def fresh(cells: int, frames: int, boundary: Boundary = "periodic", seed: int = 
     }  # fmt: skip
 
 
-def growth() -> list[dict]:
-    """First frames of foams of 1,000 to 100,000 cells."""
-    return [fresh(cells, frames) for cells, frames in GROWTH]
+def growth(largest: int = 100_000) -> list[dict]:
+    """First frames of foams of 1,000 to `largest` cells."""
+    return [fresh(cells, frames) for cells, frames in GROWTH if cells <= largest]
 
 
 def evolution(cells: int, until_cells: int, boundary: Boundary, out: Path, shots: int = 240) -> dict:

@@ -1,8 +1,8 @@
 """Quasi-static deformation: the box of a periodic foam, or the edge of a free one, moves in small affine increments."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,20 @@ class Deformation:
         self.normal_stress_difference.append(float(stress[0, 0] - stress[1, 1]))
         self.energy.append(foam.energy)
         self.flips.append(flips)
+
+
+def deformation_of(records: Sequence[dict[str, Any]]) -> Deformation:
+    """The record of a run's deformation, from the diagnostics of its frames."""
+    found = Deformation()
+    before = 0
+    for record in records:
+        found.strain.append(record["strain"])
+        found.shear_stress.append(record["shear_stress"])
+        found.normal_stress_difference.append(record["normal_stress_difference"])
+        found.energy.append(record["energy"])
+        found.flips.append(record["flips"] - before)
+        before = record["flips"]
+    return found
 
 
 def edge_vertices(network: Network) -> NDArray[np.bool_]:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spume.dryfoam.deformation import Deformation
+from spume.dryfoam.deformation import Deformation, deformation_of
 from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.network import Floats, Network
 from spume.dryfoam.statistics import aboav_weaire, second_moment, side_distribution
@@ -151,3 +151,21 @@ def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: s
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
+
+
+def save_pages(folder: str | Path, out: str | Path | None = None) -> list[Path]:
+    """Writes the pages of a finished run into `out` (its own folder when None): statistics of its bubbles, and, when
+    it was deformed, stress against strain. Returns their files."""
+    from spume.run.reader import open_run
+
+    run = open_run(Path(folder))
+    target = Path(out) if out is not None else run.path
+    target.mkdir(parents=True, exist_ok=True)
+    records = [run.diagnostics[number] for number in range(len(run))]
+    last = run[len(run) - 1]
+    pages = [target / "statistics.png"]
+    save_statistics(Network(**{name: last[name] for name in last}), records, pages[0])
+    if any(record["strain"] != 0.0 for record in records):
+        pages.append(target / "stress-strain.png")
+        save_stress_strain(deformation_of(records), pages[1])
+    return pages
