@@ -30,11 +30,13 @@ LARGEST_RATIO = math.log(12.0)
 """Cells farther than this from their target area, as a logarithm, approach it in stages."""
 ROUGH = 0.03
 """Error above which a place is a spot to be relaxed by itself."""
+ROUGHER = 0.15
+"""The same when there are too many of those."""
 OUTSTANDING = 0.1
 """Part of the largest error, below ROUGH, above which a place is such a spot."""
 RINGS = (2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7)
 """Rings of cells around a spot that move with it: the more, the longer it takes."""
-FEW = 0.4
+FEW = 0.7
 """Part of the vertices up to which rough spots are relaxed by themselves."""
 FEW_SMOOTH = 0.15
 """The same for spots that are not rough."""
@@ -150,6 +152,8 @@ class _Search:
         free = None
         if self.rounds < len(RINGS):
             free = _spots(self.network, residual, self.level, RINGS[self.rounds])
+            if free is None and self.level == ROUGH:
+                free = _spots(self.network, residual, ROUGHER, RINGS[self.rounds])
         if free is not None:
             self.rounds += 1
             self._relax(free)

@@ -18,8 +18,8 @@ from spume.dryfoam.settling import flip_or_hold
 from spume.dryfoam.system import NewtonSystem, Residual
 from spume.numerics.jit import compiled
 
-NEAR = 0.1
-"""Error below which a factor of an earlier state may serve again."""
+NEAR = 0.04
+"""Error below which the factor of a state may serve for later ones."""
 SLOW = 0.3
 """Reduction of the error by such a step that is not enough for another one."""
 
@@ -116,9 +116,11 @@ class Newton:
         self.flip_below, self.reach = np.empty(len(region.films)), np.empty(len(region.vertices))
 
     def topology_changed(self) -> None:
-        """To be called when films of the region have exchanged neighbours outside `step`."""
+        """To be called when films of the region have exchanged neighbours outside `step`. The system of before is wrong
+        at these films only, and may serve while that goes well."""
         self._take(self.region.after_flips(self.network))
-        self.system = None
+        if self.system is not None:
+            self.system.region = self.region
 
     def residual(self) -> Residual:
         """Imbalances of the present state."""
@@ -128,9 +130,8 @@ class Newton:
         """Solution of the linearised equations, exact, or with the factor of an earlier step where that goes well."""
         n, tension, r = self.network, self.tension, self.region
         error = residual.error
-        serves = self.system is not None and error < NEAR and error < SLOW * self.last_error
-        self.last_error = error
-        if self.system is not None and serves:
+        if self.system is not None and error < SLOW * self.last_error:
+            self.last_error = error
             return self.solver.again(self.system.right(residual))
         damping = tension * (
             1e-10 / residual.chord.mean() + 0.12 * self.caution * imbalance(residual.local) / self.reach
@@ -138,6 +139,8 @@ class Newton:
         worst = residual.relative_area.copy()
         _spread(r.first, n.next, n.origin, r.vertex_index, residual.local, worst)
         softness = (1e-10 + 0.3 * imbalance(worst)) * residual.size**3 / tension
+        # a factor of a state that is near may serve once more whatever this step does, a damped one may not
+        self.last_error = np.inf if error < NEAR else 0.0
         self.system = NewtonSystem(n, tension, r, residual, damping, softness)
         return self.solver.solve(self.system, self.system.right(residual))
 
@@ -175,4 +178,5 @@ class Newton:
         )
         if flips:
             self.topology_changed()
+            self.system = None
         return int(flips)
