@@ -18,7 +18,7 @@ def foam_block(per_axis: int, **tables) -> Simulation:
     side = per_axis * 0.0015
     scene = {
         "title": "benchmark", "method": "continuum-foam", "duration": 1000.0, "gravity": [0.0, 0.0, 0.0],
-        "grid": {"cell": 0.003},
+        "grid": {"cell": 0.003}, "transfer": {"scheme": "flip"},
         "time": {"dt": 1e-5},
         "body": [{"material": "shaving cream", "shape": {"box": {"center": [0.0, 0.0, 0.0], "size": [side] * 3}}}],
     }  # fmt: skip

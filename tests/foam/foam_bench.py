@@ -10,6 +10,7 @@ from spume.mpm.grid import SparseGrid
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.state import State
 from spume.mpm.time_step import TimeStep
+from spume.scene.common import Scene
 
 
 class Bench:
@@ -82,3 +83,31 @@ def elastic_plastic(rng, count, elastic=0.3, plastic=0.8):
     F = Fe @ Fp
     be = unit(Fe @ Fe.transpose(0, 2, 1))
     return F, be, Fp.transpose(0, 2, 1) @ Fp
+
+
+def dollop(dimension, **changes):
+    """A disc or ball of foam that tears easily, thrown at an obstacle smaller than itself."""
+    ball = "circle" if dimension == 2 else "sphere"
+    tables = {
+        "title": "dollop",
+        "method": "continuum-foam",
+        "dimension": dimension,
+        "duration": 1.0,
+        "seed": 3,
+        "grid": {"cell": 0.005 if dimension == 2 else 0.008},
+        "material": {"cream": {"base": "shaving cream", "tear_threshold": 1.0, "bulk_modulus": 2e4}},
+        "body": [
+            {
+                "material": "cream",
+                "shape": {ball: {"center": [0.0, 0.042, 0.0][:dimension], "radius": 0.03}},
+                "velocity": [0.0, -3.0, 0.0][:dimension],
+            }
+        ],
+        "obstacle": [
+            {"shape": {ball: {"center": [0.004, 0.0, 0.0][:dimension], "radius": 0.01}}, "contact": "stick"},
+        ],
+        "recovery": {"every": 5},
+        "subgrid_removal": {"every": 2},
+        "resampling": {"every": 10},
+    }
+    return Scene(**(tables | changes))

@@ -3,37 +3,9 @@
 import numba
 import numpy as np
 import pytest
+from foam_bench import dollop
 
 from spume.foam.method import ContinuumFoam
-from spume.scene.common import Scene
-
-
-def dollop(dimension, **changes):
-    """A disc or ball of foam that tears easily, thrown at an obstacle smaller than itself."""
-    ball = "circle" if dimension == 2 else "sphere"
-    tables = {
-        "title": "dollop",
-        "method": "continuum-foam",
-        "dimension": dimension,
-        "duration": 1.0,
-        "seed": 3,
-        "grid": {"cell": 0.005 if dimension == 2 else 0.008},
-        "material": {"cream": {"base": "shaving cream", "tear_threshold": 1.0, "bulk_modulus": 2e4}},
-        "body": [
-            {
-                "material": "cream",
-                "shape": {ball: {"center": [0.0, 0.042, 0.0][:dimension], "radius": 0.03}},
-                "velocity": [0.0, -3.0, 0.0][:dimension],
-            }
-        ],
-        "obstacle": [
-            {"shape": {ball: {"center": [0.004, 0.0, 0.0][:dimension], "radius": 0.01}}, "contact": "stick"},
-        ],
-        "recovery": {"every": 5},
-        "subgrid_removal": {"every": 2},
-        "resampling": {"every": 10},
-    }
-    return Scene(**(tables | changes))
 
 
 def advance(method, until):
@@ -127,7 +99,7 @@ def test_energy_never_grows_and_dissipation_is_never_negative(flip):
         gravity=[0.0, 0.0],
         grid={"cell": cell},
         time={"courant": courant},
-        transfer={"flip": flip},
+        transfer={"scheme": "flip", "flip": flip},
         obstacle=[],
         material={"cream": {"base": "shaving cream", "bulk_modulus": 5e3}},
         body=[{"material": "cream", "shape": {"circle": {"center": [0.0, 0.0], "radius": radius}}}],

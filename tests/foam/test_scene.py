@@ -1,7 +1,7 @@
 """Scenes of continuum foam: the paper's values if nothing is said, and sentences about what cannot be."""
 
 import pytest
-from test_method import dollop
+from foam_bench import dollop
 
 from spume.errors import SceneError
 from spume.scene.common import Scene

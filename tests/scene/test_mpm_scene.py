@@ -55,7 +55,7 @@ def test_a_resolved_scene_has_the_parameters_written_out():
 
 @pytest.mark.parametrize(
     ("transfer", "blend"),
-    [({}, 0.95), ({"scheme": "flip", "flip": 1.0}, 1.0), ({"scheme": "pic"}, 0.0), ({"scheme": "apic"}, 0.0)],
+    [({}, 0.0), ({"scheme": "flip"}, 0.95), ({"scheme": "flip", "flip": 1.0}, 1.0), ({"scheme": "pic"}, 0.0)],
 )
 def test_the_blend_of_flip_follows_the_scheme(transfer, blend):
     assert make(transfer=transfer).transfer.blend == blend

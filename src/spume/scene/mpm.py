@@ -85,7 +85,10 @@ class Time(Table):
 class Transfer(Table):
     """How velocities go between points and grid."""
 
-    scheme: Literal["flip", "apic", "pic"] = Field(default="flip", description="transfer scheme")
+    scheme: Literal["flip", "apic", "pic"] = Field(
+        default="apic",
+        description="transfer scheme; with 'flip', points drift from their volume at steps as long as 'auto' ones",
+    )
     flip: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
         default=None, description="part of FLIP in the blend with PIC [1]; only with scheme 'flip', 0.95 if absent"
     )
