@@ -189,7 +189,9 @@ class Foam:
 
         solver: newton (whole foam at once) or gauss-seidel (vertex by vertex, [DryFoam] eqs. (11), (15)).
         """
-        options = self.options if tolerance is None else replace(self.options, tolerance=tolerance)
+        options = self.options
+        if tolerance is not None:
+            options = replace(options, tolerance=_positive("the tolerance", tolerance))
         if solver == "newton":
             report = equilibrate(self.network, self.tension, options)
         elif solver == "gauss-seidel":
@@ -221,7 +223,8 @@ class Foam:
 
         With the unit scheme of [DryFoam], `duration` is a whole number of steps of one second.
         """
-        _positive("the duration", duration) if np.isfinite(duration) else None
+        if not duration > 0.0:
+            raise SceneError(f"the duration must be positive, found {duration}")
         if not self.equilibrated:
             self.equilibrate()
         rule = Coarsening(self.diffusion, event_tolerance, scheme)
