@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from spume.dryfoam import Foam
+from spume.dryfoam.deformation import deformation_of
 from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.export import save_svg, save_vtk
-from spume.dryfoam.statistics import aboav_weaire, second_moment
+from spume.dryfoam.statistics import aboav_weaire, second_moment, summary
 
 
 @pytest.fixture(params=["periodic", "free"])
@@ -76,3 +77,35 @@ def test_pictures_are_drawn(foam, shading, tmp_path):
 
     save_picture(foam.network, tmp_path / "foam.png", shading, size=2.0)
     assert (tmp_path / "foam.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_record_of_a_run_is_that_of_its_increments():
+    """What a run's diagnostics say frame by frame gives back the stress-strain record of the same shear."""
+    straight, framed = (Foam.voronoi(12, "periodic", seed=2) for _ in range(2))
+    record = straight.shear(0.1, steps=5)
+    framed.equilibrate()
+    began = framed.flips
+    records = [{"strain": 0.0, **summary(framed)}]
+    for k in range(1, 6):
+        framed.shear(0.02, steps=1)
+        records.append({"strain": 0.02 * k, **summary(framed)})
+    found = deformation_of(records)
+    assert found.strain == pytest.approx(record.strain)
+    # five shears of 0.02 move the box as one of 0.1 in five parts does, up to rounding and the tolerance of 1e-9
+    assert found.shear_stress == pytest.approx(record.shear_stress, abs=1e-7)
+    assert found.energy == pytest.approx(record.energy, rel=1e-7)
+    assert [found.flips[0] - began, *found.flips[1:]] == record.flips
+
+
+def test_pages_are_drawn(foam, tmp_path):
+    pytest.importorskip("matplotlib")
+    from spume.dryfoam.picture import save_frame_times, save_statistics, save_stress_strain
+
+    records = [{"time": 0.0, **summary(foam)}]
+    foam.coarsen(0.05)
+    records.append({"time": 0.05, **summary(foam)})
+    save_statistics(foam.network, records, tmp_path / "statistics.png")
+    save_stress_strain(foam.shear(0.02), tmp_path / "stress-strain.png")
+    save_frame_times([100, 50, 10], [1.0, 0.4, 0.1], tmp_path / "frame-times.png", paper={100: 2.0})
+    for name in ("statistics", "stress-strain", "frame-times"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
