@@ -78,7 +78,7 @@ def scene(flow_index: float, cells: int) -> Scene:
     return Scene(
         title="plane Poiseuille flow", method="mpm", dimension=2, duration=100.0,
         gravity=[BODY_FORCE / DENSITY, 0.0], grid={"cell": cell},
-        # the part of PIC in the default transfer is a viscosity of (1 − α) h²/(3 Δt), 4 % of k at 16 cells
+        # the part of PIC in a blend with FLIP would be a viscosity of (1 − α) h²/(3 Δt), 4 % of k at 16 cells
         transfer={"scheme": "apic"}, material={"foam": foam},
         body=[{"material": "foam", "shape": {"rectangle": strip}}], obstacle=walls,
     )  # fmt: skip
