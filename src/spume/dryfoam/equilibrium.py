@@ -60,18 +60,29 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         return Report(force_error=0.0, area_error=0.0, bend_error=0.0)
     if pinned is None and n.boundary == "free":
         _swell(n)
+    stages = _approach(n, tension, options, pinned)
+    report = _with_growing_caution(n, tension, options, pinned)
+    report.add(stages)
+    return report
+
+
+def _approach(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
+    """Brings cells that are far from their target areas near to them, in stages of equal ratios."""
+    n, total = network, Report()
     areas = cell_areas(n)
     far = float(np.max(np.abs(np.log(np.maximum(areas, 1e-3 * n.targets) / n.targets))))
-    if far > LARGEST_RATIO:  # a long way goes in stages
-        targets, stages = n.targets, math.ceil(far / LARGEST_RATIO)
-        begin = np.maximum(areas, 1e-3 * targets)
+    targets, stages = n.targets, math.ceil(far / LARGEST_RATIO)
+    begin = np.maximum(areas, 1e-3 * targets)
+    rough = replace(options, tolerance=max(options.tolerance, ROUGH))
+    try:
         for k in range(1, stages):
             n.targets = begin ** (1 - k / stages) * targets ** (k / stages)
             if n.boundary == "periodic":
                 n.targets *= targets.sum() / n.targets.sum()
-            _with_growing_caution(n, tension, replace(options, tolerance=max(options.tolerance, ROUGH)), pinned)
+            total.add(_with_growing_caution(n, tension, rough, pinned))
+    finally:
         n.targets = targets
-    return _with_growing_caution(n, tension, options, pinned)
+    return total
 
 
 def _with_growing_caution(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
