@@ -18,6 +18,8 @@ from spume.look.extras import require
 Floats = NDArray[np.float64]
 RESOLUTION = 72
 """Samples along the longest side of a part of an obstacle."""
+WIDE = 4.0
+"""An obstacle that is this many times as wide as the surroundings of the points is drawn in part."""
 
 
 class Part(NamedTuple):
@@ -82,7 +84,7 @@ def _wide(vector: Any) -> Floats:
 
 
 def solids(scene: Any, lower: Floats, upper: Floats, up: Floats) -> list[Solid]:
-    """The obstacles of a scene in space but the ground; unbounded ones are cut off around the box of the points."""
+    """The obstacles of a scene in space but the ground; very wide ones are cut off around the box of the points."""
     room = 0.25 * float(np.max(upper - lower))
     found = []
     for k, obstacle in enumerate(scene.obstacle):
@@ -112,14 +114,13 @@ def _pieces(shape: Any) -> Iterator[Any]:
 
 
 def _shown(shape: Any, motion: Any, lower: Floats, upper: Floats) -> Part:
-    """The part of a shape within the box, or all of it along the axes where it is bounded and the obstacle moves."""
+    """A shape and the box it is drawn in: all of it, unless it is at rest and far wider than the given box."""
     own_low, own_high = bounds(shape, 3)
     finite = np.isfinite(own_low) & np.isfinite(own_high)
     pad = 0.02 * float(np.max(np.where(finite, own_high - own_low, 0.0))) + 1e-9
-    low, high = np.maximum(own_low - pad, lower), np.minimum(own_high + pad, upper)
-    if motion is not None:
-        low = np.where(np.isfinite(own_low), own_low - pad, low)
-        high = np.where(np.isfinite(own_high), own_high + pad, high)
+    whole = finite if motion is not None else finite & (own_high - own_low < WIDE * np.max(upper - lower))
+    low = np.where(whole, own_low - pad, np.maximum(own_low - pad, lower))
+    high = np.where(whole, own_high + pad, np.minimum(own_high + pad, upper))
     return Part(compile_shape(shape, 3), low, high)
 
 
