@@ -46,13 +46,17 @@ class Solver:
         return self.factor.solve(right)
 
 
+def _length(vector: Floats) -> float:
+    return float(np.sqrt(np.sum(vector * vector)))
+
+
 def _refined(matrix: csc_matrix, right: Floats, factor: Factor, sweeps: int, enough: float) -> Floats | None:
     """Solution by iterative refinement with `factor`; None when it does not reach `enough`."""
     solution = factor.solve(right)
-    scale, before = float(np.linalg.norm(right)), np.inf
+    scale, before = _length(right), np.inf
     for _ in range(sweeps):
         left = right - matrix @ solution
-        size = float(np.linalg.norm(left)) / scale
+        size = _length(left) / scale
         if size < enough:
             return solution
         if not size < 0.5 * before:
@@ -71,7 +75,8 @@ def _elimination(system: NewtonSystem) -> Elimination:
     places[:vertices] = n.positions[r.vertices]
     places[vertices : vertices + cells] = n.positions[n.origin[r.first]]
     if n.boundary == "periodic":
-        parts = np.linalg.solve(n.lattice, places.T).T
+        inverse = np.linalg.inv(n.lattice)
+        parts = places[:, :1] * inverse[:, 0] + places[:, 1:] * inverse[:, 1]
         places = parts - np.floor(parts)
     last = np.zeros(nodes, dtype=np.bool_)
     last[vertices + cells :] = True

@@ -70,7 +70,13 @@ class Network:
     def chords(self) -> Floats:
         """Vector from the start to the end of each film's half-edge 2e [m], shape (E, 2)."""
         a, b = self.origin[0::2], self.origin[1::2]
-        return self.positions[b] + self.shift[0::2] @ self.lattice.T - self.positions[a]
+        return self.positions[b] - self.positions[a] + self.translations()
+
+    def translations(self) -> Floats:
+        """Lattice translation of each film's half-edge 2e [m], shape (E, 2)."""
+        # written out: threads of a linear algebra library would cost more than they save
+        s, l = self.shift[0::2], self.lattice
+        return np.stack([l[0, 0] * s[:, 0] + l[0, 1] * s[:, 1], l[1, 0] * s[:, 0] + l[1, 1] * s[:, 1]], axis=1)
 
     def sides(self) -> Integers:
         """Number of films around each cell, shape (F,)."""
