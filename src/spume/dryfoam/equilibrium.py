@@ -34,7 +34,7 @@ ROUGHER = 0.15
 """The same when there are too many of those."""
 OUTSTANDING = 0.1
 """Part of the largest error, below ROUGH, above which a place is such a spot."""
-RINGS = (2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7)
+RINGS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7)
 """Rings of cells around a spot that move with it: the more, the longer it takes."""
 FEW = 0.7
 """Part of the vertices up to which rough spots are relaxed by themselves."""
@@ -44,7 +44,7 @@ FALLBACK_RINGS = 3
 """Rings of cells around a spot that the blocked Gauss-Seidel iteration takes along."""
 FALLBACK_ITERATIONS = 25
 """Option `iterations` of that."""
-LOCAL_STEPS = 4
+LOCAL_STEPS = 2
 """Steps of the spots before they are chosen anew."""
 
 
@@ -198,6 +198,7 @@ class _Search:
 
 def _iterate(network: Network, tension: float, options: Options, pinned: Mask | None, caution: float) -> Report:
     report = Report()
+    centre = network.positions.mean(axis=0)
     search = _Search(network, tension, options, pinned, caution, report)
     while report.iterations < options.iterations:
         residual = search.whole.residual()
@@ -208,6 +209,8 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
                 raise RunFailed(
                     f"the foam of {network.cells} cells came to a balance that is folded over at vertex {wrong[0]}"
                 )
+            if pinned is None:  # no force acts from outside, but spots have moved against the rest
+                network.positions += centre - network.positions.mean(axis=0)
             report.factorizations = search.whole.solver.factorizations
             report.cycles = int(np.sum(search.flips_of > MOST_FLIPS))
             return report
