@@ -7,7 +7,7 @@ lasts, so a step is exact up to the time of the next event, however long it is.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,6 +22,8 @@ from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 
 Scheme = Literal["adaptive", "unit"]
+MOST_ITERATIONS = 40
+"""Newton steps of the whole foam after which a step of coarsening is given up and a shorter one tried; 5 to 15 do."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +225,8 @@ def _attempt(
     if np.any(n.targets <= 0):
         raise RunFailed("a cell's area would become negative")
     _guess(n, tension)
-    events.read(equilibrate(n, tension, options))
+    hasty = replace(options, iterations=min(options.iterations, MOST_ITERATIONS))
+    events.read(equilibrate(n, tension, hasty))
     return n, events
 
 

@@ -1,5 +1,6 @@
 """Pictures of a dry foam with matplotlib: cells shaded by pressure, sides or area; films; a page of statistics."""
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -53,7 +54,7 @@ def draw(axes: Any, network: Network, shading: Shading = "pressure", line_width:
         if shading == "sides":
             cells.set_clim(3, 9)
         elif len(outlines) > 20:  # a few tiny cells of huge pressure would take all the colours
-            cells.set_clim(*np.percentile(shading_values(network, shading), [1, 99]))
+            cells.set_clim(*np.percentile(shading_values(network, shading), [5, 95]))
     axes.add_collection(cells)
     axes.set_aspect("equal")
     axes.autoscale_view()
@@ -70,10 +71,16 @@ def save_picture(network: Network, path: str | Path, shading: Shading = "pressur
 
 
 def save_film(networks: Sequence[Network], path: str | Path, shading: Shading = "pressure", rate: int = 12) -> None:
-    """Writes a film of `networks`, `rate` pictures a second, to `path` (GIF, or MP4 where ffmpeg is installed)."""
+    """Writes a film of `networks`, `rate` pictures a second, to `path` (GIF, or MP4 where ffmpeg is installed, by
+    itself or with imageio-ffmpeg)."""
     pyplot = _pyplot()
+    from matplotlib import rcParams
     from matplotlib.animation import FFMpegWriter, PillowWriter
 
+    with contextlib.suppress(ImportError):
+        from imageio_ffmpeg import get_ffmpeg_exe
+
+        rcParams["animation.ffmpeg_path"] = get_ffmpeg_exe()
     figure, axes = pyplot.subplots(figsize=(6.4, 6.4))
     writer = PillowWriter(fps=rate) if str(path).endswith(".gif") else FFMpegWriter(fps=rate)
     if not writer.isAvailable():
