@@ -9,6 +9,7 @@ from spume.errors import SceneError
 # Three cells around a vertex: 0 in the middle, 1 to 3 on the edge.
 POSITIONS = np.array([[0.0, 0.0], [1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]])
 CELLS = [[0, 1, 2], [0, 2, 3], [0, 3, 1]]
+CROSSING = np.array([[0.9, -0.6], [1.0, 0.0], [-0.5, 0.9], [-0.5, -0.9]])
 
 
 def test_a_network_given_by_hand():
@@ -35,7 +36,7 @@ def test_a_network_given_by_hand():
         (lambda: Foam.from_network(POSITIONS, [[0, 1, 2], [0, 1, 3], [0, 3, 2]]), "belongs to the cells 0 and 1"),
         (lambda: Foam.from_network(POSITIONS, CELLS, areas=[1.0, 0.0, 1.0]), "cell 1 is given the area 0"),
         (lambda: Foam.from_network(POSITIONS, CELLS, areas=[1.0, np.nan, 1.0]), "number that is not finite"),
-        (lambda: Foam.from_network(POSITIONS + [[0.9, -0.6], [0, 0], [0, 0], [0, 0]], CELLS), "films 2 and 5 cross"),
+        (lambda: Foam.from_network(CROSSING, CELLS), "films 2 and 5 cross"),
         (lambda: Foam.from_network(POSITIONS, [loop[::-1] for loop in CELLS]), "cell 0 has the area -0.45 m², not pos"),
         (lambda: Foam.from_network(POSITIONS * np.nan, CELLS), "number that is not finite"),
         (lambda: Foam.from_network(POSITIONS, CELLS, tension=-2.0), "film tension must be a positive number, found -2"),
