@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spume.dryfoam import Foam, equilibrium
+from spume.dryfoam import Foam, coarsening, equilibrium
 from spume.dryfoam.coarsening import remove_cells
 from spume.dryfoam.geometry import reversed_vertices
 from spume.dryfoam.newton import Newton
@@ -85,6 +85,23 @@ def test_gauss_seidel_helps_where_newton_fails_and_this_is_said(monkeypatch):
     assert "Gauss-Seidel" in foam.notices[0]
     # both stop at a residual of 1e-9, and the energy is stationary
     assert foam.energy == pytest.approx(straight.energy, rel=1e-8)
+
+
+def test_a_step_of_time_that_fails_is_halved_and_counted(monkeypatch):
+    foam = Foam.voronoi(20, "periodic", seed=4, seeds="poisson-disk")
+    foam.equilibrate()
+    calls, attempt = [], coarsening._attempt
+
+    def failing(network, dying, dt, *given):
+        calls.append(dt)
+        if len(calls) == 1:
+            raise RunFailed("made to fail")
+        return attempt(network, dying, dt, *given)
+
+    monkeypatch.setattr(coarsening, "_attempt", failing)
+    events = foam.coarsen(1.0, most_steps=1)
+    assert calls[1] == 0.5 * calls[0]
+    assert events.restarts == foam.happened.restarts == 1
 
 
 def test_a_cell_that_cannot_vanish_is_counted_and_said():

@@ -130,6 +130,7 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
     life = np.full(network.cells, np.inf)
     life[shrinking] = -network.targets[shrinking] / rates[shrinking]
     dt = min(until, max(window, 0.5 * float(life.min()), 0.0))
+    retries = 0
     while True:
         # a cell that would last little longer goes as well: next to nothing of it would be left
         dying = np.flatnonzero(life <= 1.3 * min(dt, window)) if network.cells > 1 else np.zeros(0, dtype=np.int64)
@@ -139,10 +140,12 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
             if dt < 1e-3 * window:
                 raise
             dt *= 0.5
+            retries += 1
             continue
         if events.flips and not len(dying) and dt > window:
             dt = max(0.5 * dt, window)
             continue
+        events.restarts += retries
         return changed, events
 
 

@@ -87,7 +87,7 @@ class Events:
     cycles: int = 0
     """Films that went to and fro between two topologies and were made to keep one."""
     restarts: int = 0
-    """Equilibria sought again with shorter steps."""
+    """Equilibria sought again with shorter steps, of the iteration or of time."""
     fallbacks: int = 0
     """Equilibria for which the blocked Gauss-Seidel iteration had to help."""
 
