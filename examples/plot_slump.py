@@ -22,7 +22,6 @@ for panel, stress in zip(panels, (5.0, 15.0, 31.9, 100.0)):
             duration=1.0,
             grid={"cell": 0.005},
             gravity=[0.0, -9.81],
-            transfer={"scheme": "apic"},
             material={"foam": {"base": "shaving cream", "yield_stress": stress}},
             body=[{"material": "foam", "shape": {"rectangle": {"center": [0.0, 0.06], "size": [0.08, 0.12]}}}],
             obstacle=[{"shape": {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}, "contact": "stick"}],

@@ -18,9 +18,13 @@ def simulated(scene, until):
     return method
 
 
+SCHEMES = pytest.mark.parametrize("scheme", ["apic", "flip"])
+
+
+@SCHEMES
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_torn_foam_stays_sane(dimension):
-    method = simulated(dollop(dimension), 0.02)
+def test_torn_foam_stays_sane(dimension, scheme):
+    method = simulated(dollop(dimension, transfer={"scheme": scheme}), 0.02)
     p = method.particles
     report = method.diagnostics()
     assert all(np.isfinite(array).all() for array in p.arrays().values())
@@ -35,7 +39,8 @@ def test_torn_foam_stays_sane(dimension):
     np.testing.assert_allclose(det, 1.0, rtol=1e-12)
 
 
-def test_bit_for_bit_the_same_with_one_thread_and_two():
+@SCHEMES
+def test_bit_for_bit_the_same_with_one_thread_and_two(scheme):
     threads = numba.get_num_threads()
     if threads < 2:
         pytest.skip("needs two threads")
@@ -43,21 +48,23 @@ def test_bit_for_bit_the_same_with_one_thread_and_two():
         results = []
         for n in (1, 2):
             numba.set_num_threads(n)
-            results.append(simulated(dollop(2), 0.012).particles.arrays())
+            results.append(simulated(dollop(2, transfer={"scheme": scheme}), 0.012).particles.arrays())
     finally:
         numba.set_num_threads(threads)
     for name, array in results[0].items():
         np.testing.assert_array_equal(array, results[1][name], err_msg=name)
 
 
-def test_a_resumed_run_is_the_uninterrupted_one():
+@SCHEMES
+def test_a_resumed_run_is_the_uninterrupted_one(scheme):
     """Stopped between two recoveries, so that the time they have to cover is remembered."""
-    whole = ContinuumFoam(dollop(2))
-    stopped = ContinuumFoam(dollop(2))
+    scene = dollop(2, transfer={"scheme": scheme})
+    whole = ContinuumFoam(scene)
+    stopped = ContinuumFoam(scene)
     calls = iter(range(10**6))
     assert not stopped.advance(0.02, lambda: next(calls) == 123, lambda progress: None)
     arrays, values = stopped.checkpoint()
-    resumed = ContinuumFoam(dollop(2))
+    resumed = ContinuumFoam(scene)
     resumed.restore({name: array.copy() for name, array in arrays.items()}, values)
     for method in (whole, resumed):
         advance(method, 0.02)

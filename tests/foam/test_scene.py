@@ -1,4 +1,4 @@
-"""Scenes of continuum foam: the paper's values if nothing is said, and sentences about what cannot be."""
+"""Scenes of continuum foam: the paper's values of its stages if nothing is said, and sentences about what cannot be."""
 
 import pytest
 from foam_bench import dollop

@@ -15,9 +15,15 @@ CELL = 0.02
 
 
 def cloud(dimension, affine, count=300):
-    """Points across the origin, so that blocks of negative coordinates take part, some of them far away."""
+    """Points across the origin, so that blocks of negative coordinates take part; the first of them on nodes, halfway
+    between and a rounding error beside, where the cell of a point is a matter of rounding."""
     rng = np.random.default_rng(7)
     x = rng.uniform(-5.3 * CELL, 6.1 * CELL, (count, dimension))
+    borders = CELL * np.arange(-8, 9) / 2
+    beside = [np.nextafter(borders, towards) for towards in (-np.inf, np.inf)]
+    x[: 3 * len(borders), 0] = np.concatenate([borders, *beside])
+    x[: 3 * len(borders), dimension - 1] = x[: 3 * len(borders), 0][::-1]
+    x[:2] = [[-1e-18], [1e-18]]
     return {
         "x": x,
         "v": rng.normal(size=(count, dimension)),
@@ -94,7 +100,7 @@ def test_points_of_a_cell_share_their_nodes_and_the_order_is_a_permutation(raste
     grid, points, _ = rasterized
     x = points["x"]
     shift = 1.0 if grid.order == 3 else 0.5
-    base = np.floor(x / CELL - shift).astype(int)
+    base = np.floor(x * grid.inverse_cell - shift).astype(int)
     assert np.array_equal(np.sort(grid.order_of), np.arange(len(x)))
     assert grid.cell_start[-1] == len(x)
     for cell in range(grid.block_count * CELLS_PER_BLOCK):
@@ -102,12 +108,39 @@ def test_points_of_a_cell_share_their_nodes_and_the_order_is_a_permutation(raste
         assert len(np.unique(base[members], axis=0)) <= 1
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("dimension", "count"), [(2, 1), (2, 4000), (3, 4000)])
+def test_points_are_sorted_stably_by_block_and_cell(dimension, count, threads):
+    if threads > numba.config.NUMBA_NUM_THREADS:
+        pytest.skip("needs two threads")
+    x = np.random.default_rng(1).uniform(-9 * CELL, 9 * CELL, (count, dimension))
+    grid = SparseGrid(dimension, CELL, 3, False)
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads)
+    try:
+        grid.find_cells(x)
+    finally:
+        numba.set_num_threads(before)
+    base = np.floor(x * grid.inverse_cell - 1.0).astype(int)
+    block, cell = np.divmod(base, np.array(BLOCK[dimension][:dimension]))
+    expected = np.lexsort([*cell.T[::-1], *block.T[::-1]])
+    assert np.array_equal(grid.order_of, expected)
+
+
+def test_no_points_are_in_no_cells():
+    grid = SparseGrid(3, CELL, 3, False)
+    assert not grid.find_cells(np.empty((0, 3)))
+    assert grid.block_count == 0
+    assert len(grid.values) == 0
+
+
+@pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_bits_do_not_depend_on_the_number_of_threads(dimension):
     results = []
     before = numba.get_num_threads()
     for threads in (1, 2):
-        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+        numba.set_num_threads(threads)
         points = cloud(dimension, False, count=5000)
         grid = SparseGrid(dimension, CELL, 3, False)
         grid.find_cells(points["x"])

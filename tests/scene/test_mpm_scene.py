@@ -61,6 +61,10 @@ def test_the_blend_of_flip_follows_the_scheme(transfer, blend):
     assert make(transfer=transfer).transfer.blend == blend
 
 
+def test_the_transfer_is_affine_unless_said_otherwise():
+    assert make().transfer.scheme == "apic"
+
+
 def test_a_preview_has_cells_of_twice_the_size_and_says_so():
     coarse, sentence = make().coarser()
     assert coarse.grid.cell == 0.04

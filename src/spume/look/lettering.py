@@ -9,7 +9,7 @@ from spume.look.extras import require
 from spume.look.palette import to_linear
 
 Picture = NDArray[np.uint8]
-Corner = Literal["upper left", "upper right", "lower left", "lower right"]
+Corner = Literal["upper left", "lower left"]
 
 
 class Legend(NamedTuple):
@@ -74,11 +74,9 @@ def with_label(picture: Picture, text: str, corner: Corner = "upper left") -> Pi
     height, width = picture.shape[:2]
     margin = font_size(height) // 2
     size = font_size(height)
-    size = max(6, min(size, int(size * (width - 2 * margin) / max(1.0, _font(size).getlength(text)))))
-    x = margin if corner.endswith("left") else width - margin
-    y = margin if corner.startswith("upper") else height - margin
-    anchor = ("l" if corner.endswith("left") else "r") + ("a" if corner.startswith("upper") else "d")
-    draw.text((x, y), text, fill=INK, font=_font(size), anchor=anchor)
+    size = max(1, min(size, int(size * (width - 2 * margin) / max(1.0, _font(size).getlength(text)))))
+    y, anchor = (margin, "la") if corner == "upper left" else (height - margin, "ld")
+    draw.text((margin, y), text, fill=INK, font=_font(size), anchor=anchor)
     return np.asarray(image)
 
 

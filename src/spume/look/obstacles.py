@@ -39,7 +39,7 @@ class Solid(NamedTuple):
     parts: tuple[Part, ...]
     """pieces that together are the obstacle"""
     lower: Floats
-    """corner of the part that is shown [m], shape (3,)"""
+    """corner of a box around what is shown [m], shape (3,)"""
     upper: Floats
 
     def place(self, time: float) -> tuple[Floats, Floats]:
@@ -118,9 +118,10 @@ def _shown(shape: Any, motion: Any, lower: Floats, upper: Floats) -> Part:
     own_low, own_high = bounds(shape, 3)
     finite = np.isfinite(own_low) & np.isfinite(own_high)
     pad = 0.02 * float(np.max(np.where(finite, own_high - own_low, 0.0))) + 1e-9
-    whole = finite if motion is not None else finite & (own_high - own_low < WIDE * np.max(upper - lower))
-    low = np.where(whole, own_low - pad, np.maximum(own_low - pad, lower))
-    high = np.where(whole, own_high + pad, np.minimum(own_high + pad, upper))
+    near = finite & (own_high - own_low < WIDE * np.max(upper - lower))
+    keep_low, keep_high = (near, near) if motion is None else (np.isfinite(own_low), np.isfinite(own_high))
+    low = np.where(keep_low, own_low - pad, np.maximum(own_low - pad, lower))
+    high = np.where(keep_high, own_high + pad, np.minimum(own_high + pad, upper))
     return Part(compile_shape(shape, 3), low, high)
 
 

@@ -222,9 +222,11 @@ def solid_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     pad = 0.5 * cell_size(run)
     lower, upper = lower - pad, upper + pad
     shown = solids(scene, lower, upper, up)
+    room = np.max(upper - lower)  # what stands further away than this does not widen the view
+    least, most = lower - room, upper + room
     times = [entry["time"] for entry in run.diagnostics[:: max(1, len(run) // 20)]]
     for solid in shown:
-        corners = np.concatenate([solid.corners(time) for time in times])
+        corners = np.clip(np.concatenate([solid.corners(time) for time in times]), least, most)
         lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
     ground = ground_height(scene, up)
     lower, upper = _down_to(lower, upper, up, ground)

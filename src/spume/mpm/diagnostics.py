@@ -18,6 +18,20 @@ def elastic_energy(state: State) -> float:
     return float(p.volume @ density)
 
 
+def kinetic_energy(state: State) -> float:
+    """½ Σ m v² [J], with the affine part of APIC: the energy of the velocity field each point carries. [Jiang15]"""
+    p = state.particles
+    squares = np.einsum("ij,ij->i", p.v, p.v)
+    if state.grid.affine:
+        squares = squares + _second_moment(state) * np.einsum("pij,pij->p", p.C, p.C)
+    return float(0.5 * p.mass @ squares)
+
+
+def _second_moment(state: State) -> float:
+    """Σ_i w (x_i − x_p)² along each axis [m²]."""
+    return state.grid.cell**2 / (4.0 if state.grid.order == 2 else 3.0)
+
+
 def angular_momentum(state: State) -> NDArray[np.float64]:
     """Σ m x × v about the origin [kg m²/s], with the affine part of APIC; in the plane only z differs from zero."""
     p = state.particles
@@ -27,10 +41,9 @@ def angular_momentum(state: State) -> NDArray[np.float64]:
         C = np.zeros((len(p), 3, 3))
         d = state.grid.dimension
         C[:, :d, :d] = p.C
-        # Σ_i m w (x_i − x_p) × C (x_i − x_p), the second moment of the spline being inertia · I  [Jiang15]
-        inertia = state.grid.cell**2 / (4.0 if state.grid.order == 2 else 3.0)
+        # Σ_i m w (x_i − x_p) × C (x_i − x_p), [Jiang15]
         spin = np.stack([C[:, 2, 1] - C[:, 1, 2], C[:, 0, 2] - C[:, 2, 0], C[:, 1, 0] - C[:, 0, 1]], axis=1)
-        total = total + inertia * np.sum(spin * p.mass[:, None], axis=0)
+        total = total + _second_moment(state) * np.sum(spin * p.mass[:, None], axis=0)
     return np.asarray(total)
 
 
@@ -44,7 +57,7 @@ def diagnose(state: State) -> dict[str, Any]:
         "mass": float(p.mass.sum()),
         "momentum": (p.mass @ p.v).tolist(),
         "angular_momentum": angular_momentum(state).tolist(),
-        "kinetic_energy": float(0.5 * p.mass @ np.einsum("ij,ij->i", p.v, p.v)),
+        "kinetic_energy": kinetic_energy(state),
         "elastic_energy": elastic_energy(state),
         "gravitational_energy": float(-p.mass @ (p.x @ gravity)),
         "volume": float(p.volume @ J),

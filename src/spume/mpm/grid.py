@@ -18,6 +18,8 @@ _BITS = 21
 _OFFSET = 1 << (_BITS - 1)
 _MASK = (1 << _BITS) - 1
 CELLS_PER_BLOCK = 64
+MOST_SORTERS = 8
+"""Threads that sort: each needs a count for every cell, and these are added up by one."""
 REACH_IN_BLOCKS = _OFFSET - 2
 """How far from the origin a point may be, in blocks: the block coordinates are packed into 21 bits each."""
 
@@ -155,6 +157,7 @@ class SparseGrid:
         self.node_blocks = np.empty((0, 3), np.int64)
         """Coordinates of the blocks of nodes."""
         self._storage = np.empty((0, self.channels, CELLS_PER_BLOCK))
+        self._occupy(self.keys)
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -181,9 +184,10 @@ class SparseGrid:
         if not np.array_equal(keys, self.keys):
             self._occupy(keys)
         threads = numba.get_num_threads()
-        share = np.searchsorted(self._run_start[:runs], count * np.arange(threads + 1) // threads)
-        if self._place.shape != (threads, self.cell_start.size - 1):
-            self._place = np.empty((threads, self.cell_start.size - 1), np.int32)
+        sorters = min(threads, MOST_SORTERS)
+        share = np.searchsorted(self._run_start[:runs], count * np.arange(sorters + 1) // sorters)
+        if self._place.shape != (sorters, self.cell_start.size - 1):
+            self._place = np.empty((sorters, self.cell_start.size - 1), np.int32)
         _sort_by_cell(
             self._local, self._run_start[:runs], run_block, share, self._place, self.cell_start, self.order_of
         )
@@ -217,13 +221,13 @@ class SparseGrid:
     def add_points(self, x, v, mass, volume, stress, affine_v) -> None:
         """Mass, momentum and internal force of all points on the nodes. [Yue15] algorithms 6 and 8"""
         self._to_grid(
-            self._colour_tasks, self._by_colour, self.cell_start, self.order_of, self.slots, self.inverse_cell,
-            x, v, mass, volume, stress, affine_v, self.values,
+            self._colour_tasks, self._by_colour, self.blocks, self.cell_start, self.order_of, self.slots,
+            self.inverse_cell, x, v, mass, volume, stress, affine_v, self.values,
         )  # fmt: skip
 
     def gather(self, x, flip, v, gradient, affine_v) -> None:
         """Velocity and velocity gradient of all points from v* and v* − v. [Yue15] algorithms 11 and 12"""
         self._to_points(
-            self.tasks, self.cell_start, self.order_of, self.slots, self.inverse_cell,
+            self.tasks, self.blocks, self.cell_start, self.order_of, self.slots, self.inverse_cell,
             x, self.values, flip, v, gradient, affine_v,
         )  # fmt: skip

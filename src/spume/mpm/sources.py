@@ -45,20 +45,21 @@ class BodySource:
         """Position, velocity, volume and mass of the points."""
         x = self.filling.positions
         v = np.zeros_like(x)
+        # the affine velocity of [Jiang15] has to know the gradient of v, or the first step would lose part of it
+        C = np.zeros((len(x), x.shape[1], x.shape[1]))
         if self.table.velocity is not None:
             v += self.table.velocity
         if self.table.spin is not None:
             v += _spin_velocity(self.table.spin, x - x.mean(axis=0))
+            C += _spin_velocity(self.table.spin, np.eye(x.shape[1])).T
         wave = getattr(self.table, "wave", None)  # of a body; copies have none
         if wave is not None:
-            v += np.outer(np.sin(x @ np.array(wave.wave_vector)), wave.velocity)
+            phase = x @ np.array(wave.wave_vector)
+            v += np.outer(np.sin(phase), wave.velocity)
+            C += np.einsum("p,i,j->pij", np.cos(phase), wave.velocity, wave.wave_vector)
         volume = np.full(len(x), self.filling.volume)
         points = {"x": x, "v": v, "volume": volume, "mass": volume * self.density}
-        if self.affine and self.table.spin is not None:
-            # the affine velocity of [Jiang15] has to know of the rotation, or the first step would lose part of it
-            unit = np.eye(x.shape[1])
-            points["C"] = np.broadcast_to(_spin_velocity(self.table.spin, unit).T, (len(x), *unit.shape))
-        return points
+        return points | {"C": C} if self.affine else points
 
     def note(self, name: str) -> str:
         """What `spume estimate` says of it."""

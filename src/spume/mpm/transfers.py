@@ -24,6 +24,17 @@ TENSOR_ROW = ((0, 3, 4), (3, 1, 5), (4, 5, 2))
 """Where the rows of a symmetric tensor stand among its stored components xx, yy, zz, xy, xz, yz."""
 
 
+@compiled
+def _column_at(D, BX, BY, BZ, margin, corners, block, column):
+    """Where the points of a column begin along the first, second and last axis [cells].
+
+    Taken from the cell a point was sorted into, not from its position again: so both cannot differ by rounding.
+    """
+    i, j = (column // BY, column % BY) if D == 3 else (column, 0)
+    last = corners[block, 2] * BZ if D == 3 else corners[block, 1] * BY
+    return corners[block, 0] * BX + i + margin, corners[block, 1] * BY + j + margin, last + margin
+
+
 @compiled(inline="always")
 def _plane_into(s, D, K, affine, w0, d0, reach0, w1, d1, reach1):
     """Products over the plane to the start of s, one part after the other: w w, dw w, w dw and, for the affine part,
@@ -60,6 +71,7 @@ def make_particles_to_grid(dimension: int, order: int, affine: int):
     P = K * KY  # nodes of a plane
     TX, TY, TZ = BX + order, BY + order, BZ + (order if D == 3 else 0)
     TT = TX * TY * TZ
+    MARGIN = 1.0 if order == 3 else 0.5  # from the first node of a stencil to where its points begin [cells]
     B, T = (BZ, TZ) if D == 3 else (BY, TY)  # cells and nodes of a column
     C = 1 + 2 * D  # mass, momentum, force
     CELLS = BX * BY * BZ
@@ -71,7 +83,7 @@ def make_particles_to_grid(dimension: int, order: int, affine: int):
 
     @compiled(parallel=True)
     def particles_to_grid(
-        tasks, blocks, cell_start, order_of, slots, inverse_cell, x, v, m, volume, stress, affine_v, grid
+        tasks, blocks, corners, cell_start, order_of, slots, inverse_cell, x, v, m, volume, stress, affine_v, grid
     ):
         for slot in prange(grid.shape[0]):
             grid[slot, :, :] = 0.0
@@ -88,20 +100,23 @@ def make_particles_to_grid(dimension: int, order: int, affine: int):
                             continue
                         for n in range(C * NN):
                             s[SUM + n] = 0.0
+                        first_0, first_1, first_l = _column_at(D, BX, BY, BZ, MARGIN, corners, block, column)
                         for cell in range(B):
                             o = SUM + cell * P
                             for entry in range(cell_start[lowest + cell], cell_start[lowest + cell + 1]):
                                 p = order_of[entry]
-                                x0, x1, xl = inverse_cell * x[p, 0], inverse_cell * x[p, 1], inverse_cell * x[p, LAST]
+                                t0 = inverse_cell * x[p, 0] - first_0
+                                t1 = inverse_cell * x[p, 1] - first_1
+                                tl = inverse_cell * x[p, LAST] - (first_l + cell)
                                 if order == 3:
-                                    base_0, w0, d0 = cubic(x0)
-                                    base_1, w1, d1 = cubic(x1)
-                                    base_l, w, d = cubic(xl)
+                                    w0, d0 = cubic(t0)
+                                    w1, d1 = cubic(t1)
+                                    w, d = cubic(tl)
                                 else:
-                                    base_0, w0, d0 = quadratic(x0)
-                                    base_1, w1, d1 = quadratic(x1)
-                                    base_l, w, d = quadratic(xl)
-                                _plane_into(s, D, K, affine, w0, d0, x0 - base_0, w1, d1, x1 - base_1)
+                                    w0, d0 = quadratic(t0)
+                                    w1, d1 = quadratic(t1)
+                                    w, d = quadratic(tl)
+                                _plane_into(s, D, K, affine, w0, d0, t0 + MARGIN, w1, d1, t1 + MARGIN)
                                 mp = m[p]
                                 mh = mp / inverse_cell
                                 for n in range(P):
@@ -120,7 +135,7 @@ def make_particles_to_grid(dimension: int, order: int, affine: int):
                                             if D == 3:
                                                 b += c1 * s[PF + n]
                                             for i in range(K):
-                                                away = base_l + i - xl
+                                                away = i - MARGIN - tl
                                                 s[o + (1 + q) * NN + i * P + n] += w[i] * (b + away * a)
                                     else:
                                         for n in range(P):
@@ -128,16 +143,16 @@ def make_particles_to_grid(dimension: int, order: int, affine: int):
                                             for i in range(K):
                                                 s[o + (1 + q) * NN + i * P + n] += w[i] * a
                                 # force f_i = −Σ V τ ∇w, [Yue15] algorithm 8
-                                t = -volume[p] * inverse_cell
+                                vh = -volume[p] * inverse_cell
                                 for q in range(D):
-                                    t0 = t * stress[p, TENSOR_ROW[q][0]]
-                                    t1 = t * stress[p, TENSOR_ROW[q][1]]
-                                    tl = t * stress[p, TENSOR_ROW[q][LAST]]
+                                    f0 = vh * stress[p, TENSOR_ROW[q][0]]
+                                    f1 = vh * stress[p, TENSOR_ROW[q][1]]
+                                    fl = vh * stress[p, TENSOR_ROW[q][LAST]]
                                     for n in range(P):
-                                        a = tl * s[PA + n]
-                                        b = t0 * s[PX + n]
+                                        a = fl * s[PA + n]
+                                        b = f0 * s[PX + n]
                                         if D == 3:
-                                            b += t1 * s[PY + n]
+                                            b += f1 * s[PY + n]
                                         for i in range(K):
                                             s[o + (1 + D + q) * NN + i * P + n] += w[i] * b + d[i] * a
                         for c in range(C):
@@ -181,6 +196,7 @@ def make_grid_to_particles(dimension: int, order: int, affine: int):
     P = K * KY
     TX, TY, TZ = BX + order, BY + order, BZ + (order if D == 3 else 0)
     TT = TX * TY * TZ
+    MARGIN = 1.0 if order == 3 else 0.5  # from the first node of a stencil to where its points begin [cells]
     B, T = (BZ, TZ) if D == 3 else (BY, TY)
     R = D if affine == 1 else 2 * D  # quantities read: v*, and v* − v unless affine
     CELLS = BX * BY * BZ
@@ -193,7 +209,9 @@ def make_grid_to_particles(dimension: int, order: int, affine: int):
     INERTIA = 4 if order == 2 else 3
 
     @compiled(parallel=True)
-    def grid_to_particles(tasks, cell_start, order_of, slots, inverse_cell, x, grid, flip, v, gradient, affine_v):
+    def grid_to_particles(
+        tasks, corners, cell_start, order_of, slots, inverse_cell, x, grid, flip, v, gradient, affine_v
+    ):
         for task in prange(tasks.size - 1):
             s = np.zeros(SIZE)
             tile = np.zeros(R * TT)
@@ -215,6 +233,7 @@ def make_grid_to_particles(dimension: int, order: int, affine: int):
                     lowest = block * CELLS + column * B
                     if cell_start[lowest] == cell_start[lowest + B]:
                         continue
+                    first_0, first_1, first_l = _column_at(D, BX, BY, BZ, MARGIN, corners, block, column)
                     for c in range(R):
                         for k in range(T):
                             for i in range(K):
@@ -227,16 +246,18 @@ def make_grid_to_particles(dimension: int, order: int, affine: int):
                     for cell in range(B):
                         for entry in range(cell_start[lowest + cell], cell_start[lowest + cell + 1]):
                             p = order_of[entry]
-                            x0, x1, xl = inverse_cell * x[p, 0], inverse_cell * x[p, 1], inverse_cell * x[p, LAST]
+                            t0 = inverse_cell * x[p, 0] - first_0
+                            t1 = inverse_cell * x[p, 1] - first_1
+                            tl = inverse_cell * x[p, LAST] - (first_l + cell)
                             if order == 3:
-                                base_0, w0, d0 = cubic(x0)
-                                base_1, w1, d1 = cubic(x1)
-                                base_l, w, d = cubic(xl)
+                                w0, d0 = cubic(t0)
+                                w1, d1 = cubic(t1)
+                                w, d = cubic(tl)
                             else:
-                                base_0, w0, d0 = quadratic(x0)
-                                base_1, w1, d1 = quadratic(x1)
-                                base_l, w, d = quadratic(xl)
-                            _plane_into(s, D, K, affine, w0, d0, x0 - base_0, w1, d1, x1 - base_1)
+                                w0, d0 = quadratic(t0)
+                                w1, d1 = quadratic(t1)
+                                w, d = quadratic(tl)
+                            _plane_into(s, D, K, affine, w0, d0, t0 + MARGIN, w1, d1, t1 + MARGIN)
                             for q in range(D):
                                 o = READ + q * NN + cell * P
                                 pic = 0.0
@@ -257,7 +278,7 @@ def make_grid_to_particles(dimension: int, order: int, affine: int):
                                         u += w[i] * value
                                         ul += d[i] * value
                                         if affine == 1:
-                                            um += w[i] * (base_l + i - xl) * value
+                                            um += w[i] * (i - MARGIN - tl) * value
                                         else:
                                             t += w[i] * s[o + D * NN + i * P + n]
                                     a = s[PA + n]

@@ -1,10 +1,9 @@
 """Uniform B-splines on a grid: weights of the nodes along one axis and their derivatives.
 
 Positions are in cells, nodes at the integers. A weight in three dimensions is the product over the axes [Steffen08];
-its gradient in metres takes one factor 1/h.
+its gradient in metres takes one factor 1/h. The place of the first node is the caller's business: a point a rounding
+error away from a border between two sets of nodes has the same weights, to rounding, with either of them.
 """
-
-import math
 
 from spume.numerics.jit import compiled
 
@@ -13,23 +12,18 @@ Four = tuple[float, float, float, float]
 
 
 @compiled
-def quadratic(x: float) -> tuple[int, Three, Three]:
-    """First of three nodes, their weights at x, and the derivatives of the weights with respect to x."""
-    base = math.floor(x - 0.5)
-    t = x - base - 0.5  # in [0, 1): the distance from the border of the nodes' territories
+def quadratic(t: float) -> tuple[Three, Three]:
+    """Weights of three nodes and their derivatives at t in [0, 1]: the place is the first node + 1/2 + t."""
     s = 1.0 - t
-    return base, (0.5 * s * s, 0.5 + t * s, 0.5 * t * t), (-s, s - t, t)
+    return (0.5 * s * s, 0.5 + t * s, 0.5 * t * t), (-s, s - t, t)
 
 
 @compiled
-def cubic(x: float) -> tuple[int, Four, Four]:
-    """First of four nodes, their weights at x, and the derivatives of the weights with respect to x."""
-    cell = math.floor(x)
-    t = x - cell
+def cubic(t: float) -> tuple[Four, Four]:
+    """Weights of four nodes and their derivatives at t in [0, 1]: the place is the first node + 1 + t."""
     s = 1.0 - t
     # [Yue15] appendix E.1: N(d) = |d|³/2 − d² + 2/3 for |d| < 1, (2 − |d|)³/6 for 1 <= |d| < 2
     return (
-        cell - 1,
         (s * s * s / 6.0, (0.5 * t - 1.0) * t * t + 2.0 / 3.0, (0.5 * s - 1.0) * s * s + 2.0 / 3.0, t * t * t / 6.0),
         (-0.5 * s * s, (1.5 * t - 2.0) * t, (2.0 - 1.5 * s) * s, 0.5 * t * t),
     )

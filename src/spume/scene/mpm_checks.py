@@ -67,7 +67,8 @@ def _stepping(scene: "MpmScene") -> Iterator[Problem]:
         yield Problem("time.max_dt", f"is {scene.time.max_dt:g} beside a fixed dt: it only limits dt = 'auto'")
     if scene.transfer.flip is not None and scene.transfer.scheme != "flip":
         yield Problem(
-            "transfer.flip", f"is {scene.transfer.flip:g} with scheme '{scene.transfer.scheme}': drop one of them"
+            "transfer.flip",
+            f"is {scene.transfer.flip:g} with scheme '{scene.transfer.scheme}': drop it, or say scheme = 'flip'",
         )
 
 
