@@ -71,6 +71,8 @@ def evolution(cells: int, until_cells: int, boundary: Boundary, out: Path, shots
         rows.append(frame(foam))
         if len(networks) < shots and foam.cells <= at[len(networks)]:
             networks.append(foam.network.copy())
+            spent = sum(row["seconds"] for row in rows)
+            print(f"{foam.cells} cells left, {len(rows)} frames, {spent:.0f} s of processor time", flush=True)
             records.append({"time": foam.time, **summary(foam)})
         if widest is None and foam.cells <= 0.5 * cells:
             widest = foam.network.copy()
