@@ -81,6 +81,25 @@ def test_copies_are_released_on_schedule_with_their_spin():
     assert len(sim.particles) == 3 * one
 
 
+def test_the_affine_velocity_starts_as_the_gradient_of_the_velocity():
+    """C against the change of v = ω × x + v0 sin(k·x) along a small displacement: equal up to (k·δ)² of k·δ."""
+    wave = {"velocity": [0.3, 0.1], "wave_vector": [4.0, 9.0]}
+    sim = simulate(body=[square([0.0, 0.5], spin=3.0, wave=wave)], transfer={"scheme": "apic"})
+    p = sim.particles
+    step = 1e-4
+    middle = p.x.mean(axis=0)
+
+    def velocity(x):
+        arms = x - middle
+        return 3.0 * np.stack([-arms[:, 1], arms[:, 0]], axis=1) + np.outer(np.sin(x @ [4.0, 9.0]), [0.3, 0.1])
+
+    assert np.allclose(p.v, velocity(p.x), atol=1e-12)
+    for axis in (0, 1):
+        shift = step * np.eye(2)[axis]
+        change = (velocity(p.x + shift) - velocity(p.x - shift)) / (2 * step)
+        assert np.abs(p.C[:, :, axis] - change).max() <= (9.0 * step) ** 2 * 9.0 * 0.3
+
+
 @pytest.mark.parametrize(("rate", "speed"), [(None, 2.0), (0.05, 0.5)])
 def test_a_flow_releases_its_rate(rate, speed):
     """A nozzle 0.1 m wide: rate = 0.1 m × speed; after t a volume of rate × t is there, to one layer."""
