@@ -17,7 +17,7 @@ foam = Foam.voronoi(cells=120, boundary="periodic", seed=4)
 foam.equilibrate()
 sides, before = foam.sides.copy(), foam.areas.copy()
 labels, flips = foam.labels.copy(), foam.flips
-time = 1e-4 * before.mean() / (foam.tension * foam.diffusion)
+time = 1e-4 * before.mean() / (foam.T * foam.K)
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained")
 draw(left, foam.network, "sides")
@@ -29,7 +29,7 @@ foam.coarsen(time)
 assert foam.cells == 120
 assert foam.flips == flips
 assert np.array_equal(foam.labels, labels)
-rate = (foam.areas - before) / (time * foam.tension * foam.diffusion)
+rate = (foam.areas - before) / (time * foam.T * foam.K)
 right.plot(sides + np.random.default_rng(0).uniform(-0.15, 0.15, sides.size), rate, ".")
 n = np.array([sides.min() - 0.5, sides.max() + 0.5])
 right.plot(n, np.pi / 3 * (n - 6), linewidth=1, color="gray")

@@ -21,9 +21,9 @@ def test_a_network_given_by_hand():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Foam.voronoi(10, tension=0.0), "film tension must be a positive number, found 0.0"),
-        (lambda: Foam.voronoi(10, tension=-1.0), "film tension must be a positive number"),
-        (lambda: Foam.voronoi(10, diffusion=float("nan")), "diffusion constant must be a positive number"),
+        (lambda: Foam.voronoi(10, T=0.0), "film tension must be a positive number, found 0.0"),
+        (lambda: Foam.voronoi(10, T=-1.0), "film tension must be a positive number"),
+        (lambda: Foam.voronoi(10, K=float("nan")), "diffusion constant must be a positive number"),
         (lambda: Foam.voronoi(1), "at least 2 cells"),
         (lambda: Foam.voronoi(10, "open"), "'periodic' or 'free', found 'open'"),
         (lambda: Foam.voronoi(10, cell_area=-1.0), "mean cell area must be a positive number"),
@@ -39,7 +39,7 @@ def test_a_network_given_by_hand():
         (lambda: Foam.from_network(CROSSING, CELLS), "films 2 and 5 cross"),
         (lambda: Foam.from_network(POSITIONS, [loop[::-1] for loop in CELLS]), "cell 0 has the area -0.45 m², not pos"),
         (lambda: Foam.from_network(POSITIONS * np.nan, CELLS), "number that is not finite"),
-        (lambda: Foam.from_network(POSITIONS, CELLS, tension=-2.0), "film tension must be a positive number, found -2"),
+        (lambda: Foam.from_network(POSITIONS, CELLS, T=-2.0), "film tension must be a positive number, found -2"),
         (lambda: Foam.voronoi(10).coarsen(-1.0), "duration must be positive, found -1"),
         (lambda: Foam.voronoi(10).coarsen(float("nan")), "duration must be positive, found nan"),
         (lambda: Foam.voronoi(10).shear(float("inf")), "strain must be finite"),

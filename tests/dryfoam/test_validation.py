@@ -9,7 +9,7 @@ from spume.dryfoam.coarsening import diffusion_rates, von_neumann_rates
 
 def test_13_honeycomb_energy():
     """Energy per cell is 12^(1/4) T √A."""
-    foam = Foam.hexagonal(4, 6, tension=2.5, cell_area=0.3)
+    foam = Foam.hexagonal(4, 6, T=2.5, cell_area=0.3)
     foam.equilibrate()
     assert foam.energy / 24 == pytest.approx(12**0.25 * 2.5 * np.sqrt(0.3), rel=1e-8)
 
@@ -38,14 +38,14 @@ def test_15_perimeters_of_free_clusters(cells, perimeter):
 @pytest.mark.parametrize("boundary", ["periodic", "free"])
 def test_16_diffusion_gives_von_neumanns_law(boundary):
     """K Δp ℓ summed over films equals (π/3) K T (n - 6) in equilibrium, up to the error of equilibrium (1e-9)."""
-    foam = Foam.voronoi(40, boundary, seed=2, tension=1.5, diffusion=0.7)
+    foam = Foam.voronoi(40, boundary, seed=2, T=1.5, K=0.7)
     foam.equilibrate()
     assert diffusion_rates(foam.network, 0.7, 1.5) == pytest.approx(von_neumann_rates(foam.network, 0.7, 1.5), abs=1e-6)
 
 
 def test_16_a_three_sided_cell_lives_its_area_over_pi_k_t():
     """The event is located within event_tolerance ⟨A⟩/(K T); here 1e-4 of it, below 0.1 % of the life of 0.25/π."""
-    foam = Foam.voronoi(3, "free", seed=1, tension=2.0, diffusion=0.5)
+    foam = Foam.voronoi(3, "free", seed=1, T=2.0, K=0.5)
     foam.network.targets[:] = [0.25, 3.0, 3.0]
     foam.equilibrate()
     assert list(foam.sides) == [3, 3, 3]
@@ -66,7 +66,7 @@ def test_17_eulers_formula_holds_through_coarsening(boundary):
 
 
 def test_18_free_cluster_energy_is_twice_the_sum_of_p_a():
-    foam = Foam.voronoi(50, "free", seed=4, tension=0.3)
+    foam = Foam.voronoi(50, "free", seed=4, T=0.3)
     foam.equilibrate()
     assert foam.energy == pytest.approx(2 * foam.pressures @ foam.areas, rel=1e-6)
 

@@ -82,7 +82,7 @@ def deform(foam: "Foam", gradient: Callable[[float], Floats], strain: float, ste
         network.positions = (network.positions - centre) @ change.T + centre
         network.lattice = change @ network.lattice
         pinned = edge_vertices(network) if network.boundary == "free" else None
-        report = equilibrate(network, foam.tension, foam.options, pinned)
+        report = equilibrate(network, foam.T, foam.options, pinned)
         events = Events()
         events.read(report)
         foam.count(events)

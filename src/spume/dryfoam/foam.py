@@ -27,16 +27,15 @@ def _positive(name: str, value: float) -> float:
 
 
 class Foam:
-    """A foam of films with tension T (= 2γ) [N], cells of given areas [m²] and gas that diffuses through the films.
+    """A foam of films with tension T (= 2γ) [N], cells of given areas [m²] and gas that diffuses through the films, by
+    K Δp per time and length of film, K in m²/(N s).
 
     Two-dimensional units: tension is energy per length of film [J/m = N], pressure is tension over radius [N/m].
     """
 
-    def __init__(
-        self, network: Network, tension: float = 1.0, diffusion: float = 1.0, options: Options | None = None
-    ) -> None:
-        self.tension = _positive("the film tension", tension)
-        self.diffusion = _positive("the diffusion constant", diffusion)
+    def __init__(self, network: Network, T: float = 1.0, K: float = 1.0, options: Options | None = None) -> None:
+        self.T = _positive("the film tension", T)
+        self.K = _positive("the diffusion constant", K)
         if np.any(network.targets <= 0):
             worst = int(np.argmin(network.targets))
             raise SceneError(
@@ -58,8 +57,8 @@ class Foam:
         cells: int,
         boundary: Boundary = "periodic",
         seed: int = 0,
-        tension: float = 1.0,
-        diffusion: float = 1.0,
+        T: float = 1.0,
+        K: float = 1.0,
         *,
         cell_area: float = 1.0,
         seeds: Seeds = "random",
@@ -88,24 +87,22 @@ class Foam:
             raise SceneError(f"the boundary of a dry foam is 'periodic' or 'free', found '{boundary}'")
         if polydispersity is not None:
             network.targets = _spread_areas(network.targets, polydispersity, generator)
-        return cls(network, tension, diffusion)
+        return cls(network, T, K)
 
     @classmethod
-    def hexagonal(
-        cls, columns: int, rows: int, tension: float = 1.0, diffusion: float = 1.0, *, cell_area: float = 1.0
-    ) -> "Foam":
+    def hexagonal(cls, columns: int, rows: int, T: float = 1.0, K: float = 1.0, *, cell_area: float = 1.0) -> "Foam":
         """A periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
         width = np.sqrt(2.0 * _positive("the cell area", cell_area) / np.sqrt(3.0))
         lattice = np.diag([columns * width, rows * width * np.sqrt(3.0) / 2.0])
-        return cls(start.periodic_voronoi(start.hexagonal_seeds(columns, rows), lattice), tension, diffusion)
+        return cls(start.periodic_voronoi(start.hexagonal_seeds(columns, rows), lattice), T, K)
 
     @classmethod
     def from_network(
         cls,
         positions: Floats,
         cells: Sequence[Sequence[int]],
-        tension: float = 1.0,
-        diffusion: float = 1.0,
+        T: float = 1.0,
+        K: float = 1.0,
         *,
         areas: Sequence[float] | Floats | None = None,
     ) -> "Foam":
@@ -118,7 +115,7 @@ class Foam:
             if len(areas) != network.cells:
                 raise SceneError(f"{len(areas)} areas are given for {network.cells} cells")
             network.targets = np.asarray(areas, dtype=float)
-        return cls(network, tension, diffusion)
+        return cls(network, T, K)
 
     @property
     def cells(self) -> int:
@@ -141,7 +138,7 @@ class Foam:
     @property
     def energy(self) -> float:
         """Tension times total film length [J/m]."""
-        return geometry.energy(self.network, self.tension)
+        return geometry.energy(self.network, self.T)
 
     @property
     def areas(self) -> Floats:
@@ -176,7 +173,7 @@ class Foam:
     @property
     def stress(self) -> Floats:
         """Average stress tensor [N/m], tension positive, shape (2, 2)."""
-        return geometry.stress(self.network, self.tension)
+        return geometry.stress(self.network, self.T)
 
     def validate(self) -> None:
         """Raise SceneError when an invariant of the network is broken."""
@@ -193,9 +190,9 @@ class Foam:
         if tolerance is not None:
             options = replace(options, tolerance=_positive("the tolerance", tolerance))
         if solver == "newton":
-            report = equilibrate(self.network, self.tension, options)
+            report = equilibrate(self.network, self.T, options)
         elif solver == "gauss-seidel":
-            report = equilibrate_by_blocks(self.network, self.tension, options)
+            report = equilibrate_by_blocks(self.network, self.T, options)
         else:
             raise SceneError(f"the solver of a dry foam is 'newton' or 'gauss-seidel', found '{solver}'")
         events = Events()
@@ -227,15 +224,15 @@ class Foam:
             raise SceneError(f"the duration must be positive, found {duration}")
         if not self.equilibrated:
             self.equilibrate()
-        rule = Coarsening(self.diffusion, event_tolerance, scheme)
+        rule = Coarsening(self.K, event_tolerance, scheme)
         total, steps = Events(), 0
         if scheme == "unit" and duration != round(duration) and np.isfinite(duration):
             raise SceneError(f"the unit scheme takes whole seconds, found a duration of {duration} s")
         while total.duration < duration and self.cells > until_cells and steps != most_steps:
             if scheme == "unit":
-                self.network, events = unit_step(self.network, self.tension, rule, self.options)
+                self.network, events = unit_step(self.network, self.T, rule, self.options)
             else:
-                self.network, events = step(self.network, duration - total.duration, self.tension, rule, self.options)
+                self.network, events = step(self.network, duration - total.duration, self.T, rule, self.options)
             steps += 1
             total.add(events)
             self.count(events)
