@@ -86,8 +86,8 @@ def taichi_step() -> float | None:
 
 
 def growth() -> list[dict]:
-    """Nanoseconds per point and step from a thousand to a million points, two threads, over the same 150 steps each; the
-    smaller ones, whose steps are short beside the machine's own unrest, are done several times, the best counts."""
+    """Nanoseconds per point and step from a thousand to a million points, two threads, over the same 150 steps each.
+    The smaller ones, whose steps are short beside the machine's own unrest, are done several times, the best counts."""
     rows = []
     for per_axis, times in ((10, 12), (22, 12), (46, 4), (100, 2)):
         rate = 0.0
