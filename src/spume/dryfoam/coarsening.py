@@ -31,7 +31,7 @@ class Coarsening:
     """How time steps are taken."""
 
     diffusion: float
-    """K: area of gas through a film per time, length and pressure difference [m³/(N s)]."""
+    """K: area of gas through a film per time, length and pressure difference [m²/(N s)]."""
     event_tolerance: float = 0.005
     """Events (T1, T2) are located in time within this times ⟨A⟩/(K T); events closer together happen at once."""
     scheme: Scheme = "adaptive"

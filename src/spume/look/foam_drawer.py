@@ -6,6 +6,7 @@ from typing import get_args
 
 import numpy as np
 
+from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.network import Network
 from spume.dryfoam.picture import Shading, draw
 from spume.errors import SceneError
@@ -64,8 +65,8 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
         raise SceneError(f"'{run.path}' is a dry foam, and --beauty is for runs of points in space; leave it out")
     corners = []
     for number in {0, len(run) - 1}:
-        shown = network(run, number)
-        corners.append((shown.positions.min(axis=0), shown.positions.max(axis=0)))
+        outlines = np.concatenate(cell_outlines(network(run, number)))
+        corners.append((outlines.min(axis=0), outlines.max(axis=0)))
     lower = np.min([low for low, _ in corners], axis=0)
     upper = np.max([high for _, high in corners], axis=0)
     pad = MARGIN * float(np.max(upper - lower))

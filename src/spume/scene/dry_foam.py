@@ -37,7 +37,7 @@ class FoamTable(Table):
 class CoarseningTable(Table):
     """Diffusion of gas through the films."""
 
-    diffusion: Positive = Field(description="gas through a film per time, length and pressure difference, K [m³/(N s)]")
+    diffusion: Positive = Field(description="gas through a film per time, length and pressure difference, K [m²/(N s)]")
     scheme: Literal["adaptive", "unit"] = Field(
         default="adaptive", description="steps to the next event, or unit time steps of von Neumann's law [DryFoam]"
     )
