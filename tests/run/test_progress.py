@@ -5,7 +5,7 @@ import io
 import pytest
 
 from spume.run.method import Progress
-from spume.run.progress import COMPILING, Live, Plain, display_for, readable_time
+from spume.run.progress import COMPILING, Live, Pace, Plain, display_for, readable_time
 
 
 class Terminal(io.StringIO):
@@ -54,3 +54,12 @@ def test_the_live_line_tells_the_same():
 )
 def test_times_are_written_as_a_person_reads_them(seconds, text):
     assert readable_time(seconds) == text
+
+
+def test_time_left_follows_what_the_method_says_is_done(monkeypatch):
+    now = iter([0.0, 10.0])
+    monkeypatch.setattr("spume.run.progress.time.monotonic", lambda: next(now))
+    pace = Pace(duration=100.0)
+    pace.step(Progress(time=0.0, points=10, steps=1, dt=0.1, done=0.0))
+    pace.step(Progress(time=1.0, points=5, steps=2, dt=0.1, done=0.5))
+    assert pace.text(1, 4).endswith("10 s left")

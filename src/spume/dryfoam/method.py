@@ -63,8 +63,7 @@ class DryFoamMethod:
         """The cost of `scene`, from the law of growth ⟨A⟩ = A0 + 1.2 K T t."""
         cells, steps, work = float(scene.foam.cells), 0.0, 30.0 * scene.foam.cells
         if scene.coarsening is not None:
-            per_mean_area = 1.2 * scene.coarsening.diffusion * scene.foam.tension / scene.foam.cell_area
-            least = max(scene.coarsening.until_cells, cells / (1.0 + per_mean_area * scene.duration))
+            least = _least_cells(scene)
             steps = np.log(cells / least) / (1.2 * scene.coarsening.event_tolerance)
             work += (cells - least) / (1.2 * scene.coarsening.event_tolerance)
         if scene.deformation is not None:
@@ -83,8 +82,15 @@ class DryFoamMethod:
                 return False
             self._step(min(until, self._next_collapse()))
             self._burst()
-            report(Progress(self.time, self.foam.cells, self.steps, self.last_step))
+            report(Progress(self.time, self.foam.cells, self.steps, self.last_step, self._done()))
         return True
+
+    def _done(self) -> float | None:
+        """Steps follow the cells that vanish; so does the work, as a step costs in proportion to the cells."""
+        if self.scene.coarsening is None:
+            return None
+        cells, least = float(self.scene.foam.cells), _least_cells(self.scene)
+        return min(1.0, (cells - self.foam.cells) / (cells - least)) if cells > least else None
 
     def _next_collapse(self) -> float:
         return min((entry.time for entry in self.scene.collapse if entry.time > self.time), default=np.inf)
@@ -160,3 +166,10 @@ def _signed_distance(shape: Any) -> Callable[[NDArray[np.float64]], NDArray[np.f
 
     program = compile_shape(shape, 2)
     return lambda points: distances(program, points)
+
+
+def _least_cells(scene: "DryFoamScene") -> float:
+    """Cells at the end of a coarsening scene, by the law of growth ⟨A⟩ = A0 + 1.2 K T t."""
+    assert scene.coarsening is not None
+    per_mean_area = 1.2 * scene.coarsening.diffusion * scene.foam.tension / scene.foam.cell_area
+    return max(scene.coarsening.until_cells, scene.foam.cells / (1.0 + per_mean_area * scene.duration))

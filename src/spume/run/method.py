@@ -32,6 +32,8 @@ class Progress:
     """Steps since the start of the simulation."""
     dt: float
     """Last time step [s]."""
+    done: float | None = None
+    """Part of the work that is done, 0 to 1, where it does not go with the simulated time."""
 
 
 @dataclass(frozen=True)

@@ -53,16 +53,15 @@ class Silent:
 class Pace:
     """Speed and time left, from the steps made since the run (or the resumed part of it) began."""
 
-    def __init__(self, start: float, duration: float) -> None:
-        self._start, self._duration = start, duration
-        self._first: tuple[float, int] | None = None
+    def __init__(self, duration: float) -> None:
+        self._duration = duration
+        self._first: tuple[float, Progress] | None = None
         self.latest: Progress | None = None
 
     def step(self, progress: Progress) -> None:
         """Count a step. The first one is left out of the speed: it may have waited for the compiler."""
         if self._first is None:
-            self._first = (time.monotonic(), progress.steps)
-            self._start = progress.time
+            self._first = (time.monotonic(), progress)
         self.latest = progress
 
     def text(self, frame: int, last: int) -> str:
@@ -70,15 +69,18 @@ class Pace:
         line = f"frame {frame}/{last}"
         if self.latest is None or self._first is None:
             return line
-        began, steps = self._first
+        began, first = self._first
         elapsed = max(time.monotonic() - began, 1e-9)
         line += f"  t = {self.latest.time:.4g} s  {self.latest.points:,} points"
-        if self.latest.steps > steps:
-            line += f"  {(self.latest.steps - steps) / elapsed:.3g} steps/s"
-        if self.latest.time > self._start:
-            left = elapsed * (self._duration - self.latest.time) / (self.latest.time - self._start)
-            line += f"  {readable_time(left)} left"
+        if self.latest.steps > first.steps:
+            line += f"  {(self.latest.steps - first.steps) / elapsed:.3g} steps/s"
+        now, then = self._done(self.latest), self._done(first)
+        if now > then:
+            line += f"  {readable_time(elapsed * (1.0 - now) / (now - then))} left"
         return line
+
+    def _done(self, progress: Progress) -> float:
+        return progress.time / self._duration if progress.done is None else progress.done
 
 
 class Plain:
@@ -91,7 +93,7 @@ class Plain:
 
     def begin(self, first: int, last: int, start: float, duration: float) -> None:
         self._last = last
-        self._pace = Pace(start, duration)
+        self._pace = Pace(duration)
 
     def compiling(self, kernel: str) -> None:
         if not self._compiling:
@@ -129,7 +131,7 @@ class Live:
 
     def begin(self, first: int, last: int, start: float, duration: float) -> None:
         self._frame, self._last = first, last
-        self._pace = Pace(start, duration)
+        self._pace = Pace(duration)
         self._bar.update(self._task, total=duration, completed=start)
         self._bar.start()
 
