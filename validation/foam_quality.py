@@ -98,9 +98,11 @@ def judge(run: Run, found: dict[str, Any]) -> Outcome:
         )
         every = np.concatenate(looked)
         last_look = max(time for time, d in zip(found["time"], found["densities"]) if len(d) >= FEWEST)
+        all_thick = len(looked) == len(found["densities"])
+        others = "" if all_thick else "; in the others every piece is too thin for an interior at this cell"
         outcome.notes.append(
             f"{len(looked)} of the {len(found['densities'])} frames looked at, the last at {last_look:g} s, have "
-            f"{FEWEST} interior nodes or more; in the others every piece is too thin for an interior at this cell. "
+            f"{FEWEST} interior nodes or more{others}. "
             f"Least and greatest density of an interior node: {every.min():.1f} and {every.max():.1f} kg/m³ "
             "(the paper: 18.0 and 93.5)."
         )
