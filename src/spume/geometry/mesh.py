@@ -71,7 +71,7 @@ def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
     trimesh = _extra("trimesh")
     try:
         mesh = trimesh.load(path, force="mesh", process=True)
-    except Exception as error:
+    except Exception as error:  # trimesh lets through whatever the reader of a format raises
         raise SceneError(f"the mesh file '{path}' cannot be read: {error}") from None
     if len(getattr(mesh, "faces", ())) == 0:
         raise SceneError(f"the mesh file '{path}' holds no triangles")

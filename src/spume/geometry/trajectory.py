@@ -215,7 +215,8 @@ def _angular_velocity(theta: Triple, rate: Triple) -> Triple:
         b = (angle - math.sin(angle)) / angle**3
     once = _cross(theta, rate)
     twice = _cross(theta, once)
-    return tuple(r + a * c + b * d for r, c, d in zip(rate, once, twice))  # type: ignore[return-value]
+    x, y, z = (r + a * c + b * d for r, c, d in zip(rate, once, twice))
+    return x, y, z
 
 
 def _times(R: Matrix, u: Triple) -> Triple:

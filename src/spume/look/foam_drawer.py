@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import get_args
+from typing import cast, get_args
 
 import numpy as np
 
@@ -70,5 +70,6 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     lower = np.min([low for low, _ in corners], axis=0)
     upper = np.max([high for _, high in corners], axis=0)
     pad = MARGIN * float(np.max(upper - lower))
-    low, high = lower - pad, upper + pad
-    return FoamDrawer(run.path, options, shading, (low[0], low[1]), (high[0], high[1]))  # type: ignore[arg-type]
+    left, bottom = map(float, lower - pad)
+    right, top = map(float, upper + pad)
+    return FoamDrawer(run.path, options, cast(Shading, shading), (left, bottom), (right, top))

@@ -108,7 +108,7 @@ def use_threads(threads: int | None) -> None:
         return
     import numba
 
-    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at run time
     if not 1 <= threads <= most:
         raise SceneError(f"--threads {threads}: this machine has 1 to {most} threads to give")
     numba.set_num_threads(threads)
