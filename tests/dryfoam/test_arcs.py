@@ -50,13 +50,13 @@ def test_film_energy_derivatives():
     e = 1e-6
 
     def value(d, theta):
-        return film_energy(math.hypot(*d), theta, tension, dp)[0]
+        return film_energy(math.hypot(*d), arc_factors(theta), tension, dp)[0]
 
     def gradient(d, theta):
-        return film_energy(math.hypot(*d), theta, tension, dp)[1] * d
+        return film_energy(math.hypot(*d), arc_factors(theta), tension, dp)[1] * d
 
     c = math.hypot(*d)
-    _, g, f_theta, h_cc, h, f_tt = film_energy(c, theta, tension, dp)
+    _, g, f_theta, h_cc, h, f_tt = film_energy(c, arc_factors(theta), tension, dp)
     for k in range(2):
         step = e * np.eye(2)[k]
         assert (value(d + step, theta) - value(d - step, theta)) / (2 * e) == pytest.approx(g * d[k], abs=1e-8)
@@ -64,5 +64,5 @@ def test_film_energy_derivatives():
         assert column == pytest.approx((g * np.eye(2) + h_cc * np.outer(d, d))[:, k], abs=1e-8)
     assert (value(d, theta + e) - value(d, theta - e)) / (2 * e) == pytest.approx(f_theta, abs=1e-8)
     assert (gradient(d, theta + e) - gradient(d, theta - e)) / (2 * e) == pytest.approx(h * d, abs=1e-8)
-    bend = [film_energy(c, theta + s, tension, dp)[2] for s in (-e, e)]
+    bend = [film_energy(c, arc_factors(theta + s), tension, dp)[2] for s in (-e, e)]
     assert (bend[1] - bend[0]) / (2 * e) == pytest.approx(f_tt, abs=1e-8)

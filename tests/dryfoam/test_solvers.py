@@ -29,7 +29,7 @@ def test_factorisation_by_dissection_solves_the_newton_system(boundary):
     n = foam.network
     region = Region(n)
     residual = Residual(n, 1.0, region)
-    system = NewtonSystem(n, 1.0, region, residual, np.full(n.vertices, 1e-2), np.full(n.cells, 1e-3))
+    system = NewtonSystem(n, region, residual, np.full(n.vertices, 1e-2), np.full(n.cells, 1e-3))
     right = np.random.default_rng(0).normal(size=system.size)
     solution = _elimination(system).factorize(system.matrix).solve(right)
     # no pivoting: rounding grows with the condition number, here below 1e6

@@ -64,13 +64,14 @@ def arc_factors(theta):
 
 
 @compiled
-def film_energy(c, theta, tension, dp):
-    """Energy T ℓ - Δp s of a film and all its first and second derivatives, Δp the pressure on its left minus right:
+def film_energy(c, factors, tension, dp):
+    """Energy T ℓ - Δp s of a film and all its first and second derivatives, Δp the pressure on its left minus right,
+    from its chord and its `arc_factors`:
 
     (value, g, f_θ, H_cc, h, f_θθ), where the gradient to the chord vector d is g d, the Hessian to it is
     g I + H_cc d dᵀ, and the mixed derivative to d and θ is h d.
     """
-    L, dL, ddL, S, dS, ddS = arc_factors(theta)
+    L, dL, ddL, S, dS, ddS = factors
     cc = c * c
     value = tension * c * L - dp * cc * S
     g = tension * L / c - 2 * dp * S

@@ -65,7 +65,7 @@ def share_area(network: Network, index: int) -> None:
     the free edge it leaves the foam."""
     n = network
     films = np.flatnonzero(n.cell == index)
-    lengths = film_lengths(n)[films >> 1]
+    lengths = film_lengths(n, films >> 1)
     others = n.cell[films ^ 1]
     lengths = np.where(others == index, 0.0, lengths)
     share = n.targets[index] * lengths / lengths.sum()

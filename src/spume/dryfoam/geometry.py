@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from spume.dryfoam.arcs import arc_factors
-from spume.dryfoam.network import Floats, Integers, Network
+from spume.dryfoam.network import ALL, Floats, Integers, Network
 from spume.numerics.jit import compiled
 
 
@@ -81,10 +81,11 @@ def cell_areas(network: Network) -> Floats:
     return areas
 
 
-def film_lengths(network: Network) -> Floats:
-    """Arc length of each film [m], shape (E,)."""
-    lengths = np.empty(network.films)
-    _film_length_kernel(network.chords(), network.half_angles, lengths)
+def film_lengths(network: Network, films: slice | Integers = ALL) -> Floats:
+    """Arc length of each film, or of those chosen [m], shape (E,)."""
+    half_angles = network.half_angles[films]
+    lengths = np.empty(len(half_angles))
+    _film_length_kernel(network.chords(films), half_angles, lengths)
     return lengths
 
 

@@ -4,8 +4,10 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import SuperLU, splu
 
+from spume.dryfoam.curve import unit_places
 from spume.dryfoam.multifrontal import Elimination, Factor
 from spume.dryfoam.network import Floats
+from spume.dryfoam.pattern import Pattern
 from spume.dryfoam.system import NewtonSystem
 
 SMALL = 150
@@ -19,7 +21,7 @@ class Solver:
     def __init__(self) -> None:
         self.elimination: Elimination | None = None
         self.factor: Factor | SuperLU | None = None
-        self.pattern: tuple[np.ndarray, np.ndarray] | None = None
+        self.pattern: Pattern | None = None
         self.factorizations = 0
 
     def solve(self, system: NewtonSystem, right: Floats) -> Floats:
@@ -27,17 +29,14 @@ class Solver:
         self.factorizations += 1
         matrix = system.matrix
         if system.size > SMALL:
-            same = self.pattern is not None and all(
-                np.array_equal(old, new) for old, new in zip(self.pattern, (matrix.indptr, matrix.indices), strict=True)
-            )
-            if not same or self.elimination is None:
+            if self.elimination is None or self.pattern is not system.pattern:
                 self.elimination = _elimination(system)
-                self.pattern = (matrix.indptr, matrix.indices)
+                self.pattern = system.pattern
             self.factor = self.elimination.factorize(matrix)
             solution = _refined(matrix, right, self.factor, 3, 1e-7)
             if solution is not None:  # else a pivot was too small for elimination without exchange
                 return solution
-        self.factor = splu(matrix)
+        self.factor = splu(matrix.copy())  # which sorts the columns in place, that others share
         return self.factor.solve(right)
 
     def again(self, right: Floats) -> Floats:
@@ -70,14 +69,12 @@ def _elimination(system: NewtonSystem) -> Elimination:
     """Order of elimination by the places of vertices and cells; half angles that are unknowns come last."""
     n, r = system.network, system.region
     vertices, cells = len(r.vertices), len(r.cells)
-    nodes = system.size - vertices
+    nodes = system.pattern.nodes
     places = np.zeros((nodes, 2))
     places[:vertices] = n.positions[r.vertices]
     places[vertices : vertices + cells] = n.positions[n.origin[r.first]]
     if n.boundary == "periodic":
-        inverse = np.linalg.inv(n.lattice)
-        parts = places[:, :1] * inverse[:, 0] + places[:, 1:] * inverse[:, 1]
-        places = parts - np.floor(parts)
+        places = unit_places(places, n.lattice)
     last = np.zeros(nodes, dtype=np.bool_)
     last[vertices + cells :] = True
-    return Elimination(system.matrix, vertices, places, last)
+    return Elimination(system.pattern, places, last)

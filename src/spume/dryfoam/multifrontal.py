@@ -7,32 +7,18 @@ pressures), so that every order of elimination works; the caller checks the resi
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 
 from spume.dryfoam.dissection import dissect
-from spume.dryfoam.network import Floats, Integers
+from spume.dryfoam.network import Floats
+from spume.dryfoam.pattern import Pattern
 from spume.numerics.jit import compiled
 
 PANEL = 32
 """Columns eliminated together."""
 COLUMNS = 96
 """Columns updated together: 96 rows of a panel fill most of the nearest cache."""
-
-
-@compiled
-def _node_graph(indptr, indices, vertices, nodes, starts, neighbours):
-    """Adjacency of vertices (two unknowns each) and further nodes (one each), from the pattern of the matrix."""
-    n = 0
-    for i in range(nodes):
-        starts[i] = n
-        column = 2 * i if i < vertices else i + vertices
-        for p in range(indptr[column], indptr[column + 1]):
-            r = indices[p]
-            j = r // 2 if r < 2 * vertices else r - vertices
-            if j != i and (r >= 2 * vertices or r % 2 == 0):
-                neighbours[n] = j
-                n += 1
-    starts[nodes] = n
 
 
 @compiled
@@ -295,21 +281,18 @@ def _substitute(begin, end, order, border_start, border, factor_start, factor, x
 
 
 class Elimination:
-    """Order of elimination and fronts of a pattern: 2 unknowns for each of the first `vertices` nodes, 1 for the rest.
+    """Order of elimination and fronts of a pattern.
 
-    `places` (n, 2): coordinates of the nodes; `last` (n,): nodes to be eliminated with the root.
+    `places` (n, 2): coordinates of its nodes; `last` (n,): nodes to be eliminated with the root.
     """
 
-    def __init__(self, matrix: csc_matrix, vertices: int, places: Floats, last: Integers) -> None:
-        nodes = len(places)
-        starts, neighbours = np.empty(nodes + 1, dtype=np.int64), np.empty(matrix.nnz, dtype=np.int64)
-        _node_graph(matrix.indptr, matrix.indices, vertices, nodes, starts, neighbours)
-        neighbours = neighbours[: starts[-1]]
+    def __init__(self, pattern: Pattern, places: Floats, last: NDArray[np.bool_]) -> None:
+        nodes, vertices = pattern.nodes, pattern.vertices
         weight = np.where(np.arange(nodes) < vertices, 2, 1)
         perm = np.empty(nodes, dtype=np.int64)
         begin, end = np.empty(2 * nodes + 2, dtype=np.int64), np.empty(2 * nodes + 2, dtype=np.int64)
         left, right = np.empty_like(begin), np.empty_like(begin)
-        parts = dissect(places, weight, starts, neighbours, last, perm, begin, end, left, right)
+        parts = dissect(places, weight, pattern.starts, pattern.neighbours, last, perm, begin, end, left, right)
         begin, end, self.left, self.right = begin[:parts], end[:parts], left[:parts], right[:parts]
         self.order = np.lexsort((-np.arange(parts), end))
         width = weight[perm]
@@ -325,7 +308,7 @@ class Elimination:
         while True:
             self.border = np.empty(room, dtype=np.int64)
             total, self.largest, self.stack = _symbolic(
-                matrix.indptr, matrix.indices, self.place, self.unknown, self.begin, self.end, self.order,
+                pattern.indptr, pattern.indices, self.place, self.unknown, self.begin, self.end, self.order,
                 self.left, self.right, self.border_start, self.border, grow,
             )  # fmt: skip
             if total >= 0:

@@ -17,6 +17,7 @@ from spume.numerics.jit import compiled
 
 OUTSIDE = -1
 DEAD = -2
+ALL = slice(None)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -67,15 +68,15 @@ class Network:
     def copy(self) -> "Network":
         return Network(**{f.name: getattr(self, f.name).copy() for f in fields(self)})
 
-    def chords(self) -> Floats:
+    def chords(self, films: slice | Integers = ALL) -> Floats:
         """Vector from the start to the end of each film's half-edge 2e [m], shape (E, 2)."""
-        a, b = self.origin[0::2], self.origin[1::2]
-        return self.positions[b] - self.positions[a] + self.translations()
+        a, b = self.origin[0::2][films], self.origin[1::2][films]
+        return self.positions[b] - self.positions[a] + self.translations(films)
 
-    def translations(self) -> Floats:
+    def translations(self, films: slice | Integers = ALL) -> Floats:
         """Lattice translation of each film's half-edge 2e [m], shape (E, 2)."""
         # written out: threads of a linear algebra library would cost more than they save
-        s, l = self.shift[0::2], self.lattice
+        s, l = self.shift[0::2][films], self.lattice
         return np.stack([l[0, 0] * s[:, 0] + l[0, 1] * s[:, 1], l[1, 0] * s[:, 0] + l[1, 1] * s[:, 1]], axis=1)
 
     def sides(self) -> Integers:

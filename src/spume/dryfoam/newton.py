@@ -13,6 +13,7 @@ import numpy as np
 from spume.dryfoam.geometry import half_edge_vector
 from spume.dryfoam.linear import Solver
 from spume.dryfoam.network import Floats, Integers, Network
+from spume.dryfoam.pattern import Pattern
 from spume.dryfoam.region import Region
 from spume.dryfoam.settling import flip_or_hold
 from spume.dryfoam.system import NewtonSystem, Residual
@@ -107,11 +108,12 @@ class Newton:
         self.flips_of = flips_of
         self.solver = Solver()
         self.system: NewtonSystem | None = None
+        self.pattern: Pattern | None = None
         self.last_error = np.inf
         self._take(region)
 
     def _take(self, region: Region) -> None:
-        self.region = region
+        self.region, self.pattern = region, None
         self.busy = np.zeros(len(region.vertices), dtype=np.bool_)
         self.flip_below, self.reach = np.empty(len(region.films)), np.empty(len(region.vertices))
 
@@ -141,7 +143,8 @@ class Newton:
         softness = (1e-10 + 0.3 * imbalance(worst)) * residual.size**3 / tension
         # a factor of a state that is near may serve once more whatever this step does, a damped one may not
         self.last_error = np.inf if error < NEAR else 0.0
-        self.system = NewtonSystem(n, tension, r, residual, damping, softness)
+        self.system = NewtonSystem(n, r, residual, damping, softness, self.pattern)
+        self.pattern = self.system.pattern
         return self.solver.solve(self.system, self.system.right(residual))
 
     def step(self, residual: Residual) -> int:

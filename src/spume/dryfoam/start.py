@@ -10,6 +10,7 @@ from scipy.optimize import brentq
 from scipy.spatial import Delaunay, cKDTree
 
 from spume.dryfoam.arcs import arc_factors
+from spume.dryfoam.curve import along_curve
 from spume.dryfoam.geometry import cell_areas
 from spume.dryfoam.network import DEAD, OUTSIDE, Floats, Integers, Network, compact, validate
 from spume.errors import SceneError
@@ -90,7 +91,10 @@ def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lat
 
 
 def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
-    """Voronoi network of `seeds` (N, 2), in fractions of the box, repeated along the columns of `lattice` [m]."""
+    """Voronoi network of `seeds` (N, 2), in fractions of the box, repeated along the columns of `lattice` [m].
+
+    The label of a cell is the number of its seed.
+    """
     count = len(seeds)
     margin = 1.0 if count < 400 else 12.0 / np.sqrt(count)
     shifts = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
@@ -119,6 +123,7 @@ def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
     corners, corner_offset = corners[touching][chosen], corner_offset[touching][chosen]
     at = (seeds[corners] + corner_offset) @ lattice.T
     network = _dual(_circumcentres(at[:, 0], at[:, 1], at[:, 2]), corners, corner_offset, count, lattice.astype(float))
+    network = along_curve(network)
     network.targets = cell_areas(network)
     validate(network, network.targets)
     return network
@@ -127,7 +132,8 @@ def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
 def free_voronoi(seeds: Floats, distance: SignedDistance) -> Network:
     """Voronoi network of `seeds` (N, 2) [m] inside the shape of `distance`, with the outside around it.
 
-    The seeds are mirrored in the shape's edge; the cells of the images together are the outside.
+    The seeds are mirrored in the shape's edge; the cells of the images together are the outside. The label of a cell
+    is the number of its seed.
     """
     count = len(seeds)
     depth = distance(seeds)
@@ -147,7 +153,7 @@ def free_voronoi(seeds: Floats, distance: SignedDistance) -> Network:
     used = np.any(triangles < count, axis=1)
     at = points[triangles]
     keep_all = _open_dual(_circumcentres(at[used, 0], at[used, 1], at[used, 2]), triangles[used], count)
-    network = _dissolve(keep_all)
+    network = along_curve(_dissolve(keep_all))
     network.targets = cell_areas(network)
     validate(network, network.targets)
     return network

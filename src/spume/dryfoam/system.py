@@ -14,15 +14,14 @@ from scipy.sparse import csc_matrix
 from spume.dryfoam.arcs import arc_factors, film_energy
 from spume.dryfoam.geometry import area_with_segments, half_edge_vector
 from spume.dryfoam.network import Floats, Integers, Network
+from spume.dryfoam.pattern import ENDS, Pattern, film_nodes, offset
 from spume.dryfoam.region import Mask, Region
 from spume.numerics.jit import compiled
 
 # Second derivatives are taken at the pressure difference that the film's own curvature implies, 2T sin θ / c: the same
-# in equilibrium, and never of the wrong sign far from it. ∂²/∂θ² is then 2 cos θ T c S'; films with 2 cos θ below this
+# in equilibrium, and never of the wrong sign far from it. ∂²/∂θ² is then 2 cos θ T c S'; films with 2 cos θ below 0.3
 # keep their half angle as an unknown.
-EXPLICIT = 0.3
-ENTRIES = 49
-"""Room for the matrix entries of one film: up to 4 coordinates, 2 pressures and a half angle, squared."""
+EXPLICIT = math.acos(0.15)
 
 
 @compiled
@@ -35,18 +34,23 @@ def _difference(e, cell, pressures):
 @compiled
 def residual_kernel(
     films, vertex_index, positions, half_angles, origin, cell, shift, lattice, pressures, tension,
-    force, bend, chords, lengths, segments,
+    force, bend, chords, lengths, segments, second,
 ):  # fmt: skip
     """Derivative to the positions of the indexed vertices (V, 2) and, per film of `films`, to its half angle, with its
-    chord vector, chord [m] and the area of its segment [m²]."""
+    chord vector d, chord [m] and the area of its segment [m²].
+
+    `second` (E, 6) holds the second derivatives (g, h_cc, h, f_θθ, p_d, p_θ) of each film: g I + h_cc d dᵀ to the
+    chord, h d to chord and half angle, f_θθ to the half angle, p_d d to chord and Δp, p_θ to half angle and Δp.
+    """
     force[:] = 0.0
     for k in range(len(films)):
         e = films[k]
+        theta = half_angles[e]
         dp = _difference(e, cell, pressures)
         dx, dy = half_edge_vector(2 * e, positions, origin, shift, lattice)
         c = math.sqrt(dx * dx + dy * dy)
-        L, dL, _, S, dS, _ = arc_factors(half_angles[e])
-        g = tension * L / c - 2.0 * dp * S
+        factors = arc_factors(theta)
+        _, g, bend[k], _, _, _ = film_energy(c, factors, tension, dp)
         a, b = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
         # the polygon under the chord adds (dy, -dx)/2 to the left cell's area gradient at both ends
         if a >= 0:
@@ -55,7 +59,11 @@ def residual_kernel(
         if b >= 0:
             force[b, 0] += g * dx - 0.5 * dp * dy
             force[b, 1] += g * dy + 0.5 * dp * dx
-        bend[k] = tension * c * dL - dp * c * c * dS
+        _, second[k, 0], _, second[k, 1], second[k, 2], second[k, 3] = film_energy(
+            c, factors, tension, 2.0 * tension * math.sin(theta) / c
+        )
+        S, dS = factors[3], factors[4]
+        second[k, 4], second[k, 5] = -2.0 * S, -c * c * dS
         segments[k] = c * c * S
         chords[k, 0], chords[k, 1], lengths[k] = dx, dy, c
 
@@ -67,129 +75,103 @@ def area_kernel(first, segments, film_index, positions, origin, next_, shift, la
 
 
 @compiled
-def _unknowns(e, number, origin, cell, vertex_index, cell_index, vertices, cells, vars_):
-    """Numbers of the unknowns that film e couples, -1 for what stands still: 2 v + k for coordinate k of vertex v,
-    2 V + f for the pressure of cell f, 2 V + F + `number` for its own half angle where that is not negative."""
-    a, b = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
-    i, j = cell[2 * e], cell[2 * e + 1]
-    for k in range(2):
-        vars_[k] = 2 * a + k if a >= 0 else -1
-        vars_[2 + k] = 2 * b + k if b >= 0 else -1
-    vars_[4] = 2 * vertices + cell_index[i] if i >= 0 and cell_index[i] >= 0 else -1
-    vars_[5] = 2 * vertices + cell_index[j] if j >= 0 and cell_index[j] >= 0 else -1
-    vars_[6] = 2 * vertices + cells + number if number >= 0 else -1
+def _film_matrix(dx, dy, dp, second, explicit, m):
+    """Second derivatives of a film to the coordinates of its ends, the pressures left and right and its half angle, the
+    upper triangle of m (7, 7). The half angle is condensed unless explicit."""
+    g, h_cc, h, f_tt, p_d, p_t = second
+    pp = 0.0
+    if not explicit:
+        h_cc -= h * h / f_tt
+        p_d -= h * p_t / f_tt
+        pp = -p_t * p_t / f_tt
+    xx, xy, yy = g + h_cc * dx * dx, h_cc * dx * dy, g + h_cc * dy * dy
+    px, py = p_d * dx, p_d * dy
+    m[0, 0], m[0, 1], m[1, 1] = xx, xy, yy
+    m[2, 2], m[2, 3], m[3, 3] = xx, xy, yy
+    m[0, 2], m[1, 3] = -xx, -yy
+    m[0, 3], m[1, 2] = -xy - 0.5 * dp, -xy + 0.5 * dp
+    m[0, 4], m[1, 4] = -px - 0.5 * dy, -py + 0.5 * dx
+    m[2, 4], m[3, 4] = px - 0.5 * dy, py + 0.5 * dx
+    for k in range(4):
+        m[k, 5] = -m[k, 4]
+    m[4, 4], m[5, 5], m[4, 5] = pp, pp, -pp
+    if explicit:
+        m[0, 6], m[1, 6], m[2, 6], m[3, 6] = -h * dx, -h * dy, h * dx, h * dy
+        m[4, 6], m[5, 6] = p_t, -p_t
+        m[6, 6] = f_tt
 
 
 @compiled
 def assemble_kernel(
-    films, extra, chords, half_angles, origin, cell, pressures, vertex_index, cell_index, tension, damping, softness,
-    rows, columns, values,
+    films, extra, chords, second, origin, cell, pressures, vertex_index, cell_index, damping, softness,
+    starts, neighbours, below, indptr, data,
 ):  # fmt: skip
-    """Entries of the Newton matrix, rows and columns numbered as in `_unknowns`; returns how many."""
-    n, vertices, cells = 0, len(damping), len(softness)
-    vars_ = np.empty(7, dtype=np.int64)
-    row = np.empty((7, 7))
+    """Values of the Newton matrix in the columns of its pattern."""
+    vertices, cells = len(damping), len(softness)
+    nodes = np.empty(ENDS, dtype=np.int64)
+    m = np.empty((7, 7))
+    begin, wide = (0, 2, 4, 5, 6), (2, 2, 1, 1, 1)
+    data[:] = 0.0
     for q in range(len(films)):
         e = films[q]
-        dp = _difference(e, cell, pressures)
-        dx, dy = chords[q, 0], chords[q, 1]
-        c = math.sqrt(dx * dx + dy * dy)
-        theta = half_angles[e]
-        _, _, _, S, dS, _ = arc_factors(theta)
-        _, g, _, h_cc, h, f_tt = film_energy(c, theta, tension, 2.0 * tension * math.sin(theta) / c)
-        # second derivatives to the chord, to (chord, Δp) and to Δp; the half angle condensed unless explicit
-        hd = h_cc
-        dp_chord = -2.0 * S
-        t_p = -c * c * dS
-        pp = 0.0
-        explicit = extra[q] >= 0
-        if not explicit:
-            hd -= h * h / f_tt
-            dp_chord -= h * t_p / f_tt
-            pp = -t_p * t_p / f_tt
-        xx, xy, yy = g + hd * dx * dx, hd * dx * dy, g + hd * dy * dy
-        px, py = dp_chord * dx, dp_chord * dy
-        _unknowns(e, extra[q], origin, cell, vertex_index, cell_index, vertices, cells, vars_)
-        row[:] = 0.0
-        row[0, 0], row[0, 1], row[1, 1] = xx, xy, yy
-        row[2, 2], row[2, 3], row[3, 3] = xx, xy, yy
-        row[0, 2], row[1, 3] = -xx, -yy
-        row[0, 3], row[1, 2] = -xy - 0.5 * dp, -xy + 0.5 * dp
-        row[0, 4], row[1, 4] = -px - 0.5 * dy, -py + 0.5 * dx
-        row[2, 4], row[3, 4] = px - 0.5 * dy, py + 0.5 * dx
-        for k in range(4):
-            row[k, 5] = -row[k, 4]
-        row[4, 4], row[5, 5], row[4, 5] = pp, pp, -pp
-        if explicit:
-            row[0, 6], row[1, 6], row[2, 6], row[3, 6] = -h * dx, -h * dy, h * dx, h * dy
-            row[4, 6], row[5, 6] = t_p, -t_p
-            row[6, 6] = f_tt
-        for k in range(7):
-            if vars_[k] < 0:
+        film_nodes(e, extra[q], origin, cell, vertex_index, cell_index, vertices, cells, nodes)
+        film = second[q, 0], second[q, 1], second[q, 2], second[q, 3], second[q, 4], second[q, 5]
+        _film_matrix(chords[q, 0], chords[q, 1], _difference(e, cell, pressures), film, extra[q] >= 0, m)
+        for k in range(ENDS):
+            i = nodes[k]
+            if i < 0:
                 continue
-            for m in range(k, 7):
-                if vars_[m] < 0:
+            column = 2 * i if i < vertices else i + vertices
+            for l in range(ENDS):
+                if nodes[l] < 0:
                     continue
-                rows[n], columns[n], values[n] = vars_[k], vars_[m], row[k, m]
-                n += 1
-                if m != k:
-                    rows[n], columns[n], values[n] = vars_[m], vars_[k], row[k, m]
-                    n += 1
-    for v in range(2 * vertices):
-        rows[n], columns[n], values[n] = v, v, damping[v // 2]
-        n += 1
+                at = offset(i, nodes[l], starts, neighbours, below)
+                for b in range(wide[k]):
+                    for a in range(wide[l]):
+                        row, col = begin[l] + a, begin[k] + b
+                        data[indptr[column + b] + at + a] += m[min(row, col), max(row, col)]
+    for v in range(vertices):
+        data[indptr[2 * v]] += damping[v]
+        data[indptr[2 * v + 1] + 1] += damping[v]
     for f in range(cells):
-        rows[n], columns[n], values[n] = 2 * vertices + f, 2 * vertices + f, -softness[f]
-        n += 1
-    return n
+        data[indptr[2 * vertices + f]] -= softness[f]
 
 
 @compiled
-def right_kernel(
-    films, extra, chords, half_angles, origin, cell, pressures, vertex_index, cell_index, tension, vertices, cells,
-    right,
-):  # fmt: skip
+def right_kernel(films, extra, chords, bend, second, origin, cell, vertex_index, cell_index, vertices, cells, right):
     """Adds the films' own imbalance of Laplace-Young, condensed or explicit, to the right side."""
-    vars_ = np.empty(7, dtype=np.int64)
-    part = np.empty(7)
+    nodes = np.empty(ENDS, dtype=np.int64)
     for q in range(len(films)):
-        e = films[q]
-        dp = _difference(e, cell, pressures)
-        dx, dy = chords[q, 0], chords[q, 1]
-        c = math.sqrt(dx * dx + dy * dy)
-        theta = half_angles[e]
-        _, dL, _, _, dS, _ = arc_factors(theta)
-        f_t = tension * c * dL - dp * c * c * dS
-        _unknowns(e, extra[q], origin, cell, vertex_index, cell_index, vertices, cells, vars_)
+        film_nodes(films[q], extra[q], origin, cell, vertex_index, cell_index, vertices, cells, nodes)
         if extra[q] >= 0:
-            right[vars_[6]] -= f_t
+            right[nodes[4] + vertices] -= bend[q]
             continue
-        _, _, _, _, h, f_tt = film_energy(c, theta, tension, 2.0 * tension * math.sin(theta) / c)
-        ratio = f_t / f_tt
-        part[0], part[1], part[2], part[3] = -h * dx, -h * dy, h * dx, h * dy
-        part[4], part[5] = -c * c * dS, c * c * dS
-        for k in range(6):
-            if vars_[k] >= 0:
-                right[vars_[k]] += part[k] * ratio
+        h, f_tt, p_t = second[q, 2], second[q, 3], second[q, 5]
+        ratio = bend[q] / f_tt
+        x, y, p = h * chords[q, 0] * ratio, h * chords[q, 1] * ratio, p_t * ratio
+        for k in range(2):
+            if nodes[k] >= 0:
+                right[2 * nodes[k]] += x if k == 1 else -x
+                right[2 * nodes[k] + 1] += y if k == 1 else -y
+            if nodes[2 + k] >= 0:
+                right[nodes[2 + k] + vertices] += p if k == 0 else -p
 
 
 @compiled
 def explicit_kernel(films, half_angles, extra):
-    """Numbers the films whose half angle stays an unknown; returns how many."""
+    """Numbers the films whose half angle stays an unknown."""
     count = 0
     for k in range(len(films)):
         extra[k] = -1
-        if 2.0 * math.cos(half_angles[films[k]]) < EXPLICIT:
+        if abs(half_angles[films[k]]) > EXPLICIT:
             extra[k] = count
             count += 1
-    return count
 
 
 @compiled
 def half_angle_kernel(
-    films, extra, chords, half_angles, origin, cell, pressures, vertex_index, cell_index, tension, move, dpressure,
-    explicit, steps,
-):  # fmt: skip
+    films, extra, chords, bend, second, origin, cell, vertex_index, cell_index, move, dpressure, explicit, steps
+):
     """Step of each film's half angle that belongs to the vertex and pressure steps."""
     for q in range(len(films)):
         if extra[q] >= 0:
@@ -197,25 +179,20 @@ def half_angle_kernel(
             continue
         e = films[q]
         i, j = cell[2 * e], cell[2 * e + 1]
-        dp = _difference(e, cell, pressures)
         ddp = 0.0
         if i >= 0 and cell_index[i] >= 0:
             ddp += dpressure[cell_index[i]]
         if j >= 0 and cell_index[j] >= 0:
             ddp -= dpressure[cell_index[j]]
         dx, dy = chords[q, 0], chords[q, 1]
-        c = math.sqrt(dx * dx + dy * dy)
-        theta = half_angles[e]
-        _, dL, _, _, dS, _ = arc_factors(theta)
-        f_t = tension * c * dL - dp * c * c * dS
-        _, _, _, _, h, f_tt = film_energy(c, theta, tension, 2.0 * tension * math.sin(theta) / c)
         a, b = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
         along = 0.0
         if a >= 0:
             along -= dx * move[a, 0] + dy * move[a, 1]
         if b >= 0:
             along += dx * move[b, 0] + dy * move[b, 1]
-        steps[q] = -(f_t + h * along - c * c * dS * ddp) / f_tt
+        h, f_tt, p_t = second[q, 2], second[q, 3], second[q, 5]
+        steps[q] = -(bend[q] + h * along + p_t * ddp) / f_tt
 
 
 class Residual:
@@ -227,9 +204,10 @@ class Residual:
         films = len(r.films)
         self.force, self.bend = np.empty((len(r.vertices), 2)), np.empty(films)
         self.chords, self.chord, segments = np.empty((films, 2)), np.empty(films), np.empty(films)
+        self.second = np.empty((films, 6))
         residual_kernel(
             r.films, r.vertex_index, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures,
-            tension, self.force, self.bend, self.chords, self.chord, segments,
+            tension, self.force, self.bend, self.chords, self.chord, segments, self.second,
         )  # fmt: skip
         areas = np.empty(len(r.cells))
         area_kernel(r.first, segments, r.film_index, n.positions, n.origin, n.next, n.shift, n.lattice, areas)
@@ -256,21 +234,26 @@ class NewtonSystem:
     """Matrix of a Newton step at the present state of a region, with the right sides of this state and later ones."""
 
     def __init__(
-        self, network: Network, tension: float, region: Region, residual: Residual, damping: Floats, softness: Floats
+        self,
+        network: Network,
+        region: Region,
+        residual: Residual,
+        damping: Floats,
+        softness: Floats,
+        pattern: Pattern | None = None,
     ) -> None:
         n, r = network, region
-        self.network, self.tension, self.region = n, tension, region
+        self.network, self.region = n, region
         self.extra: Integers = np.empty(len(r.films), dtype=np.int64)
-        count = explicit_kernel(r.films, n.half_angles, self.extra)
-        self.size = 2 * len(r.vertices) + len(r.cells) + count
-        room = ENTRIES * len(r.films) + 2 * len(r.vertices) + len(r.cells)
-        rows, columns = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
-        values = np.empty(room)
-        used = assemble_kernel(
-            r.films, self.extra, residual.chords, n.half_angles, n.origin, n.cell, n.pressures,
-            r.vertex_index, r.cell_index, tension, damping, softness, rows, columns, values,
+        explicit_kernel(r.films, n.half_angles, self.extra)
+        p = pattern if pattern is not None and pattern.serves(self.extra) else Pattern(n, r, self.extra)
+        self.pattern, self.size = p, p.size
+        data = np.empty(len(p.indices))
+        assemble_kernel(
+            r.films, self.extra, residual.chords, residual.second, n.origin, n.cell, n.pressures, r.vertex_index,
+            r.cell_index, damping, softness, p.starts, p.neighbours, p.below, p.indptr, data,
         )  # fmt: skip
-        self.matrix = csc_matrix((values[:used], (rows[:used], columns[:used])), shape=(self.size, self.size))
+        self.matrix = csc_matrix((data, p.indices, p.indptr), shape=(self.size, self.size))
 
     def right(self, residual: Residual) -> Floats:
         """Right side of the present state, whose residual is given."""
@@ -280,8 +263,8 @@ class NewtonSystem:
         right[: 2 * vertices] = -residual.force.ravel()
         right[2 * vertices : 2 * vertices + cells] = residual.area
         right_kernel(
-            r.films, self.extra, residual.chords, n.half_angles, n.origin, n.cell, n.pressures,
-            r.vertex_index, r.cell_index, self.tension, vertices, cells, right,
+            r.films, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell, r.vertex_index,
+            r.cell_index, vertices, cells, right,
         )  # fmt: skip
         return right
 
@@ -296,7 +279,7 @@ class NewtonSystem:
         n, r = self.network, self.region
         steps = np.empty(len(r.films))
         half_angle_kernel(
-            r.films, self.extra, residual.chords, n.half_angles, n.origin, n.cell, n.pressures,
-            r.vertex_index, r.cell_index, self.tension, moves, dpressure, explicit, steps,
+            r.films, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell, r.vertex_index,
+            r.cell_index, moves, dpressure, explicit, steps,
         )  # fmt: skip
         return steps
