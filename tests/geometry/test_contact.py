@@ -10,7 +10,7 @@ from shape_cases import COMBINED, directions, read
 
 from spume.errors import SceneError
 from spume.geometry.motion import pose
-from spume.geometry.motion_models import Oscillate, Turn, Velocity
+from spume.geometry.motion_models import Keyframes, Oscillate, Turn, Velocity
 from spume.geometry.obstacle import (
     SEPARATE,
     SLIP,
@@ -21,7 +21,6 @@ from spume.geometry.obstacle import (
     obstacle_distance_and_normal,
     obstacle_velocity,
     resolve,
-    touches,
 )
 from spume.geometry.program import distances
 from spume.geometry.shapes import compile_shape
@@ -82,14 +81,13 @@ def test_slip_keeps_the_tangential_part_and_stick_nothing(v, n):
 def test_without_obstacles_nothing_happens():
     for dimension in (2, 3):
         nothing = ObstacleSet([], dimension).at(1.0)
-        assert collide(nothing, 0.1, 0.2, 0.0, 1.0, 2.0, 3.0) == (1.0, 2.0, 3.0)
-        assert not touches(nothing, 0.0, 0.0, 0.0, 1e9)
+        assert collide(nothing, 0.1, 0.2, 0.0, 1.0, 2.0, 3.0) == (1.0, 2.0, 3.0, math.inf)
 
 
 @pytest.mark.parametrize("contact", ["stick", "slip", "separate"])
 def test_a_point_outside_keeps_its_velocity(contact):
     arrays = ObstacleSet([Obstacle(FLOOR, contact)], 3).at(0.0)
-    assert collide(arrays, 0.0, 1e-9, 0.0, 1.0, -2.0, 3.0) == (1.0, -2.0, 3.0)
+    assert collide(arrays, 0.0, 1e-9, 0.0, 1.0, -2.0, 3.0) == (1.0, -2.0, 3.0, 1e-9)
 
 
 def test_moving_obstacles_act_where_they_are_with_the_velocity_of_their_surface():
@@ -127,7 +125,7 @@ def test_moving_obstacles_act_where_they_are_with_the_velocity_of_their_surface(
                     rel = max(0.0, 1 + 0.4 * rel[1] / np.linalg.norm(vt)) * vt
                 expected = surface + rel
             hit += [in_floor, in_paddle]
-            np.testing.assert_allclose(collide(arrays, *x, *v), expected, atol=1e-12)
+            np.testing.assert_allclose(collide(arrays, *x, *v)[:3], expected, atol=1e-12)
     assert hit.min() > 30
 
 
@@ -158,7 +156,7 @@ def test_where_obstacles_overlap_sticking_wins_in_any_order():
     other = Obstacle(read({"sphere": {"center": [0, 0, 0], "radius": 1}}), "slip", 0.0, None, "ball")
     for order in ([belt, other], [other, belt]):
         arrays = ObstacleSet(order, 3).at(0.1)
-        assert collide(arrays, 0.0, -0.1, 0.0, 5.0, 5.0, 5.0) == (2.0, 0.0, 0.0)
+        assert collide(arrays, 0.0, -0.1, 0.0, 5.0, 5.0, 5.0) == (2.0, 0.0, 0.0, 0.0)
 
 
 @settings(max_examples=100, deadline=None)
@@ -173,7 +171,7 @@ def test_in_a_wedge_the_velocity_ends_up_acceptable_to_both_sides(v, angle, cont
     x = -0.1 * (n[0] + n[1])
     if min(-(x @ n[0]), -(x @ n[1])) <= 0:
         x = -0.1 * (n[0] + n[1]) / (1 + n[0] @ n[1])
-    after = np.array(collide(arrays, *x, *v))
+    after = np.array(collide(arrays, *x, *v)[:3])
     allowed = math.cos(a) ** 64 * np.linalg.norm(v) + 1e-12
     for normal in n:
         assert after @ normal >= -allowed
@@ -183,22 +181,44 @@ def test_in_a_wedge_the_velocity_ends_up_acceptable_to_both_sides(v, angle, cont
     assert np.linalg.norm(after) <= np.linalg.norm(v) * (1 + 1e-12)
 
 
-def test_touches_never_misses_an_obstacle():
-    """A ball that holds an inside place must be reported; far balls must not be."""
+def test_clearance_never_overstates_the_distance():
+    """Within the clearance of a place there is no place inside an obstacle; inside it is zero."""
     shape = COMBINED[4].shape
-    motion = Velocity(linear=(1.0, 0.0, 0.0))
-    obstacles = ObstacleSet([Obstacle(shape, motion=motion)], 3)
+    obstacles = ObstacleSet([Obstacle(shape, motion=Velocity(linear=(1.0, 0.0, 0.0)))], 3)
     arrays = obstacles.at(0.5)
     rng = np.random.default_rng(2)
     inside = rng.uniform(-1, 1, (2_000, 3))
     inside = inside[distances(compile_shape(shape, 3), inside) < 0] + [0.5, 0, 0]
-    missed = 0
-    for x in inside[:300]:
-        radius = 10 ** rng.uniform(-3, 0)
-        place = x + 0.999 * radius * directions(rng, 1, 3)[0]
-        missed += not touches(arrays, *place, radius)
-    assert missed == 0
-    assert not touches(arrays, 3.0, 0.0, 0.0, 0.5)
+    assert len(inside) > 50
+    outside = 0
+    for place in rng.uniform(-2, 3, (500, 3)):
+        clearance = collide(arrays, *place, 0.0, 0.0, 0.0)[3]
+        assert clearance <= np.linalg.norm(inside - place, axis=1).min()
+        outside += clearance > 0.5
+    assert outside > 100
+    for place in inside:
+        assert collide(arrays, *place, 0.0, 0.0, 0.0)[3] == 0.0
+
+
+def test_no_point_of_an_obstacle_goes_farther_than_the_set_has_travelled():
+    """Corners of a paddle that turns and of one that goes round corners between keyframes, followed over many calls."""
+    paddle = read({"box": {"center": [0.5, 0, 0], "size": [1, 0.2, 0.3]}})
+    there = Keyframes(times=(0.0, 0.5, 1.0), positions=((0, 0, 0), (1, 0, 0), (1, 1, 0)))
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (-0.1, 0.1) for z in (-0.15, 0.15)])
+    for motion in (Turn(axis=(0, 1, 1), about=(0.3, 0, 0), rate=4.0), there):
+        obstacles = ObstacleSet([Obstacle(paddle, motion=motion)], 3)
+        assert obstacles.travelled == 0.0
+        rng = np.random.default_rng(3)
+        before, at = pose(motion, 0.0, 3), 0.0
+        way = np.zeros(8)
+        for dt in rng.uniform(0.0, 0.1, 30):
+            at += dt
+            obstacles.at(at)
+            now = pose(motion, at, 3)
+            way += np.linalg.norm(corners @ (now.R - before.R).T + now.p - before.p, axis=1)
+            before = now
+            assert way.max() <= obstacles.travelled * (1 + 1e-12)
+        assert obstacles.travelled < 10 * way.max()
 
 
 def test_at_reuses_its_arrays_and_fixed_obstacles_stay():
@@ -217,7 +237,7 @@ def test_at_reuses_its_arrays_and_fixed_obstacles_stay():
 def test_2d_obstacles_leave_the_third_component_alone():
     disc = read({"circle": {"center": [0, 0], "radius": 1}})
     arrays = ObstacleSet([Obstacle(disc, "separate", 0.5, Turn(rate=2.0), "disc")], 2).at(0.3)
-    vx, vy, vz = collide(arrays, 0.5, 0.0, 0.0, -1.0, 0.0, 0.0)
+    vx, vy, vz, _ = collide(arrays, 0.5, 0.0, 0.0, -1.0, 0.0, 0.0)
     # Surface velocity (0, 1): relative (-1, -1), friction 0.5 leaves (0, -0.5), so the velocity is (0, 0.5).
     assert (vx, vy, vz) == pytest.approx((0.0, 0.5, 0.0), abs=1e-14)
 

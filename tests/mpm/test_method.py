@@ -196,6 +196,41 @@ def test_a_run_is_the_same_bits_for_any_number_of_threads(dimension, scheme):
         assert np.array_equal(one, states[1][name]), name
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_a_run_is_the_same_bits_whether_clearances_are_remembered_or_not(dimension):
+    """A ball flies at a paddle that turns, a plate that comes down and a ground that turns; at the first two; and at a
+    fixed plate so thin that no node feels it. What is known is kept for a step, for ten and for the whole run."""
+    kind, D = {2: "circle", 3: "sphere"}[dimension], dimension
+    plate = {2: "rectangle", 3: "box"}[dimension]
+    turn = {"rotate": {"rate": 9.0, "about": [0.0, 0.3, 0.0][:D]} | ({"axis": [0.0, 0.3, 1.0]} if D == 3 else {})}
+    down = {"keyframes": {"times": [0.0, 0.02, 0.06], "positions": [[0.0] * D, [0.0, -0.1, 0.0][:D], [0.0] * D]}}
+    tilt = {"rotate": {"rate": 1.0} | ({"axis": [0.0, 0.0, 1.0]} if D == 3 else {})}
+    obstacles = [
+        {"shape": {plate: {"center": [0.16, 0.3, 0.0][:D], "size": [0.2, 0.05, 0.2][:D]}}, "contact": "separate",
+         "friction": 0.3, "motion": turn},
+        {"shape": {plate: {"center": [0.0, 0.32, 0.0][:D], "size": [0.3, 0.06, 0.3][:D]}}, "contact": "stick",
+         "motion": down},
+        {"shape": {"half_space": {"point": [0.0] * D, "normal": [0.0, 1.0, 0.0][:D]}}, "contact": "slip",
+         "motion": tilt},
+    ]  # fmt: skip
+    body = {"material": "solid", "shape": {kind: {"center": [0.0, 0.1, 0.0][:D], "radius": 0.07}},
+            "velocity": [0.5, 3.0, 0.1][:D]}  # fmt: skip
+    thin = {"shape": {plate: {"center": [0.0, 0.19, 0.0][:D], "size": [0.3, 0.006, 0.3][:D]}}, "contact": "slip"}
+    for listed in (obstacles, obstacles[:2], [thin]):
+        states = []
+        for kept in (1, 10, 10**9):
+            sim = simulate(dimension=D, body=[body], obstacle=listed)
+            for k in range(150):
+                if k % kept == 0:
+                    sim.method.state.clearances.forget()
+                sim.method.step(4e-4)
+            states.append(sim.particles.arrays())
+        for other in states[1:]:
+            for name, one in states[0].items():
+                assert np.array_equal(one, other[name]), name
+        assert states[0]["v"][:, 1].min() < 2.0
+
+
 def test_a_second_process_finds_every_kernel_compiled(tmp_path):
     """The disk cache works: the second of two identical processes compiles nothing."""
     code = (

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from oracle import DenseGrid, rasterize
 
+import spume.mpm.grid
 from spume.mpm.grid import CELLS_PER_BLOCK, SparseGrid
 from spume.mpm.transfers import BLOCK
 
@@ -50,10 +51,18 @@ def node_values(grid, nodes):
     return values
 
 
+@pytest.fixture(params=["copies", "colours"])
+def adding(request, monkeypatch):
+    """Both ways of sharing the blocks among threads."""
+    if request.param == "colours":
+        monkeypatch.setattr(spume.mpm.grid, "FEW_BLOCKS", 0)
+    return request.param
+
+
 @pytest.fixture(
     params=[(d, o, a) for d in (2, 3) for o in (2, 3) for a in (0, 1)], ids=lambda p: f"{p[0]}D-{p[1]}-{p[2]}"
 )
-def rasterized(request):
+def rasterized(request, adding):
     dimension, order, affine = request.param
     points = cloud(dimension, affine)
     grid = SparseGrid(dimension, CELL, order, bool(affine))
@@ -136,7 +145,7 @@ def test_no_points_are_in_no_cells():
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_bits_do_not_depend_on_the_number_of_threads(dimension):
+def test_bits_do_not_depend_on_the_number_of_threads(dimension, adding):
     results = []
     before = numba.get_num_threads()
     for threads in (1, 2):

@@ -82,15 +82,20 @@ class ObstacleSet:
         self._trajectories = [trajectory(obstacle.motion, dimension) for obstacle in given]
         self._moving = [k for k, obstacle in enumerate(given) if obstacle.motion is not None]
         program = join([compile_shape(obstacle.shape, dimension, folder) for obstacle in given], dimension)
+        balls = np.array([_ball(obstacle.shape, dimension, folder) for obstacle in given]).reshape(-1, 4)
+        self._arms = np.linalg.norm(balls[:, :3], axis=1) + balls[:, 3]  # from the origin of the obstacle's own frame
         self._arrays = ObstacleArrays(
             *program,
             np.zeros((len(given), 18)),
-            np.array([_ball(obstacle.shape, dimension, folder) for obstacle in given]).reshape(-1, 4),
+            balls,
             np.array([get_args(Contact).index(obstacle.contact) for obstacle in given], dtype=np.int64),
             np.array([obstacle.friction for obstacle in given], dtype=np.float64),
             len(given),
         )
+        self.travelled = 0.0
+        """no point of an obstacle has come farther than this, summed over all calls of `at` [m]"""
         self._place(range(len(given)), 0.0)
+        self.travelled = 0.0
 
     def __len__(self) -> int:
         return len(self.names)
@@ -101,9 +106,15 @@ class ObstacleSet:
         return self._arrays
 
     def _place(self, which: Sequence[int], time: float) -> None:
+        farthest = 0.0
         for k in which:
             R, p, v, omega = self._trajectories[k](time)
-            self._arrays.poses[k] = (*R[0], *R[1], *R[2], *p, *v, *omega)
+            pose, before = self._arrays.poses[k], self._arrays.poses[k].copy()
+            pose[:] = (*R[0], *R[1], *R[2], *p, *v, *omega)
+            way = pose - before
+            turned = math.hypot(*way[:9])
+            farthest = max(farthest, math.hypot(*way[9:12]) + (turned * self._arms[k] if turned > 0.0 else 0.0))
+        self.travelled += farthest
 
 
 def _check(obstacle: Obstacle) -> None:
@@ -128,8 +139,8 @@ def _ball(shape: ShapePart, dimension: int, folder: Path | None) -> tuple[float,
 
 @compiled
 def _distance_and_normal(o, k, x, y, z, margin):
-    """Signed distance [m] of a world point from obstacle k, and the unit normal out of it; just infinity when the point
-    is further than `margin` from the ball around the obstacle."""
+    """Signed distance [m] of a world point from obstacle k, and the unit normal out of it; that of the ball around the
+    obstacle when the point is further than `margin` from the ball."""
     rows, numbers, starts, voxels, dimension, poses, balls = o[0], o[1], o[2], o[3], o[4], o[5], o[6]
     m = 18 * k
     x, y, z = x - poses[m + 9], y - poses[m + 10], z - poses[m + 11]
@@ -138,9 +149,12 @@ def _distance_and_normal(o, k, x, y, z, margin):
     R20, R21, R22 = poses[m + 6], poses[m + 7], poses[m + 8]
     u, v, w = R00 * x + R10 * y + R20 * z, R01 * x + R11 * y + R21 * z, R02 * x + R12 * y + R22 * z
     a, b, c, reach = u - balls[4 * k], v - balls[4 * k + 1], w - balls[4 * k + 2], balls[4 * k + 3] + margin
-    if a * a + b * b + c * c > reach * reach:
-        return math.inf, 1.0, 0.0, 0.0
-    d, a, b, c = run_rows(rows, numbers, voxels, starts[k], starts[k + 1], u, v, w if dimension == 3 else 0.0)
+    s = a * a + b * b + c * c
+    if s > reach * reach:
+        s = math.sqrt(s)
+        d, a, b, c = s - balls[4 * k + 3], a / s, b / s, c / s
+    else:
+        d, a, b, c = run_rows(rows, numbers, voxels, starts[k], starts[k + 1], u, v, w if dimension == 3 else 0.0)
     return d, R00 * a + R01 * b + R02 * c, R10 * a + R11 * b + R12 * c, R20 * a + R21 * b + R22 * c
 
 
@@ -207,31 +221,26 @@ def _resolve_overlap(o, x, y, z, vx, vy, vz):
 
 @compiled
 def collide(obstacles, x, y, z, vx, vy, vz):
-    """The velocity [m/s] of a point after contact with all the obstacles it is inside of."""
+    """The velocity [m/s] of a point after contact with all the obstacles it is inside of, and a distance [m] that it is
+    away from all of them at least, 0 when it is inside of one."""
     o = open_arrays(obstacles)
     contact = o[7]
     hits, hit = 0, 0
     nx = ny = nz = 0.0
+    clearance = math.inf
     for k in range(o[9]):
         d, a, b, c = _distance_and_normal(o, k, x, y, z, 0.0)
+        clearance = min(clearance, d)
         if d <= 0.0:
             if contact[k] == STICK:
-                return _surface_velocity(o, k, x, y, z)
+                sx, sy, sz = _surface_velocity(o, k, x, y, z)
+                return sx, sy, sz, 0.0
             hits, hit = hits + 1, k
             nx, ny, nz = a, b, c
     if hits == 0:
-        return vx, vy, vz
+        return vx, vy, vz, clearance
     if hits == 1:
-        return _resolve_moving(o, hit, nx, ny, nz, x, y, z, vx, vy, vz)
-    return _resolve_overlap(o, x, y, z, vx, vy, vz)
-
-
-@compiled
-def touches(obstacles, x, y, z, radius):
-    """Whether an obstacle may reach into the ball of `radius` [m] around a point; False is certain."""
-    o = open_arrays(obstacles)
-    for k in range(o[9]):
-        d, _, _, _ = _distance_and_normal(o, k, x, y, z, radius)
-        if d < radius:
-            return True
-    return False
+        vx, vy, vz = _resolve_moving(o, hit, nx, ny, nz, x, y, z, vx, vy, vz)
+    else:
+        vx, vy, vz = _resolve_overlap(o, x, y, z, vx, vy, vz)
+    return vx, vy, vz, 0.0

@@ -20,6 +20,8 @@ _MASK = (1 << _BITS) - 1
 CELLS_PER_BLOCK = 64
 MOST_SORTERS = 8
 """Threads that sort: each needs a count for every cell, and these are added up by one."""
+FEW_BLOCKS, COPIES = 512, 8
+"""Up to so many occupied blocks, points are added to so many copies of the grid; from there on, colour by colour."""
 REACH_IN_BLOCKS = _OFFSET - 2
 """How far from the origin a point may be, in blocks: the block coordinates are packed into 21 bits each."""
 
@@ -154,9 +156,13 @@ class SparseGrid:
         self.slots = np.empty((0, 8), np.int32)
         self.tasks = np.empty(0, np.int64)
         """Boundaries that share the occupied blocks among the threads, evenly by points."""
+        self.node_keys = np.empty(0, np.int64)
+        """Keys of the blocks of nodes, in ascending order."""
         self.node_blocks = np.empty((0, 3), np.int64)
         """Coordinates of the blocks of nodes."""
         self._storage = np.empty((0, self.channels, CELLS_PER_BLOCK))
+        self._copies = np.empty((0, 0, self.channels, CELLS_PER_BLOCK))
+        self._copied = np.empty((0, 0), np.bool_)
         self._occupy(self.keys)
 
     @property
@@ -193,7 +199,8 @@ class SparseGrid:
         )
         if self.tasks.size != threads + 1:
             self.tasks = np.empty(threads + 1, np.int64)
-            self._colour_tasks = np.empty((len(self._colour_start) - 1, threads + 1), np.int64)
+            shares = len(self._copies) or threads
+            self._colour_tasks = np.empty((len(self._colour_start) - 1, shares + 1), np.int64)
         _split_all(self.cell_start, self._everyone, self._by_colour, self._colour_start, self.tasks, self._colour_tasks)
         return bool(runs > 2 * keys.size + count // 16)
 
@@ -206,13 +213,20 @@ class SparseGrid:
         nodes, inverse = np.unique(reached, return_inverse=True)
         self.slots = np.zeros((keys.size, 8), np.int32)
         self.slots[:, :: 3 - last] = inverse.reshape(reached.shape)
-        self.node_blocks = unpack(nodes)
+        self.node_keys, self.node_blocks = nodes, unpack(nodes)
         self.blocks = unpack(keys)
-        parity = self.blocks & 1
-        colour = 4 * parity[:, 0] + 2 * parity[:, 1] + parity[:, 2]
-        self._by_colour = np.argsort(colour, kind="stable")
-        self._colour_start = np.searchsorted(colour[self._by_colour], np.arange(9))
         self._everyone = np.arange(keys.size)
+        copies = COPIES if keys.size <= FEW_BLOCKS else 0
+        if copies:
+            self._by_colour, self._colour_start = self._everyone, np.array([0, keys.size])
+        else:
+            parity = self.blocks & 1
+            colour = 4 * parity[:, 0] + 2 * parity[:, 1] + parity[:, 2]
+            self._by_colour = np.argsort(colour, kind="stable")
+            self._colour_start = np.searchsorted(colour[self._by_colour], np.arange(9))
+        if self._copies.shape[:2] != (copies, nodes.size):
+            self._copies = np.empty((copies, nodes.size, self.channels, CELLS_PER_BLOCK))
+            self._copied = np.empty((copies, nodes.size), np.bool_)
         self.tasks = np.empty(0, np.int64)
         self.cell_start = np.zeros(keys.size * CELLS_PER_BLOCK + 1, np.int64)
         if len(self._storage) < nodes.size:
@@ -222,7 +236,7 @@ class SparseGrid:
         """Mass, momentum and internal force of all points on the nodes. [Yue15] algorithms 6 and 8"""
         self._to_grid(
             self._colour_tasks, self._by_colour, self.blocks, self.cell_start, self.order_of, self.slots,
-            self.inverse_cell, x, v, mass, volume, stress, affine_v, self.values,
+            self.inverse_cell, x, v, mass, volume, stress, affine_v, self.values, self._copies, self._copied,
         )  # fmt: skip
 
     def gather(self, x, flip, v, gradient, affine_v) -> None:

@@ -1,10 +1,8 @@
 """New velocities on the grid, collisions included: [Yue15] algorithms 9 and 10."""
 
-import math
-
 from numba import prange
 
-from spume.geometry.obstacle import collide, touches
+from spume.geometry.obstacle import collide
 from spume.mpm.transfers import BLOCK
 from spume.numerics.jit import compiled
 
@@ -12,21 +10,13 @@ from spume.numerics.jit import compiled
 def _make_update(dimension: int):
     D = dimension
     BX, BY, BZ = BLOCK[D]
-    REACH = math.sqrt((BX - 1) ** 2 + (BY - 1) ** 2 + (BZ - 1) ** 2) / 2  # middle to corner, in cells
 
     @compiled(parallel=True)
-    def update(grid, node_blocks, cell, dt, gravity, obstacles):
+    def update(grid, node_blocks, cell, dt, gravity, obstacles, travelled, margin, clear_until):
         for block in prange(grid.shape[0]):
             bx = node_blocks[block, 0] * BX
             by = node_blocks[block, 1] * BY
             bz = node_blocks[block, 2] * BZ
-            near = touches(
-                obstacles,
-                (bx + 0.5 * (BX - 1)) * cell,
-                (by + 0.5 * (BY - 1)) * cell,
-                (bz + 0.5 * (BZ - 1)) * cell,
-                REACH * cell,
-            )
             for node in range(BX * BY * BZ):
                 m = grid[block, 0, node]
                 if m <= 0.0:
@@ -40,11 +30,14 @@ def _make_update(dimension: int):
                 ux = vx + dt * (grid[block, 1 + D, node] / m + gravity[0])
                 uy = vy + dt * (grid[block, 2 + D, node] / m + gravity[1])
                 uz = vz + dt * (grid[block, 3 + D, node] / m + gravity[2]) if D == 3 else 0.0
-                if near:
+                if not clear_until[block, node] > travelled + margin:  # both infinite: unknown
                     i = node // (BY * BZ)
                     j = (node // BZ) % BY
                     k = node % BZ
-                    ux, uy, uz = collide(obstacles, (bx + i) * cell, (by + j) * cell, (bz + k) * cell, ux, uy, uz)
+                    ux, uy, uz, clearance = collide(
+                        obstacles, (bx + i) * cell, (by + j) * cell, (bz + k) * cell, ux, uy, uz
+                    )
+                    clear_until[block, node] = travelled + clearance
                 grid[block, 1, node] = ux
                 grid[block, 2, node] = uy
                 grid[block, 1 + D, node] = ux - vx

@@ -76,6 +76,7 @@ class MaterialPointMethod:
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
         """Advance to `until` [s]; see `run.method.Method`."""
         state = self.state
+        state.clearances.forget()
         while state.time < until:
             if interrupted():
                 return False

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spume.geometry.obstacle import ObstacleSet
 from spume.materials.law import Law, Parameters, pack_rows
+from spume.mpm.clearance import Clearances
 from spume.mpm.grid import SparseGrid
 from spume.mpm.particles import Particles
 from spume.mpm.time_step import TimeStep
@@ -57,6 +58,8 @@ class State:
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time spent in each stage since the start or the last resume [s]."""
     laws: list[LawInUse] = field(init=False)
+    clearances: Clearances = field(default_factory=Clearances)
+    """What is far from all obstacles; holds nothing that a checkpoint would need."""
 
     def __post_init__(self) -> None:
         self.laws = laws_in_use(self.materials)

@@ -3,9 +3,11 @@
 Every function is one procedure, or several that walk the same points or nodes; the numbers are those of the paper.
 """
 
+import numba
 import numpy as np
 
 from spume.errors import RunFailed
+from spume.mpm.clearance import MARGIN
 from spume.mpm.grid_velocities import update_grid_velocities
 from spume.mpm.motion import move_points
 from spume.mpm.state import State
@@ -47,7 +49,10 @@ def update_velocities_on_grid(state: State, dt: float) -> None:
         grid = state.grid
         obstacles = state.obstacles.at(state.time + dt)
         gravity = state.gravity(state.time)
-        update_grid_velocities[grid.dimension](grid.values, grid.node_blocks, grid.cell, dt, gravity, obstacles)
+        update_grid_velocities[grid.dimension](
+            grid.values, grid.node_blocks, grid.cell, dt, gravity, obstacles,
+            state.obstacles.travelled, MARGIN * grid.cell, state.clearances.of_nodes(grid),
+        )  # fmt: skip
 
 
 def gather(state: State) -> None:
@@ -69,12 +74,13 @@ def collide_and_move(state: State, dt: float) -> None:
     """Collide the velocities of points inside obstacles, then x ← x + Δt v."""
     with state.timed("move"):
         grid, p = state.grid, state.particles
-        tasks = grid.tasks
-        speed = np.zeros(tasks.size - 1)
-        culprit = np.zeros(tasks.size - 1, np.int64)
-        move_points[grid.dimension, grid.order](
-            tasks, grid.cell_start, grid.order_of, grid.blocks, grid.cell, dt,
-            state.obstacles.at(state.time + dt), p.x, p.v, speed, culprit,
+        obstacles = state.obstacles.at(state.time + dt)
+        threads = numba.get_num_threads()
+        tasks = len(p) * np.arange(threads + 1) // threads
+        speed, culprit = np.zeros(threads), np.zeros(threads, np.int64)
+        move_points[grid.dimension](
+            tasks, dt, obstacles, state.obstacles.travelled, MARGIN * grid.cell, state.clearances.of_points(p.x),
+            p.x, p.v, speed, culprit,
         )  # fmt: skip
         state.speed = float(speed.max(initial=0.0))
     if culprit.max(initial=-1) >= 0:

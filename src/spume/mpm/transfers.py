@@ -9,7 +9,8 @@ then the last axis, one or two multiply-adds per node and quantity. All cells of
 plane, so their sums share one scratch array, in loops of constant length over the plane that vectorise; the scratch
 leaves once per column for a *tile*: the nodes a block of cells can reach. A tile reaches into the following block along
 each axis only; blocks of one colour (the parity of their coordinates) never meet on a node, so the threads need no
-atomics and the sums have one order whatever the number of threads.
+atomics and the sums have one order whatever the number of threads. Where there are too few blocks to share those of a
+colour evenly, the blocks are dealt to a fixed number of copies of the grid instead, which are then added up.
 """
 
 import numpy as np
@@ -58,6 +59,18 @@ def _plane_into(s, D, K, affine, w0, d0, reach0, w1, d1, reach1):
                 s[3 * P + i] = w0[i] * (i - reach0)
 
 
+@compiled
+def _clear_reached(first, last, blocks, slots, grid, reached):
+    """Zeroes the blocks of nodes that the given blocks of cells reach, and marks them."""
+    reached[:] = False
+    for listed in range(first, last):
+        for corner in range(slots.shape[1]):
+            slot = slots[blocks[listed], corner]
+            if not reached[slot]:
+                reached[slot] = True
+                grid[slot, :, :] = 0.0
+
+
 def make_particles_to_grid(dimension: int, order: int, affine: int):
     """Kernel adding mass, momentum and internal force of all points of the given blocks to the grid.
 
@@ -83,12 +96,19 @@ def make_particles_to_grid(dimension: int, order: int, affine: int):
 
     @compiled(parallel=True)
     def particles_to_grid(
-        tasks, blocks, corners, cell_start, order_of, slots, inverse_cell, x, v, m, volume, stress, affine_v, grid
-    ):
-        for slot in prange(grid.shape[0]):
-            grid[slot, :, :] = 0.0
+        tasks, blocks, corners, cell_start, order_of, slots, inverse_cell, x, v, m, volume, stress, affine_v, grid,
+        copies, copied,
+    ):  # fmt: skip
+        """Each row of `tasks` are the boundaries of a colour; or there is one row, and task t adds to copies[t]."""
+        number = copies.shape[0]
+        if number == 0:
+            for slot in prange(grid.shape[0]):
+                grid[slot, :, :] = 0.0
         for colour in range(tasks.shape[0]):
             for task in prange(tasks.shape[1] - 1):
+                target = copies[task] if number > 0 else grid
+                if number > 0:
+                    _clear_reached(tasks[0, task], tasks[0, task + 1], blocks, slots, target, copied[task])
                 s = np.zeros(SIZE)
                 tile = np.zeros(C * TT)
                 for listed in range(tasks[colour, task], tasks[colour, task + 1]):
@@ -172,11 +192,17 @@ def make_particles_to_grid(dimension: int, order: int, affine: int):
                                 node = ((i % BX) * BY + (j % BY)) * BZ
                                 near = slots[block, corner]
                                 for k in range(BZ):
-                                    grid[near, c, node + k] += tile[o + k]
+                                    target[near, c, node + k] += tile[o + k]
                                 if D == 3:
                                     far = slots[block, corner + 1]
                                     for k in range(TZ - BZ):
-                                        grid[far, c, node + k] += tile[o + BZ + k]
+                                        target[far, c, node + k] += tile[o + BZ + k]
+        if number > 0:
+            for slot in prange(grid.shape[0]):
+                grid[slot, :, :] = 0.0
+                for copy in range(number):
+                    if copied[copy, slot]:
+                        grid[slot] += copies[copy, slot]
 
     return particles_to_grid
 
