@@ -100,7 +100,7 @@ def _with_growing_caution(network: Network, tension: float, options: Options, pi
             failed.restarts += 1
     failed.fallbacks = 1
     residual = Residual(network, tension, Region(network, None, pinned))
-    spots = _spots(network, residual, ROUGH, FALLBACK_RINGS)
+    spots = _Errors(network, residual).spots(ROUGH, FALLBACK_RINGS)
     rough = replace(options, tolerance=max(options.tolerance, ROUGH), iterations=FALLBACK_ITERATIONS)
     with contextlib.suppress(RunFailed):  # it stands nearer to equilibrium all the same; the Newton steps tell
         failed.add(equilibrate_by_blocks(network, tension, rough, vertices=spots, pinned=pinned))
@@ -124,15 +124,32 @@ def _swell(network: Network) -> None:
     network.pressures /= scale
 
 
-def _spots(network: Network, residual: Residual, level: float, rings: int) -> Mask | None:
-    """Vertices within `rings` around the places with errors above `level` (V,); None if there are none, or too many."""
-    bad_vertices = np.zeros(network.vertices, dtype=np.bool_)
-    bad_vertices[residual.region.vertices] = residual.local > level
-    bad_cells = residual.relative_area > level
-    if not (np.any(bad_vertices) or np.any(bad_cells)):
-        return None
-    free = around(network, bad_vertices, bad_cells, rings)
-    return free if np.mean(free) < (FEW if residual.error > ROUGH else FEW_SMOOTH) else None
+class _Errors:
+    """Imbalances of the places of a foam, kept up to date where a region has moved."""
+
+    def __init__(self, network: Network, residual: Residual) -> None:
+        self.network = network
+        self.force = np.zeros(network.vertices)
+        self.area = np.zeros(network.cells)
+        self.take(residual)
+
+    def take(self, residual: Residual) -> None:
+        """Take over the errors of a region."""
+        self.force[residual.region.vertices] = residual.local
+        self.area[residual.region.cells] = residual.relative_area
+
+    @property
+    def largest(self) -> float:
+        return max(float(np.max(self.force)), float(np.max(self.area)))
+
+    def spots(self, level: float, rings: int) -> Mask | None:
+        """Vertices within `rings` around the places with errors above `level` (V,); None if there are none, or too
+        many."""
+        bad_vertices, bad_cells = self.force > level, self.area > level
+        if not (np.any(bad_vertices) or np.any(bad_cells)):
+            return None
+        free = around(self.network, bad_vertices, bad_cells, rings)
+        return free if np.mean(free) < (FEW if self.largest > ROUGH else FEW_SMOOTH) else None
 
 
 class _Search:
@@ -147,7 +164,6 @@ class _Search:
         self.whole = self._newton(None)
         self.level = ROUGH
         """error above which spots are relaxed by themselves; infinite when they have had their turn"""
-        self.rounds = 0
         self.before: float | None = None
         """error before the last step of the whole foam"""
 
@@ -155,45 +171,52 @@ class _Search:
         region = Region(self.network, free, self.pinned)
         return Newton(self.network, self.tension, self.options.flip_length, region, self.caution, self.flips_of)
 
-    def advance(self, residual: Residual) -> None:
-        """A round of the spots, or a step of the whole foam."""
+    def relax_spots(self, residual: Residual) -> bool:
+        """Rounds of the spots that need them before the next step of the whole foam; False when none did."""
         if self.before is not None:  # a step that went well needs no help
             self.level = np.inf if residual.error < 0.2 * self.before else min(ROUGH, OUTSTANDING * residual.error)
-            self.before, self.rounds = None, 0
-        free = None
-        if self.rounds < len(RINGS):
-            free = _spots(self.network, residual, self.level, RINGS[self.rounds])
+            self.before = None
+        errors, rounds, flips = _Errors(self.network, residual), 0, 0
+        while rounds < len(RINGS) and errors.largest < RUNAWAY:
+            free = errors.spots(self.level, RINGS[rounds])
             if free is None and self.level == ROUGH:
-                free = _spots(self.network, residual, ROUGHER, RINGS[self.rounds])
-        if free is not None:
-            self.rounds += 1
-            self._relax(free)
-            return
-        self.before = residual.error
-        self._count(self.whole.step(residual))
-        self.report.iterations += 1
+                free = errors.spots(ROUGHER, RINGS[rounds])
+            if free is None:
+                break
+            flips += self._relax(free)
+            # what has moved shows at the vertices of all cells with such vertices, and in their neighbours' areas
+            rim = around(self.network, free, np.zeros(self.network.cells, dtype=np.bool_), 1)
+            errors.take(Residual(self.network, self.tension, Region(self.network, rim, self.pinned)))
+            rounds += 1
+        if flips:
+            self.whole.topology_changed()
+        self.level = np.inf
+        return rounds > 0
 
-    def _relax(self, free: Mask) -> None:
-        """A few steps of the vertices `free`."""
+    def _relax(self, free: Mask) -> int:
+        """A few steps of the vertices `free`; returns the number of T1s."""
         spots = self._newton(free)
         flips = 0
         for _ in range(LOCAL_STEPS):
             residual = spots.residual()
             if residual.error < 0.1 * self.level or not residual.error < RUNAWAY:
                 break
-            done = spots.step(residual)
-            if done and self.options.checks == "events":
-                validate(self.network)
-            flips += done
+            flips += self._step(spots, residual)
             self.report.local_iterations += 1
-        if flips:
-            self._count(flips)
-            self.whole.topology_changed()
+        return flips
 
-    def _count(self, flips: int) -> None:
+    def step(self, residual: Residual) -> None:
+        """A step of the whole foam."""
+        self.before = residual.error
+        self._step(self.whole, residual)
+        self.report.iterations += 1
+
+    def _step(self, newton: Newton, residual: Residual) -> int:
+        flips = newton.step(residual)
         self.report.flips += flips
         if flips and self.options.checks == "events":
             validate(self.network)
+        return flips
 
 
 def _iterate(network: Network, tension: float, options: Options, pinned: Mask | None, caution: float) -> Report:
@@ -216,7 +239,8 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
             return report
         if not report.error < RUNAWAY:
             break
-        search.advance(residual)
+        if not search.relax_spots(residual):
+            search.step(residual)
     worst = int(np.argmax(search.whole.residual().relative_area))
     cycles = int(np.sum(search.flips_of > MOST_FLIPS))
     held = f", {cycles} films went round in cycles of T1s" if cycles else ""

@@ -1,11 +1,14 @@
 """Solution of the Newton systems of one equilibrium; order of elimination and factors are reused while they serve."""
 
+import threading
+from typing import Literal
+
 import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import SuperLU, splu
 
 from spume.dryfoam.curve import unit_places
-from spume.dryfoam.multifrontal import Elimination, Factor
+from spume.dryfoam.multifrontal import Elimination, Factor, Memory
 from spume.dryfoam.network import Floats
 from spume.dryfoam.pattern import Pattern
 from spume.dryfoam.system import NewtonSystem
@@ -14,11 +17,25 @@ SMALL = 150
 """Unknowns up to which a general pivoting solver is quickest."""
 
 
-class Solver:
-    """Remembers the pattern's elimination and the last factors. It holds nothing from one equilibrium to the next, so
-    that a resumed run repeats an uninterrupted one."""
+class _Memories(threading.local):
+    """Memory of each thread, for the factor of a whole foam and for that of its spots meanwhile."""
 
     def __init__(self) -> None:
+        self.whole, self.spots = Memory(), Memory()
+
+
+_memories = _Memories()
+
+
+class Solver:
+    """Remembers the pattern's elimination and the last factors. It holds nothing from one equilibrium to the next but
+    empty memory, so that a resumed run repeats an uninterrupted one.
+
+    A new solver for the same `part`, in the same thread, ends the use of the one before.
+    """
+
+    def __init__(self, part: Literal["whole", "spots"]) -> None:
+        self.memory = _memories.whole if part == "whole" else _memories.spots
         self.elimination: Elimination | None = None
         self.factor: Factor | SuperLU | None = None
         self.pattern: Pattern | None = None
@@ -32,7 +49,7 @@ class Solver:
             if self.elimination is None or self.pattern is not system.pattern:
                 self.elimination = _elimination(system)
                 self.pattern = system.pattern
-            self.factor = self.elimination.factorize(matrix)
+            self.factor = self.elimination.factorize(matrix, self.memory)
             solution = _refined(matrix, right, self.factor, 3, 1e-7)
             if solution is not None:  # else a pivot was too small for elimination without exchange
                 return solution

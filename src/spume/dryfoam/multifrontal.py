@@ -15,10 +15,13 @@ from spume.dryfoam.network import Floats
 from spume.dryfoam.pattern import Pattern
 from spume.numerics.jit import compiled
 
-PANEL = 32
+PANEL = 64
 """Columns eliminated together."""
-COLUMNS = 96
-"""Columns updated together: 96 rows of a panel fill most of the nearest cache."""
+COLUMNS = 48
+"""Columns updated together: 48 rows of a panel fill most of the nearest cache."""
+
+KEPT = 2_000_000
+"""Numbers of an array that may be kept though far fewer are needed."""
 
 
 @compiled
@@ -194,13 +197,13 @@ def _eliminate(front, size, own, scaled, tiny):
 @compiled
 def _factorize(
     indptr, indices, data, place, unknown, begin, end, order, left, right, border_start, border,
-    factor_start, factor, largest, stack, tiny,
+    factor_start, factor, stack, work, scaled, tiny,
 ):  # fmt: skip
-    """Numerical factorisation into `factor`: per part the rows (own + border) by own columns, D on the diagonal."""
+    """Numerical factorisation into `factor`: per part the rows (own + border) by own columns, D on the diagonal.
+    stack, work and scaled are scratch."""
     local = np.empty(len(place), dtype=np.int64)
     replaced, top = 0, 0
-    work = np.empty(largest * largest)
-    scaled = np.empty((largest, PANEL))
+    into = np.empty(len(scaled), dtype=np.int64)
     for q in range(len(order)):
         t = order[q]
         own = end[t] - begin[t]
@@ -227,9 +230,11 @@ def _factorize(
             top -= width * width
             update = stack[top : top + width * width].reshape(width, width)
             for i in range(width):
-                a = local[border[first + i]]
+                into[i] = local[border[first + i]]
+            for i in range(width):
+                row, added = front[into[i]], update[i]
                 for j in range(i + 1):
-                    front[a, local[border[first + j]]] += update[i, j]
+                    row[into[j]] += added[j]
         replaced += _eliminate(front, size, own, scaled, tiny)
         kept = factor[factor_start[t] : factor_start[t] + size * own].reshape(size, own)
         for i in range(size):
@@ -289,10 +294,12 @@ class Elimination:
     def __init__(self, pattern: Pattern, places: Floats, last: NDArray[np.bool_]) -> None:
         nodes, vertices = pattern.nodes, pattern.vertices
         weight = np.where(np.arange(nodes) < vertices, 2, 1)
-        perm = np.empty(nodes, dtype=np.int64)
+        perm, along_y = (np.argsort(places[:, axis], kind="stable") for axis in range(2))
         begin, end = np.empty(2 * nodes + 2, dtype=np.int64), np.empty(2 * nodes + 2, dtype=np.int64)
         left, right = np.empty_like(begin), np.empty_like(begin)
-        parts = dissect(places, weight, pattern.starts, pattern.neighbours, last, perm, begin, end, left, right)
+        parts = dissect(
+            places, weight, pattern.starts, pattern.neighbours, last, perm, along_y, begin, end, left, right
+        )
         begin, end, self.left, self.right = begin[:parts], end[:parts], left[:parts], right[:parts]
         self.order = np.lexsort((-np.arange(parts), end))
         width = weight[perm]
@@ -317,15 +324,32 @@ class Elimination:
         self.factor_start = np.concatenate([[0], np.cumsum(grow)[:-1]])
         self.factor_size = int(grow.sum())
 
-    def factorize(self, matrix: csc_matrix) -> "Factor":
-        """Factors of a matrix of this pattern."""
-        factor = np.empty(self.factor_size)
+    def factorize(self, matrix: csc_matrix, memory: "Memory | None" = None) -> "Factor":
+        """Factors of a matrix of this pattern; those of before in the same `memory` are gone."""
+        room = memory or Memory()
+        factor = room.take("factor", self.factor_size)
         _factorize(
             matrix.indptr, matrix.indices, matrix.data, self.place, self.unknown, self.begin, self.end, self.order,
             self.left, self.right, self.border_start, self.border, self.factor_start, factor,
-            self.largest, np.empty(self.stack + 1), 1e-14 * float(np.max(np.abs(matrix.data))),
+            room.take("stack", self.stack), room.take("work", self.largest**2),
+            room.take("scaled", self.largest * PANEL).reshape(-1, PANEL), 1e-14 * float(np.max(np.abs(matrix.data))),
         )  # fmt: skip
         return Factor(self, factor)
+
+
+class Memory:
+    """Room for factors that is kept from one to the next: fresh pages from the operating system cost nearly as much as
+    the arithmetic."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Floats] = {}
+
+    def take(self, name: str, size: int) -> Floats:
+        """The array `name`, of `size` numbers that may be any; what it held before is lost."""
+        kept = self.arrays.get(name)
+        if kept is None or len(kept) < size or len(kept) > max(4 * size, KEPT):
+            kept = self.arrays[name] = np.empty(size + size // 8)
+        return kept[:size]
 
 
 class Factor:

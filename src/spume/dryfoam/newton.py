@@ -106,7 +106,7 @@ class Newton:
     ) -> None:
         self.network, self.tension, self.flip_length, self.caution = network, tension, flip_length, caution
         self.flips_of = flips_of
-        self.solver = Solver()
+        self.solver = Solver("whole" if region.is_whole else "spots")
         self.system: NewtonSystem | None = None
         self.pattern: Pattern | None = None
         self.last_error = np.inf

@@ -58,21 +58,27 @@ def _augment(root, stamp, near, far, side, room, flow, seen, path, at, starts, n
 
 
 @compiled
-def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, starts, neighbours, mirror, chosen):
-    """Marks in `chosen` the cover of least weight of the edges between the sides `near` and `far`, whose nodes are
-    `nodes`. Returns the next unused stamp.
+def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, starts, neighbours, mirror, edge, chosen):
+    """Marks in `chosen` the cover of least weight of the edges between the sides `near`, whose nodes are `nodes`, and
+    `far`. Returns the next unused stamp.
 
-    side, weight, room, seen, chosen (n,) and flow, mirror (entries of neighbours) are shared by all cuts.
+    side, weight, room, seen, edge, chosen (n,) and flow, mirror (entries of neighbours) are shared by all cuts.
     """
+    count = 0
     for i in nodes:
-        room[i] = weight[i]
-        chosen[i] = False
-        if side[i] == near:
+        across = False
+        for p in range(starts[i], starts[i + 1]):
+            j = neighbours[p]
+            if side[j] == far:
+                across = True
+                room[j] = weight[j]
+        if across:
+            edge[count] = i
+            count += 1
+            room[i] = weight[i]
             for p in range(starts[i], starts[i + 1]):
                 flow[p] = 0
-    for i in nodes:  # a first flow along single edges
-        if side[i] != near:
-            continue
+    for i in edge[:count]:  # a first flow along single edges
         for p in range(starts[i], starts[i + 1]):
             j = neighbours[p]
             if side[j] == far:
@@ -81,22 +87,20 @@ def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, sta
                 room[j] -= sent
                 flow[p] = sent
     stamp += 1
-    for i in nodes:
+    for i in edge[:count]:
         # nodes that a failed search has seen lead nowhere until one succeeds
-        while side[i] == near and room[i] > 0 and seen[i] != stamp:
+        while room[i] > 0 and seen[i] != stamp:
             if _augment(i, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror):
                 stamp += 1
     # Reached from nodes that have room left: the far ones among them, and the near ones not among them, are the cover.
     stamp += 1
-    for i in nodes:
-        if side[i] == near and room[i] > 0 and seen[i] != stamp:
+    for i in edge[:count]:
+        if room[i] > 0 and seen[i] != stamp:
             _augment(i, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror)
-    for i in nodes:
-        if side[i] == near and seen[i] != stamp:
-            for p in range(starts[i], starts[i + 1]):
-                if side[neighbours[p]] == far:
-                    chosen[i] = True
-                    break
-        elif side[i] == far and seen[i] == stamp:
-            chosen[i] = True
+    for i in edge[:count]:
+        chosen[i] = seen[i] != stamp
+        for p in range(starts[i], starts[i + 1]):
+            j = neighbours[p]
+            if side[j] == far and seen[j] == stamp:
+                chosen[j] = True
     return stamp + 1
