@@ -6,9 +6,12 @@ import pytest
 from spume.dryfoam import Foam, coarsening, equilibrium
 from spume.dryfoam.coarsening import remove_cells
 from spume.dryfoam.geometry import reversed_vertices
+from spume.dryfoam.network import validate
 from spume.dryfoam.newton import Newton
 from spume.dryfoam.report import Events, Options
+from spume.dryfoam.rescue import put_back
 from spume.dryfoam.settling import MOST_FLIPS, settle
+from spume.dryfoam.topology import flip_film
 from spume.errors import RunFailed, SceneError
 
 
@@ -83,6 +86,62 @@ def test_gauss_seidel_helps_where_newton_fails_and_this_is_said(monkeypatch):
     assert report.restarts == len(equilibrium.CAUTIONS)
     assert foam.happened.fallbacks == 1
     assert "Gauss-Seidel" in foam.notices[0]
+    # both stop at a residual of 1e-9, and the energy is stationary
+    assert foam.energy == pytest.approx(straight.energy, rel=1e-8)
+
+
+def flip_within(network, vertices, most):
+    """T1s of up to `most` films between the `vertices` (V,)."""
+    flipped = []
+    for film in range(network.films):
+        ends = network.origin[2 * film : 2 * film + 2]
+        if len(flipped) < most and np.all(vertices[ends]) and flip_film(network, film):
+            flipped.append(film)
+    return flipped
+
+
+def test_a_spot_is_put_back_without_the_rest():
+    """T1s at two places, everything moved: one place comes back, films and vertices, the other stays; then all does."""
+    network = Foam.voronoi(200, "free", seed=1).network
+    kept = network.copy()
+    distance = np.hypot(*(kept.positions - kept.positions[0]).T)
+    here, there = distance < 3.0, distance > 6.0
+    here_films, there_films = flip_within(network, here, 3), flip_within(network, there, 3)
+    assert len(here_films) == len(there_films) == 3
+    network.positions += 0.1
+    moved = network.copy()
+    back = put_back(network, kept, here)
+    validate(network)
+    assert np.all(back[here])
+    assert np.any(~back[there])
+    assert np.array_equal(network.positions[back], kept.positions[back])
+    assert np.array_equal(network.positions[~back], moved.positions[~back])
+    for films, state in ((here_films, kept), (there_films, moved)):
+        assert np.array_equal(network.cell.reshape(-1, 2)[films], state.cell.reshape(-1, 2)[films])
+    put_back(network, kept, np.ones(network.vertices, dtype=bool))
+    for name, array in kept.arrays().items():
+        assert np.array_equal(getattr(network, name), array)
+
+
+def test_a_spot_that_runs_away_is_tried_again_by_itself(monkeypatch):
+    """A vertex is thrown far away whenever steps there are not cautious; only the cells near it begin again."""
+    foam, straight = (Foam.voronoi(400, "periodic", seed=4, seeds="poisson-disk") for _ in range(2))
+    straight.equilibrate()
+    step, cautions = Newton.step, []
+
+    def throwing(self, residual):
+        flips = step(self, residual)
+        cautions.append(self.caution.copy())
+        if self.caution[0] == 1.0:
+            self.network.positions[0] += 1e4
+        return flips
+
+    monkeypatch.setattr(Newton, "step", throwing)
+    report = foam.equilibrate()
+    assert report.restarts == 1
+    assert cautions[-1][0] == equilibrium.CAUTION_STEP
+    # five rings hold 91 of the 400 cells
+    assert 0.1 < np.mean(cautions[-1] > 1.0) < 0.4
     # both stop at a residual of 1e-9, and the energy is stationary
     assert foam.energy == pytest.approx(straight.energy, rel=1e-8)
 

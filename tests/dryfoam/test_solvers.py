@@ -40,7 +40,7 @@ def test_newton_converges_quadratically():
     foam = Foam.voronoi(60, "periodic", seed=0, seeds="poisson-disk")
     foam.equilibrate(tolerance=1e-2)
     n = foam.network
-    newton = Newton(n, 1.0, 0.1, Region(n), 1.0, np.zeros(n.films, dtype=np.int64))
+    newton = Newton(n, 1.0, 0.1, Region(n), np.ones(n.vertices), np.zeros(n.films, dtype=np.int64))
     errors = [newton.residual().error]
     while errors[-1] > 1e-12:
         newton.step(newton.residual())

@@ -1,7 +1,8 @@
 """Nested dissection of a planar graph by coordinates: an order of elimination with little fill, and its tree.
 
-Each part is cut in two halves across its wider side, at the middle of its nodes; the smallest set of nodes on the edges across
-separates them and is eliminated last. Works on a torus too: the first cut then yields two separating lines.
+Each part is cut in two halves across its wider side, at the middle of its nodes; the smallest set of nodes on the
+edges across separates them and is eliminated last. Works on a torus too: the first cut then yields two separating
+lines.
 """
 
 import numpy as np

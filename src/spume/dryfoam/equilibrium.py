@@ -18,14 +18,20 @@ from spume.dryfoam.network import Network, validate
 from spume.dryfoam.newton import Newton
 from spume.dryfoam.region import Mask, Region, around
 from spume.dryfoam.report import Options, Report
+from spume.dryfoam.rescue import put_back
 from spume.dryfoam.settling import MOST_FLIPS
 from spume.dryfoam.system import Residual
-from spume.errors import RunFailed
+from spume.errors import RunFailed, SceneError
 
-CAUTIONS = (1.0, 4.0, 16.0)
+CAUTION_STEP = 4.0
+CAUTIONS = (1.0, CAUTION_STEP, CAUTION_STEP**2)
 """Factors of damping, tried one after another; steps shorten by their square roots."""
 RUNAWAY = 300.0
-"""Error at which an attempt is given up."""
+"""Error at which a spot is put back to where it began, or an attempt given up."""
+RUNNING = 10.0
+"""Error of the places that run away with it."""
+RESCUE_RINGS = 5
+"""Rings of cells around them that are put back too."""
 LARGEST_RATIO = math.log(12.0)
 """Cells farther than this from their target area, as a logarithm, approach it in stages."""
 ROUGH = 0.03
@@ -142,6 +148,10 @@ class _Errors:
     def largest(self) -> float:
         return max(float(np.max(self.force)), float(np.max(self.area)))
 
+    def places(self, level: float) -> Mask:
+        """Vertices (V,) with errors above `level`, their cells' included, or with none that could be told."""
+        return around(self.network, ~(self.force <= level), ~(self.area <= level), 0)
+
     def spots(self, level: float, rings: int) -> Mask | None:
         """Vertices within `rings` around the places with errors above `level` (V,); None if there are none, or too
         many."""
@@ -158,8 +168,10 @@ class _Search:
     def __init__(
         self, network: Network, tension: float, options: Options, pinned: Mask | None, caution: float, report: Report
     ) -> None:
-        self.network, self.tension, self.options, self.pinned, self.caution = network, tension, options, pinned, caution
+        self.network, self.tension, self.options, self.pinned = network, tension, options, pinned
         self.report = report
+        self.kept = network.copy()
+        self.caution = np.full(network.vertices, caution)
         self.flips_of = np.zeros(network.films, dtype=np.int64)
         self.whole = self._newton(None)
         self.level = ROUGH
@@ -192,6 +204,27 @@ class _Search:
             self.whole.topology_changed()
         self.level = np.inf
         return rounds > 0
+
+    def rescue(self, lost: Mask) -> bool:
+        """Puts the vertices `lost` (V,) and what is around them back to where they began, to try again with shorter,
+        more damped steps there; False when these were as cautious as can be, or too much of the foam is lost."""
+        n = self.network
+        if np.any(self.caution[lost] >= CAUTIONS[-1]):
+            return False
+        spot = around(n, lost, np.zeros(n.cells, dtype=np.bool_), RESCUE_RINGS)
+        if np.mean(spot) > FEW:
+            return False
+        spot = put_back(n, self.kept, spot)
+        try:
+            validate(n)
+        except SceneError:
+            return False
+        self.caution[spot] *= CAUTION_STEP
+        self.flips_of[np.any(spot[n.origin].reshape(-1, 2), axis=1)] = 0
+        self.whole.topology_changed()
+        self.level, self.before = ROUGH, None
+        self.report.restarts += 1
+        return True
 
     def _relax(self, free: Mask) -> int:
         """A few steps of the vertices `free`; returns the number of T1s."""
@@ -227,17 +260,22 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
         residual = search.whole.residual()
         report.read(residual)
         if report.error < options.tolerance:
-            wrong = reversed_vertices(network)
-            if len(wrong):
-                raise RunFailed(
-                    f"the foam of {network.cells} cells came to a balance that is folded over at vertex {wrong[0]}"
-                )
-            if pinned is None:  # no force acts from outside, but spots have moved against the rest
-                network.positions += centre - network.positions.mean(axis=0)
-            report.factorizations = search.whole.solver.factorizations
-            report.cycles = int(np.sum(search.flips_of > MOST_FLIPS))
-            return report
+            folded = np.zeros(network.vertices, dtype=np.bool_)
+            folded[reversed_vertices(network)] = True
+            if not np.any(folded):
+                if pinned is None:  # no force acts from outside, but spots have moved against the rest
+                    network.positions += centre - network.positions.mean(axis=0)
+                report.factorizations = search.whole.solver.factorizations
+                report.cycles = int(np.sum(search.flips_of > MOST_FLIPS))
+                return report
+            if search.rescue(folded):
+                continue
+            raise RunFailed(
+                f"the foam of {network.cells} cells came to a balance that is folded over at vertex {np.argmax(folded)}"
+            )
         if not report.error < RUNAWAY:
+            if search.rescue(_Errors(network, residual).places(RUNNING)):
+                continue
             break
         if not search.relax_spots(residual):
             search.step(residual)

@@ -99,10 +99,11 @@ def remove_drift(network: Network, moves: Floats) -> None:
 
 
 class Newton:
-    """Newton steps of one region. `caution` shortens and damps them; `flips_of` (E,) counts the T1s of each film."""
+    """Newton steps of one region. `caution` (V,) shortens and damps them at each vertex of the network, `flips_of` (E,)
+    counts the T1s of each film."""
 
     def __init__(
-        self, network: Network, tension: float, flip_length: float, region: Region, caution: float, flips_of: Integers
+        self, network: Network, tension: float, flip_length: float, region: Region, caution: Floats, flips_of: Integers
     ) -> None:
         self.network, self.tension, self.flip_length, self.caution = network, tension, flip_length, caution
         self.flips_of = flips_of
@@ -135,9 +136,8 @@ class Newton:
         if self.system is not None and error < SLOW * self.last_error:
             self.last_error = error
             return self.solver.again(self.system.right(residual))
-        damping = tension * (
-            1e-10 / residual.chord.mean() + 0.12 * self.caution * imbalance(residual.local) / self.reach
-        )
+        shaky = self.caution[r.vertices] * imbalance(residual.local)
+        damping = tension * (1e-10 / residual.chord.mean() + 0.12 * shaky / self.reach)
         worst = residual.relative_area.copy()
         _spread(r.first, n.next, n.origin, r.vertex_index, residual.local, worst)
         softness = (1e-10 + 0.3 * imbalance(worst)) * residual.size**3 / tension
@@ -158,7 +158,7 @@ class Newton:
         assert self.system is not None
         moves, dpressure, explicit = self.system.split(solution)
         moves = moves.copy()
-        limit_moves(moves, self.reach / math.sqrt(self.caution))
+        limit_moves(moves, self.reach / np.sqrt(self.caution[r.vertices]))
         loose = r.is_whole and r.pinned is None
         if loose:
             remove_drift(n, moves)

@@ -38,7 +38,7 @@ class Report:
     cycles: int = 0
     """Films that went to and fro between two topologies and were made to keep one."""
     restarts: int = 0
-    """Attempts with shorter steps after one that ran away."""
+    """Attempts with shorter steps, at a spot or of the whole foam, after one that ran away."""
     fallbacks: int = 0
     """Times the blocked Gauss-Seidel iteration had to help where Newton steps failed."""
     force_error: float = np.inf
@@ -87,7 +87,7 @@ class Events:
     cycles: int = 0
     """Films that went to and fro between two topologies and were made to keep one."""
     restarts: int = 0
-    """Equilibria sought again with shorter steps, of the iteration or of time."""
+    """Equilibria sought again, at a spot or of the whole foam, with shorter steps of the iteration or of time."""
     fallbacks: int = 0
     """Equilibria for which the blocked Gauss-Seidel iteration had to help."""
 
