@@ -29,7 +29,7 @@ CAUTIONS = (1.0, CAUTION_STEP, CAUTION_STEP**2)
 RUNAWAY = 300.0
 """Error at which a spot is put back to where it began, or an attempt given up."""
 RUNNING = 10.0
-"""Error of the places that run away with it."""
+"""Error of the places that run away with it, and of a spot that is put back when it has had all its rounds."""
 RESCUE_RINGS = 5
 """Rings of cells around them that are put back too."""
 LARGEST_RATIO = math.log(12.0)
@@ -40,7 +40,7 @@ ROUGHER = 0.15
 """The same when there are too many of those."""
 OUTSTANDING = 0.1
 """Part of the largest error, below ROUGH, above which a place is such a spot."""
-RINGS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7)
+RINGS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 9, 9, 9, 9)
 """Rings of cells around a spot that move with it: the more, the longer it takes."""
 FEW = 0.7
 """Part of the vertices up to which rough spots are relaxed by themselves."""
@@ -203,6 +203,8 @@ class _Search:
         if flips:
             self.whole.topology_changed()
         self.level = np.inf
+        if rounds == len(RINGS) and errors.largest > RUNNING:
+            self.rescue(errors.places(RUNNING))
         return rounds > 0
 
     def rescue(self, lost: Mask) -> bool:
@@ -214,10 +216,12 @@ class _Search:
         spot = around(n, lost, np.zeros(n.cells, dtype=np.bool_), RESCUE_RINGS)
         if np.mean(spot) > FEW:
             return False
+        before = n.copy()
         spot = put_back(n, self.kept, spot)
         try:
             validate(n)
         except SceneError:
+            _restore(n, before)
             return False
         self.caution[spot] *= CAUTION_STEP
         self.flips_of[np.any(spot[n.origin].reshape(-1, 2), axis=1)] = 0
