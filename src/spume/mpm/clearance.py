@@ -27,11 +27,15 @@ class Clearances:
         self._nodes, self._keys = np.empty((0, CELLS_PER_BLOCK)), np.empty(0, np.int64)
 
     def of_points(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """For the points at x, shape (n,). Whoever adds, removes or sorts points makes a new x, of which nothing is
-        known."""
+        """For the points at x, shape (n,). Whoever adds or removes points makes a new x, of which nothing is known."""
         if x is not self._x:
             self._x, self._points = x, np.full(len(x), -np.inf)
         return self._points
+
+    def reorder(self, order: NDArray[np.int32], before: NDArray[np.float64], after: NDArray[np.float64]) -> None:
+        """To be called when the points at `before` have become those at `after` = before[order]."""
+        if before is self._x:
+            self._x, self._points = after, self._points[order]
 
     def of_nodes(self, grid: SparseGrid) -> NDArray[np.float64]:
         """For the nodes of `grid`, shape (blocks, 64); blocks that were occupied before keep what is known."""

@@ -30,7 +30,9 @@ def sort_points(state: State) -> None:
     with state.timed("sort"):
         disordered = state.grid.find_cells(state.particles.x)
         if disordered:
+            before = state.particles.x
             state.particles.take(state.grid.order_of)
+            state.clearances.reorder(state.grid.order_of, before, state.particles.x)
             state.grid.find_cells(state.particles.x)
         if len(state.gradient) != len(state.particles):
             state.gradient = np.zeros((len(state.particles), 3, 3))
