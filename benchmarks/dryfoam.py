@@ -49,6 +49,19 @@ def fresh(cells: int, frames: int, boundary: Boundary = "periodic", seed: int = 
     }  # fmt: skip
 
 
+def steady(cells: int, frames: int, boundary: Boundary = "periodic", seed: int = 5) -> dict:
+    """Frames of a foam of `cells` that began with a quarter more: films meet and cells vanish at their steady rates."""
+    foam = Foam.voronoi(round(1.25 * cells), boundary, seed=seed)
+    foam.coarsen(float("inf"), until_cells=cells)
+    rows = [frame(foam) for _ in range(frames)]
+    seconds = [row["seconds"] for row in rows]
+    return {
+        "cells": cells, "boundary": boundary, "mean": float(np.mean(seconds)), "median": float(np.median(seconds)),
+        "worst": max(seconds), "flips": sum(row["flips"] for row in rows),
+        "vanished": sum(row["vanished"] for row in rows),
+    }  # fmt: skip
+
+
 def growth(largest: int = 100_000) -> list[dict]:
     """First frames of foams of 1,000 to `largest` cells."""
     return [fresh(cells, frames) for cells, frames in GROWTH if cells <= largest]
@@ -95,7 +108,7 @@ def evolution(cells: int, until_cells: int, boundary: Boundary, out: Path, shots
 def main() -> None:
     """Measure what is asked for and print it."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.dryfoam", description=__doc__)
-    parser.add_argument("what", choices=("frame", "growth", "evolution"))
+    parser.add_argument("what", choices=("frame", "steady", "growth", "evolution"))
     parser.add_argument("out", nargs="?", type=Path, default=Path("out/dryfoam"), help="folder for an evolution")
     parser.add_argument("--cells", type=int, default=10_000)
     parser.add_argument("--until", type=int, default=10)
@@ -104,6 +117,8 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "frame":
         print(json.dumps(fresh(given.cells, given.frames, given.boundary)))
+    elif given.what == "steady":
+        print(json.dumps(steady(given.cells, given.frames, given.boundary)))
     elif given.what == "growth":
         for cells, frames in GROWTH:
             print(json.dumps(fresh(cells, frames, given.boundary)), flush=True)

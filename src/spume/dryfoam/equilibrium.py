@@ -144,6 +144,13 @@ class _Errors:
         self.force[residual.region.vertices] = residual.local
         self.area[residual.region.cells] = residual.relative_area
 
+    def follow(self, tension: float, moved: Mask, pinned: Mask | None) -> None:
+        """Bring the errors up to date when the vertices `moved` (V,) have: this shows at the vertices of all cells that
+        have such vertices, which bulge, and in the areas of the cells next to these."""
+        n = self.network
+        shown = around(n, moved, np.zeros(n.cells, dtype=np.bool_), 1)
+        self.take(Residual(n, tension, Region(n, shown, pinned)))
+
     @property
     def largest(self) -> float:
         return max(float(np.max(self.force)), float(np.max(self.area)))
@@ -196,9 +203,7 @@ class _Search:
             if free is None:
                 break
             flips += self._relax(free)
-            # what has moved shows at the vertices of all cells with such vertices, and in their neighbours' areas
-            rim = around(self.network, free, np.zeros(self.network.cells, dtype=np.bool_), 1)
-            errors.take(Residual(self.network, self.tension, Region(self.network, rim, self.pinned)))
+            errors.follow(self.tension, free, self.pinned)
             rounds += 1
         if flips:
             self.whole.topology_changed()

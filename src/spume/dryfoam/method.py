@@ -17,7 +17,7 @@ from spume.run.method import Estimate, Progress
 if TYPE_CHECKING:
     from spume.scene.dry_foam import DryFoamScene
 
-SECONDS_PER_CELL_STEP = 1.5e-4
+SECONDS_PER_CELL_STEP = 8e-5
 """Wall time of a coarsening step per cell on the project's kind of machine [s]."""
 BYTES_PER_CELL = 12_000
 """Peak memory per cell: the factors of the sparse system."""
