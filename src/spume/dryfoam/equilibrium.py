@@ -214,9 +214,9 @@ class _Search:
 
     def rescue(self, lost: Mask) -> bool:
         """Puts the vertices `lost` (V,) and what is around them back to where they began, to try again with shorter,
-        more damped steps there; False when these were as cautious as can be, or too much of the foam is lost."""
+        more damped steps there; False when there are none, these were as cautious as can be, or too much is lost."""
         n = self.network
-        if np.any(self.caution[lost] >= CAUTIONS[-1]):
+        if not np.any(lost) or np.any(self.caution[lost] >= CAUTIONS[-1]):
             return False
         spot = around(n, lost, np.zeros(n.cells, dtype=np.bool_), RESCUE_RINGS)
         if np.mean(spot) > FEW:
@@ -229,7 +229,9 @@ class _Search:
             _restore(n, before)
             return False
         self.caution[spot] *= CAUTION_STEP
-        self.flips_of[np.any(spot[n.origin].reshape(-1, 2), axis=1)] = 0
+        films = np.all(spot[n.origin].reshape(-1, 2), axis=1)
+        self.report.flips -= int(np.sum(np.minimum(self.flips_of[films], MOST_FLIPS)))  # those are undone
+        self.flips_of[films] = 0
         self.whole.topology_changed()
         self.level, self.before = ROUGH, None
         self.report.restarts += 1
