@@ -9,6 +9,7 @@ from spume.dryfoam import Foam
 from spume.dryfoam.curve import along_curve
 from spume.dryfoam.geometry import cell_areas
 from spume.dryfoam.network import compact, validate
+from spume.dryfoam.seeding import APART, poisson_disk_seeds
 from spume.dryfoam.start import periodic_voronoi
 from spume.dryfoam.topology import flip_film, remove_cell
 from spume.errors import SceneError
@@ -121,3 +122,15 @@ def test_the_label_of_a_cell_is_the_number_of_its_seed():
         middle = network.positions[network.origin[first]] + np.mean(corners, axis=0)
         away = middle - seeds
         assert np.argmin(np.hypot(*(away - np.round(away)).T)) == label
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 6, 50, 2000])
+def test_poisson_disk_seeds_keep_their_distance(count):
+    """In the periodic square, against all images of all others."""
+    for seed in range(20 if count < 100 else 1):
+        points = poisson_disk_seeds(count, np.random.default_rng(seed))
+        assert points.shape == (count, 2)
+        apart = points[:, None] - points[None]
+        apart -= np.round(apart)
+        distance = np.hypot(apart[..., 0], apart[..., 1]) + 2.0 * np.eye(count)
+        assert distance.min() >= APART / np.sqrt(count)

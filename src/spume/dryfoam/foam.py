@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam import geometry, start
+from spume.dryfoam import geometry, seeding, start
 from spume.dryfoam.coarsening import Coarsening, Scheme, lone_bubble, remove_cells, step, unit_step
 from spume.dryfoam.deformation import Deformation, deform
 from spume.dryfoam.equilibrium import equilibrate
@@ -63,7 +63,7 @@ class Foam:
         cell_area: float = 1.0,
         seeds: Seeds = "random",
         polydispersity: float | None = None,
-        shape: start.SignedDistance | None = None,
+        shape: seeding.SignedDistance | None = None,
     ) -> "Foam":
         """A Voronoi diagram of `cells` seeds, not yet in equilibrium, in a square box or as a free cluster.
 
@@ -79,7 +79,7 @@ class Foam:
             side = np.sqrt(cells * cell_area)
             network = start.periodic_voronoi(_unit_seeds(cells, seeds, generator), side * np.eye(2))
         elif boundary == "free":
-            network = start.free_voronoi(*start.seeds_in_shape(cells, seeds, generator, shape))
+            network = start.free_voronoi(*seeding.seeds_in_shape(cells, seeds, generator, shape))
             scale = np.sqrt(cells * cell_area / network.targets.sum())
             network.positions *= scale
             network.targets *= scale**2
@@ -94,7 +94,7 @@ class Foam:
         """A periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
         width = np.sqrt(2.0 * _positive("the cell area", cell_area) / np.sqrt(3.0))
         lattice = np.diag([columns * width, rows * width * np.sqrt(3.0) / 2.0])
-        return cls(start.periodic_voronoi(start.hexagonal_seeds(columns, rows), lattice), T, K)
+        return cls(start.periodic_voronoi(seeding.hexagonal_seeds(columns, rows), lattice), T, K)
 
     @classmethod
     def from_network(
@@ -272,9 +272,9 @@ class Foam:
 
 def _unit_seeds(cells: int, seeds: Seeds, generator: np.random.Generator) -> Floats:
     if seeds == "random":
-        return start.random_seeds(cells, generator)
+        return seeding.random_seeds(cells, generator)
     if seeds == "poisson-disk":
-        return start.poisson_disk_seeds(cells, generator)
+        return seeding.poisson_disk_seeds(cells, generator)
     raise SceneError(f"seeds of a periodic Voronoi foam are 'random' or 'poisson-disk', found '{seeds}'")
 
 

@@ -3,20 +3,16 @@
 The dual has three films at every vertex by construction, whatever coincidences the seeds hold.
 """
 
-from collections.abc import Callable
-
 import numpy as np
 from scipy.optimize import brentq
-from scipy.spatial import Delaunay, cKDTree
+from scipy.spatial import Delaunay
 
 from spume.dryfoam.arcs import arc_factors
 from spume.dryfoam.curve import along_curve
 from spume.dryfoam.geometry import cell_areas
 from spume.dryfoam.network import DEAD, OUTSIDE, Floats, Integers, Network, compact, validate
+from spume.dryfoam.seeding import SignedDistance
 from spume.errors import SceneError
-
-SignedDistance = Callable[[Floats], Floats]
-"""Signed distance [m] of points (N, 2) to the edge of a shape, negative inside."""
 
 
 def _triangles(points: Floats) -> Integers:
@@ -221,91 +217,3 @@ def half_angle_of_segment(ratio: float) -> float:
     if abs(ratio) > arc_factors(limit)[3]:
         raise SceneError("a film on the edge of the foam would be a full circle: give more seeds")
     return float(brentq(lambda theta: arc_factors(theta)[3] - ratio, -limit, limit, xtol=1e-14))
-
-
-def random_seeds(count: int, generator: np.random.Generator) -> Floats:
-    """`count` points uniform in the unit square (a Poisson process)."""
-    return generator.random((count, 2))
-
-
-def poisson_disk_seeds(count: int, generator: np.random.Generator, box: Floats | None = None) -> Floats:
-    """`count` points in the periodic unit square that keep their distance: the best of ten candidates each."""
-    lattice = np.eye(2) if box is None else box
-    chosen = generator.random((1, 2))
-    while len(chosen) < count:
-        batch = max(1, min(len(chosen) // 4, count - len(chosen)))
-        candidates = generator.random((10 * batch, 2))
-        tiled = np.concatenate([chosen + np.array([i, j]) for i in (-1, 0, 1) for j in (-1, 0, 1)])
-        distance, _ = cKDTree(tiled @ lattice.T).query(candidates @ lattice.T)
-        for k in np.argsort(-distance):
-            apart = candidates[k] - chosen[-batch:]
-            apart -= np.round(apart)
-            if len(chosen) < count and np.min(np.hypot(*(apart @ lattice.T).T)) > 0.5 * distance[k]:
-                chosen = np.vstack([chosen, candidates[k]])
-                batch -= 1
-            if batch <= 0:
-                break
-    return chosen
-
-
-def hexagonal_seeds(columns: int, rows: int) -> Floats:
-    """Centres of a honeycomb of `columns` by `rows` (even) cells, in fractions of its box."""
-    if rows % 2:
-        raise SceneError(f"a periodic honeycomb needs an even number of rows, found {rows}")
-    i, j = np.meshgrid(np.arange(columns), np.arange(rows), indexing="ij")
-    x = (i + 0.5 * (j % 2) + 0.25) / columns
-    y = (j + 0.5) / rows
-    return np.stack([x.ravel(), y.ravel()], axis=1)
-
-
-def seeds_in_shape(
-    count: int, kind: str, generator: np.random.Generator, shape: SignedDistance | None
-) -> tuple[Floats, SignedDistance]:
-    """`count` seeds inside `shape` (the unit disc when None), and the distance function they belong to."""
-    if kind not in ("random", "poisson-disk", "hexagonal"):
-        raise SceneError(f"seeds are 'random', 'poisson-disk' or 'hexagonal', found '{kind}'")
-    distance = shape or (lambda points: np.hypot(points[:, 0], points[:, 1]) - 1.0)
-    box = _box_of(distance) if shape else 1.0
-    probe = box * (2.0 * generator.random((20000, 2)) - 1.0)
-    fraction = float(np.mean(distance(probe) < 0))
-    if fraction == 0.0:
-        raise SceneError("the shape of the foam has no inside near the origin")
-    if kind == "hexagonal":
-        return _honeycomb_inside(count, distance, box, fraction), distance
-    draw = poisson_disk_seeds if kind == "poisson-disk" else random_seeds
-    wanted = int(np.ceil(count / fraction))
-    while True:
-        points = box * (2.0 * draw(wanted, generator) - 1.0)
-        inside = points[distance(points) < 0]
-        if len(inside) >= count:
-            return inside[:count] if kind == "random" else _thin(inside, count, generator), distance
-        wanted = int(np.ceil(1.05 * wanted)) + 1
-
-
-def _thin(points: Floats, count: int, generator: np.random.Generator) -> Floats:
-    return points[np.sort(generator.permutation(len(points))[:count])]
-
-
-def _box_of(distance: SignedDistance) -> float:
-    """Half the side of a square around the origin that holds the shape [m]."""
-    box = 1e-4
-    for _ in range(60):
-        edge = np.linspace(-box, box, 257)
-        frame = np.concatenate([np.stack([edge, s * box + 0 * edge], axis=1) for s in (-1, 1)])
-        frame = np.concatenate([frame, frame[:, ::-1]])
-        grid = np.stack(np.meshgrid(edge, edge), axis=-1).reshape(-1, 2)
-        if np.all(distance(frame) > 0) and np.any(distance(grid) < 0):
-            reach = np.abs(grid[distance(grid) < 0]).max() + 2.0 * (edge[1] - edge[0])
-            return float(min(box, reach))
-        box *= 1.5
-    raise SceneError("the shape of the foam is not bounded, or has no inside near the origin")
-
-
-def _honeycomb_inside(count: int, distance: SignedDistance, box: float, fraction: float) -> Floats:
-    """The `count` honeycomb centres deepest inside the shape."""
-    width = np.sqrt(2.0 / np.sqrt(3.0) * 4.0 * box * box * fraction / count)
-    reach = int(np.ceil(1.5 * box / width)) + 2
-    i, j = np.meshgrid(np.arange(-reach, reach + 1), np.arange(-reach, reach + 1), indexing="ij")
-    points = width * np.stack([(i + 0.5 * (j % 2)).ravel(), (j * np.sqrt(3.0) / 2.0).ravel()], axis=1)
-    depth = distance(points)
-    return points[np.sort(np.argsort(depth, kind="stable")[:count])]
