@@ -10,6 +10,7 @@ from spume.errors import CacheError, MissingExtra
 from spume.look.surface import enclosed_volume, point_radius, skin
 from spume.run.loop import start_run
 from spume.run.progress import Silent
+from spume.scene.continuum_foam import ContinuumFoamScene
 from validation.case import Case, Outcome, Surroundings, at_least, at_most
 from validation.drawing import COLOURS, THEIRS, panels, save
 from validation.grid_density import interior_densities
@@ -58,9 +59,15 @@ def make_run(scene: Scene, folder: Path, around: Surroundings) -> Run:
     return open_run(folder)
 
 
+def scene_of(run: Run) -> ContinuumFoamScene:
+    """The scene of a run of this case."""
+    assert isinstance(run.scene, ContinuumFoamScene)
+    return run.scene
+
+
 def measure(run: Run, around: Surroundings) -> dict[str, Any]:
     """Of every third frame: time, densities of the interior nodes, skinned volume (None without the extra)."""
-    cell = run.scene.grid.cell  # type: ignore[attr-defined]
+    cell = scene_of(run).grid.cell
     found: dict[str, Any] = {"time": [], "densities": [], "volume": []}
     for number in range(0, len(run), EVERY):
         around.say(f"{run.name}: looking at frame {number} of {len(run) - 1}")
@@ -84,7 +91,7 @@ def judge(run: Run, found: dict[str, Any]) -> Outcome:
     """Ours beside the paper's."""
     last, first = run.diagnostics[-1], run.diagnostics[0]
     outcome = Outcome([at_most("mass removed", last["mass_removed"] / first["mass"], MASS_REMOVED)])
-    material = run.scene.materials[0]  # type: ignore[attr-defined]
+    material = scene_of(run).materials[0]
     looked = [d for d in found["densities"] if len(d) >= FEWEST]
     if not looked:
         outcome.notes.append("No frame has an interior of more than thirty nodes: the densities were not compared.")
@@ -112,7 +119,7 @@ def judge(run: Run, found: dict[str, Any]) -> Outcome:
         volume = np.array(found["volume"])
         deviation = float(np.abs(volume / volume[0] - 1.0).max())
         outcome.checks.append(at_most("deviation of the skinned volume, worst frame", deviation, SKINNED_VOLUME))
-    cell = run.scene.grid.cell  # type: ignore[attr-defined]
+    cell = scene_of(run).grid.cell
     carried = np.array([frame["volume"] for frame in run.diagnostics]) / first["volume"] - 1.0
     outcome.notes.append(
         f"For comparison, the volume the points carry, Σ V det F, deviates by {100 * np.abs(carried).max():.2f} %."

@@ -34,7 +34,7 @@ def test_bounds_of_a_primitive_are_tight_even_when_it_is_turned(case):
     shape = read(turn)
     lower, upper = bounds(shape, case.dimension)
     if not np.isfinite(np.concatenate([lower, upper])).all():
-        pytest.skip("unbounded")
+        pytest.skip("a shape without end has no box to touch")
     program = compile_shape(shape, case.dimension)
     rng = np.random.default_rng(1)
     for axis in range(case.dimension):

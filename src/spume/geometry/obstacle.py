@@ -95,7 +95,7 @@ class ObstacleSet:
         self.travelled = 0.0
         """no point of an obstacle has come farther than this, summed over all calls of `at` [m]"""
         self._place(range(len(given)), 0.0)
-        self.travelled = 0.0
+        self.travelled = 0.0  # to their first places they have not come from anywhere
 
     def __len__(self) -> int:
         return len(self.names)

@@ -84,7 +84,7 @@ def one_key_table(kind: str, models: Mapping[str, type[Part]]) -> Any:
             f"{name} {kind}",
             __config__=ConfigDict(extra="forbid", defer_build=True),
             **{name: (model, Field(description=model.__doc__))},
-        )  # type: ignore[call-overload]
+        )  # type: ignore[call-overload]  # the field's name is known at run time only
 
     def check(value: Any, handler: ModelWrapValidatorHandler[Any]) -> Part:
         if isinstance(value, Part) and type(value) in names:
@@ -115,7 +115,7 @@ def one_key_table(kind: str, models: Mapping[str, type[Part]]) -> Any:
     def exactly_one(schema: dict[str, Any]) -> None:
         schema["oneOf"] = schema.pop("anyOf")
 
-    table = TypeAliasType(  # type: ignore[misc]
+    table = TypeAliasType(  # type: ignore[misc]  # both name and members are known at run time only
         kind.capitalize(),
         Annotated[
             Union[tuple(tables.values())],  # noqa: UP007

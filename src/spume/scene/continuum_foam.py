@@ -63,6 +63,7 @@ class Resampling(Table):
 class ContinuumFoamScene(MpmScene):
     """A scene of continuum foam: Herschel-Bulkley flow that tears, recovers and is resampled."""
 
+    # a literal type cannot be narrowed to another: this scene is an MpmScene in everything but its method
     method: Literal["continuum-foam"] = Field(description="name of the simulation method")  # type: ignore[assignment]
     tearing: Tearing = Field(default=Tearing(), description="tearing of material")
     recovery: Recovery = Field(default=Recovery(), description="recovery of torn material")
