@@ -2,7 +2,8 @@
 
 Numba's own cache looks at the time stamp of the file a kernel stands in, and overlooks changes in what it calls.
 Here a cached kernel is valid only while the *contents* of its own file and of the files of all compiled functions it
-calls, directly or not, are the same.
+calls, directly or not, are the same. A kernel may close over numbers, words and other compiled functions; each set of
+closed-over values has its own entry in the cache.
 """
 
 import contextlib
@@ -54,6 +55,8 @@ def _sources(function: Any) -> frozenset[str]:
         code = codes.pop()
         names.update(code.co_names)
         codes.extend(c for c in code.co_consts if hasattr(c, "co_names"))
+    for cell in function.__closure__ or ():
+        files |= getattr(cell.cell_contents, "spume_sources", frozenset())
     for name in names:
         callee = function.__globals__.get(name)
         files |= getattr(callee, "spume_sources", frozenset())
@@ -62,6 +65,22 @@ def _sources(function: Any) -> frozenset[str]:
             for member in vars(callee).values():
                 files |= getattr(member, "spume_sources", frozenset())
     return frozenset(files)
+
+
+def _closure_description(function: Any) -> str:
+    """The values a function closes over, in words that are the same in every process."""
+    return repr([_described(cell.cell_contents) for cell in function.__closure__ or ()])
+
+
+def _described(value: Any) -> Any:
+    if hasattr(value, "spume_sources"):  # another compiled function: named, because its pickle differs in each process
+        inner = value.py_func
+        return (inner.__module__, inner.__qualname__, _closure_description(inner))
+    if isinstance(value, tuple):
+        return tuple(_described(item) for item in value)
+    if isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"a kernel cannot close over {value!r}: only over numbers, words and compiled functions")
 
 
 class _ContentLocator(caching.UserWideCacheLocator):
@@ -87,11 +106,17 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):
         self._locator = locator
         # the whole module name: machine code refers to its module, which may be imported under different names
         name = f"{py_func.__module__}.{py_func.__qualname__}".replace("<locals>", "in")
+        if py_func.__closure__:  # kernels of one factory may depend on different sources
+            name += "-" + hashlib.sha256(_closure_description(py_func).encode()).hexdigest()[:12]
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
 class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelCacheImpl
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
+        return sig, codegen.magic_tuple(), code, _closure_description(self._py_func)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         loaded = super().load_overload(sig, target_context)
@@ -120,7 +145,7 @@ def compiled(
 ) -> Any:
     """Compile `function` with Numba and keep the machine code on disk.
 
-    Closures are allowed over numbers, booleans and strings only: closing over functions would defeat the cache.
+    It may close over numbers, booleans, strings, tuples of these, and other compiled functions.
     """
     if function is None:
         return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline)
