@@ -13,6 +13,8 @@ from spume.errors import CacheError, RunFailed, SceneError, SpumeError
 from spume.version import __version__
 
 if TYPE_CHECKING:
+    from spume.materials.registry import load_law_file as load_laws
+    from spume.materials.registry import register_law
     from spume.run.reader import Frame, Run, open_run
     from spume.scene.common import Scene
     from spume.scene.loading import load_scene
@@ -28,8 +30,10 @@ __all__ = [
     "Simulation",
     "SpumeError",
     "__version__",
+    "load_laws",
     "load_scene",
     "open_run",
+    "register_law",
 ]
 
 # Imported on first use, so that `import spume` and the short commands stay quick.
@@ -40,13 +44,16 @@ _HOMES = {
     "Scene": "spume.scene.common",
     "load_scene": "spume.scene.loading",
     "Simulation": "spume.simulation",
+    "load_laws": "spume.materials.registry:load_law_file",
+    "register_law": "spume.materials.registry",
 }
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'spume' has no attribute '{name}'")
-    return getattr(import_module(_HOMES[name]), name)
+    module, _, attribute = _HOMES[name].partition(":")
+    return getattr(import_module(module), attribute or name)
 
 
 def __dir__() -> list[str]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, field_validator
 
 from spume.geometry.motion import Motion
 from spume.geometry.obstacle import Contact
@@ -189,6 +189,14 @@ class MpmScene(Scene):
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
     obstacle: tuple[Obstacle, ...] = Field(default=(), description="solids in the way")
     material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
+    laws: tuple[str, ...] = Field(
+        default=(), description="Python files with laws of your own, beside the scene file; their code is run"
+    )
+
+    @field_validator("laws", mode="before")
+    @classmethod
+    def _one_file(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
@@ -198,7 +206,7 @@ class MpmScene(Scene):
     def _resolution(self) -> tuple[dict[str, Material], list[Problem]]:
         bodies = ((f"body.{k}.material", body.material) for k, body in enumerate(self.body))
         emitters = ((f"emitter.{k}.material", emitter.material) for k, emitter in enumerate(self.emitter))
-        return resolve_materials(self.material, [*bodies, *emitters])
+        return resolve_materials(self.material, [*bodies, *emitters], self.laws)
 
     @cached_property
     def _used_materials(self) -> dict[str, Material]:
