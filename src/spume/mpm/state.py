@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.obstacle import ObstacleSet
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.law import Law, Parameters, pack_rows
 from spume.mpm.clearance import Clearances
 from spume.mpm.grid import SparseGrid

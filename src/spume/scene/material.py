@@ -8,9 +8,10 @@ from pydantic_core import CoreSchema
 
 from spume.errors import SceneError
 from spume.materials import LAWS
-from spume.materials.table import REMARKS, Material, complete_entry, suggestion
-from spume.scene.common import Table
+from spume.materials.table import REMARKS, Material, complete_entry
 from spume.scene.problems import Problem, describe, dotted
+from spume.suggestions import did_you_mean
+from spume.tables import Table
 
 
 class MaterialTable(Table):
@@ -94,7 +95,7 @@ def _build(name: str, entry: Mapping[str, Any], path: str) -> Material | list[Pr
     chosen = str(entry.get("law"))
     law = LAWS.get(chosen)
     if law is None:
-        return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {suggestion(chosen, LAWS)}")]
+        return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {did_you_mean(chosen, LAWS)}")]
     data = {key: value for key, value in entry.items() if key != "law"}
     try:
         return Material(name, law, law.parameters.model_validate(data, strict=True))
