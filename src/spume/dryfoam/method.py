@@ -161,8 +161,8 @@ class DryFoamMethod:
 
 
 def _signed_distance(shape: Any) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    from spume.geometry.program import distances
-    from spume.geometry.shapes import compile_shape
+    from spume.geometry.sdf.compiler import compile_shape
+    from spume.geometry.sdf.evaluation import distances
 
     program = compile_shape(shape, 2)
     return lambda points: distances(program, points)

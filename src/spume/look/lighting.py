@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.program import distances
+from spume.geometry.sdf.evaluation import distances
 from spume.look.obstacles import Solid
 from spume.look.palette import Appearance
 from spume.numerics.jit import compiled

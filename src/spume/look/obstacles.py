@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.codes import ShapeProgram
-from spume.geometry.combined_shapes import Repeat, Translate, Union
 from spume.geometry.motion import pose
-from spume.geometry.primitive_shapes import HalfPlane, HalfSpace
-from spume.geometry.program import distances, distances_and_gradients
-from spume.geometry.shapes import bounds, compile_shape
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances, distances_and_gradients
+from spume.geometry.sdf.operations import ShapeProgram
+from spume.geometry.shapes.combinations import Repeat, Translate, Union
+from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
 from spume.look.extras import require
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.motion import pose
-from spume.geometry.program import distances
-from spume.geometry.shapes import bounds, compile_shape
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+from spume.geometry.shapes.extent import bounds
 from spume.look.drawing import Picture, PictureOptions
 from spume.look.lettering import Legend, map_colors
 from spume.look.palette import BACKGROUND, OBSTACLE, appearances, to_srgb

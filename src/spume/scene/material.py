@@ -10,9 +10,10 @@ from spume.errors import SceneError
 from spume.materials import LAWS
 from spume.materials.law import Parameters
 from spume.materials.registry import law_file_is_loaded, unavailable_law
-from spume.materials.table import REMARKS, Material, complete_entry, suggestion
-from spume.scene.common import Table
+from spume.materials.table import REMARKS, Material, complete_entry
 from spume.scene.problems import Problem, describe, dotted
+from spume.suggestions import did_you_mean
+from spume.tables import Table
 
 
 class MaterialTable(Table):
@@ -103,7 +104,7 @@ def _build(name: str, entry: Mapping[str, Any], path: str, laws_are_missing: boo
     if law is None and laws_are_missing:
         return Material(name, unavailable_law(chosen), Parameters.model_construct(**entry))
     if law is None:
-        return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {suggestion(chosen, LAWS)}")]
+        return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {did_you_mean(chosen, LAWS)}")]
     data = {key: value for key, value in entry.items() if key != "law"}
     try:
         return Material(name, law, law.parameters.model_validate(data, strict=True))

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from pydantic import Discriminator, Field, Tag, field_validator
 
 from spume.geometry.motion import Motion
-from spume.geometry.obstacle import Contact
+from spume.geometry.obstacles.contact import Contact
 from spume.geometry.shapes import Shape
-from spume.geometry.table import Number, Vector
 from spume.materials.table import Material
 from spume.scene import mpm_checks
-from spume.scene.common import Count, NotNegative, Positive, Scene, Table
+from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.material import MaterialTable, resolve_materials
 from spume.scene.problems import Problem
+from spume.tables import Number, Table, Vector
 
 STANDARD_GRAVITY = 9.81
 """Magnitude of the default gravity [m/s²]."""
@@ -164,7 +164,7 @@ class Emitter(Table):
     fill: Fill = Field(default=Fill(), description="how released material is filled with points")
 
 
-class Obstacle(Table):
+class ObstacleTable(Table):
     """A solid that material cannot enter; it is not moved by the material."""
 
     name: str = Field(default="", description="a name for messages and pictures")
@@ -187,7 +187,7 @@ class MpmScene(Scene):
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     body: tuple[Body, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
-    obstacle: tuple[Obstacle, ...] = Field(default=(), description="solids in the way")
+    obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
     material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
     laws: tuple[str, ...] = Field(
         default=(), description="Python files with laws of your own, beside the scene file; their code is run"

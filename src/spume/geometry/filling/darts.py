@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.codes import ShapeProgram
-from spume.geometry.pointers import open_arrays
-from spume.geometry.program import distance
-from spume.geometry.tree import lattice_within
+from spume.geometry.filling.lattice import lattice_within
+from spume.geometry.sdf.evaluation import distance
+from spume.geometry.sdf.operations import ShapeProgram
+from spume.numerics.array_pointers import open_arrays
 from spume.numerics.jit import compiled
 
 ROUNDS = 2

@@ -1,4 +1,4 @@
-"""Rigid motions, as a scene spells them.
+"""Rigid motions, as scenes write them.
 
 Angles are in degrees, rates in radians or turns per second, times in seconds.
 """
@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 from pydantic import Field, model_validator
 
-from spume.geometry.table import Direction, NotEmpty, Number, Part, Vector, one_key_table, wrong
-from spume.geometry.track import Interpolation
+from spume.geometry.motion.interpolation import Interpolation
+from spume.tables import Direction, NotEmpty, Number, Variant, Vector, one_key_table, wrong
+
+
+class MotionModel(Variant):
+    """Base of every motion."""
+
 
 if TYPE_CHECKING:
-    Motion = Part
+    Motion = MotionModel
 
 
 def _check_span(start: float, stop: float | None) -> None:
@@ -19,11 +24,11 @@ def _check_span(start: float, stop: float | None) -> None:
         raise wrong(f"'stop', {stop:g} s, must be later than 'start', {start:g} s")
 
 
-class Fixed(Part):
+class Fixed(MotionModel):
     """no motion"""
 
 
-class Velocity(Part):
+class Velocity(MotionModel):
     """moves at a constant velocity"""
 
     linear: Vector = Field(description="velocity [m/s]")
@@ -36,8 +41,8 @@ class Velocity(Part):
         return self
 
 
-class Oscillate(Part):
-    """moves to and fro along a line: displacement = amplitude · sin(2π frequency t + phase)"""
+class Oscillate(MotionModel):
+    """oscillates along a line: displacement = amplitude · sin(2π frequency t + phase)"""
 
     direction: Direction = Field(description="direction of the line [1]")
     amplitude: Number = Field(gt=0, description="largest displacement to either side [m]")
@@ -45,7 +50,7 @@ class Oscillate(Part):
     phase: Number = Field(0.0, description="phase at time 0; 0 begins in the middle [degrees]")
 
 
-class Turn(Part):
+class Turn(MotionModel):
     """turns about an axis at a constant rate"""
 
     axis: Direction | None = Field(None, description="axis of rotation [1]; absent in a 2D scene")
@@ -63,8 +68,8 @@ class Turn(Part):
         return self
 
 
-class Keyframes(Part):
-    """goes through given displacements and rotations at given times; before the first and after the last it rests"""
+class Keyframes(MotionModel):
+    """interpolates displacements and rotations given at some times; at rest before the first and after the last"""
 
     times: Annotated[tuple[Number, ...], NotEmpty] = Field(description="times, increasing [s]")
     positions: tuple[Vector, ...] | None = Field(
@@ -93,13 +98,13 @@ class Keyframes(Part):
         return self
 
 
-class Combine(Part):
-    """several motions one upon the other: the first moves the shape, the second moves all that, and so on"""
+class Combine(MotionModel):
+    """several motions composed: the second is applied to the result of the first, and so on"""
 
     of: Annotated[tuple["Motion", ...], NotEmpty] = Field(description="the motions")
 
 
-MOTIONS: dict[str, type[Part]] = {
+MOTIONS: dict[str, type[MotionModel]] = {
     "fixed": Fixed,
     "velocity": Velocity,
     "oscillate": Oscillate,
@@ -107,7 +112,7 @@ MOTIONS: dict[str, type[Part]] = {
     "keyframes": Keyframes,
     "combine": Combine,
 }
-"""The names of scenes."""
+"""The motions by the names that scenes use."""
 
 if not TYPE_CHECKING:
     Motion: Any = one_key_table("motion", MOTIONS)

@@ -1,13 +1,12 @@
 """Filling a shape with points.
 
 "lattice": the points (k + 1/2) · cell / points_per_axis of one lattice for all bodies, so that bodies that touch fit
-together. "poisson-disk": random points no closer to each other than a distance, found by throwing darts until there is
-no room left. How many fit follows from the distance: darts thrown until no room is left fill 0.7336 r⁻³ points a
-volume in 3D and 0.6966 r⁻² an area in 2D (random sequential packings of packing fraction 0.3841 and 0.5471,
-[Zhang13]). The distance starts from there, and is corrected by the count found (there is more room near the surface)
-until the count is within 2 % of points_per_axis^dimension a cell.
+together. "poisson-disk": random points with a minimum distance r, found by throwing darts until no room is left. Such a
+random sequential packing has 0.7336 r⁻³ points per volume in 3D and 0.6966 r⁻² per area in 2D (packing fractions 0.3841
+and 0.5471, [Zhang13]). The first r follows from these densities; it is corrected by the number of points found (there
+is more room near the surface) until there are points_per_axis^dimension points per cell, within 2 %.
 
-Every point has the same volume; their sum is the volume of the shape.
+All points have the same volume; the sum is the volume of the shape.
 """
 
 from dataclasses import dataclass
@@ -18,26 +17,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.geometry.codes import ShapeProgram
-from spume.geometry.combined_shapes import NAMES
-from spume.geometry.darts import throw_darts
-from spume.geometry.program import distances
-from spume.geometry.shapes import ShapePart, bounds, compile_shape, volume
-from spume.geometry.tree import lattice_within
+from spume.geometry.filling.darts import throw_darts
+from spume.geometry.filling.lattice import lattice_within
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+from spume.geometry.sdf.operations import ShapeProgram
+from spume.geometry.shapes import ShapeModel
+from spume.geometry.shapes.combinations import NAMES
+from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.volume import volume
 
 Pattern = Literal["lattice", "poisson-disk"]
 
 THIN = 0.1
-"""A filling whose points stand for a volume this far from the shape's is refused."""
+"""Largest accepted relative difference between the points' volume and the shape's."""
 SATURATION = {2: 0.6966, 3: 0.7336}
-"""Points a volume of r^dimension when no more darts of distance r find room, [Zhang13]."""
+"""Points per volume r^dimension when there is no room for further darts with minimum distance r, [Zhang13]."""
 COUNT_TOLERANCE = 0.02
 CORRECTIONS = 8
 
 
 @dataclass(frozen=True)
 class Filling:
-    """Points that stand for a shape."""
+    """Points that represent a shape."""
 
     positions: NDArray[np.float64]
     """[m], shape (n, dimension)"""
@@ -50,7 +52,7 @@ class Filling:
 
 
 def fill(
-    shape: ShapePart,
+    shape: ShapeModel,
     dimension: int,
     cell: float,
     pattern: Pattern = "lattice",
@@ -59,11 +61,11 @@ def fill(
     rng: np.random.Generator | int = 0,
     folder: Path | None = None,
 ) -> Filling:
-    """Fill `shape` with points_per_axis^dimension points a grid cell of size `cell` [m].
+    """Fill `shape` with points_per_axis^dimension points per grid cell of size `cell` [m].
 
     jitter [1] moves each point of a lattice at random, along each axis by up to that part of half the lattice spacing
     (1: anywhere in its lattice cell); a move that would leave the shape is halved until it does not. `rng` is a
-    generator or a seed. Raises SceneError for a shape without end, without volume, or too thin for the cell.
+    generator or a seed. Raises SceneError for a shape that is unbounded, has no volume, or is too thin for the cell.
     """
     if not cell > 0 or points_per_axis < 1 or not 0.0 <= jitter <= 1.0:
         raise SceneError(
@@ -129,7 +131,7 @@ def _scattered(
 
 
 def _too_thin(
-    shape: ShapePart,
+    shape: ShapeModel,
     program: ShapeProgram,
     lower: NDArray[np.float64],
     upper: NDArray[np.float64],
@@ -141,7 +143,7 @@ def _too_thin(
     name = NAMES[type(shape)]
     d = len(lower)
     found = (
-        f"the points that fill the shape '{name}' at cell = {cell:g} m stand for {100 * (1 + error):.3g} % of its "
+        f"the points that fill the shape '{name}' at cell = {cell:g} m represent {100 * (1 + error):.3g} % of its "
         "volume, because it, or a part of it, is too small or too thin"
     )
     for halvings in range(1, 12):

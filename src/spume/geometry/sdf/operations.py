@@ -1,4 +1,4 @@
-"""What a shape is compiled into: a flat program of operations and numbers.
+"""The program that a shape is compiled into: a flat list of operations and their numbers.
 
 A program is a list of rows `(operation, combine, offset, extra, width)`, run from first to last with one accumulator: a
 signed distance and its gradient. A primitive's row computes the primitive at the point and combines it with that.

@@ -1,7 +1,7 @@
-"""Evaluation of a compiled shape at a point: one small machine for all shapes.
+"""Evaluation of a compiled shape at a point, by one interpreter for all shapes.
 
-The distance of a Boolean combination is a bound: its sign is exact, its size never more than the true distance to the
-surface, and it never changes faster than the place does (1-Lipschitz). So a ball of radius r around a point does not
+The distance of a Boolean combination is a bound: its sign is exact, its magnitude is at most the true
+distance to the surface, and it is 1-Lipschitz. So a ball of radius r around a point does not
 meet a shape whose distance there is r or more.
 """
 
@@ -10,9 +10,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry import codes, kernels
-from spume.geometry.codes import ShapeProgram
-from spume.geometry.pointers import open_arrays, stack_memory
+from spume.geometry.sdf import operations, primitive_distances
+from spume.geometry.sdf.operations import ShapeProgram
+from spume.numerics.array_pointers import open_arrays, stack_memory
 from spume.numerics.jit import compiled
 
 __all__ = ["ShapeProgram", "distance", "distance_and_gradient", "distances", "distances_and_gradients", "run_rows"]
@@ -42,7 +42,7 @@ def _clip(x, y, z, n, o, d, gx, gy, gz):
     qx, sx = _nearer_face(x, n[o], n[o + 3])
     qy, sy = _nearer_face(y, n[o + 1], n[o + 4])
     qz, sz = _nearer_face(z, n[o + 2], n[o + 5])
-    b, bx, by, bz = kernels.from_faces(qx, qy, qz, sx, sy, sz, 0.0)
+    b, bx, by, bz = primitive_distances.from_faces(qx, qy, qz, sx, sy, sz, 0.0)
     if b > d:
         return b, bx, by, bz
     return d, gx, gy, gz
@@ -58,31 +58,31 @@ def _nearer_face(x, lower, upper):
 
 @compiled
 def _primitive(operation, x, y, z, n, o, voxels):
-    if operation == codes.SPHERE:
-        return kernels.sphere(x, y, z, n[o])
-    if operation == codes.BOX:
-        return kernels.box(x, y, z, n[o], n[o + 1], n[o + 2], n[o + 3])
-    if operation == codes.CYLINDER:
-        return kernels.cylinder(x, y, z, n[o], n[o + 1], n[o + 2])
-    if operation == codes.CAPSULE:
-        return kernels.capsule(x, y, z, n[o], n[o + 1])
-    if operation == codes.CONE:
-        return kernels.cone(x, y, z, n[o], n[o + 1], n[o + 2])
-    if operation == codes.TORUS:
-        return kernels.torus(x, y, z, n[o], n[o + 1])
-    if operation == codes.HALF_SPACE:
+    if operation == operations.SPHERE:
+        return primitive_distances.sphere(x, y, z, n[o])
+    if operation == operations.BOX:
+        return primitive_distances.box(x, y, z, n[o], n[o + 1], n[o + 2], n[o + 3])
+    if operation == operations.CYLINDER:
+        return primitive_distances.cylinder(x, y, z, n[o], n[o + 1], n[o + 2])
+    if operation == operations.CAPSULE:
+        return primitive_distances.capsule(x, y, z, n[o], n[o + 1])
+    if operation == operations.CONE:
+        return primitive_distances.cone(x, y, z, n[o], n[o + 1], n[o + 2])
+    if operation == operations.TORUS:
+        return primitive_distances.torus(x, y, z, n[o], n[o + 1])
+    if operation == operations.HALF_SPACE:
         return x * n[o] + y * n[o + 1] + z * n[o + 2], n[o], n[o + 1], n[o + 2]
-    if operation == codes.ELLIPSOID:
-        return kernels.ellipsoid(x, y, z, n[o], n[o + 1], n[o + 2])
-    if operation == codes.POLYGON:
-        return kernels.polygon(x, y, n, o)
-    return kernels.mesh(x, y, z, n, o, voxels)
+    if operation == operations.ELLIPSOID:
+        return primitive_distances.ellipsoid(x, y, z, n[o], n[o + 1], n[o + 2])
+    if operation == operations.POLYGON:
+        return primitive_distances.polygon(x, y, n, o)
+    return primitive_distances.mesh(x, y, z, n, o, voxels)
 
 
 @compiled
 def _placed_primitive(operation, turned, x, y, z, n, o, voxels):
     x, y, z = x - n[o], y - n[o + 1], z - n[o + 2]
-    if turned == codes.STRAIGHT:
+    if turned == operations.STRAIGHT:
         return _primitive(operation, x, y, z, n, o + 3, voxels)
     a, b, c = n[o + 3], n[o + 4], n[o + 5]
     e, f, g = n[o + 6], n[o + 7], n[o + 8]
@@ -106,17 +106,17 @@ def _likely_nearest(x, y, z, n, o):
 @compiled
 def _combine(how, a, ax, ay, az, b, bx, by, bz, width):
     """Accumulator a, new value b."""
-    if how == codes.UNION:
+    if how == operations.UNION:
         if a <= b:
             return a, ax, ay, az
-    elif how == codes.INTERSECTION:
+    elif how == operations.INTERSECTION:
         if a >= b:
             return a, ax, ay, az
-    elif how == codes.DIFFERENCE:
+    elif how == operations.DIFFERENCE:
         if a >= -b:
             return a, ax, ay, az
         return -b, -bx, -by, -bz
-    elif how == codes.SMOOTH_UNION:
+    elif how == operations.SMOOTH_UNION:
         return _smooth_minimum(a, ax, ay, az, b, bx, by, bz, width)
     return b, bx, by, bz
 
@@ -131,23 +131,23 @@ def run_rows(rows, numbers, voxels, first, last, x, y, z):
     while row < last:
         at = 5 * row
         operation, how, o = rows[at], rows[at + 1], rows[at + 2]
-        if operation < codes.PRIMITIVES:
+        if operation < operations.PRIMITIVES:
             b, bx, by, bz = _placed_primitive(operation, rows[at + 3], x, y, z, numbers, o, voxels)
             d, gx, gy, gz = _combine(how, d, gx, gy, gz, b, bx, by, bz, numbers[rows[at + 4]])
-        elif operation == codes.GUARD:
+        elif operation == operations.GUARD:
             s = _outside_box_squared(x, y, z, numbers, o)
-            reach = -d if how == codes.DIFFERENCE else d
+            reach = -d if how == operations.DIFFERENCE else d
             if s > 0.0 and (reach <= 0.0 or s >= reach * reach):
                 row = rows[at + 3]
                 continue
-        elif operation == codes.PROBE:
+        elif operation == operations.PROBE:
             leaf = at + 5 * _likely_nearest(x, y, z, numbers, o)
             b, bx, by, bz = _placed_primitive(rows[leaf], rows[leaf + 3], x, y, z, numbers, rows[leaf + 2], voxels)
             d, gx, gy, gz = _combine(how, d, gx, gy, gz, b, bx, by, bz, 0.0)
-        elif operation == codes.PUSH:
+        elif operation == operations.PUSH:
             stack[depth], stack[depth + 1], stack[depth + 2], stack[depth + 3] = d, gx, gy, gz
             depth += 4
-        elif operation == codes.POP:
+        elif operation == operations.POP:
             depth -= 4
             a, ax, ay, az = stack[depth], stack[depth + 1], stack[depth + 2], stack[depth + 3]
             d, gx, gy, gz = _combine(how, a, ax, ay, az, d, gx, gy, gz, numbers[rows[at + 4]])

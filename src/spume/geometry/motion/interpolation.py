@@ -1,4 +1,4 @@
-"""Values given at some times, and in between by interpolation, with their exact derivative."""
+"""Interpolation of a vector given at some times, with the exact derivative."""
 
 import bisect
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 Interpolation = Literal["smooth", "linear"]
 
 
-class Track:
+class KeyframedVector:
     """A vector that changes in time.
 
     "smooth": piecewise cubic, continuously differentiable, monotone wherever the values are (slopes of [Fritsch84]); it

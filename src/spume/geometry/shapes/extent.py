@@ -1,4 +1,4 @@
-"""Boxes along the axes that hold a shape: tight for primitives however they are turned, sufficient for combinations."""
+"""Bounding boxes along the axes: tight for primitives in any orientation, sufficient for combinations."""
 
 import itertools
 import math
@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.geometry import combined_shapes as combined
-from spume.geometry.canonical import canonical, support
-from spume.geometry.placement import HERE, Placement
-from spume.geometry.primitive_shapes import ShapePart
-from spume.geometry.structure import check_dimension, placed
+from spume.geometry.shapes import combinations
+from spume.geometry.shapes.local_form import local_form, support
+from spume.geometry.shapes.parts import check_dimension, placed
+from spume.geometry.shapes.placement import HERE, Placement
+from spume.geometry.shapes.primitives import ShapeModel
 
 
 @dataclass(frozen=True)
@@ -24,35 +24,35 @@ class Extent:
     upper: NDArray[np.float64]
 
     def swept(self, displacements: NDArray[np.float64]) -> "Extent":
-        """The box of this one moved by each of `displacements`."""
+        """The bounding box of all copies of this box, each moved by one of `displacements`."""
         return Extent(self.lower + displacements.min(axis=0), self.upper + displacements.max(axis=0))
 
 
-def extent(shape: ShapePart, placement: Placement, dimension: int, folder: Path | None) -> Extent:
-    """The box of `shape` where `placement` puts it; in 2D its third side is infinite."""
+def extent(shape: ShapeModel, placement: Placement, dimension: int, folder: Path | None) -> Extent:
+    """The bounding box of `shape` after `placement`; in 2D it is infinite along z."""
     if inner := placed(shape, placement):
         return extent(*inner, dimension, folder)
     match shape:
-        case combined.Union() | combined.SmoothUnion():
+        case combinations.Union() | combinations.SmoothUnion():
             boxes = [extent(part, placement, dimension, folder) for part in shape.of]
             # Each blend of two surfaces moves them out by a quarter of its width at most.
-            width = placement.scale * shape.radius if isinstance(shape, combined.SmoothUnion) else 0.0
+            width = placement.scale * shape.radius if isinstance(shape, combinations.SmoothUnion) else 0.0
             bulge = (len(boxes) - 1) * width / 4
             lower = np.min([box.lower for box in boxes], axis=0) - bulge
             return Extent(lower, np.max([box.upper for box in boxes], axis=0) + bulge)
-        case combined.Intersection():
+        case combinations.Intersection():
             boxes = [extent(part, placement, dimension, folder) for part in shape.of]
             lower, upper = np.max([box.lower for box in boxes], axis=0), np.min([box.upper for box in boxes], axis=0)
             if (lower >= upper).any():
                 raise SceneError("the shape 'intersection' is empty: its parts do not meet")
             return Extent(lower, upper)
-        case combined.Difference():
+        case combinations.Difference():
             return extent(shape.of, placement, dimension, folder)
-        case combined.Repeat():
+        case combinations.Repeat():
             ends = [(0, count - 1) for count in shape.count]
             displacements = np.array([displacement(shape, index, placement) for index in itertools.product(*ends)])
             return extent(shape.shape, placement, dimension, folder).swept(displacements)
-    primitive = canonical(shape, placement, folder)
+    primitive = local_form(shape, placement, folder)
     lower, upper = np.full(3, -math.inf), np.full(3, math.inf)
     for axis, direction in enumerate(np.eye(3)[:dimension]):
         lower[axis] = primitive.origin[axis] - support(primitive, -direction)
@@ -60,16 +60,16 @@ def extent(shape: ShapePart, placement: Placement, dimension: int, folder: Path 
     return Extent(lower, upper)
 
 
-def displacement(shape: combined.Repeat, index: tuple[int, ...], placement: Placement) -> NDArray[np.float64]:
-    """Where the copy `index` of a repeated shape stands, from the first one [m]."""
+def displacement(shape: combinations.Repeat, index: tuple[int, ...], placement: Placement) -> NDArray[np.float64]:
+    """Displacement of copy `index` of a repeated shape from the first copy [m]."""
     moved: NDArray[np.float64] = placement.point(np.array(index) * np.array(shape.spacing)) - placement.point((0, 0, 0))
     return moved
 
 
 def bounds(
-    shape: ShapePart, dimension: int, folder: Path | None = None
+    shape: ShapeModel, dimension: int, folder: Path | None = None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Lower and upper corner [m], shape (dimension,), of a box that holds `shape`; infinite along a half space."""
+    """Lower and upper corner [m], shape (dimension,), of a bounding box of `shape`; infinite for half spaces."""
     check_dimension(shape, dimension)
     box = extent(shape, HERE, dimension, folder)
     return box.lower[:dimension], box.upper[:dimension]

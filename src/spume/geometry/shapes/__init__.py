@@ -1,8 +1,7 @@
-"""Shapes: what scenes write (`Shape`), what kernels evaluate (`compile_shape`), how large they are."""
+"""The shapes of scenes. `Shape` is the type of a scene's value; every shape model derives from `ShapeModel`."""
 
-from spume.geometry.assembly import compile_shape
-from spume.geometry.codes import ShapeProgram
-from spume.geometry.combined_shapes import (
+from spume.geometry.shapes.combinations import (
+    NAMES,
     SHAPES,
     Difference,
     Intersection,
@@ -14,9 +13,7 @@ from spume.geometry.combined_shapes import (
     Translate,
     Union,
 )
-from spume.geometry.extent import bounds
-from spume.geometry.measure import volume
-from spume.geometry.primitive_shapes import (
+from spume.geometry.shapes.primitives import (
     Box,
     Capsule,
     Circle,
@@ -26,16 +23,17 @@ from spume.geometry.primitive_shapes import (
     Ellipsoid,
     HalfPlane,
     HalfSpace,
-    Mesh,
     Polygon,
     Rectangle,
     Ring,
-    ShapePart,
+    ShapeModel,
     Sphere,
     Torus,
+    TriangleMesh,
 )
 
 __all__ = [
+    "NAMES",
     "SHAPES",
     "Box",
     "Capsule",
@@ -48,7 +46,6 @@ __all__ = [
     "HalfPlane",
     "HalfSpace",
     "Intersection",
-    "Mesh",
     "Polygon",
     "Rectangle",
     "Repeat",
@@ -56,14 +53,11 @@ __all__ = [
     "Rotate",
     "Scale",
     "Shape",
-    "ShapePart",
-    "ShapeProgram",
+    "ShapeModel",
     "SmoothUnion",
     "Sphere",
     "Torus",
     "Translate",
+    "TriangleMesh",
     "Union",
-    "bounds",
-    "compile_shape",
-    "volume",
 ]

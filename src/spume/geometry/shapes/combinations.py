@@ -4,28 +4,28 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, field_validator
 
-from spume.geometry import primitive_shapes as primitive
-from spume.geometry.primitive_shapes import Length, ShapePart
-from spume.geometry.table import Direction, NotEmpty, Number, Vector, one_key_table, wrong
+from spume.geometry.shapes import primitives
+from spume.geometry.shapes.primitives import Length, ShapeModel
+from spume.tables import Direction, NotEmpty, Number, Vector, one_key_table, wrong
 
 if TYPE_CHECKING:
-    Shape = ShapePart
+    Shape = ShapeModel
 
 
-class CombinedShape(ShapePart):
-    """Base of the shapes made of others: they may stand in scenes of both dimensions, as far as their parts may."""
+class CombinedShape(ShapeModel):
+    """Base of the shapes made of others; their parts decide in which dimensions they can be used."""
 
     dimensions = (2, 3)
 
 
 class Union(CombinedShape):
-    """all that is in one of the shapes at least"""
+    """everything inside at least one of the shapes"""
 
     of: Annotated[tuple["Shape", ...], NotEmpty] = Field(description="the shapes")
 
 
 class Intersection(CombinedShape):
-    """all that is in every one of the shapes"""
+    """everything inside all of the shapes"""
 
     of: Annotated[tuple["Shape", ...], NotEmpty] = Field(description="the shapes")
 
@@ -38,21 +38,23 @@ class Difference(CombinedShape):
 
 
 class SmoothUnion(CombinedShape):
-    """shapes melted together, from first to last"""
+    """shapes blended smoothly into each other, in order"""
 
     of: Annotated[tuple["Shape", ...], NotEmpty] = Field(description="the shapes")
-    radius: Length = Field(description="width of the blend: closer to each other than this, surfaces melt together [m]")
+    radius: Length = Field(
+        description="width of the blend: surfaces closer to each other than this are joined smoothly [m]"
+    )
 
 
 class Translate(CombinedShape):
-    """a shape moved"""
+    """a displaced shape"""
 
     shape: "Shape" = Field(description="the shape")
     by: Vector = Field(description="displacement [m]")
 
 
 class Rotate(CombinedShape):
-    """a shape turned"""
+    """a rotated shape"""
 
     shape: "Shape" = Field(description="the shape")
     angle: Number = Field(description="angle, counter-clockwise seen against the axis [degrees]")
@@ -61,15 +63,15 @@ class Rotate(CombinedShape):
 
 
 class Scale(CombinedShape):
-    """a shape made larger or smaller"""
+    """a scaled shape"""
 
     shape: "Shape" = Field(description="the shape")
     factor: Length = Field(description="factor [1]")
-    about: Vector | None = Field(None, description="the point that stays where it is [m]; the origin if absent")
+    about: Vector | None = Field(None, description="the fixed point of the scaling [m]; the origin if absent")
 
 
 class Repeat(CombinedShape):
-    """copies of a shape in rows; the first copy is the shape where it stands"""
+    """copies of a shape on a regular grid; the first copy is the shape itself"""
 
     shape: "Shape" = Field(description="the shape")
     count: tuple[Annotated[int, Field(ge=1, strict=True)], ...] = Field(description="copies along x, y (and z)")
@@ -83,22 +85,22 @@ class Repeat(CombinedShape):
         return count
 
 
-SHAPES: dict[str, type[ShapePart]] = {
-    "sphere": primitive.Sphere,
-    "box": primitive.Box,
-    "cylinder": primitive.Cylinder,
-    "capsule": primitive.Capsule,
-    "cone": primitive.Cone,
-    "torus": primitive.Torus,
-    "half_space": primitive.HalfSpace,
-    "ellipsoid": primitive.Ellipsoid,
-    "mesh": primitive.Mesh,
-    "circle": primitive.Circle,
-    "rectangle": primitive.Rectangle,
-    "ellipse": primitive.Ellipse,
-    "half_plane": primitive.HalfPlane,
-    "ring": primitive.Ring,
-    "polygon": primitive.Polygon,
+SHAPES: dict[str, type[ShapeModel]] = {
+    "sphere": primitives.Sphere,
+    "box": primitives.Box,
+    "cylinder": primitives.Cylinder,
+    "capsule": primitives.Capsule,
+    "cone": primitives.Cone,
+    "torus": primitives.Torus,
+    "half_space": primitives.HalfSpace,
+    "ellipsoid": primitives.Ellipsoid,
+    "mesh": primitives.TriangleMesh,
+    "circle": primitives.Circle,
+    "rectangle": primitives.Rectangle,
+    "ellipse": primitives.Ellipse,
+    "half_plane": primitives.HalfPlane,
+    "ring": primitives.Ring,
+    "polygon": primitives.Polygon,
     "union": Union,
     "difference": Difference,
     "intersection": Intersection,
@@ -108,7 +110,7 @@ SHAPES: dict[str, type[ShapePart]] = {
     "scale": Scale,
     "repeat": Repeat,
 }
-"""The names of scenes."""
+"""The shapes by the names that scenes use."""
 
 NAMES = {model: name for name, model in SHAPES.items()}
 

@@ -1,4 +1,4 @@
-"""Where a shape stands: x = scale · R · local + p. Needed while compiling a shape only, never per point."""
+"""The placement of a shape: x = scale · R · local + p. Used while a shape is compiled, never per point."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Poses of a motion: where it puts a body at a time, and how fast that moves. Everything is analytic."""
+"""Poses of a motion: placement and velocity of a rigid body as analytic functions of time."""
 
 import math
 from collections.abc import Callable
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.geometry import motion_models as models
-from spume.geometry.structure import check_vector
-from spume.geometry.table import Part
-from spume.geometry.track import Track
+from spume.geometry.motion import models
+from spume.geometry.motion.interpolation import KeyframedVector
+from spume.geometry.motion.models import MotionModel
+from spume.geometry.shapes.parts import check_vector
 
 Triple = tuple[float, float, float]
 Matrix = tuple[Triple, Triple, Triple]
@@ -21,7 +21,7 @@ IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class Pose(NamedTuple):
-    """Place and velocity of a rigid body: world = R local + p; a world point x moves with v + omega × (x − p)."""
+    """Placement and velocity of a rigid body: world = R local + p; a world point x moves with v + omega × (x − p)."""
 
     R: NDArray[np.float64]
     """rotation, shape (3, 3)"""
@@ -46,15 +46,15 @@ Trajectory = Callable[[float], Rigid]
 """The pose at a time [s]."""
 
 
-def pose(motion: Part | None, time: float, dimension: int) -> Pose:
+def pose(motion: MotionModel | None, time: float, dimension: int) -> Pose:
     """The pose that `motion` (None: fixed) gives at `time` [s]."""
     rigid = trajectory(motion, dimension)(time)
     return Pose(np.array(rigid.R), np.array(rigid.p), np.array(rigid.v), np.array(rigid.omega))
 
 
 @lru_cache(maxsize=256)
-def trajectory(motion: Part | None, dimension: int) -> Trajectory:
-    """`motion` made ready to be evaluated at many times. Raises SceneError when it does not fit the dimension."""
+def trajectory(motion: MotionModel | None, dimension: int) -> Trajectory:
+    """The pose as a function of time. Raises SceneError if `motion` cannot be used in `dimension`."""
     check_motion(motion, dimension)
     match motion:
         case models.Velocity():
@@ -70,8 +70,8 @@ def trajectory(motion: Part | None, dimension: int) -> Trajectory:
     return lambda time: Rigid()
 
 
-def check_motion(motion: Part | None, dimension: int) -> None:
-    """Raises SceneError when `motion` does not belong into a scene of `dimension`."""
+def check_motion(motion: MotionModel | None, dimension: int) -> None:
+    """Raise SceneError if `motion` cannot be used in a scene of `dimension`."""
     if isinstance(motion, models.Combine):
         for part in motion.of:
             check_motion(part, dimension)
@@ -88,7 +88,7 @@ def check_motion(motion: Part | None, dimension: int) -> None:
                 raise SceneError(f"a rotation of keyframes is {what} in a {dimension}D scene, and one is {rotation}")
 
 
-def _vectors(motion: Part | None) -> list[tuple[str, tuple[float, ...]]]:
+def _vectors(motion: MotionModel | None) -> list[tuple[str, tuple[float, ...]]]:
     keys = ("linear", "direction", "axis", "about")
     found = [(key, getattr(motion, key)) for key in keys if getattr(motion, key, None) is not None]
     return found + [("positions", position) for position in getattr(motion, "positions", None) or ()]
@@ -151,8 +151,8 @@ def _keyframes(motion: models.Keyframes) -> Trajectory:
     positions = [_triple(position) for position in motion.positions or still]
     degrees = [r if isinstance(r, tuple) else (0.0, 0.0, r) for r in motion.rotations or still]
     rotations = [tuple(math.radians(angle) for angle in vector) for vector in degrees]
-    moves = Track(motion.times, positions, motion.interpolation)
-    turns = Track(motion.times, rotations, motion.interpolation)
+    moves = KeyframedVector(motion.times, positions, motion.interpolation)
+    turns = KeyframedVector(motion.times, rotations, motion.interpolation)
 
     def at(time: float) -> Rigid:
         shift, speed = moves.at(time)
@@ -173,7 +173,7 @@ def _combination(trajectories: list[Trajectory]) -> Trajectory:
 
 
 def _after(a: Rigid, b: Rigid) -> Rigid:
-    """The motion a, and all of it moved by b."""
+    """The composition of two motions: first a, then b."""
     p, v, omega = _times(b.R, a.p), _times(b.R, a.v), _times(b.R, a.omega)
     swept = _cross(b.omega, p)
     columns = [_times(b.R, _triple(column)) for column in zip(*a.R)]

@@ -1,10 +1,10 @@
-"""One-key tables: how a scene spells a choice that has parameters of its own, `{ sphere = { radius = 0.1 } }`.
+"""The parts that the tables of a scene are made of: numbers, vectors, tables, and tables with a single key.
 
-`one_key_table` makes the type of such a choice out of the models it chooses from. In Python a value is the chosen model
+A one-key table is how a scene writes a choice with parameters of its own, `{ sphere = { radius = 0.1 } }`.
+`one_key_table` makes the type of such a choice from the models to choose from. In Python a value is the chosen model
 itself, `Sphere(radius=0.1)`; in a scene, in JSON and in the schema it is the table.
 """
 
-import difflib
 from collections.abc import Mapping
 from typing import Annotated, Any, TypeVar, Union
 
@@ -13,6 +13,8 @@ from pydantic.functional_validators import ModelWrapValidatorHandler
 from pydantic_core import PydanticCustomError
 from pydantic_core.core_schema import SerializationInfo
 from typing_extensions import TypeAliasType
+
+from spume.suggestions import nearest
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 """A finite number; a string or a truth value is not one."""
@@ -53,24 +55,20 @@ NotEmpty = AfterValidator(_not_empty)
 """Marks a list that needs at least one item."""
 
 
-class Part(BaseModel):
-    """Base of the models a one-key table chooses from."""
+class Table(BaseModel):
+    """A table of a scene: unknown keys are errors, and a scene never changes once it is checked."""
 
-    # Validators are built when first used: it halves the time to import them, and only then is every name known.
-    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
-
-
-def spoken_list(names: list[str]) -> str:
-    return ", ".join(names)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-def nearest_name(name: str, known: list[str]) -> str:
-    """', did you mean ...?' for a misspelt `name`, or nothing."""
-    close = difflib.get_close_matches(name.lower(), known, n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'? " if close else ""
+class Variant(Table):
+    """Base of the models that a one-key table chooses from."""
+
+    # Validators are built on first use: this halves the import time, and all models are defined by then.
+    model_config = ConfigDict(defer_build=True)
 
 
-def one_key_table(kind: str, models: Mapping[str, type[Part]]) -> Any:
+def one_key_table(kind: str, models: Mapping[str, type[Variant]]) -> Any:
     """The pydantic type of a table with exactly one key, a name in `models`, and the parameters of that model in it.
 
     `kind` is the word for it in messages ("shape"). Capitalised it is the name of the type, in the JSON Schema and in
@@ -86,31 +84,32 @@ def one_key_table(kind: str, models: Mapping[str, type[Part]]) -> Any:
             **{name: (model, Field(description=model.__doc__))},
         )  # type: ignore[call-overload]  # the field's name is known at run time only
 
-    def check(value: Any, handler: ModelWrapValidatorHandler[Any]) -> Part:
-        if isinstance(value, Part) and type(value) in names:
+    def check(value: Any, handler: ModelWrapValidatorHandler[Any]) -> Variant:
+        if isinstance(value, Variant) and type(value) in names:
             return value
         if not isinstance(value, Mapping):
             raise wrong(
                 f"a {kind} is a table with one key, such as {{ {known[0]} = {{ ... }} }}, and this is {value!r:.60}"
             )
         if len(value) != 1:
-            found = spoken_list([f"'{key}'" for key in value]) if value else "none"
+            found = ", ".join(f"'{key}'" for key in value) if value else "none"
             raise wrong(f"a {kind} is a table with exactly one key, the name of the {kind}, and here are {found}")
         (name,) = value
         if name not in tables:
-            hint = nearest_name(str(name), known)
-            raise wrong(f"there is no {kind} '{name}'; {hint}known: {spoken_list(known)}")
-        part: Part = getattr(tables[name].model_validate(value), name)
-        return part
+            close = nearest(name, known)
+            hint = f"did you mean '{close}'? " if close else ""
+            raise wrong(f"there is no {kind} '{name}'; {hint}known: {', '.join(known)}")
+        chosen: Variant = getattr(tables[name].model_validate(value), name)
+        return chosen
 
-    def spell(part: Part, info: SerializationInfo) -> dict[str, Any]:
-        values = part.model_dump(
+    def spell(chosen: Variant, info: SerializationInfo) -> dict[str, Any]:
+        values = chosen.model_dump(
             mode=info.mode,
             exclude_unset=info.exclude_unset,
             exclude_none=info.exclude_none,
             exclude_defaults=info.exclude_defaults,
         )
-        return {names[type(part)]: values}
+        return {names[type(chosen)]: values}
 
     def exactly_one(schema: dict[str, Any]) -> None:
         schema["oneOf"] = schema.pop("anyOf")

@@ -115,7 +115,7 @@ def _sample(
 
 
 def _check_decisive(winding: NDArray[np.float64], path: Path) -> None:
-    """An open mesh will do while its winding numbers leave no doubt, that is, while its gaps are narrow."""
+    """Accept an open mesh only if its winding numbers are close to integers, that is, if its gaps are narrow."""
     doubt = np.abs(winding - np.round(winding))
     if doubt.max(initial=0.0) > DOUBT:
         raise SceneError(
@@ -125,8 +125,8 @@ def _check_decisive(winding: NDArray[np.float64], path: Path) -> None:
 
 
 def _close_gaps(values: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
-    """Put a surface into narrow gaps, where no triangle separates inside from outside: two samples side by side, one in
-    and one out, are together at most a spacing from the surface between them."""
+    """Close narrow gaps, where no triangle separates inside from outside: the distances of two neighbouring samples,
+    one inside and one outside, add up to at most one spacing."""
     share = np.ones_like(values)
     for axis in range(3):
         first = [slice(None)] * 3

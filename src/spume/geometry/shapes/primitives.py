@@ -1,11 +1,11 @@
-"""The shapes that are not made of others, as a scene spells them. Lengths are in metres."""
+"""The shapes that are not made of others, as scenes write them. Lengths are in metres."""
 
 import math
 from typing import Annotated, ClassVar, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from spume.geometry.table import Direction, Number, Part, Vector, wrong
+from spume.tables import Direction, Number, Variant, Vector, wrong
 
 Length = Annotated[Number, Field(gt=0)]
 Rounding = Annotated[Number, Field(ge=0)]
@@ -20,13 +20,13 @@ def _positive(vector: tuple[float, ...]) -> tuple[float, ...]:
 Lengths = Annotated[Vector, AfterValidator(_positive)]
 
 
-class ShapePart(Part):
+class ShapeModel(Variant):
     """Base of every shape."""
 
     dimensions: ClassVar[tuple[int, ...]] = (3,)
-    """The dimensions of the scenes the shape may stand in."""
+    """The dimensions of the scenes the shape can be used in."""
     counterpart: ClassVar[str] = ""
-    """The shape that does the same in a scene of the other dimension."""
+    """The corresponding shape for scenes of the other dimension."""
 
 
 def _check_rounding(rounding: float, largest: float) -> None:
@@ -34,7 +34,7 @@ def _check_rounding(rounding: float, largest: float) -> None:
         raise wrong(f"a rounding of {rounding:g} m is more than half the smallest extent of the shape, {largest:g} m")
 
 
-class Sphere(ShapePart):
+class Sphere(ShapeModel):
     """a ball"""
 
     counterpart = "circle"
@@ -42,8 +42,8 @@ class Sphere(ShapePart):
     radius: Length = Field(description="radius [m]")
 
 
-class Box(ShapePart):
-    """a box along the axes, its edges rounded if wanted"""
+class Box(ShapeModel):
+    """a box along the axes, with rounded edges if a rounding is given"""
 
     counterpart = "rectangle"
     center: Vector = Field(description="centre [m]")
@@ -56,8 +56,8 @@ class Box(ShapePart):
         return self
 
 
-class Cylinder(ShapePart):
-    """a solid cylinder, its rims rounded if wanted"""
+class Cylinder(ShapeModel):
+    """a solid cylinder, with rounded rims if a rounding is given"""
 
     counterpart = "rectangle"
     center: Vector = Field(description="centre, half way between the ends [m]")
@@ -72,8 +72,8 @@ class Cylinder(ShapePart):
         return self
 
 
-class Capsule(ShapePart):
-    """all places within a radius of a segment"""
+class Capsule(ShapeModel):
+    """all points within a given distance of a segment"""
 
     dimensions = (2, 3)
     start: Vector = Field(description="one end of the segment [m]")
@@ -81,7 +81,7 @@ class Capsule(ShapePart):
     radius: Length = Field(description="radius [m]")
 
 
-class Cone(ShapePart):
+class Cone(ShapeModel):
     """a cone standing on its base, cut off at the top if it has a top radius"""
 
     counterpart = "polygon"
@@ -92,7 +92,7 @@ class Cone(ShapePart):
     axis: Direction = Field((0.0, 1.0, 0.0), description="direction from the base to the top [1]")
 
 
-class Torus(ShapePart):
+class Torus(ShapeModel):
     """a ring around an axis"""
 
     counterpart = "ring"
@@ -110,7 +110,7 @@ class Torus(ShapePart):
         return self
 
 
-class HalfSpace(ShapePart):
+class HalfSpace(ShapeModel):
     """everything on one side of a plane"""
 
     dimensions = (2, 3)
@@ -118,7 +118,7 @@ class HalfSpace(ShapePart):
     normal: Direction = Field(description="direction out of the solid [1]")
 
 
-class Ellipsoid(ShapePart):
+class Ellipsoid(ShapeModel):
     """an ellipsoid along the axes"""
 
     counterpart = "ellipse"
@@ -126,8 +126,8 @@ class Ellipsoid(ShapePart):
     semi_axes: Lengths = Field(description="half the lengths along x, y and z [m]")
 
 
-class Mesh(ShapePart):
-    """the inside of a triangle mesh, sampled to a grid of distances"""
+class TriangleMesh(ShapeModel):
+    """the inside of a triangle mesh, sampled as distances on a grid"""
 
     counterpart = "polygon"
     file: str = Field(min_length=1, description="OBJ, PLY or STL file; a relative path starts at the scene's folder")
@@ -137,7 +137,7 @@ class Mesh(ShapePart):
     )
 
 
-class Circle(ShapePart):
+class Circle(ShapeModel):
     """a disc"""
 
     dimensions = (2,)
@@ -146,8 +146,8 @@ class Circle(ShapePart):
     radius: Length = Field(description="radius [m]")
 
 
-class Rectangle(ShapePart):
-    """a rectangle along the axes, its corners rounded if wanted"""
+class Rectangle(ShapeModel):
+    """a rectangle along the axes, with rounded corners if a rounding is given"""
 
     dimensions = (2,)
     counterpart = "box"
@@ -161,7 +161,7 @@ class Rectangle(ShapePart):
         return self
 
 
-class Ellipse(ShapePart):
+class Ellipse(ShapeModel):
     """an ellipse along the axes"""
 
     dimensions = (2,)
@@ -170,7 +170,7 @@ class Ellipse(ShapePart):
     semi_axes: Lengths = Field(description="half the lengths along x and y [m]")
 
 
-class HalfPlane(ShapePart):
+class HalfPlane(ShapeModel):
     """everything on one side of a line"""
 
     dimensions = (2,)
@@ -179,8 +179,8 @@ class HalfPlane(ShapePart):
     normal: Direction = Field(description="direction out of the solid [1]")
 
 
-class Ring(ShapePart):
-    """what lies between two circles of one centre"""
+class Ring(ShapeModel):
+    """the area between two concentric circles"""
 
     dimensions = (2,)
     counterpart = "torus"
@@ -200,7 +200,7 @@ class Ring(ShapePart):
 Point2 = tuple[Number, Number]
 
 
-class Polygon(ShapePart):
+class Polygon(ShapeModel):
     """the inside of a closed line that does not cross itself"""
 
     dimensions = (2,)
