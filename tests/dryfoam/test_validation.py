@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spume.dryfoam import Foam
-from spume.dryfoam.coarsening import diffusion_rates, von_neumann_rates
+from spume.dryfoam.dynamics.coarsening import diffusion_rates, von_neumann_rates
 
 
 def test_13_honeycomb_energy():

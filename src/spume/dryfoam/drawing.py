@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spume.dryfoam.network import Floats, Network
+from spume.dryfoam.network.half_edges import Floats, Network
 
 STEP = np.radians(6.0)
 """Largest turning between two points of a drawn arc [rad]."""

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from spume.dryfoam.drawing import box_translation, cell_half_edges, cell_outlines, half_edge_chords
-from spume.dryfoam.network import Network
+from spume.dryfoam.network.half_edges import Network
 
 
 def _cell_path(network: Network, loop: list[int], chords: np.ndarray) -> str:

@@ -6,14 +6,15 @@ from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam import geometry, seeding, start
-from spume.dryfoam.coarsening import Coarsening, Scheme, lone_bubble, remove_cells, step, unit_step
-from spume.dryfoam.deformation import Deformation, deform
-from spume.dryfoam.equilibrium import equilibrate
-from spume.dryfoam.gauss_seidel import equilibrate_by_blocks
-from spume.dryfoam.network import Boundary, Floats, Integers, Network, validate
-from spume.dryfoam.polygons import network_of_polygons
-from spume.dryfoam.report import Events, Options, Report
+from spume.dryfoam.dynamics.coarsening import Coarsening, Scheme, lone_bubble, remove_cells, step, unit_step
+from spume.dryfoam.dynamics.deformation import Deformation, deform
+from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
+from spume.dryfoam.equilibrium.report import Events, Options, Report
+from spume.dryfoam.equilibrium.search import equilibrate
+from spume.dryfoam.network import geometry, voronoi
+from spume.dryfoam.network import seeds as seeding
+from spume.dryfoam.network.half_edges import Boundary, Floats, Integers, Network, validate
+from spume.dryfoam.network.polygons import network_of_polygons
 from spume.errors import SceneError
 
 Seeds = Literal["random", "poisson-disk", "hexagonal"]
@@ -77,9 +78,9 @@ class Foam:
         generator = np.random.default_rng(seed)
         if boundary == "periodic":
             side = np.sqrt(cells * cell_area)
-            network = start.periodic_voronoi(_unit_seeds(cells, seeds, generator), side * np.eye(2))
+            network = voronoi.periodic_voronoi(_unit_seeds(cells, seeds, generator), side * np.eye(2))
         elif boundary == "free":
-            network = start.free_voronoi(*seeding.seeds_in_shape(cells, seeds, generator, shape))
+            network = voronoi.free_voronoi(*seeding.seeds_in_shape(cells, seeds, generator, shape))
             scale = np.sqrt(cells * cell_area / network.targets.sum())
             network.positions *= scale
             network.targets *= scale**2
@@ -94,7 +95,7 @@ class Foam:
         """A periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
         width = np.sqrt(2.0 * _positive("the cell area", cell_area) / np.sqrt(3.0))
         lattice = np.diag([columns * width, rows * width * np.sqrt(3.0) / 2.0])
-        return cls(start.periodic_voronoi(seeding.hexagonal_seeds(columns, rows), lattice), T, K)
+        return cls(voronoi.periodic_voronoi(seeding.hexagonal_seeds(columns, rows), lattice), T, K)
 
     @classmethod
     def from_network(

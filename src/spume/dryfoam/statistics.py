@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spume.dryfoam.geometry import angles, film_lengths
-from spume.dryfoam.network import Floats, Integers, Network
+from spume.dryfoam.network.geometry import angles, film_lengths
+from spume.dryfoam.network.half_edges import Floats, Integers, Network
 
 if TYPE_CHECKING:
     from spume.dryfoam.foam import Foam

@@ -12,12 +12,12 @@ from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam.equilibrium import equilibrate
-from spume.dryfoam.geometry import cell_areas, film_lengths, half_edge_vector, pressure_differences
-from spume.dryfoam.network import Floats, Integers, Network, compact, validate
-from spume.dryfoam.newton import bend_to_pressure
-from spume.dryfoam.report import Checks, Events, Options
-from spume.dryfoam.topology import remove_cell
+from spume.dryfoam.equilibrium.newton import bend_to_pressure
+from spume.dryfoam.equilibrium.report import Checks, Events, Options
+from spume.dryfoam.equilibrium.search import equilibrate
+from spume.dryfoam.network.geometry import cell_areas, film_lengths, half_edge_vector, pressure_differences
+from spume.dryfoam.network.half_edges import Floats, Integers, Network, compact, validate
+from spume.dryfoam.network.topology import remove_cell
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from spume.dryfoam.arcs import arc_factors
-from spume.dryfoam.network import ALL, Floats, Integers, Network
+from spume.dryfoam.network.arcs import arc_factors
+from spume.dryfoam.network.half_edges import ALL, Floats, Integers, Network
 from spume.numerics.jit import compiled
 
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.dryfoam.equilibrium import equilibrate
-from spume.dryfoam.network import Floats, Network
-from spume.dryfoam.report import Events
+from spume.dryfoam.equilibrium.report import Events
+from spume.dryfoam.equilibrium.search import equilibrate
+from spume.dryfoam.network.half_edges import Floats, Network
 from spume.errors import SceneError
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import SuperLU, splu
 
-from spume.dryfoam.curve import unit_places
-from spume.dryfoam.multifrontal import Elimination, Factor, Memory
-from spume.dryfoam.network import Floats
-from spume.dryfoam.pattern import Pattern
-from spume.dryfoam.system import NewtonSystem
+from spume.dryfoam.equilibrium.multifrontal import Elimination, Factor, Memory
+from spume.dryfoam.equilibrium.pattern import Pattern
+from spume.dryfoam.equilibrium.system import NewtonSystem
+from spume.dryfoam.network.half_edges import Floats
+from spume.dryfoam.network.numbering import unit_places
 
 SMALL = 150
 """Unknowns up to which a general pivoting solver is quickest."""

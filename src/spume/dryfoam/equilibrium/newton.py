@@ -10,13 +10,13 @@ import math
 
 import numpy as np
 
-from spume.dryfoam.geometry import half_edge_vector
-from spume.dryfoam.linear import Solver
-from spume.dryfoam.network import Floats, Integers, Network
-from spume.dryfoam.pattern import Pattern
-from spume.dryfoam.region import Region
-from spume.dryfoam.settling import flip_or_hold
-from spume.dryfoam.system import NewtonSystem, Residual
+from spume.dryfoam.equilibrium.linear_solver import Solver
+from spume.dryfoam.equilibrium.pattern import Pattern
+from spume.dryfoam.equilibrium.region import Region
+from spume.dryfoam.equilibrium.short_films import flip_or_hold
+from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
+from spume.dryfoam.network.geometry import half_edge_vector
+from spume.dryfoam.network.half_edges import Floats, Integers, Network
 from spume.numerics.jit import compiled
 
 NEAR = 0.04

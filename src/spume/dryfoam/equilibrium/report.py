@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam.system import Residual
+from spume.dryfoam.equilibrium.system import Residual
 
 Checks = Literal["none", "events"]
 

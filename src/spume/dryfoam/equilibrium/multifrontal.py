@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 
-from spume.dryfoam.dissection import dissect
-from spume.dryfoam.network import Floats
-from spume.dryfoam.pattern import Pattern
+from spume.dryfoam.equilibrium.dissection import dissect
+from spume.dryfoam.equilibrium.pattern import Pattern
+from spume.dryfoam.network.half_edges import Floats
 from spume.numerics.jit import compiled
 
 PANEL = 64

@@ -12,15 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 
-from spume.dryfoam.gauss_seidel import equilibrate_by_blocks
-from spume.dryfoam.geometry import cell_areas, reversed_vertices
-from spume.dryfoam.network import Network, validate
-from spume.dryfoam.newton import Newton
-from spume.dryfoam.region import Mask, Region, around
-from spume.dryfoam.report import Options, Report
-from spume.dryfoam.rescue import put_back
-from spume.dryfoam.settling import MOST_FLIPS
-from spume.dryfoam.system import Residual
+from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
+from spume.dryfoam.equilibrium.newton import Newton
+from spume.dryfoam.equilibrium.region import Mask, Region, around
+from spume.dryfoam.equilibrium.report import Options, Report
+from spume.dryfoam.equilibrium.rescue import put_back
+from spume.dryfoam.equilibrium.short_films import MOST_FLIPS
+from spume.dryfoam.equilibrium.system import Residual
+from spume.dryfoam.network.geometry import cell_areas, reversed_vertices
+from spume.dryfoam.network.half_edges import Network, validate
 from spume.errors import RunFailed, SceneError
 
 CAUTION_STEP = 4.0
