@@ -11,6 +11,7 @@ from spume.dryfoam.dynamics.deformation import Deformation, deform
 from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
 from spume.dryfoam.equilibrium.report import Events, Options, Report
 from spume.dryfoam.equilibrium.search import equilibrate
+from spume.dryfoam.equilibrium.stability import Stability, stability
 from spume.dryfoam.network import geometry, voronoi
 from spume.dryfoam.network import seeds as seeding
 from spume.dryfoam.network.half_edges import Boundary, Floats, Integers, Network, validate
@@ -25,6 +26,12 @@ def _positive(name: str, value: float) -> float:
     if not (np.isfinite(value) and value > 0):
         raise SceneError(f"{name} must be a positive number, found {value}")
     return float(value)
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise SceneError(f"{name} must be a whole number, at least {least}, found {value!r}")
+    return int(value)
 
 
 class Foam:
@@ -162,6 +169,18 @@ class Foam:
         return self.network.labels.copy()
 
     @property
+    def centroids(self) -> Floats:
+        """Centre of area of each cell [m], shape (F, 2)."""
+        return geometry.cell_centroids(self.network)
+
+    @property
+    def centroid(self) -> Floats:
+        """Centre of area of a free foam [m], shape (2,)."""
+        if self.boundary != "free":
+            raise SceneError("a periodic foam has no centre")
+        return geometry.centroid(self.network)
+
+    @property
     def film_lengths(self) -> Floats:
         """Arc lengths [m], shape (E,)."""
         return geometry.film_lengths(self.network)
@@ -201,6 +220,19 @@ class Foam:
         self.count(events)
         self.equilibrated = True
         return report
+
+    def stability(self, count: int = 6) -> Stability:
+        """The `count` lowest eigenvalues [N/m] of the energy's second derivative at fixed areas, with their modes.
+
+        Rigid motions are left out. A minimum of the energy has no negative eigenvalue; `equilibrate` leaves saddle
+        points by itself. See `equilibrium.stability` for the unknowns.
+        """
+        _whole("the number of modes", count, 1)
+        if self.network.is_lone:
+            raise SceneError("a lone bubble has no modes: it is a circle without vertices")
+        if not self.equilibrated:
+            self.equilibrate()
+        return stability(self.network, self.T, count)
 
     def count(self, events: Events) -> None:
         """Add `events`, which end now, to what has happened, and note what a user should know."""

@@ -42,7 +42,7 @@ def summary(foam: "Foam") -> dict[str, Any]:
     network = foam.network
     counts = asdict(foam.happened)
     del counts["duration"]
-    if network.vertices == 0:
+    if network.is_lone:
         return {
             "cells": 1, "energy": foam.energy, "mean_area": float(network.targets[0]), "mu2": 0.0, **counts,
         }  # fmt: skip

@@ -67,7 +67,7 @@ def deform(foam: "Foam", gradient: Callable[[float], Floats], strain: float, ste
     """Applies gradient(strain) to `foam` in increments, equilibrating after each."""
     if not np.isfinite(strain):
         raise SceneError(f"the strain must be finite, found {strain}")
-    if foam.network.vertices == 0:
+    if foam.network.is_lone:
         raise SceneError("a lone bubble cannot be sheared")
     if not foam.equilibrated:
         foam.equilibrate()
