@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.dryfoam.equilibrium.report import Events
 from spume.dryfoam.foam import Foam
-from spume.dryfoam.network import Network
-from spume.dryfoam.report import Events
+from spume.dryfoam.network.half_edges import Network
 from spume.dryfoam.statistics import summary
 from spume.fields import Field
 from spume.run.method import Estimate, Progress

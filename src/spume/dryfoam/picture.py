@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spume.dryfoam.deformation import Deformation, deformation_of
 from spume.dryfoam.drawing import cell_outlines
-from spume.dryfoam.network import Floats, Network
+from spume.dryfoam.dynamics.deformation import Deformation, deformation_of
+from spume.dryfoam.network.half_edges import Floats, Network
 from spume.dryfoam.statistics import aboav_weaire, second_moment, side_distribution
 from spume.errors import MissingExtra, SceneError
 

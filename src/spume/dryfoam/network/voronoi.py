@@ -7,11 +7,11 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.spatial import Delaunay
 
-from spume.dryfoam.arcs import arc_factors
-from spume.dryfoam.curve import along_curve
-from spume.dryfoam.geometry import cell_areas
-from spume.dryfoam.network import DEAD, OUTSIDE, Floats, Integers, Network, compact, validate
-from spume.dryfoam.seeding import SignedDistance
+from spume.dryfoam.network.arcs import arc_factors
+from spume.dryfoam.network.geometry import cell_areas
+from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Floats, Integers, Network, compact, validate
+from spume.dryfoam.network.numbering import along_curve
+from spume.dryfoam.network.seeds import SignedDistance
 from spume.errors import SceneError
 
 

@@ -4,6 +4,9 @@ The errors of a foam out of equilibrium are of two kinds: small ones everywhere,
 which one step of the whole foam removes; and large ones at few places, where cells have vanished, films have met or
 cells are small, which take many steps. Such spots are relaxed first, a few rings of cells each and all of them
 together, with the rest at rest (see `newton.Newton` for the steps).
+
+Target areas far from the present ones are approached in stages: equilibria at areas in between, in steps that are
+halved where one fails.
 """
 
 import contextlib
@@ -12,15 +15,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from spume.dryfoam.gauss_seidel import equilibrate_by_blocks
-from spume.dryfoam.geometry import cell_areas, reversed_vertices
-from spume.dryfoam.network import Network, validate
-from spume.dryfoam.newton import Newton
-from spume.dryfoam.region import Mask, Region, around
-from spume.dryfoam.report import Options, Report
-from spume.dryfoam.rescue import put_back
-from spume.dryfoam.settling import MOST_FLIPS
-from spume.dryfoam.system import Residual
+from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
+from spume.dryfoam.equilibrium.newton import NEAR, Kind, Newton
+from spume.dryfoam.equilibrium.region import Mask, Region, around
+from spume.dryfoam.equilibrium.report import Options, Report
+from spume.dryfoam.equilibrium.rescue import put_back
+from spume.dryfoam.equilibrium.short_films import MOST_FLIPS
+from spume.dryfoam.equilibrium.stability import stability
+from spume.dryfoam.equilibrium.system import Residual
+from spume.dryfoam.network.geometry import cell_areas, centroid, reversed_vertices
+from spume.dryfoam.network.half_edges import Floats, Network, validate
 from spume.errors import RunFailed, SceneError
 
 CAUTION_STEP = 4.0
@@ -52,6 +56,14 @@ FALLBACK_ITERATIONS = 25
 """Option `iterations` of that."""
 LOCAL_STEPS = 2
 """Steps of the spots before they are chosen anew."""
+SHORTEST_STAGE = 1.0 / 512.0
+"""Part of the way to the targets, as logarithms, below which a stage is not halved further."""
+DESCENT_STEPS = 100
+"""Steps of descent from a saddle point before the search goes on as usual."""
+MOST_DESCENTS = 40
+"""Descents on the way to one equilibrium before the search gives up."""
+KICK = 0.3
+"""First displacement from a saddle point, over the shortest film at the vertex that moves farthest for its films."""
 
 
 def equilibrate(network: Network, tension: float, options: Options | None = None, pinned: Mask | None = None) -> Report:
@@ -61,14 +73,23 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
     """
     options = options or Options()
     n = network
-    if n.vertices == 0:
+    if n.is_lone:
         n.pressures[0] = tension * math.sqrt(math.pi / n.targets[0])
         return Report(force_error=0.0, area_error=0.0, bend_error=0.0)
-    if pinned is None and n.boundary == "free":
-        _swell(n)
-    stages = _approach(n, tension, options, pinned)
-    report = _with_growing_caution(n, tension, options, pinned)
-    report.add(stages)
+    held = None if pinned is not None or n.boundary == "periodic" else centroid(n)
+    begin = n.copy()
+    try:
+        if held is not None:
+            _swell(n)
+        stages = _approach(n, tension, options, pinned)
+        report = _with_growing_caution(n, tension, options, pinned)
+        report.add(stages)
+    except RunFailed:
+        _restore(n, begin)
+        report = _with_help(n, tension, options, pinned)
+        report.restarts += len(CAUTIONS)
+    if held is not None:  # no force acts from outside
+        n.positions += held - centroid(n)
     return report
 
 
@@ -82,33 +103,75 @@ def _approach(network: Network, tension: float, options: Options, pinned: Mask |
     rough = replace(options, tolerance=max(options.tolerance, ROUGH))
     try:
         for k in range(1, stages):
-            n.targets = begin ** (1 - k / stages) * targets ** (k / stages)
-            if n.boundary == "periodic":
-                n.targets *= targets.sum() / n.targets.sum()
+            n.targets = _between(n, begin, targets, k / stages)
             total.add(_with_growing_caution(n, tension, rough, pinned))
+            total.stages += 1
     finally:
         n.targets = targets
     return total
 
 
+def _between(network: Network, begin: Floats, end: Floats, part: float) -> Floats:
+    """Areas (F,) between those of `begin` and `end`, in equal ratios; in a box they fill it."""
+    areas = np.asarray(begin ** (1.0 - part) * end**part)
+    return areas * (end.sum() / areas.sum()) if network.boundary == "periodic" else areas
+
+
+def _in_stages(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
+    """Equilibrium by way of the present areas: first at these, then at areas ever nearer to the targets. A stage that
+    fails is tried again half as long. Raises RunFailed when even a short one does."""
+    n, total = network, Report()
+    targets, begin = n.targets, np.maximum(cell_areas(n), 1e-3 * n.targets)
+    rough = replace(options, tolerance=max(options.tolerance, 0.1 * ROUGH))
+    part, step = -1.0, 1.0  # part of the way done: the equilibrium at the present areas is 0
+    try:
+        while part < 1.0:
+            following = min(1.0, part + step)
+            kept = n.copy()
+            n.targets = _between(n, begin, targets, max(following, 0.0))
+            try:
+                total.add(_with_growing_caution(n, tension, rough, pinned))
+                total.stages += 1
+                part, step = following, 2.0 * step if part >= 0.0 else 0.25
+            except RunFailed:
+                _restore(n, kept)
+                step *= 0.5
+                if step < SHORTEST_STAGE or part < 0.0:
+                    raise
+    finally:
+        n.targets = targets
+    report = _with_growing_caution(n, tension, options, pinned)
+    report.add(total)
+    return report
+
+
 def _with_growing_caution(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
-    """Iterates; a start that runs away is tried again from the same state with shorter, more damped steps, and when
-    that fails too after sweeps of the blocked Gauss-Seidel iteration over the bad spots. The report counts both."""
-    kept = network.copy()
-    failed = Report()
+    """Iterates; a start that runs away is tried again from the same state with shorter, more damped steps."""
+    kept, restarts = network.copy(), 0
     for caution in CAUTIONS:
         try:
             report = _iterate(network, tension, options, pinned, caution)
-            report.add(failed)
+            report.restarts += restarts
             return report
-        except RunFailed:
+        except RunFailed as error:
             _restore(network, kept)
-            failed.restarts += 1
-    failed.fallbacks = 1
+            restarts, failure = restarts + 1, error
+    raise failure
+
+
+def _with_help(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
+    """Equilibrium of a foam at which Newton steps have failed: in stages, and when that fails too after sweeps of the
+    blocked Gauss-Seidel iteration over the bad spots."""
+    kept = network.copy()
+    try:
+        return _in_stages(network, tension, options, pinned)
+    except RunFailed:
+        _restore(network, kept)
+        failed = Report(fallbacks=1)
     residual = Residual(network, tension, Region(network, None, pinned))
     spots = _Errors(network, residual).spots(ROUGH, FALLBACK_RINGS)
     rough = replace(options, tolerance=max(options.tolerance, ROUGH), iterations=FALLBACK_ITERATIONS)
-    with contextlib.suppress(RunFailed):  # it stands nearer to equilibrium all the same; the Newton steps tell
+    with contextlib.suppress(RunFailed):  # the foam is nearer to equilibrium all the same
         failed.add(equilibrate_by_blocks(network, tension, rough, vertices=spots, pinned=pinned))
     report = _iterate(network, tension, options, pinned, CAUTIONS[1])
     report.add(failed)
@@ -182,9 +245,11 @@ class _Search:
         self.flips_of = np.zeros(network.films, dtype=np.int64)
         self.whole = self._newton(None)
         self.level = ROUGH
-        """error above which spots are relaxed by themselves; infinite when they have had their turn"""
+        """error above which spots are relaxed by themselves; infinite after they have been, until a step of the whole
+        foam goes badly"""
         self.before: float | None = None
         """error before the last step of the whole foam"""
+        self.descents = 0
 
     def _newton(self, free: Mask | None) -> Newton:
         region = Region(self.network, free, self.pinned)
@@ -254,9 +319,44 @@ class _Search:
         self.before = residual.error
         self._step(self.whole, residual)
         self.report.iterations += 1
+        if self.whole.descending_modes:
+            self.descend()
 
-    def _step(self, newton: Newton, residual: Residual) -> int:
-        flips = newton.step(residual)
+    def descend(self) -> None:
+        """Steps of the whole foam that lower the energy in every mode, until near a minimum."""
+        self.descents += 1
+        if self.descents > MOST_DESCENTS:
+            cells = self.network.cells
+            raise RunFailed(f"the foam of {cells} cells came from one saddle point of its energy to the next")
+        for _ in range(DESCENT_STEPS):
+            residual = self.whole.residual()
+            if not residual.error < RUNAWAY:
+                break
+            self._step(self.whole, residual, "descent")
+            self.report.iterations += 1
+            if residual.error < NEAR and self.whole.descending_modes == 0:
+                break
+        self.level, self.before = ROUGH, None
+
+    def at_minimum(self, residual: Residual) -> bool:
+        """Whether the energy has no descending mode at the present balance, whose residual is given. If it has one,
+        the foam is moved along the lowest mode and descends."""
+        if self.whole.descending_modes is None or self.whole.descending_modes > 0:
+            self.whole.count_descending_modes(residual)
+        if not self.whole.descending_modes:
+            return True
+        n = self.network
+        self.report.saddles += 1
+        mode = stability(n, self.tension, 1, self.pinned).modes[0]
+        shortest = np.full(n.vertices, np.inf)
+        np.minimum.at(shortest, n.origin, np.repeat(residual.chord, 2))
+        n.positions += mode * (KICK / np.max(np.hypot(mode[:, 0], mode[:, 1]) / shortest))
+        self.whole.system = None
+        self.descend()
+        return False
+
+    def _step(self, newton: Newton, residual: Residual, kind: Kind = "newton") -> int:
+        flips = newton.step(residual, kind)
         self.report.flips += flips
         if flips and self.options.checks == "events":
             validate(self.network)
@@ -265,7 +365,6 @@ class _Search:
 
 def _iterate(network: Network, tension: float, options: Options, pinned: Mask | None, caution: float) -> Report:
     report = Report()
-    centre = network.positions.mean(axis=0)
     search = _Search(network, tension, options, pinned, caution, report)
     while report.iterations < options.iterations:
         residual = search.whole.residual()
@@ -274,8 +373,8 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
             folded = np.zeros(network.vertices, dtype=np.bool_)
             folded[reversed_vertices(network)] = True
             if not np.any(folded):
-                if pinned is None:  # no force acts from outside, but spots have moved against the rest
-                    network.positions += centre - network.positions.mean(axis=0)
+                if not search.at_minimum(residual):
+                    continue
                 report.factorizations = search.whole.solver.factorizations
                 report.cycles = int(np.sum(search.flips_of > MOST_FLIPS))
                 return report

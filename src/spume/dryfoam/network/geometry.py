@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from spume.dryfoam.arcs import arc_factors
-from spume.dryfoam.network import ALL, Floats, Integers, Network
+from spume.dryfoam.network.arcs import arc_factors
+from spume.dryfoam.network.half_edges import ALL, Floats, Integers, Network
 from spume.numerics.jit import compiled
 
 
@@ -73,12 +73,63 @@ def _film_length_kernel(chords, half_angles, lengths):
 
 def cell_areas(network: Network) -> Floats:
     """Area of each cell with its circular segments [m²], shape (F,)."""
-    if not network.vertices:
+    if network.is_lone:
         return network.targets.copy()
     n = network
     areas = np.empty(n.cells)
     cell_area_kernel(n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas)
     return areas
+
+
+@compiled
+def _segment_moment(theta, S):
+    """First moment of an arc's circular segment about its chord, over c³: 1/12 - S cot(θ)/2, even in θ.
+
+    A segment of the radius R has the moment (2/3) R³ sin³ θ = c³/12 about the centre of its circle.
+    """
+    return theta * theta / 60.0 if abs(theta) < 1e-3 else 1.0 / 12.0 - 0.5 * S / math.tan(theta)
+
+
+@compiled
+def _centroid_kernel(first, positions, half_angles, origin, next_, shift, lattice, centroids):
+    for f in range(len(first)):
+        if first[f] < 0:  # a cell that has vanished
+            continue
+        area, x, y, mx, my = 0.0, 0.0, 0.0, 0.0, 0.0
+        h = first[f]
+        while True:
+            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+            theta = turn(h, half_angles)
+            S = arc_factors(theta)[3]
+            c = math.hypot(dx, dy)
+            triangle, segment, moment = 0.5 * (x * dy - y * dx), S * c * c, c * c * _segment_moment(theta, S)
+            area += triangle + segment
+            # triangle from the first vertex; segment from the middle of its chord, on the right of it
+            mx += triangle * (2.0 * x + dx) / 3.0 + segment * (x + 0.5 * dx) + moment * dy
+            my += triangle * (2.0 * y + dy) / 3.0 + segment * (y + 0.5 * dy) - moment * dx
+            x += dx
+            y += dy
+            h = next_[h]
+            if h == first[f]:
+                break
+        v = origin[first[f]]
+        centroids[f, 0], centroids[f, 1] = positions[v, 0] + mx / area, positions[v, 1] + my / area
+
+
+def cell_centroids(network: Network) -> Floats:
+    """Centre of area of each cell [m], shape (F, 2); that of a cell of a periodic foam may lie outside the box."""
+    n = network
+    if n.is_lone:
+        return n.positions.copy()
+    centroids = np.empty((n.cells, 2))
+    _centroid_kernel(n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, centroids)
+    return centroids
+
+
+def centroid(network: Network) -> Floats:
+    """Centre of area of a free foam [m], shape (2,)."""
+    areas = cell_areas(network)
+    return np.asarray(areas @ cell_centroids(network) / areas.sum())
 
 
 def film_lengths(network: Network, films: slice | Integers = ALL) -> Floats:
@@ -91,7 +142,7 @@ def film_lengths(network: Network, films: slice | Integers = ALL) -> Floats:
 
 def energy(network: Network, tension: float) -> float:
     """T times the length of all films [J/m]; a lone bubble is a circle."""
-    if not network.vertices:
+    if network.is_lone:
         return tension * 2.0 * math.sqrt(math.pi * network.targets[0])
     return tension * float(np.sum(film_lengths(network)))
 
@@ -132,8 +183,11 @@ def stress(network: Network, tension: float) -> Floats:
     """Stress tensor of the foam [N/m], shape (2, 2): (T ∫ t tᵀ dℓ - Σ p A 1) / area, tension positive.
 
     Batchelor's average. Along an arc of half angle θ and chord direction e, with n its normal, the integral of t tᵀ is
-    ℓ/2 1 + c cos θ / 2 (e eᵀ - n nᵀ).
+    ℓ/2 1 + c cos θ / 2 (e eᵀ - n nᵀ). A lone bubble in equilibrium has none.
     """
+    if network.is_lone:
+        tangent = 0.5 * energy(network, tension) / network.targets[0]
+        return np.asarray((tangent - network.pressures[0]) * np.eye(2))
     chords = network.chords()
     c = np.hypot(chords[:, 0], chords[:, 1])
     e = chords / c[:, None]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.dryfoam.network import Integers, Network
+from spume.dryfoam.network.half_edges import Integers, Network
 from spume.numerics.jit import compiled
 
 Mask = NDArray[np.bool_]

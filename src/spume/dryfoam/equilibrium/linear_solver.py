@@ -7,11 +7,11 @@ import numpy as np
 from scipy.sparse import csc_matrix
 from scipy.sparse.linalg import SuperLU, splu
 
-from spume.dryfoam.curve import unit_places
-from spume.dryfoam.multifrontal import Elimination, Factor, Memory
-from spume.dryfoam.network import Floats
-from spume.dryfoam.pattern import Pattern
-from spume.dryfoam.system import NewtonSystem
+from spume.dryfoam.equilibrium.multifrontal import Elimination, Factor, Memory
+from spume.dryfoam.equilibrium.pattern import Pattern
+from spume.dryfoam.equilibrium.system import NewtonSystem
+from spume.dryfoam.network.half_edges import Floats
+from spume.dryfoam.network.numbering import unit_places
 
 SMALL = 150
 """Unknowns up to which a general pivoting solver is quickest."""
@@ -39,22 +39,33 @@ class Solver:
         self.elimination: Elimination | None = None
         self.factor: Factor | SuperLU | None = None
         self.pattern: Pattern | None = None
+        self.matrix: csc_matrix | None = None
+        self._negative: int | None = None
         self.factorizations = 0
 
     def solve(self, system: NewtonSystem, right: Floats) -> Floats:
         """Solution of `system` for the right side, by a new factor."""
         self.factorizations += 1
-        matrix = system.matrix
+        matrix = self.matrix = system.matrix
+        self._negative = None
         if system.size > SMALL:
             if self.elimination is None or self.pattern is not system.pattern:
                 self.elimination = _elimination(system)
                 self.pattern = system.pattern
             self.factor = self.elimination.factorize(matrix, self.memory)
+            self._negative = self.factor.negative
             solution = _refined(matrix, right, self.factor, 3, 1e-7)
             if solution is not None:  # else a pivot was too small for elimination without exchange
                 return solution
         self.factor = splu(matrix.copy())  # which sorts the columns in place, that others share
         return self.factor.solve(right)
+
+    def negative(self) -> int:
+        """Number of negative eigenvalues of the last matrix solved."""
+        if self._negative is None:
+            assert self.matrix is not None
+            self._negative = int(np.sum(np.linalg.eigvalsh(self.matrix.toarray()) < 0.0))
+        return self._negative
 
     def again(self, right: Floats) -> Floats:
         """Solution for another right side, by the last factor."""

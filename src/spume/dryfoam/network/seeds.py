@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from spume.dryfoam.network import Floats
+from spume.dryfoam.network.half_edges import Floats
 from spume.errors import SceneError
 from spume.numerics.jit import compiled
 

@@ -11,11 +11,11 @@ import math
 import numpy as np
 from scipy.sparse import csc_matrix
 
-from spume.dryfoam.arcs import arc_factors, film_energy
-from spume.dryfoam.geometry import area_with_segments, half_edge_vector
-from spume.dryfoam.network import Floats, Integers, Network
-from spume.dryfoam.pattern import ENDS, Pattern, film_nodes, offset
-from spume.dryfoam.region import Mask, Region
+from spume.dryfoam.equilibrium.pattern import ENDS, Pattern, film_nodes, offset
+from spume.dryfoam.equilibrium.region import Mask, Region
+from spume.dryfoam.network.arcs import arc_factors, film_energy
+from spume.dryfoam.network.geometry import area_with_segments, half_edge_vector
+from spume.dryfoam.network.half_edges import Floats, Integers, Network
 from spume.numerics.jit import compiled
 
 # Second derivatives are taken at the pressure difference that the film's own curvature implies, 2T sin θ / c: the same

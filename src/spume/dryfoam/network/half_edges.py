@@ -29,7 +29,7 @@ class Network:
     """Arrays of a foam with V vertices, E films and F cells."""
 
     positions: Floats
-    """Vertex positions [m], shape (V, 2)."""
+    """Vertex positions [m], shape (V, 2); of a lone bubble, which has no vertices, its centre, shape (1, 2)."""
     half_angles: Floats
     """Half the angle by which the half-edge 2e turns left on its way [rad], shape (E,)."""
     origin: Integers
@@ -63,7 +63,12 @@ class Network:
 
     @property
     def vertices(self) -> int:
-        return len(self.positions)
+        return 0 if self.is_lone else len(self.positions)
+
+    @property
+    def is_lone(self) -> bool:
+        """Whether this is a single free bubble: a circle without vertices and films."""
+        return len(self.half_angles) == 0
 
     def copy(self) -> "Network":
         return Network(**{f.name: getattr(self, f.name).copy() for f in fields(self)})
@@ -175,8 +180,9 @@ def validate(network: Network, areas: Floats | None = None) -> None:
     """
     n = network
     half = len(n.origin)
-    if n.vertices == 0:
-        _require(n.cells == 1 and n.films == 0 and n.boundary == "free", "only a lone free bubble has no vertices")
+    if n.is_lone:
+        _require(n.cells == 1 and n.boundary == "free", "only a lone free bubble has no films")
+        _require(n.positions.shape == (1, 2), "a lone bubble has its centre as its one position")
         return
     _require(half == 2 * n.films == len(n.next) == len(n.previous) == len(n.cell), "half-edge arrays differ in length")
     for name, limit in (("origin", n.vertices), ("next", half), ("previous", half)):

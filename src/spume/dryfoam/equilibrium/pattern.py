@@ -6,8 +6,8 @@ in this order. Nodes of a film, and so all their unknowns, are coupled with each
 
 import numpy as np
 
-from spume.dryfoam.network import Integers, Network
-from spume.dryfoam.region import Region
+from spume.dryfoam.equilibrium.region import Region
+from spume.dryfoam.network.half_edges import Integers, Network
 from spume.numerics.jit import compiled
 
 ENDS = 5

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam.system import Residual
+from spume.dryfoam.equilibrium.system import Residual
 
 Checks = Literal["none", "events"]
 
@@ -41,6 +41,10 @@ class Report:
     """Attempts with shorter steps, at a spot or of the whole foam, after one that ran away."""
     fallbacks: int = 0
     """Times the blocked Gauss-Seidel iteration had to help where Newton steps failed."""
+    saddles: int = 0
+    """Saddle points of the energy that were left along a descending mode."""
+    stages: int = 0
+    """Equilibria at areas between the present ones and the targets, found on the way."""
     force_error: float = np.inf
     """Largest net tension at a vertex, over T: about the error of its angles [rad]."""
     area_error: float = np.inf
@@ -68,6 +72,8 @@ class Report:
         self.cycles += other.cycles
         self.restarts += other.restarts
         self.fallbacks += other.fallbacks
+        self.saddles += other.saddles
+        self.stages += other.stages
         self.history = other.history + self.history
 
 
@@ -90,6 +96,8 @@ class Events:
     """Equilibria sought again, at a spot or of the whole foam, with shorter steps of the iteration or of time."""
     fallbacks: int = 0
     """Equilibria for which the blocked Gauss-Seidel iteration had to help."""
+    saddles: int = 0
+    """Saddle points of the energy that were left along a descending mode."""
 
     def read(self, report: Report) -> None:
         """Count what happened on the way to an equilibrium."""
@@ -97,6 +105,7 @@ class Events:
         self.cycles += report.cycles
         self.restarts += report.restarts
         self.fallbacks += report.fallbacks
+        self.saddles += report.saddles
 
     def add(self, other: "Events") -> None:
         """Count what happened in `other` as well."""
@@ -112,4 +121,6 @@ class Events:
             said.append(f"{self.cycles} films went to and fro in T1s and were made to keep one topology")
         if self.fallbacks:
             said.append(f"Newton steps failed {self.fallbacks} times: the blocked Gauss-Seidel iteration helped")
+        if self.saddles:
+            said.append(f"{self.saddles} balances were saddle points of the energy and were left for a minimum")
         return said

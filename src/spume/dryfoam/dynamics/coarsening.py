@@ -12,12 +12,18 @@ from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam.equilibrium import equilibrate
-from spume.dryfoam.geometry import cell_areas, film_lengths, half_edge_vector, pressure_differences
-from spume.dryfoam.network import Floats, Integers, Network, compact, validate
-from spume.dryfoam.newton import bend_to_pressure
-from spume.dryfoam.report import Checks, Events, Options
-from spume.dryfoam.topology import remove_cell
+from spume.dryfoam.equilibrium.newton import bend_to_pressure
+from spume.dryfoam.equilibrium.report import Checks, Events, Options
+from spume.dryfoam.equilibrium.search import equilibrate
+from spume.dryfoam.network.geometry import (
+    cell_areas,
+    cell_centroids,
+    film_lengths,
+    half_edge_vector,
+    pressure_differences,
+)
+from spume.dryfoam.network.half_edges import Floats, Integers, Network, compact, validate
+from spume.dryfoam.network.topology import remove_cell
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 
@@ -43,7 +49,7 @@ class Coarsening:
 def diffusion_rates(network: Network, diffusion: float, tension: float, without: Integers | None = None) -> Floats:
     """Growth of each cell's area by diffusion through its films [m²/s], shape (F,), films of cells `without` closed."""
     n = network
-    if n.vertices == 0:
+    if n.is_lone:
         return np.array([-2.0 * np.pi * diffusion * tension])
     flow = diffusion * pressure_differences(n) * film_lengths(n)
     if without is not None and len(without):
@@ -75,13 +81,13 @@ def share_area(network: Network, index: int) -> None:
 
 
 def lone_bubble(network: Network, survivor: int) -> Network:
-    """The network of the single cell `survivor`: a circle, without films to count, centred where it was."""
-    n = network
-    empty = np.zeros(0, dtype=np.int64)
+    """The network of the single cell `survivor`: a circle without films, about the cell's centre of area."""
+    n, none = network, np.zeros(0, dtype=np.int64)
     return Network(
-        positions=np.zeros((0, 2)), half_angles=np.zeros(0), origin=empty, next=empty.copy(), previous=empty.copy(),
-        cell=empty.copy(), shift=np.zeros((0, 2), dtype=np.int64), pressures=n.pressures[[survivor]].copy(),
-        targets=n.targets[[survivor]].copy(), labels=n.labels[[survivor]].copy(), lattice=n.lattice,
+        positions=cell_centroids(n)[[survivor]], half_angles=np.zeros(0), origin=none, next=none.copy(),
+        previous=none.copy(), cell=none.copy(), shift=np.zeros((0, 2), dtype=np.int64),
+        pressures=n.pressures[[survivor]].copy(), targets=n.targets[[survivor]].copy(),
+        labels=n.labels[[survivor]].copy(), lattice=n.lattice,
     )  # fmt: skip
 
 
@@ -125,7 +131,7 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
     window = rule.event_tolerance * float(network.targets.mean()) / (rule.diffusion * tension)
     rates = diffusion_rates(network, rule.diffusion, tension)
     shrinking = rates < 0
-    if network.vertices == 0 and -network.targets[0] / rates[0] <= until:
+    if network.is_lone and -network.targets[0] / rates[0] <= until:
         raise RunFailed(f"the last bubble vanishes {-network.targets[0] / rates[0]:.3g} s from here")
     life = np.full(network.cells, np.inf)
     life[shrinking] = -network.targets[shrinking] / rates[shrinking]
@@ -203,7 +209,7 @@ def shrink_small_cells(
 
 def _guess(network: Network, tension: float) -> None:
     n = network
-    if n.vertices == 0:
+    if n.is_lone:
         return
     shrink_small_cells(
         n.first_half_edges(), cell_areas(n), n.targets, 0.3 * float(n.targets.mean()),

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.dryfoam.equilibrium import equilibrate
-from spume.dryfoam.network import Floats, Network
-from spume.dryfoam.report import Events
+from spume.dryfoam.equilibrium.report import Events
+from spume.dryfoam.equilibrium.search import equilibrate
+from spume.dryfoam.network.half_edges import Floats, Network
 from spume.errors import SceneError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def deform(foam: "Foam", gradient: Callable[[float], Floats], strain: float, ste
     """Applies gradient(strain) to `foam` in increments, equilibrating after each."""
     if not np.isfinite(strain):
         raise SceneError(f"the strain must be finite, found {strain}")
-    if foam.network.vertices == 0:
+    if foam.network.is_lone:
         raise SceneError("a lone bubble cannot be sheared")
     if not foam.equilibrated:
         foam.equilibrate()

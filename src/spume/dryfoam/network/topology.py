@@ -8,8 +8,8 @@ import math
 
 import numpy as np
 
-from spume.dryfoam.geometry import half_edge_vector, turn
-from spume.dryfoam.network import DEAD, Network
+from spume.dryfoam.network.geometry import half_edge_vector, turn
+from spume.dryfoam.network.half_edges import DEAD, Network
 from spume.numerics.jit import compiled
 
 

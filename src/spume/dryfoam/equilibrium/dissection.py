@@ -7,7 +7,7 @@ lines.
 
 import numpy as np
 
-from spume.dryfoam.separator import cover, mirror_edges
+from spume.dryfoam.equilibrium.separator import cover, mirror_edges
 from spume.numerics.jit import compiled
 
 LEAF = 12

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from spume.dryfoam.network import OUTSIDE, Floats, Integers, Network
+from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Integers, Network
 
 BITS = 16
 """Binary digits of each coordinate that count: the curve fills a square of 2^16 by 2^16."""

@@ -10,14 +10,14 @@ import math
 
 import numpy as np
 
-from spume.dryfoam.arcs import arc_factors
-from spume.dryfoam.geometry import half_edge_vector, one_cell_area, turn
-from spume.dryfoam.network import Network, validate
-from spume.dryfoam.newton import scales_kernel
-from spume.dryfoam.region import Mask, Region
-from spume.dryfoam.report import Options, Report
-from spume.dryfoam.settling import MOST_FLIPS, settle
-from spume.dryfoam.system import Residual
+from spume.dryfoam.equilibrium.newton import scales_kernel
+from spume.dryfoam.equilibrium.region import Mask, Region
+from spume.dryfoam.equilibrium.report import Options, Report
+from spume.dryfoam.equilibrium.short_films import MOST_FLIPS, settle
+from spume.dryfoam.equilibrium.system import Residual
+from spume.dryfoam.network.arcs import arc_factors
+from spume.dryfoam.network.geometry import half_edge_vector, one_cell_area, turn
+from spume.dryfoam.network.half_edges import Network, validate
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 

@@ -2,8 +2,8 @@
 
 import math
 
-from spume.dryfoam.geometry import half_edge_vector, turn
-from spume.dryfoam.topology import count_sides, flip, t1_allowed
+from spume.dryfoam.network.geometry import half_edge_vector, turn
+from spume.dryfoam.network.topology import count_sides, flip, t1_allowed
 from spume.numerics.jit import compiled
 
 MOST_FLIPS = 6

@@ -4,25 +4,37 @@ Steps are limited vertex by vertex to a part of the shortest film there, so that
 Where the forces are far from balance the system is damped, in proportion to the local imbalance, which turns the step
 into one of steepest descent at fixed areas and leaves the quadratic convergence near equilibrium alone. A short film
 whose ends would pass through each other is replaced by its T1 partner. Near equilibrium an old factor serves again.
+
+Newton's method converges to saddle points of the energy as readily as to minima. The number of negative eigenvalues of
+the matrix tells them apart: the energy at fixed areas has as many descending modes as there are negative eigenvalues
+beyond one for each area constraint [Nocedal06, theorem 16.3]. Steps of the whole foam are therefore stiffened where
+there are such modes, until the step is one of descent in all of them.
 """
 
 import math
+from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam.geometry import half_edge_vector
-from spume.dryfoam.linear import Solver
-from spume.dryfoam.network import Floats, Integers, Network
-from spume.dryfoam.pattern import Pattern
-from spume.dryfoam.region import Region
-from spume.dryfoam.settling import flip_or_hold
-from spume.dryfoam.system import NewtonSystem, Residual
+from spume.dryfoam.equilibrium.linear_solver import Solver
+from spume.dryfoam.equilibrium.pattern import Pattern
+from spume.dryfoam.equilibrium.region import Region
+from spume.dryfoam.equilibrium.short_films import flip_or_hold
+from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
+from spume.dryfoam.network.geometry import half_edge_vector
+from spume.dryfoam.network.half_edges import Floats, Integers, Network
 from spume.numerics.jit import compiled
 
 NEAR = 0.04
 """Error below which the factor of a state may serve for later ones."""
 SLOW = 0.3
 """Reduction of the error by such a step that is not enough for another one."""
+STIFFENING = 0.02
+"""First stiffness added to vertices against descending modes, over T and the mean chord; each later one is four times
+as large."""
+
+Kind = Literal["newton", "descent"]
+"""newton: modes of negative curvature are looked for near equilibrium only; descent: at every step."""
 
 
 @compiled
@@ -111,6 +123,8 @@ class Newton:
         self.system: NewtonSystem | None = None
         self.pattern: Pattern | None = None
         self.last_error = np.inf
+        self.descending_modes: int | None = None
+        """Modes in which the energy at fixed areas decreases, by the last undamped matrix of the whole foam, if any."""
         self._take(region)
 
     def _take(self, region: Region) -> None:
@@ -119,8 +133,9 @@ class Newton:
         self.flip_below, self.reach = np.empty(len(region.films)), np.empty(len(region.vertices))
 
     def topology_changed(self) -> None:
-        """To be called when films of the region have exchanged neighbours outside `step`. The system of before is wrong
-        at these films only, and may serve while that goes well."""
+        """To be called when films of the region have exchanged neighbours outside `step`. The last system is wrong at
+        these films only, and is reused while the error falls fast."""
+        self.descending_modes = None
         self._take(self.region.after_flips(self.network))
         if self.system is not None:
             self.system.region = self.region
@@ -129,15 +144,31 @@ class Newton:
         """Imbalances of the present state."""
         return Residual(self.network, self.tension, self.region)
 
-    def _solution(self, residual: Residual) -> Floats:
+    def count_descending_modes(self, residual: Residual) -> int:
+        """Descending modes at the present state, whose residual is given, by a new matrix."""
+        n, r = self.network, self.region
+        damping = np.full(len(r.vertices), self._negligible(residual))
+        softness = 1e-10 * residual.size**3 / self.tension
+        self.system = NewtonSystem(n, r, residual, damping, softness, self.pattern)
+        self.pattern = self.system.pattern
+        self.solver.solve(self.system, self.system.right(residual))
+        self.last_error = np.inf
+        self.descending_modes = self.solver.negative() - len(r.cells)
+        return self.descending_modes
+
+    def _negligible(self, residual: Residual) -> float:
+        """A stiffness that decides the sign of zero modes (translations, rotations) and is felt nowhere else."""
+        return float(1e-10 * self.tension / residual.chord.mean())
+
+    def _solution(self, residual: Residual, kind: Kind) -> Floats:
         """Solution of the linearised equations, exact, or with the factor of an earlier step where that goes well."""
         n, tension, r = self.network, self.tension, self.region
         error = residual.error
-        if self.system is not None and error < SLOW * self.last_error:
+        if kind == "newton" and self.system is not None and error < SLOW * self.last_error:
             self.last_error = error
             return self.solver.again(self.system.right(residual))
         shaky = self.caution[r.vertices] * imbalance(residual.local)
-        damping = tension * (1e-10 / residual.chord.mean() + 0.12 * shaky / self.reach)
+        damping = self._negligible(residual) + 0.12 * tension * shaky / self.reach
         worst = residual.relative_area.copy()
         _spread(r.first, n.next, n.origin, r.vertex_index, residual.local, worst)
         softness = (1e-10 + 0.3 * imbalance(worst)) * residual.size**3 / tension
@@ -145,16 +176,26 @@ class Newton:
         self.last_error = np.inf if error < NEAR else 0.0
         self.system = NewtonSystem(n, r, residual, damping, softness, self.pattern)
         self.pattern = self.system.pattern
-        return self.solver.solve(self.system, self.system.right(residual))
+        solution = self.solver.solve(self.system, self.system.right(residual))
+        if r.is_whole and (error < NEAR or kind == "descent"):
+            self.descending_modes = modes = self.solver.negative() - len(r.cells)
+            stiffness = STIFFENING * tension / float(residual.chord.mean())
+            while modes > 0:
+                self.last_error = 0.0
+                self.system = NewtonSystem(n, r, residual, damping + stiffness, softness, self.pattern)
+                solution = self.solver.solve(self.system, self.system.right(residual))
+                modes = self.solver.negative() - len(r.cells)
+                stiffness *= 4.0
+        return solution
 
-    def step(self, residual: Residual) -> int:
+    def step(self, residual: Residual, kind: Kind = "newton") -> int:
         """One step from the present state, whose residual is given; returns the number of T1s."""
         n, r, tension = self.network, self.region, self.tension
         scales_kernel(
             r.films, r.vertex_index, residual.chord, n.origin, n.cell, n.targets, self.flip_length, self.flip_below,
             self.reach,
         )  # fmt: skip
-        solution = self._solution(residual)
+        solution = self._solution(residual, kind)
         assert self.system is not None
         moves, dpressure, explicit = self.system.split(solution)
         moves = moves.copy()

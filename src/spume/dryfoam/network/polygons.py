@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spume.dryfoam.geometry import cell_areas
-from spume.dryfoam.network import DEAD, OUTSIDE, Floats, Network, validate
+from spume.dryfoam.network.geometry import cell_areas
+from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Floats, Network, validate
 from spume.errors import SceneError
 from spume.numerics.jit import compiled
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 
-from spume.dryfoam.dissection import dissect
-from spume.dryfoam.network import Floats
-from spume.dryfoam.pattern import Pattern
+from spume.dryfoam.equilibrium.dissection import dissect
+from spume.dryfoam.equilibrium.pattern import Pattern
+from spume.dryfoam.network.half_edges import Floats
 from spume.numerics.jit import compiled
 
 PANEL = 64
@@ -140,8 +140,7 @@ def _update(front, scaled, p, stop, size):
 
 @compiled
 def _panel(front, scaled, p, stop, size, tiny):
-    """Columns p to stop of L, with D on their diagonal, and L D in `scaled`; returns how many pivots were replaced."""
-    replaced = 0
+    """Columns p to stop of L, with D on their diagonal, and L D in `scaled`. Pivots smaller than `tiny` become that."""
     inverse = np.empty(PANEL)
     for i in range(p, stop):
         w = scaled[i]
@@ -156,7 +155,6 @@ def _panel(front, scaled, p, stop, size, tiny):
         d = scaled[i, i - p]
         if abs(d) < tiny:
             d = math.copysign(tiny, d)
-            replaced += 1
         front[i, i] = d
         inverse[i - p] = 1.0 / d
     i = stop
@@ -180,18 +178,15 @@ def _panel(front, scaled, p, stop, size, tiny):
     for i in range(stop, size):
         for c in range(stop - p):
             front[i, p + c] = scaled[i, c] * inverse[c]
-    return replaced
 
 
 @compiled
 def _eliminate(front, size, own, scaled, tiny):
-    """Eliminates the first `own` unknowns of the dense lower front in place; returns how many pivots were replaced."""
-    replaced = 0
+    """Eliminates the first `own` unknowns of the dense lower front in place."""
     for p in range(0, own, PANEL):
         stop = min(p + PANEL, own)
-        replaced += _panel(front, scaled, p, stop, size, tiny)
+        _panel(front, scaled, p, stop, size, tiny)
         _update(front, scaled, p, stop, size)
-    return replaced
 
 
 @compiled
@@ -200,9 +195,9 @@ def _factorize(
     factor_start, factor, stack, work, scaled, tiny,
 ):  # fmt: skip
     """Numerical factorisation into `factor`: per part the rows (own + border) by own columns, D on the diagonal.
-    stack, work and scaled are scratch."""
+    stack, work and scaled are scratch. Returns the number of negative pivots."""
     local = np.empty(len(place), dtype=np.int64)
-    replaced, top = 0, 0
+    negative, top = 0, 0
     into = np.empty(len(scaled), dtype=np.int64)
     for q in range(len(order)):
         t = order[q]
@@ -235,7 +230,10 @@ def _factorize(
                 row, added = front[into[i]], update[i]
                 for j in range(i + 1):
                     row[into[j]] += added[j]
-        replaced += _eliminate(front, size, own, scaled, tiny)
+        _eliminate(front, size, own, scaled, tiny)
+        for i in range(own):
+            if front[i, i] < 0.0:
+                negative += 1
         kept = factor[factor_start[t] : factor_start[t] + size * own].reshape(size, own)
         for i in range(size):
             for j in range(min(own, i + 1)):
@@ -246,7 +244,7 @@ def _factorize(
             for j in range(i + 1):
                 update[i, j] = front[own + i, own + j]
         top += width * width
-    return replaced
+    return negative
 
 
 @compiled
@@ -325,16 +323,16 @@ class Elimination:
         self.factor_size = int(grow.sum())
 
     def factorize(self, matrix: csc_matrix, memory: "Memory | None" = None) -> "Factor":
-        """Factors of a matrix of this pattern; those of before in the same `memory` are gone."""
+        """Factors of a matrix of this pattern. They overwrite earlier factors in the same `memory`."""
         room = memory or Memory()
         factor = room.take("factor", self.factor_size)
-        _factorize(
+        negative = _factorize(
             matrix.indptr, matrix.indices, matrix.data, self.place, self.unknown, self.begin, self.end, self.order,
             self.left, self.right, self.border_start, self.border, self.factor_start, factor,
             room.take("stack", self.stack), room.take("work", self.largest**2),
             room.take("scaled", self.largest * PANEL).reshape(-1, PANEL), 1e-14 * float(np.max(np.abs(matrix.data))),
         )  # fmt: skip
-        return Factor(self, factor)
+        return Factor(self, factor, int(negative))
 
 
 class Memory:
@@ -353,10 +351,10 @@ class Memory:
 
 
 class Factor:
-    """L, D of one matrix."""
+    """L, D of one matrix. By Sylvester's law of inertia the matrix has as many `negative` eigenvalues as D."""
 
-    def __init__(self, elimination: Elimination, values: Floats) -> None:
-        self.elimination, self.values = elimination, values
+    def __init__(self, elimination: Elimination, values: Floats, negative: int) -> None:
+        self.elimination, self.values, self.negative = elimination, values, negative
 
     def solve(self, right: Floats) -> Floats:
         e = self.elimination

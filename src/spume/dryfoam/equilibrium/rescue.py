@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from spume.dryfoam.network import Network
-from spume.dryfoam.region import Mask
+from spume.dryfoam.equilibrium.region import Mask
+from spume.dryfoam.network.half_edges import Network
 from spume.numerics.jit import compiled
 
 
