@@ -13,9 +13,9 @@ from spume.errors import CacheError, RunFailed, SceneError, SpumeError
 from spume.version import __version__
 
 if TYPE_CHECKING:
+    from spume.frames.reader import Frame, Run, open_run
     from spume.materials.registry import load_law_file as load_laws
     from spume.materials.registry import register_law
-    from spume.run.reader import Frame, Run, open_run
     from spume.scene.common import Scene
     from spume.scene.loading import load_scene
     from spume.simulation import Simulation
@@ -38,9 +38,9 @@ __all__ = [
 
 # Imported on first use, so that `import spume` and the short commands stay quick.
 _HOMES = {
-    "Frame": "spume.run.reader",
-    "Run": "spume.run.reader",
-    "open_run": "spume.run.reader",
+    "Frame": "spume.frames.reader",
+    "Run": "spume.frames.reader",
+    "open_run": "spume.frames.reader",
     "Scene": "spume.scene.common",
     "load_scene": "spume.scene.loading",
     "Simulation": "spume.simulation",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.codes import ShapeProgram
-from spume.geometry.program import distance_and_gradient
+from spume.geometry.sdf.evaluation import distance_and_gradient
 from spume.numerics.jit import compiled
 
 

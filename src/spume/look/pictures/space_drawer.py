@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.look.camera import View, automatic_view, scene_view, up_axis
-from spume.look.drawing import Drawer, Picture, PictureOptions
-from spume.look.framing import point_bounds, quantity_limits
-from spume.look.lettering import Legend, map_colors
-from spume.look.lighting import Lamp, lit, occupancy
-from spume.look.obstacles import Mesh, Solid, ground_height, placed, solid_mesh, solids
-from spume.look.palette import BACKGROUND, GROUND, Appearance, appearances, obstacle_appearance
-from spume.look.quantities import label, quantity, spatial, volume_ratio
-from spume.look.raster import Shaded, rasterize
-from spume.look.surface_files import cell_size, make_skin, read_skin
-from spume.run.reader import Frame, Run, open_run
+from spume.frames.extent import point_bounds, quantity_limits
+from spume.frames.quantities import label, quantity, spatial, volume_ratio
+from spume.frames.reader import Frame, Run, open_run
+from spume.look.appearance import BACKGROUND, GROUND, Appearance, appearances, obstacle_appearance
+from spume.look.obstacles import Solid, TriangleMesh, ground_height, placed, solid_mesh, solids
+from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
+from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
+from spume.look.pictures.lettering import Legend, map_colors
+from spume.look.pictures.lighting import Lamp, lit, occupancy
+from spume.look.pictures.raster import ShadedMesh, rasterize
+from spume.look.surface.files import cell_size, make_skin, read_skin
 
 Floats = NDArray[np.float64]
 MAP = "viridis"
@@ -36,19 +36,19 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     if getattr(run.scene, "dimension", 3) == 2:
         if options.engine == "beauty":
             raise SceneError(f"'{run.path}' is 2D, and --beauty is for runs in space; leave it out")
-        from spume.look.plane_drawer import PlaneDrawer
+        from spume.look.pictures.plane_drawer import PlaneDrawer
 
         return PlaneDrawer(run.path, options, limits, *point_bounds(run))
-    drawer = solid_drawer(run, options, limits)
+    drawer = space_drawer(run, options, limits)
     if options.engine == "beauty":
-        from spume.look.beauty import BeautyDrawer
+        from spume.look.pictures.beauty import BeautyDrawer
 
         return BeautyDrawer(drawer)
     return drawer
 
 
 @dataclass(frozen=True)
-class SolidDrawer:
+class SpaceDrawer:
     """Draws points in space. Everything that is the same in all frames is worked out once."""
 
     folder: Path
@@ -60,7 +60,7 @@ class SolidDrawer:
     up: Floats
     ground: float | None
     solids: list[Solid]
-    meshes: list[Mesh]
+    meshes: list[TriangleMesh]
     looks: list[Appearance]
     color_label: str
 
@@ -75,7 +75,7 @@ class SolidDrawer:
             return None
         return Legend(MAP, self.limits, self.color_label)
 
-    def shaded(self, frame: Frame) -> list[Shaded]:
+    def shaded(self, frame: Frame) -> list[ShadedMesh]:
         """Everything a picture shows, with its light."""
         x = spatial(frame["x"])
         volume = frame["volume"] * volume_ratio(frame) if "volume" in frame else np.full(len(x), self.cell**3 / 8)
@@ -85,17 +85,17 @@ class SolidDrawer:
         parts = []
         for foam, looks in self.foam(frame):
             light = lit(foam.vertices, foam.normals, foam.colors, looks, around, lamp)
-            parts.append(Shaded(foam.vertices, foam.triangles, light, self.point_size))
+            parts.append(ShadedMesh(foam.vertices, foam.triangles, light, self.point_size))
         for mesh, looks in self.placed_obstacles(frame.time):
             colors = np.tile(looks.color, (len(mesh.vertices), 1))
             light = lit(mesh.vertices, mesh.normals, colors, looks, around, lamp)
-            parts.append(Shaded(mesh.vertices, mesh.triangles, light))
+            parts.append(ShadedMesh(mesh.vertices, mesh.triangles, light))
         if self.ground is not None:
             mesh, fade = self.ground_mesh()
             colors = np.tile(GROUND, (len(mesh.vertices), 1))
             light = lit(mesh.vertices, mesh.normals, colors, MATT_GROUND, around, lamp)
             blended = fade[:, None] * np.array(BACKGROUND) + (1 - fade)[:, None] * light
-            parts.append(Shaded(mesh.vertices, mesh.triangles, blended))
+            parts.append(ShadedMesh(mesh.vertices, mesh.triangles, blended))
         return parts
 
     @property
@@ -117,12 +117,12 @@ class SolidDrawer:
         towards = 1.25 * self.up + 0.3 * back - 0.45 * side
         return np.asarray(towards / np.linalg.norm(towards))
 
-    def placed_obstacles(self, time: float) -> list[tuple[Mesh, Appearance]]:
+    def placed_obstacles(self, time: float) -> list[tuple[TriangleMesh, Appearance]]:
         """The obstacles' meshes at a time [s], and their looks."""
         pairs = zip(self.meshes, self.solids)
         return [(placed(mesh, *solid.place(time)), obstacle_appearance(solid.name)) for mesh, solid in pairs]
 
-    def foam(self, frame: Frame) -> list[tuple["Colored", Appearance]]:
+    def foam(self, frame: Frame) -> list[tuple["ColoredMesh", Appearance]]:
         """The points or their skin, apart for each material, with colours."""
         mesh, kinds = self._points(frame) if self.options.show == "points" else self._skin(frame)
         if self.options.color is not None:
@@ -136,7 +136,7 @@ class SolidDrawer:
                 parts.append((_picked(mesh, triangles, mine, looks), looks))
         return parts
 
-    def _skin(self, frame: Frame) -> tuple["Colored", NDArray[Any]]:
+    def _skin(self, frame: Frame) -> tuple["ColoredMesh", NDArray[Any]]:
         color, quality = self.options.color, self.options.quality
         made = None
         if color is None or color in ("material", "weak", "J"):
@@ -146,21 +146,23 @@ class SolidDrawer:
             made = make_skin(frame, everything, self.cell, quality, () if color is None else (color,))
         kinds = np.round(made.fields.get("material", np.zeros(len(made.vertices)))).astype(int)
         colors = np.zeros((len(made.vertices), 3)) if color is None else self.mapped(made.fields[color])
-        return Colored(made.vertices.astype(np.float64), made.triangles, made.normals.astype(np.float64), colors), kinds
+        return ColoredMesh(
+            made.vertices.astype(np.float64), made.triangles, made.normals.astype(np.float64), colors
+        ), kinds
 
-    def _points(self, frame: Frame) -> tuple["Colored", NDArray[Any]]:
+    def _points(self, frame: Frame) -> tuple["ColoredMesh", NDArray[Any]]:
         x = spatial(frame["x"])
         kinds = frame["material"] if "material" in frame else np.zeros(len(x), int)
         color = self.options.color
         colors = np.zeros((len(x), 3)) if color is None else self.mapped(quantity(frame, color))
         normals = np.tile(self.up, (len(x), 1))
-        return Colored(x, np.empty((0, 3), np.int32), normals, colors), kinds
+        return ColoredMesh(x, np.empty((0, 3), np.int32), normals, colors), kinds
 
     def mapped(self, values: NDArray[Any]) -> Floats:
         """Colours of a quantity, linear RGB."""
         return map_colors(values, self.limits or (0.0, 1.0), MAP)
 
-    def ground_mesh(self) -> tuple[Mesh, Floats]:
+    def ground_mesh(self) -> tuple[TriangleMesh, Floats]:
         """The ground, fine near what stands on it, and how far each vertex has faded into the background."""
         axis = int(np.argmax(np.abs(self.up)))
         one, two = (k for k in range(3) if k != axis)
@@ -174,12 +176,12 @@ class SolidDrawer:
         vertices[:, one], vertices[:, two] = middle[one] + along.ravel(), middle[two] + across.ravel()
         vertices[:, axis] = (self.ground or 0.0) * self.up[axis]
         fade = np.clip((np.hypot(along, across).ravel() / reach - 1.3) / (far - 9.0), 0.0, 1.0)
-        mesh = Mesh(vertices, _lattice_triangles(len(u)), np.tile(self.up, (len(vertices), 1)))
+        mesh = TriangleMesh(vertices, _lattice_triangles(len(u)), np.tile(self.up, (len(vertices), 1)))
         return mesh, fade * fade * (3 - 2 * fade)
 
 
 @dataclass(frozen=True)
-class Colored:
+class ColoredMesh:
     """A mesh, or points where there are no triangles, with a colour for each vertex."""
 
     vertices: Floats
@@ -188,13 +190,13 @@ class Colored:
     colors: Floats
 
 
-def _picked(mesh: Colored, triangles: NDArray[np.int32], mine: NDArray[np.bool_], looks: Appearance) -> Colored:
+def _picked(mesh: ColoredMesh, triangles: NDArray[np.int32], mine: NDArray[np.bool_], looks: Appearance) -> ColoredMesh:
     """The vertices these triangles need, or `mine` where there are only points, in the colour of a material."""
     used = np.unique(triangles) if len(mesh.triangles) else np.flatnonzero(mine)
     new = np.zeros(len(mesh.vertices), np.int32)
     new[used] = np.arange(len(used), dtype=np.int32)
     colors = np.tile(looks.color, (len(used), 1))
-    return Colored(mesh.vertices[used], new[triangles], mesh.normals[used], colors)
+    return ColoredMesh(mesh.vertices[used], new[triangles], mesh.normals[used], colors)
 
 
 def _lattice_triangles(count: int) -> NDArray[np.int32]:
@@ -214,7 +216,7 @@ def _down_to(lower: Floats, upper: Floats, up: Floats, ground: float | None) -> 
     return np.where(axes, np.minimum(lower, level), lower), np.where(axes, np.maximum(upper, level), upper)
 
 
-def solid_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] | None) -> SolidDrawer:
+def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] | None) -> SpaceDrawer:
     """A drawer for points in space, framed to hold the whole run."""
     scene: Any = run.scene
     up = up_axis(scene)
@@ -234,7 +236,7 @@ def solid_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     view = own or automatic_view(lower, upper, up, options.width / options.height)
     names = [material.name for material in scene.materials]
     color_label = "" if options.color is None else label(run.fields, options.color)
-    return SolidDrawer(
+    return SpaceDrawer(
         run.path, options, limits, view, lower, upper, up, ground, shown,
         [solid_mesh(solid) for solid in shown], appearances(names), color_label,
     )  # fmt: skip

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.sdf.evaluation import distances
+from spume.look.appearance import Appearance
 from spume.look.obstacles import Solid
-from spume.look.palette import Appearance
 from spume.numerics.jit import compiled
 
 Floats = NDArray[np.float64]

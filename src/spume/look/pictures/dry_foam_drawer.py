@@ -10,17 +10,17 @@ from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.network import Network
 from spume.dryfoam.picture import Shading, draw
 from spume.errors import SceneError
-from spume.look.drawing import Drawer, Picture, PictureOptions
+from spume.frames.reader import Run, open_run
 from spume.look.extras import require
-from spume.look.lettering import Legend
-from spume.run.reader import Run, open_run
+from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
+from spume.look.pictures.lettering import Legend
 
 DOTS_PER_INCH = 100
 MARGIN = 0.06
 
 
 @dataclass(frozen=True)
-class FoamDrawer:
+class DryFoamDrawer:
     """Draws the cells of a dry foam, in the same window for all frames."""
 
     folder: Path
@@ -72,4 +72,4 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     pad = MARGIN * float(np.max(upper - lower))
     left, bottom = map(float, lower - pad)
     right, top = map(float, upper + pad)
-    return FoamDrawer(run.path, options, cast(Shading, shading), (left, bottom), (right, top))
+    return DryFoamDrawer(run.path, options, cast(Shading, shading), (left, bottom), (right, top))

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from spume.errors import SpumeError
+from spume.look.appearance import GROUND, obstacle_appearance, to_srgb
 from spume.look.extras import require
-from spume.look.palette import GROUND, obstacle_appearance, to_srgb
-from spume.look.watched import Watched, watch
+from spume.look.viewer.watched_run import WatchedRun, watch
 
 POLL = 1.0
 """Seconds between two looks for new frames."""
@@ -34,7 +34,7 @@ class Viewer:
         self._enter_run()
 
     @property
-    def watched(self) -> Watched:
+    def watched(self) -> WatchedRun:
         """The run that is shown."""
         return self.runs[self.run_choice.value]
 
@@ -81,15 +81,15 @@ class Viewer:
         self._draw_plot()
         self.dirty = True
 
-    def _aim(self, watched: Watched) -> None:
-        from spume.look.camera import automatic_view
+    def _aim(self, watched: WatchedRun) -> None:
+        from spume.look.pictures.camera import automatic_view
 
         view = automatic_view(watched.lower, watched.upper, watched.up, 1.5)
         camera = self.server.initial_camera
         camera.position, camera.look_at, camera.up = tuple(view.position), tuple(view.target), tuple(view.up)
         camera.fov = float(np.radians(view.angle))
 
-    def _add_obstacles(self, watched: Watched) -> None:
+    def _add_obstacles(self, watched: WatchedRun) -> None:
         self.solid_handles = []
         for k, (mesh, solid) in enumerate(zip(watched.meshes, watched.solids)):
             tint = to_srgb(np.array(obstacle_appearance(solid.name).color))

@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.look.lettering import Legend
-from spume.run.reader import Run
+from spume.frames.reader import Run
+from spume.look.pictures.lettering import Legend
 
 Picture = NDArray[np.uint8]
 """sRGB, shape (height, width, 3)."""
 
 DRAWERS = {
-    "mpm": "spume.look.points_drawer:make_drawer",
-    "continuum-foam": "spume.look.points_drawer:make_drawer",
-    "dry-foam": "spume.look.foam_drawer:make_drawer",
+    "mpm": "spume.look.pictures.space_drawer:make_drawer",
+    "continuum-foam": "spume.look.pictures.space_drawer:make_drawer",
+    "dry-foam": "spume.look.pictures.dry_foam_drawer:make_drawer",
 }
 """Where each method's `make_drawer(run, options)` is."""
 

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.frames.selection import select_frames
+from spume.look.appearance import GROUND, obstacle_appearance, to_srgb
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.obstacles import Solid
-from spume.look.palette import GROUND, obstacle_appearance, to_srgb
-from spume.look.selection import select_frames
-from spume.look.watched import MAP, MATERIAL, Show, Shown, Watched, watch
+from spume.look.viewer.watched_run import MAP, MATERIAL, Show, Shown, WatchedRun, watch
 from spume.look.work import each_frame
 
 POINTS = 40_000
@@ -36,7 +36,7 @@ def write_page(
         "map": np.round(255 * ramp).astype(int).tolist(),
         "soil": (to_srgb(np.array(GROUND)) / 255).tolist(),
     }
-    page = files("spume.look") / "page"
+    page = files("spume.look.viewer") / "template"
     parts = {"STYLE": "page.css", "SCRIPT": "page.js"}
     text = (page / "page.html").read_text()
     for mark, name in parts.items():
@@ -53,7 +53,7 @@ def _escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def _run(watched: Watched, frames: str | None, shows: tuple[Show, ...]) -> dict[str, Any]:
+def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> dict[str, Any]:
     run = watched.run
     numbers = select_frames(frames, len(run))
     for name in watched.names:
@@ -84,11 +84,11 @@ def _run(watched: Watched, frames: str | None, shows: tuple[Show, ...]) -> dict[
     }
 
 
-def _frames(watched: Watched, numbers: list[int], show: Show) -> list[dict[str, Any]]:
+def _frames(watched: WatchedRun, numbers: list[int], show: Show) -> list[dict[str, Any]]:
     return list(each_frame(partial(_frame, watched, show), numbers, f"pack {show}").values())
 
 
-def _frame(watched: Watched, show: Show, number: int) -> dict[str, Any]:
+def _frame(watched: WatchedRun, show: Show, number: int) -> dict[str, Any]:
     shown = watched.frame(number, show, watched.names)
     if len(shown.triangles) == 0 and len(shown.vertices) > POINTS:
         chosen = np.linspace(0, len(shown.vertices) - 1, POINTS).astype(int)
@@ -98,7 +98,7 @@ def _frame(watched: Watched, show: Show, number: int) -> dict[str, Any]:
     return pack(shown.vertices, shown.triangles, shown.normals, scaled)
 
 
-def _scaled(values: NDArray[Any], name: str, watched: Watched) -> NDArray[np.uint8]:
+def _scaled(values: NDArray[Any], name: str, watched: WatchedRun) -> NDArray[np.uint8]:
     """A quantity in 256 steps between its limits; materials keep their numbers."""
     if name == MATERIAL:
         return np.clip(np.round(values), 0, 255).astype(np.uint8)
@@ -134,7 +134,7 @@ def pack(
     }
 
 
-def _solid(watched: Watched, index: int, times: list[float]) -> dict[str, Any]:
+def _solid(watched: WatchedRun, index: int, times: list[float]) -> dict[str, Any]:
     mesh, solid = watched.meshes[index], watched.solids[index]
     places = []
     for time in times:
@@ -150,7 +150,7 @@ def _tint(solid: Solid) -> list[float]:
     return shown
 
 
-def _ground(watched: Watched) -> dict[str, Any] | None:
+def _ground(watched: WatchedRun) -> dict[str, Any] | None:
     """A square under the run."""
     if watched.ground is None:
         return None

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
+from spume.frames.reader import Run
 from spume.run.loop import SECONDS
-from spume.run.reader import Run
 
 COLUMNS = ("frame", "time", "points", "mass", "kinetic_energy", "elastic_energy", "volume", "dt", "steps")
 """The diagnostics shown as columns, where a method reports them."""

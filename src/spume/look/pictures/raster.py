@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
-from spume.look.camera import View
+from spume.look.appearance import Color, to_srgb
 from spume.look.extras import require
-from spume.look.palette import Color, to_srgb
+from spume.look.pictures.camera import View
 
 OVERSAMPLING = 2
 """Pixels are averages of so many, squared: smooth edges on every machine, software rendering included."""
 
 
-class Shaded(NamedTuple):
+class ShadedMesh(NamedTuple):
     """A mesh, or points, with the light it sends to the camera."""
 
     vertices: NDArray[np.float64]
@@ -39,7 +39,7 @@ def headless() -> Any:
     return pyvista
 
 
-def rasterize(parts: list[Shaded], view: View, size: tuple[int, int], background: Color) -> NDArray[np.uint8]:
+def rasterize(parts: list[ShadedMesh], view: View, size: tuple[int, int], background: Color) -> NDArray[np.uint8]:
     """The picture of `parts`, sRGB, shape (height, width, 3)."""
     pyvista = headless()
     scale = OVERSAMPLING
@@ -60,7 +60,7 @@ def rasterize(parts: list[Shaded], view: View, size: tuple[int, int], background
     return _averaged(np.asarray(pixels)[..., :3], scale)
 
 
-def _add(pyvista: Any, plotter: Any, part: Shaded) -> None:
+def _add(pyvista: Any, plotter: Any, part: ShadedMesh) -> None:
     if len(part.vertices) == 0:
         return
     colors = to_srgb(part.light)

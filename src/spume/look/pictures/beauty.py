@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.look.drawing import Picture
+from spume.frames.reader import Frame, open_run
+from spume.look.appearance import BACKGROUND, GROUND, Appearance, to_linear, to_srgb
 from spume.look.extras import require
-from spume.look.lettering import Legend
-from spume.look.palette import BACKGROUND, GROUND, Appearance, to_linear, to_srgb
-from spume.look.points_drawer import Colored, SolidDrawer
-from spume.look.raster import Shaded, rasterize
-from spume.run.reader import Frame, open_run
+from spume.look.pictures.drawing import Picture
+from spume.look.pictures.lettering import Legend
+from spume.look.pictures.raster import ShadedMesh, rasterize
+from spume.look.pictures.space_drawer import ColoredMesh, SpaceDrawer
 
 VARIANT = "scalar_rgb"
 """Mitsuba's kind of arithmetic that runs on every machine."""
@@ -28,9 +28,9 @@ FOAM = 0.4
 
 @dataclass(frozen=True)
 class BeautyDrawer:
-    """Draws what a SolidDrawer draws, by tracing light."""
+    """Draws what a SpaceDrawer draws, by tracing light."""
 
-    inner: SolidDrawer
+    inner: SpaceDrawer
 
     def draw(self, number: int) -> Picture:
         """The picture of a frame."""
@@ -56,10 +56,10 @@ class BeautyDrawer:
         """How far each pixel has faded into the background: the ground does in the distance."""
         options = self.inner.options
         near: list[Any] = [mesh for mesh, _ in [*self.inner.foam(frame), *self.inner.placed_obstacles(frame.time)]]
-        parts = [Shaded(mesh.vertices, mesh.triangles, np.zeros((len(mesh.vertices), 3))) for mesh in near]
+        parts = [ShadedMesh(mesh.vertices, mesh.triangles, np.zeros((len(mesh.vertices), 3))) for mesh in near]
         if self.inner.ground is not None:
             ground, fade = self.inner.ground_mesh()
-            parts.append(Shaded(ground.vertices, ground.triangles, np.repeat(fade[:, None], 3, axis=1)))
+            parts.append(ShadedMesh(ground.vertices, ground.triangles, np.repeat(fade[:, None], 3, axis=1)))
         mask = rasterize(parts, self.inner.view, (options.width, options.height), (1.0, 1.0, 1.0))
         return to_linear(mask[..., 0] / 255)
 
@@ -82,7 +82,7 @@ class BeautyDrawer:
         lamp = {"type": "disk", "to_world": shape, "emitter": {"type": "area", "radiance": _rgb((7.0, 6.7, 6.2))}}
         return {"sky": {"type": "constant", "radiance": _rgb((0.5, 0.53, 0.56))}, "lamp": lamp}
 
-    def _foam(self, mitsuba: Any, mesh: Colored, looks: Appearance, name: str) -> Any:
+    def _foam(self, mitsuba: Any, mesh: ColoredMesh, looks: Appearance, name: str) -> Any:
         if self.inner.options.color is not None:
             bsdf = {"type": "diffuse", "reflectance": {"type": "mesh_attribute", "name": "vertex_color"}}
             return _mesh(mitsuba, name, mesh, bsdf, mesh.colors)

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import numpy as np
 
+from spume.frames.reader import Run
+from spume.frames.selection import spread
 from spume.look.atomic import whole_file
-from spume.look.drawing import Drawer, Picture, PictureOptions, make_drawer
 from spume.look.extras import require
-from spume.look.lettering import with_color_bar, with_label
-from spume.look.selection import spread
+from spume.look.pictures.drawing import Drawer, Picture, PictureOptions, make_drawer
+from spume.look.pictures.lettering import with_color_bar, with_label
 from spume.look.work import cores, each_frame
 from spume.run.folder import RunFolder
-from spume.run.reader import Run
 
 SHEET = 8
 """Frames on a contact sheet."""

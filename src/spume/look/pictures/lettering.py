@@ -5,8 +5,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.look.appearance import to_linear
 from spume.look.extras import require
-from spume.look.palette import to_linear
 
 Picture = NDArray[np.uint8]
 Corner = Literal["upper left", "lower left"]

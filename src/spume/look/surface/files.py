@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError, SceneError
-from spume.look.quantities import quantity, spatial, volume_ratio
-from spume.look.surface import SETTINGS, Quality, Skin, enclosed_volume, is_watertight, point_radius, skin
+from spume.frames.quantities import quantity, spatial, volume_ratio
+from spume.frames.reader import Frame, Run, open_run
+from spume.look.surface.skin import SETTINGS, Quality, Skin, enclosed_volume, is_watertight, point_radius, skin
 from spume.run.folder import RunFolder
-from spume.run.reader import Frame, Run, open_run
 from spume.run.storage import read_arrays, read_metadata, write_arrays
 
 Parts = Literal["all", "material"]

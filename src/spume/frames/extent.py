@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.look.quantities import quantity, spatial
-from spume.look.selection import spread
-from spume.run.reader import Run
+from spume.frames.quantities import quantity, spatial
+from spume.frames.reader import Run
+from spume.frames.selection import spread
 
 Floats = NDArray[np.float64]
 FRAMES = 40

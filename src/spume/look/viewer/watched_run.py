@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError, SceneError
-from spume.look.camera import up_axis
-from spume.look.framing import point_bounds, quantity_limits
-from spume.look.lettering import map_colors
-from spume.look.obstacles import Mesh, Solid, ground_height, solid_mesh, solids
-from spume.look.palette import appearances, to_srgb
-from spume.look.quantities import quantity, quantity_names, spatial
-from spume.look.surface_files import make_skin, read_skin
-from spume.run.reader import Frame, Run, open_run
+from spume.frames.extent import point_bounds, quantity_limits
+from spume.frames.quantities import quantity, quantity_names, spatial
+from spume.frames.reader import Frame, Run, open_run
+from spume.look.appearance import appearances, to_srgb
+from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids
+from spume.look.pictures.camera import up_axis
+from spume.look.pictures.lettering import map_colors
+from spume.look.surface.files import make_skin, read_skin
 
 Show = Literal["points", "surface"]
 MATERIAL = "material"
@@ -36,7 +36,7 @@ class Shown(NamedTuple):
 
 
 @dataclass
-class Watched:
+class WatchedRun:
     """A run that may still be going on."""
 
     run: Run
@@ -44,7 +44,7 @@ class Watched:
     """quantities to colour by"""
     spatial: bool
     solids: list[Solid]
-    meshes: list[Mesh]
+    meshes: list[TriangleMesh]
     lower: NDArray[np.float64]
     upper: NDArray[np.float64]
     up: NDArray[np.float64]
@@ -109,7 +109,7 @@ class Watched:
         return {name: np.array([np.nan if v is None else v for v in values], float) for name, values in plain.items()}
 
 
-def watch(folder: Path) -> Watched:
+def watch(folder: Path) -> WatchedRun:
     """The run in `folder`, ready to be shown. Raises SceneError for runs that are not made of points."""
     run = open_run(folder)
     if len(run) == 0:
@@ -129,4 +129,4 @@ def watch(folder: Path) -> Watched:
     names = [MATERIAL, *(name for name in names if name != MATERIAL)] if MATERIAL in names else names
     meshes = [solid_mesh(solid) for solid in shown]
     ground = ground_height(scene, up)
-    return Watched(run, names, not flat, shown, meshes, lower, upper, up, ground, colors, {})
+    return WatchedRun(run, names, not flat, shown, meshes, lower, upper, up, ground, colors, {})

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.frames.quantities import label, quantity, volume_ratio
+from spume.frames.reader import Frame, open_run
 from spume.geometry.motion import pose
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes.extent import bounds
-from spume.look.drawing import Picture, PictureOptions
-from spume.look.lettering import Legend, map_colors
-from spume.look.palette import BACKGROUND, OBSTACLE, appearances, to_srgb
-from spume.look.quantities import label, quantity, volume_ratio
-from spume.run.reader import Frame, open_run
+from spume.look.appearance import BACKGROUND, OBSTACLE, appearances, to_srgb
+from spume.look.pictures.drawing import Picture, PictureOptions
+from spume.look.pictures.lettering import Legend, map_colors
 
 Floats = NDArray[np.float64]
 MAP = "viridis"
