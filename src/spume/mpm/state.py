@@ -4,70 +4,83 @@ import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacle import ObstacleSet
-from spume.materials.law import Law, Parameters, pack_rows
-from spume.mpm.clearance import Clearances
-from spume.mpm.grid import SparseGrid
+from spume.materials.law import Law, Parameters
+from spume.mpm.contacts import Contacts
+from spume.mpm.nodes import Nodes
 from spume.mpm.particles import Particles
+from spume.mpm.species import LawInUse, Species
 from spume.mpm.time_step import TimeStep
 
 
 @dataclass
-class LawInUse:
-    """A law with the packed parameters of the scene's materials."""
-
-    law: Law
-    mine: NDArray[np.bool_]
-    rows: NDArray[np.float64]
-
-    def history(self, particles: Particles) -> tuple[NDArray[Any], ...]:
-        """The arrays of the law's fields, in the order its kernels take them."""
-        return tuple(getattr(particles, declared.name) for declared in self.law.fields)
-
-
-def laws_in_use(materials: list[tuple[Law, Parameters]]) -> list[LawInUse]:
-    """Each law of `materials` once."""
-    laws = {law.name: law for law, _ in materials}
-    return [LawInUse(law, *pack_rows(law, materials)) for law in laws.values()]
-
-
-@dataclass
 class State:
-    """Points, grid, surroundings and clock."""
+    """One or several species on shared nodes, their surroundings and the clock."""
 
-    particles: Particles
-    grid: SparseGrid
+    nodes: Nodes
+    species: list[Species]
     obstacles: ObstacleSet
     gravity: Callable[[float], NDArray[np.float64]]
     """Acceleration [m/s²] at a time [s], three components."""
-    materials: list[tuple[Law, Parameters]]
     time_step: TimeStep
-    flip: float
-    """Share of FLIP in the new velocities; the rest is PIC. Not used by APIC."""
     time: float = 0.0
     steps: int = 0
     speed: float = 0.0
     """Largest speed of a point after the last step [m/s]."""
-    gradient: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
-    """Velocity gradient of the step under way [1/s]."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time spent in each stage since the start or the last resume [s]."""
-    laws: list[LawInUse] = field(init=False)
-    clearances: Clearances = field(default_factory=Clearances)
-    """What is far from all obstacles; holds nothing that a checkpoint would need."""
-
-    def __post_init__(self) -> None:
-        self.laws = laws_in_use(self.materials)
+    contacts: Contacts = field(default_factory=Contacts)
+    """Contacts of the nodes with obstacles in the step under way."""
 
     @property
-    def affine_velocity(self) -> NDArray[np.float64]:
-        """C of [Jiang15], or an empty array for FLIP and PIC."""
-        return self.particles.C if self.grid.affine else _NO_AFFINE
+    def dimension(self) -> int:
+        """2 or 3."""
+        return self.nodes.dimension
+
+    @property
+    def cell(self) -> float:
+        """Edge length of a cell [m]."""
+        return self.nodes.cell
+
+    @property
+    def only(self) -> Species:
+        """The species of a state that has one. The properties below are its own, for code that is about one species."""
+        (species,) = self.species
+        return species
+
+    @property
+    def particles(self) -> Particles:
+        """Points of the only species."""
+        return self.only.particles
+
+    @property
+    def materials(self) -> list[tuple[Law, Parameters]]:
+        """Materials of the only species."""
+        return self.only.materials
+
+    @property
+    def laws(self) -> list[LawInUse]:
+        """Laws of the only species."""
+        return self.only.laws
+
+    @property
+    def deformation(self) -> NDArray[np.float64]:
+        """Deformation f in the step under way of the points of the only species [1], shape (n, 3, 3)."""
+        return self.only.deformation
+
+    @deformation.setter
+    def deformation(self, values: NDArray[np.float64]) -> None:
+        self.only.deformation = values
+
+    def forget_clearances(self) -> None:
+        """To be called when points or obstacles may have been moved by others."""
+        self.contacts.forget()
+        for species in self.species:
+            species.forget_clearances()
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -75,6 +88,3 @@ class State:
         start = clock.perf_counter()
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + clock.perf_counter() - start
-
-
-_NO_AFFINE = np.zeros((0, 1, 1))

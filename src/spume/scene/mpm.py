@@ -80,6 +80,10 @@ class Time(Table):
         default=1.1, description="factor by which an 'auto' step may exceed the one before [1]"
     )
     max_dt: Positive | None = Field(default=None, description="largest 'auto' time step [s]")
+    deformation: Literal["second-order", "first-order"] = Field(
+        default="second-order",
+        description="deformation of a step: I + Δt L + ½ (Δt L)², or I + Δt L, whose volume grows in rotations",
+    )
 
 
 class Transfer(Table):
