@@ -32,8 +32,10 @@ from spume.numerics.jit import compiled
 
 MARGIN = 1e-6
 """Of a cell: at distances this small obstacles are looked up, since both distances and ways are rounded."""
-NUMBERS = 7
-"""Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1]."""
+NUMBERS = 8
+"""Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1], distance of the node [m]."""
+HOLD = 1.0
+"""Sticking and slipping contacts hold material that leaves until the gap is this wide [cells]."""
 _NO_CHANGE = np.zeros((0, 1, 1))
 
 
@@ -46,7 +48,9 @@ class Contacts:
         self.kind = np.empty(0, np.int64)
         """STICK, SLIP or SEPARATE of `geometry.obstacles.collision`."""
         self.numbers = np.empty((0, NUMBERS))
-        """Normal (3), velocity of the obstacle at the node (3) [m/s], friction [1]."""
+        """Normal (3), velocity of the obstacle at the node (3) [m/s], friction [1], distance of the node [m]."""
+        self.cell = 0.0
+        """Edge length of a cell [m]."""
         self._room = 256
         self.forget()
 
@@ -62,6 +66,7 @@ class Contacts:
     def find(self, nodes: Nodes, mass: NDArray[np.float64], obstacles: ObstacleSet, time: float) -> None:
         """Find the contacts of the nodes with positive `mass`, shape (blocks, 64), with the obstacles at `time` [s]."""
         self._fit(nodes)
+        self.cell = nodes.cell
         if len(obstacles) == 0:
             self._take(0, np.empty((1, 0), np.int64), np.empty((1, 0), np.int64), np.empty((1, 0, NUMBERS)))
             return
@@ -97,14 +102,22 @@ class Contacts:
             clear[same] = self._clear_until[place[same]]
         self._clear_until, self._keys, self._generation = clear, nodes.keys, nodes.generation
 
-    def apply(self, velocity: NDArray[np.float64], change: NDArray[np.float64] = _NO_CHANGE) -> NDArray[np.bool_]:
+    def apply(
+        self,
+        velocity: NDArray[np.float64],
+        gap: NDArray[np.float64],
+        dt: float,
+        change: NDArray[np.float64] = _NO_CHANGE,
+    ) -> NDArray[np.bool_]:
         """Collide the node field `velocity` (blocks, d, 64); what is added to it is added to `change`, too.
 
-        Returns which contacts are engaged: all but the separating ones that the material leaves.
+        Material at a distance `gap` [m] from the obstacle (see `gaps.py`) may approach it until it touches at the end of
+        the step of dt [s]. Sticking and slipping contacts hold what leaves them while the gap is below HOLD. Returns
+        which contacts are engaged: those that changed the normal velocity, or hold.
         """
         engaged = np.empty(len(self), np.bool_)
         if len(self):
-            _apply(self.node, self.kind, self.numbers, engaged, velocity, change)
+            _apply(self.node, self.kind, self.numbers, gap, HOLD * self.cell, dt, engaged, velocity, change)
         return engaged
 
     def project(self, dv: NDArray[np.float64], dofs: DegreesOfFreedom, engaged: NDArray[np.bool_]) -> None:
@@ -148,7 +161,7 @@ def _make_find(D: int) -> Any:
                                 node[task, n], kind[task, n] = block * 64 + local, obstacles.contact[k]
                                 numbers[task, n, 0], numbers[task, n, 1], numbers[task, n, 2] = nx, ny, nz
                                 numbers[task, n, 3], numbers[task, n, 4], numbers[task, n, 5] = vx, vy, vz
-                                numbers[task, n, 6] = obstacles.friction[k]
+                                numbers[task, n, 6], numbers[task, n, 7] = obstacles.friction[k], d
                             n += 1
                             if sticks:
                                 break
@@ -171,18 +184,30 @@ def _last_of_node(node, first):
 
 
 @compiled
-def _act(kind, numbers, engaged, c, vx, vy, vz):
+def _act(kind, numbers, gap, hold, dt, engaged, c, vx, vy, vz):
     """The velocity after contact c."""
-    sx, sy, sz = numbers[c, 3], numbers[c, 4], numbers[c, 5]
-    if kind[c] == SEPARATE:
-        approach = (vx - sx) * numbers[c, 0] + (vy - sy) * numbers[c, 1] + (vz - sz) * numbers[c, 2]
-        engaged[c] = engaged[c] or approach < 0.0
-    vx, vy, vz = resolve(kind[c], numbers[c, 6], numbers[c, 0], numbers[c, 1], numbers[c, 2], vx - sx, vy - sy, vz - sz)
-    return vx + sx, vy + sy, vz + sz
+    nx, ny, nz = numbers[c, 0], numbers[c, 1], numbers[c, 2]
+    # relative to a surface that approaches just fast enough to close the gap in this step
+    closing = -gap[c] / dt
+    sx, sy, sz = numbers[c, 3] + closing * nx, numbers[c, 4] + closing * ny, numbers[c, 5] + closing * nz
+    vn = (vx - sx) * nx + (vy - sy) * ny + (vz - sz) * nz
+    if vn < 0.0:
+        engaged[c] = True
+        vx, vy, vz = resolve(kind[c], numbers[c, 6], nx, ny, nz, vx - sx, vy - sy, vz - sz)
+        return vx + sx, vy + sy, vz + sz
+    if kind[c] == SEPARATE or gap[c] >= hold:
+        return vx, vy, vz
+    engaged[c] = True
+    away = max(vn + closing, 0.0)  # leaving the obstacle itself
+    vx, vy, vz = vx - away * nx, vy - away * ny, vz - away * nz
+    if kind[c] == STICK:
+        normal = vn + closing - away
+        return numbers[c, 3] + normal * nx, numbers[c, 4] + normal * ny, numbers[c, 5] + normal * nz
+    return vx, vy, vz
 
 
 @compiled(parallel=True)
-def _apply(node, kind, numbers, engaged, velocity, change):
+def _apply(node, kind, numbers, gap, hold, dt, engaged, velocity, change):
     D = velocity.shape[1]
     for first in prange(node.size):
         if first > 0 and node[first] == node[first - 1]:
@@ -194,14 +219,14 @@ def _apply(node, kind, numbers, engaged, velocity, change):
             uz = velocity[block, 2, local]
         vx, vy, vz = ux, uy, uz
         for c in range(first, last):
-            engaged[c] = kind[c] != SEPARATE
+            engaged[c] = False
         if last == first + 1:
-            vx, vy, vz = _act(kind, numbers, engaged, first, vx, vy, vz)
+            vx, vy, vz = _act(kind, numbers, gap, hold, dt, engaged, first, vx, vy, vz)
         else:
             for _ in range(SWEEPS):
                 bx, by, bz = vx, vy, vz
                 for c in range(first, last):
-                    vx, vy, vz = _act(kind, numbers, engaged, c, vx, vy, vz)
+                    vx, vy, vz = _act(kind, numbers, gap, hold, dt, engaged, c, vx, vy, vz)
                 if abs(vx - bx) + abs(vy - by) + abs(vz - bz) <= 1e-14 * (abs(vx) + abs(vy) + abs(vz)):
                     break
         velocity[block, 0, local], velocity[block, 1, local] = vx, vy
@@ -221,7 +246,7 @@ def _project(node, kind, numbers, engaged, number, dv):
         n = number[node[first]]
         if n < 0 or (first > 0 and node[first] == node[first - 1]):
             continue
-        if kind[first] == STICK:
+        if kind[first] == STICK and engaged[first]:
             for q in range(D):
                 dv[n, q] = 0.0
             continue

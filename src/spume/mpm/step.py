@@ -9,6 +9,7 @@ import numpy as np
 
 from spume.errors import RunFailed
 from spume.mpm.contacts import MARGIN
+from spume.mpm.gaps import measure_gaps
 from spume.mpm.grid_velocities import update_grid_velocities
 from spume.mpm.motion import move_points
 from spume.mpm.species import Species
@@ -56,10 +57,10 @@ def update_velocities_on_grid(state: State, dt: float) -> None:
         gravity = state.gravity(state.time)
         for species in state.species:
             update_grid_velocities[state.dimension](species.sums.array, dt, gravity, species.motion.array)
-            if species.scheme.velocity == "flip":
-                state.contacts.apply(species.motion["velocity"], species.motion["change"])
-            else:
-                state.contacts.apply(species.motion["velocity"])
+            p = species.particles
+            gap = measure_gaps(state.contacts, state.nodes, species.transfers.cells, p.x, p.volume)
+            changes = (species.motion["change"],) if species.scheme.velocity == "flip" else ()
+            state.contacts.apply(species.motion["velocity"], gap, dt, *changes)
 
 
 def gather(state: State, dt: float) -> None:
