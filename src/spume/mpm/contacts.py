@@ -111,8 +111,8 @@ class Contacts:
     ) -> NDArray[np.bool_]:
         """Collide the node field `velocity` (blocks, d, 64); what is added to it is added to `change`, too.
 
-        Material at a distance `gap` [m] from the obstacle (see `gaps.py`) may approach it until it touches at the end of
-        the step of dt [s]. Sticking and slipping contacts hold what leaves them while the gap is below HOLD. Returns
+        Material at a distance `gap` [m] from the obstacle (see `gaps.py`) may approach it until they touch at the end
+        of the step of dt [s]. Sticking and slipping contacts hold what leaves them while the gap is below HOLD. Returns
         which contacts are engaged: those that changed the normal velocity, or hold.
         """
         engaged = np.empty(len(self), np.bool_)

@@ -24,8 +24,8 @@ from spume.numerics.jit import compiled
 def measure_gaps(
     contacts: Contacts, nodes: Nodes, cells: Cells, x: NDArray[np.float64], volume: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """The gap of each contact [m] to the points at `x` [m] with rest volumes `volume`: zero where they touch or overlap,
-    infinite where the node sees none of them."""
+    """The gap of each contact [m] to the points at `x` [m] with rest volumes `volume`: zero where they touch or
+    overlap, infinite where the node sees none of them."""
     gap = np.zeros(len(contacts))
     if len(contacts):
         _measure[nodes.dimension](
