@@ -5,8 +5,8 @@ stress divergence at once. `stencil.py` says how the kernels are made fast.
 
 A tile reaches into the following block along each axis only, so blocks of one colour (the parity of their coordinates)
 never meet on a node: the threads need no atomics, and the sums have one order for any number of threads. Where there
-are too few blocks to share those of a colour evenly, the blocks are dealt to a fixed number of copies of the grid instead,
-which are then added up.
+are too few blocks to share those of a colour evenly, the blocks are dealt to a fixed number of copies of the grid
+instead, which are then added up.
 """
 
 import functools
