@@ -9,33 +9,16 @@ begins half a spacing beyond its outermost points. Near a node the surface is ta
 """
 
 import math
+from typing import Any
 
 import numpy as np
 from numba import prange
-from numpy.typing import NDArray
 
 from spume.mpm.blocks import BLOCK, KEY_STEP
-from spume.mpm.cells import Cells
-from spume.mpm.contacts import Contacts
-from spume.mpm.nodes import Nodes
 from spume.numerics.jit import compiled
 
 
-def measure_gaps(
-    contacts: Contacts, nodes: Nodes, cells: Cells, x: NDArray[np.float64], volume: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """The gap of each contact [m] to the points at `x` [m] with rest volumes `volume`: zero where they touch or
-    overlap, infinite where the node sees none of them."""
-    gap = np.zeros(len(contacts))
-    if len(contacts):
-        _measure[nodes.dimension](
-            contacts.node, contacts.numbers, nodes.keys, nodes.blocks, nodes.cell, nodes.order,
-            cells.keys, cells.cell_start, cells.sorted_points, x, volume, gap,
-        )  # fmt: skip
-    return gap
-
-
-def _make_measure(D: int):
+def _make_measure(D: int) -> Any:
     BX, BY, BZ = BLOCK[D]
     SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
     STEP_X, STEP_Y, STEP_Z = KEY_STEP
@@ -76,24 +59,27 @@ def _make_measure(D: int):
 
     @compiled(parallel=True, fastmath=False)
     def measure(
-        node, numbers, node_keys, node_blocks, cell, order, cell_keys, cell_start, sorted_points, x, volume, gap
+        count, node, numbers, node_keys, node_blocks, cell, order, cell_keys, cell_start, sorted_points, x, volume, gap
     ):
-        for contact in prange(node.size):
-            block, local = node[contact] // 64, node[contact] % 64
-            i, j, k = local // (BY * BZ), (local // BZ) % BY, local % BZ
-            nx, ny, nz = numbers[contact, 0], numbers[contact, 1], numbers[contact, 2]
-            # distance = distance of the node + n·(x − x_node)
-            offset = (
-                nx * (node_blocks[block, 0] * BX + i)
-                + ny * (node_blocks[block, 1] * BY + j)
-                + nz * (node_blocks[block, 2] * BZ + k)
-            ) * cell - numbers[contact, 7]
-            gap[contact] = gap_at(
-                node_keys[block], i, j, k, nx, ny, nz, offset, cell, order,
-                cell_keys, cell_start, sorted_points, x, volume,
-            )  # fmt: skip
+        for task in prange(count.size):
+            for c in range(count[task]):
+                block, local = node[task, c] // 64, node[task, c] % 64
+                i, j, k = local // (BY * BZ), (local // BZ) % BY, local % BZ
+                nx, ny, nz = numbers[task, c, 0], numbers[task, c, 1], numbers[task, c, 2]
+                # distance = distance of the node + n·(x − x_node)
+                offset = (
+                    nx * (node_blocks[block, 0] * BX + i)
+                    + ny * (node_blocks[block, 1] * BY + j)
+                    + nz * (node_blocks[block, 2] * BZ + k)
+                ) * cell - numbers[task, c, 7]
+                gap[task, c] = gap_at(
+                    node_keys[block], i, j, k, nx, ny, nz, offset, cell, order,
+                    cell_keys, cell_start, sorted_points, x, volume,
+                )  # fmt: skip
 
     return measure
 
 
-_measure = {d: _make_measure(d) for d in (2, 3)}
+measure_gaps = {d: _make_measure(d) for d in (2, 3)}
+"""By dimension. Writes the gap [m] of each contact: zero where material touches or overlaps the obstacle, infinite where
+the node sees no points."""
