@@ -2,7 +2,8 @@
 
 Numba's own cache looks at the time stamp of the file a kernel stands in, and overlooks changes in what it calls.
 Here a cached kernel is valid only while the *contents* of its own file and of the files of all compiled functions it
-calls, directly or not, are the same.
+calls, directly or not, are the same. A kernel may close over numbers, words and other compiled functions; each set of
+closed-over values has its own entry in the cache.
 """
 
 import contextlib
@@ -10,7 +11,10 @@ import functools
 import hashlib
 import os
 import sys
+import uuid
+import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,14 +25,18 @@ from typing import Any, Literal
 os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 import numba
-from numba.core import caching
+from numba.core import caching, event
+
+from spume.numerics.clock import start_clock, stop_clock
+from spume.numerics.kernel_files import KernelFiles
+from spume.numerics.machine_code import KERNEL_ID, KernelCompiler
 
 # Reassociation lets sums vectorise, contraction makes fused multiply-adds. Infinities and NaNs keep their meaning:
 # the health checks of a run depend on them. The same machine code runs on every thread, so results do not depend on
 # the number of threads.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
-_listeners: list[Callable[[str], None]] = []
+_listeners: list["CompilationListener"] = []
 
 
 def _cache_directory() -> Path:
@@ -54,6 +62,8 @@ def _sources(function: Any) -> frozenset[str]:
         code = codes.pop()
         names.update(code.co_names)
         codes.extend(c for c in code.co_consts if hasattr(c, "co_names"))
+    for cell in function.__closure__ or ():
+        files |= getattr(cell.cell_contents, "spume_sources", frozenset())
     for name in names:
         callee = function.__globals__.get(name)
         files |= getattr(callee, "spume_sources", frozenset())
@@ -62,6 +72,36 @@ def _sources(function: Any) -> frozenset[str]:
             for member in vars(callee).values():
                 files |= getattr(member, "spume_sources", frozenset())
     return frozenset(files)
+
+
+def _closure_description(function: Any) -> str:
+    """The values a function closes over, in words that are the same in every process."""
+    return repr([_described(cell.cell_contents) for cell in function.__closure__ or ()])
+
+
+def _described(value: Any) -> Any:
+    if hasattr(value, "spume_sources"):  # another compiled function: named, because its pickle differs in each process
+        inner = value.py_func
+        return (inner.__module__, inner.__qualname__, _closure_description(inner))
+    if isinstance(value, tuple):
+        return tuple(_described(item) for item in value)
+    if isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"a kernel cannot close over {value!r}: only over numbers, words and compiled functions")
+
+
+def _stamp(sources: frozenset[str]) -> str:
+    return hashlib.sha256("".join(sorted(_digest(f) for f in sources)).encode()).hexdigest()
+
+
+def _kernel_id(function: Any, sources: frozenset[str]) -> str:
+    """Everything the kernel of `function` is made of."""
+    try:
+        stamp = _stamp(sources)
+    except OSError:  # typed at a prompt
+        stamp = uuid.uuid4().hex
+    code = function.__code__
+    return repr((stamp, code.co_qualname, code.co_firstlineno, code.co_code, _closure_description(function)))
 
 
 class _ContentLocator(caching.UserWideCacheLocator):
@@ -75,7 +115,11 @@ class _ContentLocator(caching.UserWideCacheLocator):
         self._cache_path = str(_cache_directory() / self.get_suitable_cache_subpath(py_file))
 
     def get_source_stamp(self) -> str:
-        return hashlib.sha256("".join(sorted(_digest(f) for f in self.sources)).encode()).hexdigest()
+        return _stamp(self.sources)
+
+    def ensure_cache_path(self) -> None:
+        """Nothing: `KernelFiles` makes the folder when it writes, so that kernels can be read from a folder that cannot
+        be written."""
 
 
 class _KernelCacheImpl(caching.CompileResultCacheImpl):
@@ -83,32 +127,107 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):
         self._lineno = py_func.__code__.co_firstlineno
         locator = _ContentLocator(py_func, py_func.__code__.co_filename)
         locator.sources = _sources(py_func)
-        locator.ensure_cache_path()
         self._locator = locator
         # the whole module name: machine code refers to its module, which may be imported under different names
         name = f"{py_func.__module__}.{py_func.__qualname__}".replace("<locals>", "in")
+        if py_func.__closure__:  # kernels of one factory may depend on different sources
+            name += "-" + hashlib.sha256(_closure_description(py_func).encode()).hexdigest()[:12]
         self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
 
 
 class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelCacheImpl
 
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
+        return sig, codegen.magic_tuple(), code, _closure_description(self._py_func)
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = KernelFiles(Path(self._cache_path), self._impl.filename_base, stamp)
+
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         loaded = super().load_overload(sig, target_context)
         if loaded is None:
             for listener in _listeners:
-                listener(self._name)
+                listener.compiling(self._name)
         return loaded
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _say_once(
+                f"compiled kernels cannot be kept in '{_cache_directory()}' ({error.strerror}), so every run compiles "
+                "them again; SPUME_CACHE_DIR names another folder"
+            )
+
+
+_said: set[str] = set()
+
+
+def _say_once(text: str) -> None:
+    if text in _said:
+        return
+    _said.add(text)
+    if _listeners:
+        _listeners[-1].note(text)
+    else:
+        warnings.warn(text, stacklevel=2)
+
+
+class CompilationStopped(KeyboardInterrupt):
+    """Compilation was given up because somebody asked the run to stop. The kernel that needed it did not run."""
+
+
+@dataclass(frozen=True)
+class CompilationListener:
+    """Who wants to know what is compiled."""
+
+    compiling: Callable[[str], None]
+    """Called with the name of each kernel about to be compiled (not found in the cache)."""
+    note: Callable[[str], None]
+    """Called with a sentence for the user."""
+    stop: Callable[[], bool]
+    """Whether to give compilation up, by `CompilationStopped`."""
 
 
 @contextlib.contextmanager
-def compilation_listener(listener: Callable[[str], None]) -> Iterator[None]:
-    """While active, calls `listener` with the name of each kernel about to be compiled (not found in the cache)."""
+def compilation_listener(
+    compiling: Callable[[str], None],
+    note: Callable[[str], None] = warnings.warn,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[None]:
+    """While active, tells what is compiled, and asks whether to go on; see `CompilationListener`."""
+    listener = CompilationListener(compiling, note, stop)
     _listeners.append(listener)
     try:
         yield
     finally:
         _listeners.remove(listener)
+
+
+class _Clock(event.Listener):
+    def on_start(self, event: Any) -> None:
+        stop_clock()
+
+    def on_end(self, event: Any) -> None:
+        start_clock()
+
+
+class _Stopping(event.Listener):
+    """Asks before each pass of the compiler: a large kernel takes seconds, its passes fractions of one."""
+
+    def on_start(self, event: Any) -> None:
+        if any(listener.stop() for listener in _listeners):
+            raise CompilationStopped
+
+    def on_end(self, event: Any) -> None: ...
+
+
+event.register("numba:compile", _Clock())
+event.register("numba:run_pass", _Stopping())
 
 
 def compiled(
@@ -120,13 +239,17 @@ def compiled(
 ) -> Any:
     """Compile `function` with Numba and keep the machine code on disk.
 
-    Closures are allowed over numbers, booleans and strings only: closing over functions would defeat the cache.
+    It may close over numbers, booleans, strings, tuples of these, and other compiled functions.
     """
     if function is None:
         return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline)
     flags = FAST if fastmath is None else fastmath
-    dispatcher: Any = numba.njit(function, parallel=parallel, fastmath=flags, inline=inline, error_model="numpy")
-    dispatcher.spume_sources = _sources(function)
-    with contextlib.suppress(OSError):  # a read-only home: kernels are then compiled anew in each process
+    sources = _sources(function)
+    setattr(function, KERNEL_ID, _kernel_id(function, sources))
+    dispatcher: Any = numba.njit(
+        function, parallel=parallel, fastmath=flags, inline=inline, error_model="numpy", pipeline_class=KernelCompiler
+    )
+    dispatcher.spume_sources = sources
+    with contextlib.suppress(OSError):  # a function typed at a prompt has no file: it is compiled anew in each process
         dispatcher._cache = _KernelCache(function)
     return dispatcher
