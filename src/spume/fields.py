@@ -5,7 +5,7 @@ change in any of them.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -37,6 +37,10 @@ class Field:
     description: str = ""
     in_frames: bool = True
     """Whether finished frames hold it (a checkpoint holds every field)."""
+
+    def renamed(self, name: str) -> "Field":
+        """The same field under another name."""
+        return self if name == self.name else replace(self, name=name)
 
     def allocate(self, count: int) -> NDArray[Any]:
         """`count` points at the initial value."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from spume.foam.foam import WEAK, Foam
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
+from spume.materials.loops import ConstitutiveModel
 from spume.mpm.grid import SparseGrid
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.state import State
@@ -25,7 +26,7 @@ class Bench:
             grid=SparseGrid(dimension, cell, order, affine=False),
             obstacles=None,
             gravity=lambda time: np.zeros(3),
-            materials=[(HERSCHEL_BULKLEY, self.parameters)],
+            model=ConstitutiveModel([(HERSCHEL_BULKLEY, self.parameters)]),
             time_step=TimeStep(cell, 1.0),
             flip=0.95,
         )
@@ -48,7 +49,7 @@ class Bench:
             values |= {"F": F, "be": symmetric(be)}
         count = len(next(iter(values.values())))
         self.particles.add(count, **values)
-        self.state.gradient = np.zeros((len(self.particles), 3, 3))
+        self.state.deformation = np.tile(np.eye(3), (len(self.particles), 1, 1))
 
 
 def symmetric(tensors):

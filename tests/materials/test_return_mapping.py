@@ -7,7 +7,7 @@ import pytest
 from numba import njit
 from numpy.typing import NDArray
 
-from spume.materials.herschel_bulkley import flow_stress, return_map
+from spume.materials.herschel_bulkley import flow_strain, flow_stress
 
 EPS = np.finfo(float).eps
 COUNT = 20_000
@@ -178,7 +178,7 @@ def test_strain_after_the_return_map(eta: float, h: float, size: float):
         s = flow_stress(magnitude, k, mu * mean, dt, eta, h) if magnitude > k else magnitude
         expected = s / magnitude * dev + mean * np.eye(3)
         expected /= np.cbrt(np.linalg.det(expected))
-        found = full(return_map(pre, mu, k, eta, h, dt)[0])
+        found = full(flow_strain(pre, mu, k, eta, h, dt)[0])
         # products of the size ‖b̄e‖³ cancel to a determinant of one
         size_b = np.linalg.norm(expected)
         np.testing.assert_allclose(found, expected, rtol=0, atol=(20 + 4 * size_b**3) * EPS * size_b)
@@ -196,12 +196,12 @@ def test_normalisation_undershoots_yield_by_no_more_than_the_volume_it_removes(e
         dev, mean = deviator(pre), np.trace(full(pre)) / 3.0
         magnitude = mu * np.linalg.norm(dev)
         if magnitude <= k:
-            assert return_map(pre, mu, k, eta, h, dt) == (pre, 0.0)
+            assert flow_strain(pre, mu, k, eta, h, dt) == (pre, 0.0)
             continue
         s = flow_stress(magnitude, k, mu * mean, dt, eta, h)
         d = np.linalg.det(s / magnitude * dev + mean * np.eye(3))
         assert d >= 1.0 - 10 * EPS
-        stress = mu * np.linalg.norm(deviator(return_map(pre, mu, k, eta, h, dt)[0]))
+        stress = mu * np.linalg.norm(deviator(flow_strain(pre, mu, k, eta, h, dt)[0]))
         assert k * d ** (-1.0 / 3.0) * (1.0 - 1e-12) <= stress <= magnitude * (1.0 + 1e-12)
 
 
@@ -213,7 +213,7 @@ def test_dissipation_is_the_fall_of_the_stored_energy(eta: float, size: float):
     mu, k, h, dt = 100.0, 0.3, 0.4, 1e-3
     for _ in range(50):
         pre = random_strain(rng, size)
-        flowed, dissipated = return_map(pre, mu, k, eta, h, dt)
+        flowed, dissipated = flow_strain(pre, mu, k, eta, h, dt)
         fall = 0.5 * mu * (sum(pre[:3]) - sum(flowed[:3]))
         norm = np.linalg.norm(full(pre))
         assert dissipated >= 0.0

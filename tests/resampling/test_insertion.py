@@ -79,8 +79,7 @@ def test_stress_of_new_points_is_that_of_their_history_and_others_keep_theirs():
     p = state.particles
     assert np.array_equal(p.stress[: len(x)], before)
     expected = p.stress.copy()
-    use = state.laws[0]
-    use.law.stress(p.material, use.mine, use.rows, expected, *use.history(p))
+    state.model.stress(p.arrays(), expected)
     assert np.array_equal(p.stress[len(x) :], expected[len(x) :])
 
 

@@ -8,6 +8,7 @@ from scipy.spatial import Delaunay, cKDTree
 
 from spume.foam.resampling import ResamplingSettings
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
+from spume.materials.loops import ConstitutiveModel
 from spume.mpm.grid import SparseGrid
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.state import State
@@ -71,7 +72,7 @@ def make_state(x, seed=0, order=3, affine=True, material=0, materials=1):
         grid=SparseGrid(d, CELL, order, affine),
         obstacles=None,
         gravity=lambda time: np.zeros(3),
-        materials=[(HERSCHEL_BULKLEY, FOAM)] * materials,
+        model=ConstitutiveModel([(HERSCHEL_BULKLEY, FOAM)] * materials),
         time_step=TimeStep(CELL, 1.0),
         flip=0.95,
     )

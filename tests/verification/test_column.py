@@ -41,8 +41,7 @@ def test_stress_in_a_standing_column_is_hydrostatic():
     expected = np.array([compression(y) for y in Y])
     p.x[:, 1] = np.interp(Y, levels, deformed)
     p.F[:, 1, 1] = expected
-    law = sim.method.state.laws[0]
-    law.law.stress(p.material, law.mine, law.rows, p.stress, *law.history(p))
+    sim.method.state.model.stress(p.arrays(), p.stress)
     sim.advance(2.0)
     p = sim.particles
     stress = (p.stress[:, 1] / np.linalg.det(p.F))[np.argsort(p.body)]

@@ -27,9 +27,9 @@ def foam_step(state: State, foam: Foam, dt: float) -> None:
     detect_tearing_and_limit_stress(state, foam)  # 2 weak points, 4 limit their forces
     rasterize(state)  # 1 mass and momentum, 3 forces
     update_velocities_on_grid(state, dt)  # 5 velocities, 6 collisions
-    gather(state)  # 7 velocity gradient, 9 velocities
-    limit_deformation(state, foam, dt)  # 8 neither shear nor expansion of weak points
-    update_material(state, dt)  # 7 deformation, 10 plastic flow, and the stress for the next step
+    gather(state, dt)  # 7 deformation of the step, 9 velocities
+    limit_deformation(state, foam)  # 8 neither shear nor expansion of weak points
+    update_material(state, dt)  # 7 total deformation, 10 plastic flow, and the stress for the next step
     recover(state, foam, dt)  # 11 plastic recovery
     unresolved = find_subgrid_points(state, foam)  # 12 what is too thin for the grid
     collide_and_move(state, dt)  # 13 collisions, 14 positions

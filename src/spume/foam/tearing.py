@@ -9,7 +9,7 @@ from numba import prange
 
 from spume.foam.foam import Foam
 from spume.foam.plastic_strain import scaled_plastic_strain
-from spume.materials.kinematics import increment, load, load_sym, store_sym, velocity_gradient_of
+from spume.materials.kinematics import load, load_sym, store, store_sym
 from spume.mpm.state import State
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import (
@@ -33,13 +33,14 @@ def detect_tearing_and_limit_stress(state: State, foam: Foam) -> None:
             foam.weak_points = _detect_and_limit(p.material, foam.tear_threshold, p.F, p.be, p.weak, p.stress)
 
 
-def limit_deformation(state: State, foam: Foam, dt: float) -> None:
-    """Rewrite the velocity gradient of weak points so that it adds neither shear nor expansion: procedure 8, [Yue15]
-    algorithm 11."""
+def limit_deformation(state: State, foam: Foam) -> None:
+    """Take shear and expansion out of the deformation of weak points: procedure 8, [Yue15] algorithm 11.
+
+    In the plane, too, what is left of a change of volume stretches all three axes alike."""
     if foam.tears:
         with state.timed("limit deformation"):
             p = state.particles
-            _limit_gradients(state.grid.dimension, dt, p.weak, p.F, p.be, state.gradient)
+            _limit_deformation(p.weak, p.F, p.be, state.deformation)
 
 
 @compiled
@@ -111,15 +112,7 @@ def _detect_and_limit(material, threshold, F, be, weak, stress):
 
 
 @compiled(parallel=True)
-def _limit_gradients(dimension, dt, weak, F, be, gradient):
+def _limit_deformation(weak, F, be, deformation):
     for p in prange(weak.size):
-        if dimension == 2:
-            gradient[p, 2, 2] = 0.0  # the grid leaves it alone, and below it may have been written a step before
         if weak[p]:
-            f = limited_increment(increment(dt, load(gradient, p)), load(F, p), load_sym(be, p))
-            L = velocity_gradient_of(dt, f)
-            for i in range(dimension):
-                for j in range(dimension):
-                    gradient[p, i, j] = L[3 * i + j]
-            # In the plane, too, a change of volume without shear stretches all three axes alike.
-            gradient[p, 2, 2] = L[8]
+            store(deformation, p, limited_increment(load(deformation, p), load(F, p), load_sym(be, p)))

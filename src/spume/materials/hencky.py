@@ -2,15 +2,13 @@
 
 import math
 
-from numba import prange
 from pydantic import Field as Describe
 
-from spume.materials.kinematics import deform, load, store, store_sym
-from spume.materials.law import Law, Parameters
-from spume.materials.neo_hookean import DEFORMATION
+from spume.materials.law import Branch, Law, Parameters
+from spume.materials.neo_hookean import DEFORMATION, deformation, volume_ratio
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
-from spume.numerics.tensor3 import compose_sym, gram
+from spume.numerics.tensor3 import compose_sym, gram, multiply
 
 
 class HenckyParameters(Parameters):
@@ -26,69 +24,81 @@ def lame_parameters(youngs_modulus: float, poisson_ratio: float) -> tuple[float,
     return mu, youngs_modulus * poisson_ratio / ((1.0 + poisson_ratio) * (1.0 - 2.0 * poisson_ratio))
 
 
+def hencky_wave_speed(parameters: HenckyParameters) -> float:
+    """√((2 μ + λ)/ρ) [m/s]."""
+    mu, lam = lame_parameters(parameters.youngs_modulus, parameters.poisson_ratio)
+    return math.sqrt((2.0 * mu + lam) / parameters.density)
+
+
 @compiled
-def principal_stress(mu, lam, l0, l1, l2):
-    """Principal Kirchhoff stresses τ_i = 2 μ ε_i + λ tr ε for the eigenvalues l of F Fᵀ."""
-    e0, e1, e2 = 0.5 * math.log(l0), 0.5 * math.log(l1), 0.5 * math.log(l2)
+def principal_strain(squares):
+    """ε_i = ½ log l_i for the eigenvalues l of F Fᵀ."""
+    return (0.5 * math.log(squares[0]), 0.5 * math.log(squares[1]), 0.5 * math.log(squares[2]))
+
+
+@compiled
+def hencky_stress(mu, lam, strain):
+    """Principal Kirchhoff stresses τ_i = 2 μ ε_i + λ tr ε."""
+    e0, e1, e2 = strain
     pressure = lam * (e0 + e1 + e2)
     return (2.0 * mu * e0 + pressure, 2.0 * mu * e1 + pressure, 2.0 * mu * e2 + pressure)
 
 
 @compiled
-def point_stress(mu, lam, F):
-    """τ = 2 μ ε + λ tr(ε) I."""
-    (l0, l1, l2), V = eigen_sym(gram(F))
-    return compose_sym(principal_stress(mu, lam, l0, l1, l2), V)
-
-
-@compiled
-def point_energy(mu, lam, F):
+def hencky_energy(mu, lam, strain):
     """W = μ tr ε² + λ/2 (tr ε)² [J/m³]."""
-    l0, l1, l2 = eigenvalues_sym(gram(F))
-    e0, e1, e2 = 0.5 * math.log(l0), 0.5 * math.log(l1), 0.5 * math.log(l2)
+    e0, e1, e2 = strain
     trace = e0 + e1 + e2
     return mu * (e0 * e0 + e1 * e1 + e2 * e2) + 0.5 * lam * trace * trace
 
 
-@compiled(parallel=True)
-def _update(material, mine, rows, dt, velocity_gradient, stress, F):
-    for p in prange(material.size):
-        k = material[p]
-        if mine[k]:
-            moved = deform(dt, load(velocity_gradient, p), load(F, p))
-            store(F, p, moved)
-            store_sym(stress, p, point_stress(rows[k, 0], rows[k, 1], moved))
+@compiled
+def hencky_stiffness(mu, lam):
+    """dτ_i/dε_j = 2 μ δ_ij + λ, row-major."""
+    d = 2.0 * mu + lam
+    return (d, lam, lam, lam, d, lam, lam, lam, d)
 
 
-@compiled(parallel=True)
-def _stress(material, mine, rows, stress, F):
-    for p in prange(material.size):
-        k = material[p]
-        if mine[k]:
-            store_sym(stress, p, point_stress(rows[k, 0], rows[k, 1], load(F, p)))
+@compiled
+def stress(parameters, history):
+    """τ = 2 μ ε + λ tr(ε) I."""
+    mu, lam = parameters
+    squares, V = eigen_sym(gram(history[0]))
+    return compose_sym(hencky_stress(mu, lam, principal_strain(squares)), V)
 
 
-@compiled(parallel=True)
-def _energy(material, mine, rows, energy, F):
-    for p in prange(material.size):
-        k = material[p]
-        if mine[k]:
-            energy[p] = point_energy(rows[k, 0], rows[k, 1], load(F, p))
+@compiled
+def energy(parameters, history):
+    """W = μ tr ε² + λ/2 (tr ε)²."""
+    mu, lam = parameters
+    return hencky_energy(mu, lam, principal_strain(eigenvalues_sym(gram(history[0]))))
 
 
-def _wave_speed(parameters: HenckyParameters) -> float:
-    mu, lam = lame_parameters(parameters.youngs_modulus, parameters.poisson_ratio)
-    return math.sqrt((2.0 * mu + lam) / parameters.density)
+@compiled
+def update(f, dt, parameters, history):
+    """F ← f F."""
+    after = (multiply(f, history[0]),)
+    return stress(parameters, after), after
+
+
+@compiled
+def principal_stress(parameters, history, strain):
+    """Principal Kirchhoff stresses and their derivative."""
+    mu, lam = parameters
+    return hencky_stress(mu, lam, strain), hencky_stiffness(mu, lam)
 
 
 HENCKY = Law(
     name="hencky",
     parameters=HenckyParameters,
     fields=(DEFORMATION,),
+    constants=("mu", "lam"),
     pack=lambda p: lame_parameters(p.youngs_modulus, p.poisson_ratio),
-    update=_update,
-    stress=_stress,
-    energy=_energy,
-    wave_speed=_wave_speed,
+    update=update,
+    stress=stress,
+    energy=energy,
+    volume_ratio=volume_ratio,
+    wave_speed=hencky_wave_speed,
+    branches=(Branch(deformation, principal_stress),),
     description="elastic solid, quadratic in the logarithmic strain",
 )

@@ -16,16 +16,30 @@ p u + q u^n = 1 with n ≥ 1, whose derivatives all follow from one power: steps
 
 import math
 
-from numba import prange
 from pydantic import Field as Describe
 
 from spume.fields import SYMMETRIC_IDENTITY, Field
-from spume.materials.kinematics import increment, load, load_sym, store, store_sym
-from spume.materials.law import Law
-from spume.materials.neo_hookean import DEFORMATION, NeoHookeanParameters, volume_energy
+from spume.materials.law import Branch, Law
+from spume.materials.neo_hookean import (
+    DEFORMATION,
+    NeoHookeanParameters,
+    split_principal_stress,
+    volume_energy,
+    volume_ratio,
+)
 from spume.numerics.jit import compiled
 from spume.numerics.roots import inverse_cube_root
-from spume.numerics.tensor3 import congruence, det, det_sym, deviator_sym, multiply, norm_sym, trace_sym
+from spume.numerics.tensor3 import (
+    compose_sym,
+    congruence,
+    det,
+    det_sym,
+    deviator_sym,
+    eigen_sym,
+    multiply,
+    norm_sym,
+    trace_sym,
+)
 
 
 class HerschelBulkleyParameters(NeoHookeanParameters):
@@ -109,7 +123,20 @@ def flow_stress(pre, k, mu, dt, eta, h):
 
 
 @compiled
-def return_map(be, mu, k, eta, h, dt):
+def flow_stress_derivative(s, pre, k, m, eta, h):
+    """ds/dpre and ds/dm of `flow_stress` with μ̃ = μ m, by the implicit function theorem, for pre > k."""
+    if eta == 0.0:
+        return 0.0, 0.0
+    fallen, excess = pre - s, s - k
+    if excess <= 0.0:  # all of the excess has flowed away to rounding
+        return 0.0, 0.0
+    # G = s − pre + 2 μ̃ Δt ((s − k)/η)^(1/h), the last term being pre − s: G_s = 1 + (pre − s)/(h (s − k))
+    slope = 1.0 + fallen / (h * excess)
+    return 1.0 / slope, -fallen / (m * slope)
+
+
+@compiled
+def flow_strain(be, mu, k, eta, h, dt):
     """b̄e after plastic flow from its elastic prediction, determinant one, and the energy dissipated [J/m³].
 
     [Yue15] eq. (18), algorithm 13.
@@ -139,43 +166,103 @@ def predict(f, be):
 
 
 @compiled
-def point_stress(kappa, mu, J, be):
+def split_stress(kappa, mu, J, be):
     """τ = κ/2 (J² − 1) I + μ dev b̄e, [Yue15] eq. (2)."""
     pressure = 0.5 * kappa * (J * J - 1.0)
     xx, yy, zz, xy, xz, yz = deviator_sym(be)
     return (pressure + mu * xx, pressure + mu * yy, pressure + mu * zz, mu * xy, mu * xz, mu * yz)
 
 
-@compiled(parallel=True)
-def _update(material, mine, rows, dt, velocity_gradient, stress, F, be, dissipation):
-    for p in prange(material.size):
-        m = material[p]
-        if mine[m]:
-            kappa, mu, k, eta, h = rows[m, 0], rows[m, 1], rows[m, 2], rows[m, 3], rows[m, 4]
-            f = increment(dt, load(velocity_gradient, p))
-            moved = multiply(f, load(F, p))
-            store(F, p, moved)
-            flowed, dissipated = return_map(predict(f, load_sym(be, p)), mu, k, eta, h, dt)
-            store_sym(be, p, flowed)
-            dissipation[p] += dissipated
-            store_sym(stress, p, point_stress(kappa, mu, det(moved), flowed))
+@compiled
+def stress(parameters, history):
+    """Stress of F and b̄e."""
+    kappa, mu, _, _, _ = parameters
+    F, be, _ = history
+    return split_stress(kappa, mu, det(F), be)
 
 
-@compiled(parallel=True)
-def _stress(material, mine, rows, stress, F, be, dissipation):
-    for p in prange(material.size):
-        m = material[p]
-        if mine[m]:
-            store_sym(stress, p, point_stress(rows[m, 0], rows[m, 1], det(load(F, p)), load_sym(be, p)))
+@compiled
+def energy(parameters, history):
+    """W = W_v(J) + μ/2 (tr b̄e − 3), [Yue15] eq. (1)."""
+    kappa, mu, _, _, _ = parameters
+    F, be, _ = history
+    return volume_energy(kappa, det(F)) + 0.5 * mu * (trace_sym(be) - 3.0)
 
 
-@compiled(parallel=True)
-def _energy(material, mine, rows, energy, F, be, dissipation):
-    for p in prange(material.size):
-        m = material[p]
-        if mine[m]:
-            shear = 0.5 * rows[m, 1] * (trace_sym(load_sym(be, p)) - 3.0)
-            energy[p] = volume_energy(rows[m, 0], det(load(F, p))) + shear
+@compiled
+def update(f, dt, parameters, history):
+    """F ← f F; elastic prediction and plastic flow of b̄e, [Yue15] algorithm 13."""
+    kappa, mu, k, eta, h = parameters
+    F, be, dissipation = history
+    moved = multiply(f, F)
+    flowed, dissipated = flow_strain(predict(f, be), mu, k, eta, h, dt)
+    return split_stress(kappa, mu, det(moved), flowed), (moved, flowed, dissipation + dissipated)
+
+
+@compiled
+def deformation(parameters, history):
+    """Fe = J^(1/3) b̄e^(1/2), symmetric."""
+    F, be, _ = history
+    squares, V = eigen_sym(be)
+    scale = 1.0 / inverse_cube_root(det(F))
+    l0, l1, l2 = scale * math.sqrt(squares[0]), scale * math.sqrt(squares[1]), scale * math.sqrt(squares[2])
+    xx, yy, zz, xy, xz, yz = compose_sym((l0, l1, l2), V)
+    return (xx, xy, xz, xy, yy, yz, xz, yz, zz)
+
+
+@compiled
+def principal_stress(parameters, history, strain):
+    """Principal Kirchhoff stresses and their derivative."""
+    kappa, mu, _, _, _ = parameters
+    return split_principal_stress(kappa, mu, strain)
+
+
+@compiled
+def return_map(parameters, history, strain, dt):
+    """The flow of `flow_strain` in principal space, with its derivative.
+
+    With x_i = exp(2 ε_i − 2/3 tr ε), m their mean and d_i = x_i − m: y_i = m + r d_i with r = s/(μ ‖d‖), then
+    ε_i ← ½ ln y_i − 1/6 Σ ln y_j + 1/3 tr ε.
+    """
+    _, mu, k, eta, h = parameters
+    e0, e1, e2 = strain
+    third = (e0 + e1 + e2) / 3.0
+    x0, x1, x2 = math.exp(2.0 * (e0 - third)), math.exp(2.0 * (e1 - third)), math.exp(2.0 * (e2 - third))
+    m = (x0 + x1 + x2) / 3.0
+    d0, d1, d2 = ((x0 - x1) + (x0 - x2)) / 3.0, ((x1 - x0) + (x1 - x2)) / 3.0, ((x2 - x0) + (x2 - x1)) / 3.0
+    size = math.sqrt(d0 * d0 + d1 * d1 + d2 * d2)
+    pre = mu * size
+    if pre <= k:
+        return strain, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
+    s = flow_stress(pre, k, mu * m, dt, eta, h)
+    by_pre, by_m = flow_stress_derivative(s, pre, k, m, eta, h)
+    r = s / pre
+    y0, y1, y2 = m + r * d0, m + r * d1, m + r * d2
+    l0, l1, l2 = 0.5 * math.log(y0), 0.5 * math.log(y1), 0.5 * math.log(y2)
+    mean = (l0 + l1 + l2) / 3.0
+    # dx_i = 2 x_i (dε_i − dtr/3); dm = Σ dx/3; dsize = Σ d_i dx_i / size; dr = (ds/dpre − r) dsize/size + ds/dm dm/pre
+    a, b = (by_pre - r) / (size * size), by_m / (3.0 * pre)
+    g0, g1, g2 = a * d0 + b, a * d1 + b, a * d2 + b  # dr/dx_j
+    c = (1.0 - r) / 3.0  # dy_i/dx_j = c + r δ_ij + d_i g_j
+    h0, h1, h2 = 0.5 / y0, 0.5 / y1, 0.5 / y2
+    m00, m01, m02 = h0 * (c + r + d0 * g0), h0 * (c + d0 * g1), h0 * (c + d0 * g2)
+    m10, m11, m12 = h1 * (c + d1 * g0), h1 * (c + r + d1 * g1), h1 * (c + d1 * g2)
+    m20, m21, m22 = h2 * (c + d2 * g0), h2 * (c + d2 * g1), h2 * (c + r + d2 * g2)
+    n0, n1, n2 = (m00 + m10 + m20) / 3.0, (m01 + m11 + m21) / 3.0, (m02 + m12 + m22) / 3.0
+    D = _by_strain((m00 - n0, m01 - n1, m02 - n2, m10 - n0, m11 - n1, m12 - n2, m20 - n0, m21 - n1, m22 - n2),
+                   (2.0 * x0, 2.0 * x1, 2.0 * x2))  # fmt: skip
+    return (l0 - mean + third, l1 - mean + third, l2 - mean + third), D
+
+
+@compiled
+def _by_strain(by_x, scale):
+    """From derivatives by x_j to those by ε_j, x_j depending on the deviatoric strain alone; adds dtr/3."""
+    a0, a1, a2, b0, b1, b2, c0, c1, c2 = by_x
+    a0, a1, a2 = a0 * scale[0], a1 * scale[1], a2 * scale[2]
+    b0, b1, b2 = b0 * scale[0], b1 * scale[1], b2 * scale[2]
+    c0, c1, c2 = c0 * scale[0], c1 * scale[1], c2 * scale[2]
+    u, v, w = (1.0 - a0 - a1 - a2) / 3.0, (1.0 - b0 - b1 - b2) / 3.0, (1.0 - c0 - c1 - c2) / 3.0
+    return (a0 + u, a1 + u, a2 + u, b0 + v, b1 + v, b2 + v, c0 + w, c1 + w, c2 + w)
 
 
 ELASTIC_STRAIN = Field(
@@ -190,6 +277,7 @@ HERSCHEL_BULKLEY = Law(
     name="herschel-bulkley",
     parameters=HerschelBulkleyParameters,
     fields=(DEFORMATION, ELASTIC_STRAIN, DISSIPATION),
+    constants=("kappa", "mu", "k", "eta", "h"),
     pack=lambda p: (
         p.bulk_modulus,
         p.shear_modulus,
@@ -197,9 +285,11 @@ HERSCHEL_BULKLEY = Law(
         p.viscosity,
         p.flow_index,
     ),
-    update=_update,
-    stress=_stress,
-    energy=_energy,
+    update=update,
+    stress=stress,
+    energy=energy,
+    volume_ratio=volume_ratio,
     wave_speed=lambda p: math.sqrt((p.bulk_modulus + 4.0 / 3.0 * p.shear_modulus) / p.density),
+    branches=(Branch(deformation, principal_stress, return_map),),
     description="foam, cream, oobleck: elastic to a yield stress, then power-law flow ([Yue15] section 5)",
 )

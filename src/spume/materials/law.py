@@ -1,19 +1,18 @@
-"""The contract every constitutive law fulfils.
+"""The contract of a constitutive law: a few functions of one point.
 
-A law sees points, never particles of a solver and never a grid: velocity gradient, its own history, its parameters and
-dt in; Kirchhoff stress and new history out. The same law therefore serves every method, a virtual rheometer and a test.
+A law sees neither a solver nor a grid. Deformation of the step, time step, parameters and history of one point go in;
+Kirchhoff stress and new history come out. The same functions therefore serve explicit and implicit MPM, point-based
+methods, the rheometer and the tests. `materials.loops` makes all loops over points, for every law.
 
-A law lives in one file and consists of per-point functions on scalars and tuples, compiled, plus three thin loops over
-them, the *kernels* below. Tensors are three-dimensional in every scene; a 2D scene is plane strain, its velocity
-gradient having zeros in the third row and column.
+All functions are compiled (`numerics.jit.compiled`), work on numbers and tuples, and allocate nothing. Tensors are
+three-dimensional in every scene: a 2D scene is plane strain, its deformation having (0, 0, 1) in the third row and
+column. Full tensors are row-major 9-tuples, symmetric ones 6-tuples (xx, yy, zz, xy, xz, yz).
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Describe
 
@@ -29,40 +28,50 @@ class Parameters(BaseModel):
 
 
 @dataclass(frozen=True)
+class Branch:
+    """An elastic strain of a law with its stress and its flow, in principal space. Implicit solvers work on these.
+
+    The strain of a branch is the principal logarithmic (Hencky) strain ε of its elastic deformation Fe, a 3-tuple. The
+    stress of the law is the sum over its branches. A viscoelastic law has two of them, most laws have one.
+    """
+
+    deformation: Callable[..., Any]
+    """deformation(parameters, history) -> Fe. Any rotation may be multiplied from the right: laws are isotropic."""
+    principal_stress: Callable[..., Any]
+    """principal_stress(parameters, history, strain) -> τ, dτ/dε: principal Kirchhoff stresses [Pa] and their derivative
+    (a row-major 9-tuple) for the elastic strain after the flow."""
+    return_map: Callable[..., Any] | None = None
+    """return_map(parameters, history, strain, dt) -> ε, dε/dε_trial: the elastic strain after the flow of a step, and
+    its derivative by the trial strain, a row-major 9-tuple. None: the branch never flows."""
+
+
+@dataclass(frozen=True)
 class Law:
     """A constitutive law.
 
-    The kernels run over all points and touch those whose material is marked in `mine`:
-
-    update(material, mine, rows, dt, velocity_gradient, stress, *history)
-        advances `history` by dt [s] under `velocity_gradient` [1/s], shape (n, 3, 3), and writes `stress`
-    stress(material, mine, rows, stress, *history)
-        writes the Kirchhoff stress [Pa], shape (n, 6), order (xx, yy, zz, xy, xz, yz)
-    energy(material, mine, rows, energy, *history)
-        writes the elastic energy per rest volume [J/m³], shape (n,)
-
-    The initial values of `fields` are stress-free. `material` (n,) indexes `rows`, the packed parameters of all
-    materials of the scene, one row each; `history` holds the arrays of `fields`, in that order.
+    In its functions, `parameters` is the tuple of numbers that `pack` returns, and `history` a tuple with one entry for
+    each of `fields`: a number, a 6-tuple or a 9-tuple.
     """
 
     name: str
     parameters: type[Parameters]
     fields: tuple[Field, ...]
+    """The history a point keeps. The initial values must be free of stress."""
+    constants: tuple[str, ...]
+    """Names of the numbers the functions take as `parameters`."""
     pack: Callable[[Any], tuple[float, ...]]
-    """The row of numbers the kernels read; derived constants are computed here, once."""
-    update: Callable[..., None]
-    stress: Callable[..., None]
-    energy: Callable[..., None]
+    """pack(Parameters) -> the values of `constants`; derived constants are computed here, once."""
+    update: Callable[..., Any]
+    """update(f, dt, parameters, history) -> stress, history: the Kirchhoff stress [Pa] (6-tuple) and the history after
+    a step of dt [s] that deforms the point by f (9-tuple)."""
+    stress: Callable[..., Any]
+    """stress(parameters, history) -> Kirchhoff stress [Pa]."""
+    energy: Callable[..., Any]
+    """energy(parameters, history) -> elastic energy per rest volume [J/m³]."""
+    volume_ratio: Callable[..., Any]
+    """volume_ratio(history) -> J, present volume over rest volume."""
     wave_speed: Callable[[Any], float]
-    """Speed of pressure waves at rest [m/s], for the time step."""
+    """wave_speed(Parameters) -> speed of pressure waves at rest [m/s], for the time step."""
+    branches: tuple[Branch, ...] = ()
+    """What implicit solvers need. Empty: the law works with explicit steps only."""
     description: str = ""
-
-
-def pack_rows(law: Law, materials: list[tuple[Law, Parameters]]) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """`mine` and `rows` of `law` for the kernels, over all materials of a scene."""
-    mine = np.array([other.name == law.name for other, _ in materials], dtype=np.bool_)
-    packed = [law.pack(parameters) if own else () for own, (_, parameters) in zip(mine, materials)]
-    rows = np.zeros((len(materials), max((len(row) for row in packed), default=0)))
-    for row, values in zip(rows, packed):
-        row[: len(values)] = values
-    return mine, rows

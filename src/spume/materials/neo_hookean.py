@@ -2,15 +2,13 @@
 
 import math
 
-from numba import prange
 from pydantic import Field as Describe
 
 from spume.fields import IDENTITY, Field
-from spume.materials.kinematics import deform, load, store, store_sym
-from spume.materials.law import Law, Parameters
+from spume.materials.law import Branch, Law, Parameters
 from spume.numerics.jit import compiled
 from spume.numerics.roots import inverse_cube_root
-from spume.numerics.tensor3 import det, deviator_sym, gram
+from spume.numerics.tensor3 import det, deviator_sym, gram, multiply
 
 
 class NeoHookeanParameters(Parameters):
@@ -27,8 +25,10 @@ def volume_energy(kappa, J):
 
 
 @compiled
-def point_stress(kappa, mu, F):
+def stress(parameters, history):
     """τ = κ/2 (J² − 1) I + μ dev b̄, [Yue15] eq. (2), with b̄ = J^(−2/3) F Fᵀ."""
+    kappa, mu = parameters
+    (F,) = history
     J = det(F)
     pressure = 0.5 * kappa * (J * J - 1.0)
     scale = mu * inverse_cube_root(J) ** 2
@@ -39,37 +39,56 @@ def point_stress(kappa, mu, F):
 
 
 @compiled
-def point_energy(kappa, mu, F):
+def energy(parameters, history):
     """W = W_v(J) + μ/2 (tr b̄ − 3), [Yue15] eq. (1)."""
+    kappa, mu = parameters
+    (F,) = history
     J = det(F)
     xx, yy, zz, _, _, _ = gram(F)
     return volume_energy(kappa, J) + 0.5 * mu * (inverse_cube_root(J) ** 2 * (xx + yy + zz) - 3.0)
 
 
-@compiled(parallel=True)
-def _update(material, mine, rows, dt, velocity_gradient, stress, F):
-    for p in prange(material.size):
-        k = material[p]
-        if mine[k]:
-            moved = deform(dt, load(velocity_gradient, p), load(F, p))
-            store(F, p, moved)
-            store_sym(stress, p, point_stress(rows[k, 0], rows[k, 1], moved))
+@compiled
+def update(f, dt, parameters, history):
+    """F ← f F."""
+    after = (multiply(f, history[0]),)
+    return stress(parameters, after), after
 
 
-@compiled(parallel=True)
-def _stress(material, mine, rows, stress, F):
-    for p in prange(material.size):
-        k = material[p]
-        if mine[k]:
-            store_sym(stress, p, point_stress(rows[k, 0], rows[k, 1], load(F, p)))
+@compiled
+def volume_ratio(history):
+    """J = det F."""
+    return det(history[0])
 
 
-@compiled(parallel=True)
-def _energy(material, mine, rows, energy, F):
-    for p in prange(material.size):
-        k = material[p]
-        if mine[k]:
-            energy[p] = point_energy(rows[k, 0], rows[k, 1], load(F, p))
+@compiled
+def deformation(parameters, history):
+    """F."""
+    return history[0]
+
+
+@compiled
+def split_principal_stress(kappa, mu, strain):
+    """τ_i = κ/2 (J² − 1) + μ (b̄_i − tr b̄/3) and dτ_i/dε_j, with ln J = tr ε and b̄_i = exp(2 ε_i − 2/3 tr ε)."""
+    e0, e1, e2 = strain
+    trace = e0 + e1 + e2
+    J2 = math.exp(2.0 * trace)
+    b0, b1, b2 = math.exp(2.0 * e0 - trace / 1.5), math.exp(2.0 * e1 - trace / 1.5), math.exp(2.0 * e2 - trace / 1.5)
+    m = (b0 + b1 + b2) / 3.0
+    pressure = 0.5 * kappa * (J2 - 1.0)
+    # db̄_i/dε_j = 2 b̄_i (δ_ij − 1/3), dm/dε_j = 2/3 (b̄_j − m)
+    k, c = kappa * J2, mu / 1.5
+    d01, d02, d12 = k - c * (b0 + b1 - m), k - c * (b0 + b2 - m), k - c * (b1 + b2 - m)
+    d00, d11, d22 = k + c * (b0 + m), k + c * (b1 + m), k + c * (b2 + m)
+    tau = (pressure + mu * (b0 - m), pressure + mu * (b1 - m), pressure + mu * (b2 - m))
+    return tau, (d00, d01, d02, d01, d11, d12, d02, d12, d22)
+
+
+@compiled
+def principal_stress(parameters, history, strain):
+    """Principal Kirchhoff stresses and their derivative."""
+    kappa, mu = parameters
+    return split_principal_stress(kappa, mu, strain)
 
 
 DEFORMATION = Field(
@@ -80,10 +99,13 @@ NEO_HOOKEAN = Law(
     name="neo-hookean",
     parameters=NeoHookeanParameters,
     fields=(DEFORMATION,),
+    constants=("kappa", "mu"),
     pack=lambda p: (p.bulk_modulus, p.shear_modulus),
-    update=_update,
-    stress=_stress,
-    energy=_energy,
+    update=update,
+    stress=stress,
+    energy=energy,
+    volume_ratio=volume_ratio,
     wave_speed=lambda p: math.sqrt((p.bulk_modulus + 4.0 / 3.0 * p.shear_modulus) / p.density),
+    branches=(Branch(deformation, principal_stress),),
     description="elastic solid of [Yue15] eqs. (1)-(2): volume and shear energies apart",
 )

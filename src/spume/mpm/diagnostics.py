@@ -5,17 +5,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.mpm.health import volume_ratio
 from spume.mpm.state import State
 
 
 def elastic_energy(state: State) -> float:
     """Energy stored by all laws [J]."""
     p = state.particles
-    density = np.zeros(len(p))
-    for law in state.laws:
-        law.law.energy(p.material, law.mine, law.rows, density, *law.history(p))
-    return float(p.volume @ density)
+    return float(p.volume @ state.model.energy(p.arrays()))
 
 
 def kinetic_energy(state: State) -> float:
@@ -50,7 +46,7 @@ def angular_momentum(state: State) -> NDArray[np.float64]:
 def diagnose(state: State) -> dict[str, Any]:
     """The diagnostics of a frame, SI units, JSON-serialisable."""
     p = state.particles
-    J = volume_ratio(state)
+    J = state.model.volume_ratio(p.arrays())
     gravity = state.gravity(state.time)[: state.grid.dimension]
     report: dict[str, Any] = {
         "points": len(p),

@@ -1,35 +1,18 @@
 """Stops a simulation that has gone wrong, and says where, why and what to change."""
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from spume.errors import RunFailed
-from spume.materials.kinematics import load
 from spume.mpm.grid import REACH_IN_BLOCKS
 from spume.mpm.state import State
 from spume.mpm.transfers import BLOCK
-from spume.numerics.jit import compiled
-from spume.numerics.tensor3 import det
 
 VOLUME_RATIO_RANGE = (0.02, 50.0)
-"""J = det F outside this range means that points were crushed or torn apart numerically."""
+"""J outside this range means that points were crushed or torn apart numerically."""
 
 INTERVAL = 32
 """Steps between two checks; a check costs about a hundredth of a step."""
-
-
-def volume_ratio(state: State) -> NDArray[np.float64]:
-    """J = det F of each point."""
-    J = np.empty(len(state.particles))
-    _determinants(state.particles.F, J)
-    return J
-
-
-@compiled(parallel=True, fastmath=False)
-def _determinants(F, J):
-    for p in prange(J.size):
-        J[p] = det(load(F, p))
 
 
 def check(state: State, walls: tuple[NDArray[np.float64], NDArray[np.float64]] | None) -> None:
@@ -59,7 +42,7 @@ def check(state: State, walls: tuple[NDArray[np.float64], NDArray[np.float64]] |
 
 
 def _check_volume_ratio(state: State) -> None:
-    J = volume_ratio(state)
+    J = state.model.volume_ratio(state.particles.arrays())
     low, high = VOLUME_RATIO_RANGE
     for worst in (int(np.argmin(J)), int(np.argmax(J))):
         if not low < J[worst] < high:

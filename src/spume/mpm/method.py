@@ -11,6 +11,7 @@ from spume.fields import Field
 from spume.geometry.obstacle import ObstacleSet
 from spume.geometry.primitive_shapes import HalfSpace
 from spume.materials.law import Law, Parameters
+from spume.materials.loops import ConstitutiveModel
 from spume.mpm import health
 from spume.mpm.diagnostics import diagnose
 from spume.mpm.grid import SparseGrid
@@ -40,18 +41,17 @@ class MaterialPointMethod:
         self.walls = wall_corners(scene)
         materials = [(material.law, material.parameters) for material in scene.materials]
         affine = scene.transfer.scheme == "apic"
-        laws = {law.name: law for law, _ in materials}
-        particles = Particles(
-            [point_fields(scene.dimension, affine), *(law.fields for law in laws.values()), self.extra_fields()]
-        )
+        model = ConstitutiveModel(materials)
+        particles = Particles([point_fields(scene.dimension, affine), model.fields, self.extra_fields()])
         self.state = State(
             particles=particles,
             grid=SparseGrid(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline], affine),
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
-            materials=materials,
+            model=model,
             time_step=build_time_step(scene, materials),
             flip=scene.transfer.blend,
+            deformation_order=scene.time.deformation,
         )
         self._release_due()
 

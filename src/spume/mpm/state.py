@@ -4,36 +4,17 @@ import time as clock
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacle import ObstacleSet
-from spume.materials.law import Law, Parameters, pack_rows
+from spume.materials.loops import ConstitutiveModel
 from spume.mpm.clearance import Clearances
 from spume.mpm.grid import SparseGrid
 from spume.mpm.particles import Particles
 from spume.mpm.time_step import TimeStep
-
-
-@dataclass
-class LawInUse:
-    """A law with the packed parameters of the scene's materials."""
-
-    law: Law
-    mine: NDArray[np.bool_]
-    rows: NDArray[np.float64]
-
-    def history(self, particles: Particles) -> tuple[NDArray[Any], ...]:
-        """The arrays of the law's fields, in the order its kernels take them."""
-        return tuple(getattr(particles, declared.name) for declared in self.law.fields)
-
-
-def laws_in_use(materials: list[tuple[Law, Parameters]]) -> list[LawInUse]:
-    """Each law of `materials` once."""
-    laws = {law.name: law for law, _ in materials}
-    return [LawInUse(law, *pack_rows(law, materials)) for law in laws.values()]
 
 
 @dataclass
@@ -45,7 +26,8 @@ class State:
     obstacles: ObstacleSet
     gravity: Callable[[float], NDArray[np.float64]]
     """Acceleration [m/s²] at a time [s], three components."""
-    materials: list[tuple[Law, Parameters]]
+    model: ConstitutiveModel
+    """Laws and parameters of the materials."""
     time_step: TimeStep
     flip: float
     """Share of FLIP in the new velocities; the rest is PIC. Not used by APIC."""
@@ -55,14 +37,13 @@ class State:
     """Largest speed of a point after the last step [m/s]."""
     gradient: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
     """Velocity gradient of the step under way [1/s]."""
+    deformation: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
+    """Deformation of the step under way."""
+    deformation_order: Literal["first-order", "second-order"] = "second-order"
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time spent in each stage since the start or the last resume [s]."""
-    laws: list[LawInUse] = field(init=False)
     clearances: Clearances = field(default_factory=Clearances)
     """What is far from all obstacles; holds nothing that a checkpoint would need."""
-
-    def __post_init__(self) -> None:
-        self.laws = laws_in_use(self.materials)
 
     @property
     def affine_velocity(self) -> NDArray[np.float64]:

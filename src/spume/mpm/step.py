@@ -5,12 +5,15 @@ Every function is one procedure, or several that walk the same points or nodes; 
 
 import numba
 import numpy as np
+from numba import prange
 
 from spume.errors import RunFailed
+from spume.materials.kinematics import first_order_deformation, load, second_order_deformation, store
 from spume.mpm.clearance import MARGIN
 from spume.mpm.grid_velocities import update_grid_velocities
 from spume.mpm.motion import move_points
 from spume.mpm.state import State
+from spume.numerics.jit import compiled
 
 
 def explicit_step(state: State, dt: float) -> None:
@@ -18,8 +21,8 @@ def explicit_step(state: State, dt: float) -> None:
     sort_points(state)
     rasterize(state)  # 1 mass and momentum, 3 forces
     update_velocities_on_grid(state, dt)  # 5 velocities, 6 collisions
-    gather(state)  # 7 velocity gradient, 9 velocities
-    update_material(state, dt)  # 7 deformation, 10 plastic flow, and the stress for the next step
+    gather(state, dt)  # 7 deformation of the step, 9 velocities
+    update_material(state, dt)  # 7 total deformation, 10 plastic flow, and the stress for the next step
     collide_and_move(state, dt)  # 13 collisions, 14 positions
     state.time += dt
     state.steps += 1
@@ -36,6 +39,7 @@ def sort_points(state: State) -> None:
             state.grid.find_cells(state.particles.x)
         if len(state.gradient) != len(state.particles):
             state.gradient = np.zeros((len(state.particles), 3, 3))
+            state.deformation = np.zeros((len(state.particles), 3, 3))
 
 
 def rasterize(state: State) -> None:
@@ -57,19 +61,34 @@ def update_velocities_on_grid(state: State, dt: float) -> None:
         )  # fmt: skip
 
 
-def gather(state: State) -> None:
-    """New velocities of the points and their velocity gradient, both from the collided v*."""
+def gather(state: State, dt: float) -> None:
+    """New velocities of the points and the deformation of the step, both from the collided v*."""
     with state.timed("grid to particles"):
         p = state.particles
         state.grid.gather(p.x, state.flip, p.v, state.gradient, state.affine_velocity)
+        _deform[state.deformation_order](dt, state.gradient, state.deformation)
+
+
+def _make_deform(deformation_of):
+    @compiled(parallel=True)
+    def deform(dt, gradient, deformation):
+        for p in prange(gradient.shape[0]):
+            store(deformation, p, deformation_of(dt, load(gradient, p)))
+
+    return deform
+
+
+_deform = {
+    "first-order": _make_deform(first_order_deformation),
+    "second-order": _make_deform(second_order_deformation),
+}
 
 
 def update_material(state: State, dt: float) -> None:
     """Every law advances the history of its points and gives their new stress."""
     with state.timed("material"):
         p = state.particles
-        for law in state.laws:
-            law.law.update(p.material, law.mine, law.rows, dt, state.gradient, p.stress, *law.history(p))
+        state.model.update(p.arrays(), dt, state.deformation, p.stress)
 
 
 def collide_and_move(state: State, dt: float) -> None:
@@ -91,7 +110,7 @@ def collide_and_move(state: State, dt: float) -> None:
 
 def _report_broken_point(state: State, point: int, dt: float) -> None:
     place = ", ".join(f"{c:.4g}" for c in state.particles.x[point])
-    law, _ = state.materials[int(state.particles.material[point])]
+    law, _ = state.model.materials[int(state.particles.material[point])]
     raise RunFailed(
         f"the velocity of point {point} near ({place}) is not finite at t = {state.time + dt:.6g} s (dt = {dt:.3g} s, "
         f"material {int(state.particles.material[point])}, law {law.name}): the step is too long for the stiffness; "

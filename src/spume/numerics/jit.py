@@ -138,14 +138,14 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):
 class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelCacheImpl
 
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
-        return sig, codegen.magic_tuple(), code, _closure_description(self._py_func)
-
     def __init__(self, py_func: Any) -> None:
         super().__init__(py_func)
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = KernelFiles(Path(self._cache_path), self._impl.filename_base, stamp)
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
+        return sig, codegen.magic_tuple(), code, _closure_description(self._py_func)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         loaded = super().load_overload(sig, target_context)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spume.errors import RunFailed, SceneError
 from spume.materials.herschel_bulkley import HerschelBulkleyParameters
-from spume.materials.law import pack_rows
+from spume.materials.loops import ConstitutiveModel
 from spume.materials.table import Material
 from spume.rheology import small_strain
 
@@ -69,17 +69,15 @@ class Point:
     """One point in simple shear."""
 
     def __init__(self, material: Material) -> None:
-        self.law = material.law
-        self.mine, self.rows = pack_rows(material.law, [(material.law, material.parameters)])
-        self.material = np.zeros(1, dtype=np.int32)
-        self.history = [declared.allocate(1) for declared in material.law.fields]
+        self.model = ConstitutiveModel([(material.law, material.parameters)])
+        self.arrays = {"material": np.zeros(1, dtype=np.int32)} | {f.name: f.allocate(1) for f in self.model.fields}
         self.stress = np.zeros((1, 6))
 
     def shear(self, strain: float, dt: float) -> None:
         """Shear by `strain` during dt [s]."""
-        gradient = np.zeros((1, 3, 3))
-        gradient[0, 0, 1] = strain / dt
-        self.law.update(self.material, self.mine, self.rows, dt, gradient, self.stress, *self.history)
+        deformation = np.eye(3)[None].copy()
+        deformation[0, 0, 1] = strain
+        self.model.update(self.arrays, dt, deformation, self.stress)
 
     def stresses(self) -> tuple[float, float]:
         """Shear stress and first normal stress difference [Pa]."""
@@ -95,9 +93,7 @@ class Point:
 
     def energy(self) -> float:
         """Elastic energy [J/m³]."""
-        energy = np.zeros(1)
-        self.law.energy(self.material, self.mine, self.rows, energy, *self.history)
-        return float(energy[0])
+        return float(self.model.energy(self.arrays)[0])
 
 
 @contextlib.contextmanager

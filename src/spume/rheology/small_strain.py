@@ -75,6 +75,7 @@ def start_up(parameters: HerschelBulkleyParameters, rate: float, times: Array) -
         lambda t, y: 1.0 - np.maximum(y, 0.0) ** (1.0 / h), (0.0, float(clock.max()) or 1.0), [0.0],
         method="LSODA", dense_output=True, rtol=1e-8, atol=1e-10,
     )  # fmt: skip
+    assert solved.sol is not None  # asked for by dense_output
     return np.asarray(elastic + end * solved.sol(clock)[0] / math.sqrt(2.0))
 
 

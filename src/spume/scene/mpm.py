@@ -79,6 +79,10 @@ class Time(Table):
     growth: Annotated[float, Field(strict=True, gt=1)] = Field(
         default=1.1, description="factor by which an 'auto' step may exceed the one before [1]"
     )
+    deformation: Literal["first-order", "second-order"] = Field(
+        default="second-order",
+        description="deformation of a step from the velocity gradient L: I + Δt L, as in [Yue15], or + ½ (Δt L)²",
+    )
     max_dt: Positive | None = Field(default=None, description="largest 'auto' time step [s]")
 
 

@@ -9,9 +9,8 @@ from spume.mpm.state import State
 def recompute_stress(state: State, index: NDArray[np.int64]) -> None:
     """Stress of the points `index` by their laws: an average of stresses is not the stress of the averaged history."""
     particles = state.particles
-    material = particles.material[index]
+    chosen = {"material", *(field.name for field in state.model.fields)}
+    arrays = {name: array[index] for name, array in particles.arrays().items() if name in chosen}
     stress = particles.stress[index]
-    for use in state.laws:
-        history = tuple(array[index] for array in use.history(particles))
-        use.law.stress(material, use.mine, use.rows, stress, *history)
+    state.model.stress(arrays, stress)
     particles.stress[index] = stress
