@@ -70,6 +70,9 @@ def resume(folder: Folder, /, *, threads: Threads = None) -> int:
 
 
 def _report(outcome: Any) -> int:
+    if outcome.status == "interrupted" and not outcome.frames:
+        print("stopped before the first frame: nothing is on disk yet")
+        return INTERRUPTED
     if outcome.status == "interrupted":
         print(f"stopped at {outcome.time:.4g} s; go on with: spume resume {outcome.folder}")
         return INTERRUPTED
@@ -188,8 +191,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SpumeError as error:
         print(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("stopped at once; the last checkpoint is good", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        print(str(error) or "stopped", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()

@@ -7,10 +7,12 @@ import signal
 import time
 
 import pytest
-from ballistic import frame_bytes, make_scene, without_wall_times
+from ballistic import SCENE_TEXT, Ballistic, frame_bytes, make_scene, without_wall_times
 
 import spume
+from spume.cli import main
 from spume.errors import CacheError
+from spume.numerics.jit import compiled
 from spume.run import storage
 from spume.run.loop import resume_run, start_run
 
@@ -172,7 +174,60 @@ def test_a_second_interruption_ends_at_once_and_the_checkpoint_stays_good(tmp_pa
 
     timer = threading.Timer(0.15, insist)
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=r"the last checkpoint is good: go on with 'spume resume .*run'"):
         start_run(make_scene(pause=0.5, duration=10.0, frame_rate=1.0), tmp_path / "run")
     timer.join()
     assert len(spume.open_run(tmp_path / "run")) == 1
+
+
+def interrupt_twice():
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interruption_before_the_first_checkpoint_promises_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(Ballistic, "declarations", lambda self: interrupt_twice())
+    with pytest.raises(KeyboardInterrupt, match="nothing is on disk yet: run the scene again"):
+        start_run(make_scene(), tmp_path / "run")
+    monkeypatch.undo()
+    monkeypatch.setattr(Ballistic, "frame", lambda self: interrupt_twice())
+    with pytest.raises(KeyboardInterrupt, match=r"there is no checkpoint yet: 'spume resume .*run' begins again"):
+        start_run(make_scene(), tmp_path / "run")
+
+
+def slow_to_compile():
+    """A kernel that is not in any cache, called after Ctrl-C."""
+
+    @compiled
+    def double(x):
+        return 2 * x
+
+    os.kill(os.getpid(), signal.SIGINT)
+    return double(2)
+
+
+def test_an_interruption_while_kernels_are_compiled_stops_at_the_last_checkpoint(tmp_path, monkeypatch, whole):
+    """The step that waits for its kernel is not finished, so it must not get into a checkpoint."""
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path / "cache"))
+    advance = Ballistic.advance
+
+    def compile_at_frame_3(self, until, interrupted, report):
+        if until > 0.0125:
+            self.x += 1.0  # a step half done
+            slow_to_compile()
+        return advance(self, until, interrupted, report)
+
+    monkeypatch.setattr(Ballistic, "advance", compile_at_frame_3)
+    outcome = start_run(make_scene(), tmp_path / "run")
+    assert (outcome.status, outcome.frames, outcome.time) == ("interrupted", 3, 0.01)
+    monkeypatch.setattr(Ballistic, "advance", advance)
+    assert resume_run(tmp_path / "run").status == "complete"
+    assert frame_bytes(tmp_path / "run") == frame_bytes(whole)
+
+
+def test_an_interruption_while_a_run_is_prepared_leaves_no_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(Ballistic, "declarations", lambda self: slow_to_compile())
+    (tmp_path / "scene.toml").write_text(SCENE_TEXT)
+    assert main(["run", str(tmp_path / "scene.toml"), "--out", str(tmp_path / "run")]) == 130
+    assert "stopped before the first frame: nothing is on disk yet" in capsys.readouterr().out

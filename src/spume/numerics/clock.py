@@ -9,14 +9,14 @@ _lost = 0.0
 
 def working_time() -> float:
     """Seconds, from an arbitrary start, without those spent on compilation."""
-    return (_stopped_at if _compiling else time.monotonic()) - _lost
+    return (_stopped_at if _compiling else time.perf_counter()) - _lost
 
 
 def stop_clock() -> None:
     """Compilation begins; a kernel that is compiled for another one counts within it."""
     global _compiling, _stopped_at
     if not _compiling:
-        _stopped_at = time.monotonic()
+        _stopped_at = time.perf_counter()
     _compiling += 1
 
 
@@ -25,4 +25,4 @@ def start_clock() -> None:
     global _compiling, _lost
     _compiling -= 1
     if not _compiling:
-        _lost += time.monotonic() - _stopped_at
+        _lost += time.perf_counter() - _stopped_at

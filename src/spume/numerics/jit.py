@@ -2,8 +2,9 @@
 
 Numba's own cache looks at the time stamp of the file a kernel stands in, and overlooks changes in what it calls.
 Here a cached kernel is valid only while the *contents* of its own file and of the files of all compiled functions it
-calls, directly or not, are the same. A kernel may close over numbers, words and other compiled functions; each set of
-closed-over values has its own entry in the cache.
+calls, directly or not, are the same, and the values of the constants they use, which may come from other files. A
+kernel may close over numbers, words and other compiled functions; each set of closed-over values has its own entry in
+the cache.
 """
 
 import contextlib
@@ -25,8 +26,10 @@ from typing import Any, Literal
 os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 import numba
+import numpy as np
 from numba.core import caching, event
 
+from spume.errors import CompilationStopped
 from spume.numerics.clock import start_clock, stop_clock
 from spume.numerics.kernel_files import KernelFiles
 from spume.numerics.machine_code import KERNEL_ID, KernelCompiler
@@ -36,10 +39,13 @@ from spume.numerics.machine_code import KERNEL_ID, KernelCompiler
 # the number of threads.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
+CONSTANT = "constant "
+"""What a source begins with that is not a file but a constant."""
+
 _listeners: list["CompilationListener"] = []
 
 
-def _cache_directory() -> Path:
+def cache_directory() -> Path:
     """Where compiled kernels live: $SPUME_CACHE_DIR, or the user's cache folder."""
     if chosen := os.environ.get("SPUME_CACHE_DIR"):
         return Path(chosen) / "kernels"
@@ -47,14 +53,15 @@ def _cache_directory() -> Path:
 
 
 @functools.cache
-def _digest(file: str) -> str:
+def _digest(source: str) -> str:
     """The contents of a file when its first kernel was made: a file edited while a process runs must not pass for the
-    code that the process has in memory."""
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    code that the process has in memory. Or a constant with its value."""
+    contents = source.encode() if source.startswith(CONSTANT) else Path(source).read_bytes()
+    return hashlib.sha256(contents).hexdigest()
 
 
 def _sources(function: Any) -> frozenset[str]:
-    """The files of `function` and of every compiled function it can call."""
+    """The files of `function` and of every compiled function it can call, and the constants they use."""
     files = {function.__code__.co_filename}
     codes = [function.__code__]
     names: set[str] = set()
@@ -67,11 +74,27 @@ def _sources(function: Any) -> frozenset[str]:
     for name in names:
         callee = function.__globals__.get(name)
         files |= getattr(callee, "spume_sources", frozenset())
+        if _is_constant(callee):
+            files.add(f"{CONSTANT}{name} = {_value(callee)}")
         if isinstance(callee, type(os)) and (callee.__name__ or "").startswith("spume."):
             files.add(str(callee.__file__))  # constants are compiled in
             for member in vars(callee).values():
                 files |= getattr(member, "spume_sources", frozenset())
     return frozenset(files)
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_constant(item) for item in value)
+    return isinstance(value, bool | int | float | complex | str | np.generic | np.ndarray)
+
+
+def _value(constant: Any) -> str:
+    if isinstance(constant, np.ndarray):
+        return f"{constant.dtype} {constant.shape} {constant.tobytes().hex()}"
+    if isinstance(constant, tuple):
+        return f"({', '.join(_value(item) for item in constant)})"
+    return repr(constant)
 
 
 def _closure_description(function: Any) -> str:
@@ -112,7 +135,7 @@ class _ContentLocator(caching.UserWideCacheLocator):
     def __init__(self, py_func: Any, py_file: str) -> None:
         self._py_file = py_file
         self._lineno = py_func.__code__.co_firstlineno
-        self._cache_path = str(_cache_directory() / self.get_suitable_cache_subpath(py_file))
+        self._cache_path = str(cache_directory() / self.get_suitable_cache_subpath(py_file))
 
     def get_source_stamp(self) -> str:
         return _stamp(self.sources)
@@ -141,7 +164,7 @@ class _KernelCache(caching.FunctionCache):
     def __init__(self, py_func: Any) -> None:
         super().__init__(py_func)
         stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = KernelFiles(Path(self._cache_path), self._impl.filename_base, stamp)
+        self._cache_file: Any = KernelFiles(Path(self._cache_path), self._impl.filename_base, stamp)
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
@@ -151,7 +174,7 @@ class _KernelCache(caching.FunctionCache):
         loaded = super().load_overload(sig, target_context)
         if loaded is None:
             for listener in _listeners:
-                listener.compiling(self._name)
+                listener.compiling(f"{self._py_func.__module__}.{self._py_func.__name__}")
         return loaded
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -159,7 +182,7 @@ class _KernelCache(caching.FunctionCache):
             super().save_overload(sig, data)
         except OSError as error:
             _say_once(
-                f"compiled kernels cannot be kept in '{_cache_directory()}' ({error.strerror}), so every run compiles "
+                f"compiled kernels cannot be kept in '{cache_directory()}' ({error.strerror}), so every run compiles "
                 "them again; SPUME_CACHE_DIR names another folder"
             )
 
@@ -175,10 +198,6 @@ def _say_once(text: str) -> None:
         _listeners[-1].note(text)
     else:
         warnings.warn(text, stacklevel=2)
-
-
-class CompilationStopped(KeyboardInterrupt):
-    """Compilation was given up because somebody asked the run to stop. The kernel that needed it did not run."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from spume.errors import CacheError, RunFailed, SceneError
+from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.run.folder import RunFolder
 from spume.run.manifest import Manifest, field_entries
 from spume.run.memory import refuse_without_memory
@@ -34,7 +34,7 @@ class Outcome:
     status: Literal["complete", "interrupted"]
     folder: Path
     frames: int
-    """Frames on disk, frame 0 included."""
+    """Frames on disk, frame 0 included. A run stopped while it was being prepared has none."""
     time: float
     """Simulated time reached [s]."""
 
@@ -54,15 +54,18 @@ def start_run(
         chosen = method_class(scene.method)
         refuse_without_memory(chosen.estimate(scene))
         place.prepare(overwrite)
-        method = chosen(scene)
-        manifest = Manifest(
-            name=name or place.path.name,
-            method=scene.method,
-            scene=plain(scene.resolved()),
-            version=__version__,
-            fields=field_entries(method.declarations()),
-        )
-        return _start(method, scene, place, manifest, shown, stop)
+        try:
+            method = chosen(scene)
+            manifest = Manifest(
+                name=name or place.path.name,
+                method=scene.method,
+                scene=plain(scene.resolved()),
+                version=__version__,
+                fields=field_entries(method.declarations()),
+            )
+            return _start(method, scene, place, manifest, shown, stop)
+        except CompilationStopped:
+            return _as_on_disk(place)
 
 
 def resume_run(folder: str | Path, *, threads: int | None = None, display: Display | None = None) -> Outcome:
@@ -78,12 +81,15 @@ def resume_run(folder: str | Path, *, threads: int | None = None, display: Displ
             return Outcome("complete", place.path, len(manifest.frames), scene.duration)
         if manifest.version != __version__:
             shown.note(f"begun by spume {manifest.version}, resumed by {__version__}: the last digits may differ")
-        method = method_class(scene.method)(scene)
-        if checkpoint is None:
-            return _start(method, scene, place, manifest, shown, stop)
-        method.restore(read_arrays(place.checkpoint), checkpoint["values"])
-        manifest = _catch_up(manifest, checkpoint["frame"], scene, place, shown)
-        return _advance(method, scene, place, manifest, shown, stop)
+        try:
+            method = method_class(scene.method)(scene)
+            if checkpoint is None:
+                return _start(method, scene, place, manifest, shown, stop)
+            method.restore(read_arrays(place.checkpoint), checkpoint["values"])
+            manifest = _catch_up(manifest, checkpoint["frame"], scene, place, shown)
+            return _advance(method, scene, place, manifest, shown, stop)
+        except CompilationStopped:
+            return _as_on_disk(place)
 
 
 @contextlib.contextmanager
@@ -92,14 +98,37 @@ def _session(place: RunFolder, threads: int | None, display: Display) -> Iterato
     from spume.numerics.jit import compilation_listener
 
     use_threads(threads)
-    with place.locked(), stop_on_signals(display.note) as stop, compilation_listener(display.compiling):
+    with (
+        place.locked(),
+        stop_on_signals(display.note) as stop,
+        compilation_listener(display.compiling, display.note, stop),
+    ):
         try:
             yield stop
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"stopped at once; {_how_to_go_on(place)}") from None
         except DiskFull as error:
             then = f"'spume resume {place.path}'" if place.manifest.exists() else "run the scene again"
             raise DiskFull(f"{error}; what is there stays good: make room, then {then}") from error
         finally:
             display.end()
+
+
+def _how_to_go_on(place: RunFolder) -> str:
+    """What is left of a run that was stopped."""
+    if place.checkpoint.exists():
+        return f"the last checkpoint is good: go on with 'spume resume {place.path}'"
+    if place.manifest.exists():
+        return f"there is no checkpoint yet: 'spume resume {place.path}' begins again"
+    return "nothing is on disk yet: run the scene again"
+
+
+def _as_on_disk(place: RunFolder) -> Outcome:
+    """The outcome of a run that was stopped in the middle of a step, which the last checkpoint knows nothing of."""
+    if not place.manifest.exists():
+        return Outcome("interrupted", place.path, 0, 0.0)
+    frames = Manifest.read(place.manifest).frames
+    return Outcome("interrupted", place.path, len(frames), frames[-1]["time"] if frames else 0.0)
 
 
 def use_threads(threads: int | None) -> None:
