@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from spume.dryfoam import Foam
-from spume.dryfoam.network import Boundary
+from spume.dryfoam.network.half_edges import Boundary
 
 PAPER_SECONDS = {10_000: 39.5, 11: 0.084}
 """[DryFoam] figure 5: cells and seconds of the first and the last frame, one core of 2 GHz"""

@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import spume
-from spume.look.drawing import PictureOptions, make_drawer
+from spume.look.pictures.drawing import PictureOptions, make_drawer
 from spume.run.loop import start_run
 
 scene = spume.load_scene("colliding-discs", ["grid.cell=0.01"])

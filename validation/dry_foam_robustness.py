@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from spume.dryfoam import Foam
-from spume.dryfoam.network import Boundary
-from spume.dryfoam.report import Options
+from spume.dryfoam.equilibrium.report import Options
+from spume.dryfoam.network.half_edges import Boundary
 from spume.errors import SpumeError
 
 SMALLEST, LARGEST = 50, 2000

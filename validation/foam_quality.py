@@ -7,7 +7,7 @@ import numpy as np
 
 from spume import Run, Scene, load_scene, open_run
 from spume.errors import CacheError, MissingExtra
-from spume.look.surface import enclosed_volume, point_radius, skin
+from spume.look.surface.skin import enclosed_volume, point_radius, skin
 from spume.run.loop import start_run
 from spume.run.progress import Silent
 from spume.scene.continuum_foam import ContinuumFoamScene

@@ -114,8 +114,8 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Tell what is in a run's folder: the diagnostics of every frame."""
-    from spume.run.info import describe_frame, describe_run, frame_lines, run_lines
-    from spume.run.reader import open_run
+    from spume.frames.info import describe_frame, describe_run, frame_lines, run_lines
+    from spume.frames.reader import open_run
 
     opened = open_run(folder)
     if frame is not None and not 0 <= frame < len(opened):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from spume.dryfoam.arcs import SERIES, arc_factors, film_energy
+from spume.dryfoam.network.arcs import SERIES, arc_factors, film_energy
 
 ANGLES = [-2.9, -1.6, -math.pi / 2, -0.31, -0.29, -1e-3, -1e-9, 0.0, 1e-12, 0.2, SERIES, 1.0, math.pi / 2, 2.0, 3.0]
 

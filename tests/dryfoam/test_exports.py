@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from spume.dryfoam import Foam
-from spume.dryfoam.deformation import deformation_of
 from spume.dryfoam.drawing import cell_outlines
+from spume.dryfoam.dynamics.deformation import deformation_of
 from spume.dryfoam.export import save_svg, save_vtk
 from spume.dryfoam.statistics import aboav_weaire, second_moment, summary
 

@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from spume.dryfoam import Foam, coarsening, equilibrium
-from spume.dryfoam.coarsening import remove_cells
-from spume.dryfoam.geometry import reversed_vertices
-from spume.dryfoam.network import validate
-from spume.dryfoam.newton import Newton
-from spume.dryfoam.report import Events, Options
-from spume.dryfoam.rescue import put_back
-from spume.dryfoam.settling import MOST_FLIPS, settle
-from spume.dryfoam.topology import flip_film
+from spume.dryfoam import Foam
+from spume.dryfoam.dynamics import coarsening
+from spume.dryfoam.dynamics.coarsening import remove_cells
+from spume.dryfoam.equilibrium import search
+from spume.dryfoam.equilibrium.newton import Newton
+from spume.dryfoam.equilibrium.report import Events, Options
+from spume.dryfoam.equilibrium.rescue import put_back
+from spume.dryfoam.equilibrium.short_films import MOST_FLIPS, settle
+from spume.dryfoam.network.geometry import reversed_vertices
+from spume.dryfoam.network.half_edges import validate
+from spume.dryfoam.network.topology import flip_film
 from spume.errors import RunFailed, SceneError
 
 
@@ -72,18 +74,18 @@ def test_cycles_are_counted_and_said():
 def test_gauss_seidel_helps_where_newton_fails_and_this_is_said(monkeypatch):
     foam, straight = (Foam.voronoi(20, "free", seed=4, seeds="poisson-disk") for _ in range(2))
     straight.equilibrate()
-    calls, iterate = [], equilibrium._iterate
+    calls, iterate = [], search._iterate
 
     def failing(*given):
         calls.append(given)
-        if len(calls) <= len(equilibrium.CAUTIONS):
+        if len(calls) <= 2 * len(search.CAUTIONS):  # straight, then in stages
             raise RunFailed("made to fail")
         return iterate(*given)
 
-    monkeypatch.setattr(equilibrium, "_iterate", failing)
+    monkeypatch.setattr(search, "_iterate", failing)
     report = foam.equilibrate()
     assert report.fallbacks == 1
-    assert report.restarts == len(equilibrium.CAUTIONS)
+    assert report.restarts == len(search.CAUTIONS)
     assert foam.happened.fallbacks == 1
     assert "Gauss-Seidel" in foam.notices[0]
     # both stop at a residual of 1e-9, and the energy is stationary
@@ -129,8 +131,8 @@ def test_a_spot_that_runs_away_is_tried_again_by_itself(monkeypatch):
     straight.equilibrate()
     step, cautions = Newton.step, []
 
-    def throwing(self, residual):
-        flips = step(self, residual)
+    def throwing(self, residual, kind):
+        flips = step(self, residual, kind)
         cautions.append(self.caution.copy())
         if self.caution[0] == 1.0:
             self.network.positions[0] += 1e4
@@ -140,7 +142,7 @@ def test_a_spot_that_runs_away_is_tried_again_by_itself(monkeypatch):
     report = foam.equilibrate()
     assert report.restarts == 1
     assert report.flips == straight.flips  # those that were undone do not count
-    assert cautions[-1][0] == equilibrium.CAUTION_STEP
+    assert cautions[-1][0] == search.CAUTION_STEP
     # five rings hold 91 of the 400 cells
     assert 0.1 < np.mean(cautions[-1] > 1.0) < 0.4
     # both stop at a residual of 1e-9, and the energy is stationary
@@ -213,7 +215,7 @@ def test_checks_at_events_notice_a_broken_network(monkeypatch):
     foam = Foam.voronoi(40, "periodic", seed=2)
     foam.options = Options(checks="events")
 
-    def broken(self, residual):
+    def broken(self, residual, kind):
         self.network.next[3] = self.network.next[5]
         return 1
 

@@ -5,13 +5,13 @@ import pytest
 from scipy.sparse.linalg import splu
 
 from spume.dryfoam import Foam
-from spume.dryfoam.coarsening import remove_cells
-from spume.dryfoam.equilibrium import _Errors, _Search
-from spume.dryfoam.linear import _elimination
-from spume.dryfoam.newton import Newton
-from spume.dryfoam.region import Region
-from spume.dryfoam.report import Options, Report
-from spume.dryfoam.system import NewtonSystem, Residual
+from spume.dryfoam.dynamics.coarsening import remove_cells
+from spume.dryfoam.equilibrium.linear_solver import _elimination
+from spume.dryfoam.equilibrium.newton import Newton
+from spume.dryfoam.equilibrium.region import Region
+from spume.dryfoam.equilibrium.report import Options, Report
+from spume.dryfoam.equilibrium.search import _Errors, _Search
+from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
 
 
 @pytest.mark.parametrize("boundary", ["periodic", "free"])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from spume.dryfoam import Foam
-from spume.dryfoam.geometry import angles, cell_areas, energy, film_lengths
-from spume.dryfoam.region import Region
-from spume.dryfoam.system import NewtonSystem, Residual
+from spume.dryfoam.equilibrium.region import Region
+from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
+from spume.dryfoam.network.geometry import angles, cell_areas, energy, film_lengths
 
 TENSION = 1.7
 

@@ -6,12 +6,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from spume.dryfoam import Foam
-from spume.dryfoam.curve import along_curve
-from spume.dryfoam.geometry import cell_areas
-from spume.dryfoam.network import compact, validate
-from spume.dryfoam.seeding import APART, poisson_disk_seeds
-from spume.dryfoam.start import periodic_voronoi
-from spume.dryfoam.topology import flip_film, remove_cell
+from spume.dryfoam.network.geometry import cell_areas
+from spume.dryfoam.network.half_edges import compact, validate
+from spume.dryfoam.network.numbering import along_curve
+from spume.dryfoam.network.seeds import APART, poisson_disk_seeds
+from spume.dryfoam.network.topology import flip_film, remove_cell
+from spume.dryfoam.network.voronoi import periodic_voronoi
 from spume.errors import SceneError
 
 MOVES = st.lists(st.tuples(st.booleans(), st.integers(0, 10_000)), max_size=60)

@@ -10,7 +10,7 @@ from alembic3d import Abc, AbcGeom
 
 from spume.export.alembic import write_alembic
 from spume.export.contents import contents
-from spume.run.reader import open_run
+from spume.frames.reader import open_run
 
 SINGLE = np.finfo(np.float32).eps
 

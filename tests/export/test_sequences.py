@@ -8,7 +8,7 @@ import pytest
 from spume.errors import SceneError
 from spume.export.contents import contents
 from spume.export.sequence import write_frame
-from spume.run.reader import open_run
+from spume.frames.reader import open_run
 
 trimesh = pytest.importorskip("trimesh", reason="needs the package trimesh (extra 'geometry')")
 

@@ -10,7 +10,7 @@ from pxr import Usd, UsdGeom, UsdShade
 
 from spume.export.contents import contents
 from spume.export.usd import write_usd
-from spume.run.reader import open_run
+from spume.frames.reader import open_run
 
 SINGLE = np.finfo(np.float32).eps
 """USD keeps points in single precision: values come back to half a unit of the last place."""

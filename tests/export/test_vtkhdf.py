@@ -7,7 +7,7 @@ import pytest
 
 from spume.export.contents import contents
 from spume.export.vtkhdf import write_vtkhdf
-from spume.run.reader import open_run
+from spume.frames.reader import open_run
 
 pytest.importorskip("h5py", reason="needs the extra 'export' (h5py)")
 pyvista = pytest.importorskip("pyvista", reason="needs the extra 'look' (vtk's reader)")

@@ -144,7 +144,7 @@ CASES = {
     "two shapes": ("radius = 0.1 } }", "radius = 0.1 }, box = {} }", "body.0.shape", "exactly one key"),
     "radius negative": ("radius = 0.1", "radius = -0.1", "body.0.shape.sphere.radius", "greater than 0"),
     "radius misspelt": ("radius = 0.1", "raduis = 0.1", "body.0.shape.sphere.raduis", "did you mean 'radius'"),
-    "plane shape in space": ("{ sphere =", "{ circle =", "body.0.shape", "'circle' belongs into a 2D scene"),
+    "plane shape in space": ("{ sphere =", "{ circle =", "body.0.shape", "'circle' belongs in a 2D scene"),
     "plane vector in a shape": (
         "center = [0.0, 0.5, 0.0]",
         "center = [0.0, 0.5]",
@@ -155,7 +155,7 @@ CASES = {
         "{ sphere = { center = [0.0, 0.5, 0.0], radius = 0.1 } }",
         "{ half_space = { point = [0, 0, 0], normal = [0, 1, 0] } }",
         "body.0.shape",
-        "has no end",
+        "is unbounded",
     ),
     "body of no volume": (
         "{ sphere = { center = [0.0, 0.5, 0.0], radius = 0.1 } }",

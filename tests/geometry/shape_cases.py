@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter
 
-from spume.geometry.shapes import Shape, ShapePart
+from spume.geometry.shapes import Shape, ShapeModel
 
 Inside = Callable[[np.ndarray], np.ndarray]
 Surface = Callable[[np.random.Generator, int], np.ndarray]
 
 
-def read(table: dict[str, Any]) -> ShapePart:
+def read(table: dict[str, Any]) -> ShapeModel:
     return TypeAdapter(Shape).validate_python(table)
 
 
@@ -33,7 +33,7 @@ class Case:
     """An upper bound of area [m²] (length [m] in 2D) divided by the least relative density of the random points."""
 
     @property
-    def shape(self) -> ShapePart:
+    def shape(self) -> ShapeModel:
         return read(self.table)
 
 

@@ -10,20 +10,19 @@ from shape_cases import COMBINED, directions, read
 
 from spume.errors import SceneError
 from spume.geometry.motion import pose
-from spume.geometry.motion_models import Keyframes, Oscillate, Turn, Velocity
-from spume.geometry.obstacle import (
+from spume.geometry.motion.models import Keyframes, Oscillate, Turn, Velocity
+from spume.geometry.obstacles.collision import (
     SEPARATE,
     SLIP,
     STICK,
-    Obstacle,
-    ObstacleSet,
     collide,
     obstacle_distance_and_normal,
     obstacle_velocity,
     resolve,
 )
-from spume.geometry.program import distances
-from spume.geometry.shapes import compile_shape
+from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
 
 numbers = st.floats(-10, 10)
 vectors = st.tuples(numbers, numbers, numbers)

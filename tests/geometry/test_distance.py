@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from scipy.spatial import cKDTree
 from shape_cases import BY_NAME, CASES, PRIMITIVES, A, B, Case, norm, read
 
-from spume.geometry.codes import join
-from spume.geometry.extent import bounds
-from spume.geometry.program import distance, distance_and_gradient, distances, distances_and_gradients
-from spume.geometry.shapes import compile_shape
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distance, distance_and_gradient, distances, distances_and_gradients
+from spume.geometry.sdf.operations import join
+from spume.geometry.shapes.extent import bounds
 
 EXACT = [case for case in PRIMITIVES if case.surface is not None]
 

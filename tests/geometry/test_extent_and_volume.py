@@ -7,9 +7,10 @@ import pytest
 from shape_cases import CASES, COMBINED, A, B, read
 
 from spume.errors import SceneError
-from spume.geometry.measure import _by_tree
-from spume.geometry.program import distances
-from spume.geometry.shapes import bounds, compile_shape, volume
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.volume import _by_tree, volume
 
 BOUNDED = [case for case in CASES if not case.name.startswith("half")]
 
@@ -111,7 +112,7 @@ def test_volume_of_a_combination_agrees_with_random_places(case):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"half_space": {"point": [0, 0, 0], "normal": [0, 1, 0]}}, "has no end"),
+        ({"half_space": {"point": [0, 0, 0], "normal": [0, 1, 0]}}, "is unbounded"),
         ({"difference": {"of": A, "minus": [{"scale": {"shape": A, "factor": 2}}]}}, "has no volume"),
         (
             {"intersection": {"of": [A, {"translate": {"shape": A, "by": [3, 0, 0]}}]}},

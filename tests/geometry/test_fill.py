@@ -10,9 +10,10 @@ from scipy.spatial import cKDTree
 from shape_cases import BY_NAME, A, read
 
 from spume.errors import SceneError
-from spume.geometry.fill import fill
-from spume.geometry.program import distances
-from spume.geometry.shapes import compile_shape, volume
+from spume.geometry.filling.fill import fill
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+from spume.geometry.shapes.volume import volume
 
 FILLED = {
     "sphere": 0.08,
@@ -133,7 +134,7 @@ def test_a_shape_too_thin_for_the_cell_is_an_error_that_says_which_cell_would_do
 @pytest.mark.parametrize(
     ("table", "options", "sentence"),
     [
-        ({"half_space": {"point": [0, 0, 0], "normal": [0, 1, 0]}}, {}, "the shape 'half_space' has no end"),
+        ({"half_space": {"point": [0, 0, 0], "normal": [0, 1, 0]}}, {}, "the shape 'half_space' is unbounded"),
         (A, {"cell": 0.0}, "cell > 0"),
         (A, {"cell": math.nan}, "cell > 0"),
         (A, {"points_per_axis": 0}, "points_per_axis ≥ 1"),

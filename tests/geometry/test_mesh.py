@@ -7,10 +7,12 @@ import pytest
 from shape_cases import norm, read
 
 from spume.errors import MissingExtra, SceneError
-from spume.geometry import mesh as mesh_module
-from spume.geometry.fill import fill
-from spume.geometry.program import distances, distances_and_gradients
-from spume.geometry.shapes import bounds, compile_shape, volume
+from spume.geometry.filling.fill import fill
+from spume.geometry.sdf import mesh_samples as mesh_module
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances, distances_and_gradients
+from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.volume import volume
 
 trimesh = pytest.importorskip("trimesh")
 pytest.importorskip("igl")

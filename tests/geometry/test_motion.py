@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
 from spume.errors import SceneError
-from spume.geometry.motion import Motion, Track, pose
+from spume.geometry.motion import KeyframedVector, Motion, pose
 
 MOTION = TypeAdapter(Motion)
 KEYS = {
@@ -135,7 +135,7 @@ def test_linear_keyframes_turn_a_full_turn_when_told_to():
 def test_smooth_track_never_leaves_the_range_of_its_neighbours(steps, fraction):
     times = np.cumsum([gap for gap, _ in steps])
     values = [value for _, value in steps]
-    track = Track(times, [[value] for value in values], "smooth")
+    track = KeyframedVector(times, [[value] for value in values], "smooth")
     t = times[0] + fraction * (times[-1] - times[0])
     k = min(int(np.searchsorted(times, t, side="right")) - 1, len(times) - 2)
     low, high = sorted(values[k : k + 2])

@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from shape_cases import ball, in_box, norm, read, rotated
 
 from spume.errors import SceneError
-from spume.geometry.program import distances
-from spume.geometry.shapes import bounds, compile_shape
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+from spume.geometry.shapes.extent import bounds
 
 place = st.tuples(*[st.sampled_from([-0.4, -0.1, 0.0, 0.25, 0.5])] * 3)
 length = st.sampled_from([0.15, 0.3, 0.6])

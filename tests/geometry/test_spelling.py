@@ -9,7 +9,8 @@ from shape_cases import CASES, STAR, A, read
 
 from spume.errors import SceneError
 from spume.geometry.motion import MOTIONS, Motion
-from spume.geometry.shapes import SHAPES, Box, Shape, Sphere, compile_shape
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.shapes import SHAPES, Box, Shape, Sphere
 
 
 class Body(BaseModel):
@@ -130,7 +131,7 @@ def test_a_malformed_shape_is_refused_with_its_place_and_one_sentence(table, whe
 @pytest.mark.parametrize(
     ("dimension", "table", "sentence"),
     [
-        (2, A, "the shape 'sphere' belongs into a 3D scene, and this one is 2D; use 'circle'"),
+        (2, A, "the shape 'sphere' belongs in a 3D scene, and this one is 2D; use 'circle'"),
         (3, {"circle": {"center": [0, 0], "radius": 1}}, "use 'sphere or cylinder'"),
         (
             3,

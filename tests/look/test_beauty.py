@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spume.look.drawing import PictureOptions, make_drawer
-from spume.run.reader import open_run
+from spume.frames.reader import open_run
+from spume.look.pictures.drawing import PictureOptions, make_drawer
 
 for package, extra in (("mitsuba", "render"), ("pyvista", "look"), ("pysplashsurf", "look")):
     pytest.importorskip(package, reason=f"needs the extra '{extra}'")
@@ -15,8 +15,8 @@ for package, extra in (("mitsuba", "render"), ("pyvista", "look"), ("pysplashsur
 
 def test_a_foam_that_scatters_light_is_brighter_than_a_dark_solid(solid_run: Path) -> None:
     """Balls once of a white scattering medium, once nearly black and solid: the medium sends more light back."""
-    from spume.look.beauty import BeautyDrawer
-    from spume.look.palette import Appearance
+    from spume.look.appearance import Appearance
+    from spume.look.pictures.beauty import BeautyDrawer
 
     options = PictureOptions(width=96, height=64, quality="preview", engine="beauty", samples=8)
     drawer = make_drawer(open_run(solid_run), options)

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("pyvista")
 
 from spume.look.obstacles import solid_mesh, solids
-from spume.look.surface import enclosed_volume
+from spume.look.surface.skin import enclosed_volume
 from spume.scene.common import Scene
 
 UP = np.array([0.0, 1.0, 0.0])

@@ -28,7 +28,7 @@ def browser(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture(scope="module")
 def page(solid_run: Path, plane_run: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    from spume.look.page import write_page
+    from spume.look.viewer.page import write_page
 
     file = tmp_path_factory.mktemp("page") / "runs.html"
     write_page([solid_run, plane_run], file)
@@ -45,7 +45,7 @@ def test_packed_places_come_back_within_half_a_step() -> None:
     import base64
     import zlib
 
-    from spume.look.page import STEPS, pack
+    from spume.look.viewer.page import STEPS, pack
 
     random = np.random.default_rng(0)
     x = random.normal(size=(50, 3))
@@ -99,7 +99,7 @@ def test_the_served_page_scrubs_and_follows(browser: Browser, tmp_path: Path) ->
     pytest.importorskip("viser", reason="needs the extra 'view'")
     import synthetic_run
 
-    from spume.look.viewer import Viewer
+    from spume.look.viewer.server import Viewer
     from spume.run.manifest import Manifest
 
     folder = synthetic_run.write_run(tmp_path / "going-on", frames=4, complete=False)

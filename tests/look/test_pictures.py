@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from spume.cli import main
-from spume.look.camera import automatic_view
-from spume.look.palette import BACKGROUND, to_linear, to_srgb
+from spume.look.appearance import BACKGROUND, to_linear, to_srgb
+from spume.look.pictures.camera import automatic_view
 
 for package in ("pyvista", "pysplashsurf", "imageio", "imageio_ffmpeg", "matplotlib", "PIL"):
     pytest.importorskip(package, reason="needs the extra 'look'")
@@ -23,7 +23,7 @@ def run(solid_run: Path, tmp_path: Path) -> Path:
 
 
 def load(file: Path) -> np.ndarray:
-    from spume.look.pictures import read_png
+    from spume.look.pictures.stills import read_png
 
     return read_png(file).astype(int)
 

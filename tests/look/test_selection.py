@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spume.errors import CacheError, MissingExtra, SceneError
+from spume.frames.quantities import quantity
+from spume.frames.selection import select_frames, spread
 from spume.look.atomic import whole_file
 from spume.look.extras import require
-from spume.look.quantities import quantity
-from spume.look.selection import select_frames, spread
 from spume.look.work import each_frame
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import synthetic_run
 
-from spume.look.surface import Skin, enclosed_volume, is_watertight, point_radius, skin, without_voids
+from spume.look.surface.skin import Skin, enclosed_volume, is_watertight, point_radius, skin, without_voids
 
 pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
 SPACING = 0.01
@@ -85,7 +85,7 @@ def test_the_radius_follows_the_cell_and_sparser_points() -> None:
 
 
 def test_surface_files_are_made_once_and_report_volumes(solid_run: Path) -> None:
-    from spume.look.surface_files import read_skin, skin_file, surface_frame
+    from spume.look.surface.files import read_skin, skin_file, surface_frame
 
     first = surface_frame(solid_run, 2, "fine", "material")
     assert [report.part for report in first] == ["soft-rubber", "gelatin"]

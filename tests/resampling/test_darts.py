@@ -10,7 +10,7 @@ from spume.foam.resampling import ResamplingSettings, avoid_a_void
 from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.darts import throw_darts
 from spume.foam.resampling.signed_distance import signed_distance
-from spume.geometry.obstacle import ObstacleSet
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes import Cylinder
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from spume.dryfoam.network import Floats, Network
+from spume.dryfoam.network.half_edges import Floats, Network
 
 STEP = np.radians(6.0)
 """Largest turning between two points of a drawn arc [rad]."""
@@ -43,9 +43,10 @@ def half_edge_chords(network: Network) -> Floats:
 
 def cell_outlines(network: Network, step: float = STEP) -> list[Floats]:
     """Closed outline of each cell as points (n, 2) [m], its centre moved into the periodic box."""
-    if network.vertices == 0:
+    if network.is_lone:
         angle = np.arange(0.0, 2.0 * np.pi, step)
-        return [np.sqrt(network.targets[0] / np.pi) * np.stack([np.cos(angle), np.sin(angle)], axis=1)]
+        circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+        return [network.positions[0] + np.sqrt(network.targets[0] / np.pi) * circle]
     chords = half_edge_chords(network)
     outlines = []
     for loop in cell_half_edges(network):

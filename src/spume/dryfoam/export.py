@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from spume.dryfoam.drawing import box_translation, cell_half_edges, cell_outlines, half_edge_chords
-from spume.dryfoam.network import Network
+from spume.dryfoam.network.half_edges import Network
 
 
 def _cell_path(network: Network, loop: list[int], chords: np.ndarray) -> str:
@@ -36,8 +36,9 @@ def save_svg(network: Network, path: str | Path) -> None:
         f'viewBox="{low[0] - width:.9g} {-high[1] - width:.9g} {span[0] + 2 * width:.9g} {span[1] + 2 * width:.9g}">',
         f'<g fill="white" stroke="black" stroke-width="{width:.4g}" stroke-linejoin="round">',
     ]
-    if network.vertices == 0:
-        lines.append(f'<circle cx="0" cy="0" r="{np.sqrt(network.targets[0] / np.pi):.9g}"/>')
+    if network.is_lone:
+        x, y = network.positions[0]
+        lines.append(f'<circle cx="{x:.9g}" cy="{-y:.9g}" r="{np.sqrt(network.targets[0] / np.pi):.9g}"/>')
     else:
         chords = half_edge_chords(network)
         for f, loop in enumerate(cell_half_edges(network)):
@@ -60,7 +61,7 @@ def save_vtk(network: Network, path: str | Path) -> None:
         lines.append(f"{count} " + " ".join(str(begin + k) for k in range(count)))
         begin += count
     lines.append(f"CELL_DATA {len(counts)}")
-    sides = network.sides() if network.vertices else np.zeros(1, dtype=np.int64)
+    sides = network.sides()
     for name, kind, values in (
         ("pressure", "double", network.pressures),
         ("area", "double", network.targets),

@@ -6,14 +6,16 @@ from typing import Literal
 
 import numpy as np
 
-from spume.dryfoam import geometry, seeding, start
-from spume.dryfoam.coarsening import Coarsening, Scheme, lone_bubble, remove_cells, step, unit_step
-from spume.dryfoam.deformation import Deformation, deform
-from spume.dryfoam.equilibrium import equilibrate
-from spume.dryfoam.gauss_seidel import equilibrate_by_blocks
-from spume.dryfoam.network import Boundary, Floats, Integers, Network, validate
-from spume.dryfoam.polygons import network_of_polygons
-from spume.dryfoam.report import Events, Options, Report
+from spume.dryfoam.dynamics.coarsening import Coarsening, Scheme, lone_bubble, remove_cells, step, unit_step
+from spume.dryfoam.dynamics.deformation import Deformation, deform
+from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
+from spume.dryfoam.equilibrium.report import Events, Options, Report
+from spume.dryfoam.equilibrium.search import equilibrate
+from spume.dryfoam.equilibrium.stability import Stability, stability
+from spume.dryfoam.network import geometry, voronoi
+from spume.dryfoam.network import seeds as seeding
+from spume.dryfoam.network.half_edges import Boundary, Floats, Integers, Network, validate
+from spume.dryfoam.network.polygons import network_of_polygons
 from spume.errors import SceneError
 
 Seeds = Literal["random", "poisson-disk", "hexagonal"]
@@ -24,6 +26,12 @@ def _positive(name: str, value: float) -> float:
     if not (np.isfinite(value) and value > 0):
         raise SceneError(f"{name} must be a positive number, found {value}")
     return float(value)
+
+
+def _whole(name: str, value: int, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise SceneError(f"{name} must be a whole number, at least {least}, found {value!r}")
+    return int(value)
 
 
 class Foam:
@@ -77,9 +85,9 @@ class Foam:
         generator = np.random.default_rng(seed)
         if boundary == "periodic":
             side = np.sqrt(cells * cell_area)
-            network = start.periodic_voronoi(_unit_seeds(cells, seeds, generator), side * np.eye(2))
+            network = voronoi.periodic_voronoi(_unit_seeds(cells, seeds, generator), side * np.eye(2))
         elif boundary == "free":
-            network = start.free_voronoi(*seeding.seeds_in_shape(cells, seeds, generator, shape))
+            network = voronoi.free_voronoi(*seeding.seeds_in_shape(cells, seeds, generator, shape))
             scale = np.sqrt(cells * cell_area / network.targets.sum())
             network.positions *= scale
             network.targets *= scale**2
@@ -94,7 +102,7 @@ class Foam:
         """A periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
         width = np.sqrt(2.0 * _positive("the cell area", cell_area) / np.sqrt(3.0))
         lattice = np.diag([columns * width, rows * width * np.sqrt(3.0) / 2.0])
-        return cls(start.periodic_voronoi(seeding.hexagonal_seeds(columns, rows), lattice), T, K)
+        return cls(voronoi.periodic_voronoi(seeding.hexagonal_seeds(columns, rows), lattice), T, K)
 
     @classmethod
     def from_network(
@@ -161,6 +169,18 @@ class Foam:
         return self.network.labels.copy()
 
     @property
+    def centroids(self) -> Floats:
+        """Centre of area of each cell [m], shape (F, 2)."""
+        return geometry.cell_centroids(self.network)
+
+    @property
+    def centroid(self) -> Floats:
+        """Centre of area of a free foam [m], shape (2,)."""
+        if self.boundary != "free":
+            raise SceneError("a periodic foam has no centre")
+        return geometry.centroid(self.network)
+
+    @property
     def film_lengths(self) -> Floats:
         """Arc lengths [m], shape (E,)."""
         return geometry.film_lengths(self.network)
@@ -200,6 +220,19 @@ class Foam:
         self.count(events)
         self.equilibrated = True
         return report
+
+    def stability(self, count: int = 6) -> Stability:
+        """The `count` lowest eigenvalues [N/m] of the energy's second derivative at fixed areas, with their modes.
+
+        Rigid motions are left out. A minimum of the energy has no negative eigenvalue; `equilibrate` leaves saddle
+        points by itself. See `equilibrium.stability` for the unknowns.
+        """
+        _whole("the number of modes", count, 1)
+        if self.network.is_lone:
+            raise SceneError("a lone bubble has no modes: it is a circle without vertices")
+        if not self.equilibrated:
+            self.equilibrate()
+        return stability(self.network, self.T, count)
 
     def count(self, events: Events) -> None:
         """Add `events`, which end now, to what has happened, and note what a user should know."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.dryfoam.equilibrium.report import Events
 from spume.dryfoam.foam import Foam
-from spume.dryfoam.network import Network
-from spume.dryfoam.report import Events
+from spume.dryfoam.network.half_edges import Network
 from spume.dryfoam.statistics import summary
 from spume.fields import Field
 from spume.run.method import Estimate, Progress
@@ -161,8 +161,8 @@ class DryFoamMethod:
 
 
 def _signed_distance(shape: Any) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
-    from spume.geometry.program import distances
-    from spume.geometry.shapes import compile_shape
+    from spume.geometry.sdf.compiler import compile_shape
+    from spume.geometry.sdf.evaluation import distances
 
     program = compile_shape(shape, 2)
     return lambda points: distances(program, points)

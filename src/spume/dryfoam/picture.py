@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from spume.dryfoam.deformation import Deformation, deformation_of
 from spume.dryfoam.drawing import cell_outlines
-from spume.dryfoam.network import Floats, Network
+from spume.dryfoam.dynamics.deformation import Deformation, deformation_of
+from spume.dryfoam.network.half_edges import Floats, Network
 from spume.dryfoam.statistics import aboav_weaire, second_moment, side_distribution
 from spume.errors import MissingExtra, SceneError
 
@@ -164,7 +164,7 @@ def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: s
 def save_pages(folder: str | Path, out: str | Path | None = None) -> list[Path]:
     """Writes the pages of a finished run into `out` (its own folder when None): statistics of its bubbles, and, when
     it was deformed, stress against strain. Returns their files."""
-    from spume.run.reader import open_run
+    from spume.frames.reader import open_run
 
     run = open_run(Path(folder))
     target = Path(out) if out is not None else run.path

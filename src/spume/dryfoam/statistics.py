@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from spume.dryfoam.geometry import angles, film_lengths
-from spume.dryfoam.network import Floats, Integers, Network
+from spume.dryfoam.network.geometry import angles, film_lengths
+from spume.dryfoam.network.half_edges import Floats, Integers, Network
 
 if TYPE_CHECKING:
     from spume.dryfoam.foam import Foam
@@ -42,7 +42,7 @@ def summary(foam: "Foam") -> dict[str, Any]:
     network = foam.network
     counts = asdict(foam.happened)
     del counts["duration"]
-    if network.vertices == 0:
+    if network.is_lone:
         return {
             "cells": 1, "energy": foam.energy, "mean_area": float(network.targets[0]), "mu2": 0.0, **counts,
         }  # fmt: skip

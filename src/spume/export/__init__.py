@@ -1,1 +1,1 @@
-
+"""Runs for other programs: one file per format."""

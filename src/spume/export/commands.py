@@ -37,9 +37,9 @@ def export(
 ) -> None:
     """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic."""
     from spume.export.contents import contents, default_file
-    from spume.look.selection import select_frames
+    from spume.frames.reader import open_run
+    from spume.frames.selection import select_frames
     from spume.look.work import cores, each_frame
-    from spume.run.reader import open_run
 
     run = open_run(folder)
     numbers = select_frames(frames, len(run))

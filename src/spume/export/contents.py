@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.look.camera import up_axis
-from spume.look.framing import point_bounds
-from spume.look.obstacles import Mesh, Solid, ground_height, solid_mesh, solids
-from spume.look.palette import Appearance, appearances
-from spume.look.quantities import quantity, spatial
-from spume.look.surface import Skin
-from spume.look.surface_files import make_skin, read_skin
+from spume.frames.extent import point_bounds
+from spume.frames.quantities import quantity, spatial
+from spume.frames.reader import Frame, Run, open_run
+from spume.look.appearance import Appearance, appearances
+from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids
+from spume.look.pictures.camera import up_axis
+from spume.look.surface.files import make_skin, read_skin
+from spume.look.surface.skin import Skin
 from spume.run.folder import RunFolder
-from spume.run.reader import Frame, Run, open_run
 
 What = Literal["points", "surface"]
 FORMAT = 1
@@ -94,7 +94,7 @@ class Contents:
         cell = float(getattr(self.run.scene, "grid").cell)  # noqa: B009
         return make_skin(frame, np.ones(len(frame["x"]), dtype=bool), cell, "fine", self.fields or ())
 
-    def obstacles(self) -> Iterator[tuple[Solid, Mesh]]:
+    def obstacles(self) -> Iterator[tuple[Solid, TriangleMesh]]:
         """The solids in the way, in their own frames; none for runs in the plane."""
         scene: Any = self.run.scene
         if getattr(scene, "dimension", 3) == 3 and hasattr(scene, "obstacle"):
@@ -132,7 +132,7 @@ def contents(run: Run, numbers: list[int], what: What, fields: str | None) -> Co
     if "x" not in run[numbers[0]]:
         raise SceneError(f"'{run.path}' is a run of the method '{run.method}', which has no points to export")
     if what == "surface":
-        from spume.look.surface_files import cell_size
+        from spume.look.surface.files import cell_size
 
         cell_size(run)
     names = None if fields is None else tuple(name.strip() for name in fields.split(",") if name.strip())

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.export.contents import Contents
+from spume.frames.quantities import SYMMETRIC
 from spume.look.atomic import whole_file
-from spume.look.quantities import SYMMETRIC
 
 TYPES = {"f": "float", "d": "double", "i": "int", "B": "uchar", "b": "char", "h": "short", "H": "ushort", "I": "uint"}
 """PLY's names of NumPy's types."""

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.export.contents import Contents, identifier
+from spume.look.appearance import GROUND, Appearance, obstacle_appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
-from spume.look.palette import GROUND, Appearance, obstacle_appearance
 from spume.look.work import cores, each_frame
 
 Layout = Literal["auto", "single", "clips"]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.foam.resampling import ResamplingSettings
+from spume.materials.herschel_bulkley import TearingParameters
 from spume.materials.law import Parameters
 
 WEAK = Field("weak", (), 0, "1", "nearest", dtype="uint8", description="1 where the material is torn")
@@ -45,15 +46,12 @@ class Foam:
     resampling_settings: ResamplingSettings = field(init=False)
 
     def __post_init__(self) -> None:
-        self.tear_threshold = self._of_materials("tear_threshold", self.tearing.enabled)
-        self.recovery_time = self._of_materials("recovery_time", self.recovery.enabled)
+        thresholds = [p.tear_threshold if isinstance(p, TearingParameters) else None for p in self.materials]
+        times = [p.recovery_time if isinstance(p, TearingParameters) else None for p in self.materials]
+        self.tear_threshold = _or_never(thresholds, self.tearing.enabled)
+        self.recovery_time = _or_never(times, self.recovery.enabled)
         table = self.resampling
         self.resampling_settings = ResamplingSettings(table.coverage, table.depth, table.merge_distance)
-
-    def _of_materials(self, parameter: str, enabled: bool) -> NDArray[np.float64]:
-        """A parameter of each material, infinite where it has none."""
-        values = [getattr(parameters, parameter, None) if enabled else None for parameters in self.materials]
-        return np.array([math.inf if value is None else value for value in values])
 
     @property
     def tears(self) -> bool:
@@ -77,6 +75,11 @@ class Foam:
     def totals(self) -> dict[str, Any]:
         """What was counted since the start."""
         return {name: getattr(self, name) for name in _TOTALS}
+
+
+def _or_never(values: list[float | None], enabled: bool) -> NDArray[np.float64]:
+    """The values, infinite where there is none or the stage is off."""
+    return np.array([math.inf if value is None or not enabled else value for value in values])
 
 
 _TOTALS = ("mass_removed", "points_removed", "points_inserted", "pairs_merged", "degenerate_averages")

@@ -1,1 +1,1 @@
-
+"""What is seen of runs: surfaces, pictures, films, plots, viewers."""

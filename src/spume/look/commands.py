@@ -38,11 +38,11 @@ def surface(
     again: Again = False,
 ) -> int:
     """Make a closed mesh around the points of every frame, and compare its volume with theirs."""
+    from spume.frames.reader import open_run
+    from spume.frames.selection import select_frames
     from spume.look.extras import require
-    from spume.look.selection import select_frames
-    from spume.look.surface_files import cell_size, surface_frame
+    from spume.look.surface.files import cell_size, surface_frame
     from spume.look.work import each_frame
-    from spume.run.reader import open_run
 
     run = open_run(folder)
     cell_size(run)
@@ -94,10 +94,10 @@ def render(
     again: Again = False,
 ) -> None:
     """Draw the frames of a run, and make a film and a contact sheet of them."""
-    from spume.look.drawing import PictureOptions
-    from spume.look.pictures import contact_sheet, draw_stills, film
-    from spume.look.selection import select_frames
-    from spume.run.reader import open_run
+    from spume.frames.reader import open_run
+    from spume.frames.selection import select_frames
+    from spume.look.pictures.drawing import PictureOptions
+    from spume.look.pictures.stills import contact_sheet, draw_stills, film
 
     width, height = _numbers(size, "x", "--size", "1280x720", int)
     options = PictureOptions(
@@ -156,13 +156,13 @@ def view(
 ) -> None:
     """Show runs in the browser: play, scrub, colour by a field; follows a run that is still going on."""
     if export is not None:
-        from spume.look.page import write_page
+        from spume.look.viewer.page import write_page
         from spume.run.storage import readable_size
 
         size = write_page(folders, export, frames, ("points", "surface") if show == "both" else (show,))
         print(f"{export}, {readable_size(size)}")
         return
-    from spume.look.viewer import Viewer
+    from spume.look.viewer.server import Viewer
 
     viewer = Viewer(folders, host, port)
     print(f"{viewer.address} (Ctrl-C ends it)", flush=True)
@@ -177,9 +177,9 @@ def plot(
     frames: Frames = None,
 ) -> None:
     """Plot the energy, momentum, volume, points and time per stage of a run."""
+    from spume.frames.reader import open_run
+    from spume.frames.selection import select_frames
     from spume.look.plot import plot_run
-    from spume.look.selection import select_frames
-    from spume.run.reader import open_run
 
     run = open_run(folder)
     file = out or run.path / "plot.png"

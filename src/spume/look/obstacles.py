@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.codes import ShapeProgram
-from spume.geometry.combined_shapes import Repeat, Translate, Union
 from spume.geometry.motion import pose
-from spume.geometry.primitive_shapes import HalfPlane, HalfSpace
-from spume.geometry.program import distances, distances_and_gradients
-from spume.geometry.shapes import bounds, compile_shape
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances, distances_and_gradients
+from spume.geometry.sdf.operations import ShapeProgram
+from spume.geometry.shapes.combinations import Repeat, Translate, Union
+from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
 from spume.look.extras import require
 
 Floats = NDArray[np.float64]
@@ -22,7 +23,7 @@ WIDE = 4.0
 """An obstacle that is this many times as wide as the surroundings of the points is drawn in part."""
 
 
-class Part(NamedTuple):
+class ObstaclePiece(NamedTuple):
     """A piece of an obstacle, meshed by itself so that small pieces of a wide obstacle are drawn well."""
 
     program: ShapeProgram
@@ -36,7 +37,7 @@ class Solid(NamedTuple):
     name: str
     program: ShapeProgram
     motion: Any
-    parts: tuple[Part, ...]
+    parts: tuple[ObstaclePiece, ...]
     """pieces that together are the obstacle"""
     lower: Floats
     """corner of a box around what is shown [m], shape (3,)"""
@@ -54,7 +55,7 @@ class Solid(NamedTuple):
         return (self.lower + unit * (self.upper - self.lower)) @ R.T + p
 
 
-class Mesh(NamedTuple):
+class TriangleMesh(NamedTuple):
     """Triangles with normals."""
 
     vertices: Floats
@@ -113,7 +114,7 @@ def _pieces(shape: Any) -> Iterator[Any]:
         yield shape
 
 
-def _shown(shape: Any, motion: Any, lower: Floats, upper: Floats) -> Part:
+def _shown(shape: Any, motion: Any, lower: Floats, upper: Floats) -> ObstaclePiece:
     """A shape and the box it is drawn in: all of it, unless it is at rest and far wider than the given box."""
     own_low, own_high = bounds(shape, 3)
     finite = np.isfinite(own_low) & np.isfinite(own_high)
@@ -122,21 +123,21 @@ def _shown(shape: Any, motion: Any, lower: Floats, upper: Floats) -> Part:
     keep_low, keep_high = (near, near) if motion is None else (np.isfinite(own_low), np.isfinite(own_high))
     low = np.where(keep_low, own_low - pad, np.maximum(own_low - pad, lower))
     high = np.where(keep_high, own_high + pad, np.minimum(own_high + pad, upper))
-    return Part(compile_shape(shape, 3), low, high)
+    return ObstaclePiece(compile_shape(shape, 3), low, high)
 
 
-def solid_mesh(solid: Solid) -> Mesh:
+def solid_mesh(solid: Solid) -> TriangleMesh:
     """The surface of an obstacle in its own frame, closed where it is cut off; pieces of it may overlap."""
     meshes = [_part_mesh(part) for part in solid.parts]
     first = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
-    return Mesh(
+    return TriangleMesh(
         np.concatenate([mesh.vertices for mesh in meshes]),
         np.concatenate([mesh.triangles + start for mesh, start in zip(meshes, first)]).astype(np.int32),
         np.concatenate([mesh.normals for mesh in meshes]),
     )
 
 
-def _part_mesh(part: Part) -> Mesh:
+def _part_mesh(part: ObstaclePiece) -> TriangleMesh:
     pyvista = require("pyvista", "drawing obstacles")
     spacing = float(np.max(part.upper - part.lower)) / RESOLUTION
     count = np.ceil((part.upper - part.lower) / spacing).astype(int) + 3
@@ -154,13 +155,13 @@ def _part_mesh(part: Part) -> Mesh:
     return _with_sharp_edges(pyvista, contour, part.program, spacing)
 
 
-def _with_sharp_edges(pyvista: Any, contour: Any, program: ShapeProgram, spacing: float) -> Mesh:
+def _with_sharp_edges(pyvista: Any, contour: Any, program: ShapeProgram, spacing: float) -> TriangleMesh:
     """Vertices next to an edge moved onto it, and normals that differ on both sides of it.
 
     Marching cubes cuts edges off. Two steps along the gradient bring its vertices back to the true surface.
     """
     if contour.n_points == 0:
-        return Mesh(np.empty((0, 3)), np.empty((0, 3), np.int32), np.empty((0, 3)))
+        return TriangleMesh(np.empty((0, 3)), np.empty((0, 3), np.int32), np.empty((0, 3)))
     vertices = np.asarray(contour.points, dtype=np.float64)
     for _ in range(2):
         distance, gradient = distances_and_gradients(program, vertices)
@@ -174,9 +175,9 @@ def _with_sharp_edges(pyvista: Any, contour: Any, program: ShapeProgram, spacing
     _, outward = distances_and_gradients(program, points)
     if np.mean(np.einsum("ij,ij->i", normals, outward)) < 0:
         normals, triangles = -normals, triangles[:, ::-1]
-    return Mesh(points, triangles, normals)
+    return TriangleMesh(points, triangles, normals)
 
 
-def placed(mesh: Mesh, R: Floats, p: Floats) -> Mesh:
+def placed(mesh: TriangleMesh, R: Floats, p: Floats) -> TriangleMesh:
     """The mesh where a motion has brought it."""
-    return Mesh(mesh.vertices @ R.T + p, mesh.triangles, mesh.normals @ R.T)
+    return TriangleMesh(mesh.vertices @ R.T + p, mesh.triangles, mesh.normals @ R.T)

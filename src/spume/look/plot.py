@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from spume.errors import SceneError
+from spume.frames.reader import Run
 from spume.look.atomic import write_whole
 from spume.look.extras import require
-from spume.run.reader import Run
 
 ENERGIES = ("kinetic_energy", "elastic_energy", "gravitational_energy", "dissipated_energy")
 FORMATS = ("png", "svg", "pdf")

@@ -1,10 +1,6 @@
 """Constitutive laws, by name."""
 
-from spume.materials.hencky import HENCKY
-from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
 from spume.materials.law import Law, Parameters
-from spume.materials.neo_hookean import NEO_HOOKEAN
+from spume.materials.registry import LAWS, register_law
 
-LAWS: dict[str, Law] = {law.name: law for law in (NEO_HOOKEAN, HENCKY, HERSCHEL_BULKLEY)}
-
-__all__ = ["LAWS", "Law", "Parameters"]
+__all__ = ["LAWS", "Law", "Parameters", "register_law"]

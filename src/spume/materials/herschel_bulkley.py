@@ -19,7 +19,7 @@ import math
 from pydantic import Field as Describe
 
 from spume.fields import SYMMETRIC_IDENTITY, Field
-from spume.materials.law import Branch, Law
+from spume.materials.law import Branch, Law, Parameters
 from spume.materials.neo_hookean import (
     DEFORMATION,
     NeoHookeanParameters,
@@ -42,19 +42,24 @@ from spume.numerics.tensor3 import (
 )
 
 
-class HerschelBulkleyParameters(NeoHookeanParameters):
+class TearingParameters(Parameters):
+    """When a material tears and how it recovers; `foam` reads them. Its law must keep the fields F and be."""
+
+    tear_threshold: float | None = Describe(
+        default=None, gt=0, description="σT, plasticity ‖dev Cp‖ beyond which a point is torn; none: never [1]"
+    )
+    recovery_time: float | None = Describe(
+        default=None, gt=0, description="ηp, time in which torn connections grow again; none: never [s]"
+    )
+
+
+class HerschelBulkleyParameters(TearingParameters, NeoHookeanParameters):
     """Elastic below the yield stress, flowing by a power law above it."""
 
     yield_stress: float = Describe(ge=0, description="σY, von Mises yield stress in uniaxial tension [Pa]")
     viscosity: float = Describe(ge=0, description="η, consistency of the flow; 0 is perfect plasticity [Pa s^h]")
     flow_index: float = Describe(
         default=1.0, gt=0, description="h, exponent: 1 Bingham, below 1 shear thinning, above 1 shear thickening [1]"
-    )
-    tear_threshold: float | None = Describe(
-        default=None, gt=0, description="σT, plasticity ‖dev Cp‖ beyond which a point is torn; none: never [1]"
-    )
-    recovery_time: float | None = Describe(
-        default=None, gt=0, description="ηp, time in which torn connections grow again; none: never [s]"
     )
 
 

@@ -1,8 +1,7 @@
 """The table of named materials, and the way from a material's tables to its law and parameters."""
 
-import difflib
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import Any
 
 from spume.errors import SceneError
 from spume.materials.law import Law, Parameters
+from spume.suggestions import did_you_mean
 
 REMARKS = ("description", "source")
 """Keys of an entry that are words for people."""
@@ -51,7 +51,7 @@ def _follow(name: str, own: Mapping[str, Mapping[str, Any]], visited: tuple[str,
         return _without_remarks(table[name])
     if name in visited:
         raise SceneError(f"the bases go round in a circle: {_circle(visited[visited.index(name) :])}")
-    raise SceneError(f"there is no material '{name}': {suggestion(name, [*own, *table])}")
+    raise SceneError(f"there is no material '{name}': {did_you_mean(name, [*own, *table])}")
 
 
 def _circle(names: tuple[str, ...]) -> str:
@@ -62,10 +62,3 @@ def _circle(names: tuple[str, ...]) -> str:
 
 def _without_remarks(entry: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in entry.items() if key not in REMARKS}
-
-
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """What a person who wrote `name` may have meant."""
-    names = list(dict.fromkeys(known))
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
-    return f"did you mean '{close[0]}'?" if close else f"known are {', '.join(names)}"

@@ -2,7 +2,7 @@
 
 from numba import prange
 
-from spume.geometry.obstacle import collide
+from spume.geometry.obstacles.collision import collide
 from spume.mpm.transfers import BLOCK
 from spume.numerics.jit import compiled
 

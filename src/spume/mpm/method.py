@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
-from spume.geometry.obstacle import ObstacleSet
-from spume.geometry.primitive_shapes import HalfSpace
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.geometry.shapes.primitives import HalfSpace
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm import health

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import prange
 
-from spume.geometry.obstacle import collide
+from spume.geometry.obstacles.collision import collide
 from spume.numerics.jit import compiled
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.geometry.fill import Filling, fill
-from spume.geometry.program import distances
-from spume.geometry.shapes import bounds, compile_shape
+from spume.geometry.filling.fill import Filling, fill
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+from spume.geometry.shapes.extent import bounds
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.obstacle import ObstacleSet
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm.clearance import Clearances
 from spume.mpm.grid import SparseGrid

@@ -1,1 +1,1 @@
-"""The loop over frames: progress, frames on disk, checkpoints, resuming, stopping; the contract of a method."""
+"""The loop over frames: progress, writing frames, checkpoints, resuming, stopping."""

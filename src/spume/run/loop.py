@@ -20,6 +20,7 @@ from spume.run.progress import Display, Silent
 from spume.run.stopping import StopRequest, stop_on_signals
 from spume.run.storage import DiskFull, plain, read_arrays, read_metadata, verify_arrays, write_arrays
 from spume.scene.common import Scene
+from spume.scene.loading import load_laws_of
 from spume.version import __version__
 
 SECONDS = "seconds"
@@ -76,6 +77,7 @@ def resume_run(folder: str | Path, *, threads: int | None = None, display: Displ
     with _session(place, threads, shown) as stop:
         place.remove_partial_files()
         manifest, checkpoint = _recover(place)
+        load_laws_of(manifest.scene)
         scene = Scene(**manifest.scene)
         if manifest.complete:
             return Outcome("complete", place.path, len(manifest.frames), scene.duration)

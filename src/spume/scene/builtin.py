@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from spume.errors import SceneError
-from spume.scene.problems import nearest
+from spume.suggestions import did_you_mean
 
 LIBRARY = Path(__file__).parent / "library"
 
@@ -20,8 +20,7 @@ def find_scene(name_or_path: str | Path) -> Path:
     names = [file.stem for file in library_files()]
     if path.name in names:
         return LIBRARY / f"{path.name}.toml"
-    hint = nearest(path.name, names)
-    wanted = f"did you mean '{hint}'?" if hint else "'spume scenes' lists them, and a file's name ends in .toml"
+    wanted = did_you_mean(path.name, names, "'spume scenes' lists them, and a file's name ends in .toml")
     raise SceneError(f"there is no built-in scene '{path}': {wanted}")
 
 

@@ -2,23 +2,15 @@
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from spume.scene.problems import Problem, SceneProblems, describe
 from spume.scene.registry import scene_model
+from spume.tables import Table, Vector
 
-Number = Annotated[float, Field(strict=True)]
 Positive = Annotated[float, Field(strict=True, gt=0)]
 NotNegative = Annotated[float, Field(strict=True, ge=0)]
 Count = Annotated[int, Field(strict=True, ge=1)]
-Vector = Annotated[tuple[Number, ...], Field(min_length=2, max_length=3)]
-"""Two components in a 2D scene, three in a 3D one."""
-
-
-class Table(BaseModel):
-    """A table of a scene: unknown keys are errors, and a scene never changes once it is checked."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
 class Camera(Table):

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from spume.scene.common import Count, NotNegative, Positive, Table
+from spume.scene.common import Count, NotNegative, Positive
 from spume.scene.mpm import MpmScene
 from spume.scene.problems import Problem
+from spume.tables import Table
 
 
 class Tearing(Table):

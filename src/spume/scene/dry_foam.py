@@ -6,9 +6,10 @@ from pydantic import Field
 
 from spume.errors import SceneError
 from spume.geometry.shapes import Shape
-from spume.geometry.structure import check_dimension
-from spume.scene.common import Count, NotNegative, Number, Positive, Scene, Table
+from spume.geometry.shapes.parts import check_dimension
+from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.problems import Problem
+from spume.tables import Number, Table
 
 
 class FoamTable(Table):

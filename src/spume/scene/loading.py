@@ -1,6 +1,6 @@
 """From a name or a file to a checked scene."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +25,15 @@ def load_scene(name_or_path: str | Path, overrides: Iterable[str] = (), preset: 
     data = apply_preset(read_scene(file), preset, source)
     try:
         model = scene_model(data.get("method"))
-        data = apply_overrides(data, overrides, model)
-        return Scene(**anchor_files(data, file.parent))
+        data = anchor_files(apply_overrides(data, overrides, model), file.parent)
+        load_laws_of(data)
+        return Scene(**data)
     except SceneProblems as error:
         raise SceneProblems(error.problems, source) from None
 
 
 def anchor_files(data: Any, folder: Path) -> Any:
-    """`data` with the file names of mesh shapes taken relative to the scene's folder."""
+    """`data` with the file names of mesh shapes and laws taken relative to the scene's folder."""
     if isinstance(data, list):
         return [anchor_files(item, folder) for item in data]
     if not isinstance(data, dict):
@@ -41,4 +42,19 @@ def anchor_files(data: Any, folder: Path) -> Any:
     mesh = anchored.get("mesh")
     if isinstance(mesh, dict) and isinstance(mesh.get("file"), str):
         anchored["mesh"] = mesh | {"file": str((folder / mesh["file"]).resolve())}
+    laws = anchored.get("laws")
+    if isinstance(laws, str):
+        anchored["laws"] = str((folder / laws).resolve())
+    elif isinstance(laws, list) and all(isinstance(name, str) for name in laws):
+        anchored["laws"] = [str((folder / name).resolve()) for name in laws]
     return anchored
+
+
+def load_laws_of(data: Mapping[str, Any]) -> None:
+    """Run the files of laws that a scene names, so that its materials can use them."""
+    laws = data.get("laws", ())
+    for name in (laws,) if isinstance(laws, str) else laws:
+        if isinstance(name, str):
+            from spume.materials.registry import load_law_file  # needs Numba, which a scene without laws does not
+
+            load_law_file(name)

@@ -8,9 +8,12 @@ from pydantic_core import CoreSchema
 
 from spume.errors import SceneError
 from spume.materials import LAWS
-from spume.materials.table import REMARKS, Material, complete_entry, suggestion
-from spume.scene.common import Table
+from spume.materials.law import Parameters
+from spume.materials.registry import law_file_is_loaded, unavailable_law
+from spume.materials.table import REMARKS, Material, complete_entry
 from spume.scene.problems import Problem, describe, dotted
+from spume.suggestions import did_you_mean
+from spume.tables import Table
 
 
 class MaterialTable(Table):
@@ -51,10 +54,15 @@ def _table_schema(properties: dict[str, Any], required: list[str]) -> dict[str, 
 
 
 def resolve_materials(
-    tables: Mapping[str, MaterialTable], used: Iterable[tuple[str, str]]
+    tables: Mapping[str, MaterialTable], used: Iterable[tuple[str, str]], law_files: Iterable[str] = ()
 ) -> tuple[dict[str, Material], list[Problem]]:
     """The materials by name, and what is wrong with them: those of `used`, pairs of key path and material name, come
-    first, then what else the scene defines."""
+    first, then what else the scene defines.
+
+    While one of `law_files` has not been loaded, unknown laws are taken to be defined there: reading a run must not run
+    the code of a file.
+    """
+    laws_are_missing = not all(law_file_is_loaded(file) for file in law_files)
     own = {name: table.entry() for name, table in tables.items()}
     problems = [problem for name, entry in own.items() for problem in _choice_problems(name, entry)]
     materials: dict[str, Material] = {}
@@ -70,7 +78,7 @@ def resolve_materials(
                 problems.append(Problem(f"{path}:", str(error)))
             broken.add(_place(name))
             continue
-        found = _build(name, entry, _place(name) if name in own else path)
+        found = _build(name, entry, _place(name) if name in own else path, laws_are_missing)
         if isinstance(found, Material):
             materials[name] = found
         else:
@@ -90,11 +98,13 @@ def _choice_problems(name: str, entry: Mapping[str, Any]) -> list[Problem]:
     return []
 
 
-def _build(name: str, entry: Mapping[str, Any], path: str) -> Material | list[Problem]:
+def _build(name: str, entry: Mapping[str, Any], path: str, laws_are_missing: bool) -> Material | list[Problem]:
     chosen = str(entry.get("law"))
     law = LAWS.get(chosen)
+    if law is None and laws_are_missing:
+        return Material(name, unavailable_law(chosen), Parameters.model_construct(**entry))
     if law is None:
-        return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {suggestion(chosen, LAWS)}")]
+        return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {did_you_mean(chosen, LAWS)}")]
     data = {key: value for key, value in entry.items() if key != "law"}
     try:
         return Material(name, law, law.parameters.model_validate(data, strict=True))

@@ -6,17 +6,17 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Discriminator, Field, Tag
+from pydantic import Discriminator, Field, Tag, field_validator
 
 from spume.geometry.motion import Motion
-from spume.geometry.obstacle import Contact
+from spume.geometry.obstacles.contact import Contact
 from spume.geometry.shapes import Shape
-from spume.geometry.table import Number, Vector
 from spume.materials.table import Material
 from spume.scene import mpm_checks
-from spume.scene.common import Count, NotNegative, Positive, Scene, Table
+from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.material import MaterialTable, resolve_materials
 from spume.scene.problems import Problem
+from spume.tables import Number, Table, Vector
 
 STANDARD_GRAVITY = 9.81
 """Magnitude of the default gravity [m/s²]."""
@@ -164,7 +164,7 @@ class Emitter(Table):
     fill: Fill = Field(default=Fill(), description="how released material is filled with points")
 
 
-class Obstacle(Table):
+class ObstacleTable(Table):
     """A solid that material cannot enter; it is not moved by the material."""
 
     name: str = Field(default="", description="a name for messages and pictures")
@@ -187,8 +187,16 @@ class MpmScene(Scene):
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     body: tuple[Body, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
-    obstacle: tuple[Obstacle, ...] = Field(default=(), description="solids in the way")
+    obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
     material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
+    laws: tuple[str, ...] = Field(
+        default=(), description="Python files with laws of your own, beside the scene file; their code is run"
+    )
+
+    @field_validator("laws", mode="before")
+    @classmethod
+    def _one_file(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
@@ -198,7 +206,7 @@ class MpmScene(Scene):
     def _resolution(self) -> tuple[dict[str, Material], list[Problem]]:
         bodies = ((f"body.{k}.material", body.material) for k, body in enumerate(self.body))
         emitters = ((f"emitter.{k}.material", emitter.material) for k, emitter in enumerate(self.emitter))
-        return resolve_materials(self.material, [*bodies, *emitters])
+        return resolve_materials(self.material, [*bodies, *emitters], self.laws)
 
     @cached_property
     def _used_materials(self) -> dict[str, Material]:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from spume.errors import SceneError
 from spume.geometry.motion import check_motion
-from spume.geometry.shapes import bounds, volume
+from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.volume import volume
 from spume.scene.problems import Problem, shown
 
 if TYPE_CHECKING:

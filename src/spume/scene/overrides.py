@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spume.errors import SceneError
-from spume.scene.problems import Path, dotted, known_keys, nearest, shown
+from spume.scene.problems import Path, dotted, known_keys, shown
+from spume.suggestions import did_you_mean
 
 BARE_WORD = re.compile(r"[A-Za-z_][\w -]*")
 """A value that needs no quotes on the command line, where the shell has eaten them: --set grid.spline=quadratic."""
@@ -80,8 +81,7 @@ def _existing_part(table: Any, part: str | int, walked: list[str | int], model: 
         raise SceneError(f"--set {text}: {where} is {shown(table)}, which has no key '{part}'")
     known = known_keys(model, tuple(walked))
     if part not in table and known and part not in known:
-        hint = nearest(part, known)
-        wanted = f"did you mean '{hint}'?" if hint else f"its keys are {', '.join(known)}"
+        wanted = did_you_mean(part, known, f"its keys are {', '.join(known)}")
         raise SceneError(f"--set {text}: {where} has no key '{part}': {wanted}")
     return part
 
@@ -98,9 +98,8 @@ def apply_preset(data: dict[str, Any], preset: str | None, source: str) -> dict[
     if preset is None:
         return plain
     if preset not in presets:
-        hint = nearest(preset, presets)
         known = f"its presets are {', '.join(presets)}" if presets else "it has none"
-        raise SceneError(f"{source}: there is no preset '{preset}': {f'did you mean {hint!r}?' if hint else known}")
+        raise SceneError(f"{source}: there is no preset '{preset}': {did_you_mean(preset, presets, known)}")
     merge(plain, presets[preset], f"{source}: preset.{preset}")
     return plain
 

@@ -1,15 +1,15 @@
 """Sentences for what is wrong with a scene: where, what was found, what would be right."""
 
-import difflib
 import re
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
 from spume.errors import SceneError
+from spume.suggestions import did_you_mean, nearest
 
 MISSING = "is missing"
 SHOWN = 6
@@ -61,12 +61,6 @@ class SceneProblems(SceneError):
         super().__init__("\n".join(lines))
 
 
-def nearest(name: Any, known: Iterable[str]) -> str | None:
-    """The name among `known` a person most likely meant."""
-    found = difflib.get_close_matches(str(name), list(known), n=1, cutoff=0.6)
-    return found[0] if found else None
-
-
 def dotted(path: Path) -> str:
     """The path as `--set` takes it: body.0.velocity, material."soft rubber".density."""
     return ".".join(part if BARE_KEY.fullmatch(part) else f'"{part}"' for part in map(str, path))
@@ -112,9 +106,8 @@ def _sentence(item: Any, path: Path, model: type[BaseModel]) -> str:
         meaning = _description(model, path)
         return f"{MISSING}{f': {meaning}' if meaning else ''}"
     if kind == "extra_forbidden":
-        hints = _meant(item, path, model)
         known = ", ".join(known_keys(model, path[:-1]))
-        return "is unknown: " + (f"did you mean '{hints[0]}'?" if hints else f"the keys known here are {known}")
+        return "is unknown: " + did_you_mean(path[-1], known_keys(model, path[:-1]), f"the keys known here are {known}")
     if kind in ("value_error", "wrong"):
         return f"is wrong: {item['ctx']['error'] if kind == 'value_error' else item['msg']}"
     wanted = item["msg"].replace("Input should", "it should")

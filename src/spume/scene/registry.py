@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from spume.scene.problems import Problem, SceneProblems, nearest
+from spume.scene.problems import Problem, SceneProblems
+from spume.suggestions import did_you_mean
 
 if TYPE_CHECKING:
     from spume.scene.common import Scene
@@ -20,9 +21,8 @@ def scene_model(method: Any) -> "type[Scene]":
     """The scene model of `method`, the name a scene gives."""
     if not isinstance(method, str) or method not in SCENE_MODELS:
         known = ", ".join(f"'{name}'" for name in SCENE_MODELS)
-        hint = nearest(method, SCENE_MODELS)
         found = f"is {method!r}, which is not a method" if method is not None else "is missing"
-        wanted = f"did you mean '{hint}'?" if hint else f"known methods are {known}"
+        wanted = did_you_mean(method, SCENE_MODELS, f"known methods are {known}")
         raise SceneProblems([Problem("method", f"{found}: {wanted}")])
     module, _, attribute = SCENE_MODELS[method].partition(":")
     found_model: type[Scene] = getattr(import_module(module), attribute)

@@ -8,7 +8,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.geometry.obstacle import obstacle_distance_and_normal
+from spume.geometry.obstacles.collision import obstacle_distance_and_normal
 from spume.mpm.state import State
 from spume.numerics.jit import compiled
 

@@ -1,0 +1,1 @@
+"""What changes a dry foam in time: diffusion of gas, imposed deformation."""

@@ -1,0 +1,102 @@
+"""Nested dissection of a planar graph by coordinates: an order of elimination with little fill, and its tree.
+
+Each part is cut in two halves across its wider side, at the middle of its nodes; the smallest set of nodes on the
+edges across separates them and is eliminated last. Works on a torus too: the first cut then yields two separating
+lines.
+"""
+
+import numpy as np
+
+from spume.dryfoam.equilibrium.separator import cover, mirror_edges
+from spume.numerics.jit import compiled
+
+LEAF = 12
+"""Nodes of a part that is not cut further."""
+
+
+@compiled
+def _part(order, a, b, where, scratch):
+    """Sorts order[a:b] by `where` of its nodes (0, 1 or 2), in three runs that keep their order; returns the lengths of
+    the first and the last of them."""
+    left, right, middle = 0, 0, 0
+    for q in range(a, b):
+        i = order[q]
+        if where[i] == 0:
+            order[a + left] = i
+            left += 1
+        elif where[i] == 1:
+            scratch[right] = i
+            right += 1
+        else:
+            middle += 1
+            scratch[len(scratch) - middle] = i
+    for q in range(right):
+        order[a + left + q] = scratch[q]
+    for q in range(middle):
+        order[a + left + right + q] = scratch[len(scratch) - 1 - q]
+    return left, middle
+
+
+@compiled
+def _wide(along_x, along_y, places, a, b):
+    """Whether the nodes of a part, given sorted by x and by y, spread wider along x."""
+    return places[along_x[b - 1], 0] - places[along_x[a], 0] >= places[along_y[b - 1], 1] - places[along_y[a], 1]
+
+
+@compiled
+def dissect(places, weight, starts, neighbours, last, along_x, along_y, begin, end, left_part, right_part):
+    """Orders the nodes; tree part t owns along_x[begin[t]:end[t]] in the end. Parts are numbered parents first.
+
+    along_x and along_y hold the nodes sorted by their coordinates. left_part and right_part are the two halves of a
+    part, -1 for none. `places` (n, 2) are coordinates, `weight` (n,) the unknowns of a node, starts/neighbours the
+    adjacency lists; nodes with `last` true go into the root's separator. Returns the number of parts.
+    """
+    count = len(places)
+    side, where = np.full(count, -1, dtype=np.int64), np.empty(count, dtype=np.int8)
+    low, high = np.empty(4 * count + 4, dtype=np.int64), np.empty(4 * count + 4, dtype=np.int64)
+    above, which = np.empty(4 * count + 4, dtype=np.int64), np.empty(4 * count + 4, dtype=np.int64)
+    scratch = np.empty(count, dtype=np.int64)
+    mirror, flow = np.empty_like(neighbours), np.empty_like(neighbours)
+    mirror_edges(starts, neighbours, mirror)
+    room, seen = np.empty(count, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+    path, at = np.empty(count + 1, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
+    chosen = np.zeros(count, dtype=np.bool_)
+    stamp = 0
+    pending, parts, cuts = 1, 0, 0
+    low[0], high[0], above[0] = 0, count, -1
+    while pending:
+        pending -= 1
+        a, b = low[pending], high[pending]
+        root = parts == 0
+        left_part[parts], right_part[parts] = -1, -1
+        if not root:
+            if which[pending] == 0:
+                left_part[above[pending]] = parts
+            else:
+                right_part[above[pending]] = parts
+        if b - a <= LEAF and not root:
+            begin[parts], end[parts] = a, b
+            parts += 1
+            continue
+        order = along_x if _wide(along_x, along_y, places, a, b) else along_y
+        half = a + (b - a) // 2
+        for q in range(a, b):
+            side[order[q]] = 2 * cuts + (1 if q >= half else 0)
+        stamp = cover(
+            order[a:half], 2 * cuts, 2 * cuts + 1, side, weight, room, flow, seen, stamp, path, at, starts, neighbours,
+            mirror, scratch, chosen,
+        )  # fmt: skip
+        for q in range(a, b):
+            i = order[q]
+            where[i] = 2 if chosen[i] or (root and last[i]) else (1 if q >= half else 0)
+        left, middle = _part(along_x, a, b, where, scratch)
+        _part(along_y, a, b, where, scratch)
+        cuts += 1
+        begin[parts], end[parts] = b - middle, b
+        low[pending], high[pending] = a + left, b - middle
+        low[pending + 1], high[pending + 1] = a, a + left
+        for side_of in range(2):
+            above[pending + side_of], which[pending + side_of] = parts, 1 - side_of
+        parts += 1
+        pending += 2
+    return parts

@@ -1,0 +1,365 @@
+"""Sparse symmetric factorisation L D Lᵀ without pivoting, by dense fronts along a tree of nested dissection.
+
+The Newton system of a foam is symmetric and quasi-definite near equilibrium (positive in the vertices, negative in the
+pressures), so that every order of elimination works; the caller checks the residual all the same.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_matrix
+
+from spume.dryfoam.equilibrium.dissection import dissect
+from spume.dryfoam.equilibrium.pattern import Pattern
+from spume.dryfoam.network.half_edges import Floats
+from spume.numerics.jit import compiled
+
+PANEL = 64
+"""Columns eliminated together."""
+COLUMNS = 48
+"""Columns updated together: 48 rows of a panel fill most of the nearest cache."""
+
+KEPT = 2_000_000
+"""Numbers of an array that may be kept though far fewer are needed."""
+
+
+@compiled
+def _symbolic(indptr, indices, place, unknown, begin, end, order, left, right, border_start, border, grow):
+    """Border of each front: later unknowns that it touches, sorted. Returns its total size, or -1 if `border` is full,
+    with the largest front and the room the stack of updates needs."""
+    parts = len(order)
+    mark = np.full(len(place), -1, dtype=np.int64)
+    total, largest, stack, room = 0, 0, 0, 0
+    for q in range(parts):
+        t = order[q]
+        border_start[t, 0] = total
+        for position in range(begin[t], end[t]):
+            column = unknown[position]
+            for p in range(indptr[column], indptr[column + 1]):
+                r = place[indices[p]]
+                if r >= end[t] and mark[r] != t:
+                    mark[r] = t
+                    if total >= len(border):
+                        return -1, 0, 0
+                    border[total] = r
+                    total += 1
+        for child in (left[t], right[t]):
+            if child < 0:
+                continue
+            for p in range(border_start[child, 0], border_start[child, 1]):
+                r = border[p]
+                if r >= end[t] and mark[r] != t:
+                    mark[r] = t
+                    if total >= len(border):
+                        return -1, 0, 0
+                    border[total] = r
+                    total += 1
+            width = border_start[child, 1] - border_start[child, 0]
+            stack -= width * width
+        border_start[t, 1] = total
+        border[border_start[t, 0] : total] = np.sort(border[border_start[t, 0] : total])
+        width = total - border_start[t, 0]
+        largest = max(largest, width + end[t] - begin[t])
+        stack += width * width
+        room = max(room, stack)
+        grow[t] = (width + end[t] - begin[t]) * (end[t] - begin[t])
+    return total, largest, room
+
+
+@compiled
+def _update(front, scaled, p, stop, size):
+    """Subtracts L (L D)ᵀ of the panel's columns from the rest of the lower front, in tiles of four rows by three
+    columns whose sums stay in registers; blocks of columns stay in the nearest cache."""
+    width = stop - p
+    for begin in range(stop, size, COLUMNS):
+        end = min(begin + COLUMNS, size)
+        i = begin
+        while i + 3 < size:
+            a0, a1 = front[i, p:stop], front[i + 1, p:stop]
+            a2, a3 = front[i + 2, p:stop], front[i + 3, p:stop]
+            last = min(end, i + 4)
+            j = begin
+            while j + 2 < last:
+                b0, b1, b2 = scaled[j, :width], scaled[j + 1, :width], scaled[j + 2, :width]
+                s00, s01, s02, s10, s11, s12 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                s20, s21, s22, s30, s31, s32 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+                for k in range(width):
+                    x0, x1, x2 = b0[k], b1[k], b2[k]
+                    s00 += a0[k] * x0
+                    s01 += a0[k] * x1
+                    s02 += a0[k] * x2
+                    s10 += a1[k] * x0
+                    s11 += a1[k] * x1
+                    s12 += a1[k] * x2
+                    s20 += a2[k] * x0
+                    s21 += a2[k] * x1
+                    s22 += a2[k] * x2
+                    s30 += a3[k] * x0
+                    s31 += a3[k] * x1
+                    s32 += a3[k] * x2
+                # entries above the diagonal are reached too, where nothing is kept
+                front[i, j] -= s00
+                front[i, j + 1] -= s01
+                front[i, j + 2] -= s02
+                front[i + 1, j] -= s10
+                front[i + 1, j + 1] -= s11
+                front[i + 1, j + 2] -= s12
+                front[i + 2, j] -= s20
+                front[i + 2, j + 1] -= s21
+                front[i + 2, j + 2] -= s22
+                front[i + 3, j] -= s30
+                front[i + 3, j + 1] -= s31
+                front[i + 3, j + 2] -= s32
+                j += 3
+            while j < last:
+                b0 = scaled[j, :width]
+                s00, s10, s20, s30 = 0.0, 0.0, 0.0, 0.0
+                for k in range(width):
+                    x0 = b0[k]
+                    s00 += a0[k] * x0
+                    s10 += a1[k] * x0
+                    s20 += a2[k] * x0
+                    s30 += a3[k] * x0
+                front[i, j] -= s00
+                front[i + 1, j] -= s10
+                front[i + 2, j] -= s20
+                front[i + 3, j] -= s30
+                j += 1
+            i += 4
+        while i < size:
+            a0 = front[i, p:stop]
+            for j in range(begin, min(end, i + 1)):
+                b0 = scaled[j, :width]
+                s00 = 0.0
+                for k in range(width):
+                    s00 += a0[k] * b0[k]
+                front[i, j] -= s00
+            i += 1
+
+
+@compiled
+def _panel(front, scaled, p, stop, size, tiny):
+    """Columns p to stop of L, with D on their diagonal, and L D in `scaled`. Pivots smaller than `tiny` become that."""
+    inverse = np.empty(PANEL)
+    for i in range(p, stop):
+        w = scaled[i]
+        for c in range(p, i + 1):
+            l = front[c, p:c]
+            s = 0.0
+            for k in range(c - p):
+                s += w[k] * l[k]
+            w[c - p] = front[i, c] - s
+            if c < i:
+                front[i, c] = w[c - p] * inverse[c - p]
+        d = scaled[i, i - p]
+        if abs(d) < tiny:
+            d = math.copysign(tiny, d)
+        front[i, i] = d
+        inverse[i - p] = 1.0 / d
+    i = stop
+    while i < size:  # four rows at a time, of which the last four may overlap the ones before: they give the same
+        i0 = max(min(i, size - 4), stop)
+        i1, i2, i3 = min(i0 + 1, size - 1), min(i0 + 2, size - 1), min(i0 + 3, size - 1)
+        w0, w1, w2, w3 = scaled[i0], scaled[i1], scaled[i2], scaled[i3]
+        for c in range(stop - p):
+            l = front[p + c, p : p + c]
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for k in range(c):
+                s0 += w0[k] * l[k]
+                s1 += w1[k] * l[k]
+                s2 += w2[k] * l[k]
+                s3 += w3[k] * l[k]
+            w0[c] = front[i0, p + c] - s0
+            w1[c] = front[i1, p + c] - s1
+            w2[c] = front[i2, p + c] - s2
+            w3[c] = front[i3, p + c] - s3
+        i = i0 + 4
+    for i in range(stop, size):
+        for c in range(stop - p):
+            front[i, p + c] = scaled[i, c] * inverse[c]
+
+
+@compiled
+def _eliminate(front, size, own, scaled, tiny):
+    """Eliminates the first `own` unknowns of the dense lower front in place."""
+    for p in range(0, own, PANEL):
+        stop = min(p + PANEL, own)
+        _panel(front, scaled, p, stop, size, tiny)
+        _update(front, scaled, p, stop, size)
+
+
+@compiled
+def _factorize(
+    indptr, indices, data, place, unknown, begin, end, order, left, right, border_start, border,
+    factor_start, factor, stack, work, scaled, tiny,
+):  # fmt: skip
+    """Numerical factorisation into `factor`: per part the rows (own + border) by own columns, D on the diagonal.
+    stack, work and scaled are scratch. Returns the number of negative pivots."""
+    local = np.empty(len(place), dtype=np.int64)
+    negative, top = 0, 0
+    into = np.empty(len(scaled), dtype=np.int64)
+    for q in range(len(order)):
+        t = order[q]
+        own = end[t] - begin[t]
+        size = own + border_start[t, 1] - border_start[t, 0]
+        front = work[: size * size].reshape(size, size)
+        for i in range(size):
+            for j in range(i + 1):
+                front[i, j] = 0.0
+        for i in range(own):
+            local[begin[t] + i] = i
+        for p in range(border_start[t, 0], border_start[t, 1]):
+            local[border[p]] = own + p - border_start[t, 0]
+        for position in range(begin[t], end[t]):
+            column = unknown[position]
+            for p in range(indptr[column], indptr[column + 1]):
+                r = place[indices[p]]
+                if r >= position:
+                    front[local[r], local[position]] += data[p]
+        for child in (right[t], left[t]):
+            if child < 0:
+                continue
+            first, stop = border_start[child, 0], border_start[child, 1]
+            width = stop - first
+            top -= width * width
+            update = stack[top : top + width * width].reshape(width, width)
+            for i in range(width):
+                into[i] = local[border[first + i]]
+            for i in range(width):
+                row, added = front[into[i]], update[i]
+                for j in range(i + 1):
+                    row[into[j]] += added[j]
+        _eliminate(front, size, own, scaled, tiny)
+        for i in range(own):
+            if front[i, i] < 0.0:
+                negative += 1
+        kept = factor[factor_start[t] : factor_start[t] + size * own].reshape(size, own)
+        for i in range(size):
+            for j in range(min(own, i + 1)):
+                kept[i, j] = front[i, j]
+        width = size - own
+        update = stack[top : top + width * width].reshape(width, width)
+        for i in range(width):
+            for j in range(i + 1):
+                update[i, j] = front[own + i, own + j]
+        top += width * width
+    return negative
+
+
+@compiled
+def _substitute(begin, end, order, border_start, border, factor_start, factor, x):
+    """Solves L D Lᵀ x = b in place, x in the order of elimination."""
+    parts = len(order)
+    for q in range(parts):
+        t = order[q]
+        own, a = end[t] - begin[t], begin[t]
+        size = own + border_start[t, 1] - border_start[t, 0]
+        kept = factor[factor_start[t] : factor_start[t] + size * own].reshape(size, own)
+        for i in range(own):
+            s = x[a + i]
+            for j in range(i):
+                s -= kept[i, j] * x[a + j]
+            x[a + i] = s
+        for i in range(own, size):
+            s = 0.0
+            for j in range(own):
+                s += kept[i, j] * x[a + j]
+            x[border[border_start[t, 0] + i - own]] -= s
+        for i in range(own):
+            x[a + i] /= kept[i, i]
+    for q in range(parts - 1, -1, -1):
+        t = order[q]
+        own, a = end[t] - begin[t], begin[t]
+        size = own + border_start[t, 1] - border_start[t, 0]
+        kept = factor[factor_start[t] : factor_start[t] + size * own].reshape(size, own)
+        for i in range(own, size):
+            value = x[border[border_start[t, 0] + i - own]]
+            for j in range(own):
+                x[a + j] -= kept[i, j] * value
+        for i in range(own - 1, -1, -1):
+            value = x[a + i]
+            for j in range(i):
+                x[a + j] -= kept[i, j] * value
+
+
+class Elimination:
+    """Order of elimination and fronts of a pattern.
+
+    `places` (n, 2): coordinates of its nodes; `last` (n,): nodes to be eliminated with the root.
+    """
+
+    def __init__(self, pattern: Pattern, places: Floats, last: NDArray[np.bool_]) -> None:
+        nodes, vertices = pattern.nodes, pattern.vertices
+        weight = np.where(np.arange(nodes) < vertices, 2, 1)
+        perm, along_y = (np.argsort(places[:, axis], kind="stable") for axis in range(2))
+        begin, end = np.empty(2 * nodes + 2, dtype=np.int64), np.empty(2 * nodes + 2, dtype=np.int64)
+        left, right = np.empty_like(begin), np.empty_like(begin)
+        parts = dissect(
+            places, weight, pattern.starts, pattern.neighbours, last, perm, along_y, begin, end, left, right
+        )
+        begin, end, self.left, self.right = begin[:parts], end[:parts], left[:parts], right[:parts]
+        self.order = np.lexsort((-np.arange(parts), end))
+        width = weight[perm]
+        offset = np.concatenate([[0], np.cumsum(width)])
+        self.begin, self.end = offset[begin], offset[end]
+        first = np.where(perm < vertices, 2 * perm, perm + vertices)
+        self.unknown = np.repeat(first, width) + (np.arange(offset[-1]) - np.repeat(offset[:-1], width))
+        self.place = np.empty_like(self.unknown)
+        self.place[self.unknown] = np.arange(len(self.unknown))
+        self.border_start = np.zeros((parts, 2), dtype=np.int64)
+        grow = np.zeros(parts, dtype=np.int64)
+        room = 8 * len(self.unknown)
+        while True:
+            self.border = np.empty(room, dtype=np.int64)
+            total, self.largest, self.stack = _symbolic(
+                pattern.indptr, pattern.indices, self.place, self.unknown, self.begin, self.end, self.order,
+                self.left, self.right, self.border_start, self.border, grow,
+            )  # fmt: skip
+            if total >= 0:
+                break
+            room *= 2
+        self.factor_start = np.concatenate([[0], np.cumsum(grow)[:-1]])
+        self.factor_size = int(grow.sum())
+
+    def factorize(self, matrix: csc_matrix, memory: "Memory | None" = None) -> "Factor":
+        """Factors of a matrix of this pattern. They overwrite earlier factors in the same `memory`."""
+        room = memory or Memory()
+        factor = room.take("factor", self.factor_size)
+        negative = _factorize(
+            matrix.indptr, matrix.indices, matrix.data, self.place, self.unknown, self.begin, self.end, self.order,
+            self.left, self.right, self.border_start, self.border, self.factor_start, factor,
+            room.take("stack", self.stack), room.take("work", self.largest**2),
+            room.take("scaled", self.largest * PANEL).reshape(-1, PANEL), 1e-14 * float(np.max(np.abs(matrix.data))),
+        )  # fmt: skip
+        return Factor(self, factor, int(negative))
+
+
+class Memory:
+    """Room for factors that is kept from one to the next: fresh pages from the operating system cost nearly as much as
+    the arithmetic."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Floats] = {}
+
+    def take(self, name: str, size: int) -> Floats:
+        """The array `name`, of `size` numbers that may be any; what it held before is lost."""
+        kept = self.arrays.get(name)
+        if kept is None or len(kept) < size or len(kept) > max(4 * size, KEPT):
+            kept = self.arrays[name] = np.empty(size + size // 8)
+        return kept[:size]
+
+
+class Factor:
+    """L, D of one matrix. By Sylvester's law of inertia the matrix has as many `negative` eigenvalues as D."""
+
+    def __init__(self, elimination: Elimination, values: Floats, negative: int) -> None:
+        self.elimination, self.values, self.negative = elimination, values, negative
+
+    def solve(self, right: Floats) -> Floats:
+        e = self.elimination
+        x = right[e.unknown]
+        _substitute(e.begin, e.end, e.order, e.border_start, e.border, e.factor_start, self.values, x)
+        solution = np.empty_like(x)
+        solution[e.unknown] = x
+        return solution

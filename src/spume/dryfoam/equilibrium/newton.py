@@ -1,0 +1,226 @@
+"""Newton steps of a region of a foam, with the measures that make them converge from far away.
+
+Steps are limited vertex by vertex to a part of the shortest film there, so that one bad spot does not slow the rest.
+Where the forces are far from balance the system is damped, in proportion to the local imbalance, which turns the step
+into one of steepest descent at fixed areas and leaves the quadratic convergence near equilibrium alone. A short film
+whose ends would pass through each other is replaced by its T1 partner. Near equilibrium an old factor serves again.
+
+Newton's method converges to saddle points of the energy as readily as to minima. The number of negative eigenvalues of
+the matrix tells them apart: the energy at fixed areas has as many descending modes as there are negative eigenvalues
+beyond one for each area constraint [Nocedal06, theorem 16.3]. Steps of the whole foam are therefore stiffened where
+there are such modes, until the step is one of descent in all of them.
+"""
+
+import math
+from typing import Literal
+
+import numpy as np
+
+from spume.dryfoam.equilibrium.linear_solver import Solver
+from spume.dryfoam.equilibrium.pattern import Pattern
+from spume.dryfoam.equilibrium.region import Region
+from spume.dryfoam.equilibrium.short_films import flip_or_hold
+from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
+from spume.dryfoam.network.geometry import half_edge_vector
+from spume.dryfoam.network.half_edges import Floats, Integers, Network
+from spume.numerics.jit import compiled
+
+NEAR = 0.04
+"""Error below which the factor of a state may serve for later ones."""
+SLOW = 0.3
+"""Reduction of the error by such a step that is not enough for another one."""
+STIFFENING = 0.02
+"""First stiffness added to vertices against descending modes, over T and the mean chord; each later one is four times
+as large."""
+
+Kind = Literal["newton", "descent"]
+"""newton: modes of negative curvature are looked for near equilibrium only; descent: at every step."""
+
+
+@compiled
+def scales_kernel(films, vertex_index, chord, origin, cell, targets, flip_length, flip_below, reach):
+    """Per film the chord below which it may flip, per vertex how far it may move in one step [m]."""
+    reach[:] = np.inf
+    for q in range(len(films)):
+        e = films[q]
+        i, j = cell[2 * e], cell[2 * e + 1]
+        smaller = np.inf
+        if i >= 0:
+            smaller = targets[i]
+        if j >= 0:
+            smaller = min(smaller, targets[j])
+        flip_below[q] = flip_length * math.sqrt(smaller)
+        limit = 0.35 * max(chord[q], flip_below[q])
+        for k in range(2):
+            v = vertex_index[origin[2 * e + k]]
+            if v >= 0:
+                reach[v] = min(reach[v], limit)
+
+
+@compiled
+def limit_moves(moves, reach):
+    """Shortens each vertex's move to its reach; returns how many were shortened."""
+    limited = 0
+    for v in range(len(moves)):
+        d = math.hypot(moves[v, 0], moves[v, 1])
+        if d > reach[v]:
+            moves[v, 0] *= reach[v] / d
+            moves[v, 1] *= reach[v] / d
+            limited += 1
+    return limited
+
+
+@compiled
+def bend_to_pressure(films, positions, half_angles, origin, cell, shift, lattice, pressures, tension):
+    """Gives the films that are far from half circles the curvature of Laplace-Young, sin θ = Δp c / 2T."""
+    for e in films:
+        i, j = cell[2 * e], cell[2 * e + 1]
+        dp = (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
+        dx, dy = half_edge_vector(2 * e, positions, origin, shift, lattice)
+        sine = 0.5 * dp * math.hypot(dx, dy) / tension
+        if abs(sine) < 0.7 and abs(half_angles[e]) < 1.2:
+            half_angles[e] = math.asin(sine)
+
+
+@compiled
+def _spread(first, next_, origin, vertex_index, local, worst):
+    """Raises the error of each cell to the largest at its vertices."""
+    for f in range(len(first)):
+        h = first[f]
+        while True:
+            v = vertex_index[origin[h]]
+            if v >= 0:
+                worst[f] = max(worst[f], local[v])
+            h = next_[h]
+            if h == first[f]:
+                break
+
+
+def imbalance(error: Floats) -> Floats:
+    """How far from equilibrium, from 0 (errors below 0.03, where Newton steps need no help) to 1."""
+    return np.clip((error - 0.03) / 0.97, 0.0, 1.0)
+
+
+def remove_drift(network: Network, moves: Floats) -> None:
+    """Takes the mean translation, and for a free foam the mean rotation, out of vertex moves."""
+    moves -= moves.mean(axis=0)
+    if network.boundary == "free":
+        arm = network.positions - network.positions.mean(axis=0)
+        spin = np.sum(arm[:, 0] * moves[:, 1] - arm[:, 1] * moves[:, 0]) / np.sum(arm * arm)
+        moves -= spin * np.stack([-arm[:, 1], arm[:, 0]], axis=1)
+
+
+class Newton:
+    """Newton steps of one region. `caution` (V,) shortens and damps them at each vertex of the network, `flips_of` (E,)
+    counts the T1s of each film."""
+
+    def __init__(
+        self, network: Network, tension: float, flip_length: float, region: Region, caution: Floats, flips_of: Integers
+    ) -> None:
+        self.network, self.tension, self.flip_length, self.caution = network, tension, flip_length, caution
+        self.flips_of = flips_of
+        self.solver = Solver("whole" if region.is_whole else "spots")
+        self.system: NewtonSystem | None = None
+        self.pattern: Pattern | None = None
+        self.last_error = np.inf
+        self.descending_modes: int | None = None
+        """Modes in which the energy at fixed areas decreases, by the last undamped matrix of the whole foam, if any."""
+        self._take(region)
+
+    def _take(self, region: Region) -> None:
+        self.region, self.pattern = region, None
+        self.busy = np.zeros(len(region.vertices), dtype=np.bool_)
+        self.flip_below, self.reach = np.empty(len(region.films)), np.empty(len(region.vertices))
+
+    def topology_changed(self) -> None:
+        """To be called when films of the region have exchanged neighbours outside `step`. The last system is wrong at
+        these films only, and is reused while the error falls fast."""
+        self.descending_modes = None
+        self._take(self.region.after_flips(self.network))
+        if self.system is not None:
+            self.system.region = self.region
+
+    def residual(self) -> Residual:
+        """Imbalances of the present state."""
+        return Residual(self.network, self.tension, self.region)
+
+    def count_descending_modes(self, residual: Residual) -> int:
+        """Descending modes at the present state, whose residual is given, by a new matrix."""
+        n, r = self.network, self.region
+        damping = np.full(len(r.vertices), self._negligible(residual))
+        softness = 1e-10 * residual.size**3 / self.tension
+        self.system = NewtonSystem(n, r, residual, damping, softness, self.pattern)
+        self.pattern = self.system.pattern
+        self.solver.solve(self.system, self.system.right(residual))
+        self.last_error = np.inf
+        self.descending_modes = self.solver.negative() - len(r.cells)
+        return self.descending_modes
+
+    def _negligible(self, residual: Residual) -> float:
+        """A stiffness that decides the sign of zero modes (translations, rotations) and is felt nowhere else."""
+        return float(1e-10 * self.tension / residual.chord.mean())
+
+    def _solution(self, residual: Residual, kind: Kind) -> Floats:
+        """Solution of the linearised equations, exact, or with the factor of an earlier step where that goes well."""
+        n, tension, r = self.network, self.tension, self.region
+        error = residual.error
+        if kind == "newton" and self.system is not None and error < SLOW * self.last_error:
+            self.last_error = error
+            return self.solver.again(self.system.right(residual))
+        shaky = self.caution[r.vertices] * imbalance(residual.local)
+        damping = self._negligible(residual) + 0.12 * tension * shaky / self.reach
+        worst = residual.relative_area.copy()
+        _spread(r.first, n.next, n.origin, r.vertex_index, residual.local, worst)
+        softness = (1e-10 + 0.3 * imbalance(worst)) * residual.size**3 / tension
+        # a factor of a state that is near may serve once more whatever this step does, a damped one may not
+        self.last_error = np.inf if error < NEAR else 0.0
+        self.system = NewtonSystem(n, r, residual, damping, softness, self.pattern)
+        self.pattern = self.system.pattern
+        solution = self.solver.solve(self.system, self.system.right(residual))
+        if r.is_whole and (error < NEAR or kind == "descent"):
+            self.descending_modes = modes = self.solver.negative() - len(r.cells)
+            stiffness = STIFFENING * tension / float(residual.chord.mean())
+            while modes > 0:
+                self.last_error = 0.0
+                self.system = NewtonSystem(n, r, residual, damping + stiffness, softness, self.pattern)
+                solution = self.solver.solve(self.system, self.system.right(residual))
+                modes = self.solver.negative() - len(r.cells)
+                stiffness *= 4.0
+        return solution
+
+    def step(self, residual: Residual, kind: Kind = "newton") -> int:
+        """One step from the present state, whose residual is given; returns the number of T1s."""
+        n, r, tension = self.network, self.region, self.tension
+        scales_kernel(
+            r.films, r.vertex_index, residual.chord, n.origin, n.cell, n.targets, self.flip_length, self.flip_below,
+            self.reach,
+        )  # fmt: skip
+        solution = self._solution(residual, kind)
+        assert self.system is not None
+        moves, dpressure, explicit = self.system.split(solution)
+        moves = moves.copy()
+        limit_moves(moves, self.reach / np.sqrt(self.caution[r.vertices]))
+        loose = r.is_whole and r.pinned is None
+        if loose:
+            remove_drift(n, moves)
+        steps = self.system.half_angle_steps(residual, moves, dpressure, explicit)
+        np.clip(steps, -0.5, 0.5, out=steps)
+        centre = n.positions.mean(axis=0) if loose else np.zeros(2)
+        flips = flip_or_hold(
+            r.films, r.vertices, r.vertex_index, moves, self.flip_below, self.busy, self.flips_of,
+            n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice,
+            residual.chords, steps,
+        )  # fmt: skip
+        if loose:
+            n.positions += centre - n.positions.mean(axis=0)
+        limit = 3.0 * tension / residual.size
+        n.pressures[r.cells] += np.clip(dpressure, -limit, limit)
+        if r.is_whole and n.boundary == "periodic":
+            n.pressures -= n.pressures.mean()
+        bend_to_pressure(
+            r.films, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension
+        )
+        if flips:
+            self.topology_changed()
+            self.system = None
+        return int(flips)

@@ -1,0 +1,119 @@
+"""Which unknowns of a Newton system the films couple: the graph of its nodes and the pattern of its matrix.
+
+Nodes are the free vertices, of two unknowns each, the cells and the films whose half angle is an unknown, of one each,
+in this order. Nodes of a film, and so all their unknowns, are coupled with each other.
+"""
+
+import numpy as np
+
+from spume.dryfoam.equilibrium.region import Region
+from spume.dryfoam.network.half_edges import Integers, Network
+from spume.numerics.jit import compiled
+
+ENDS = 5
+"""Nodes of a film: its two vertices, the cells left and right of it, its half angle."""
+
+
+@compiled
+def film_nodes(e, number, origin, cell, vertex_index, cell_index, vertices, cells, nodes):
+    """Nodes of film e, -1 for what stands still: `number` counts the films whose half angle is an unknown."""
+    i, j = cell[2 * e], cell[2 * e + 1]
+    nodes[0], nodes[1] = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
+    nodes[2] = vertices + cell_index[i] if i >= 0 and cell_index[i] >= 0 else -1
+    nodes[3] = vertices + cell_index[j] if j >= 0 and cell_index[j] >= 0 else -1
+    nodes[4] = vertices + cells + number if number >= 0 else -1
+
+
+@compiled
+def _couple(films, extra, origin, cell, vertex_index, cell_index, vertices, cells, starts, neighbours):
+    """Adjacency lists of the nodes, without themselves; returns their total length."""
+    ends = np.empty(ENDS, dtype=np.int64)
+    count = len(starts) - 1
+    starts[:] = 0
+    for phase in range(2):
+        for q in range(len(films)):
+            film_nodes(films[q], extra[q], origin, cell, vertex_index, cell_index, vertices, cells, ends)
+            for k in range(ENDS):
+                if ends[k] < 0:
+                    continue
+                for m in range(ENDS):
+                    if ends[m] >= 0 and ends[m] != ends[k]:
+                        if phase == 1:
+                            neighbours[starts[ends[k]]] = ends[m]
+                        starts[ends[k]] += 1
+        # the first time around lengths become beginnings, the second time ends do
+        total = 0
+        for i in range(count + 1):
+            here = starts[i]
+            starts[i] = total
+            total = total + here if phase == 0 else here
+    mark = np.full(count, -1, dtype=np.int64)
+    used = 0
+    for i in range(count):  # a pair of nodes may share several films
+        begin, end = starts[i], starts[i + 1]
+        starts[i] = used
+        for p in range(begin, end):
+            if mark[neighbours[p]] != i:
+                mark[neighbours[p]] = i
+                neighbours[used] = neighbours[p]
+                used += 1
+    starts[count] = used
+    return used
+
+
+@compiled
+def _expand(starts, neighbours, vertices, indptr, indices, below):
+    """Columns of the matrix: a node's own unknowns, then its neighbours'. `below` is where in a column those begin."""
+    n = 0
+    for i in range(len(starts) - 1):
+        for own in range(2 if i < vertices else 1):
+            indptr[2 * i + own if i < vertices else i + vertices] = n
+            begin = n
+            for k in range(2 if i < vertices else 1):
+                indices[n] = 2 * i + k if i < vertices else i + vertices
+                n += 1
+            for p in range(starts[i], starts[i + 1]):
+                j = neighbours[p]
+                below[p] = n - begin
+                for k in range(2 if j < vertices else 1):
+                    indices[n] = 2 * j + k if j < vertices else j + vertices
+                    n += 1
+    return n
+
+
+@compiled
+def offset(i, j, starts, neighbours, below):
+    """Where the unknowns of node j begin in the columns of node i."""
+    if i == j:
+        return 0
+    p = starts[i]
+    while neighbours[p] != j:
+        p += 1
+    return below[p]
+
+
+class Pattern:
+    """Graph and columns of a region's system; `extra` (E,) numbers the films whose half angle is an unknown, or -1."""
+
+    def __init__(self, network: Network, region: Region, extra: Integers) -> None:
+        n, r = network, region
+        self.extra = extra
+        self.vertices, self.cells = len(r.vertices), len(r.cells)
+        self.nodes = self.vertices + self.cells + int(np.max(extra, initial=-1)) + 1
+        self.starts = np.empty(self.nodes + 1, dtype=np.int64)
+        neighbours = np.empty(ENDS * (ENDS - 1) * len(r.films), dtype=np.int64)
+        used = _couple(
+            r.films, extra, n.origin, n.cell, r.vertex_index, r.cell_index, self.vertices, self.cells, self.starts,
+            neighbours,
+        )  # fmt: skip
+        self.neighbours = neighbours[:used].copy()
+        self.below = np.empty(used, dtype=np.int32)
+        self.size = self.nodes + self.vertices
+        self.indptr = np.empty(self.size + 1, dtype=np.int32)
+        indices = np.empty(4 * (used + self.nodes), dtype=np.int32)
+        self.indptr[-1] = _expand(self.starts, self.neighbours, self.vertices, self.indptr, indices, self.below)
+        self.indices = indices[: self.indptr[-1]].copy()
+
+    def serves(self, extra: Integers) -> bool:
+        """Whether the unknowns are the same for `extra`."""
+        return np.array_equal(self.extra, extra)

@@ -1,0 +1,52 @@
+"""A spot of a foam put back to an earlier state, topology and all, while the rest goes on."""
+
+import numpy as np
+
+from spume.dryfoam.equilibrium.region import Mask
+from spume.dryfoam.network.half_edges import Network
+from spume.numerics.jit import compiled
+
+
+@compiled
+def _changed(h, origin, next_, previous, cell, origin0, next0, previous0, cell0):
+    return origin[h] != origin0[h] or next_[h] != next0[h] or previous[h] != previous0[h] or cell[h] != cell0[h]
+
+
+@compiled
+def _close(spot, origin, next_, previous, cell, origin0, next0, previous0, cell0):
+    """Adds to `spot` (V,) the vertices of all films that T1s have changed together with its own."""
+    grown = True
+    while grown:
+        grown = False
+        for h in range(len(origin)):
+            twin = h ^ 1
+            if not _changed(h, origin, next_, previous, cell, origin0, next0, previous0, cell0):
+                continue
+            ends = origin[h], origin0[h], origin[twin], origin0[twin]
+            inside = 0
+            for v in ends:
+                inside += spot[v]
+            if 0 < inside < 4:
+                grown = True
+                for v in ends:
+                    spot[v] = True
+
+
+def put_back(network: Network, kept: Network, spot: Mask) -> Mask:
+    """Gives the vertices `spot` (V,), the films between them and the cells they touch the state they have in `kept`,
+    the same network before some T1s. Returns the vertices put back: those, and any whose films flipped with theirs.
+
+    Targets stay. The network may be invalid where T1s of both sides have undone each other.
+    """
+    n, spot = network, spot.copy()
+    _close(spot, n.origin, n.next, n.previous, n.cell, kept.origin, kept.next, kept.previous, kept.cell)
+    half = np.flatnonzero(spot[kept.origin])
+    for name in ("origin", "next", "previous", "cell", "shift"):
+        getattr(n, name)[half] = getattr(kept, name)[half]
+    n.positions[spot] = kept.positions[spot]
+    within = spot[kept.origin[0::2]] & spot[kept.origin[1::2]]
+    n.half_angles[within] = kept.half_angles[within]
+    touched = np.unique(kept.cell[half])
+    touched = touched[touched >= 0]
+    n.pressures[touched] = kept.pressures[touched]
+    return spot

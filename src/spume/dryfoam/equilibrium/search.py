@@ -1,0 +1,399 @@
+"""Mechanical equilibrium of a foam at given cell areas: Newton steps of the whole foam and of the spots that need more.
+
+The errors of a foam out of equilibrium are of two kinds: small ones everywhere, as when all cells have grown a little,
+which one step of the whole foam removes; and large ones at few places, where cells have vanished, films have met or
+cells are small, which take many steps. Such spots are relaxed first, a few rings of cells each and all of them
+together, with the rest at rest (see `newton.Newton` for the steps).
+
+Target areas far from the present ones are approached in stages: equilibria at areas in between, in steps that are
+halved where one fails.
+"""
+
+import contextlib
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
+from spume.dryfoam.equilibrium.newton import NEAR, Kind, Newton
+from spume.dryfoam.equilibrium.region import Mask, Region, around
+from spume.dryfoam.equilibrium.report import Options, Report
+from spume.dryfoam.equilibrium.rescue import put_back
+from spume.dryfoam.equilibrium.short_films import MOST_FLIPS
+from spume.dryfoam.equilibrium.stability import stability
+from spume.dryfoam.equilibrium.system import Residual
+from spume.dryfoam.network.geometry import cell_areas, centroid, reversed_vertices
+from spume.dryfoam.network.half_edges import Floats, Network, validate
+from spume.errors import RunFailed, SceneError
+
+CAUTION_STEP = 4.0
+CAUTIONS = (1.0, CAUTION_STEP, CAUTION_STEP**2)
+"""Factors of damping, tried one after another; steps shorten by their square roots."""
+RUNAWAY = 300.0
+"""Error at which a spot is put back to where it began, or an attempt given up."""
+RUNNING = 10.0
+"""Error of the places that run away with it, and of a spot that is put back when it has had all its rounds."""
+RESCUE_RINGS = 5
+"""Rings of cells around them that are put back too."""
+LARGEST_RATIO = math.log(12.0)
+"""Cells farther than this from their target area, as a logarithm, approach it in stages."""
+ROUGH = 0.03
+"""Error above which a place is a spot to be relaxed by itself."""
+ROUGHER = 0.15
+"""The same when there are too many of those."""
+OUTSTANDING = 0.1
+"""Part of the largest error, below ROUGH, above which a place is such a spot."""
+RINGS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 9, 9, 9, 9)
+"""Rings of cells around a spot that move with it: the more, the longer it takes."""
+FEW = 0.7
+"""Part of the vertices up to which rough spots are relaxed by themselves."""
+FEW_SMOOTH = 0.15
+"""The same for spots that are not rough."""
+FALLBACK_RINGS = 3
+"""Rings of cells around a spot that the blocked Gauss-Seidel iteration takes along."""
+FALLBACK_ITERATIONS = 25
+"""Option `iterations` of that."""
+LOCAL_STEPS = 2
+"""Steps of the spots before they are chosen anew."""
+SHORTEST_STAGE = 1.0 / 512.0
+"""Part of the way to the targets, as logarithms, below which a stage is not halved further."""
+DESCENT_STEPS = 100
+"""Steps of descent from a saddle point before the search goes on as usual."""
+MOST_DESCENTS = 40
+"""Descents on the way to one equilibrium before the search gives up."""
+KICK = 0.3
+"""First displacement from a saddle point, over the shortest film at the vertex that moves farthest for its films."""
+
+
+def equilibrate(network: Network, tension: float, options: Options | None = None, pinned: Mask | None = None) -> Report:
+    """Brings the network to equilibrium in place, the `pinned` vertices (V,) held where they are.
+
+    Raises RunFailed, saying how far it came, when it cannot.
+    """
+    options = options or Options()
+    n = network
+    if n.is_lone:
+        n.pressures[0] = tension * math.sqrt(math.pi / n.targets[0])
+        return Report(force_error=0.0, area_error=0.0, bend_error=0.0)
+    held = None if pinned is not None or n.boundary == "periodic" else centroid(n)
+    begin = n.copy()
+    try:
+        if held is not None:
+            _swell(n)
+        stages = _approach(n, tension, options, pinned)
+        report = _with_growing_caution(n, tension, options, pinned)
+        report.add(stages)
+    except RunFailed:
+        _restore(n, begin)
+        report = _with_help(n, tension, options, pinned)
+        report.restarts += len(CAUTIONS)
+    if held is not None:  # no force acts from outside
+        n.positions += held - centroid(n)
+    return report
+
+
+def _approach(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
+    """Brings cells that are far from their target areas near to them, in stages of equal ratios."""
+    n, total = network, Report()
+    areas = cell_areas(n)
+    far = float(np.max(np.abs(np.log(np.maximum(areas, 1e-3 * n.targets) / n.targets))))
+    targets, stages = n.targets, math.ceil(far / LARGEST_RATIO)
+    begin = np.maximum(areas, 1e-3 * targets)
+    rough = replace(options, tolerance=max(options.tolerance, ROUGH))
+    try:
+        for k in range(1, stages):
+            n.targets = _between(n, begin, targets, k / stages)
+            total.add(_with_growing_caution(n, tension, rough, pinned))
+            total.stages += 1
+    finally:
+        n.targets = targets
+    return total
+
+
+def _between(network: Network, begin: Floats, end: Floats, part: float) -> Floats:
+    """Areas (F,) between those of `begin` and `end`, in equal ratios; in a box they fill it."""
+    areas = np.asarray(begin ** (1.0 - part) * end**part)
+    return areas * (end.sum() / areas.sum()) if network.boundary == "periodic" else areas
+
+
+def _in_stages(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
+    """Equilibrium by way of the present areas: first at these, then at areas ever nearer to the targets. A stage that
+    fails is tried again half as long. Raises RunFailed when even a short one does."""
+    n, total = network, Report()
+    targets, begin = n.targets, np.maximum(cell_areas(n), 1e-3 * n.targets)
+    rough = replace(options, tolerance=max(options.tolerance, 0.1 * ROUGH))
+    part, step = -1.0, 1.0  # part of the way done: the equilibrium at the present areas is 0
+    try:
+        while part < 1.0:
+            following = min(1.0, part + step)
+            kept = n.copy()
+            n.targets = _between(n, begin, targets, max(following, 0.0))
+            try:
+                total.add(_with_growing_caution(n, tension, rough, pinned))
+                total.stages += 1
+                part, step = following, 2.0 * step if part >= 0.0 else 0.25
+            except RunFailed:
+                _restore(n, kept)
+                step *= 0.5
+                if step < SHORTEST_STAGE or part < 0.0:
+                    raise
+    finally:
+        n.targets = targets
+    report = _with_growing_caution(n, tension, options, pinned)
+    report.add(total)
+    return report
+
+
+def _with_growing_caution(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
+    """Iterates; a start that runs away is tried again from the same state with shorter, more damped steps."""
+    kept, restarts = network.copy(), 0
+    for caution in CAUTIONS:
+        try:
+            report = _iterate(network, tension, options, pinned, caution)
+            report.restarts += restarts
+            return report
+        except RunFailed as error:
+            _restore(network, kept)
+            restarts, failure = restarts + 1, error
+    raise failure
+
+
+def _with_help(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
+    """Equilibrium of a foam at which Newton steps have failed: in stages, and when that fails too after sweeps of the
+    blocked Gauss-Seidel iteration over the bad spots."""
+    kept = network.copy()
+    try:
+        return _in_stages(network, tension, options, pinned)
+    except RunFailed:
+        _restore(network, kept)
+        failed = Report(fallbacks=1)
+    residual = Residual(network, tension, Region(network, None, pinned))
+    spots = _Errors(network, residual).spots(ROUGH, FALLBACK_RINGS)
+    rough = replace(options, tolerance=max(options.tolerance, ROUGH), iterations=FALLBACK_ITERATIONS)
+    with contextlib.suppress(RunFailed):  # the foam is nearer to equilibrium all the same
+        failed.add(equilibrate_by_blocks(network, tension, rough, vertices=spots, pinned=pinned))
+    report = _iterate(network, tension, options, pinned, CAUTIONS[1])
+    report.add(failed)
+    return report
+
+
+def _restore(network: Network, kept: Network) -> None:
+    """Writes the state `kept` into the network, but for the targets."""
+    for name, array in kept.arrays().items():
+        if name != "targets":
+            getattr(network, name)[...] = array
+
+
+def _swell(network: Network) -> None:
+    """Scales a free foam to the sum of its target areas, which is exact for similar foams."""
+    scale = math.sqrt(network.targets.sum() / cell_areas(network).sum())
+    centre = network.positions.mean(axis=0)
+    network.positions[:] = centre + scale * (network.positions - centre)
+    network.pressures /= scale
+
+
+class _Errors:
+    """Imbalances of the places of a foam, kept up to date where a region has moved."""
+
+    def __init__(self, network: Network, residual: Residual) -> None:
+        self.network = network
+        self.force = np.zeros(network.vertices)
+        self.area = np.zeros(network.cells)
+        self.take(residual)
+
+    def take(self, residual: Residual) -> None:
+        """Take over the errors of a region."""
+        self.force[residual.region.vertices] = residual.local
+        self.area[residual.region.cells] = residual.relative_area
+
+    def follow(self, tension: float, moved: Mask, pinned: Mask | None) -> None:
+        """Bring the errors up to date when the vertices `moved` (V,) have: this shows at the vertices of all cells that
+        have such vertices, which bulge, and in the areas of the cells next to these."""
+        n = self.network
+        shown = around(n, moved, np.zeros(n.cells, dtype=np.bool_), 1)
+        self.take(Residual(n, tension, Region(n, shown, pinned)))
+
+    @property
+    def largest(self) -> float:
+        return max(float(np.max(self.force)), float(np.max(self.area)))
+
+    def places(self, level: float) -> Mask:
+        """Vertices (V,) with errors above `level`, their cells' included, or with none that could be told."""
+        return around(self.network, ~(self.force <= level), ~(self.area <= level), 0)
+
+    def spots(self, level: float, rings: int) -> Mask | None:
+        """Vertices within `rings` around the places with errors above `level` (V,); None if there are none, or too
+        many."""
+        bad_vertices, bad_cells = self.force > level, self.area > level
+        if not (np.any(bad_vertices) or np.any(bad_cells)):
+            return None
+        free = around(self.network, bad_vertices, bad_cells, rings)
+        return free if np.mean(free) < (FEW if self.largest > ROUGH else FEW_SMOOTH) else None
+
+
+class _Search:
+    """One attempt to reach equilibrium."""
+
+    def __init__(
+        self, network: Network, tension: float, options: Options, pinned: Mask | None, caution: float, report: Report
+    ) -> None:
+        self.network, self.tension, self.options, self.pinned = network, tension, options, pinned
+        self.report = report
+        self.kept = network.copy()
+        self.caution = np.full(network.vertices, caution)
+        self.flips_of = np.zeros(network.films, dtype=np.int64)
+        self.whole = self._newton(None)
+        self.level = ROUGH
+        """error above which spots are relaxed by themselves; infinite after they have been, until a step of the whole
+        foam goes badly"""
+        self.before: float | None = None
+        """error before the last step of the whole foam"""
+        self.descents = 0
+
+    def _newton(self, free: Mask | None) -> Newton:
+        region = Region(self.network, free, self.pinned)
+        return Newton(self.network, self.tension, self.options.flip_length, region, self.caution, self.flips_of)
+
+    def relax_spots(self, residual: Residual) -> bool:
+        """Rounds of the spots that need them before the next step of the whole foam; False when none did."""
+        if self.before is not None:  # a step that went well needs no help
+            self.level = np.inf if residual.error < 0.2 * self.before else min(ROUGH, OUTSTANDING * residual.error)
+            self.before = None
+        errors, rounds, flips = _Errors(self.network, residual), 0, 0
+        while rounds < len(RINGS) and errors.largest < RUNAWAY:
+            free = errors.spots(self.level, RINGS[rounds])
+            if free is None and self.level == ROUGH:
+                free = errors.spots(ROUGHER, RINGS[rounds])
+            if free is None:
+                break
+            flips += self._relax(free)
+            errors.follow(self.tension, free, self.pinned)
+            rounds += 1
+        if flips:
+            self.whole.topology_changed()
+        self.level = np.inf
+        if rounds == len(RINGS) and errors.largest > RUNNING:
+            self.rescue(errors.places(RUNNING))
+        return rounds > 0
+
+    def rescue(self, lost: Mask) -> bool:
+        """Puts the vertices `lost` (V,) and what is around them back to where they began, to try again with shorter,
+        more damped steps there; False when there are none, these were as cautious as can be, or too much is lost."""
+        n = self.network
+        if not np.any(lost) or np.any(self.caution[lost] >= CAUTIONS[-1]):
+            return False
+        spot = around(n, lost, np.zeros(n.cells, dtype=np.bool_), RESCUE_RINGS)
+        if np.mean(spot) > FEW:
+            return False
+        before = n.copy()
+        spot = put_back(n, self.kept, spot)
+        try:
+            validate(n)
+        except SceneError:
+            _restore(n, before)
+            return False
+        self.caution[spot] *= CAUTION_STEP
+        films = np.all(spot[n.origin].reshape(-1, 2), axis=1)
+        self.report.flips -= int(np.sum(np.minimum(self.flips_of[films], MOST_FLIPS)))  # those are undone
+        self.flips_of[films] = 0
+        self.whole.topology_changed()
+        self.level, self.before = ROUGH, None
+        self.report.restarts += 1
+        return True
+
+    def _relax(self, free: Mask) -> int:
+        """A few steps of the vertices `free`; returns the number of T1s."""
+        spots = self._newton(free)
+        flips = 0
+        for _ in range(LOCAL_STEPS):
+            residual = spots.residual()
+            if residual.error < 0.1 * self.level or not residual.error < RUNAWAY:
+                break
+            flips += self._step(spots, residual)
+            self.report.local_iterations += 1
+        return flips
+
+    def step(self, residual: Residual) -> None:
+        """A step of the whole foam."""
+        self.before = residual.error
+        self._step(self.whole, residual)
+        self.report.iterations += 1
+        if self.whole.descending_modes:
+            self.descend()
+
+    def descend(self) -> None:
+        """Steps of the whole foam that lower the energy in every mode, until near a minimum."""
+        self.descents += 1
+        if self.descents > MOST_DESCENTS:
+            cells = self.network.cells
+            raise RunFailed(f"the foam of {cells} cells came from one saddle point of its energy to the next")
+        for _ in range(DESCENT_STEPS):
+            residual = self.whole.residual()
+            if not residual.error < RUNAWAY:
+                break
+            self._step(self.whole, residual, "descent")
+            self.report.iterations += 1
+            if residual.error < NEAR and self.whole.descending_modes == 0:
+                break
+        self.level, self.before = ROUGH, None
+
+    def at_minimum(self, residual: Residual) -> bool:
+        """Whether the energy has no descending mode at the present balance, whose residual is given. If it has one,
+        the foam is moved along the lowest mode and descends."""
+        if self.whole.descending_modes is None or self.whole.descending_modes > 0:
+            self.whole.count_descending_modes(residual)
+        if not self.whole.descending_modes:
+            return True
+        n = self.network
+        self.report.saddles += 1
+        mode = stability(n, self.tension, 1, self.pinned).modes[0]
+        shortest = np.full(n.vertices, np.inf)
+        np.minimum.at(shortest, n.origin, np.repeat(residual.chord, 2))
+        n.positions += mode * (KICK / np.max(np.hypot(mode[:, 0], mode[:, 1]) / shortest))
+        self.whole.system = None
+        self.descend()
+        return False
+
+    def _step(self, newton: Newton, residual: Residual, kind: Kind = "newton") -> int:
+        flips = newton.step(residual, kind)
+        self.report.flips += flips
+        if flips and self.options.checks == "events":
+            validate(self.network)
+        return flips
+
+
+def _iterate(network: Network, tension: float, options: Options, pinned: Mask | None, caution: float) -> Report:
+    report = Report()
+    search = _Search(network, tension, options, pinned, caution, report)
+    while report.iterations < options.iterations:
+        residual = search.whole.residual()
+        report.read(residual)
+        if report.error < options.tolerance:
+            folded = np.zeros(network.vertices, dtype=np.bool_)
+            folded[reversed_vertices(network)] = True
+            if not np.any(folded):
+                if not search.at_minimum(residual):
+                    continue
+                report.factorizations = search.whole.solver.factorizations
+                report.cycles = int(np.sum(search.flips_of > MOST_FLIPS))
+                return report
+            if search.rescue(folded):
+                continue
+            raise RunFailed(
+                f"the foam of {network.cells} cells came to a balance that is folded over at vertex {np.argmax(folded)}"
+            )
+        if not report.error < RUNAWAY:
+            if search.rescue(_Errors(network, residual).places(RUNNING)):
+                continue
+            break
+        if not search.relax_spots(residual):
+            search.step(residual)
+    worst = int(np.argmax(search.whole.residual().relative_area))
+    cycles = int(np.sum(search.flips_of > MOST_FLIPS))
+    held = f", {cycles} films went round in cycles of T1s" if cycles else ""
+    raise RunFailed(
+        f"the foam of {network.cells} cells found no equilibrium in {report.iterations} steps: tensions are off "
+        f"balance by {report.force_error:.2g} T, cell {worst} misses its area by {report.area_error:.2g}{held}; "
+        f"larger cells there, or a larger flip length, would help"
+    )

@@ -1,0 +1,119 @@
+"""Stability of an equilibrium: the lowest eigenvalues of the energy's second derivative at fixed cell areas.
+
+The unknowns are the vertex positions; films keep the curvature of Laplace-Young, except those near and beyond half
+circles, whose half angle θ is a further unknown (weighed as the displacement c θ, c the chord). At an equilibrium the
+energy changes by ½ λ |u|² along a mode u of the eigenvalue λ [N/m]. A foam is stable when no λ is negative.
+
+The eigenvalues are those of the matrix K of a Newton step, which contains the area constraints. K - σ M, with M the
+unit matrix in the positions and zero in the pressures, is factorised at a σ below the lowest eigenvalue; the number of
+negative pivots confirms that it is. Lanczos' method finds the largest eigenvalues 1/(λ - σ) of the inverse.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from spume.dryfoam.equilibrium.linear_solver import Solver
+from spume.dryfoam.equilibrium.region import Mask, Region
+from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
+from spume.dryfoam.network.half_edges import Floats, Network
+
+FIRST_SHIFT = 1e-3
+"""First -σ that is tried, over T and the mean chord."""
+DENSE = 300
+"""Unknowns up to which all eigenvalues are computed."""
+
+
+@dataclass(frozen=True)
+class Stability:
+    """Lowest modes of a foam, without its rigid motions."""
+
+    descending: int
+    """Modes with a negative eigenvalue."""
+    eigenvalues: Floats
+    """Lowest eigenvalues [N/m], ascending, shape (count,)."""
+    modes: Floats
+    """Displacements of the vertices in these modes, of unit length, shape (count, V, 2)."""
+
+    @property
+    def stable(self) -> bool:
+        return self.descending == 0
+
+
+class _Shifted:
+    """K - σ M of a foam at one σ, factorised."""
+
+    def __init__(self, network: Network, tension: float, region: Region, residual: Residual, shift: float) -> None:
+        n, r = network, region
+        softness = 1e-10 * residual.size**3 / tension
+        self.system = NewtonSystem(n, r, residual, np.full(len(r.vertices), -shift), softness)
+        self.moving, self.cells = 2 * len(r.vertices), len(r.cells)
+        self.extra = np.arange(self.moving + self.cells, self.system.size)
+        self.mass = residual.chord[self.system.extra >= 0] ** 2
+        matrix = self.system.matrix
+        matrix.data[matrix.indptr[self.extra]] -= shift * self.mass  # a column begins with its diagonal
+        self.solver = Solver("whole")
+        self.solver.solve(self.system, np.ones(self.system.size))
+        self.below = self.solver.negative() - self.cells
+        """Eigenvalues below σ, rigid motions included."""
+
+    @property
+    def size(self) -> int:
+        return self.moving + len(self.extra)
+
+    def inverse(self, vector: Floats) -> Floats:
+        """Inverse of K - σ M at fixed areas, in coordinates that make M the unit matrix."""
+        scale = np.sqrt(self.mass)
+        right = np.zeros(self.system.size)
+        right[: self.moving] = vector[: self.moving]
+        right[self.extra] = vector[self.moving :] * scale
+        found = self.solver.again(right)
+        return np.concatenate([found[: self.moving], found[self.extra] * scale])
+
+
+def _rigid_motions(network: Network, region: Region, size: int) -> Floats:
+    """Orthonormal translations, and the rotation of a free foam, of all unknowns, shape (size, 2 or 3)."""
+    if region.pinned is not None:
+        return np.zeros((size, 0))
+    moving = 2 * len(region.vertices)
+    motions = np.zeros((size, 2 if network.boundary == "periodic" else 3))
+    motions[0:moving:2, 0] = motions[1:moving:2, 1] = 1.0
+    if network.boundary == "free":
+        arm = network.positions - network.positions.mean(axis=0)
+        motions[0:moving:2, 2], motions[1:moving:2, 2] = -arm[:, 1], arm[:, 0]
+    return np.asarray(np.linalg.qr(motions)[0])
+
+
+def stability(network: Network, tension: float, count: int, pinned: Mask | None = None) -> Stability:
+    """The `count` lowest modes of a foam in equilibrium, the `pinned` vertices (V,) held."""
+    n, region = network, Region(network, None, pinned)
+    residual = Residual(n, tension, region)
+    unit = tension / float(residual.chord.mean())
+    descending = _Shifted(n, tension, region, residual, -1e-10 * unit).below
+    shift = -FIRST_SHIFT * unit
+    while (shifted := _Shifted(n, tension, region, residual, shift)).below > 0:
+        shift *= 4.0
+    rigid = _rigid_motions(n, region, shifted.size)
+
+    def project(vector: Floats) -> Floats:
+        return vector - rigid @ (rigid.T @ vector)
+
+    def apply(vector: Floats) -> Floats:
+        return project(shifted.inverse(project(vector.ravel())))
+
+    free = shifted.size - rigid.shape[1] - shifted.cells + (n.boundary == "periodic")
+    count = max(1, min(count, free))
+    if shifted.size <= DENSE:
+        dense = np.stack([apply(column) for column in np.eye(shifted.size)])
+        inverse, vectors = np.linalg.eigh(0.5 * (dense + dense.T))
+        inverse, vectors = inverse[-count:], vectors[:, -count:]
+    else:
+        operator = LinearOperator((shifted.size, shifted.size), matvec=apply, dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(shifted.size)
+        inverse, vectors = eigsh(operator, k=count, which="LA", v0=project(start), tol=1e-10)
+    order = np.argsort(-inverse)
+    modes = np.zeros((count, n.vertices, 2))
+    modes[:, region.vertices] = vectors[: shifted.moving, order].T.reshape(count, -1, 2)
+    lengths = np.sqrt(np.sum(modes**2, axis=(1, 2), keepdims=True))
+    return Stability(descending, shift + 1.0 / inverse[order], modes / np.where(lengths > 0.0, lengths, 1.0))

@@ -1,0 +1,285 @@
+"""The linearised equilibrium of a foam: residuals and the sparse symmetric system of one Newton step.
+
+Equilibrium is a stationary point of  Σ T ℓ - Σ p_f (A_f - A_f*)  in vertex positions, half angles and pressures: its
+derivatives are the net film tension at a vertex (zero at 120°), the law of Laplace-Young for each film, and the area
+constraints, [DryFoam] eqs. (5), (6). The half angle of a film couples to nothing but that film, so it is eliminated
+before the sparse solve, except near and beyond half circles, where it cannot be and stays an unknown.
+"""
+
+import math
+
+import numpy as np
+from scipy.sparse import csc_matrix
+
+from spume.dryfoam.equilibrium.pattern import ENDS, Pattern, film_nodes, offset
+from spume.dryfoam.equilibrium.region import Mask, Region
+from spume.dryfoam.network.arcs import arc_factors, film_energy
+from spume.dryfoam.network.geometry import area_with_segments, half_edge_vector
+from spume.dryfoam.network.half_edges import Floats, Integers, Network
+from spume.numerics.jit import compiled
+
+# Second derivatives are taken at the pressure difference that the film's own curvature implies, 2T sin θ / c: the same
+# in equilibrium, and never of the wrong sign far from it. ∂²/∂θ² is then 2 cos θ T c S'; films with 2 cos θ below 0.3
+# keep their half angle as an unknown.
+EXPLICIT = math.acos(0.15)
+
+
+@compiled
+def _difference(e, cell, pressures):
+    """Pressure left minus right of film e; the outside of a free foam has none."""
+    i, j = cell[2 * e], cell[2 * e + 1]
+    return (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
+
+
+@compiled
+def residual_kernel(
+    films, vertex_index, positions, half_angles, origin, cell, shift, lattice, pressures, tension,
+    force, bend, chords, lengths, segments, second,
+):  # fmt: skip
+    """Derivative to the positions of the indexed vertices (V, 2) and, per film of `films`, to its half angle, with its
+    chord vector d, chord [m] and the area of its segment [m²].
+
+    `second` (E, 6) holds the second derivatives (g, h_cc, h, f_θθ, p_d, p_θ) of each film: g I + h_cc d dᵀ to the
+    chord, h d to chord and half angle, f_θθ to the half angle, p_d d to chord and Δp, p_θ to half angle and Δp.
+    """
+    force[:] = 0.0
+    for k in range(len(films)):
+        e = films[k]
+        theta = half_angles[e]
+        dp = _difference(e, cell, pressures)
+        dx, dy = half_edge_vector(2 * e, positions, origin, shift, lattice)
+        c = math.sqrt(dx * dx + dy * dy)
+        factors = arc_factors(theta)
+        _, g, bend[k], _, _, _ = film_energy(c, factors, tension, dp)
+        a, b = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
+        # the polygon under the chord adds (dy, -dx)/2 to the left cell's area gradient at both ends
+        if a >= 0:
+            force[a, 0] += -g * dx - 0.5 * dp * dy
+            force[a, 1] += -g * dy + 0.5 * dp * dx
+        if b >= 0:
+            force[b, 0] += g * dx - 0.5 * dp * dy
+            force[b, 1] += g * dy + 0.5 * dp * dx
+        _, second[k, 0], _, second[k, 1], second[k, 2], second[k, 3] = film_energy(
+            c, factors, tension, 2.0 * tension * math.sin(theta) / c
+        )
+        S, dS = factors[3], factors[4]
+        second[k, 4], second[k, 5] = -2.0 * S, -c * c * dS
+        segments[k] = c * c * S
+        chords[k, 0], chords[k, 1], lengths[k] = dx, dy, c
+
+
+@compiled
+def area_kernel(first, segments, film_index, positions, origin, next_, shift, lattice, areas):
+    for f in range(len(first)):
+        areas[f] = area_with_segments(first[f], segments, film_index, positions, origin, next_, shift, lattice)
+
+
+@compiled
+def _film_matrix(dx, dy, dp, second, explicit, m):
+    """Second derivatives of a film to the coordinates of its ends, the pressures left and right and its half angle, the
+    upper triangle of m (7, 7). The half angle is condensed unless explicit."""
+    g, h_cc, h, f_tt, p_d, p_t = second
+    pp = 0.0
+    if not explicit:
+        h_cc -= h * h / f_tt
+        p_d -= h * p_t / f_tt
+        pp = -p_t * p_t / f_tt
+    xx, xy, yy = g + h_cc * dx * dx, h_cc * dx * dy, g + h_cc * dy * dy
+    px, py = p_d * dx, p_d * dy
+    m[0, 0], m[0, 1], m[1, 1] = xx, xy, yy
+    m[2, 2], m[2, 3], m[3, 3] = xx, xy, yy
+    m[0, 2], m[1, 3] = -xx, -yy
+    m[0, 3], m[1, 2] = -xy - 0.5 * dp, -xy + 0.5 * dp
+    m[0, 4], m[1, 4] = -px - 0.5 * dy, -py + 0.5 * dx
+    m[2, 4], m[3, 4] = px - 0.5 * dy, py + 0.5 * dx
+    for k in range(4):
+        m[k, 5] = -m[k, 4]
+    m[4, 4], m[5, 5], m[4, 5] = pp, pp, -pp
+    if explicit:
+        m[0, 6], m[1, 6], m[2, 6], m[3, 6] = -h * dx, -h * dy, h * dx, h * dy
+        m[4, 6], m[5, 6] = p_t, -p_t
+        m[6, 6] = f_tt
+
+
+@compiled
+def assemble_kernel(
+    films, extra, chords, second, origin, cell, pressures, vertex_index, cell_index, damping, softness,
+    starts, neighbours, below, indptr, data,
+):  # fmt: skip
+    """Values of the Newton matrix in the columns of its pattern."""
+    vertices, cells = len(damping), len(softness)
+    nodes = np.empty(ENDS, dtype=np.int64)
+    m = np.empty((7, 7))
+    begin, wide = (0, 2, 4, 5, 6), (2, 2, 1, 1, 1)
+    data[:] = 0.0
+    for q in range(len(films)):
+        e = films[q]
+        film_nodes(e, extra[q], origin, cell, vertex_index, cell_index, vertices, cells, nodes)
+        film = second[q, 0], second[q, 1], second[q, 2], second[q, 3], second[q, 4], second[q, 5]
+        _film_matrix(chords[q, 0], chords[q, 1], _difference(e, cell, pressures), film, extra[q] >= 0, m)
+        for k in range(ENDS):
+            i = nodes[k]
+            if i < 0:
+                continue
+            column = 2 * i if i < vertices else i + vertices
+            for l in range(ENDS):
+                if nodes[l] < 0:
+                    continue
+                at = offset(i, nodes[l], starts, neighbours, below)
+                for b in range(wide[k]):
+                    for a in range(wide[l]):
+                        row, col = begin[l] + a, begin[k] + b
+                        data[indptr[column + b] + at + a] += m[min(row, col), max(row, col)]
+    for v in range(vertices):
+        data[indptr[2 * v]] += damping[v]
+        data[indptr[2 * v + 1] + 1] += damping[v]
+    for f in range(cells):
+        data[indptr[2 * vertices + f]] -= softness[f]
+
+
+@compiled
+def right_kernel(films, extra, chords, bend, second, origin, cell, vertex_index, cell_index, vertices, cells, right):
+    """Adds the films' own imbalance of Laplace-Young, condensed or explicit, to the right side."""
+    nodes = np.empty(ENDS, dtype=np.int64)
+    for q in range(len(films)):
+        film_nodes(films[q], extra[q], origin, cell, vertex_index, cell_index, vertices, cells, nodes)
+        if extra[q] >= 0:
+            right[nodes[4] + vertices] -= bend[q]
+            continue
+        h, f_tt, p_t = second[q, 2], second[q, 3], second[q, 5]
+        ratio = bend[q] / f_tt
+        x, y, p = h * chords[q, 0] * ratio, h * chords[q, 1] * ratio, p_t * ratio
+        for k in range(2):
+            if nodes[k] >= 0:
+                right[2 * nodes[k]] += x if k == 1 else -x
+                right[2 * nodes[k] + 1] += y if k == 1 else -y
+            if nodes[2 + k] >= 0:
+                right[nodes[2 + k] + vertices] += p if k == 0 else -p
+
+
+@compiled
+def explicit_kernel(films, half_angles, extra):
+    """Numbers the films whose half angle stays an unknown."""
+    count = 0
+    for k in range(len(films)):
+        extra[k] = -1
+        if abs(half_angles[films[k]]) > EXPLICIT:
+            extra[k] = count
+            count += 1
+
+
+@compiled
+def half_angle_kernel(
+    films, extra, chords, bend, second, origin, cell, vertex_index, cell_index, move, dpressure, explicit, steps
+):
+    """Step of each film's half angle that belongs to the vertex and pressure steps."""
+    for q in range(len(films)):
+        if extra[q] >= 0:
+            steps[q] = explicit[extra[q]]
+            continue
+        e = films[q]
+        i, j = cell[2 * e], cell[2 * e + 1]
+        ddp = 0.0
+        if i >= 0 and cell_index[i] >= 0:
+            ddp += dpressure[cell_index[i]]
+        if j >= 0 and cell_index[j] >= 0:
+            ddp -= dpressure[cell_index[j]]
+        dx, dy = chords[q, 0], chords[q, 1]
+        a, b = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
+        along = 0.0
+        if a >= 0:
+            along -= dx * move[a, 0] + dy * move[a, 1]
+        if b >= 0:
+            along += dx * move[b, 0] + dy * move[b, 1]
+        h, f_tt, p_t = second[q, 2], second[q, 3], second[q, 5]
+        steps[q] = -(bend[q] + h * along + p_t * ddp) / f_tt
+
+
+class Residual:
+    """Imbalances of the present state of a region."""
+
+    def __init__(self, network: Network, tension: float, region: Region) -> None:
+        n, r = network, region
+        self.region = region
+        films = len(r.films)
+        self.force, self.bend = np.empty((len(r.vertices), 2)), np.empty(films)
+        self.chords, self.chord, segments = np.empty((films, 2)), np.empty(films), np.empty(films)
+        self.second = np.empty((films, 6))
+        residual_kernel(
+            r.films, r.vertex_index, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures,
+            tension, self.force, self.bend, self.chords, self.chord, segments, self.second,
+        )  # fmt: skip
+        areas = np.empty(len(r.cells))
+        area_kernel(r.first, segments, r.film_index, n.positions, n.origin, n.next, n.shift, n.lattice, areas)
+        targets = n.targets[r.cells]
+        self.area = areas - targets
+        self.relative_area = np.abs(self.area) / targets
+        self.size = np.sqrt(np.clip(areas, 0.01 * targets, targets))
+        self.local = np.hypot(self.force[:, 0], self.force[:, 1]) / tension
+        self.force_error = float(np.max(self.local, initial=0.0))
+        self.area_error = float(np.max(self.relative_area, initial=0.0))
+        self.bend_error = float(np.max(np.abs(self.bend) / (tension * self.chord), initial=0.0))
+
+    def hold(self, pinned: Mask) -> None:
+        """Take the forces at the vertices `pinned` (V,) out, for a region of the whole foam."""
+        self.force[pinned] = self.local[pinned] = 0.0
+        self.force_error = float(np.max(self.local, initial=0.0))
+
+    @property
+    def error(self) -> float:
+        return max(self.force_error, self.area_error, self.bend_error)
+
+
+class NewtonSystem:
+    """Matrix of a Newton step at the present state of a region, with the right sides of this state and later ones."""
+
+    def __init__(
+        self,
+        network: Network,
+        region: Region,
+        residual: Residual,
+        damping: Floats,
+        softness: Floats,
+        pattern: Pattern | None = None,
+    ) -> None:
+        n, r = network, region
+        self.network, self.region = n, region
+        self.extra: Integers = np.empty(len(r.films), dtype=np.int64)
+        explicit_kernel(r.films, n.half_angles, self.extra)
+        p = pattern if pattern is not None and pattern.serves(self.extra) else Pattern(n, r, self.extra)
+        self.pattern, self.size = p, p.size
+        data = np.empty(len(p.indices))
+        assemble_kernel(
+            r.films, self.extra, residual.chords, residual.second, n.origin, n.cell, n.pressures, r.vertex_index,
+            r.cell_index, damping, softness, p.starts, p.neighbours, p.below, p.indptr, data,
+        )  # fmt: skip
+        self.matrix = csc_matrix((data, p.indices, p.indptr), shape=(self.size, self.size))
+
+    def right(self, residual: Residual) -> Floats:
+        """Right side of the present state, whose residual is given."""
+        n, r = self.network, self.region
+        vertices, cells = len(r.vertices), len(r.cells)
+        right = np.zeros(self.size)
+        right[: 2 * vertices] = -residual.force.ravel()
+        right[2 * vertices : 2 * vertices + cells] = residual.area
+        right_kernel(
+            r.films, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell, r.vertex_index,
+            r.cell_index, vertices, cells, right,
+        )  # fmt: skip
+        return right
+
+    def split(self, solution: Floats) -> tuple[Floats, Floats, Floats]:
+        """Vertex moves (V, 2), pressure steps (F,) and the steps of the half angles that are unknowns."""
+        vertices, cells = len(self.region.vertices), len(self.region.cells)
+        moves = solution[: 2 * vertices].reshape(-1, 2)
+        return moves, solution[2 * vertices : 2 * vertices + cells], solution[2 * vertices + cells :]
+
+    def half_angle_steps(self, residual: Residual, moves: Floats, dpressure: Floats, explicit: Floats) -> Floats:
+        """Steps of all half angles of the region (E,)."""
+        n, r = self.network, self.region
+        steps = np.empty(len(r.films))
+        half_angle_kernel(
+            r.films, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell, r.vertex_index,
+            r.cell_index, moves, dpressure, explicit, steps,
+        )  # fmt: skip
+        return steps

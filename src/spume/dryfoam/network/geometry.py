@@ -1,0 +1,201 @@
+"""Areas, lengths, angles, energy and stress of a network of circular films."""
+
+import math
+
+import numpy as np
+
+from spume.dryfoam.network.arcs import arc_factors
+from spume.dryfoam.network.half_edges import ALL, Floats, Integers, Network
+from spume.numerics.jit import compiled
+
+
+@compiled
+def half_edge_vector(h, positions, origin, shift, lattice):
+    """Chord of a half-edge, as (x, y)."""
+    a, b = origin[h], origin[h ^ 1]
+    sx, sy = shift[h, 0], shift[h, 1]
+    x = positions[b, 0] - positions[a, 0] + lattice[0, 0] * sx + lattice[0, 1] * sy
+    y = positions[b, 1] - positions[a, 1] + lattice[1, 0] * sx + lattice[1, 1] * sy
+    return x, y
+
+
+@compiled
+def turn(h, half_angles):
+    """Half angle of a half-edge: its film's, or minus that against the film's direction."""
+    return half_angles[h >> 1] if (h & 1) == 0 else -half_angles[h >> 1]
+
+
+@compiled
+def one_cell_area(h0, positions, half_angles, origin, next_, shift, lattice):
+    """Area of the cell left of half-edge h0: polygon of the vertices, relative to the first, plus the segments."""
+    area, x, y = 0.0, 0.0, 0.0
+    h = h0
+    while True:
+        dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+        theta = turn(h, half_angles)
+        S = arc_factors(theta)[3]
+        area += 0.5 * (x * dy - y * dx) + S * (dx * dx + dy * dy)
+        x += dx
+        y += dy
+        h = next_[h]
+        if h == h0:
+            return area
+
+
+@compiled
+def area_with_segments(h0, segments, film_index, positions, origin, next_, shift, lattice):
+    """As `one_cell_area`, with the segment areas s of the films given, those of film e in segments[film_index[e]]."""
+    area, x, y = 0.0, 0.0, 0.0
+    h = h0
+    while True:
+        dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+        s = segments[film_index[h >> 1]]
+        area += 0.5 * (x * dy - y * dx) + (s if (h & 1) == 0 else -s)
+        x += dx
+        y += dy
+        h = next_[h]
+        if h == h0:
+            return area
+
+
+@compiled
+def cell_area_kernel(first, positions, half_angles, origin, next_, shift, lattice, areas):
+    for f in range(len(first)):
+        if first[f] >= 0:
+            areas[f] = one_cell_area(first[f], positions, half_angles, origin, next_, shift, lattice)
+
+
+@compiled
+def _film_length_kernel(chords, half_angles, lengths):
+    for e in range(len(half_angles)):
+        lengths[e] = math.hypot(chords[e, 0], chords[e, 1]) * arc_factors(half_angles[e])[0]
+
+
+def cell_areas(network: Network) -> Floats:
+    """Area of each cell with its circular segments [m²], shape (F,)."""
+    if network.is_lone:
+        return network.targets.copy()
+    n = network
+    areas = np.empty(n.cells)
+    cell_area_kernel(n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas)
+    return areas
+
+
+@compiled
+def _segment_moment(theta, S):
+    """First moment of an arc's circular segment about its chord, over c³: 1/12 - S cot(θ)/2, even in θ.
+
+    A segment of the radius R has the moment (2/3) R³ sin³ θ = c³/12 about the centre of its circle.
+    """
+    return theta * theta / 60.0 if abs(theta) < 1e-3 else 1.0 / 12.0 - 0.5 * S / math.tan(theta)
+
+
+@compiled
+def _centroid_kernel(first, positions, half_angles, origin, next_, shift, lattice, centroids):
+    for f in range(len(first)):
+        if first[f] < 0:  # a cell that has vanished
+            continue
+        area, x, y, mx, my = 0.0, 0.0, 0.0, 0.0, 0.0
+        h = first[f]
+        while True:
+            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+            theta = turn(h, half_angles)
+            S = arc_factors(theta)[3]
+            c = math.hypot(dx, dy)
+            triangle, segment, moment = 0.5 * (x * dy - y * dx), S * c * c, c * c * _segment_moment(theta, S)
+            area += triangle + segment
+            # triangle from the first vertex; segment from the middle of its chord, on the right of it
+            mx += triangle * (2.0 * x + dx) / 3.0 + segment * (x + 0.5 * dx) + moment * dy
+            my += triangle * (2.0 * y + dy) / 3.0 + segment * (y + 0.5 * dy) - moment * dx
+            x += dx
+            y += dy
+            h = next_[h]
+            if h == first[f]:
+                break
+        v = origin[first[f]]
+        centroids[f, 0], centroids[f, 1] = positions[v, 0] + mx / area, positions[v, 1] + my / area
+
+
+def cell_centroids(network: Network) -> Floats:
+    """Centre of area of each cell [m], shape (F, 2); that of a cell of a periodic foam may lie outside the box."""
+    n = network
+    if n.is_lone:
+        return n.positions.copy()
+    centroids = np.empty((n.cells, 2))
+    _centroid_kernel(n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, centroids)
+    return centroids
+
+
+def centroid(network: Network) -> Floats:
+    """Centre of area of a free foam [m], shape (2,)."""
+    areas = cell_areas(network)
+    return np.asarray(areas @ cell_centroids(network) / areas.sum())
+
+
+def film_lengths(network: Network, films: slice | Integers = ALL) -> Floats:
+    """Arc length of each film, or of those chosen [m], shape (E,)."""
+    half_angles = network.half_angles[films]
+    lengths = np.empty(len(half_angles))
+    _film_length_kernel(network.chords(films), half_angles, lengths)
+    return lengths
+
+
+def energy(network: Network, tension: float) -> float:
+    """T times the length of all films [J/m]; a lone bubble is a circle."""
+    if network.is_lone:
+        return tension * 2.0 * math.sqrt(math.pi * network.targets[0])
+    return tension * float(np.sum(film_lengths(network)))
+
+
+def directions(network: Network) -> Floats:
+    """Direction in which each half-edge leaves its origin, as an angle [rad], shape (2E,)."""
+    chords = network.chords()
+    angle = np.arctan2(chords[:, 1], chords[:, 0])
+    leaving = np.empty(2 * network.films)
+    leaving[0::2] = angle - network.half_angles
+    leaving[1::2] = angle + np.pi + network.half_angles
+    return leaving
+
+
+def angles(network: Network) -> Floats:
+    """Angle inside each cell's corner, between a half-edge and the one before it around the cell [rad], shape (2E,).
+
+    Half-edge h leaves the corner; the angle is measured from it to the twin of the previous one, in (0, 2π).
+    """
+    leaving = directions(network)
+    return np.mod(leaving[network.previous ^ 1] - leaving, 2.0 * np.pi)
+
+
+def reversed_vertices(network: Network) -> Integers:
+    """Vertices whose films leave in clockwise order, where the drawing of the network overlaps itself: their angles add
+    up to twice the full turn."""
+    total = np.bincount(network.origin, weights=angles(network), minlength=network.vertices)
+    return np.flatnonzero(total > 3.0 * np.pi)
+
+
+def pressure_differences(network: Network) -> Floats:
+    """Pressure left minus right of each film [N/m], shape (E,)."""
+    pressures = np.append(network.pressures, 0.0)
+    return pressures[network.cell[0::2]] - pressures[network.cell[1::2]]
+
+
+def stress(network: Network, tension: float) -> Floats:
+    """Stress tensor of the foam [N/m], shape (2, 2): (T ∫ t tᵀ dℓ - Σ p A 1) / area, tension positive.
+
+    Batchelor's average. Along an arc of half angle θ and chord direction e, with n its normal, the integral of t tᵀ is
+    ℓ/2 1 + c cos θ / 2 (e eᵀ - n nᵀ). A lone bubble in equilibrium has none.
+    """
+    if network.is_lone:
+        tangent = 0.5 * energy(network, tension) / network.targets[0]
+        return np.asarray((tangent - network.pressures[0]) * np.eye(2))
+    chords = network.chords()
+    c = np.hypot(chords[:, 0], chords[:, 1])
+    e = chords / c[:, None]
+    normal = np.stack([-e[:, 1], e[:, 0]], axis=1)
+    lengths = film_lengths(network)
+    weight = 0.5 * c * np.cos(network.half_angles)
+    film = 0.5 * np.sum(lengths) * np.eye(2) + np.einsum("e,ei,ej->ij", weight, e, e)
+    film -= np.einsum("e,ei,ej->ij", weight, normal, normal)
+    areas = cell_areas(network)
+    gas = float(np.sum(network.pressures * areas))
+    return (tension * film - gas * np.eye(2)) / np.sum(areas)

@@ -1,0 +1,220 @@
+"""The network of a dry foam: cells, films and three-film vertices as integer arrays, with what makes it valid.
+
+Film e consists of the half-edges 2e and 2e+1, each the twin of the other (h ^ 1). A half-edge runs from its origin to
+the origin of its twin, with its cell on its left; `next` and `previous` go round that cell counter-clockwise. In a
+periodic foam the end of a half-edge is its destination moved by `lattice @ shift`, with an integer shift.
+The outside of a free foam is the cell OUTSIDE, at pressure zero.
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import SceneError
+from spume.numerics.jit import compiled
+
+OUTSIDE = -1
+DEAD = -2
+ALL = slice(None)
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Boundary = Literal["periodic", "free"]
+
+
+@dataclass
+class Network:
+    """Arrays of a foam with V vertices, E films and F cells."""
+
+    positions: Floats
+    """Vertex positions [m], shape (V, 2); of a lone bubble, which has no vertices, its centre, shape (1, 2)."""
+    half_angles: Floats
+    """Half the angle by which the half-edge 2e turns left on its way [rad], shape (E,)."""
+    origin: Integers
+    """Vertex each half-edge starts at, shape (2E,)."""
+    next: Integers
+    previous: Integers
+    cell: Integers
+    """Cell on the left of each half-edge, OUTSIDE for the outside of a free foam, shape (2E,)."""
+    shift: Integers
+    """Lattice vectors between the stored destination and the true one, shape (2E, 2)."""
+    pressures: Floats
+    """Pressure of each cell [N/m]: relative to the outside, or to the mean of a periodic foam; shape (F,)."""
+    targets: Floats
+    """Area each cell should have [m²], shape (F,)."""
+    labels: Integers
+    """Number each cell keeps for life, shape (F,)."""
+    lattice: Floats
+    """Columns are the lattice vectors of the periodic box [m]; zero for a free foam, shape (2, 2)."""
+
+    @property
+    def boundary(self) -> Boundary:
+        return "periodic" if np.any(self.lattice) else "free"
+
+    @property
+    def cells(self) -> int:
+        return len(self.targets)
+
+    @property
+    def films(self) -> int:
+        return len(self.half_angles)
+
+    @property
+    def vertices(self) -> int:
+        return 0 if self.is_lone else len(self.positions)
+
+    @property
+    def is_lone(self) -> bool:
+        """Whether this is a single free bubble: a circle without vertices and films."""
+        return len(self.half_angles) == 0
+
+    def copy(self) -> "Network":
+        return Network(**{f.name: getattr(self, f.name).copy() for f in fields(self)})
+
+    def chords(self, films: slice | Integers = ALL) -> Floats:
+        """Vector from the start to the end of each film's half-edge 2e [m], shape (E, 2)."""
+        a, b = self.origin[0::2][films], self.origin[1::2][films]
+        return self.positions[b] - self.positions[a] + self.translations(films)
+
+    def translations(self, films: slice | Integers = ALL) -> Floats:
+        """Lattice translation of each film's half-edge 2e [m], shape (E, 2)."""
+        # written out: threads of a linear algebra library would cost more than they save
+        s, l = self.shift[0::2][films], self.lattice
+        return np.stack([l[0, 0] * s[:, 0] + l[0, 1] * s[:, 1], l[1, 0] * s[:, 0] + l[1, 1] * s[:, 1]], axis=1)
+
+    def sides(self) -> Integers:
+        """Number of films around each cell, shape (F,)."""
+        return np.bincount(self.cell[self.cell >= 0], minlength=self.cells)
+
+    def first_half_edges(self) -> Integers:
+        """One half-edge of each cell: the lowest, shape (F,)."""
+        first = np.full(self.cells, DEAD, dtype=np.int64)
+        inside = np.flatnonzero(self.cell >= 0)[::-1]
+        first[self.cell[inside]] = inside
+        return first
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays by name, for checkpoints."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def box_area(self) -> float:
+        """Area of the periodic box [m²]."""
+        return float(abs(np.linalg.det(self.lattice)))
+
+
+def compact(network: Network) -> Network:
+    """The network without the films and cells marked dead by topology changes (origin, label DEAD)."""
+    live_films = np.flatnonzero(network.origin[0::2] != DEAD)
+    half = np.stack([2 * live_films, 2 * live_films + 1], axis=1).ravel()
+    live_vertices = np.unique(network.origin[half])
+    live_cells = np.flatnonzero(network.labels != DEAD)
+    new_half = np.full(len(network.origin), DEAD)
+    new_half[half] = np.arange(len(half))
+    new_vertex = np.full(network.vertices, DEAD)
+    new_vertex[live_vertices] = np.arange(len(live_vertices))
+    new_cell = np.full(network.cells + 1, OUTSIDE)
+    new_cell[live_cells] = np.arange(len(live_cells))
+    return replace(
+        network,
+        positions=network.positions[live_vertices],
+        half_angles=network.half_angles[live_films],
+        origin=new_vertex[network.origin[half]],
+        next=new_half[network.next[half]],
+        previous=new_half[network.previous[half]],
+        cell=new_cell[network.cell[half]],
+        shift=network.shift[half],
+        pressures=network.pressures[live_cells],
+        targets=network.targets[live_cells],
+        labels=network.labels[live_cells],
+    )
+
+
+@compiled
+def cell_walk(h0, next_, shift):
+    """Sides and total lattice shift of the loop of half-edges that starts at h0; sides is -1 when it does not close."""
+    sides, sx, sy = 0, 0, 0
+    h = h0
+    while True:
+        sides += 1
+        sx += shift[h, 0]
+        sy += shift[h, 1]
+        h = next_[h]
+        if h == h0 or sides > len(next_):
+            break
+    return (sides if h == h0 else -1), sx, sy
+
+
+@compiled
+def _broken_loops(next_, cell, shift, seen):
+    """First half-edge whose loop does not close, changes cell or winds round the box (-1 when all are right), and the
+    number of loops."""
+    loops = 0
+    for h0 in range(len(next_)):
+        if seen[h0]:
+            continue
+        sides, sx, sy = cell_walk(h0, next_, shift)
+        if sides < 0 or ((sx != 0 or sy != 0) and cell[h0] >= 0):
+            return h0, loops
+        loops += 1
+        h = h0
+        for _ in range(sides):
+            if cell[h] != cell[h0]:
+                return h, loops
+            seen[h] = True
+            h = next_[h]
+    return -1, loops
+
+
+def _require(right: bool, found: str) -> None:
+    if not right:
+        raise SceneError(f"the foam network is not valid: {found}")
+
+
+def validate(network: Network, areas: Floats | None = None) -> None:
+    """Raise SceneError naming the first invariant of a dry foam that does not hold.
+
+    Three films a vertex; twins and loops consistent; each cell one loop of at least two sides; Euler's formula,
+    V - E + F = 0 on the torus and 1 in the plane; finite numbers; positive areas (when given).
+    """
+    n = network
+    half = len(n.origin)
+    if n.is_lone:
+        _require(n.cells == 1 and n.boundary == "free", "only a lone free bubble has no films")
+        _require(n.positions.shape == (1, 2), "a lone bubble has its centre as its one position")
+        return
+    _require(half == 2 * n.films == len(n.next) == len(n.previous) == len(n.cell), "half-edge arrays differ in length")
+    for name, limit in (("origin", n.vertices), ("next", half), ("previous", half)):
+        values = getattr(n, name)
+        _require(bool(np.all((values >= 0) & (values < limit))), f"an index in '{name}' is out of range")
+    _require(bool(np.all((n.cell >= OUTSIDE) & (n.cell < n.cells))), "an index in 'cell' is out of range")
+    counts = np.bincount(n.origin, minlength=n.vertices)
+    wrong = np.flatnonzero(counts != 3)
+    _require(not len(wrong), f"vertex {wrong[:1]} has {counts[wrong[:1]]} films, where a dry foam has three")
+    index = np.arange(half)
+    _require(bool(np.all(n.previous[n.next] == index)), "'previous' is not the inverse of 'next'")
+    _require(
+        bool(np.all(n.origin[n.next] == n.origin[index ^ 1])), "a half-edge does not start where the last one ends"
+    )
+    _require(bool(np.all(n.shift == -n.shift[index ^ 1])), "a film has two lattice shifts")
+    turned = n.next[index ^ 1]
+    _require(bool(np.all(n.next[n.next[turned ^ 1] ^ 1] == index)), "the films of a vertex are not in cyclic order")
+    bad, loops = _broken_loops(n.next, n.cell, n.shift, np.zeros(half, dtype=np.bool_))
+    _require(bad < 0, f"the films around cell {n.cell[bad]} do not close")
+    sides = n.sides()
+    _require(bool(np.all(sides >= 2)), f"cell {np.argmin(sides)} has {sides.min()} sides, where two is the least")
+    if n.boundary == "periodic":
+        _require(bool(np.all(n.cell >= 0)), "a periodic foam has no outside")
+        _require(n.vertices - n.films + n.cells == 0, "V - E + F is not 0, as on a torus")
+        _require(n.vertices == 2 * n.cells, "V is not 2 F")
+    else:
+        _require(bool(np.any(n.cell == OUTSIDE)), "a free foam needs films to the outside")
+        _require(n.vertices - n.films + n.cells == 1, "V - E + F is not 1, as for one free cluster")
+    _require(loops == n.cells + (n.boundary == "free"), "a cell is not bounded by one loop of films")
+    for name in ("positions", "half_angles", "pressures", "targets"):
+        _require(bool(np.all(np.isfinite(getattr(n, name)))), f"'{name}' holds a number that is not finite")
+    _require(bool(np.all(np.abs(n.half_angles) < np.pi)), "a film turns by more than a full circle")
+    if areas is not None:
+        smallest = int(np.argmin(areas))
+        _require(bool(areas[smallest] > 0), f"cell {smallest} has the area {areas[smallest]:.3g} m², not positive")

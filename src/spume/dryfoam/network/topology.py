@@ -1,0 +1,225 @@
+"""Topological changes of a network, in place: T1, T2 and the removal of two-sided cells.
+
+Each function leaves a valid network (see `network.validate`) or refuses and changes nothing. Films and cells that go
+are marked DEAD and disappear with `network.compact`.
+"""
+
+import math
+
+import numpy as np
+
+from spume.dryfoam.network.geometry import half_edge_vector, turn
+from spume.dryfoam.network.half_edges import DEAD, Network
+from spume.numerics.jit import compiled
+
+
+@compiled
+def count_sides(h0, next_):
+    sides, h = 1, next_[h0]
+    while h != h0:
+        sides += 1
+        h = next_[h]
+    return sides
+
+
+@compiled
+def meets_itself(h, origin, next_, previous, cell, shift):
+    """Whether the two cells at the ends of half-edge h are the same cell (the same image of it, when periodic)."""
+    at_start, at_end = previous[h] ^ 1, previous[h ^ 1] ^ 1
+    if cell[at_start] != cell[at_end]:
+        return False
+    sx, sy, k = 0, 0, at_start
+    while k != at_end:
+        sx += shift[k, 0]
+        sy += shift[k, 1]
+        k = next_[k]
+        if k == at_start:
+            return True
+    return sx == shift[h, 0] and sy == shift[h, 1]
+
+
+@compiled
+def t1_allowed(h, origin, next_, previous, cell, shift):
+    """Whether a T1 of half-edge h leaves cells of at least two sides, none of them touching itself along a film.
+
+    A film with the same cell on both sides would carry an unbalanced tension and shrink at once, so such a change, like
+    one that would cut a free cluster in two, never happens in a foam.
+    """
+    if count_sides(h, next_) <= 2 or count_sides(h ^ 1, next_) <= 2:
+        return False
+    if cell[h] == cell[h ^ 1] and count_sides(h, next_) <= 3:
+        return False
+    return not meets_itself(h, origin, next_, previous, cell, shift)
+
+
+@compiled
+def flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice):
+    """T1 of half-edge h, [DryFoam] figure 1: the film turns by +90° about its middle and gets the chord `length` [m].
+
+    The cells left and right of the film lose a side, the cells at its ends gain one and become neighbours.
+    """
+    a, b = origin[h], origin[h ^ 1]
+    a1, a2 = previous[h] ^ 1, next_[h ^ 1]
+    b1, b2 = next_[h], previous[h ^ 1] ^ 1
+    dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+    c = math.hypot(dx, dy)
+    nx, ny = -dy / c, dx / c
+    mx, my = positions[a, 0] + 0.5 * dx, positions[a, 1] + 0.5 * dy
+    # b in the frame of a, before: its stored position plus the film's own shift
+    ox, oy = positions[a, 0] + dx - positions[b, 0], positions[a, 1] + dy - positions[b, 1]
+    positions[a, 0], positions[a, 1] = mx - 0.5 * length * nx, my - 0.5 * length * ny
+    positions[b, 0], positions[b, 1] = mx + 0.5 * length * nx - ox, my + 0.5 * length * ny - oy
+    half_angles[h >> 1] = 0.0
+    next_[a1 ^ 1], previous[b1] = b1, a1 ^ 1
+    next_[b2 ^ 1], previous[a2] = a2, b2 ^ 1
+    next_[a2 ^ 1], previous[h], next_[h], previous[a1] = h, a2 ^ 1, a1, h
+    next_[b1 ^ 1], previous[h ^ 1], next_[h ^ 1], previous[b2] = h ^ 1, b1 ^ 1, b2, h ^ 1
+    origin[a1], origin[b2] = b, a
+    cell[h], cell[h ^ 1] = cell[a1], cell[b2]
+    for k in range(2):
+        s = shift[h, k]
+        shift[a1, k] -= s
+        shift[a1 ^ 1, k] += s
+        shift[b2, k] += s
+        shift[b2 ^ 1, k] -= s
+
+
+@compiled
+def triangle_collapsible(h0, origin, next_):
+    """Whether the three-sided cell of half-edge h0 can become a vertex: no film outside joins two of its corners."""
+    h = h0
+    for _ in range(3):
+        outside = next_[h ^ 1]
+        far = origin[outside ^ 1]
+        if far == origin[h0] or far == origin[next_[h0]] or far == origin[next_[next_[h0]]]:
+            return False
+        h = next_[h]
+    return True
+
+
+@compiled
+def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice):
+    """T2, [DryFoam] eq. (3): the three-sided cell of h0 becomes one vertex, the mean of its three."""
+    h1 = next_[h0]
+    h2 = next_[h1]
+    u = origin[h0]
+    # the films outside, leaving u, v, w
+    eu, ev, ew = next_[h0 ^ 1], next_[h1 ^ 1], next_[h2 ^ 1]
+    d0x, d0y = half_edge_vector(h0, positions, origin, shift, lattice)
+    d2x, d2y = half_edge_vector(h2 ^ 1, positions, origin, shift, lattice)
+    positions[u, 0] += (d0x + d2x) / 3
+    positions[u, 1] += (d0y + d2y) / 3
+    for k in range(2):
+        sv, sw = shift[h0, k], shift[h2 ^ 1, k]
+        shift[ev, k] += sv
+        shift[ev ^ 1, k] -= sv
+        shift[ew, k] += sw
+        shift[ew ^ 1, k] -= sw
+    origin[ev], origin[ew] = u, u
+    # The neighbour across h0 had ... ev^1, h0^1, eu ...; the triangle's film drops out, and so on around.
+    next_[ev ^ 1], previous[eu] = eu, ev ^ 1
+    next_[ew ^ 1], previous[ev] = ev, ew ^ 1
+    next_[eu ^ 1], previous[ew] = ew, eu ^ 1
+    for h in (h0, h1, h2):
+        origin[h], origin[h ^ 1] = DEAD, DEAD
+        cell[h], cell[h ^ 1] = DEAD, DEAD
+
+
+@compiled
+def lens_collapsible(h0, next_):
+    """Whether the two-sided cell of h0 can go: its neighbours, which lose two sides each, keep at least two."""
+    h1 = next_[h0]
+    return count_sides(h0 ^ 1, next_) > 3 and count_sides(h1 ^ 1, next_) > 3 and next_[h0 ^ 1] != next_[h1 ^ 1] ^ 1
+
+
+@compiled
+def collapse_lens(h0, half_angles, origin, next_, previous, cell, shift):
+    """Removal of the two-sided cell of h0: the films at its two ends, arcs of one circle in equilibrium, become one."""
+    h1 = next_[h0]
+    # At the corner u of the lens the film eu leaves, at the corner v the film ev; ev becomes the joined film.
+    eu, ev = next_[h0 ^ 1], next_[h1 ^ 1]
+    into = eu ^ 1
+    angle = turn(into, half_angles) + turn(ev, half_angles)
+    angle = math.copysign(min(abs(angle), 0.9 * math.pi), angle)  # a starting value for the next equilibrium
+    half_angles[ev >> 1] = angle if (ev & 1) == 0 else -angle
+    origin[ev] = origin[into]
+    for k in range(2):
+        shift[ev, k] += shift[into, k] + shift[h0, k]
+        shift[ev ^ 1, k] = -shift[ev, k]
+    before, after = previous[into], next_[eu]
+    next_[before], previous[ev] = ev, before
+    next_[ev ^ 1], previous[after] = after, ev ^ 1
+    for h in (h0, h1, eu):
+        origin[h], origin[h ^ 1] = DEAD, DEAD
+        cell[h], cell[h ^ 1] = DEAD, DEAD
+
+
+@compiled
+def _shortest_flippable(h0, positions, origin, next_, previous, cell, shift, lattice):
+    """The half-edge around the cell of h0 with the shortest chord among those a T1 may flip; -1 when there is none."""
+    best, shortest = -1, np.inf
+    h = h0
+    while True:
+        dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+        c = math.hypot(dx, dy)
+        if c < shortest and t1_allowed(h, origin, next_, previous, cell, shift):
+            best, shortest = h, c
+        h = next_[h]
+        if h == h0:
+            return best, shortest
+
+
+@compiled
+def collapse(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice):
+    """Removes the cell of half-edge h0: T1s of its shortest films down to three sides, then T2 [DryFoam], section 3.
+
+    A triangle whose corners are joined outside (a two-sided neighbour) becomes a lens first. Returns the number of T1s,
+    or -1 when the cell cannot go, which leaves a valid network.
+    """
+    flips, limit = (
+        0,
+        2 * count_sides(h0, next_),
+    )  # a cell around the whole box gains a side at the end of the film it loses
+    while flips < limit:
+        sides = count_sides(h0, next_)
+        if sides == 3 and triangle_collapsible(h0, origin, next_):
+            collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice)
+            return flips
+        if sides == 2:
+            if not lens_collapsible(h0, next_):
+                return -1
+            collapse_lens(h0, half_angles, origin, next_, previous, cell, shift)
+            return flips
+        h, c = _shortest_flippable(h0, positions, origin, next_, previous, cell, shift, lattice)
+        if h < 0:
+            return -1
+        h0 = next_[h]
+        flip(h, c, positions, half_angles, origin, next_, previous, cell, shift, lattice)
+        flips += 1
+    return -1
+
+
+def _arrays(network: Network) -> tuple:
+    n = network
+    return n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice
+
+
+def flip_film(network: Network, film: int, length: float | None = None) -> bool:
+    """T1 of `film`, opening the new film to `length` [m] (the old chord when None). False when a foam cannot do it."""
+    n = network
+    h = 2 * film
+    if not t1_allowed(h, n.origin, n.next, n.previous, n.cell, n.shift):
+        return False
+    chord = float(np.hypot(*n.chords()[film])) if length is None else length
+    flip(h, chord, *_arrays(n))
+    return True
+
+
+def remove_cell(network: Network, index: int) -> int:
+    """Removes the cell `index`, then dead (see `compact`). Returns the T1s it took, or -1 when it cannot go."""
+    n = network
+    h = int(np.flatnonzero(n.cell == index)[0])
+    flips = collapse(h, *_arrays(n))
+    if flips >= 0:
+        n.labels[index] = DEAD
+    return int(flips)

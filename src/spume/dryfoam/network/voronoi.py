@@ -1,0 +1,219 @@
+"""Initial networks: Voronoi diagrams of seeds, in a periodic box or in a shape of the plane, as the dual of Delaunay's.
+
+The dual has three films at every vertex by construction, whatever coincidences the seeds hold.
+"""
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.spatial import Delaunay
+
+from spume.dryfoam.network.arcs import arc_factors
+from spume.dryfoam.network.geometry import cell_areas
+from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Floats, Integers, Network, compact, validate
+from spume.dryfoam.network.numbering import along_curve
+from spume.dryfoam.network.seeds import SignedDistance
+from spume.errors import SceneError
+
+
+def _triangles(points: Floats) -> Integers:
+    """Delaunay triangles, counter-clockwise, shape (n, 3)."""
+    simplices = Delaunay(points).simplices.astype(np.int64)
+    a, b, c = (points[simplices[:, k]] for k in range(3))
+    clockwise = np.cross(np.c_[b - a, 0 * a[:, :1]], np.c_[c - a, 0 * a[:, :1]])[:, 2] < 0
+    simplices[clockwise] = simplices[clockwise][:, [0, 2, 1]]
+    return simplices
+
+
+def _circumcentres(a: Floats, b: Floats, c: Floats) -> Floats:
+    u, v = b - a, c - a
+    twice = 2.0 * (u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0])
+    uu, vv = np.sum(u * u, axis=1), np.sum(v * v, axis=1)
+    x = (v[:, 1] * uu - u[:, 1] * vv) / twice
+    y = (u[:, 0] * vv - v[:, 0] * uu) / twice
+    return a + np.stack([x, y], axis=1)
+
+
+def _empty_network(films: int, cells: int, lattice: Floats) -> Network:
+    half = 2 * films
+    return Network(
+        positions=np.zeros((0, 2)),
+        half_angles=np.zeros(films),
+        origin=np.zeros(half, dtype=np.int64),
+        next=np.zeros(half, dtype=np.int64),
+        previous=np.zeros(half, dtype=np.int64),
+        cell=np.zeros(half, dtype=np.int64),
+        shift=np.zeros((half, 2), dtype=np.int64),
+        pressures=np.zeros(cells),
+        targets=np.zeros(cells),
+        labels=np.arange(cells),
+        lattice=lattice,
+    )
+
+
+def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lattice: Floats) -> Network:
+    """Network whose vertices are the triangles (seeds (n, 3), each at a lattice offset (n, 3, 2)).
+
+    The film of triangle t across its edge k (seed k to seed k+1) leaves t with seed k+1 on its left.
+    """
+    count = len(seeds)
+    right, left = seeds.ravel(), np.roll(seeds, -1, axis=1).ravel()
+    step = (np.roll(offsets, -1, axis=1) - offsets).reshape(-1, 2)
+    key = np.stack([right, left, step[:, 0], step[:, 1]], axis=1)
+    mirrored = np.stack([left, right, -step[:, 0], -step[:, 1]], axis=1)
+    order, order_mirrored = np.lexsort(key.T), np.lexsort(mirrored.T)
+    if not np.array_equal(key[order], mirrored[order_mirrored]):
+        raise SceneError(
+            "the seeds do not give a closed network: two of them coincide, four lie on one circle, or there are too few"
+        )
+    corner_twin = np.empty(3 * count, dtype=np.int64)
+    corner_twin[order_mirrored] = order
+    corner = np.arange(3 * count)
+    first = corner[corner < corner_twin]
+    half_of = np.empty(3 * count, dtype=np.int64)
+    half_of[first] = 2 * np.arange(len(first))
+    half_of[corner_twin[first]] = half_of[first] + 1
+    network = _empty_network(len(first), cells, lattice)
+    network.positions = positions
+    network.origin[half_of] = corner // 3
+    network.cell[half_of] = left
+    flat = offsets.reshape(-1, 2)
+    # Seed k stands at offset o in this triangle's frame and, as the left end of the twin, at o' in the other's.
+    twin_left = 3 * (corner_twin // 3) + (corner_twin % 3 + 1) % 3
+    network.shift[half_of] = flat[corner] - flat[twin_left]
+    following = 3 * (corner_twin // 3) + (corner_twin % 3 + 2) % 3
+    network.next[half_of] = half_of[following]
+    network.previous[network.next] = np.arange(2 * len(first))
+    return network
+
+
+def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
+    """Voronoi network of `seeds` (N, 2), in fractions of the box, repeated along the columns of `lattice` [m].
+
+    The label of a cell is the number of its seed.
+    """
+    count = len(seeds)
+    margin = 1.0 if count < 400 else 12.0 / np.sqrt(count)
+    shifts = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
+    if count < 12:
+        shifts = np.array([(i, j) for i in range(-3, 4) for j in range(-3, 4)])
+        margin = 3.0
+    tiled = (seeds[None] + shifts[:, None]).reshape(-1, 2)
+    number = np.tile(np.arange(count), len(shifts))
+    offset = np.repeat(shifts, count, axis=0)
+    near = np.all((tiled > -margin) & (tiled < 1.0 + margin), axis=1)
+    tiled, number, offset = tiled[near], number[near], offset[near]
+    triangles = _triangles(tiled @ lattice.T)
+    if np.linalg.det(lattice) < 0:
+        raise SceneError("the lattice vectors of the box must be given counter-clockwise")
+    corners, corner_offset = number[triangles], offset[triangles]
+    # One name for all copies of a triangle: its corners sorted, starting in the box.
+    order = np.lexsort((corner_offset[:, :, 1], corner_offset[:, :, 0], corners), axis=1)
+    lowest = order[:, :1]
+    start = np.take_along_axis(corner_offset, lowest[:, :, None], axis=1)
+    turn = (lowest + np.arange(3)) % 3
+    corners = np.take_along_axis(corners, turn, axis=1)
+    corner_offset = np.take_along_axis(corner_offset, turn[:, :, None], axis=1) - start
+    names = np.concatenate([corners, corner_offset.reshape(-1, 6)], axis=1)
+    touching = np.all(start[:, 0] == 0, axis=1)  # complete in the middle copy, far from the edge of the tiling
+    _, chosen = np.unique(names[touching], axis=0, return_index=True)
+    corners, corner_offset = corners[touching][chosen], corner_offset[touching][chosen]
+    at = (seeds[corners] + corner_offset) @ lattice.T
+    network = _dual(_circumcentres(at[:, 0], at[:, 1], at[:, 2]), corners, corner_offset, count, lattice.astype(float))
+    network = along_curve(network)
+    network.targets = cell_areas(network)
+    validate(network, network.targets)
+    return network
+
+
+def free_voronoi(seeds: Floats, distance: SignedDistance) -> Network:
+    """Voronoi network of `seeds` (N, 2) [m] inside the shape of `distance`, with the outside around it.
+
+    The seeds are mirrored in the shape's edge; the cells of the images together are the outside. The label of a cell
+    is the number of its seed.
+    """
+    count = len(seeds)
+    depth = distance(seeds)
+    spacing = np.sqrt(np.ptp(seeds[:, 0]) * np.ptp(seeds[:, 1]) / count)
+    reach = max(6.0 * spacing, 1e-9) if count > 60 else np.inf
+    step = 1e-6 * max(spacing, 1e-9)
+    gradient = np.stack(
+        [(distance(seeds + step * axis) - distance(seeds - step * axis)) / (2 * step) for axis in np.eye(2)], axis=1
+    )
+    images = (seeds - 2.0 * depth[:, None] * gradient)[-depth < reach]
+    centre, radius = seeds.mean(axis=0), 10.0 * (np.ptp(seeds, axis=0).max() + spacing)
+    round_about = 2.0 * np.pi * np.arange(16) / 16
+    far = centre + radius * np.stack([np.cos(round_about), np.sin(round_about)], axis=1)
+    images = images[distance(images) > 0]
+    points = np.concatenate([seeds, images, far])
+    triangles = _triangles(points)
+    used = np.any(triangles < count, axis=1)
+    at = points[triangles]
+    keep_all = _open_dual(_circumcentres(at[used, 0], at[used, 1], at[used, 2]), triangles[used], count)
+    network = along_curve(_dissolve(keep_all))
+    network.targets = cell_areas(network)
+    validate(network, network.targets)
+    return network
+
+
+def _open_dual(positions: Floats, triangles: Integers, cells: int) -> Network:
+    """Dual of triangles that do not close: edges between two images have no partner and are left out."""
+    corners = len(triangles) * 3
+    right, left = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    outer = (right >= cells) & (left >= cells)
+    number = {(int(a), int(b)): k for k, (a, b) in enumerate(zip(right, left, strict=True)) if not outer[k]}
+    first = [k for (a, b), k in number.items() if k < number[b, a]]
+    half_of = np.full(corners, DEAD)
+    for e, opening in enumerate(first):
+        half_of[opening] = 2 * e
+        half_of[number[int(left[opening]), int(right[opening])]] = 2 * e + 1
+    network = _empty_network(len(first), cells, np.zeros((2, 2)))
+    network.positions = positions
+    for k in np.flatnonzero(~outer):
+        h = half_of[k]
+        network.origin[h] = k // 3
+        network.cell[h] = left[k] if left[k] < cells else OUTSIDE
+        t = number[int(left[k]), int(right[k])]
+        onward = 3 * (t // 3) + (t % 3 + 2) % 3
+        if half_of[onward] == DEAD:  # along the outside, over the edge between two images
+            onward = 3 * (t // 3) + (t % 3 + 1) % 3
+        network.next[h] = half_of[onward]
+    network.previous[network.next] = np.arange(len(network.next))
+    return network
+
+
+def _dissolve(network: Network) -> Network:
+    """Joins the two films of each vertex that has only two (corners of the outside), then compacts.
+
+    The joined film bulges as much as its corners did, so that areas stay.
+    """
+    n = network
+    bulge = np.zeros(2 * n.films)
+    counts = np.bincount(n.origin, minlength=n.vertices)
+    if np.any((counts != 2) & (counts != 3) & (counts != 0)):
+        raise SceneError("the shape is too thin for the seeds: a part of the foam touches the rest in one point only")
+    for v in np.flatnonzero(counts == 2):
+        h = int(np.flatnonzero(n.origin == v)[0])  # leaves v; the film arriving on the same side is absorbed
+        k = int(n.previous[h])
+        if k == h:
+            raise SceneError("a cell would be bounded by a single closed film: give more seeds")
+        into, onward = n.positions[v] - n.positions[n.origin[k]], n.positions[n.origin[h ^ 1]] - n.positions[v]
+        bulge[h] += bulge[k] + 0.5 * (into[0] * onward[1] - into[1] * onward[0])
+        bulge[h ^ 1] = -bulge[h]
+        n.origin[h] = n.origin[k]
+        n.previous[h] = n.previous[k]
+        n.next[n.previous[k]] = h
+        n.next[h ^ 1] = n.next[k ^ 1]
+        n.previous[n.next[k ^ 1]] = h ^ 1
+        n.origin[k] = n.origin[k ^ 1] = DEAD
+    c = np.hypot(*n.chords().T)
+    for film in np.flatnonzero((bulge[0::2] != 0) & (n.origin[0::2] != DEAD)):
+        n.half_angles[film] = half_angle_of_segment(bulge[2 * film] / c[film] ** 2)
+    return compact(n)
+
+
+def half_angle_of_segment(ratio: float) -> float:
+    """Half angle of the arc whose circular segment has `ratio` times the area of its chord's square."""
+    limit = np.pi * (1 - 1e-6)
+    if abs(ratio) > arc_factors(limit)[3]:
+        raise SceneError("a film on the edge of the foam would be a full circle: give more seeds")
+    return float(brentq(lambda theta: arc_factors(theta)[3] - ratio, -limit, limit, xtol=1e-14))

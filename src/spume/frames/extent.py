@@ -1,0 +1,47 @@
+"""What a run covers: its bounds over all frames and the range of a quantity."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.frames.quantities import quantity, spatial
+from spume.frames.reader import Run
+from spume.frames.selection import spread
+
+Floats = NDArray[np.float64]
+FRAMES = 40
+"""Frames looked at, evenly spread, for what holds for a whole run."""
+STRAYS = 0.001
+"""Part of the points at each end of an axis that a view may leave out: single drops fly far."""
+
+
+def point_bounds(run: Run) -> tuple[Floats, Floats]:
+    """Lower and upper corner [m], shape (3,), of the box of the points over the whole run, without strays."""
+    lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
+    for number in spread(list(range(len(run))), FRAMES):
+        x = spatial(run[number]["x"])
+        if len(x):
+            low, high = np.quantile(x, (STRAYS, 1 - STRAYS), axis=0)
+            lower, upper = np.minimum(lower, low), np.maximum(upper, high)
+    if not np.isfinite(lower).all():
+        return np.zeros(3), np.ones(3)
+    return lower, upper
+
+
+def quantity_limits(run: Run, name: str) -> tuple[float, float]:
+    """Ends of a colour bar that suit the whole run: the values but for a hundredth at each end."""
+    ends = [_limits(quantity(run[number], name)) for number in spread(list(range(len(run))), FRAMES // 2)]
+    low = min((end[0] for end in ends if end), default=0.0)
+    high = max((end[1] for end in ends if end), default=1.0)
+    return (low, high) if high > low else (low - 0.5, high + 0.5)
+
+
+def _limits(values: NDArray[Any]) -> tuple[float, float] | None:
+    if len(values) == 0:
+        return None
+    low, high = np.quantile(values, (0.01, 0.99))
+    # A field of a few whole numbers, such as 'weak', keeps its ends.
+    if len(np.unique(values[:1000])) <= 10:
+        low, high = values.min(), values.max()
+    return float(low), float(high)

@@ -1,0 +1,1 @@
+"""Filling a shape with points, on a lattice or by dart throwing."""

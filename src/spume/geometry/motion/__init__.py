@@ -1,0 +1,32 @@
+"""Motion: what scenes write (`Motion`), and the pose it gives at a time (`pose`)."""
+
+from spume.geometry.motion.interpolation import KeyframedVector
+from spume.geometry.motion.models import (
+    MOTIONS,
+    Combine,
+    Fixed,
+    Keyframes,
+    Motion,
+    MotionModel,
+    Oscillate,
+    Turn,
+    Velocity,
+)
+from spume.geometry.motion.trajectory import Pose, check_motion, pose, trajectory
+
+__all__ = [
+    "MOTIONS",
+    "Combine",
+    "Fixed",
+    "KeyframedVector",
+    "Keyframes",
+    "Motion",
+    "MotionModel",
+    "Oscillate",
+    "Pose",
+    "Turn",
+    "Velocity",
+    "check_motion",
+    "pose",
+    "trajectory",
+]

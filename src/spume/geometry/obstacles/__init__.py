@@ -1,0 +1,1 @@
+"""Obstacles: shapes in motion, and what contact with them does to a velocity."""

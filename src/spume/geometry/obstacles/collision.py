@@ -1,0 +1,133 @@
+"""What contact with obstacles does to the velocity of a point.
+
+Contact, for a point inside an obstacle or on its surface, in terms of its velocity relative to the obstacle's there:
+
+stick     it becomes zero
+slip      its normal component becomes zero, the tangential one is kept
+separate  if the point approaches, its normal component becomes zero and Coulomb friction acts on the tangential one, as
+          in [Stomakhin13] section 8; if it leaves, nothing happens
+
+Where obstacles overlap, sticking takes precedence: the point takes the velocity of the first sticking obstacle that
+contains it. Otherwise the obstacles act in the order of the scene, repeatedly until the velocity no longer changes, so
+that it satisfies all of them at once (in a wedge, it is along the edge).
+"""
+
+import math
+
+from spume.geometry.sdf.evaluation import run_rows
+from spume.numerics.array_pointers import open_arrays
+from spume.numerics.jit import compiled
+
+STICK, SLIP, SEPARATE = range(3)
+
+SWEEPS = 32
+"""Most sweeps over overlapping obstacles. In a wedge of angle α each sweep leaves cos² α of the approach."""
+
+
+@compiled
+def _distance_and_normal(o, k, x, y, z, margin):
+    """Signed distance [m] of a world point from obstacle k, and the unit normal out of it; those of the
+    obstacle's bounding ball if the point is further than `margin` from the ball."""
+    rows, numbers, starts, voxels, dimension, poses, balls = o[0], o[1], o[2], o[3], o[4], o[5], o[6]
+    m = 18 * k
+    x, y, z = x - poses[m + 9], y - poses[m + 10], z - poses[m + 11]
+    R00, R01, R02 = poses[m], poses[m + 1], poses[m + 2]
+    R10, R11, R12 = poses[m + 3], poses[m + 4], poses[m + 5]
+    R20, R21, R22 = poses[m + 6], poses[m + 7], poses[m + 8]
+    u, v, w = R00 * x + R10 * y + R20 * z, R01 * x + R11 * y + R21 * z, R02 * x + R12 * y + R22 * z
+    a, b, c, reach = u - balls[4 * k], v - balls[4 * k + 1], w - balls[4 * k + 2], balls[4 * k + 3] + margin
+    s = a * a + b * b + c * c
+    if s > reach * reach:
+        s = math.sqrt(s)
+        d, a, b, c = s - balls[4 * k + 3], a / s, b / s, c / s
+    else:
+        d, a, b, c = run_rows(rows, numbers, voxels, starts[k], starts[k + 1], u, v, w if dimension == 3 else 0.0)
+    return d, R00 * a + R01 * b + R02 * c, R10 * a + R11 * b + R12 * c, R20 * a + R21 * b + R22 * c
+
+
+@compiled
+def _surface_velocity(o, k, x, y, z):
+    poses = o[5]
+    m = 18 * k
+    x, y, z = x - poses[m + 9], y - poses[m + 10], z - poses[m + 11]
+    wx, wy, wz = poses[m + 15], poses[m + 16], poses[m + 17]
+    return poses[m + 12] + wy * z - wz * y, poses[m + 13] + wz * x - wx * z, poses[m + 14] + wx * y - wy * x
+
+
+@compiled
+def obstacle_distance_and_normal(obstacles, k, x, y, z):
+    """Signed distance [m] of a world point from obstacle k, negative inside, and the unit normal out of it."""
+    return _distance_and_normal(open_arrays(obstacles), k, x, y, z, math.inf)
+
+
+@compiled
+def obstacle_velocity(obstacles, k, x, y, z):
+    """Velocity [m/s] of obstacle k at a world point: v + omega × (x − p)."""
+    return _surface_velocity(open_arrays(obstacles), k, x, y, z)
+
+
+@compiled
+def resolve(contact, friction, nx, ny, nz, vx, vy, vz):
+    """The relative velocity after contact with a surface of normal n."""
+    if contact == STICK:
+        return 0.0, 0.0, 0.0
+    vn = vx * nx + vy * ny + vz * nz
+    if contact == SEPARATE and vn >= 0.0:
+        return vx, vy, vz
+    tx, ty, tz = vx - vn * nx, vy - vn * ny, vz - vn * nz
+    if contact == SLIP or friction == 0.0:
+        return tx, ty, tz
+    vt = math.sqrt(tx * tx + ty * ty + tz * tz)
+    if vt <= -friction * vn:
+        return 0.0, 0.0, 0.0
+    s = 1.0 + friction * vn / vt
+    return s * tx, s * ty, s * tz
+
+
+@compiled
+def _resolve_moving(o, k, nx, ny, nz, x, y, z, vx, vy, vz):
+    contact, friction = o[7], o[8]
+    sx, sy, sz = _surface_velocity(o, k, x, y, z)
+    vx, vy, vz = resolve(contact[k], friction[k], nx, ny, nz, vx - sx, vy - sy, vz - sz)
+    return vx + sx, vy + sy, vz + sz
+
+
+@compiled
+def _resolve_overlap(o, x, y, z, vx, vy, vz):
+    """A point inside several obstacles, none of which sticks."""
+    for _ in range(SWEEPS):
+        bx, by, bz = vx, vy, vz
+        for k in range(o[9]):
+            d, nx, ny, nz = _distance_and_normal(o, k, x, y, z, 0.0)
+            if d <= 0.0:
+                vx, vy, vz = _resolve_moving(o, k, nx, ny, nz, x, y, z, vx, vy, vz)
+        if abs(vx - bx) + abs(vy - by) + abs(vz - bz) <= 1e-14 * (abs(vx) + abs(vy) + abs(vz)):
+            break
+    return vx, vy, vz
+
+
+@compiled
+def collide(obstacles, x, y, z, vx, vy, vz):
+    """The velocity [m/s] of a point after contact with all obstacles that contain it, and a lower bound [m] of its
+    distance from all obstacles, 0 if one contains it."""
+    o = open_arrays(obstacles)
+    contact = o[7]
+    hits, hit = 0, 0
+    nx = ny = nz = 0.0
+    clearance = math.inf
+    for k in range(o[9]):
+        d, a, b, c = _distance_and_normal(o, k, x, y, z, 0.0)
+        clearance = min(clearance, d)
+        if d <= 0.0:
+            if contact[k] == STICK:
+                sx, sy, sz = _surface_velocity(o, k, x, y, z)
+                return sx, sy, sz, 0.0
+            hits, hit = hits + 1, k
+            nx, ny, nz = a, b, c
+    if hits == 0:
+        return vx, vy, vz, clearance
+    if hits == 1:
+        vx, vy, vz = _resolve_moving(o, hit, nx, ny, nz, x, y, z, vx, vy, vz)
+    else:
+        vx, vy, vz = _resolve_overlap(o, x, y, z, vx, vy, vz)
+    return vx, vy, vz, 0.0

@@ -1,0 +1,119 @@
+"""The obstacles of a scene: shapes, their motions and kinds of contact, as arrays for compiled code."""
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import SceneError
+from spume.geometry.motion.models import MotionModel
+from spume.geometry.motion.trajectory import trajectory
+from spume.geometry.obstacles.contact import Contact
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.operations import join
+from spume.geometry.shapes import ShapeModel
+from spume.geometry.shapes.extent import bounds
+
+
+class Obstacle(NamedTuple):
+    """A shape with its kind of contact and its motion."""
+
+    shape: ShapeModel
+    contact: Contact = "stick"
+    friction: float = 0.0
+    """Coulomb's coefficient [1]; "separate" only"""
+    motion: MotionModel | None = None
+    name: str = ""
+
+
+class ObstacleArrays(NamedTuple):
+    """All obstacles at one time, for compiled code. Flat, because parallel loops take no tuples within tuples: the
+    first five are those of the ShapeProgram of all shapes, each in its own frame."""
+
+    rows: NDArray[np.int64]
+    numbers: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    voxels: NDArray[np.float64]
+    dimension: int
+    poses: NDArray[np.float64]
+    """(n, 18): rotation (9, row by row), displacement [m], velocity [m/s], angular velocity [rad/s]"""
+    balls: NDArray[np.float64]
+    """(n, 4): centre in the obstacle's own frame and radius of a ball that holds it, infinite for a half space [m]"""
+    contact: NDArray[np.int64]
+    friction: NDArray[np.float64]
+    number: int
+    """how many obstacles there are"""
+
+
+class ObstacleSet:
+    """The obstacles of a scene."""
+
+    def __init__(
+        self,
+        obstacles: Sequence[Obstacle | tuple[ShapeModel, Contact, float, MotionModel | None, str]],
+        dimension: int,
+        folder: Path | None = None,
+    ) -> None:
+        given = [Obstacle(*obstacle) for obstacle in obstacles]
+        for obstacle in given:
+            _check(obstacle)
+        self.names = [obstacle.name for obstacle in given]
+        self._trajectories = [trajectory(obstacle.motion, dimension) for obstacle in given]
+        self._moving = [k for k, obstacle in enumerate(given) if obstacle.motion is not None]
+        program = join([compile_shape(obstacle.shape, dimension, folder) for obstacle in given], dimension)
+        balls = np.array([_ball(obstacle.shape, dimension, folder) for obstacle in given]).reshape(-1, 4)
+        self._arms = np.linalg.norm(balls[:, :3], axis=1) + balls[:, 3]  # from the origin of the obstacle's own frame
+        self._arrays = ObstacleArrays(
+            *program,
+            np.zeros((len(given), 18)),
+            balls,
+            np.array([get_args(Contact).index(obstacle.contact) for obstacle in given], dtype=np.int64),
+            np.array([obstacle.friction for obstacle in given], dtype=np.float64),
+            len(given),
+        )
+        self.travelled = 0.0
+        """upper bound of the path length of any point of an obstacle, summed over all calls of `at` [m]"""
+        self._place(range(len(given)), 0.0)
+        self.travelled = 0.0  # the initial placement is not a movement
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def at(self, time: float) -> ObstacleArrays:
+        """The obstacles at `time` [s]. Every call returns the same arrays, with the poses overwritten."""
+        self._place(self._moving, time)
+        return self._arrays
+
+    def _place(self, which: Sequence[int], time: float) -> None:
+        farthest = 0.0
+        for k in which:
+            R, p, v, omega = self._trajectories[k](time)
+            pose, before = self._arrays.poses[k], self._arrays.poses[k].copy()
+            pose[:] = (*R[0], *R[1], *R[2], *p, *v, *omega)
+            way = pose - before
+            turned = math.hypot(*way[:9])
+            farthest = max(farthest, math.hypot(*way[9:12]) + (turned * self._arms[k] if turned > 0.0 else 0.0))
+        self.travelled += farthest
+
+
+def _check(obstacle: Obstacle) -> None:
+    where = f"the obstacle '{obstacle.name}'" if obstacle.name else "an obstacle"
+    if obstacle.contact not in get_args(Contact):
+        known = ", ".join(get_args(Contact))
+        raise SceneError(f"the contact of {where} is '{obstacle.contact}', and it can be one of {known}")
+    if not (0.0 <= obstacle.friction < math.inf):
+        raise SceneError(f"the friction of {where} is {obstacle.friction}, and it must be 0 or more")
+    if obstacle.friction > 0.0 and obstacle.contact != "separate":
+        raise SceneError(f"{where} has friction, which belongs to contact = 'separate', not '{obstacle.contact}'")
+
+
+def _ball(shape: ShapeModel, dimension: int, folder: Path | None) -> tuple[float, ...]:
+    lower, upper = bounds(shape, dimension, folder)
+    if not (np.isfinite(lower).all() and np.isfinite(upper).all()):
+        return 0.0, 0.0, 0.0, math.inf
+    center = np.zeros(3)
+    center[:dimension] = (lower + upper) / 2
+    return (*center.tolist(), float(np.linalg.norm(upper - lower)) / 2)

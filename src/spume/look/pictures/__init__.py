@@ -1,0 +1,1 @@
+"""Stills, contact sheets and films of runs."""

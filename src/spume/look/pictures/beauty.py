@@ -1,0 +1,155 @@
+"""Pictures by light transport, with Mitsuba: foam is a cloud of scatterers in its skin, so light seeps through it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.frames.reader import Frame, open_run
+from spume.look.appearance import BACKGROUND, GROUND, Appearance, to_linear, to_srgb
+from spume.look.extras import require
+from spume.look.pictures.drawing import Picture
+from spume.look.pictures.lettering import Legend
+from spume.look.pictures.raster import ShadedMesh, rasterize
+from spume.look.pictures.space_drawer import ColoredMesh, SpaceDrawer
+
+VARIANT = "scalar_rgb"
+"""Mitsuba's kind of arithmetic that runs on every machine."""
+MEAN_FREE_PATH = 0.15
+"""How far light goes inside foam between two bubbles' walls, in cells of the grid."""
+DEPTH = 160
+"""Scattering events a path may have."""
+PASSES = 8
+"""Pictures that are averaged."""
+FOAM = 0.4
+"""Materials at least as soft as this (see `Appearance.softness`) are drawn as scattering media."""
+
+
+@dataclass(frozen=True)
+class BeautyDrawer:
+    """Draws what a SpaceDrawer draws, by tracing light."""
+
+    inner: SpaceDrawer
+
+    def draw(self, number: int) -> Picture:
+        """The picture of a frame."""
+        mitsuba: Any = require("mitsuba", "--beauty")
+        mitsuba.set_variant(VARIANT)
+        frame = open_run(self.inner.folder)[number]
+        scene = {"type": "scene", "integrator": {"type": "volpath", "max_depth": DEPTH, "rr_depth": 64}}
+        scene |= self._camera(mitsuba) | self._lights(mitsuba)
+        for k, (mesh, looks) in enumerate(self.inner.foam(frame)):
+            scene[f"foam {k}"] = self._foam(mitsuba, mesh, looks, f"foam {k}")
+        for k, (solid, looks) in enumerate(self.inner.placed_obstacles(frame.time)):
+            scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _plastic(looks))
+        if self.inner.ground is not None:
+            scene["ground"] = self._ground(mitsuba)
+        light = _robust_mean(mitsuba, mitsuba.load_dict(scene), self.inner.options.samples)
+        return to_srgb(light + self._haze(frame)[..., None] * (np.array(BACKGROUND) - light))
+
+    def legend(self) -> Legend | None:
+        """The colour bar, if a quantity is shown."""
+        return self.inner.legend()
+
+    def _haze(self, frame: Frame) -> NDArray[np.float64]:
+        """How far each pixel has faded into the background: the ground does in the distance."""
+        options = self.inner.options
+        near: list[Any] = [mesh for mesh, _ in [*self.inner.foam(frame), *self.inner.placed_obstacles(frame.time)]]
+        parts = [ShadedMesh(mesh.vertices, mesh.triangles, np.zeros((len(mesh.vertices), 3))) for mesh in near]
+        if self.inner.ground is not None:
+            ground, fade = self.inner.ground_mesh()
+            parts.append(ShadedMesh(ground.vertices, ground.triangles, np.repeat(fade[:, None], 3, axis=1)))
+        mask = rasterize(parts, self.inner.view, (options.width, options.height), (1.0, 1.0, 1.0))
+        return to_linear(mask[..., 0] / 255)
+
+    def _camera(self, mitsuba: Any) -> dict[str, Any]:
+        view, options = self.inner.view, self.inner.options
+        look = mitsuba.ScalarTransform4f().look_at(view.position.tolist(), view.target.tolist(), view.up.tolist())
+        film = {"type": "hdrfilm", "width": options.width, "height": options.height, "rfilter": {"type": "gaussian"}}
+        sampler = {"type": "independent", "sample_count": options.samples}
+        sensor = {"type": "perspective", "fov": view.angle, "fov_axis": "y", "to_world": look}
+        return {"sensor": sensor | {"film": film | {"pixel_format": "rgb"}, "sampler": sampler}}
+
+    def _lights(self, mitsuba: Any) -> dict[str, Any]:
+        """An even sky and a round lamp about as wide as the scene."""
+        lower, upper = self.inner.lower, self.inner.upper
+        size = float(np.linalg.norm(upper - lower))
+        middle = 0.5 * (lower + upper)
+        place = middle + 2.2 * size * self.inner.lamp_direction()
+        aim = mitsuba.ScalarTransform4f().look_at(place.tolist(), middle.tolist(), _any_across(place - middle).tolist())
+        shape = aim @ mitsuba.ScalarTransform4f().scale(0.7 * size)
+        lamp = {"type": "disk", "to_world": shape, "emitter": {"type": "area", "radiance": _rgb((7.0, 6.7, 6.2))}}
+        return {"sky": {"type": "constant", "radiance": _rgb((0.5, 0.53, 0.56))}, "lamp": lamp}
+
+    def _foam(self, mitsuba: Any, mesh: ColoredMesh, looks: Appearance, name: str) -> Any:
+        if self.inner.options.color is not None:
+            bsdf = {"type": "diffuse", "reflectance": {"type": "mesh_attribute", "name": "vertex_color"}}
+            return _mesh(mitsuba, name, mesh, bsdf, mesh.colors)
+        if looks.softness < FOAM:
+            return _mesh(mitsuba, name, mesh, _plastic(looks))
+        # Multiple scattering darkens a tint: the albedo of one event is much nearer to one than the reflectance.
+        albedo = tuple(1.0 - 0.03 * (1.0 - channel) ** 2 - 0.0005 for channel in looks.color)
+        medium = {
+            "type": "homogeneous",
+            "albedo": _rgb(albedo),
+            "sigma_t": 1.0 / (MEAN_FREE_PATH * self.inner.cell),
+            "phase": {"type": "isotropic"},
+        }
+        return _mesh(mitsuba, name, mesh, {"type": "null"}, interior=medium)
+
+    def _ground(self, mitsuba: Any) -> Any:
+        ground, _ = self.inner.ground_mesh()
+        return _mesh(mitsuba, "ground", ground, {"type": "diffuse", "reflectance": _rgb(GROUND)})
+
+
+def _robust_mean(mitsuba: Any, scene: Any, samples: int) -> NDArray[np.float64]:
+    """The mean of several pictures, linear RGB, without the few paths that find the lamp by luck and shine like sparks.
+
+    That loses a little light: what a pixel's picture holds beyond three times the median of its pictures.
+    """
+    passes = min(PASSES, samples)
+    shares = [samples // passes + (k < samples % passes) for k in range(passes)]
+    rendered = [np.asarray(mitsuba.render(scene, spp=share, seed=k))[..., :3] for k, share in enumerate(shares)]
+    pictures = np.stack(rendered).astype(np.float64)
+    most = 3.0 * np.median(pictures, axis=0) + 0.02
+    return np.asarray(np.mean(np.minimum(pictures, most), axis=0))
+
+
+def _any_across(direction: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Some direction across the given one."""
+    return np.cross(direction, np.eye(3)[int(np.argmin(np.abs(direction)))])
+
+
+def _rgb(color: Any) -> dict[str, Any]:
+    return {"type": "rgb", "value": [float(channel) for channel in color]}
+
+
+def _plastic(looks: Appearance) -> dict[str, Any]:
+    roughness = max(0.08, 0.5 - looks.gloss)
+    smooth = {"type": "roughplastic", "diffuse_reflectance": _rgb(looks.color), "alpha": roughness}
+    return {"type": "twosided", "bsdf": smooth}
+
+
+def _mesh(
+    mitsuba: Any,
+    name: str,
+    mesh: Any,
+    bsdf: dict[str, Any],
+    colors: NDArray[np.float64] | None = None,
+    interior: dict[str, Any] | None = None,
+) -> Any:
+    """A mesh of Mitsuba with the given surface, and perhaps a medium inside."""
+    properties = mitsuba.Properties()
+    properties["bsdf"] = mitsuba.load_dict(bsdf)
+    if interior is not None:
+        properties["interior"] = mitsuba.load_dict(interior)
+    made = mitsuba.Mesh(name, len(mesh.vertices), len(mesh.triangles), properties, has_vertex_normals=True)
+    if colors is not None:
+        made.add_attribute("vertex_color", 3, np.ascontiguousarray(colors, np.float32).ravel())
+    values = mitsuba.traverse(made)
+    values["vertex_positions"] = np.ascontiguousarray(mesh.vertices, np.float32).ravel()
+    values["faces"] = np.ascontiguousarray(mesh.triangles, np.uint32).ravel()
+    values["vertex_normals"] = np.ascontiguousarray(mesh.normals, np.float32).ravel()
+    values.update()
+    return made

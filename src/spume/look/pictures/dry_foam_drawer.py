@@ -1,0 +1,75 @@
+"""Pictures of dry foams: bubbles in the plane, coloured by pressure, number of sides or area."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast, get_args
+
+import numpy as np
+
+from spume.dryfoam.drawing import cell_outlines
+from spume.dryfoam.network import Network
+from spume.dryfoam.picture import Shading, draw
+from spume.errors import SceneError
+from spume.frames.reader import Run, open_run
+from spume.look.extras import require
+from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
+from spume.look.pictures.lettering import Legend
+
+DOTS_PER_INCH = 100
+MARGIN = 0.06
+
+
+@dataclass(frozen=True)
+class DryFoamDrawer:
+    """Draws the cells of a dry foam, in the same window for all frames."""
+
+    folder: Path
+    options: PictureOptions
+    shading: Shading
+    lower: tuple[float, float]
+    upper: tuple[float, float]
+
+    def draw(self, number: int) -> Picture:
+        """The picture of a frame."""
+        require("matplotlib", "drawing a dry foam")
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+
+        size = self.options.width / DOTS_PER_INCH, self.options.height / DOTS_PER_INCH
+        figure = Figure(figsize=size, dpi=DOTS_PER_INCH, facecolor="white")
+        axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
+        draw(axes, network(open_run(self.folder), number), self.shading)
+        axes.set_xlim(self.lower[0], self.upper[0])
+        axes.set_ylim(self.lower[1], self.upper[1])
+        canvas = FigureCanvasAgg(figure)
+        canvas.draw()
+        return np.asarray(canvas.buffer_rgba())[..., :3].copy()
+
+    def legend(self) -> Legend | None:
+        """None: the colours follow each frame, since pressures grow without bound as bubbles vanish."""
+        return None
+
+
+def network(run: Run, number: int) -> Network:
+    """The foam of a frame."""
+    frame = run[number]
+    return Network(**{name: frame[name] for name in frame})
+
+
+def make_drawer(run: Run, options: PictureOptions) -> Drawer:
+    """The drawer for a dry foam; `--color` is one of pressure, sides, area, none."""
+    shading = options.color or "pressure"
+    if shading not in get_args(Shading):
+        raise SceneError(f"--color {shading}: a dry foam is coloured by {', '.join(get_args(Shading))}")
+    if options.engine == "beauty":
+        raise SceneError(f"'{run.path}' is a dry foam, and --beauty is for runs of points in space; leave it out")
+    corners = []
+    for number in {0, len(run) - 1}:
+        outlines = np.concatenate(cell_outlines(network(run, number)))
+        corners.append((outlines.min(axis=0), outlines.max(axis=0)))
+    lower = np.min([low for low, _ in corners], axis=0)
+    upper = np.max([high for _, high in corners], axis=0)
+    pad = MARGIN * float(np.max(upper - lower))
+    left, bottom = map(float, lower - pad)
+    right, top = map(float, upper + pad)
+    return DryFoamDrawer(run.path, options, cast(Shading, shading), (left, bottom), (right, top))

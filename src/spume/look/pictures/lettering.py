@@ -1,0 +1,106 @@
+"""Words on pictures, colour maps and colour bars."""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.look.appearance import to_linear
+from spume.look.extras import require
+
+Picture = NDArray[np.uint8]
+Corner = Literal["upper left", "lower left"]
+
+
+class Legend(NamedTuple):
+    """What colours mean."""
+
+    map: str
+    """name of the colour map"""
+    limits: tuple[float, float]
+    text: str
+
+
+INK = (32, 38, 46)
+PAPER = (255, 255, 255)
+
+
+def map_colors(values: NDArray[Any], limits: tuple[float, float], name: str) -> NDArray[np.float64]:
+    """Colours of a colour map, linear RGB, shape (n, 3); values beyond the limits take the ends' colours."""
+    matplotlib = require("matplotlib", "colouring by a quantity")
+    low, high = limits
+    place = np.clip((np.asarray(values, dtype=np.float64) - low) / ((high - low) or 1.0), 0.0, 1.0)
+    return to_linear(np.asarray(matplotlib.colormaps[name](place))[..., :3])
+
+
+def with_color_bar(picture: Picture, legend: Legend) -> Picture:
+    """The picture and, in a strip at its right side, a colour bar with its text along it."""
+    name, limits, text = legend
+    matplotlib = require("matplotlib", "drawing a colour bar")
+    height, width = picture.shape[:2]
+    size = font_size(height)
+    bar_width, bar_height = max(10, height // 40), int(0.7 * height)
+    strip = bar_width + 8 * size
+    pixels = np.concatenate([picture, np.full((height, strip, 3), PAPER, np.uint8)], axis=1)
+    left, top = width + size, (height - bar_height) // 2
+    ramp = np.linspace(1.0, 0.0, bar_height)
+    colors = (255 * np.asarray(matplotlib.colormaps[name](ramp))[:, :3]).astype(np.uint8)
+    pixels[top : top + bar_height, left : left + bar_width] = colors[:, None]
+    image, draw = _open(pixels)
+    draw.rectangle((left - 1, top - 1, left + bar_width, top + bar_height), outline=INK)
+    for value in _ticks(*limits):
+        y = top + (1 - (value - limits[0]) / (limits[1] - limits[0])) * (bar_height - 1)
+        draw.line((left + bar_width, y, left + bar_width + size // 3, y), fill=INK)
+        draw.text((left + bar_width + size // 2, y), f"{value:.3g}", fill=INK, font=_font(size), anchor="lm")
+    upright = _upright(text, size)
+    image.paste(upright, (width + strip - upright.width - size // 4, (height - upright.height) // 2))
+    return np.asarray(image)
+
+
+def _upright(text: str, size: int) -> Any:
+    """A picture of words that read from bottom to top."""
+    image = require("PIL.Image", "writing on pictures")
+    left, top, right, bottom = _font(size).getbbox(text)
+    words = image.new("RGB", (int(right - left) + 2, int(bottom - top) + 4), PAPER)
+    require("PIL.ImageDraw", "writing on pictures").Draw(words).text(
+        (1 - left, 2 - top), text, fill=INK, font=_font(size)
+    )
+    return words.transpose(image.Transpose.ROTATE_90)
+
+
+def with_label(picture: Picture, text: str, corner: Corner = "upper left") -> Picture:
+    """The picture with a word in one of its corners, smaller where it would not fit."""
+    image, draw = _open(picture)
+    height, width = picture.shape[:2]
+    margin = font_size(height) // 2
+    size = font_size(height)
+    size = max(1, min(size, int(size * (width - 2 * margin) / max(1.0, _font(size).getlength(text)))))
+    y, anchor = (margin, "la") if corner == "upper left" else (height - margin, "ld")
+    draw.text((margin, y), text, fill=INK, font=_font(size), anchor=anchor)
+    return np.asarray(image)
+
+
+def font_size(height: int) -> int:
+    """Size of letters that suits a picture [pixels]."""
+    return max(13, height // 32)
+
+
+def _font(size: int) -> Any:
+    return require("PIL.ImageFont", "writing on pictures").load_default(size)
+
+
+def _open(picture: Picture) -> tuple[Any, Any]:
+    image = require("PIL.Image", "writing on pictures").fromarray(np.ascontiguousarray(picture))
+    return image, require("PIL.ImageDraw", "writing on pictures").Draw(image)
+
+
+def _ticks(low: float, high: float) -> NDArray[np.float64]:
+    """Round numbers between the limits, three to seven of them."""
+    step = 10.0 ** np.floor(np.log10(high - low))
+    for part in (1.0, 0.5, 0.2):
+        if (high - low) / (part * step) >= 3:
+            step *= part
+            break
+    first = np.ceil(low / step - 1e-9)
+    last = np.floor(high / step + 1e-9)
+    return np.arange(first, last + 1) * step

@@ -1,0 +1,195 @@
+"""Soft light on surfaces, computed at their vertices: the sky, dimmed in creases, and one large lamp with soft shadows.
+
+What stands in the way of light is kept on a coarse lattice of occupied volume. That needs no graphics card, costs
+little, and looks the same on every machine.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.geometry.sdf.evaluation import distances
+from spume.look.appearance import Appearance
+from spume.look.obstacles import Solid
+from spume.numerics.jit import compiled
+
+Floats = NDArray[np.float64]
+VOXELS = 88
+"""Voxels along the longest side of what is lit."""
+SKY, BOUNCE, LAMP, FILL = 0.54, 0.44, 0.38, 0.14
+"""Light from above, from below, from the lamp, from the camera: in full light a white surface reflects nearly all."""
+BLURS = ((1.5, 1.5, 0.5), (4.0, 4.0, 0.5))
+"""Width of each blurred lattice and distance from the surface at which it is looked up [voxels], and its weight."""
+DENSITY = 0.8
+"""How much of the light a voxel full of matter keeps off, as an optical depth."""
+
+
+class Blurred(NamedTuple):
+    """The filled part of each voxel, blurred a little and more."""
+
+    near: NDArray[np.float32]
+    far: NDArray[np.float32]
+
+
+class Occupancy(NamedTuple):
+    """Which part of each voxel is filled."""
+
+    origin: Floats
+    """middle of the first voxel [m]"""
+    voxel: float
+    """edge of a voxel [m]"""
+    filled: Blurred
+    """what hides the sky: everything"""
+    shading: Blurred
+    """what casts shadows: everything but the ground"""
+
+
+class Lamp(NamedTuple):
+    """A lamp so far away that its light is parallel."""
+
+    direction: Floats
+    """towards the lamp, unit vector"""
+    up: Floats
+    eye: Floats
+    """where the camera stands [m]; highlights follow it"""
+
+
+def occupancy(
+    x: Floats,
+    volume: Floats,
+    solids: list[Solid],
+    time: float,
+    box: tuple[Floats, Floats],
+    ground: tuple[Floats, float] | None,
+) -> Occupancy:
+    """The lattice around points at `x` [m] of `volume` [m³] and obstacles, inside `box`.
+
+    `ground` is its normal and its height along that [m]."""
+    lower, upper = box
+    voxel = float(np.max(upper - lower)) / VOXELS
+    pad = 14
+    origin = lower - pad * voxel
+    count = np.ceil((upper - lower) / voxel).astype(int) + 2 * pad + 1
+    filled = np.zeros(count)
+    index = np.floor((x - origin) / voxel + 0.5).astype(int)
+    inside = ((index >= 0) & (index < count)).all(axis=1)
+    flat = np.ravel_multi_index(tuple(index[inside].T), tuple(count))
+    filled += np.bincount(flat, weights=volume[inside], minlength=filled.size).reshape(count) / voxel**3
+    axes = [origin[k] + voxel * np.arange(count[k]) for k in range(3)]
+    centers = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+    for solid in solids:
+        R, p = solid.place(time)
+        filled += _inside(distances(solid.program, (centers - p) @ R), voxel).reshape(count)
+    shading = _blurred(filled)
+    if ground is None:
+        return Occupancy(origin, voxel, shading, shading)
+    soil = _inside(centers @ ground[0] - ground[1], voxel).reshape(count)
+    return Occupancy(origin, voxel, _blurred(filled + soil), shading)
+
+
+def _blurred(filled: Floats) -> Blurred:
+    from scipy.ndimage import gaussian_filter
+
+    cut = np.minimum(filled, 1.0).astype(np.float32)
+    near, far = (gaussian_filter(cut, width, mode="nearest") for width, _, _ in BLURS)
+    return Blurred(near, far)
+
+
+def _inside(distance: Floats, voxel: float) -> Floats:
+    return np.clip(0.5 - distance / voxel, 0.0, 1.0)
+
+
+def lit(
+    vertices: Floats, normals: Floats, colors: Floats, looks: Appearance, around: Occupancy, lamp: Lamp
+) -> NDArray[np.float64]:
+    """Light that vertices send to the camera, linear RGB, shape (n, 3), for their `colors` in linear RGB."""
+    open_sky = _openness(vertices, normals, around)
+    start = vertices + 2.0 * around.voxel * normals
+    through = _lamp_light(around.shading, (start - around.origin) / around.voxel, lamp.direction)
+    height = 0.5 + 0.5 * normals @ lamp.up
+    # Light that seeps through a foam lifts its creases and shadows: the softer the material, the more.
+    open_sky = open_sky + 0.5 * looks.softness * (1.0 - open_sky)
+    ambient = (BOUNCE + (SKY - BOUNCE) * height) * open_sky
+    facing = np.clip((normals @ lamp.direction + looks.softness) / (1.0 + looks.softness), 0.0, None)
+    direct = LAMP * facing * (through + 0.4 * looks.softness * (1.0 - through))
+    towards = lamp.eye - vertices
+    towards /= np.linalg.norm(towards, axis=1, keepdims=True)
+    fill = FILL * np.clip(np.einsum("ij,ij->i", normals, towards), 0.0, None) * open_sky
+    shaded = colors * (ambient + direct + fill)[:, None]
+    if looks.gloss > 0:
+        half = towards + lamp.direction
+        half /= np.linalg.norm(half, axis=1, keepdims=True)
+        shine = np.clip(np.einsum("ij,ij->i", normals, half), 0.0, None) ** 40
+        shaded += (0.6 * looks.gloss * shine * through)[:, None]
+    return np.asarray(shaded)
+
+
+def _openness(vertices: Floats, normals: Floats, around: Occupancy) -> Floats:
+    """Which part of the sky a vertex sees, about: 1 on a plane, less in a crease.
+
+    At a distance d from a plane the blurred lattice holds erfc(d / (√2 σ)) / 2; what it holds beyond is in the way.
+    """
+    seen = np.zeros(len(vertices))
+    for lattice, (width, distance, weight) in zip(around.filled, BLURS):
+        place = (vertices - around.origin) / around.voxel + distance * normals
+        plane = 0.5 * math.erfc(distance / (math.sqrt(2.0) * width))
+        held = np.empty(len(vertices))
+        _look_up(lattice, place, held)
+        seen += weight * np.clip(1.0 - 1.6 * (held - plane) / (1.0 - plane), 0.0, 1.0)
+    return seen
+
+
+@compiled
+def _trilinear(lattice, x, y, z):
+    nx, ny, nz = lattice.shape
+    x, y, z = min(max(x, 0.0), nx - 1.001), min(max(y, 0.0), ny - 1.001), min(max(z, 0.0), nz - 1.001)
+    i, j, k = int(x), int(y), int(z)
+    u, v, w = x - i, y - j, z - k
+    a = (lattice[i, j, k] * (1 - w) + lattice[i, j, k + 1] * w) * (1 - v)
+    b = (lattice[i, j + 1, k] * (1 - w) + lattice[i, j + 1, k + 1] * w) * v
+    c = (lattice[i + 1, j, k] * (1 - w) + lattice[i + 1, j, k + 1] * w) * (1 - v)
+    d = (lattice[i + 1, j + 1, k] * (1 - w) + lattice[i + 1, j + 1, k + 1] * w) * v
+    return (a + b) * (1 - u) + (c + d) * u
+
+
+@compiled
+def _look_up(lattice, places, out):
+    for p in range(len(places)):
+        out[p] = _trilinear(lattice, places[p, 0], places[p, 1], places[p, 2])
+
+
+@compiled
+def _leaves(x, dx, n):
+    """Whether a ray that is at x outside of 0 to n − 1 never comes back."""
+    return (x < 0.0 and dx <= 0.0) or (x >= n - 1 and dx >= 0.0)
+
+
+@compiled
+def _march(near, far, places, dx, dy, dz, reach, density, out):
+    nx, ny, nz = near.shape
+    for p in range(len(places)):
+        x, y, z = places[p, 0], places[p, 1], places[p, 2]
+        depth = 0.0
+        for step in range(reach):
+            inside = 0.0 <= x < nx - 1 and 0.0 <= y < ny - 1 and 0.0 <= z < nz - 1
+            if not inside:
+                if _leaves(x, dx, nx) or _leaves(y, dy, ny) or _leaves(z, dz, nz):
+                    break
+            else:
+                # Further away the large lamp is seen past the edges of things: there the more blurred lattice counts.
+                s = min(step / 18.0, 1.0) ** 2
+                depth += (1 - s) * _trilinear(near, x, y, z) + s * _trilinear(far, x, y, z)
+                if density * depth > 6.0:
+                    break
+            x, y, z = x + dx, y + dy, z + dz
+        out[p] = math.exp(-density * depth)
+
+
+def _lamp_light(shading: Blurred, places: Floats, direction: Floats) -> Floats:
+    """Which part of the lamp's light reaches places given in voxels."""
+    out = np.empty(len(places))
+    reach = int(1.8 * max(shading.near.shape))
+    _march(shading.near, shading.far, places, direction[0], direction[1], direction[2], reach, DENSITY, out)
+    return out

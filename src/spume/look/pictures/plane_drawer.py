@@ -1,0 +1,222 @@
+"""Pictures of runs in the plane: materials as filled outlines, obstacles as solids, straight from above.
+
+A material is where the blurred area of its points covers more than half; the blur follows the cells of the grid.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.frames.quantities import label, quantity, volume_ratio
+from spume.frames.reader import Frame, open_run
+from spume.geometry.motion import pose
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+from spume.geometry.shapes.extent import bounds
+from spume.look.appearance import BACKGROUND, OBSTACLE, appearances, to_srgb
+from spume.look.pictures.drawing import Picture, PictureOptions
+from spume.look.pictures.lettering import Legend, map_colors
+
+Floats = NDArray[np.float64]
+MAP = "viridis"
+BLUR = 0.42
+"""Width of the blur [cells]: points half a cell apart just melt together."""
+MARGIN = 0.08
+EDGE = 0.55
+"""Brightness of an outline against the inside."""
+
+
+@dataclass(frozen=True)
+class PlaneDrawer:
+    """Draws points in the plane."""
+
+    folder: Path
+    options: PictureOptions
+    limits: tuple[float, float] | None
+    lower: Floats
+    upper: Floats
+
+    def draw(self, number: int) -> Picture:
+        """The picture of a frame."""
+        run = open_run(self.folder)
+        scene: Any = run.scene
+        frame = run[number]
+        window = self.window(scene)
+        image = np.tile(np.array(BACKGROUND), (*window.shape, 1))
+        for solid in self.solid_masks(scene, window, frame.time):
+            image = _over(image, np.array(OBSTACLE.color), solid)
+        if self.options.show == "points":
+            _draw_points(image, frame, window, self.colors(frame, scene), scene.grid.cell)
+        else:
+            image = self.filled(image, frame, scene, window)
+        return to_srgb(image)
+
+    def legend(self) -> Legend | None:
+        """The colour bar, if a quantity is shown."""
+        if self.options.color is None or self.limits is None:
+            return None
+        return Legend(MAP, self.limits, label(open_run(self.folder).fields, self.options.color))
+
+    def window(self, scene: Any) -> "Window":
+        """The part of the plane that is shown."""
+        width, height = self.options.width, self.options.height
+        camera = scene.camera
+        if self.options.camera == "scene" and camera is not None and len(camera.position) == 3:
+            tall = 2 * abs(camera.position[2] - camera.target[2]) * np.tan(np.radians(camera.fov) / 2)
+            return Window(np.array(camera.target[:2]), tall / height, (height, width))
+        lower, upper = _with_obstacles(scene, self.lower[:2], self.upper[:2])
+        size = (1 + 2 * MARGIN) * np.maximum(upper - lower, scene.grid.cell)
+        return Window(0.5 * (lower + upper), float(np.max(size / np.array([width, height]))), (height, width))
+
+    def solid_masks(self, scene: Any, window: "Window", time: float) -> list[Floats]:
+        """Which part of each pixel every obstacle covers, and what lies beyond the walls."""
+        places = window.places()
+        masks = []
+        for obstacle in scene.obstacle:
+            at = pose(obstacle.motion, time, 2)
+            local = (places - at.p[:2]) @ at.R[:2, :2]
+            masks.append(distances(compile_shape(obstacle.shape, 2), local))
+        if scene.grid.walls is not None:
+            lower, upper = np.array(scene.grid.walls.lower), np.array(scene.grid.walls.upper)
+            masks.append(-np.max(np.maximum(lower - places, places - upper), axis=1))
+        return [np.clip(0.5 - mask.reshape(window.shape) / window.pixel, 0, 1) for mask in masks]
+
+    def colors(self, frame: Frame, scene: Any) -> Floats:
+        """A colour for every point, linear RGB."""
+        if self.options.color is not None:
+            return map_colors(quantity(frame, self.options.color), self.limits or (0.0, 1.0), MAP)
+        looks = appearances([material.name for material in scene.materials])
+        kinds = frame["material"] if "material" in frame else np.zeros(len(frame["x"]), int)
+        return np.array([each.color for each in looks])[kinds]
+
+    def filled(self, image: Floats, frame: Frame, scene: Any, window: "Window") -> Floats:
+        """The image with the materials, each one with its own outline."""
+        x = np.asarray(frame["x"], dtype=np.float64)
+        kinds = frame["material"] if "material" in frame else np.zeros(len(x), int)
+        rest = frame["volume"] if "volume" in frame else np.full(len(x), scene.grid.cell**2 / 4)
+        area = rest * volume_ratio(frame)
+        values = None if self.options.color is None else quantity(frame, self.options.color)
+        colors = self.colors(frame, scene)
+        for kind in np.unique(kinds):
+            mine = kinds == kind
+            own = None if values is None else values[mine]
+            covered, shown = _smeared(x[mine], area[mine], own, window, BLUR * scene.grid.cell)
+            color = colors[mine][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
+            image = _over(image, color, _smoothstep((covered - 0.5) / 0.12 + 0.5))
+        return image
+
+
+@dataclass(frozen=True)
+class Window:
+    """A rectangle of the plane, in pixels."""
+
+    center: Floats
+    pixel: float
+    """edge of a pixel [m]"""
+    shape: tuple[int, int]
+    """height and width [pixels]"""
+
+    def places(self) -> Floats:
+        """Middles of the pixels [m], shape (n, 2), row by row from the top."""
+        height, width = self.shape
+        across = self.center[0] + self.pixel * (np.arange(width) - 0.5 * (width - 1))
+        up = self.center[1] - self.pixel * (np.arange(height) - 0.5 * (height - 1))
+        return np.stack(np.meshgrid(across, up, indexing="xy"), axis=-1).reshape(-1, 2)
+
+    def rows_and_columns(self, x: Floats) -> Floats:
+        """Pixels of points, shape (n, 2), with fractions."""
+        height, width = self.shape
+        rows = (self.center[1] - x[:, 1]) / self.pixel + 0.5 * (height - 1)
+        columns = (x[:, 0] - self.center[0]) / self.pixel + 0.5 * (width - 1)
+        return np.stack([rows, columns], axis=1)
+
+
+def _with_obstacles(scene: Any, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """The box of the points with the obstacles around it; only a rim of those without end, or far away."""
+    size = float(np.max(upper - lower))
+    low, high = lower, upper
+    for obstacle in scene.obstacle:
+        moves = np.array([pose(obstacle.motion, time, 2).p[:2] for time in np.linspace(0.0, scene.duration, 25)])
+        begin, end = bounds(obstacle.shape, 2)
+        room = np.where(np.isfinite(end - begin).all(), 0.6, 0.15) * size
+        low = np.minimum(low, np.clip(begin + moves.min(axis=0), lower - room, upper))
+        high = np.maximum(high, np.clip(end + moves.max(axis=0), lower, upper + room))
+    if (walls := scene.grid.walls) is not None:
+        low = np.maximum(low, np.array(walls.lower) - 0.04 * size)
+        high = np.minimum(high, np.array(walls.upper) + 0.04 * size)
+    return low, high
+
+
+def _smeared(
+    x: Floats, area: Floats, values: Floats | None, window: Window, blur: float
+) -> tuple[Floats, Floats | None]:
+    """Covered part of each pixel, and the average of `values` at the points around it.
+
+    Worked out on a lattice that resolves the blur, then stretched to the pixels.
+    """
+    from scipy.ndimage import gaussian_filter
+
+    step = max(1, int(blur / window.pixel / 2))
+    shape = (-(-window.shape[0] // step) + 8, -(-window.shape[1] // step) + 8)
+    place = window.rows_and_columns(x) / step + 4
+    width = blur / (window.pixel * step)
+    total = gaussian_filter(_deposited(place, area, shape), width)
+    covered = _stretched(total, step, window.shape) / (window.pixel * step) ** 2
+    if values is None:
+        return covered, None
+    weighted = gaussian_filter(_deposited(place, area * values, shape), width)
+    return covered, _stretched(weighted / np.maximum(total, 1e-300), step, window.shape)
+
+
+def _stretched(lattice: Floats, step: int, shape: tuple[int, int]) -> Floats:
+    """Linear between the points of a lattice that are `step` pixels apart."""
+    for axis in (0, 1):
+        place = np.arange(shape[axis]) / step + 4
+        whole = place.astype(int)
+        part = np.expand_dims(place - whole, 1 - axis)
+        lattice = lattice.take(whole, axis) * (1 - part) + lattice.take(whole + 1, axis) * part
+    return lattice
+
+
+def _deposited(place: Floats, weights: Floats, shape: tuple[int, ...]) -> Floats:
+    """`weights` shared out among the four lattice points around each place."""
+    whole = np.floor(place).astype(int)
+    part = place - whole
+    out = np.zeros(shape[0] * shape[1])
+    for i in (0, 1):
+        for j in (0, 1):
+            row, column = whole[:, 0] + i, whole[:, 1] + j
+            inside = (row >= 0) & (row < shape[0]) & (column >= 0) & (column < shape[1])
+            share = np.abs(1 - i - part[:, 0]) * np.abs(1 - j - part[:, 1]) * weights
+            out += np.bincount((row * shape[1] + column)[inside], weights=share[inside], minlength=out.size)
+    return out.reshape(shape)
+
+
+def _smoothstep(t: Floats) -> Floats:
+    t = np.clip(t, 0.0, 1.0)
+    return np.asarray(t * t * (3 - 2 * t))
+
+
+def _over(image: Floats, color: Floats, mask: Floats) -> Floats:
+    """`color` laid over the image where `mask` is 1, with a darker rim inside its outline."""
+    from scipy.ndimage import gaussian_filter
+
+    rim = max(1.5, image.shape[0] / 600)
+    inside = np.clip(2 * gaussian_filter(mask, rim) - 1, 0, 1)
+    shade = EDGE + (1 - EDGE) * np.clip(inside / 0.8, 0, 1)
+    return np.asarray(image * (1 - mask[..., None]) + mask[..., None] * shade[..., None] * color)
+
+
+def _draw_points(image: Floats, frame: Frame, window: Window, colors: Floats, cell: float) -> None:
+    """Discs, drawn into the image."""
+    radius = max(1, int(0.22 * cell / window.pixel))
+    place = np.round(window.rows_and_columns(np.asarray(frame["x"], dtype=np.float64))).astype(int)
+    for i in range(-radius, radius + 1):
+        for j in range(-radius, radius + 1):
+            if i * i + j * j <= radius * radius:
+                row, column = place[:, 0] + i, place[:, 1] + j
+                inside = (row >= 0) & (row < window.shape[0]) & (column >= 0) & (column < window.shape[1])
+                image[row[inside], column[inside]] = colors[inside]

@@ -1,0 +1,174 @@
+"""Stills, contact sheets and films of a run, made from its frames and kept beside them."""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from spume.frames.reader import Run
+from spume.frames.selection import spread
+from spume.look.atomic import whole_file
+from spume.look.extras import require
+from spume.look.pictures.drawing import Drawer, Picture, PictureOptions, make_drawer
+from spume.look.pictures.lettering import with_color_bar, with_label
+from spume.look.work import cores, each_frame
+from spume.run.folder import RunFolder
+
+SHEET = 8
+"""Frames on a contact sheet."""
+MARK = "spume"
+"""Name of the text inside a picture that says how it was made."""
+FORMAT = 1
+"""Raised whenever pictures drawn before should be drawn again."""
+
+
+def still_file(folder: Path, number: int) -> Path:
+    """Where a picture is kept."""
+    return folder / f"frame_{number:05d}.png"
+
+
+def draw_stills(
+    runs: Sequence[Run], labels: Sequence[str], numbers: list[int], options: PictureOptions, folder: Path,
+    processes: int | None = None, again: bool = False,
+) -> list[Path]:  # fmt: skip
+    """Draw the missing pictures of the frames `numbers` into `folder`; several runs stand side by side.
+
+    Returns all of their files.
+    """
+    recipe = _recipe(runs, labels, options)
+    missing = [number for number in numbers if again or not _is_fresh(still_file(folder, number), runs, number, recipe)]
+    if missing:
+        width, height = _share(options, len(runs))
+        single = replace(options, width=width, height=height)
+        drawers = _drawers(runs, single)
+        lengths = [len(run) for run in runs]
+        task = partial(draw_still, drawers, lengths, list(labels), folder, recipe)
+        # Drawing in software and making skins use all cores already for most of the time.
+        each_frame(task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1))
+    return [still_file(folder, number) for number in numbers]
+
+
+def _drawers(runs: Sequence[Run], options: PictureOptions) -> list[Drawer]:
+    """A drawer for each run, all of them with the same colour bar."""
+    drawers = [make_drawer(run, options) for run in runs]
+    legends = [legend for legend in (drawer.legend() for drawer in drawers) if legend]
+    if len(runs) == 1 or not legends:
+        return drawers
+    limits = min(legend.limits[0] for legend in legends), max(legend.limits[1] for legend in legends)
+    return [make_drawer(run, replace(options, limits=limits)) for run in runs]
+
+
+def draw_still(
+    drawers: list[Drawer], lengths: list[int], labels: list[str], folder: Path, recipe: str, number: int
+) -> None:
+    """Draw one frame; a run that ended before keeps showing its last."""
+    parts = [drawer.draw(min(number, length - 1)) for drawer, length in zip(drawers, lengths)]
+    named = [with_label(part, label) if label else part for part, label in zip(parts, labels)]
+    picture = side_by_side(named)
+    if legend := drawers[-1].legend():
+        picture = with_color_bar(picture, legend)
+    write_png(still_file(folder, number), picture, recipe)
+
+
+def _share(options: PictureOptions, count: int) -> tuple[int, int]:
+    """Sides of one picture out of `count` that stand side by side in rows of at most four."""
+    columns = _columns(count)
+    # Pictures in a row are less wide than a single one, and a little taller than its share, to be near square.
+    height = options.height if count == 1 else int(options.height / (0.62 * columns))
+    return max(64, options.width // columns), max(64, height)
+
+
+def _columns(count: int) -> int:
+    return count if count <= 4 else math.ceil(count / 2)
+
+
+def side_by_side(parts: list[Picture], gap: int = 4) -> Picture:
+    """Pictures of one size in a row, or in two rows when there are more than four."""
+    if len(parts) == 1:
+        return parts[0]
+    columns = _columns(len(parts))
+    return tiled(parts, columns, gap)
+
+
+def tiled(parts: list[Picture], columns: int, gap: int) -> Picture:
+    """Pictures of one size in rows of `columns`, white between them."""
+    height, width = parts[0].shape[:2]
+    rows = math.ceil(len(parts) / columns)
+    sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
+    for k, part in enumerate(parts):
+        top, left = (k // columns) * (height + gap), (k % columns) * (width + gap)
+        sheet[top : top + height, left : left + width] = part
+    return sheet
+
+
+def write_png(file: Path, picture: Picture, recipe: str) -> None:
+    """Write a picture that remembers how it was made."""
+    image = require("PIL.Image", "writing pictures")
+    info = require("PIL.PngImagePlugin", "writing pictures").PngInfo()
+    info.add_text(MARK, recipe)
+    with whole_file(file) as partial_file:
+        image.fromarray(picture).save(partial_file, format="PNG", pnginfo=info, compress_level=4)
+
+
+def read_png(file: Path) -> Picture:
+    """A picture from disk."""
+    with require("PIL.Image", "reading pictures").open(file) as image:
+        return np.asarray(image.convert("RGB"))
+
+
+def _recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions) -> str:
+    """A digest of everything but the frames that a picture depends on."""
+    about = [FORMAT, asdict(options), list(labels), [[str(run.path), len(run)] for run in runs]]
+    if all(run.complete for run in runs):
+        about[-1] = [str(run.path) for run in runs]
+    return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+
+def _is_fresh(file: Path, runs: Sequence[Run], number: int, recipe: str) -> bool:
+    if not file.exists():
+        return False
+    frames = [RunFolder(run.path).frame(min(number, len(run) - 1)) for run in runs]
+    if any(frame.exists() and frame.stat().st_mtime > file.stat().st_mtime for frame in frames):
+        return False
+    try:
+        with require("PIL.Image", "reading pictures").open(file) as image:
+            return bool(image.text.get(MARK) == recipe)
+    except (OSError, AttributeError):
+        return False
+
+
+def contact_sheet(stills: list[Path], times: list[float], file: Path, width: int = 480) -> None:
+    """Eight pictures, evenly spread over the stills, with their times [s], in two rows."""
+    image = require("PIL.Image", "writing pictures")
+    chosen = spread(list(range(len(stills))), SHEET)
+    parts = []
+    for k in chosen:
+        picture = image.fromarray(read_png(stills[k]))
+        small = picture.resize((width, max(1, round(width * picture.height / picture.width))), image.Resampling.LANCZOS)
+        parts.append(with_label(np.asarray(small), f"{times[k]:.2f} s", "lower left"))
+    write_png(file, tiled(parts, min(4, len(parts)), 6), "sheet")
+
+
+def film(stills: list[Path], file: Path, rate: float) -> None:
+    """An mp4 of the stills, `rate` pictures a second."""
+    imageio = require("imageio.v2", "making films")
+    require("imageio_ffmpeg", "making films")
+    with whole_file(file) as partial_file:
+        writer = imageio.get_writer(
+            partial_file, format="FFMPEG", mode="I", fps=rate, codec="libx264", quality=None, macro_block_size=1,
+            output_params=["-crf", "19", "-preset", "medium", "-pix_fmt", "yuv420p", "-movflags", "+faststart"],
+            ffmpeg_log_level="error",
+        )  # fmt: skip
+        with writer:
+            for still in stills:
+                writer.append_data(_cropped(read_png(still)))
+
+
+def _cropped(picture: Picture) -> Picture:
+    """The picture with even sides, which the encoder wants."""
+    return picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2]

@@ -1,0 +1,1 @@
+"""Runs in the browser: a served viewer, and pages that need no server."""

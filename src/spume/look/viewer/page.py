@@ -1,0 +1,166 @@
+"""A page that stands alone: runs packed into one HTML file that needs no server and loads nothing from elsewhere."""
+
+import base64
+import json
+import zlib
+from functools import partial
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.frames.selection import select_frames
+from spume.look.appearance import GROUND, obstacle_appearance, to_srgb
+from spume.look.atomic import whole_file
+from spume.look.extras import require
+from spume.look.obstacles import Solid
+from spume.look.viewer.watched_run import MAP, MATERIAL, Show, Shown, WatchedRun, watch
+from spume.look.work import each_frame
+
+POINTS = 40_000
+"""Points of a frame that are packed at most; of more, an even choice."""
+STEPS = 65535
+
+
+def write_page(
+    folders: list[Path], file: Path, frames: str | None = None, shows: tuple[Show, ...] = ("points", "surface")
+) -> int:
+    """Write the runs in `folders` to one HTML file; returns its size [bytes]."""
+    matplotlib = require("matplotlib", "the viewer's colours")
+    runs = [_run(watch(folder), frames, shows) for folder in folders]
+    ramp = np.asarray(matplotlib.colormaps[MAP](np.linspace(0, 1, 256)))[:, :3]
+    data = {
+        "runs": runs,
+        "map": np.round(255 * ramp).astype(int).tolist(),
+        "soil": (to_srgb(np.array(GROUND)) / 255).tolist(),
+    }
+    page = files("spume.look.viewer") / "template"
+    parts = {"STYLE": "page.css", "SCRIPT": "page.js"}
+    text = (page / "page.html").read_text()
+    for mark, name in parts.items():
+        text = text.replace(f"@{mark}@", (page / name).read_text())
+    # A closing tag inside the data would end the script that holds them.
+    packed = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
+    text = text.replace("@TITLE@", _escaped(runs[0]["title"])).replace("@DATA@", packed)
+    with whole_file(file) as unfinished:
+        unfinished.write_text(text, encoding="utf-8")
+    return file.stat().st_size
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")
+
+
+def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> dict[str, Any]:
+    run = watched.run
+    numbers = select_frames(frames, len(run))
+    for name in watched.names:
+        watched.range(name)
+    kinds = [show for show in shows if show == "points" or watched.spatial]
+    times = [run.diagnostics[number]["time"] for number in numbers]
+    series = {name: [None if np.isnan(v) else v for v in values] for name, values in watched.series().items()}
+    scene: Any = run.scene
+    return {
+        "name": run.name,
+        "title": run.title,
+        "numbers": numbers,
+        "times": times,
+        "rate": float(scene.frame_rate) * (len(numbers) - 1) / max(numbers[-1] - numbers[0], 1) or 1.0,
+        "names": watched.names,
+        "limits": {name: watched.range(name) for name in watched.names},
+        "colors": watched.colors.tolist(),
+        "materials": [material.name for material in getattr(scene, "materials", ())],
+        "shows": {show: {"frames": _frames(watched, numbers, show)} for show in kinds},
+        "solids": [_solid(watched, k, times) for k in range(len(watched.solids))],
+        "ground": _ground(watched),
+        "lower": watched.lower.tolist(),
+        "upper": watched.upper.tolist(),
+        "up": watched.up.tolist(),
+        "flat": not watched.spatial,
+        "pointSize": 0.5 * watched.cell,
+        "series": series,
+    }
+
+
+def _frames(watched: WatchedRun, numbers: list[int], show: Show) -> list[dict[str, Any]]:
+    return list(each_frame(partial(_frame, watched, show), numbers, f"pack {show}").values())
+
+
+def _frame(watched: WatchedRun, show: Show, number: int) -> dict[str, Any]:
+    shown = watched.frame(number, show, watched.names)
+    if len(shown.triangles) == 0 and len(shown.vertices) > POINTS:
+        chosen = np.linspace(0, len(shown.vertices) - 1, POINTS).astype(int)
+        values = {name: each[chosen] for name, each in shown.values.items()}
+        shown = Shown(shown.vertices[chosen], shown.triangles, shown.normals, values)
+    scaled = {name: _scaled(values, name, watched) for name, values in shown.values.items()}
+    return pack(shown.vertices, shown.triangles, shown.normals, scaled)
+
+
+def _scaled(values: NDArray[Any], name: str, watched: WatchedRun) -> NDArray[np.uint8]:
+    """A quantity in 256 steps between its limits; materials keep their numbers."""
+    if name == MATERIAL:
+        return np.clip(np.round(values), 0, 255).astype(np.uint8)
+    low, high = watched.range(name)
+    return np.round(255 * np.clip((np.asarray(values, float) - low) / ((high - low) or 1.0), 0, 1)).astype(np.uint8)
+
+
+def pack(
+    vertices: NDArray[Any], triangles: NDArray[Any], normals: NDArray[Any], values: dict[str, NDArray[np.uint8]]
+) -> dict[str, Any]:
+    """Vertices in 16 bits within their box, normals in 8, quantities in 8; all together compressed, as text."""
+    lower = vertices.min(axis=0) if len(vertices) else np.zeros(3)
+    extent = np.maximum(vertices.max(axis=0) - lower, 1e-12) if len(vertices) else np.ones(3)
+    places = np.zeros((len(vertices), 4), np.uint16)
+    places[:, :3] = np.round(STEPS * (vertices - lower) / extent)
+    arrays: dict[str, NDArray[Any]] = {"places": places}
+    if len(triangles):
+        directions = np.zeros((len(vertices), 4), np.int8)
+        directions[:, :3] = np.round(127 * normals)
+        arrays |= {"normals": directions, "triangles": triangles.astype(np.uint32)}
+    arrays |= {f"value {name}": each for name, each in values.items()}
+    body, parts = b"", {}
+    for name, array in arrays.items():
+        parts[name] = (len(body), len(body) + array.nbytes)
+        body += array.tobytes()
+        body += bytes(-len(body) % 4)
+    return {
+        "vertices": len(vertices),
+        "lower": np.asarray(lower, float).tolist(),
+        "extent": np.asarray(extent, float).tolist(),
+        "parts": parts,
+        "bytes": base64.b64encode(zlib.compress(body, 6)).decode(),
+    }
+
+
+def _solid(watched: WatchedRun, index: int, times: list[float]) -> dict[str, Any]:
+    mesh, solid = watched.meshes[index], watched.solids[index]
+    places = []
+    for time in times:
+        R, p = solid.place(time)
+        matrix = np.eye(4)
+        matrix[:3, :3], matrix[:3, 3] = R, p
+        places.append(matrix.T.ravel().tolist())
+    return pack(mesh.vertices, mesh.triangles, mesh.normals, {}) | {"places": places, "color": _tint(solid)}
+
+
+def _tint(solid: Solid) -> list[float]:
+    shown: list[float] = (to_srgb(np.array(obstacle_appearance(solid.name).color)) / 255).tolist()
+    return shown
+
+
+def _ground(watched: WatchedRun) -> dict[str, Any] | None:
+    """A square under the run."""
+    if watched.ground is None:
+        return None
+    up = watched.up
+    one = np.eye(3)[int(np.argmin(np.abs(up)))]
+    two = np.cross(up, one)
+    middle = 0.5 * (watched.lower + watched.upper)
+    middle = middle + (watched.ground - middle @ up) * up
+    reach = 1.2 * float(np.max(watched.upper - watched.lower))
+    corners = np.array([middle + reach * (a * one + b * two) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    if not watched.spatial:
+        return None
+    return pack(corners, np.array([[0, 1, 2], [0, 2, 3]]), np.tile(up, (4, 1)), {})

@@ -1,0 +1,190 @@
+"""The viewer: a page in the browser, served by viser, that shows runs on disk and follows those still going on."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spume.errors import SpumeError
+from spume.look.appearance import GROUND, obstacle_appearance, to_srgb
+from spume.look.extras import require
+from spume.look.viewer.watched_run import WatchedRun, watch
+
+POLL = 1.0
+"""Seconds between two looks for new frames."""
+
+
+class Viewer:
+    """A page for several runs, one of them shown."""
+
+    def __init__(self, folders: list[Path], host: str = "127.0.0.1", port: int = 8080) -> None:
+        self.viser: Any = require("viser", "the viewer")
+        self.runs = {str(folder): watch(folder) for folder in folders}
+        try:
+            self.server = self.viser.ViserServer(host=host, port=port, label="spume", verbose=False)
+        except OSError as error:
+            raise SpumeError(
+                f"the viewer cannot listen on {host}:{port} ({error.strerror}): give another --port"
+            ) from None
+        self.address = f"http://{host}:{self.server.get_port()}"
+        self.dirty = True
+        self._polled = self._stepped = time.monotonic()
+        self._build()
+        self._enter_run()
+
+    @property
+    def watched(self) -> WatchedRun:
+        """The run that is shown."""
+        return self.runs[self.run_choice.value]
+
+    def _build(self) -> None:
+        """The controls. Each one only marks the page as out of date: `step` draws it, in one thread."""
+        gui = self.server.gui
+        names = list(self.runs)
+        self.run_choice = gui.add_dropdown("Run", names, initial_value=names[0])
+        self.title = gui.add_markdown("")
+        self.frame = gui.add_slider("Frame", 0, 1, 1, 0)
+        self.play = gui.add_checkbox("Play", False)
+        self.follow = gui.add_checkbox("Follow new frames", False)
+        self.show = gui.add_dropdown("Show", ["points", "surface"])
+        self.color = gui.add_dropdown("Colour", ["material"])
+        self.legend = gui.add_markdown("")
+        self.size = gui.add_slider("Point size", 0.1, 2.0, 0.05, 0.8)
+        self.obstacles = gui.add_checkbox("Obstacles", True)
+        self.plot_choice = gui.add_dropdown("Plot", ["points"])
+        self.plot: Any = None
+        for control in (self.frame, self.show, self.color, self.size, self.obstacles):
+            control.on_update(lambda _: self._mark())
+        self.run_choice.on_update(lambda _: self._enter_run())
+        self.plot_choice.on_update(lambda _: self._draw_plot())
+
+    def _mark(self) -> None:
+        self.dirty = True
+
+    def _enter_run(self) -> None:
+        """Set the controls up for the run that was chosen."""
+        watched = self.watched
+        run = watched.run
+        self.title.content = f"**{run.title}**"
+        self.frame.max = max(1, len(run) - 1)
+        self.frame.value = min(self.frame.value, len(run) - 1)
+        self.show.options = ["points", "surface"] if watched.spatial else ["points"]
+        self.color.options = watched.names
+        self.follow.value = not run.complete
+        self.plot_choice.options = [name for name in watched.series() if name != "time"]
+        self.plot_choice.value = self.plot_choice.options[0]
+        self.server.scene.reset()
+        self.server.scene.set_up_direction(tuple(watched.up))
+        self._aim(watched)
+        self._add_obstacles(watched)
+        self._draw_plot()
+        self.dirty = True
+
+    def _aim(self, watched: WatchedRun) -> None:
+        from spume.look.pictures.camera import automatic_view
+
+        view = automatic_view(watched.lower, watched.upper, watched.up, 1.5)
+        camera = self.server.initial_camera
+        camera.position, camera.look_at, camera.up = tuple(view.position), tuple(view.target), tuple(view.up)
+        camera.fov = float(np.radians(view.angle))
+
+    def _add_obstacles(self, watched: WatchedRun) -> None:
+        self.solid_handles = []
+        for k, (mesh, solid) in enumerate(zip(watched.meshes, watched.solids)):
+            tint = to_srgb(np.array(obstacle_appearance(solid.name).color))
+            color = int(tint[0]), int(tint[1]), int(tint[2])
+            handle = self.server.scene.add_mesh_simple(f"/obstacles/{k}", mesh.vertices, mesh.triangles, color=color)
+            self.solid_handles.append(handle)
+        if watched.ground is not None:
+            middle = 0.5 * (watched.lower + watched.upper)
+            middle = middle + (watched.ground - middle @ watched.up) * watched.up
+            wide = 3 * float(np.max(watched.upper - watched.lower))
+            soil = tuple(int(byte) for byte in to_srgb(np.array(GROUND)))
+            plane = "xz" if abs(watched.up[1]) > 0.5 else ("xy" if abs(watched.up[2]) > 0.5 else "yz")
+            self.server.scene.add_grid(
+                "/ground", wide, wide, plane=plane, cell_size=wide / 30, cell_color=soil, section_size=wide / 6,
+                position=tuple(middle),
+            )  # fmt: skip
+
+    def step(self) -> None:
+        """Look for new frames, play on, draw what is out of date."""
+        now = time.monotonic()
+        watched = self.watched
+        if now - self._polled > POLL:
+            self._polled = now
+            if watched.refresh():
+                self.frame.max = max(1, len(watched.run) - 1)
+                self._draw_plot()
+                if self.follow.value:
+                    self.frame.value = len(watched.run) - 1
+        if self.play.value and now - self._stepped > 1 / watched.run.scene.frame_rate:
+            self._stepped = now
+            self.frame.value = (self.frame.value + 1) % len(watched.run)
+        if self.dirty:
+            self.dirty = False
+            self._draw()
+
+    def _draw(self) -> None:
+        watched, name = self.watched, self.color.value
+        number = min(int(self.frame.value), len(watched.run) - 1)
+        shown = watched.frame(number, self.show.value, [name])
+        colors = watched.color(shown.values[name], name)
+        scene = self.server.scene
+        with self.server.atomic():
+            if len(shown.triangles):
+                self._drop("/points")
+                trimesh = require("trimesh", "showing surfaces")
+                mesh = trimesh.Trimesh(shown.vertices, shown.triangles, vertex_colors=colors, process=False)
+                scene.add_mesh_trimesh("/surface", mesh)
+            else:
+                self._drop("/surface")
+                size = 0.5 * watched.cell * self.size.value
+                scene.add_point_cloud(
+                    "/points", shown.vertices, colors, point_size=size, point_shape="circle", precision="float32"
+                )
+            time_of_frame = watched.run.diagnostics[number]["time"]
+            for handle, solid in zip(self.solid_handles, watched.solids):
+                R, p = solid.place(time_of_frame)
+                handle.wxyz, handle.position = quaternion(R), tuple(p)
+                handle.visible = self.obstacles.value
+        low, high = watched.range(name)
+        scale = "" if name == "material" else f", {low:.3g} (dark) to {high:.3g} (bright)"
+        self.legend.content = f"t = {time_of_frame:.3f} s{scale}"
+
+    def _drop(self, name: str) -> None:
+        self.server.scene.remove_by_name(name)
+
+    def _draw_plot(self) -> None:
+        series = self.watched.series()
+        name = self.plot_choice.value
+        if name not in series:
+            return
+        data = (series["time"], series[name])
+        if self.plot is not None:
+            self.plot.remove()
+        uplot = self.viser.uplot
+        lines = (uplot.Series(label="time [s]"), uplot.Series(label=name.replace("_", " "), stroke="#3a6ea5", width=2))
+        scales = {"x": uplot.Scale(time=False)}
+        self.plot = self.server.gui.add_uplot(data, lines, scales=scales, aspect=1.6)
+
+    def run_forever(self) -> None:
+        """Serve until interrupted."""
+        try:
+            while True:
+                self.step()
+                time.sleep(0.01)
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self.server.stop()
+
+
+def quaternion(R: Any) -> tuple[float, float, float, float]:
+    """The rotation as (w, x, y, z)."""
+    from scipy.spatial.transform import Rotation
+
+    x, y, z, w = Rotation.from_matrix(R).as_quat()
+    return float(w), float(x), float(y), float(z)

@@ -1,0 +1,106 @@
+"""Laws by name: those of the package and those a user adds, from Python or from a file that a scene names."""
+
+import hashlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from spume.errors import SceneError
+from spume.materials.hencky import HENCKY
+from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
+from spume.materials.law import Law, Parameters
+from spume.materials.loops import ACCESS
+from spume.materials.neo_hookean import NEO_HOOKEAN
+
+BUILT_IN = (NEO_HOOKEAN, HENCKY, HERSCHEL_BULKLEY)
+LAWS: dict[str, Law] = {law.name: law for law in BUILT_IN}
+"""All known laws."""
+
+_loaded_files: dict[Path, ModuleType] = {}
+
+
+def register_law(law: Law) -> Law:
+    """Make `law` available to scenes under its name.
+
+    A law of the user's replaces an earlier one of the same name, so that a notebook cell can be run again. The names of
+    built-in laws are taken.
+    """
+    if not isinstance(law, Law):
+        raise SceneError(f"register_law takes a spume.laws.Law, not {type(law).__name__}")
+    if law.name in {known.name for known in BUILT_IN}:
+        raise SceneError(f"the law '{law.name}' is built in: give yours another name")
+    for field in law.fields:
+        if field.shape not in ACCESS:
+            raise SceneError(
+                f"the field '{field.name}' of the law '{law.name}' has shape {field.shape}: it should be a number (), "
+                "a symmetric tensor (6,) or a tensor (3, 3)"
+            )
+    for function in (law.update, law.stress, law.energy, law.volume_ratio):
+        if not hasattr(function, "spume_sources"):
+            name = getattr(function, "__name__", function)
+            raise SceneError(f"'{name}' of the law '{law.name}' is not compiled: put @compiled before it")
+    LAWS[law.name] = law
+    return law
+
+
+def load_law_file(path: str | Path) -> tuple[Law, ...]:
+    """Run a Python file and register the laws it defines at its top level. A file is run once in a process.
+
+    This runs the code of the file: load laws only from files you trust.
+    """
+    file = Path(path).resolve()
+    if file not in _loaded_files:
+        if not file.is_file():
+            raise SceneError(f"there is no file '{path}' of laws")
+        _loaded_files[file] = _run(file)
+    found = tuple(value for value in vars(_loaded_files[file]).values() if isinstance(value, Law))
+    own = tuple(law for law in found if law not in BUILT_IN)
+    if not own:
+        raise SceneError(f"'{path}' defines no law: it should have a spume.laws.Law at its top level")
+    for law in own:
+        register_law(law)
+    return own
+
+
+def law_file_is_loaded(path: str | Path) -> bool:
+    """Whether the laws of a file are available."""
+    return Path(path).resolve() in _loaded_files
+
+
+def _run(file: Path) -> ModuleType:
+    # The name is the same in every process: compiled kernels refer to their module by it.
+    name = f"spume_laws_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    if spec is None or spec.loader is None:
+        raise SceneError(f"'{file}' is not a Python file: laws are written in a file ending in .py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever the user's code raises is the user's to mend: named, with its place
+        del sys.modules[name]
+        raise SceneError(f"'{file}' of laws fails{_line(error, file)}: {type(error).__name__}: {error}") from error
+    return module
+
+
+def _line(error: BaseException, file: Path) -> str:
+    """The line of `file` at which an error arose."""
+    if isinstance(error, SyntaxError) and error.lineno:
+        return f" at line {error.lineno}"
+    trace, line = error.__traceback__, None
+    while trace is not None:
+        if Path(trace.tb_frame.f_code.co_filename) == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return f" at line {line}" if line else ""
+
+
+def unavailable_law(name: str) -> Law:
+    """Stands for a law whose file has not been loaded: a run that used it can be looked at, but not continued."""
+
+    def refuse(*_: Any) -> Any:
+        raise SceneError(f"the law '{name}' is not available: load its file with spume.load_laws first")
+
+    return Law(name, Parameters, (), (), refuse, refuse, refuse, refuse, refuse, refuse)
