@@ -6,6 +6,7 @@ import resource
 import signal
 import time
 
+import numpy as np
 import pytest
 from ballistic import SCENE_TEXT, Ballistic, frame_bytes, make_scene, without_wall_times
 
@@ -15,6 +16,7 @@ from spume.errors import CacheError
 from spume.numerics.jit import compiled
 from spume.run import storage
 from spume.run.loop import resume_run, start_run
+from spume.run.progress import display_for
 
 
 @pytest.fixture(scope="module")
@@ -128,16 +130,76 @@ def test_a_damaged_manifest_is_named_and_resuming_rebuilds_it(tmp_path, whole, h
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_a_damaged_checkpoint_is_named_with_what_to_do(stopped, how):
+def test_a_damaged_checkpoint_is_told_and_the_one_before_serves(tmp_path, whole, how, monkeypatch, capsys):
+    advance = Ballistic.advance
+
+    def fail_at_frame_6(self, until, *others):
+        if until > 0.0275:
+            raise spume.RunFailed("a fault")
+        return advance(self, until, *others)
+
+    monkeypatch.setattr(Ballistic, "advance", fail_at_frame_6)
+    with pytest.raises(spume.RunFailed):
+        start_run(make_scene(), tmp_path / "run")
+    monkeypatch.setattr(Ballistic, "advance", advance)
+    damage(tmp_path / "run" / "checkpoint.safetensors", how)
+    resume_run(tmp_path / "run", display=display_for())
+    note = capsys.readouterr().err
+    assert "checkpoint.safetensors' is damaged" in note
+    assert "going on from the checkpoint before it, after frame 4" in note
+    assert frame_bytes(tmp_path / "run") == frame_bytes(whole)
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_two_damaged_checkpoints_are_named_with_what_to_do(stopped, how):
     damage(stopped / "checkpoint.safetensors", how)
+    damage(stopped / "checkpoint.previous.safetensors", how)
     with pytest.raises(CacheError, match=r"checkpoint\.safetensors' is damaged.*start it again with --overwrite"):
         resume_run(stopped)
     assert len(list(spume.open_run(stopped))) == 6
 
 
-def test_a_missing_frame_before_the_checkpoint_is_told_and_the_run_goes_on(tmp_path, capsys):
-    from spume.run.progress import display_for
+@pytest.mark.parametrize("how", HOWS)
+def test_resuming_names_the_earlier_frames_that_are_damaged(stopped, how, capsys):
+    damage(stopped / "frames" / "frame_00001.safetensors", how)
+    damage(stopped / "frames" / "frame_00003.safetensors", how)
+    with pytest.raises(spume.RunFailed):
+        resume_run(stopped, display=display_for())
+    note = capsys.readouterr().err
+    assert "frame_00001.safetensors' is damaged" in note
+    assert "frame_00003.safetensors' is damaged" in note
+    assert "frame_00002" not in note
 
+
+def test_a_frame_that_cannot_be_read_is_not_called_missing(stopped):
+    file = stopped / "frames" / "frame_00002.safetensors"
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(CacheError, match=r"frame_00002\.safetensors' cannot be read: Is a directory"):
+        spume.open_run(stopped)[2]
+
+
+def test_a_checkpoint_replaced_while_it_is_read_is_not_mixed_with_the_new_one(tmp_path, monkeypatch):
+    file = tmp_path / "checkpoint.safetensors"
+    contents = [{"x": np.full(5, k), "n": np.arange(k, k + 3, dtype=np.int32)} for k in (1.0, 2.0)]
+    storage.write_arrays(file, contents[0], {"frame": 1})
+    original = storage._digest_start
+
+    def replace_file(*arguments):
+        monkeypatch.setattr(storage, "_digest_start", original)
+        storage.write_arrays(file, contents[1], {"frame": 2})
+        return original(*arguments)
+
+    monkeypatch.setattr(storage, "_digest_start", replace_file)
+    for k in range(2):
+        about, arrays = storage.read_checked(file)
+        assert about == {"frame": k + 1}
+        for name, array in contents[k].items():
+            np.testing.assert_array_equal(arrays[name], array)
+            assert arrays[name].dtype == array.dtype
+
+
+def test_a_missing_frame_before_the_checkpoint_is_told_and_the_run_goes_on(tmp_path, capsys):
     start_run(make_scene(), tmp_path / "run")
     (tmp_path / "run" / "manifest.json").unlink()
     (tmp_path / "run" / "frames" / "frame_00002.safetensors").unlink()
