@@ -6,6 +6,7 @@ from typing import Protocol, TextIO
 
 from spume.numerics.clock import working_time
 from spume.run.method import Progress
+from spume.terminal import say, visible
 
 COMPILING = "compiling kernels (first run only)"
 PLAIN_INTERVAL = 5.0
@@ -112,7 +113,7 @@ class Plain:
             self.note(self._pace.text(number, self._last))
 
     def note(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
+        say(text, file=self._stream, flush=True)
 
     def end(self) -> None: ...
 
@@ -157,7 +158,7 @@ class Live:
         self._bar.update(self._task, completed=completed, description=self._pace.text(self._frame, self._last))
 
     def note(self, text: str) -> None:
-        self._bar.console.print(text, markup=False, highlight=False)
+        self._bar.console.print(visible(text), markup=False, highlight=False)
 
     def end(self) -> None:
         self._bar.stop()
