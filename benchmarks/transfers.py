@@ -2,10 +2,10 @@
 
 import numba
 import numpy as np
+from spume.mpm.grid import SparseGrid
 
 from benchmarks.cloud import CELL, lattice
 from benchmarks.timing import best_of
-from spume.mpm.grid import SparseGrid
 
 
 def ours(x: np.ndarray):

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-Resample = Literal["share", "average", "average-unit-determinant", "average-keep-determinant", "nearest"]
+Resample = Literal["share", "average", "average-unit-determinant", "average-keep-determinant", "nearest", "new"]
 """What happens to a field when points are inserted or merged:
 
 share                     conserved: a new point takes its part from its neighbours, merged points add up (mass, volume)
@@ -19,6 +19,7 @@ average                   mass-weighted average (velocity)
 average-unit-determinant  average, then scaled to determinant one (the normalised strain of [Yue15])
 average-keep-determinant  average, then scaled to the averaged determinant (the deformation gradient of [Yue15])
 nearest                   taken from the nearest point (material, body)
+new                       a new point gets a new number, merged points keep that of the heavier one (id)
 """
 
 

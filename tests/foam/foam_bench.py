@@ -7,8 +7,9 @@ import numpy as np
 from spume.foam.foam import WEAK, Foam
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
 from spume.materials.loops import ConstitutiveModel
-from spume.mpm.grid import SparseGrid
+from spume.mpm.nodes import Nodes
 from spume.mpm.particles import Particles, point_fields
+from spume.mpm.species import Species, TransferScheme
 from spume.mpm.state import State
 from spume.mpm.time_step import TimeStep
 from spume.scene.common import Scene
@@ -21,14 +22,14 @@ class Bench:
         elastic = {"density": 100.0, "bulk_modulus": 1e5, "shear_modulus": 1e3}
         flow = {"yield_stress": 30.0, "viscosity": 20.0, "flow_index": 0.5, "tear_threshold": 1.0, "recovery_time": 0.5}
         self.parameters = HerschelBulkleyParameters(**(elastic | flow | parameters))
+        particles = Particles([point_fields(dimension, False), HERSCHEL_BULKLEY.fields, (WEAK,)])
+        model, nodes = ConstitutiveModel([(HERSCHEL_BULKLEY, self.parameters)]), Nodes(dimension, cell, order)
         self.state = State(
-            particles=Particles([point_fields(dimension, False), HERSCHEL_BULKLEY.fields, (WEAK,)]),
-            grid=SparseGrid(dimension, cell, order, affine=False),
+            nodes=nodes,
+            species=[Species(particles, model, TransferScheme("flip", 0.95), nodes)],
             obstacles=None,
             gravity=lambda time: np.zeros(3),
-            model=ConstitutiveModel([(HERSCHEL_BULKLEY, self.parameters)]),
             time_step=TimeStep(cell, 1.0),
-            flip=0.95,
         )
         self.foam = Foam(
             [self.parameters],

@@ -222,7 +222,7 @@ def test_a_run_is_the_same_bits_whether_clearances_are_remembered_or_not(dimensi
             sim = simulate(dimension=D, body=[body], obstacle=listed)
             for k in range(150):
                 if k % kept == 0:
-                    sim.method.state.clearances.forget()
+                    sim.method.state.forget_clearances()
                 sim.method.step(4e-4)
             states.append(sim.particles.arrays())
         for other in states[1:]:

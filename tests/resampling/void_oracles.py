@@ -9,8 +9,9 @@ from scipy.spatial import Delaunay, cKDTree
 from spume.foam.resampling import ResamplingSettings
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
 from spume.materials.loops import ConstitutiveModel
-from spume.mpm.grid import SparseGrid
+from spume.mpm.nodes import Nodes
 from spume.mpm.particles import Particles, point_fields
+from spume.mpm.species import Species, TransferScheme
 from spume.mpm.state import State
 from spume.mpm.time_step import TimeStep
 
@@ -67,14 +68,13 @@ def make_state(x, seed=0, order=3, affine=True, material=0, materials=1):
     if affine:
         fields["C"] = rng.standard_normal((n, d, d))
     particles.add(n, x=x, material=material, **fields)
+    nodes, scheme = Nodes(d, CELL, order), TransferScheme("apic") if affine else TransferScheme("flip", 0.95)
     return State(
-        particles=particles,
-        grid=SparseGrid(d, CELL, order, affine),
+        nodes=nodes,
+        species=[Species(particles, ConstitutiveModel([(HERSCHEL_BULKLEY, FOAM)] * materials), scheme, nodes)],
         obstacles=None,
         gravity=lambda time: np.zeros(3),
-        model=ConstitutiveModel([(HERSCHEL_BULKLEY, FOAM)] * materials),
         time_step=TimeStep(CELL, 1.0),
-        flip=0.95,
     )
 
 

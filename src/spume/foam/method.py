@@ -3,16 +3,40 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from numpy.typing import NDArray
-
 from spume.fields import Field
 from spume.foam.foam import WEAK, Foam
 from spume.foam.step import foam_step
 from spume.mpm.method import MaterialPointMethod
+from spume.mpm.state import State
 from spume.run.method import Estimate
 
 COST = 1.3
 """Time of a step over that of plain MPM, with a fifth of the points torn; for estimates only."""
+
+
+class FoamStages:
+    """The step of [Yue15] section 7 and what it keeps from step to step."""
+
+    fields: tuple[Field, ...] = (WEAK,)
+
+    def __init__(self, foam: Foam) -> None:
+        self.foam = foam
+
+    def step(self, state: State, dt: float) -> None:
+        """Advance `state` by dt [s]."""
+        foam_step(state, self.foam, dt)
+
+    def diagnostics(self, state: State) -> dict[str, Any]:
+        """Weak points now, and what was counted since the start."""
+        return {"weak_points": int(state.particles.weak.sum())} | self.foam.totals()
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs."""
+        return self.foam.checkpoint()
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned."""
+        self.foam.restore(values)
 
 
 class ContinuumFoam(MaterialPointMethod):
@@ -21,7 +45,7 @@ class ContinuumFoam(MaterialPointMethod):
     name: ClassVar[str] = "continuum-foam"
 
     def __init__(self, scene: Any) -> None:
-        self.foam = Foam(
+        foam = Foam(
             [material.parameters for material in scene.materials],
             scene.tearing,
             scene.recovery,
@@ -29,29 +53,7 @@ class ContinuumFoam(MaterialPointMethod):
             scene.resampling,
             scene.seed,
         )
-        super().__init__(scene)
-
-    def extra_fields(self) -> tuple[Field, ...]:
-        """What points carry beside the fields of MPM and of their laws."""
-        return (WEAK,)
-
-    def step(self, dt: float) -> None:
-        """Advance by dt [s]."""
-        foam_step(self.state, self.foam, dt)
-
-    def diagnostics(self) -> dict[str, Any]:
-        """Numbers about the present state."""
-        return super().diagnostics() | {"weak_points": int(self.particles.weak.sum())} | self.foam.totals()
-
-    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Everything a bit-for-bit continuation needs."""
-        arrays, values = super().checkpoint()
-        return arrays, values | self.foam.checkpoint()
-
-    def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
-        """Take the state of `checkpoint()` on."""
-        super().restore(arrays, values)
-        self.foam.restore(values)
+        super().__init__(scene, FoamStages(foam))
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:

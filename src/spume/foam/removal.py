@@ -13,11 +13,12 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.foam.foam import Foam
-from spume.mpm.grid import CELLS_PER_BLOCK, pack
+from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, LAYER_BITS, run_of_cells
 from spume.mpm.state import State
-from spume.mpm.transfers import BLOCK
 from spume.numerics import tensor2, tensor3
+from spume.numerics.bspline import cubic_value
 from spume.numerics.jit import compiled
+from spume.numerics.sums import total
 
 REACH = 2
 """Cells to either side of a point's own in which its neighbours lie: the cubic spline that weighs them ends there."""
@@ -27,19 +28,19 @@ def find_subgrid_points(state: State, foam: Foam) -> NDArray[np.int64]:
     """Every so many steps, the weak points whose neighbourhood the grid does not resolve: procedure 12, [Yue15]
     algorithm 15.
 
-    They are taken out by `remove_points` once the points have moved: until then the grid knows the points by number.
+    `remove_points` takes them out once the points have moved: until then the cells refer to the points by index.
     """
     settings = foam.subgrid_removal
     if not settings.enabled or foam.weak_points == 0 or (state.steps + 1) % settings.every != 0:
         return np.empty(0, np.int64)
     with state.timed("subgrid geometry removal"):
-        grid, p = state.grid, state.particles
-        heaviest, torn = np.empty(grid.block_count), np.empty(grid.block_count, np.bool_)
-        _survey_blocks(grid.cell_start, grid.order_of, p.mass, p.weak, heaviest, torn)
+        cells, p = state.only.transfers.cells, state.particles
+        heaviest, torn = np.empty(len(cells)), np.empty(len(cells), np.bool_)
+        _survey_blocks(cells.cell_start, cells.sorted_points, p.mass, p.weak, heaviest, torn)
         unresolved = np.zeros(len(p), np.bool_)
-        _find_unresolved[grid.dimension, grid.order](
-            np.flatnonzero(torn), grid.blocks, grid.keys, grid.cell_start, grid.order_of, heaviest,
-            p.x, p.mass, p.weak, grid.inverse_cell, settings.threshold, settings.smallest, unresolved,
+        _find_unresolved[state.dimension](
+            np.flatnonzero(torn), cells.blocks, cells.neighbours, cells.cell_start, cells.sorted_points, heaviest,
+            p.x, p.mass, p.weak, cells.inverse_size, cells.offset, settings.threshold, settings.smallest, unresolved,
         )  # fmt: skip
         return np.flatnonzero(unresolved)
 
@@ -50,37 +51,22 @@ def remove_points(state: State, foam: Foam, points: NDArray[np.int64]) -> None:
         return
     with state.timed("subgrid geometry removal"):
         p = state.particles
-        foam.mass_removed += float(p.mass[points].sum())
+        foam.mass_removed += total(p.mass[points])
         foam.points_removed += points.size
         kept = np.ones(len(p), np.bool_)
         kept[points] = False
         p.take(kept)
 
 
-@compiled(inline="always")
-def _spline(d):
-    """N(d) of [Yue15] appendix E.1 without a branch: a cubic B-spline is a difference of cubed ramps."""
-    outer = max(2.0 - abs(d), 0.0)
-    inner = max(1.0 - abs(d), 0.0)
-    return (outer * outer * outer - 4.0 * inner * inner * inner) / 6.0
-
-
-@compiled
-def _place(keys, key):
-    """Place of `key` in the sorted `keys`, or −1."""
-    place = np.searchsorted(keys, key)
-    return place if place < keys.size and keys[place] == key else -1
-
-
 @compiled(parallel=True)
-def _survey_blocks(cell_start, order_of, mass, weak, heaviest, torn):
+def _survey_blocks(cell_start, sorted_points, mass, weak, heaviest, torn):
     """For each block, the largest Σ mass² of a cell and whether there are weak points."""
     for block in prange(heaviest.size):
         largest, found = 0.0, False
         for cell in range(block * CELLS_PER_BLOCK, (block + 1) * CELLS_PER_BLOCK):
             total = 0.0
             for entry in range(cell_start[cell], cell_start[cell + 1]):
-                p = order_of[entry]
+                p = sorted_points[entry]
                 total += mass[p] * mass[p]
                 found = found or weak[p] != 0
             largest = max(largest, total)
@@ -88,67 +74,47 @@ def _survey_blocks(cell_start, order_of, mass, weak, heaviest, torn):
         torn[block] = found
 
 
-@compiled
-def _find_neighbours(blocks, block, keys, near):
-    """Places of the 27 blocks around a block, itself in the middle; −1 where there is none."""
-    n = 0
-    for i in range(-1, 2):
-        for j in range(-1, 2):
-            for k in range(-1, 2):
-                near[n] = _place(keys, pack(blocks[block, 0] + i, blocks[block, 1] + j, blocks[block, 2] + k))
-                n += 1
-
-
 def _make_moments(dimension: int):
     D = dimension
-    BX, BY, BZ = BLOCK[D]
-    SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
 
     @compiled
-    def moments(p, first, last, near, cell_start, order_of, x, mass, inverse_cell):
-        """Sums over the neighbours of p in the cells `first` to `last`, counted from the first cell of the block that
-        `near` surrounds: with d their place relative to p [cells],
-        (Σ w, Σ w d), (Σ w², Σ w² d), Σ w² d dᵀ, where w is the spline times the mass."""
+    def moments(p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell):
+        """Sums over the neighbours of p in the cells `first` to `last`, counted from the first cell of `block`: with d
+        their place relative to p [cells], (Σ w, Σ w d), (Σ w², Σ w² d), Σ w² d dᵀ, where w is the spline times the
+        mass."""
         x0, x1 = x[p, 0], x[p, 1]
         x2 = x[p, D - 1]
         W, mx, my, mz = 0.0, 0.0, 0.0, 0.0
         U, sx, sy, sz = 0.0, 0.0, 0.0, 0.0
         cxx, cyy, czz, cxy, cxz, cyz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for bi in range(first[0] >> SX, (last[0] >> SX) + 1):
-            for bj in range(first[1] >> SY, (last[1] >> SY) + 1):
-                for bk in range(first[2] >> SZ, (last[2] >> SZ) + 1):
-                    block = near[((bi + 1) * 3 + bj + 1) * 3 + bk + 1]
-                    if block < 0:
-                        continue
-                    k_first = max(first[2] - bk * BZ, 0)
-                    k_last = min(last[2] - bk * BZ, BZ - 1)
-                    for i in range(max(first[0] - bi * BX, 0), min(last[0] - bi * BX, BX - 1) + 1):
-                        for j in range(max(first[1] - bj * BY, 0), min(last[1] - bj * BY, BY - 1) + 1):
-                            row = block * CELLS_PER_BLOCK + (i * BY + j) * BZ
-                            for entry in range(cell_start[row + k_first], cell_start[row + k_last + 1]):
-                                q = order_of[entry]
-                                dx = (x[q, 0] - x0) * inverse_cell
-                                dy = (x[q, 1] - x1) * inverse_cell
-                                dz = (x[q, D - 1] - x2) * inverse_cell
-                                w = mass[q] * _spline(dx) * _spline(dy)
-                                if D == 3:
-                                    w *= _spline(dz)
-                                W += w
-                                mx += w * dx
-                                my += w * dy
-                                mz += w * dz
-                                u = w * w
-                                ux, uy, uz = u * dx, u * dy, u * dz
-                                U += u
-                                sx += ux
-                                sy += uy
-                                sz += uz
-                                cxx += ux * dx
-                                cyy += uy * dy
-                                czz += uz * dz
-                                cxy += ux * dy
-                                cxz += ux * dz
-                                cyz += uy * dz
+        for i in range(first[0], last[0] + 1):
+            for j in range(first[1], last[1] + 1):
+                for layer in range(first[2] >> LAYER_BITS, (last[2] >> LAYER_BITS) + 1):
+                    begin, end = run_of_cells(D, neighbours, cell_start, block, i, j, first[2], last[2], layer)
+                    for entry in range(begin, end):
+                        q = sorted_points[entry]
+                        dx = (x[q, 0] - x0) * inverse_cell
+                        dy = (x[q, 1] - x1) * inverse_cell
+                        dz = (x[q, D - 1] - x2) * inverse_cell
+                        w = mass[q] * cubic_value(dx) * cubic_value(dy)
+                        if D == 3:
+                            w *= cubic_value(dz)
+                        W += w
+                        mx += w * dx
+                        my += w * dy
+                        mz += w * dz
+                        u = w * w
+                        ux, uy, uz = u * dx, u * dy, u * dz
+                        U += u
+                        sx += ux
+                        sy += uy
+                        sz += uz
+                        cxx += ux * dx
+                        cyy += uy * dy
+                        czz += uz * dz
+                        cxy += ux * dy
+                        cxz += ux * dz
+                        cyz += uy * dz
         return (W, mx, my, mz), (U, sx, sy, sz), (cxx, cyy, czz, cxy, cxz, cyz)
 
     return moments
@@ -158,10 +124,10 @@ _moments_2, _moments_3 = _make_moments(2), _make_moments(3)
 
 
 @compiled
-def _moments(dimension, p, first, last, near, cell_start, order_of, x, mass, inverse_cell):
+def _moments(dimension, p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell):
     if dimension == 2:
-        return _moments_2(p, first, last, near, cell_start, order_of, x, mass, inverse_cell)
-    return _moments_3(p, first, last, near, cell_start, order_of, x, mass, inverse_cell)
+        return _moments_2(p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell)
+    return _moments_3(p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell)
 
 
 @compiled
@@ -185,58 +151,72 @@ def _extremes(dimension, about, first, second):
 
 @compiled
 def _is_unresolved(
-    dimension, p, a, b, c, near, cell_start, order_of, x, mass, inverse_cell, sufficient, threshold, smallest
+    dimension,
+    p,
+    block,
+    a,
+    b,
+    c,
+    neighbours,
+    cell_start,
+    sorted_points,
+    x,
+    mass,
+    inverse_cell,
+    sufficient,
+    threshold,
+    smallest,
 ):
-    """[Yue15] algorithm 15 for the point p at (a, b, c) cells from the first cell of its block."""
+    """[Yue15] algorithm 15 for the point p at (a, b, c) cells from the first cell of its `block`."""
     i, j, k = np.int64(np.floor(a)), np.int64(np.floor(b)), np.int64(np.floor(c))
     deep = dimension == 3
     # the two cells of each axis that are nearest to the point
     first = (i - (a - i < 0.5), j - (b - j < 0.5), k - (deep and c - k < 0.5))
     last = (first[0] + 1, first[1] + 1, first[2] + deep)
-    _, weights, squares = _moments(dimension, p, first, last, near, cell_start, order_of, x, mass, inverse_cell)
+    _, weights, squares = _moments(
+        dimension, p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell
+    )
     if _extremes(dimension, weights, weights, squares)[1] >= sufficient:
         return False
     first, last = (i - REACH, j - REACH, k - REACH * deep), (i + REACH, j + REACH, k + REACH * deep)
-    sums, weights, squares = _moments(dimension, p, first, last, near, cell_start, order_of, x, mass, inverse_cell)
+    sums, weights, squares = _moments(
+        dimension, p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell
+    )
     largest, least = _extremes(dimension, sums, weights, squares)
     # The text of [Yue15] section 7.4 has the first ratio upside down, and gives the second number no unit.
     return least < threshold * largest or largest < smallest * weights[0]
 
 
-def _make_find_unresolved(dimension: int, order: int):
+def _make_find_unresolved(dimension: int):
     D = dimension
     BX, BY, BZ = BLOCK[D]
-    HALVES = 2 if order == 3 else 1  # from a point to the first node of its stencil, see mpm/grid.py
     # Per axis N² ≤ (2/3)² in a point's own cell and those beside it, N² ≤ (1/6)² in the next: U ≤ (25/18)^D Σ mass²
     WEIGHTS = (25.0 / 18.0) ** D
 
     @compiled(parallel=True)
     def find_unresolved(
-        torn, blocks, keys, cell_start, order_of, heaviest,
-        x, mass, weak, inverse_cell, threshold, smallest, unresolved,
+        torn, blocks, neighbours, cell_start, sorted_points, heaviest,
+        x, mass, weak, inverse_cell, offset, threshold, smallest, unresolved,
     ):  # fmt: skip
         for n in prange(torn.size):
             block = torn[n]
-            near = np.empty(27, np.int64)
-            _find_neighbours(blocks, block, keys, near)
             heavy = 0.0
-            for m in range(27):
-                if near[m] >= 0:
-                    heavy = max(heavy, heaviest[near[m]])
+            for code in range(27):
+                if neighbours[block, code] >= 0:
+                    heavy = max(heavy, heaviest[neighbours[block, code]])
             sufficient = WEIGHTS * max(16.0 * D * threshold, smallest) * heavy
-            shift = 0.5 * HALVES
             for entry in range(cell_start[block * CELLS_PER_BLOCK], cell_start[(block + 1) * CELLS_PER_BLOCK]):
-                p = order_of[entry]
+                p = sorted_points[entry]
                 if weak[p]:
-                    a = x[p, 0] * inverse_cell - shift - blocks[block, 0] * BX
-                    b = x[p, 1] * inverse_cell - shift - blocks[block, 1] * BY
-                    c = x[p, D - 1] * inverse_cell - shift - blocks[block, 2] * BZ if D == 3 else 0.0
+                    a = x[p, 0] * inverse_cell - offset - blocks[block, 0] * BX
+                    b = x[p, 1] * inverse_cell - offset - blocks[block, 1] * BY
+                    c = x[p, D - 1] * inverse_cell - offset - blocks[block, 2] * BZ if D == 3 else 0.0
                     unresolved[p] = _is_unresolved(
-                        D, p, a, b, c, near, cell_start, order_of, x, mass, inverse_cell,
+                        D, p, block, a, b, c, neighbours, cell_start, sorted_points, x, mass, inverse_cell,
                         sufficient, threshold, smallest,
                     )  # fmt: skip
 
     return find_unresolved
 
 
-_find_unresolved = {(d, o): _make_find_unresolved(d, o) for d in (2, 3) for o in (2, 3)}
+_find_unresolved = {d: _make_find_unresolved(d) for d in (2, 3)}

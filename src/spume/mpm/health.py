@@ -4,9 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import RunFailed
-from spume.mpm.grid import REACH_IN_BLOCKS
+from spume.mpm.blocks import BLOCK, REACH_IN_BLOCKS
 from spume.mpm.state import State
-from spume.mpm.transfers import BLOCK
 
 VOLUME_RATIO_RANGE = (0.02, 50.0)
 """J outside this range means that points were crushed or torn apart numerically."""
@@ -26,13 +25,13 @@ def check(state: State, walls: tuple[NDArray[np.float64], NDArray[np.float64]] |
         beyond = np.max(np.maximum(lower - x, x - upper), axis=1)
         worst = int(np.argmax(beyond))
         # Points may dip below a wall by what separating contact lets through: less than a cell.
-        if beyond[worst] > state.grid.cell:
+        if beyond[worst] > state.cell:
             raise RunFailed(
                 f"point {worst} left the walls by {beyond[worst]:.3g} m at t = {state.time:.6g} s, "
                 f"at {_place(state, worst)}: it crossed the wall's contact zone in one step; reduce [time] courant, "
                 "or move the wall outwards"
             )
-    reach = REACH_IN_BLOCKS * BLOCK[state.grid.dimension][0] * state.grid.cell
+    reach = REACH_IN_BLOCKS * BLOCK[state.dimension][0] * state.cell
     if max(x.max(), -x.min()) > reach:
         far = int(np.argmax(np.abs(x).max(axis=1)))
         raise RunFailed(

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,14 @@ from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm import health
 from spume.mpm.diagnostics import diagnose
-from spume.mpm.grid import SparseGrid
+from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.sources import Source, build_sources, releases, source_names
+from spume.mpm.species import Species, TransferScheme
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
 from spume.mpm.time_step import TimeStep
+from spume.mpm.transfers import Transfers
 from spume.run.method import Estimate, Progress
 
 ORDERS = {"quadratic": 2, "cubic": 3}
@@ -27,41 +29,76 @@ REPORT_INTERVAL = 10
 """Steps between two reports of progress."""
 
 
+class Stages(Protocol):
+    """What a step consists of, and what its stages add to points, diagnostics and checkpoints."""
+
+    fields: tuple[Field, ...]
+    """What points carry beside the fields of MPM and of their laws."""
+
+    def step(self, state: State, dt: float) -> None:
+        """Advance `state` by dt [s]."""
+
+    def diagnostics(self, state: State) -> dict[str, Any]:
+        """Numbers about the present state beside those of MPM."""
+
+    def checkpoint(self) -> dict[str, Any]:
+        """JSON-serialisable values that a bit-for-bit continuation needs beside those of MPM."""
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned."""
+
+
+class ExplicitStages:
+    """The plain explicit step."""
+
+    fields: tuple[Field, ...] = ()
+
+    def step(self, state: State, dt: float) -> None:
+        """Advance `state` by dt [s]."""
+        explicit_step(state, dt)
+
+    def diagnostics(self, state: State) -> dict[str, Any]:
+        """Nothing beside those of MPM."""
+        return {}
+
+    def checkpoint(self) -> dict[str, Any]:
+        """Nothing beside those of MPM."""
+        return {}
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Nothing to restore."""
+
+
 class MaterialPointMethod:
-    """Builds a state from a scene and advances it."""
+    """Builds a state from a scene and advances it by the stages it is given."""
 
     name: ClassVar[str] = "mpm"
 
-    def __init__(self, scene: Any) -> None:
+    def __init__(self, scene: Any, stages: Stages | None = None) -> None:
         self.scene = scene
+        self.stages: Stages = ExplicitStages() if stages is None else stages
         self.sources = build_sources(scene)
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
         self.walls = wall_corners(scene)
         materials = [(material.law, material.parameters) for material in scene.materials]
-        affine = scene.transfer.scheme == "apic"
+        scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation)
         model = ConstitutiveModel(materials)
-        particles = Particles([point_fields(scene.dimension, affine), model.fields, self.extra_fields()])
+        particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, self.stages.fields])
+        nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
         self.state = State(
-            particles=particles,
-            grid=SparseGrid(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline], affine),
+            nodes=nodes,
+            species=[Species(particles, model, scheme, nodes)],
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
-            model=model,
             time_step=build_time_step(scene, materials),
-            flip=scene.transfer.blend,
-            deformation_order=scene.time.deformation,
         )
         self._release_due()
 
-    def extra_fields(self) -> tuple[Field, ...]:
-        """What points carry beside the fields of MPM and of their laws: a method built on this one may need more."""
-        return ()
-
     def step(self, dt: float) -> None:
-        """Advance by dt [s]: what a method built on this one replaces."""
-        explicit_step(self.state, dt)
+        """Advance by dt [s]."""
+        self.stages.step(self.state, dt)
 
     @property
     def time(self) -> float:
@@ -76,7 +113,7 @@ class MaterialPointMethod:
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
         """Advance to `until` [s]; see `run.method.Method`."""
         state = self.state
-        state.clearances.forget()
+        state.forget_clearances()
         while state.time < until:
             if interrupted():
                 return False
@@ -107,7 +144,7 @@ class MaterialPointMethod:
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
-        return diagnose(self.state)
+        return diagnose(self.state) | self.stages.diagnostics(self.state)
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
@@ -118,12 +155,14 @@ class MaterialPointMethod:
             "speed": state.speed,
             "last_dt": state.time_step.last,
             "released": self.released,
+            "next_id": state.particles.next_id,
             "seconds": state.seconds,
         }
+        values |= self.stages.checkpoint()
         return state.particles.arrays(), values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
-        """Take the state of `checkpoint()` on."""
+        """Restore what `checkpoint` returned."""
         state = self.state
         state.particles.replace(arrays)
         state.time = values["time"]
@@ -131,7 +170,9 @@ class MaterialPointMethod:
         state.speed = values["speed"]
         state.time_step.last = values["last_dt"]
         state.seconds = dict(values["seconds"])
+        state.particles.next_id = values["next_id"]
         self.released = values["released"]
+        self.stages.restore(values)
 
     def _next_release(self) -> float:
         return self.releases[self.released].time if self.released < len(self.releases) else math.inf
@@ -215,14 +256,15 @@ def estimate_volumes(state: State, new: slice) -> None:
 
     Too large at free surfaces, where the nodes see less mass; for points that come without a volume of their own.
     """
-    p = state.particles
-    alone = Particles([p.fields])
-    count = new.stop - new.start
-    alone.add(count, x=p.x[new], mass=p.mass[new])
-    grid = SparseGrid(state.grid.dimension, state.grid.cell, state.grid.order, affine=False)
-    grid.find_cells(alone.x)
-    grid.add_points(alone.x, alone.v, alone.mass, alone.volume, alone.stress, np.zeros((0, 1, 1)))
-    grid.values[:, 1] = grid.values[:, 0]  # gathered like a velocity, the mass of the nodes gives ρ h^d at the points
-    gathered = np.zeros_like(alone.v)
-    grid.gather(alone.x, 0.0, gathered, np.zeros((count, 3, 3)), np.zeros((0, 1, 1)))
-    p.volume[new] = p.mass[new] * state.grid.cell**state.grid.dimension / gathered[:, 0]
+    p, nodes = state.particles, Nodes(state.dimension, state.cell, state.nodes.order)
+    x, mass = p.x[new], p.mass[new]
+    transfers = Transfers(state.dimension, state.cell, state.nodes.order)
+    transfers.cells.sort(x)
+    nodes.cover([transfers.cells])
+    transfers.connect(nodes)
+    fields = NodeFields(mass=0)
+    fields.fit(nodes)
+    transfers.to_grid(("mass",), x, fields.array, mass=mass)
+    near = np.empty(len(x))  # ρ h^d
+    transfers.to_points(("scalar",), x, fields.array, scalar=near)
+    p.volume[new] = mass * state.cell**state.dimension / near

@@ -13,8 +13,9 @@ def _make_move(dimension: int):
     D = dimension
 
     @compiled(parallel=True)
-    def move(tasks, dt, obstacles, travelled, margin, clear_until, x, v, speed, culprit):
-        """Per task, a range of points, the largest speed [m/s], and a point whose velocity is not finite or −1."""
+    def move(tasks, dt, obstacles, travelled, margin, clear_until, x, v, speed, broken_point):
+        """Writes for each task, a range of points, the largest speed [m/s] and a point whose velocity is not finite, −1
+        if there is none."""
         for task in prange(tasks.size - 1):
             fastest = 0.0
             broken = -1
@@ -37,9 +38,9 @@ def _make_move(dimension: int):
                     fastest = max(fastest, square)
                     clear_until[p] -= dt * math.sqrt(square)
                 else:
-                    broken = p  # and stays where it was, so that the place can be told
+                    broken = p  # it stays where it was, so that the message can name the place
             speed[task] = math.sqrt(fastest)
-            culprit[task] = broken
+            broken_point[task] = broken
 
     return move
 

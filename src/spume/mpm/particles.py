@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field, merge_declarations
+from spume.mpm.generations import new_generation
 
 
 def point_fields(dimension: int, affine: bool) -> tuple[Field, ...]:
@@ -16,6 +17,7 @@ def point_fields(dimension: int, affine: bool) -> tuple[Field, ...]:
         Field("v", (dimension,), 0.0, "m/s", "average", description="velocity"),
         Field("mass", (), 0.0, "kg", "share", description="mass"),
         Field("volume", (), 0.0, "m³", "share", description="volume at rest"),
+        Field("id", (), 0, "1", "new", dtype="int64", description="number of the point, never used again"),
         Field("material", (), 0, "1", "nearest", dtype="int32", description="index of the material"),
         Field("body", (), 0, "1", "nearest", dtype="int32", description="index of the body or emitter it came from"),
         Field(
@@ -30,11 +32,18 @@ def point_fields(dimension: int, affine: bool) -> tuple[Field, ...]:
 
 
 class Particles:
-    """Arrays of equal length, one per field, as attributes: `particles.x`, `particles.v`, `particles.F`, …"""
+    """Arrays of equal length, one per field, as attributes: `particles.x`, `particles.v`, `particles.F`, …
+
+    New points get the next free numbers as their `id`, where they carry one; a number is never used twice.
+    """
 
     def __init__(self, groups: Iterable[Iterable[Field]]) -> None:
         self.fields = merge_declarations(groups)
         self._arrays: dict[str, NDArray[Any]] = {field.name: field.allocate(0) for field in self.fields}
+        self.next_id = 0
+        """The `id` of the next new point."""
+        self.generation = new_generation()
+        """Changes whenever points are added, removed or reordered, but not when they move."""
 
     def __len__(self) -> int:
         return len(self._arrays["x"])
@@ -53,26 +62,34 @@ class Particles:
         return dict(self._arrays)
 
     def replace(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Take `arrays`, one per field, as the state."""
+        """Replace all points by those of `arrays`, one array per field."""
         missing = self._arrays.keys() ^ arrays.keys()
         if missing or len({len(a) for a in arrays.values()}) > 1:
             raise ValueError(f"arrays do not fit the declared fields: {sorted(missing) or 'unequal lengths'}")
         for field in self.fields:
             self._arrays[field.name] = np.array(arrays[field.name], dtype=field.dtype, order="C")
+        if "id" in self and len(self):
+            self.next_id = max(self.next_id, int(self.id.max()) + 1)
+        self.generation = new_generation()
 
     def add(self, count: int, **values: Any) -> slice:
         """Append `count` points; fields not given take their initial value. Returns where they stand."""
         if unknown := values.keys() - self._arrays.keys():
             raise ValueError(f"no such fields: {sorted(unknown)}")
         before = len(self)
+        if "id" in self and "id" not in values:
+            values["id"] = np.arange(self.next_id, self.next_id + count)
+            self.next_id += count
         for field in self.fields:
             fresh = field.allocate(count)
             if field.name in values:
                 fresh[...] = values[field.name]
             self._arrays[field.name] = np.concatenate([self._arrays[field.name], fresh])
+        self.generation = new_generation()
         return slice(before, before + count)
 
     def take(self, index: NDArray[Any]) -> None:
         """Keep the points `index` selects, in its order: a permutation sorts, a mask removes."""
         for name, array in self._arrays.items():
             self._arrays[name] = array[index]
+        self.generation = new_generation()

@@ -3,52 +3,79 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
-from spume.mpm.clearance import Clearances
-from spume.mpm.grid import SparseGrid
+from spume.mpm.contacts import Contacts
+from spume.mpm.nodes import Nodes
 from spume.mpm.particles import Particles
+from spume.mpm.species import Species
 from spume.mpm.time_step import TimeStep
 from spume.numerics.clock import working_time
 
 
 @dataclass
 class State:
-    """Points, grid, surroundings and clock."""
+    """One or several species on shared nodes, their surroundings and the clock."""
 
-    particles: Particles
-    grid: SparseGrid
+    nodes: Nodes
+    species: list[Species]
     obstacles: ObstacleSet
     gravity: Callable[[float], NDArray[np.float64]]
     """Acceleration [m/s²] at a time [s], three components."""
-    model: ConstitutiveModel
-    """Laws and parameters of the materials."""
     time_step: TimeStep
-    flip: float
-    """Share of FLIP in the new velocities; the rest is PIC. Not used by APIC."""
     time: float = 0.0
     steps: int = 0
     speed: float = 0.0
     """Largest speed of a point after the last step [m/s]."""
-    gradient: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
-    """Velocity gradient of the step under way [1/s]."""
-    deformation: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
-    """Deformation of the step under way."""
-    deformation_order: Literal["first-order", "second-order"] = "second-order"
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time spent in each stage since the start or the last resume [s]."""
-    clearances: Clearances = field(default_factory=Clearances)
-    """What is far from all obstacles; holds nothing that a checkpoint would need."""
+    contacts: Contacts = field(default_factory=Contacts)
+    """Contacts of the nodes with obstacles in the step under way."""
 
     @property
-    def affine_velocity(self) -> NDArray[np.float64]:
-        """C of [Jiang15], or an empty array for FLIP and PIC."""
-        return self.particles.C if self.grid.affine else _NO_AFFINE
+    def dimension(self) -> int:
+        """2 or 3."""
+        return self.nodes.dimension
+
+    @property
+    def cell(self) -> float:
+        """Edge length of a cell [m]."""
+        return self.nodes.cell
+
+    @property
+    def only(self) -> Species:
+        """The species of a state that has one. The properties below are its own, for code that is about one species."""
+        (species,) = self.species
+        return species
+
+    @property
+    def particles(self) -> Particles:
+        """Points of the only species."""
+        return self.only.particles
+
+    @property
+    def model(self) -> ConstitutiveModel:
+        """Laws and materials of the only species."""
+        return self.only.model
+
+    @property
+    def deformation(self) -> NDArray[np.float64]:
+        """Deformation f in the step under way of the points of the only species [1], shape (n, 3, 3)."""
+        return self.only.deformation
+
+    @deformation.setter
+    def deformation(self, values: NDArray[np.float64]) -> None:
+        self.only.deformation = values
+
+    def forget_clearances(self) -> None:
+        """To be called when points or obstacles may have been moved by others."""
+        self.contacts.forget()
+        for species in self.species:
+            species.forget_clearances()
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
@@ -56,6 +83,3 @@ class State:
         start = working_time()
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + working_time() - start
-
-
-_NO_AFFINE = np.zeros((0, 1, 1))

@@ -1,19 +1,18 @@
 """One explicit step of the material point method: [Yue15] section 4, without what `foam` adds.
 
-Every function is one procedure, or several that walk the same points or nodes; the numbers are those of the paper.
+Every function is one procedure, or several that walk the same points or nodes; the numbers are those of the paper. All
+species take part; they share the nodes and the contacts.
 """
 
 import numba
 import numpy as np
-from numba import prange
 
 from spume.errors import RunFailed
-from spume.materials.kinematics import first_order_deformation, load, second_order_deformation, store
-from spume.mpm.clearance import MARGIN
+from spume.mpm.contacts import MARGIN
 from spume.mpm.grid_velocities import update_grid_velocities
 from spume.mpm.motion import move_points
+from spume.mpm.species import Species
 from spume.mpm.state import State
-from spume.numerics.jit import compiled
 
 
 def explicit_step(state: State, dt: float) -> None:
@@ -29,90 +28,84 @@ def explicit_step(state: State, dt: float) -> None:
 
 
 def sort_points(state: State) -> None:
-    """Find the cell of each point; put the state arrays into the order of the cells when they have drifted from it."""
+    """Find the cells of all points and the nodes they reach."""
     with state.timed("sort"):
-        disordered = state.grid.find_cells(state.particles.x)
-        if disordered:
-            before = state.particles.x
-            state.particles.take(state.grid.order_of)
-            state.clearances.reorder(state.grid.order_of, before, state.particles.x)
-            state.grid.find_cells(state.particles.x)
-        if len(state.gradient) != len(state.particles):
-            state.gradient = np.zeros((len(state.particles), 3, 3))
-            state.deformation = np.zeros((len(state.particles), 3, 3))
+        for species in state.species:
+            species.sort()
+        state.nodes.cover([species.transfers.cells for species in state.species])
+        for species in state.species:
+            species.connect(state.nodes)
 
 
 def rasterize(state: State) -> None:
-    """Mass, momentum and internal forces of the points to the grid."""
+    """Mass, momentum and internal forces of the points to the nodes."""
     with state.timed("particles to grid"):
-        p = state.particles
-        state.grid.add_points(p.x, p.v, p.mass, p.volume, p.stress, state.affine_velocity)
+        for species in state.species:
+            p = species.particles
+            species.transfers.to_grid(
+                species.scheme.to_grid, p.x, species.sums.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
+                affine_velocity=species.affine_velocity,
+            )  # fmt: skip
 
 
 def update_velocities_on_grid(state: State, dt: float) -> None:
     """v* = v + Δt f/m + Δt g, collided with the obstacles as they stand at the end of the step."""
     with state.timed("grid"):
-        grid = state.grid
-        obstacles = state.obstacles.at(state.time + dt)
+        mass = sum(species.sums["mass"] for species in state.species[1:]) + state.species[0].sums["mass"]
+        state.contacts.find(state.nodes, mass, state.obstacles, state.time + dt)
         gravity = state.gravity(state.time)
-        update_grid_velocities[grid.dimension](
-            grid.values, grid.node_blocks, grid.cell, dt, gravity, obstacles,
-            state.obstacles.travelled, MARGIN * grid.cell, state.clearances.of_nodes(grid),
-        )  # fmt: skip
+        for species in state.species:
+            update_grid_velocities[state.dimension](species.sums.array, dt, gravity, species.motion.array)
+            if species.scheme.velocity == "flip":
+                state.contacts.apply(species.motion["velocity"], species.motion["change"])
+            else:
+                state.contacts.apply(species.motion["velocity"])
 
 
 def gather(state: State, dt: float) -> None:
-    """New velocities of the points and the deformation of the step, both from the collided v*."""
+    """New velocities of the points and their deformation in the step, both from the collided v*."""
     with state.timed("grid to particles"):
-        p = state.particles
-        state.grid.gather(p.x, state.flip, p.v, state.gradient, state.affine_velocity)
-        _deform[state.deformation_order](dt, state.gradient, state.deformation)
-
-
-def _make_deform(deformation_of):
-    @compiled(parallel=True)
-    def deform(dt, gradient, deformation):
-        for p in prange(gradient.shape[0]):
-            store(deformation, p, deformation_of(dt, load(gradient, p)))
-
-    return deform
-
-
-_deform = {
-    "first-order": _make_deform(first_order_deformation),
-    "second-order": _make_deform(second_order_deformation),
-}
+        for species in state.species:
+            p = species.particles
+            species.transfers.to_points(
+                species.scheme.to_points, p.x, species.motion.array, blend=species.scheme.blend, dt=dt, v=p.v,
+                tensor=species.deformation, affine_velocity=species.affine_velocity,
+            )  # fmt: skip
 
 
 def update_material(state: State, dt: float) -> None:
     """Every law advances the history of its points and gives their new stress."""
     with state.timed("material"):
-        p = state.particles
-        state.model.update(p.arrays(), dt, state.deformation, p.stress)
+        for species in state.species:
+            p = species.particles
+            species.model.update(p.arrays(), dt, species.deformation, p.stress)
 
 
 def collide_and_move(state: State, dt: float) -> None:
     """Collide the velocities of points inside obstacles, then x ← x + Δt v."""
     with state.timed("move"):
-        grid, p = state.grid, state.particles
         obstacles = state.obstacles.at(state.time + dt)
         threads = numba.get_num_threads()
-        tasks = len(p) * np.arange(threads + 1) // threads
-        speed, culprit = np.zeros(threads), np.zeros(threads, np.int64)
-        move_points[grid.dimension](
-            tasks, dt, obstacles, state.obstacles.travelled, MARGIN * grid.cell, state.clearances.of_points(p.x),
-            p.x, p.v, speed, culprit,
-        )  # fmt: skip
-        state.speed = float(speed.max(initial=0.0))
-    if culprit.max(initial=-1) >= 0:
-        _report_broken_point(state, int(culprit.max()), dt)
+        state.speed = 0.0
+        for species in state.species:
+            p = species.particles
+            tasks = len(p) * np.arange(threads + 1) // threads
+            speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
+            move_points[state.dimension](
+                tasks, dt, obstacles, state.obstacles.travelled, MARGIN * state.cell, species.clear_until(),
+                p.x, p.v, speed, broken,
+            )  # fmt: skip
+            state.speed = max(state.speed, float(speed.max(initial=0.0)))
+            if broken.max(initial=-1) >= 0:
+                _report_broken_point(state, species, int(broken.max()), dt)
 
 
-def _report_broken_point(state: State, point: int, dt: float) -> None:
-    place = ", ".join(f"{c:.4g}" for c in state.particles.x[point])
-    law, _ = state.model.materials[int(state.particles.material[point])]
+def _report_broken_point(state: State, species: Species, point: int, dt: float) -> None:
+    p = species.particles
+    place = ", ".join(f"{c:.4g}" for c in p.x[point])
+    law, _ = species.model.materials[int(p.material[point])]
     raise RunFailed(
         f"the velocity of point {point} near ({place}) is not finite at t = {state.time + dt:.6g} s (dt = {dt:.3g} s, "
-        f"material {int(state.particles.material[point])}, law {law.name}): the step is too long for the stiffness; "
+        f"material {int(p.material[point])}, law {law.name}): the step is too long for the stiffness; "
         "reduce [time] courant or dt, or use a smaller cell"
     )

@@ -1,8 +1,8 @@
 """Uniform B-splines on a grid: weights of the nodes along one axis and their derivatives.
 
 Positions are in cells, nodes at the integers. A weight in three dimensions is the product over the axes [Steffen08];
-its gradient in metres takes one factor 1/h. The place of the first node is the caller's business: a point a rounding
-error away from a border between two sets of nodes has the same weights, to rounding, with either of them.
+its gradient in metres takes one factor 1/h. The caller chooses the first node: a point a rounding error away from a
+border between two sets of nodes has the same weights, to rounding, with either of them.
 """
 
 from spume.numerics.jit import compiled
@@ -27,3 +27,19 @@ def cubic(t: float) -> tuple[Four, Four]:
         (s * s * s / 6.0, (0.5 * t - 1.0) * t * t + 2.0 / 3.0, (0.5 * s - 1.0) * s * s + 2.0 / 3.0, t * t * t / 6.0),
         (-0.5 * s * s, (1.5 * t - 2.0) * t, (2.0 - 1.5 * s) * s, 0.5 * t * t),
     )
+
+
+@compiled(inline="always")
+def quadratic_value(d: float) -> float:
+    """The quadratic spline at a distance d from its node, without a branch: a difference of squared ramps."""
+    outer = max(1.5 - abs(d), 0.0)
+    inner = max(0.5 - abs(d), 0.0)
+    return 0.5 * (outer * outer - 3.0 * inner * inner)
+
+
+@compiled(inline="always")
+def cubic_value(d: float) -> float:
+    """The cubic spline at a distance d from its node, without a branch: a difference of cubed ramps."""
+    outer = max(2.0 - abs(d), 0.0)
+    inner = max(1.0 - abs(d), 0.0)
+    return (outer * outer * outer - 4.0 * inner * inner * inner) / 6.0

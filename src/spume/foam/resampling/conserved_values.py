@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.darts import Darts
-from spume.foam.resampling.lattice import address
-from spume.mpm.transfers import BLOCK
+from spume.mpm.blocks import BLOCK, cell_at
 from spume.numerics.jit import compiled
 
 
@@ -56,7 +55,7 @@ def _nearest_point(D, BY, BZ, neighbours, start, y, point, dart, home):
     for a in range(i - 2, i + 3):
         for c in range(j - 2, j + 3):
             for e in range(k - reach, k + reach + 1):
-                here = address(D, neighbours, b, a, c, e)
+                here = cell_at(D, neighbours, b, a, c, e)
                 if here >= 0:
                     for n in range(start[here], start[here + 1]):
                         dx, dy, dz = y[n, 0] - dart[0], y[n, 1] - dart[1], y[n, 2] - dart[2]
@@ -76,7 +75,7 @@ def _donors_within(D, BY, BZ, neighbours, start, y, point, material, wanted, dar
     for a in range(i - 2, i + 3):
         for c in range(j - 2, j + 3):
             for e in range(k - reach, k + reach + 1):
-                here = address(D, neighbours, b, a, c, e)
+                here = cell_at(D, neighbours, b, a, c, e)
                 if here >= 0:
                     for n in range(start[here], start[here + 1]):
                         dx, dy, dz = y[n, 0] - dart[0], y[n, 1] - dart[1], y[n, 2] - dart[2]

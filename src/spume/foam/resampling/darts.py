@@ -16,12 +16,11 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
-from spume.foam.resampling.counter_random import mix, seed_state
-from spume.foam.resampling.lattice import address
 from spume.foam.resampling.signed_distance import SignedDistance
 from spume.foam.resampling.void_search import LEVELS, make_scratch, search_bin
-from spume.mpm.transfers import BLOCK
+from spume.mpm.blocks import BLOCK, cell_at
 from spume.numerics.jit import compiled
+from spume.numerics.random import mix, seed_state
 
 STAGES = ((0, 0), (1, 1), (2, 2), (3, LEVELS))
 """Levels of the tree searched in all open bins before the next; below 1/16 of a bin the order hardly matters."""
@@ -91,7 +90,7 @@ def _load_corners(D, neighbours, distance, b, i, j, k, corner):
     """Distances at the corners of a bin; returns the smallest."""
     least = np.inf
     for c in range(8):
-        here = address(D, neighbours, b, i + (c >> 2), j + (c >> 1 & 1), k + (c & 1 if D == 3 else 0))
+        here = cell_at(D, neighbours, b, i + (c >> 2), j + (c >> 1 & 1), k + (c & 1 if D == 3 else 0))
         corner[c] = distance[here] if here >= 0 else np.inf
         least = min(least, corner[c])
     return least
@@ -115,7 +114,7 @@ def _near_points(D, neighbours, start, y, blocks, b, i, j, k, alpha, points):
     for a in range(i - 1, i + 2):
         for c in range(j - 1, j + 2):
             for e in range(k - reach, k + reach + 1):
-                here = address(D, neighbours, b, a, c, e)
+                here = cell_at(D, neighbours, b, a, c, e)
                 if here >= 0:
                     for n in range(start[here], start[here + 1]):
                         count = _keep_if_near(alpha, y[n, 0] - cx, y[n, 1] - cy, y[n, 2] - cz, points, count)
@@ -131,7 +130,7 @@ def _near_darts(D, neighbours, index, darts, dart_count, blocks, b, i, j, k, alp
     for a in range(i - 1, i + 2):
         for c in range(j - 1, j + 2):
             for e in range(k - reach, k + reach + 1):
-                here = address(D, neighbours, b, a, c, e)
+                here = cell_at(D, neighbours, b, a, c, e)
                 if here >= 0 and index[here] >= 0:
                     n = index[here]
                     for q in range(dart_count[n]):
@@ -160,7 +159,7 @@ def _load_tile(D, BX, BY, BZ, neighbours, start, y, blocks, b, tile_start, tile)
             for k in range(low, high):
                 tile_start[place] = count
                 place += 1
-                here = address(D, neighbours, b, i, j, k)
+                here = cell_at(D, neighbours, b, i, j, k)
                 if here >= 0:
                     for n in range(start[here], start[here + 1]):
                         tile[0, count], tile[1, count], tile[2, count] = y[n, 0] - cx, y[n, 1] - cy, y[n, 2] - cz

@@ -13,8 +13,10 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mpm.grid import CELLS_PER_BLOCK, SparseGrid
-from spume.mpm.transfers import BLOCK
+from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, cell_in_block
+from spume.mpm.cells import STENCIL_OFFSET, Cells
+from spume.mpm.nodes import Nodes
+from spume.numerics.bspline import cubic_value, quadratic_value
 from spume.numerics.jit import compiled
 
 COLUMNS = 8
@@ -25,7 +27,12 @@ COLUMNS = 8
 class Stencils:
     """Old and new points in the cells of the MPM grid, and the nodes and old points that matter to the new ones."""
 
-    grid: SparseGrid
+    cells: Cells
+    """Old and new points sorted by cell."""
+    order: int
+    """Of the splines."""
+    node_block_of_corner: NDArray[np.int32]
+    """Blocks of nodes of each block of cells, see `Nodes.corner_blocks`."""
     home: NDArray[np.int64]
     """Cell of each new point, 64 a block."""
     nodes: NDArray[np.int64]
@@ -33,7 +40,7 @@ class Stencils:
     number: NDArray[np.int32]
     """Where each node of the grid stands in `nodes`."""
     holders: NDArray[np.int32]
-    """For each block of nodes, the occupied blocks that have it in one of their slots; −1 where none has."""
+    """For each block of nodes the occupied blocks of cells of which it is corner 0 to 7; −1 where there is none."""
     members: NDArray[np.int64]
     """Points, old and new, of the cells that reach one of `nodes`, in the order of the cells."""
     member_start: NDArray[np.int64]
@@ -44,31 +51,35 @@ class Stencils:
     """Positions of the new points [cells], shape (n, 3)."""
 
 
-def find_stencils(x: NDArray[np.float64], new_x: NDArray[np.float64], grid: SparseGrid) -> Stencils:
-    """Prepare the averaging from points at `x` to new points at `new_x` [m] by a grid like `grid`."""
-    d, order = grid.dimension, grid.order
-    own = SparseGrid(d, grid.cell, order, affine=False)
+def find_stencils(x: NDArray[np.float64], new_x: NDArray[np.float64], nodes: Nodes) -> Stencils:
+    """Prepare the averaging from points at `x` to new points at `new_x` [m] by nodes with the distance and splines of
+    `nodes`."""
+    d, order = nodes.dimension, nodes.order
+    cells = Cells(d, nodes.cell, STENCIL_OFFSET[order])
     together = np.concatenate([x, new_x])
-    own.find_cells(together)
+    cells.sort(together)
+    reached = Nodes(d, nodes.cell, order)
+    reached.cover([cells])
+    corners = reached.corner_blocks(cells)
     home = np.empty(len(new_x), np.int64)
-    needed = np.zeros((len(own.node_blocks), CELLS_PER_BLOCK), np.uint8)
-    _mark_nodes[d, order](own.cell_start, own.order_of, own.slots, len(x), home, needed)
-    nodes = np.flatnonzero(needed)
+    needed = np.zeros((len(reached), CELLS_PER_BLOCK), np.uint8)
+    _mark_nodes[d, order](cells.cell_start, cells.sorted_points, corners, len(x), home, needed)
+    listed = np.flatnonzero(needed)
     number = np.full(needed.size, -1, np.int32)
-    number[nodes] = np.arange(nodes.size, dtype=np.int32)
-    holders = np.full((len(own.node_blocks), 8), -1, np.int32)
+    number[listed] = np.arange(listed.size, dtype=np.int32)
+    holders = np.full((len(reached), 8), -1, np.int32)
     for corner in range(0, 8, 1 if d == 3 else 2):
-        holders[own.slots[:, corner], corner] = np.arange(own.block_count, dtype=np.int32)
-    member_start = np.zeros(own.cell_start.size, np.int64)
-    _count_members[d, order](own.cell_start, own.slots, number, member_start[1:])
+        holders[corners[:, corner], corner] = np.arange(len(cells), dtype=np.int32)
+    member_start = np.zeros(cells.cell_start.size, np.int64)
+    _count_members[d, order](cells.cell_start, corners, number, member_start[1:])
     np.cumsum(member_start, out=member_start)
     members = np.empty(member_start[-1], np.int64)
-    _list_members(own.cell_start, own.order_of, member_start, members)
+    _list_members(cells.cell_start, cells.sorted_points, member_start, members)
     weights = np.ones((members.size, 3, order + 1))
-    _find_weights[d, order](member_start, own.blocks, together, members, own.inverse_cell, weights)
+    _find_weights[d, order](member_start, cells.blocks, together, members, cells.inverse_size, weights)
     scaled = np.zeros((len(new_x), 3))
-    scaled[:, :d] = new_x * own.inverse_cell
-    return Stencils(own, home, nodes, number, holders, members, member_start, weights, scaled)
+    scaled[:, :d] = new_x * cells.inverse_size
+    return Stencils(cells, order, corners, home, listed, number, holders, members, member_start, weights, scaled)
 
 
 @compiled(parallel=True, fastmath=False)
@@ -84,33 +95,28 @@ def average(
 ) -> NDArray[np.float64]:
     """Averages of `columns`, shape (members, COLUMNS), weighted by `mass`, at the new points `chosen`."""
     s = stencils
-    key = s.grid.dimension, s.grid.order
+    key = s.cells.dimension, s.order
     values = np.zeros((s.nodes.size, COLUMNS))
     weight = np.zeros(s.nodes.size)
     _average_on_nodes[key](s.nodes, s.holders, s.member_start, s.weights, mass, columns, values, weight)
     result = np.zeros((chosen.size, COLUMNS))
-    _average_at_points[key](chosen, s.home, s.grid.slots, s.grid.blocks, s.number, s.new_x, values, weight, result)
+    _average_at_points[key](
+        chosen, s.home, s.node_block_of_corner, s.cells.blocks, s.number, s.new_x, values, weight, result
+    )
     return result
 
 
 @compiled(inline="always")
-def _spline(order, t):
-    """Uniform B-spline at distance t from its middle [cells]. [Steffen08]"""
-    t = abs(t)
-    if order == 3:
-        if t < 1.0:
-            return (0.5 * t - 1.0) * t * t + 2.0 / 3.0
-        return (2.0 - t) * (2.0 - t) * (2.0 - t) / 6.0 if t < 2.0 else 0.0
-    if t < 0.5:
-        return 0.75 - t * t
-    return 0.5 * (1.5 - t) * (1.5 - t) if t < 1.5 else 0.0
+def _spline(order, d):
+    """B-spline at distance d from its node [cells]."""
+    return cubic_value(d) if order == 3 else quadratic_value(d)
 
 
 @compiled(inline="always")
-def _node_of(D, BX, BY, BZ, slots, block, i, j, k):
+def _node_of(D, BX, BY, BZ, corners, block, i, j, k):
     """Flat index of node (i, j, k), counted from the corner of an occupied block and reaching into the next ones."""
     corner = (4 if i >= BX else 0) + (2 if j >= BY else 0) + (1 if D == 3 and k >= BZ else 0)
-    return slots[block, corner] * 64 + ((i % BX) * BY + (j % BY)) * BZ + k % BZ
+    return corners[block, corner] * 64 + ((i % BX) * BY + (j % BY)) * BZ + k % BZ
 
 
 def _make_mark_nodes(D: int, order: int):
@@ -118,21 +124,21 @@ def _make_mark_nodes(D: int, order: int):
     K, KZ = order + 1, order + 1 if D == 3 else 1
 
     @compiled(fastmath=False)
-    def mark_nodes(cell_start, order_of, slots, old, home, needed):
+    def mark_nodes(cell_start, sorted_points, corners, old, home, needed):
         """Find the cells of the new points, those numbered from `old` on, and mark the nodes they reach."""
         flat = needed.reshape(-1)
         for cell in range(cell_start.size - 1):
             found = False
             for entry in range(cell_start[cell], cell_start[cell + 1]):
-                if order_of[entry] >= old:
-                    home[order_of[entry] - old] = cell
+                if sorted_points[entry] >= old:
+                    home[sorted_points[entry] - old] = cell
                     found = True
             if found:
-                b, ci, cj, ck = cell // 64, cell % 64 // (BY * BZ), cell // BZ % BY, cell % BZ
+                b, ci, cj, ck = cell_in_block(D, cell)
                 for i in range(ci, ci + K):
                     for j in range(cj, cj + K):
                         for k in range(ck, ck + KZ):
-                            flat[_node_of(D, BX, BY, BZ, slots, b, i, j, k)] = 1
+                            flat[_node_of(D, BX, BY, BZ, corners, b, i, j, k)] = 1
 
     return mark_nodes
 
@@ -142,17 +148,17 @@ def _make_count_members(D: int, order: int):
     K, KZ = order + 1, order + 1 if D == 3 else 1
 
     @compiled(parallel=True, fastmath=False)
-    def count_members(cell_start, slots, number, count):
+    def count_members(cell_start, corners, number, count):
         """Points of the cells that reach a needed node."""
         for cell in prange(count.size):
             points = cell_start[cell + 1] - cell_start[cell]
             if points > 0:
-                b, ci, cj, ck = cell // 64, cell % 64 // (BY * BZ), cell // BZ % BY, cell % BZ
+                b, ci, cj, ck = cell_in_block(D, cell)
                 reaches = False
                 for i in range(ci, ci + K):
                     for j in range(cj, cj + K):
                         for k in range(ck, ck + KZ):
-                            reaches = reaches or number[_node_of(D, BX, BY, BZ, slots, b, i, j, k)] >= 0
+                            reaches = reaches or number[_node_of(D, BX, BY, BZ, corners, b, i, j, k)] >= 0
                 if reaches:
                     count[cell] = points
 
@@ -160,10 +166,10 @@ def _make_count_members(D: int, order: int):
 
 
 @compiled(fastmath=False)
-def _list_members(cell_start, order_of, member_start, members):
+def _list_members(cell_start, sorted_points, member_start, members):
     for cell in range(member_start.size - 1):
         for n in range(member_start[cell + 1] - member_start[cell]):
-            members[member_start[cell] + n] = order_of[cell_start[cell] + n]
+            members[member_start[cell] + n] = sorted_points[cell_start[cell] + n]
 
 
 def _make_find_weights(D: int, order: int):
@@ -195,8 +201,7 @@ def _make_average_on_nodes(D: int, order: int):
     @compiled(parallel=True)
     def average_on_nodes(nodes, holders, member_start, weights, mass, columns, values, weight):
         for n in prange(nodes.size):
-            slot, local = nodes[n] // 64, nodes[n] % 64
-            ni, nj, nk = local // (BY * BZ), local // BZ % BY, local % BZ
+            node_block, ni, nj, nk = cell_in_block(D, nodes[n])
             total = 0.0
             # Spelled out: sums kept in an array would go through memory, and not be vectorised.
             q0 = q1 = q2 = q3 = q4 = q5 = q6 = q7 = 0.0
@@ -204,7 +209,7 @@ def _make_average_on_nodes(D: int, order: int):
                 for c in range(K):
                     for e in range(KZ):  # the cells whose stencil starts (a, c, e) before the node
                         i, j, k = ni - a, nj - c, nk - e
-                        b = holders[slot, (4 if i < 0 else 0) + (2 if j < 0 else 0) + (1 if k < 0 else 0)]
+                        b = holders[node_block, (4 if i < 0 else 0) + (2 if j < 0 else 0) + (1 if k < 0 else 0)]
                         if b < 0:
                             continue
                         cell = b * 64 + ((i % BX) * BY + (j % BY)) * BZ + k % BZ
@@ -228,17 +233,17 @@ def _make_average_at_points(D: int, order: int):
     K, KZ = order + 1, order + 1 if D == 3 else 1
 
     @compiled(parallel=True)
-    def average_at_points(chosen, home, slots, blocks, number, x, values, weight, result):
+    def average_at_points(chosen, home, corners, blocks, number, x, values, weight, result):
         for n in prange(chosen.size):
             p = chosen[n]
             cell = home[p]
-            b, ci, cj, ck = cell // 64, cell % 64 // (BY * BZ), cell // BZ % BY, cell % BZ
+            b, ci, cj, ck = cell_in_block(D, cell)
             gx, gy, gz = blocks[b, 0] * BX, blocks[b, 1] * BY, blocks[b, 2] * BZ
             total = 0.0
             for i in range(ci, ci + K):
                 for j in range(cj, cj + K):
                     for k in range(ck, ck + KZ):
-                        node = number[_node_of(D, BX, BY, BZ, slots, b, i, j, k)]
+                        node = number[_node_of(D, BX, BY, BZ, corners, b, i, j, k)]
                         if weight[node] == 0.0:
                             continue
                         w = _spline(order, x[p, 0] - gx - i) * _spline(order, x[p, 1] - gy - j)

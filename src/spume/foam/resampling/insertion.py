@@ -46,7 +46,7 @@ def _averaged_fields(state: State, donors: Donors, x: NDArray[np.float64]) -> tu
     for field in fields:
         if field.resample == "average-keep-determinant":
             sources.append(determinants(particles.arrays()[field.name])[:, None])
-    averages = _average_all(sources, find_stencils(particles.x, x, state.grid), particles, donors)
+    averages = _average_all(sources, find_stencils(particles.x, x, state.nodes), particles, donors)
     kept = averages[len(fields) :]
     fresh = {}
     degenerate = 0

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.determinants import determinants, restore_determinant
-from spume.foam.resampling.lattice import address
 from spume.foam.resampling.stress import recompute_stress
+from spume.mpm.blocks import BLOCK, cell_at
 from spume.mpm.state import State
-from spume.mpm.transfers import BLOCK
 from spume.numerics.jit import compiled
 
 
@@ -48,7 +47,7 @@ def merge(state: State, pairs: NDArray[np.int64]) -> int:
         values = particles.arrays()[field.name]
         if field.resample == "share":
             merged[field.name] = values[p] + values[q]
-        elif field.resample == "nearest":  # the common centre of mass is nearer to the heavier one
+        elif field.resample in ("nearest", "new"):  # the common centre of mass is nearer to the heavier one
             merged[field.name] = values[heavier]
         else:
             w = share_p.reshape(-1, *(1,) * (values.ndim - 1))
@@ -82,7 +81,7 @@ def _make_find_pairs(D: int):
                 for a in range(-1 if fx < distance else 0, 2 if fx > 1.0 - distance else 1):
                     for c in range(-1 if fy < distance else 0, 2 if fy > 1.0 - distance else 1):
                         for e in range(-1 if D == 3 and fz < distance else 0, 2 if fz > 1.0 - distance else 1):
-                            here = address(D, neighbours, b, i + a, j + c, k + e)
+                            here = cell_at(D, neighbours, b, i + a, j + c, k + e)
                             if here < 0:
                                 continue
                             for m in range(start[here], start[here + 1]):

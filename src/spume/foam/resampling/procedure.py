@@ -61,11 +61,11 @@ def avoid_a_void(state: State, seed: tuple[int, ...], settings: ResamplingSettin
     The paper merges after inserting. New points are never within αr of another, so the pairs are the same; but a merged
     point moves, and by merging first the interior is certainly covered at the end.
     """
-    settings.check(state.grid.dimension)
+    settings.check(state.dimension)
     if len(state.particles) == 0:
         return ResamplingReport(0, 0, 0)
-    r = 0.5 * state.grid.cell
-    alpha = settings.alpha(state.grid.dimension)
+    r = 0.5 * state.cell
+    alpha = settings.alpha(state.dimension)
     degenerate = 0
     bins = bin_points(state.particles.x, r)
     pairs = close_pairs(bins, state.particles.material, settings.merge_distance)

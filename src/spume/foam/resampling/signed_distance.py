@@ -18,9 +18,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
-from spume.foam.resampling.lattice import address
-from spume.mpm.grid import CELLS_PER_BLOCK
-from spume.mpm.transfers import BLOCK
+from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, cell_at
 from spume.numerics.jit import compiled
 
 REACH = 4.0
@@ -65,7 +63,7 @@ def _load_signs(D, BX, BY, BZ, neighbours, b, inside, sign):
     for i in range(-1, BX + 1):
         for j in range(-1, BY + 1):
             for k in range(LOW, HIGH):
-                here = address(D, neighbours, b, i, j, k)
+                here = cell_at(D, neighbours, b, i, j, k)
                 sign[n] = inside[here] if here >= 0 else 0
                 total += sign[n]
                 n += 1
@@ -99,7 +97,7 @@ def _nearest_points(D, BX, BY, BZ, neighbours, start, y, b, corner, phi):
     for i in range(-2, BX + 2):
         for j in range(-2, BY + 2):
             for k in range(LOW, HIGH):
-                here = address(D, neighbours, b, i, j, k)
+                here = cell_at(D, neighbours, b, i, j, k)
                 if here < 0:
                     continue
                 for n in range(start[here], start[here + 1]):
@@ -160,7 +158,7 @@ def _make_find_signs(D: int):
             for i in range(-1, BX):
                 for j in range(-1, BY):
                     for k in range(LOW, BZ):
-                        here = address(D, neighbours, b, i, j, k)
+                        here = cell_at(D, neighbours, b, i, j, k)
                         if here < 0:
                             continue
                         for n in range(start[here], start[here + 1]):

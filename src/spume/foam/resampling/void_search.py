@@ -10,8 +10,8 @@ The search ends at parts of 4^−LEVELS: what is then still undecided lies withi
 
 import numpy as np
 
-from spume.foam.resampling.counter_random import mix, uniform
 from spume.numerics.jit import compiled
+from spume.numerics.random import mix, uniform
 
 LEVELS = 13
 """Depth of the tree: the smallest cells are 4^−13 = 1.5e-8 wide [r]."""

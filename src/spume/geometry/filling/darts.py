@@ -18,6 +18,7 @@ from spume.geometry.sdf.evaluation import distance
 from spume.geometry.sdf.operations import ShapeProgram
 from spume.numerics.array_pointers import open_arrays
 from spume.numerics.jit import compiled
+from spume.numerics.random import next_uniform
 
 ROUNDS = 2
 LEVELS = 3
@@ -148,21 +149,10 @@ def _covered(b, count, x, y, z, hx, hz, r):
 
 
 @compiled
-def _random(state):
-    """The next number in [0, 1) of the generator SplitMix64."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return (z >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@compiled
 def _shuffled(count, state):
     order = np.arange(count)
     for n in range(count - 1, 0, -1):
-        other = int(_random(state) * (n + 1))
+        other = int(next_uniform(state) * (n + 1))
         order[n], order[other] = order[other], order[n]
     return order
 
@@ -185,8 +175,8 @@ def _throw(program, cells, board, size, r, state):
         for n in _shuffled(len(cells), state):
             i, j, k = cells[n, 0], cells[n, 1], cells[n, 2]
             if board.owner[_address(b, i, j, k)] < 0:
-                x, y = (i + _random(state)) * size, (j + _random(state)) * size
-                z = 0.0 if flat else (k + _random(state)) * size
+                x, y = (i + next_uniform(state)) * size, (j + next_uniform(state)) * size
+                z = 0.0 if flat else (k + next_uniform(state)) * size
                 if _free(b, i, j, k, x, y, z, r) and distance(program, x, y, z) < 0.0:
                     _put(b, i, j, k, x, y, z, count)
                     count += 1
@@ -229,9 +219,9 @@ def _throw_at_parts(program, cells, board, active, half, r, state, count):
             w = z + (hz if child & 4 else -hz)
             if distance(program, u, v, w) > reach or _covered(b, near, u, v, w, half, hz, r):
                 continue
-            p = u + half * (2.0 * _random(state) - 1.0)
-            q = v + half * (2.0 * _random(state) - 1.0)
-            s = w + hz * (2.0 * _random(state) - 1.0)
+            p = u + half * (2.0 * next_uniform(state) - 1.0)
+            q = v + half * (2.0 * next_uniform(state) - 1.0)
+            s = w + hz * (2.0 * next_uniform(state) - 1.0)
             if not _covered(b, near, p, q, s, 0.0, 0.0, r) and distance(program, p, q, s) < 0.0:
                 _put(b, i, j, k, p, q, s, count)
                 count += 1

@@ -61,6 +61,13 @@ def obstacle_distance_and_normal(obstacles, k, x, y, z):
 
 
 @compiled
+def bounded_distance_and_normal(obstacles, k, x, y, z):
+    """As `obstacle_distance_and_normal`, but outside the ball around the obstacle the distance and normal of the ball:
+    a lower bound, at a fraction of the cost."""
+    return _distance_and_normal(open_arrays(obstacles), k, x, y, z, 0.0)
+
+
+@compiled
 def obstacle_velocity(obstacles, k, x, y, z):
     """Velocity [m/s] of obstacle k at a world point: v + omega × (x − p)."""
     return _surface_velocity(open_arrays(obstacles), k, x, y, z)

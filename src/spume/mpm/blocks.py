@@ -1,0 +1,124 @@
+"""Blocks of 64 cells or nodes: their keys, their neighbours, and addresses in and around them.
+
+A block is 4×4×4 cells in space and 8×8 in the plane; it owns as many nodes, node i being the lower corner of cell i.
+The three integer coordinates of a block are packed into one integer, its *key*. Keys are ordered like the coordinates,
+so sorted arrays of keys take the place of a hash table. In the plane the third coordinate is always 0.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.numerics.jit import compiled
+
+BLOCK = {2: (8, 8, 1), 3: (4, 4, 4)}
+"""Cells, and nodes, per side of a block, by dimension."""
+CELLS_PER_BLOCK = 64
+NODES_PER_BLOCK = CELLS_PER_BLOCK
+
+_BITS = 21
+_OFFSET = 1 << (_BITS - 1)
+_MASK = (1 << _BITS) - 1
+KEY_STEP = (1 << (2 * _BITS), 1 << _BITS, 1)
+"""What one block along each axis adds to a key."""
+REACH_IN_BLOCKS = _OFFSET - 2
+"""How far from the origin a point may be, in blocks: the block coordinates are packed into 21 bits each."""
+
+_BITS_IN_SPACE = BLOCK[3][0].bit_length() - 1
+_BITS_IN_PLANE = BLOCK[2][0].bit_length() - 1
+LAYER_BITS = _BITS_IN_SPACE
+"""k >> LAYER_BITS is the layer of blocks in which cell k lies, counted from the corner of a block of space."""
+
+
+@compiled(fastmath=False)
+def pack(i, j, k):
+    """The key of the block with the coordinates (i, j, k)."""
+    return ((i + _OFFSET) << (2 * _BITS)) | ((j + _OFFSET) << _BITS) | (k + _OFFSET)
+
+
+def unpack(keys: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Block coordinates of keys, shape (n, 3)."""
+    return np.stack([((keys >> (2 * _BITS)) & _MASK), ((keys >> _BITS) & _MASK), keys & _MASK], axis=1) - _OFFSET
+
+
+def corner_steps(dimension: int) -> NDArray[np.int64]:
+    """What to add to a block's key for itself and the following blocks along each axis: 2^d steps, z fastest."""
+    last = 2 if dimension == 3 else 1
+    a, b, c = KEY_STEP
+    return np.array([i * a + j * b + k * c for i in (0, 1) for j in (0, 1) for k in range(last)], np.int64)
+
+
+def with_surrounding_blocks(keys: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
+    """The sorted `keys` and those of all blocks that touch one of them."""
+    for step in KEY_STEP[:dimension]:
+        keys = np.unique(np.concatenate([keys - step, keys, keys + step]))
+    return keys
+
+
+def neighbour_table(keys: NDArray[np.int64]) -> NDArray[np.int32]:
+    """For each of the sorted `keys` the places of its 27 neighbours among them, itself in the middle, z fastest; −1
+    where a neighbour is not listed. Shape (n, 27)."""
+    neighbours = np.full((keys.size, 27), -1, np.int32)
+    _find_neighbours(keys, np.array(KEY_STEP), neighbours)
+    return neighbours
+
+
+@compiled(fastmath=False)
+def _find_neighbours(keys, step, neighbours):
+    """Walks the sorted keys and the same keys shifted, side by side, once per neighbour."""
+    for code in range(27):
+        shift = (code // 9 - 1) * step[0] + (code // 3 % 3 - 1) * step[1] + (code % 3 - 1) * step[2]
+        other = 0
+        for b in range(keys.size):
+            while other < keys.size and keys[other] < keys[b] + shift:
+                other += 1
+            if other < keys.size and keys[other] == keys[b] + shift:
+                neighbours[b, code] = other
+
+
+@compiled(inline="always")
+def cell_at(D, neighbours, block, i, j, k):
+    """Flat index (64 a block) of cell or node (i, j, k) counted from the corner of `block`; −1 where its block is not
+    listed. The indices may reach one block beyond `block` on each side; in the plane k is 0."""
+    if D == 3:
+        S = _BITS_IN_SPACE
+        other = neighbours[block, ((i >> S) + 1) * 9 + ((j >> S) + 1) * 3 + (k >> S) + 1]
+        local = ((i & ((1 << S) - 1)) << (2 * S)) + ((j & ((1 << S) - 1)) << S) + (k & ((1 << S) - 1))
+    else:
+        S = _BITS_IN_PLANE
+        other = neighbours[block, ((i >> S) + 1) * 9 + ((j >> S) + 1) * 3 + 1]
+        local = ((i & ((1 << S) - 1)) << S) + (j & ((1 << S) - 1))
+    return other * 64 + local if other >= 0 else -1
+
+
+@compiled(inline="always")
+def cell_in_block(D, cell):
+    """Block of a flat cell index and the cell's place (i, j, k) in it."""
+    if D == 3:
+        S = _BITS_IN_SPACE
+        local = cell & 63
+        return cell >> 6, local >> (2 * S), (local >> S) & ((1 << S) - 1), local & ((1 << S) - 1)
+    S = _BITS_IN_PLANE
+    local = cell & 63
+    return cell >> 6, local >> S, local & ((1 << S) - 1), 0
+
+
+@compiled(inline="always")
+def run_of_cells(D, neighbours, cell_start, block, i, j, k_first, k_last, layer):
+    """Entries (first, one past the last) of the cells (i, j, k_first to k_last) counted from the corner of `block`, as
+    far as they lie in the `layer` of blocks along the last axis (−1, 0 or 1): cells in a row there are a run of points.
+
+    Loop over layers from k_first >> bits to k_last >> bits with `LAYER_BITS`; in the plane k and the layer are 0.
+    """
+    if D == 3:
+        S = _BITS_IN_SPACE
+        other = neighbours[block, ((i >> S) + 1) * 9 + ((j >> S) + 1) * 3 + layer + 1]
+        if other < 0:
+            return 0, 0
+        row = other * 64 + ((i & ((1 << S) - 1)) << (2 * S)) + ((j & ((1 << S) - 1)) << S)
+        first = max(k_first - (layer << S), 0)
+        last = min(k_last - (layer << S), (1 << S) - 1)
+        return cell_start[row + first], cell_start[row + last + 1]
+    cell = cell_at(D, neighbours, block, i, j, 0)
+    if cell < 0:
+        return 0, 0
+    return cell_start[cell], cell_start[cell + 1]

@@ -1,0 +1,99 @@
+"""A species: points, their laws and their transfer scheme, which share one velocity field on the nodes."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.materials.loops import ConstitutiveModel
+from spume.mpm.nodes import NodeFields, Nodes
+from spume.mpm.particles import Particles
+from spume.mpm.transfers import Transfers
+
+
+@dataclass(frozen=True)
+class TransferScheme:
+    """How velocities go between points and nodes, and what the points learn of their deformation."""
+
+    velocity: Literal["flip", "pic", "apic"] = "apic"
+    blend: float = 0.0
+    """Part of FLIP in new velocities, the rest is PIC; "flip" only [1]."""
+    deformation: Literal["first-order", "second-order"] = "second-order"
+    """f = I + Δt L as in [Yue15], or I + Δt L + ½ (Δt L)²."""
+
+    @property
+    def affine(self) -> bool:
+        """Whether points carry the affine velocity C of [Jiang15]."""
+        return self.velocity == "apic"
+
+    @property
+    def to_grid(self) -> tuple[str, ...]:
+        """What an explicit step sums on the nodes, see `to_grid.QUANTITIES`."""
+        return ("mass", "affine momentum" if self.affine else "momentum", "stress divergence")
+
+    @property
+    def to_points(self) -> tuple[str, ...]:
+        """What an explicit step interpolates to the points, see `to_points.QUANTITIES`."""
+        velocity = {"flip": "flip velocity", "pic": "velocity", "apic": "affine velocity"}[self.velocity]
+        return (velocity, f"{self.deformation} deformation")
+
+
+class Species:
+    """Points that move with one velocity field, and that field on the nodes shared with other species."""
+
+    def __init__(self, particles: Particles, model: ConstitutiveModel, scheme: TransferScheme, nodes: Nodes) -> None:
+        d = nodes.dimension
+        self.particles = particles
+        self.model = model
+        """Laws and parameters of the materials."""
+        self.scheme = scheme
+        self.transfers = Transfers(d, nodes.cell, nodes.order)
+        self.sums = NodeFields(mass=0, momentum=d, force=d)
+        """What the points of the species give the nodes in a step."""
+        changes = {"change": d} if scheme.velocity == "flip" else {}
+        self.motion = NodeFields(velocity=d, **changes)
+        """Velocity of the nodes at the end of a step [m/s], and for FLIP its change in the step [m/s]."""
+        self.deformation = np.zeros((0, 3, 3))
+        """Deformation f of each point in the step under way [1]."""
+        self._clear_until = np.empty(0)
+        self._clear_generation = 0
+
+    @property
+    def affine_velocity(self) -> NDArray[np.float64]:
+        """C of [Jiang15], or an empty array for FLIP and PIC."""
+        return self.particles.C if self.scheme.affine else _NO_AFFINE
+
+    def sort(self) -> None:
+        """Sort the points by cell, and put their arrays into this order when they have drifted from it."""
+        p, cells = self.particles, self.transfers.cells
+        if cells.sort(p.x):
+            known = self._clear_generation == p.generation
+            p.take(cells.sorted_points)
+            if known:
+                self._clear_until = self._clear_until[cells.sorted_points]
+                self._clear_generation = p.generation
+            cells.sort(p.x)
+        if len(self.deformation) != len(p):
+            self.deformation = np.zeros((len(p), 3, 3))
+
+    def connect(self, nodes: Nodes) -> None:
+        """Find the nodes of the sorted points, and make room for the fields on them."""
+        self.transfers.connect(nodes)
+        self.sums.fit(nodes)
+        self.motion.fit(nodes)
+
+    def clear_until(self) -> NDArray[np.float64]:
+        """For each point the count of `ObstacleSet.travelled`, less its own way, up to which it is certainly outside
+        all obstacles [m]; −∞ for points of which nothing is known. See `contacts.py`; no result depends on it."""
+        if self._clear_generation != self.particles.generation:
+            self._clear_until = np.full(len(self.particles), -np.inf)
+            self._clear_generation = self.particles.generation
+        return self._clear_until
+
+    def forget_clearances(self) -> None:
+        """To be called when the points may have been moved by others."""
+        self._clear_generation = 0
+
+
+_NO_AFFINE = np.zeros((0, 1, 1))

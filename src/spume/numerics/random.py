@@ -1,0 +1,55 @@
+"""Random numbers by hashing, the same on every machine and for any number of threads. [Steele14]
+
+`mix` and `uniform` need no generator: the seed, a place and a counter are mixed into a number, so that it does not
+matter which thread asks for it, nor in which order. `next_uniform` is the generator SplitMix64 for code that runs in
+one thread. Both use the finaliser of SplitMix64.
+"""
+
+import numpy as np
+
+from spume.numerics.jit import compiled
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_FIRST = np.uint64(0xBF58476D1CE4E5B9)
+_SECOND = np.uint64(0x94D049BB133111EB)
+
+
+@compiled(inline="always")
+def scramble(z):
+    """A number all of whose bits depend on all bits of the unsigned 64-bit integer z; different z give different
+    ones."""
+    z = (z ^ (z >> np.uint64(30))) * _FIRST
+    z = (z ^ (z >> np.uint64(27))) * _SECOND
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled(inline="always")
+def mix(state, value):
+    """A new state from a state and a value, both unsigned 64-bit integers."""
+    return scramble(state + _GOLDEN * (np.uint64(value) + np.uint64(1)))
+
+
+@compiled(inline="always")
+def uniform(state):
+    """A number in [0, 1) from a state."""
+    return np.float64(state >> np.uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@compiled
+def next_uniform(state):
+    """The next number in [0, 1) of the generator SplitMix64, whose state is in state[0]."""
+    state[0] += _GOLDEN
+    return uniform(scramble(state[0]))
+
+
+@compiled
+def _mix_all(values):
+    state = np.uint64(0)
+    for value in values:
+        state = mix(state, value)
+    return state
+
+
+def seed_state(seed: tuple[int, ...]) -> np.uint64:
+    """The state that a seed of several integers stands for."""
+    return np.uint64(_mix_all(np.array([value & 0xFFFFFFFFFFFFFFFF for value in seed], dtype=np.uint64)))
