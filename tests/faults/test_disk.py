@@ -287,6 +287,13 @@ def test_an_interruption_while_kernels_are_compiled_stops_at_the_last_checkpoint
     assert frame_bytes(tmp_path / "run") == frame_bytes(whole)
 
 
+def test_an_interruption_while_a_run_is_estimated_says_what_it_met(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(Ballistic, "estimate", lambda scene: slow_to_compile())
+    with pytest.raises(KeyboardInterrupt, match="stopped while kernels were compiled; nothing is on disk yet"):
+        start_run(make_scene(), tmp_path / "run")
+
+
 def test_an_interruption_while_a_run_is_prepared_leaves_no_run(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path / "cache"))
     monkeypatch.setattr(Ballistic, "declarations", lambda self: slow_to_compile())

@@ -112,8 +112,9 @@ def _session(place: RunFolder, threads: int | None, display: Display) -> Iterato
     ):
         try:
             yield stop
-        except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"stopped at once; {_how_to_go_on(place)}") from None
+        except KeyboardInterrupt as stopped:
+            how = "while kernels were compiled" if isinstance(stopped, CompilationStopped) else "at once"
+            raise KeyboardInterrupt(f"stopped {how}; {_how_to_go_on(place)}") from None
         except DiskFull as error:
             then = f"'spume resume {place.path}'" if place.manifest.exists() else "run the scene again"
             raise DiskFull(f"{error}; what is there stays good: make room, then {then}") from error
