@@ -12,6 +12,7 @@ from spume.errors import SceneError, SpumeError
 from spume.export.commands import register as register_export
 from spume.look.commands import register as register_look
 from spume.rheology.commands import register as register_rheology
+from spume.terminal import finish_output, say
 from spume.version import __version__
 
 INTERRUPTED = 130
@@ -54,7 +55,7 @@ def run(
     if preview:
         loaded, sentence = loaded.coarser()
         name = f"{name}-preview"
-        print(f"preview: {sentence}", file=sys.stderr)
+        say(f"preview: {sentence}", file=sys.stderr)
     folder = out or Path("out") / name
     outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
     return _report(outcome)
@@ -70,10 +71,13 @@ def resume(folder: Folder, /, *, threads: Threads = None) -> int:
 
 
 def _report(outcome: Any) -> int:
-    if outcome.status == "interrupted":
-        print(f"stopped at {outcome.time:.4g} s; go on with: spume resume {outcome.folder}")
+    if outcome.status == "interrupted" and not outcome.frames:
+        say("stopped before the first frame: nothing is on disk yet")
         return INTERRUPTED
-    print(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}")
+    if outcome.status == "interrupted":
+        say(f"stopped at {outcome.time:.4g} s; go on with: spume resume {outcome.folder}")
+        return INTERRUPTED
+    say(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}")
     return 0
 
 
@@ -94,12 +98,12 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
         _print_json(asdict(cost))
         return
     available, _ = available_memory()
-    print(f"points  {cost.points:,}")
-    print(f"memory  {readable_size(cost.memory)} at the peak; {readable_size(available)} is available")
-    print(f"steps   {cost.steps:,}")
-    print(f"time    {readable_time(cost.seconds)}")
+    say(f"points  {cost.points:,}")
+    say(f"memory  {readable_size(cost.memory)} at the peak; {readable_size(available)} is available")
+    say(f"steps   {cost.steps:,}")
+    say(f"time    {readable_time(cost.seconds)}")
     for note in cost.notes:
-        print(note)
+        say(note)
 
 
 @app.command
@@ -135,7 +139,7 @@ def scenes(*, as_json: Json = False) -> None:
     width = max((len(entry["name"]) for entry in entries), default=0)
     for entry in entries:
         presets = f"  (presets: {', '.join(entry['presets'])})" if entry["presets"] else ""
-        print(f"{entry['name']:{width}}  {entry['title']}{presets}")
+        say(f"{entry['name']:{width}}  {entry['title']}{presets}")
 
 
 @app.command
@@ -149,9 +153,9 @@ def materials(*, as_json: Json = False) -> None:
         return
     for entry in entries:
         numbers = {key: value for key, value in entry.items() if key not in ("name", "law", *REMARKS)}
-        print(f"{entry['name']}: {entry['description']}")
-        print(f"    {entry['law']}: {', '.join(f'{key} {value:g}' for key, value in numbers.items())}")
-        print(f"    {entry['source']}")
+        say(f"{entry['name']}: {entry['description']}")
+        say(f"    {entry['law']}: {', '.join(f'{key} {value:g}' for key, value in numbers.items())}")
+        say(f"    {entry['source']}")
 
 
 @app.command
@@ -165,11 +169,11 @@ def schema(
 
 
 def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    say(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def _print_lines(lines: Sequence[str]) -> None:
-    print("\n".join(lines))
+    say("\n".join(lines))
 
 
 register_look(app)
@@ -181,15 +185,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code. A user's mistake is one sentence; only a bug shows a traceback."""
     try:
         command, bound, _ = app.parse_args(arguments, exit_on_error=False, print_error=False)
-        return command(*bound.args, **bound.kwargs) or 0
+        code = command(*bound.args, **bound.kwargs) or 0
+        finish_output()
+        return code
     except CycloptsError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}", file=sys.stderr)
         return WRONG_ARGUMENTS
     except SpumeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("stopped at once; the last checkpoint is good", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        say(str(error) or "stopped", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()

@@ -119,10 +119,16 @@ def test_a_scene_larger_than_memory_is_refused_with_the_figures(tmp_path):
 def test_a_signal_stops_after_a_step_and_the_resumed_run_has_the_same_bits(tmp_path, number):
     start_run(make_scene(), tmp_path / "whole")
     scene = make_scene(pause=0.002)
-    timer = threading.Timer(0.06, os.kill, (os.getpid(), number))
-    timer.start()
+
+    def stop_after_the_first_frame():
+        while not (tmp_path / "run" / "frames" / "frame_00001.safetensors").exists():
+            time.sleep(0.001)
+        os.kill(os.getpid(), number)
+
+    stopper = threading.Thread(target=stop_after_the_first_frame)
+    stopper.start()
     outcome = start_run(scene, tmp_path / "run")
-    timer.join()
+    stopper.join()
     assert outcome.status == "interrupted"
     assert 0 < outcome.time < scene.duration
     assert resume_run(tmp_path / "run").status == "complete"
@@ -136,6 +142,34 @@ def test_resuming_a_finished_run_changes_nothing(tmp_path):
     before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.suffix in (".json", ".safetensors")}
     assert resume_run(tmp_path / "run").status == "complete"
     assert {file: file.stat().st_mtime_ns for file in before} == before
+
+
+def start_elsewhere(folder):
+    """A slow run in another process; returns once its first frame is on disk."""
+    child = multiprocessing.get_context("fork").Process(target=start_run, args=(make_scene(pause=0.01), folder))
+    child.start()
+    while not (folder / "frames" / "frame_00000.safetensors").exists():
+        time.sleep(0.005)
+    return child
+
+
+def test_a_run_whose_lock_file_was_deleted_makes_it_again(tmp_path):
+    child = start_elsewhere(tmp_path / "run")
+    (tmp_path / "run" / "run.lock").unlink()
+    child.join()
+    assert child.exitcode == 0
+    assert (tmp_path / "run" / "run.lock").read_text() == str(child.pid)
+
+
+def test_a_run_that_lost_its_folder_to_another_process_stops_and_the_other_ends_well(tmp_path, capfd):
+    start_run(make_scene(), tmp_path / "whole")
+    child = start_elsewhere(tmp_path / "run")
+    (tmp_path / "run" / "run.lock").unlink()
+    assert resume_run(tmp_path / "run").status == "complete"
+    child.join()
+    assert child.exitcode == 1
+    assert f"is being written by another process (number {os.getpid()})" in capfd.readouterr().err
+    assert frame_bytes(tmp_path / "run") == frame_bytes(tmp_path / "whole")
 
 
 def test_two_processes_do_not_write_one_folder(tmp_path):

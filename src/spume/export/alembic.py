@@ -1,17 +1,24 @@
 """Alembic: points or skins with time samples in one file (Ogawa), by the bindings of the package alembic3d."""
 
 import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.errors import CacheError, SpumeError
 from spume.export.contents import Contents, identifier
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.work import each_frame
+from spume.run.storage import readable_size
 
 
 def write_alembic(contents: Contents, file: Path, again: bool = False) -> bool:
@@ -22,7 +29,7 @@ def write_alembic(contents: Contents, file: Path, again: bool = False) -> bool:
     if not again and file.exists() and mark.exists() and json.loads(mark.read_text()) == _mark(file, recipe):
         return False
     with whole_file(file) as unfinished:
-        _write(contents, unfinished)
+        _write_elsewhere(contents, unfinished, file)
     with whole_file(mark) as unfinished:
         unfinished.write_text(json.dumps(_mark(file, recipe)))
     return True
@@ -33,7 +40,32 @@ def _mark(file: Path, recipe: str) -> dict[str, Any]:
     return {"recipe": recipe, "size": file.stat().st_size}
 
 
-def _write(contents: Contents, file: Path) -> None:
+def _write_elsewhere(contents: Contents, unfinished: Path, file: Path) -> None:
+    """Write the file in a process of its own: Alembic ends the one it is in when it cannot write."""
+    command = [sys.executable, "-c", f"from {__name__} import write_as_told; write_as_told()"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    task = pickle.dumps((contents, unfinished))
+    ended = subprocess.run(command, input=task, stdout=subprocess.PIPE, env=environment, check=False)
+    if ended.stdout:
+        raise CacheError(ended.stdout.decode())
+    if ended.returncode:
+        free = readable_size(shutil.disk_usage(file.parent).free)
+        raise CacheError(f"'{file}' cannot be written: Alembic gave up, and {free} is free there")
+
+
+def write_as_told() -> None:
+    """Do what `_write_elsewhere` sends; an error of ours goes back as its sentence. Only the progress goes to the error
+    stream, where Alembic would leave its last words."""
+    contents, file = pickle.load(sys.stdin.buffer)
+    with os.fdopen(os.dup(2), "w") as stream:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            _write(contents, file, stream)
+        except SpumeError as error:
+            sys.stdout.buffer.write(str(error).encode())
+
+
+def _write(contents: Contents, file: Path, stream: TextIO) -> None:
     from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
     times = [contents.time(number) for number in contents.numbers]
@@ -48,7 +80,8 @@ def _write(contents: Contents, file: Path) -> None:
     schema = shape.getSchema()
     parameters: dict[str, Any] = {}
     add = _add_points if contents.what == "points" else _add_mesh
-    each_frame(partial(add, AbcGeom, schema, parameters, contents, index), contents.numbers, "export")
+    task = partial(add, AbcGeom, schema, parameters, contents, index)
+    each_frame(task, contents.numbers, "export", stream=stream)
     # The file is whole once the last of these is gone.
     parameters.clear()
     del schema, shape, archive

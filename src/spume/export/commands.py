@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from spume.look.commands import Again, Folder, Frames, Processes
+from spume.terminal import say
 
 SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc"}
 """Endings of the formats that put all frames into one file."""
@@ -50,7 +51,7 @@ def export(
         place = out or run.path / "export" / to
         task = partial(write_frame, chosen, place, to, again)
         made = sum(each_frame(task, numbers, "export", processes or min(2, cores())).values())
-        print(f"{made} files written, {len(numbers) - made} were there already, in {place}")
+        say(f"{made} files written, {len(numbers) - made} were there already, in {place}")
         return
     file = out or default_file(run.path, what, SUFFIXES[to])
     if to == "usd":
@@ -65,4 +66,4 @@ def export(
         from spume.export.alembic import write_alembic
 
         written = write_alembic(chosen, file, again)
-    print(f"{len(numbers)} frames in {file}" if written else f"{file} holds these {len(numbers)} frames already")
+    say(f"{len(numbers)} frames in {file}" if written else f"{file} holds these {len(numbers)} frames already")

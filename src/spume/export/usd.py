@@ -3,6 +3,7 @@
 Time codes are frame numbers; a second has `frame_rate` of them. Units are metres and kilograms.
 """
 
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -10,11 +11,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.errors import CacheError
 from spume.export.contents import Contents, identifier
 from spume.look.appearance import GROUND, Appearance, obstacle_appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.work import cores, each_frame
+from spume.run.storage import readable_size
 
 Layout = Literal["auto", "single", "clips"]
 SINGLE_LIMIT = 20_000_000
@@ -58,8 +61,7 @@ def _write_single(contents: Contents, file: Path, recipe: str) -> None:
     stage = _new_stage(contents, recipe)
     prims = _define(stage, contents)
     each_frame(lambda number: _sample(prims, contents, number), contents.numbers, "export")
-    with whole_file(file) as partial_file:
-        stage.GetRootLayer().Export(str(partial_file))
+    _save(stage.GetRootLayer(), file)
 
 
 def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, processes: int) -> None:
@@ -75,16 +77,14 @@ def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, proce
     manifest = Sdf.Layer.CreateAnonymous(".usda")
     manifest.TransferContent(stage.GetRootLayer())
     manifest_file = folder / "manifest.usda"
-    with whole_file(manifest_file) as partial_file:
-        manifest.Export(str(partial_file))
+    _save(manifest, manifest_file)
     api = Usd.ClipsAPI(root)
     api.SetClipAssetPaths([Sdf.AssetPath(f"./{folder.name}/{clips[number].name}") for number in contents.numbers])
     api.SetClipManifestAssetPath(Sdf.AssetPath(f"./{folder.name}/{manifest_file.name}"))
     api.SetClipPrimPath(str(root.GetPath()))
     api.SetClipActive([(number, k) for k, number in enumerate(contents.numbers)])
     api.SetClipTimes([(number, number) for number in contents.numbers])
-    with whole_file(file) as partial_file:
-        stage.GetRootLayer().Export(str(partial_file))
+    _save(stage.GetRootLayer(), file)
 
 
 def write_clip(contents: Contents, folder: Path, again: bool, number: int) -> Path:
@@ -95,9 +95,22 @@ def write_clip(contents: Contents, folder: Path, again: bool, number: int) -> Pa
     if again or _recipe(file) != recipe:
         stage = _new_stage(one, recipe)
         _sample(_define(stage, one), one, number)
-        with whole_file(file) as partial_file:
-            stage.GetRootLayer().Export(str(partial_file))
+        _save(stage.GetRootLayer(), file)
     return file
+
+
+def _save(layer: Any, file: Path) -> None:
+    """Write a layer beside `file`, see whether it can be read, and put it in place."""
+    from pxr import Sdf, Tf
+
+    with whole_file(file) as partial_file:
+        try:
+            good = layer.Export(str(partial_file)) and Sdf.Layer.OpenAsAnonymous(str(partial_file)) is not None
+        except Tf.ErrorException:
+            good = False
+        if not good:
+            free = readable_size(shutil.disk_usage(file.parent).free)
+            raise CacheError(f"'{file}' cannot be written: USD gave up, and {free} is free there")
 
 
 def _new_stage(contents: Contents, recipe: str) -> Any:

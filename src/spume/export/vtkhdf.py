@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.export.contents import Contents
+from spume.export.forgiving_file import ForgivingFile
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.work import each_frame
@@ -25,11 +26,21 @@ def write_vtkhdf(contents: Contents, file: Path, again: bool = False) -> bool:
     recipe = contents.recipe("vtkhdf")
     if not again and _recipe(h5py, file) == recipe:
         return False
-    with whole_file(file) as partial, h5py.File(partial, "w") as hdf:
-        hdf.attrs["spume"] = recipe
-        writer = _Writer(h5py, hdf.create_group("VTKHDF"))
-        each_frame(lambda number: writer.add(contents, number), contents.numbers, "export")
-        writer.finish()
+    with whole_file(file) as partial, ForgivingFile(partial) as opened:
+        with h5py.File(opened, "w") as hdf:
+            hdf.attrs["spume"] = recipe
+            writer = _Writer(h5py, hdf.create_group("VTKHDF"))
+
+            def add(number: int) -> None:
+                writer.add(contents, number)
+                hdf.flush()
+                if opened.error:
+                    raise opened.error
+
+            each_frame(add, contents.numbers, "export")
+            writer.finish()
+        if opened.error:
+            raise opened.error
     return True
 
 

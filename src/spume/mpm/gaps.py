@@ -81,5 +81,5 @@ def _make_measure(D: int) -> Any:
 
 
 measure_gaps = {d: _make_measure(d) for d in (2, 3)}
-"""By dimension. Writes the gap [m] of each contact: zero where material touches or overlaps the obstacle, infinite where
-the node sees no points."""
+"""By dimension. Writes the gap [m] of each contact: zero where material touches or overlaps the obstacle, infinite
+where the node sees no points."""

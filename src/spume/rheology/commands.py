@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from spume.errors import SceneError
+from spume.terminal import say, visible
 
 if TYPE_CHECKING:
     from spume.rheology.fit import Fit
@@ -76,11 +77,11 @@ def rheometer(
 
         plot_curve(curve, f"{material}: {title}", plot)
     if as_json:
-        print(json.dumps(curve.records(), indent=2))
+        say(json.dumps(curve.records(), indent=2))
     else:
         _print_curve(curve, f"{material}: {title}")
     for note in curve.notes:
-        print(f"note: {note}", file=sys.stderr if as_json else sys.stdout)
+        say(f"note: {note}", file=sys.stderr if as_json else sys.stdout)
 
 
 def fit(
@@ -128,19 +129,19 @@ def fit(
         plot_fit(measured, smooth, tau0 + consistency * smooth**index, called, plot)
     outliers = [measured.lines[i] for i in found.outliers]
     if as_json:
-        print(json.dumps(_fit_record(found, called, entry, outliers), indent=2, ensure_ascii=False))
+        say(json.dumps(_fit_record(found, called, entry, outliers), indent=2, ensure_ascii=False))
         return
     in_shear = [
         f"{value:.4g} ± {found.coverage_factor * error:.2g}" for value, error in zip(found.shear, found.shear_errors)
     ]
-    print(f"# {file}: {len(measured.rates)} measurements, scatter {100 * found.scale:.2g} %")
-    print("# in simple shear: yield stress {} Pa, consistency {} Pa s^n, flow index {}".format(*in_shear))
-    print("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
+    say(f"# {file}: {len(measured.rates)} measurements, scatter {100 * found.scale:.2g} %")
+    say("# in simple shear: yield stress {} Pa, consistency {} Pa s^n, flow index {}".format(*in_shear))
+    say("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
     if outliers:
-        print(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
+        say(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
     for note in found.notes:
-        print(f"# note: {note}")
-    print(block)
+        say(f"# note: {note}")
+    say(block)
 
 
 def _parse_rates(text: str) -> Any:
@@ -165,6 +166,7 @@ def _write_csv(file: Path, records: Sequence[dict[str, float]]) -> None:
 def _print_curve(curve: "Curve", title: str) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     headings = {
         "rate": "rate\n[1/s]",
@@ -174,7 +176,7 @@ def _print_curve(curve: "Curve", title: str) -> None:
         "small_strain_theory": "theory of small\nstrain [Pa]",
     }
     records = curve.records()
-    table = Table(title=title)
+    table = Table(title=Text(visible(title)))
     for key in records[0]:
         table.add_column(headings[key], justify="right")
     stride = -(-len(records) // ROWS)

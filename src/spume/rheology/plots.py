@@ -54,7 +54,7 @@ def _finish(figure: Any, axes: Any, label: str, title: str, file: Path, logarith
         axes.set_xscale("log")
     axes.set_xlabel(label)
     axes.set_ylabel("shear stress [Pa]")
-    axes.set_title(title)
+    axes.set_title(title, parse_math=False)
     axes.grid(alpha=0.3)
     axes.legend()
     try:

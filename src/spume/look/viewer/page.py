@@ -1,7 +1,10 @@
 """A page that stands alone: runs packed into one HTML file that needs no server and loads nothing from elsewhere."""
 
 import base64
+import hashlib
+import html
 import json
+import re
 import zlib
 from functools import partial
 from importlib.resources import files
@@ -22,6 +25,7 @@ from spume.look.work import each_frame
 POINTS = 40_000
 """Points of a frame that are packed at most; of more, an even choice."""
 STEPS = 65535
+MARK = re.compile(r"@(TITLE|STYLE|DATA|SCRIPT|HASH)@")
 
 
 def write_page(
@@ -37,20 +41,21 @@ def write_page(
         "soil": (to_srgb(np.array(GROUND)) / 255).tolist(),
     }
     page = files("spume.look.viewer") / "template"
-    parts = {"STYLE": "page.css", "SCRIPT": "page.js"}
-    text = (page / "page.html").read_text()
-    for mark, name in parts.items():
-        text = text.replace(f"@{mark}@", (page / name).read_text())
-    # A closing tag inside the data would end the script that holds them.
-    packed = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    text = text.replace("@TITLE@", _escaped(runs[0]["title"])).replace("@DATA@", packed)
+    script = f"\n{(page / 'page.js').read_text()}\n"
+    parts = {
+        "TITLE": html.escape(runs[0]["title"]),
+        "STYLE": (page / "page.css").read_text(),
+        # Any < inside the data may be the beginning of a tag or of a remark that ends the script that holds them.
+        "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        "SCRIPT": script,
+        # The browser runs this script and no other.
+        "HASH": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    }
+    # In one go: what stands in for one mark may look like another.
+    text = MARK.sub(lambda found: parts[found[1]], (page / "page.html").read_text())
     with whole_file(file) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     return file.stat().st_size
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> dict[str, Any]:

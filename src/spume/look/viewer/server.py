@@ -9,6 +9,7 @@ import numpy as np
 from spume.errors import SpumeError
 from spume.look.appearance import GROUND, obstacle_appearance, to_srgb
 from spume.look.extras import require
+from spume.look.viewer.own_address import own_address_only
 from spume.look.viewer.watched_run import WatchedRun, watch
 
 POLL = 1.0
@@ -22,7 +23,8 @@ class Viewer:
         self.viser: Any = require("viser", "the viewer")
         self.runs = {str(folder): watch(folder) for folder in folders}
         try:
-            self.server = self.viser.ViserServer(host=host, port=port, label="spume", verbose=False)
+            with own_address_only(host):
+                self.server = self.viser.ViserServer(host=host, port=port, label="spume", verbose=False)
         except OSError as error:
             raise SpumeError(
                 f"the viewer cannot listen on {host}:{port} ({error.strerror}): give another --port"
@@ -66,7 +68,7 @@ class Viewer:
         """Set the controls up for the run that was chosen."""
         watched = self.watched
         run = watched.run
-        self.title.content = f"**{run.title}**"
+        self.title.content = f"**{plain_text(run.title)}**"
         self.frame.max = max(1, len(run) - 1)
         self.frame.value = min(self.frame.value, len(run) - 1)
         self.show.options = ["points", "surface"] if watched.spatial else ["points"]
@@ -180,6 +182,12 @@ class Viewer:
     def close(self) -> None:
         """Stop serving."""
         self.server.stop()
+
+
+def plain_text(text: str) -> str:
+    """`text` for a place that takes Markdown with HTML and JavaScript in it: all but letters, digits and spaces as
+    character references, which mean nothing but the character."""
+    return "".join(each if each.isalnum() or each == " " else f"&#{ord(each)};" for each in text)
 
 
 def quaternion(R: Any) -> tuple[float, float, float, float]:
