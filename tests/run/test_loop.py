@@ -54,7 +54,7 @@ def test_an_opened_run_tells_everything(tmp_path):
     run = spume.open_run(tmp_path / "run")
     assert (run.name, run.method, run.complete, len(run)) == ("points", "ballistic", True, 11)
     assert run.scene == scene
-    assert run.fields == Ballistic(scene).declarations()
+    assert run.populations == Ballistic(scene).declarations()
     assert [entry["frame"] for entry in run.diagnostics] == list(range(11))
     assert set(run[-1]) == {"x", "v"}
     assert run[-1].number == 10
@@ -164,6 +164,7 @@ def test_a_simulation_in_memory_advances_by_exactly_what_it_is_told():
 
 
 def test_frames_may_hold_no_points(tmp_path, monkeypatch):
-    monkeypatch.setattr(ballistic.Ballistic, "frame", lambda self: {"x": np.zeros((0, 3)), "v": np.zeros((0, 3))})
+    nothing = {"points": {"x": np.zeros((0, 3)), "v": np.zeros((0, 3))}}
+    monkeypatch.setattr(ballistic.Ballistic, "frame", lambda self: nothing)
     start_run(make_scene(), tmp_path / "run")
     assert spume.open_run(tmp_path / "run")[3].x.shape == (0, 3)

@@ -4,7 +4,7 @@ import io
 
 import pytest
 
-from spume.run.method import Progress
+from spume.methods import Progress
 from spume.run.progress import COMPILING, Live, Pace, Plain, display_for, readable_time
 
 

@@ -50,7 +50,8 @@ def export(
         place = out or run.path / "export" / to
         task = partial(write_frame, chosen, place, to, again)
         made = sum(each_frame(task, numbers, "export", processes or min(2, cores())).values())
-        print(f"{made} files written, {len(numbers) - made} were there already, in {place}")
+        there = len(numbers) * len(chosen.piece_names) - made
+        print(f"{made} files written, {there} were there already, in {place}")
         return
     file = out or default_file(run.path, what, SUFFIXES[to])
     if to == "usd":

@@ -4,7 +4,7 @@ import sys
 import time
 from typing import Protocol, TextIO
 
-from spume.run.method import Progress
+from spume.methods import Progress
 
 COMPILING = "compiling kernels (first run only)"
 PLAIN_INTERVAL = 5.0

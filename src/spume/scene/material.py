@@ -8,7 +8,8 @@ from pydantic_core import CoreSchema
 
 from spume.errors import SceneError
 from spume.materials import LAWS
-from spume.materials.table import REMARKS, Material, complete_entry, suggestion
+from spume.materials.look import Look
+from spume.materials.table import LOOK, REMARKS, Material, complete_entry, complete_look, suggestion
 from spume.scene.common import Table
 from spume.scene.problems import Problem, describe, dotted
 
@@ -20,6 +21,7 @@ class MaterialTable(Table):
 
     law: str | None = Field(default=None, description="name of the constitutive law; its parameters stand beside it")
     base: str | None = Field(default=None, description="material that is changed by the parameters beside it")
+    look: Look | None = Field(default=None, description="how it looks; neutral if absent, or as the base looks")
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -44,9 +46,12 @@ class MaterialTable(Table):
         return self.model_dump(exclude_none=True)
 
 
+LOOK_SCHEMA = {**Look.model_json_schema(), "description": "how the material looks in pictures"}
+
+
 def _table_schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     remark = {"type": "string", "description": "words for people"}
-    known = {**properties, **dict.fromkeys(REMARKS, remark)}
+    known = {**properties, LOOK: LOOK_SCHEMA, **dict.fromkeys(REMARKS, remark)}
     return {"type": "object", "properties": known, "required": required, "additionalProperties": False}
 
 
@@ -70,7 +75,7 @@ def resolve_materials(
                 problems.append(Problem(f"{path}:", str(error)))
             broken.add(_place(name))
             continue
-        found = _build(name, entry, _place(name) if name in own else path)
+        found = _build(name, entry, complete_look(name, own), _place(name) if name in own else path)
         if isinstance(found, Material):
             materials[name] = found
         else:
@@ -90,14 +95,14 @@ def _choice_problems(name: str, entry: Mapping[str, Any]) -> list[Problem]:
     return []
 
 
-def _build(name: str, entry: Mapping[str, Any], path: str) -> Material | list[Problem]:
+def _build(name: str, entry: Mapping[str, Any], look: Look | None, path: str) -> Material | list[Problem]:
     chosen = str(entry.get("law"))
     law = LAWS.get(chosen)
     if law is None:
         return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {suggestion(chosen, LAWS)}")]
     data = {key: value for key, value in entry.items() if key != "law"}
     try:
-        return Material(name, law, law.parameters.model_validate(data, strict=True))
+        return Material(name, law, law.parameters.model_validate(data, strict=True), look)
     except ValidationError as error:
         found = describe(error, law.parameters, data)
         return [Problem(f"{path}.{problem.path}" if problem.path else path, problem.sentence) for problem in found]
