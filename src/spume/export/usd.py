@@ -225,9 +225,9 @@ def _sample(prims: dict[str, Any], contents: Contents, number: int) -> None:
             continue
         kinds = piece.fields.get("material")
         for k, (name, _) in enumerate(contents.materials):
-            mine = slice(None) if kinds is None or len(contents.materials) == 1 else np.flatnonzero(kinds == k)
+            members = slice(None) if kinds is None or len(contents.materials) == 1 else np.flatnonzero(kinds == k)
             # Points that carry no material belong to the first one.
-            shown = piece.take(slice(0) if kinds is None and k > 0 else mine)
+            shown = piece.take(slice(0) if kinds is None and k > 0 else members)
             _sample_points(prims[f"{piece.name}/{name}"], shown, number)
 
 

@@ -102,11 +102,11 @@ class _Writer:
         self._append(self.root, "Points", x)
         for name in KINDS:
             group = self.root.require_group(name)
-            mine = name == kind
-            self._append(group, "NumberOfCells", [len(offsets) - 1 if mine else 0])
-            self._append(group, "NumberOfConnectivityIds", [len(connectivity) if mine else 0])
-            self._append(group, "Offsets", offsets.astype(np.int64) if mine else np.zeros(1, np.int64))
-            self._append(group, "Connectivity", (connectivity if mine else np.zeros(0)).astype(np.int64))
+            is_used = name == kind
+            self._append(group, "NumberOfCells", [len(offsets) - 1 if is_used else 0])
+            self._append(group, "NumberOfConnectivityIds", [len(connectivity) if is_used else 0])
+            self._append(group, "Offsets", offsets.astype(np.int64) if is_used else np.zeros(1, np.int64))
+            self._append(group, "Connectivity", (connectivity if is_used else np.zeros(0)).astype(np.int64))
         for name, values in fields.items():
             wide = _full_tensor(values)
             self._append(self.point_data_offsets, name, [self.points])

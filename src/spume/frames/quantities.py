@@ -18,7 +18,7 @@ Floats = NDArray[np.float64]
 SYMMETRIC = ("xx", "yy", "zz", "xy", "xz", "yz")
 DERIVED = {"speed": ("v", "m/s", "speed")}
 """Name: the field it needs, its unit, its label."""
-NOT_COLORED = ("x", "v", "triangles")
+NOT_COLORED = ("x", "v", "triangles", "id")
 """Fields that are no quantities to colour by."""
 
 

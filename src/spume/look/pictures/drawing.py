@@ -47,7 +47,7 @@ class PictureOptions:
         """What tells these pictures from others in the names of files."""
         points, beauty = self.show == "points", self.engine == "beauty"
         parts = [self.color, "points" if points else None, "beauty" if beauty else None]
-        return "".join(f"-{part}" for part in parts if part)
+        return "".join(f"-{part}" for part in parts if part).replace("/", "-")
 
 
 class Drawer(Protocol):

@@ -109,10 +109,10 @@ class PlaneDrawer:
         area = volumes(points, spacing)
         colors = self.colors(points, values)
         for kind in np.unique(kinds):
-            mine = kinds == kind
-            own = None if values is None else values[mine]
-            covered, shown = _smeared(x[mine], area[mine], own, window, BLUR * spacing)
-            color = colors[mine][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
+            members = kinds == kind
+            own = None if values is None else values[members]
+            covered, shown = _smeared(x[members], area[members], own, window, BLUR * spacing)
+            color = colors[members][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
             image = _over(image, color, _smoothstep((covered - 0.5) / 0.12 + 0.5))
         return image
 

@@ -171,15 +171,17 @@ def _by_material(
 ) -> Iterator[tuple[ColoredMesh, Appearance]]:
     """The mesh in pieces of one material each, in its colour."""
     for index in np.unique(kinds):
-        mine, each = kinds == index, looks[int(index) % len(looks)]
+        members, each = kinds == index, looks[int(index) % len(looks)]
         # A triangle belongs to the material of its first vertex, so that none is drawn twice or left out.
-        triangles = mesh.triangles[mine[mesh.triangles[:, 0]]] if len(mesh.triangles) else mesh.triangles
-        yield _picked(mesh, triangles, mine, each), each
+        triangles = mesh.triangles[members[mesh.triangles[:, 0]]] if len(mesh.triangles) else mesh.triangles
+        yield _picked(mesh, triangles, members, each), each
 
 
-def _picked(mesh: ColoredMesh, triangles: NDArray[np.int32], mine: NDArray[np.bool_], looks: Appearance) -> ColoredMesh:
-    """The vertices these triangles need, or `mine` where there are only points, in the colour of a material."""
-    used = np.unique(triangles) if len(mesh.triangles) else np.flatnonzero(mine)
+def _picked(
+    mesh: ColoredMesh, triangles: NDArray[np.int32], members: NDArray[np.bool_], looks: Appearance
+) -> ColoredMesh:
+    """The vertices these triangles need, or `members` where there are only points, in the colour of a material."""
+    used = np.unique(triangles) if len(mesh.triangles) else np.flatnonzero(members)
     new = np.zeros(len(mesh.vertices), np.int32)
     new[used] = np.arange(len(used), dtype=np.int32)
     colors = np.tile(looks.color, (len(used), 1))

@@ -151,15 +151,15 @@ def make_skin(
     extra: tuple[str, ...] = (),
 ) -> Skin:
     """The skin of the chosen points (all of them when None), with what it carries and the quantities `extra`."""
-    mine: Any = slice(None) if chosen is None else chosen
+    members: Any = slice(None) if chosen is None else chosen
     fields: dict[str, NDArray[Any]] = {}
     for name in dict.fromkeys((*CARRIED, *extra)):
         if name == "v" and "v" in points:
-            fields[name] = spatial(points["v"])[mine]
+            fields[name] = spatial(points["v"])[members]
         elif has_quantity(points, name) or name in extra:
-            fields[name] = quantity(points, name)[mine]
-    rest = points["volume"][mine] if "volume" in points else np.zeros(0)
-    x = spatial(points["x"])[mine]
+            fields[name] = quantity(points, name)[members]
+    rest = points["volume"][members] if "volume" in points else np.zeros(0)
+    x = spatial(points["x"])[members]
     made = skin(x, point_radius(spacing, rest), quality, fields)
     if "material" in fields:
         made.fields["material"][:] = _nearest(x, fields["material"], made.vertices)
