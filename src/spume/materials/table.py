@@ -48,7 +48,8 @@ def complete_look(name: str, own: Mapping[str, Mapping[str, Any]]) -> Look | Non
 
     An entry of `own` that names its law still looks like the table's material of the same name: a finished run keeps
     the materials it used in this form."""
-    left, entries = dict(own), []
+    left = dict(own)
+    entries: list[Mapping[str, Any]] = []
     at = name
     while True:
         entry = left.pop(at, None)
