@@ -32,7 +32,9 @@ EXCEPTIONS = {
 
 
 def level(room: str) -> int:
-    return next(k for k, rooms in enumerate(LEVELS) if room in rooms)
+    found = [k for k, rooms in enumerate(LEVELS) if room in rooms]
+    assert found, f"the room '{room}' has no place in LEVELS: put it where it may be imported from"
+    return found[0]
 
 
 def room_of(file: Path) -> str:
