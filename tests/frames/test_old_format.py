@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from spume.frames.info import describe_frame
-from spume.frames.reader import open_run
+from spume.frames.reader import Frame, open_run
 
 OLD = Path(__file__).with_name("old_format")
 
@@ -32,6 +32,16 @@ def test_an_old_dry_foam_is_a_table_with_its_fields() -> None:
     assert [each.kind for each in run.populations] == ["table"]
     assert len(run[0].pressures) == 16
     assert run[0]["positions"].shape[1] == 2
+
+
+def test_old_frames_of_a_resumed_run_follow_its_new_declarations() -> None:
+    """Resuming declares the populations of the present version; the frames before keep plain names."""
+    from spume.dryfoam.method import POPULATIONS
+
+    frame = Frame(OLD / "foam" / "frames" / "frame_00001.safetensors", POPULATIONS)
+    assert len(frame["bubbles"].pressures) == 16
+    assert frame["vertices"].positions.shape[1] == 2
+    np.testing.assert_array_equal(frame.pressures, frame["bubbles"].pressures)
 
 
 def test_old_runs_can_be_drawn(tmp_path: Path) -> None:

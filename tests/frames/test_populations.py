@@ -44,6 +44,7 @@ def test_declarations_tell_kind_spacing_and_fields(several_run: Path) -> None:
     run = open_run(several_run)
     assert run.populations == synthetic_run.several_declarations(3, synthetic_run.CELL)
     assert point_spacing(run, run.populations[0]) == synthetic_run.CELL / 2
+    assert {field.name for field in run.fields} == set(run[0])
     # The shell declares none: its four vertices share a box of 0.1 m.
     assert point_spacing(run, run.populations[2]) == pytest.approx(0.1 * 0.25 ** (1 / 3))
 

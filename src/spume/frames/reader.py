@@ -114,8 +114,11 @@ class Run:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The declarations of the first population's fields: shape, unit, description."""
-        return self.populations[0].fields
+        """The declarations behind the short names of a frame: shape, unit, description."""
+        short: dict[str, Field] = {}
+        for population in self.populations:
+            short = {field.name: field for field in population.fields} | short
+        return tuple(short.values())
 
     @property
     def diagnostics(self) -> list[dict[str, Any]]:
@@ -133,7 +136,8 @@ class Run:
         stamp = _stamp(path)
         if stamp is None or self._verified.get(number) != stamp:
             verify_arrays(path)
-            self._verified[number] = _stamp(path) or (0, 0)
+        if stamp is not None:
+            self._verified[number] = stamp
         return Frame(path, self.populations)
 
     def __iter__(self) -> Iterator[Frame]:
