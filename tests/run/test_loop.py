@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import signal
-import threading
 import time
 
 import ballistic
@@ -13,9 +12,11 @@ from ballistic import Ballistic, frame_bytes, make_scene, without_wall_times
 
 import spume
 from spume.errors import CacheError, RunFailed, SceneError
+from spume.methods import Progress
 from spume.run.folder import RunFolder
 from spume.run.loop import resume_run, start_run
 from spume.run.memory import available_memory
+from spume.run.progress import Silent
 
 
 def test_frames_have_the_times_of_the_frame_rate_and_the_last_is_at_the_duration(tmp_path):
@@ -115,14 +116,22 @@ def test_a_scene_larger_than_memory_is_refused_with_the_figures(tmp_path):
     assert not (tmp_path / "run" / "manifest.json").exists()
 
 
+class SignalAtStep(Silent):
+    """Sends this process a signal in the midst of a run, after a number of steps."""
+
+    def __init__(self, number: int, steps: int) -> None:
+        self.number, self.steps = number, steps
+
+    def step(self, progress: Progress) -> None:
+        if progress.steps == self.steps:
+            os.kill(os.getpid(), self.number)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_after_a_step_and_the_resumed_run_has_the_same_bits(tmp_path, number):
-    start_run(make_scene(), tmp_path / "whole")
-    scene = make_scene(pause=0.002)
-    timer = threading.Timer(0.06, os.kill, (os.getpid(), number))
-    timer.start()
-    outcome = start_run(scene, tmp_path / "run")
-    timer.join()
+    scene = make_scene()
+    start_run(scene, tmp_path / "whole")
+    outcome = start_run(scene, tmp_path / "run", display=SignalAtStep(number, steps=8))
     assert outcome.status == "interrupted"
     assert 0 < outcome.time < scene.duration
     assert resume_run(tmp_path / "run").status == "complete"
