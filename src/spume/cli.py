@@ -86,8 +86,8 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
     """Tell what a scene will cost, before anything is spent."""
     from dataclasses import asdict
 
+    from spume.methods import method_class
     from spume.run.memory import available_memory
-    from spume.run.method import method_class
     from spume.run.progress import readable_time
     from spume.run.storage import readable_size
     from spume.scene.loading import load_scene
@@ -145,14 +145,14 @@ def scenes(*, as_json: Json = False) -> None:
 @app.command
 def materials(*, as_json: Json = False) -> None:
     """List the named materials, with their laws, parameters and sources."""
-    from spume.materials.table import REMARKS, named_materials
+    from spume.materials.table import LOOK, REMARKS, named_materials
 
     entries = [{"name": name, **entry} for name, entry in named_materials().items()]
     if as_json:
         _print_json(entries)
         return
     for entry in entries:
-        numbers = {key: value for key, value in entry.items() if key not in ("name", "law", *REMARKS)}
+        numbers = {key: value for key, value in entry.items() if key not in ("name", "law", LOOK, *REMARKS)}
         say(f"{entry['name']}: {entry['description']}")
         say(f"    {entry['law']}: {', '.join(f'{key} {value:g}' for key, value in numbers.items())}")
         say(f"    {entry['source']}")

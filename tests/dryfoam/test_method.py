@@ -33,8 +33,9 @@ def test_a_restored_run_continues_bit_for_bit():
     resumed.restore(arrays, values)
     advance(resumed, 0.2)
     assert resumed.time == straight.time == 0.2
-    for name, array in straight.frame().items():
-        assert np.array_equal(array, resumed.frame()[name]), name
+    for population, arrays in straight.frame().items():
+        for name, array in arrays.items():
+            assert np.array_equal(array, resumed.frame()[population][name]), name
     assert resumed.diagnostics() == straight.diagnostics()
 
 
@@ -55,11 +56,13 @@ def test_an_interrupted_advance_says_so():
 def test_frames_hold_what_is_declared():
     method = DryFoamMethod(Scene(**TABLES))
     frame = method.frame()
-    declared = {field.name: field for field in method.declarations()}
-    assert declared.keys() == frame.keys()
-    for name, array in frame.items():
-        assert array.dtype.name == declared[name].dtype
-        assert array.shape[1:] == declared[name].shape
+    assert [each.name for each in method.declarations()] == list(frame)
+    for population in method.declarations():
+        declared = {field.name: field for field in population.fields}
+        assert declared.keys() == frame[population.name].keys()
+        for name, array in frame[population.name].items():
+            assert array.dtype.name == declared[name].dtype
+            assert array.shape[1:] == declared[name].shape
 
 
 def test_a_shape_of_the_scene_language_outlines_the_cluster():

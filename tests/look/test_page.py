@@ -81,7 +81,7 @@ def test_the_standalone_page_plays_scrubs_and_colours(browser: Browser, page: Pa
     assert (colored[:, :600] != moved[:, :600]).any(), "the colour did not change the picture"
 
     browser.run("element('show').value = 'surface', element('show').dispatchEvent(new Event('change'))")
-    browser.wait("foam && foam.indexed > 0")
+    browser.wait("populations.length > 0 && populations[0].indexed > 0")
     assert (browser.picture()[:, :600] != colored[:, :600]).any(), "the surface is not shown"
 
     browser.run("element('play').click()")
@@ -89,7 +89,7 @@ def test_the_standalone_page_plays_scrubs_and_colours(browser: Browser, page: Pa
     browser.run("element('play').click()")
 
     browser.run("element('run').value = 1, element('run').dispatchEvent(new Event('change'))")
-    browser.wait("state.run === 1 && foam && foam.indexed === 0")
+    browser.wait("state.run === 1 && populations.length > 0 && populations[0].indexed === 0")
     assert browser.picture().std() > 5, "the second run is blank"
     assert browser.complaints == []
     assert [address for address in browser.requests if not address.startswith(("file:", "data:", "blob:"))] == []

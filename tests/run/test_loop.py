@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import signal
-import threading
 import time
 
 import ballistic
@@ -13,9 +12,11 @@ from ballistic import Ballistic, frame_bytes, make_scene, without_wall_times
 
 import spume
 from spume.errors import CacheError, RunFailed, SceneError
+from spume.methods import Progress
 from spume.run.folder import RunFolder
 from spume.run.loop import resume_run, start_run
 from spume.run.memory import available_memory
+from spume.run.progress import Silent
 
 
 def test_frames_have_the_times_of_the_frame_rate_and_the_last_is_at_the_duration(tmp_path):
@@ -54,7 +55,7 @@ def test_an_opened_run_tells_everything(tmp_path):
     run = spume.open_run(tmp_path / "run")
     assert (run.name, run.method, run.complete, len(run)) == ("points", "ballistic", True, 11)
     assert run.scene == scene
-    assert run.fields == Ballistic(scene).declarations()
+    assert run.populations == Ballistic(scene).declarations()
     assert [entry["frame"] for entry in run.diagnostics] == list(range(11))
     assert set(run[-1]) == {"x", "v"}
     assert run[-1].number == 10
@@ -115,20 +116,22 @@ def test_a_scene_larger_than_memory_is_refused_with_the_figures(tmp_path):
     assert not (tmp_path / "run" / "manifest.json").exists()
 
 
+class SignalAtStep(Silent):
+    """Sends this process a signal in the midst of a run, after a number of steps."""
+
+    def __init__(self, number: int, steps: int) -> None:
+        self.number, self.steps = number, steps
+
+    def step(self, progress: Progress) -> None:
+        if progress.steps == self.steps:
+            os.kill(os.getpid(), self.number)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_after_a_step_and_the_resumed_run_has_the_same_bits(tmp_path, number):
-    start_run(make_scene(), tmp_path / "whole")
-    scene = make_scene(pause=0.002)
-
-    def stop_after_the_first_frame():
-        while not (tmp_path / "run" / "frames" / "frame_00001.safetensors").exists():
-            time.sleep(0.001)
-        os.kill(os.getpid(), number)
-
-    stopper = threading.Thread(target=stop_after_the_first_frame)
-    stopper.start()
-    outcome = start_run(scene, tmp_path / "run")
-    stopper.join()
+    scene = make_scene()
+    start_run(scene, tmp_path / "whole")
+    outcome = start_run(scene, tmp_path / "run", display=SignalAtStep(number, steps=8))
     assert outcome.status == "interrupted"
     assert 0 < outcome.time < scene.duration
     assert resume_run(tmp_path / "run").status == "complete"
@@ -198,6 +201,7 @@ def test_a_simulation_in_memory_advances_by_exactly_what_it_is_told():
 
 
 def test_frames_may_hold_no_points(tmp_path, monkeypatch):
-    monkeypatch.setattr(ballistic.Ballistic, "frame", lambda self: {"x": np.zeros((0, 3)), "v": np.zeros((0, 3))})
+    nothing = {"points": {"x": np.zeros((0, 3)), "v": np.zeros((0, 3))}}
+    monkeypatch.setattr(ballistic.Ballistic, "frame", lambda self: nothing)
     start_run(make_scene(), tmp_path / "run")
     assert spume.open_run(tmp_path / "run")[3].x.shape == (0, 3)

@@ -4,8 +4,8 @@ import io
 
 import pytest
 
+from spume.methods import Progress
 from spume.numerics.clock import start_clock, stop_clock
-from spume.run.method import Progress
 from spume.run.progress import COMPILING, Live, Pace, Plain, display_for, readable_time
 
 

@@ -11,8 +11,8 @@ from spume.dryfoam.equilibrium.report import Events
 from spume.dryfoam.foam import Foam
 from spume.dryfoam.network.half_edges import Network
 from spume.dryfoam.statistics import summary
-from spume.fields import Field
-from spume.run.method import Estimate, Progress
+from spume.fields import Field, Population
+from spume.methods import Estimate, Progress
 
 if TYPE_CHECKING:
     from spume.scene.dry_foam import DryFoamScene
@@ -22,19 +22,34 @@ SECONDS_PER_CELL_STEP = 8e-5
 BYTES_PER_CELL = 12_000
 """Peak memory per cell: the factors of the sparse system."""
 
-FIELDS = (
-    Field("positions", (2,), unit="m", description="vertices"),
-    Field("half_angles", unit="rad", description="half the angle a film turns left by, from its first end"),
+BUBBLES = (
+    Field("pressures", unit="N/m", description="pressure"),
+    Field("targets", unit="m²", description="area"),
+    Field("labels", dtype="int64", description="number a bubble keeps for life"),
+)
+FILMS = (Field("half_angles", unit="rad", description="half the angle a film turns left by, from its first end"),)
+HALF_EDGES = (
     Field("origin", dtype="int64", description="vertex each half-edge starts at; 2e and 2e+1 are film e"),
     Field("next", dtype="int64", description="half-edge after each one, around the cell on its left"),
     Field("previous", dtype="int64", description="half-edge before each one"),
     Field("cell", dtype="int64", description="cell left of each half-edge, -1 is the outside"),
     Field("shift", (2,), dtype="int64", description="lattice vectors between stored and true end of a half-edge"),
-    Field("pressures", unit="N/m", description="pressure of each cell"),
-    Field("targets", unit="m²", description="area of each cell"),
-    Field("labels", dtype="int64", description="number each cell keeps for life"),
+)
+VERTICES = (Field("positions", (2,), unit="m", description="position"),)
+BOX = (
     Field("lattice", (2,), unit="m", description="columns are the lattice vectors of the box, zero for a free foam"),
 )
+POPULATIONS = tuple(
+    Population(name, fields, "table")
+    for name, fields in (
+        ("bubbles", BUBBLES),
+        ("films", FILMS),
+        ("half_edges", HALF_EDGES),
+        ("vertices", VERTICES),
+        ("box", BOX),
+    )
+)
+"""The populations of a frame; their fields are the arrays of a Network."""
 
 
 class DryFoamMethod:
@@ -123,13 +138,14 @@ class DryFoamMethod:
                 if len(index):
                     self.foam.collapse(int(index[0]))
 
-    def declarations(self) -> tuple[Field, ...]:
-        """The arrays of the network."""
-        return FIELDS
+    def declarations(self) -> tuple[Population, ...]:
+        """Bubbles, films and what connects them."""
+        return POPULATIONS
 
-    def frame(self) -> dict[str, NDArray[Any]]:
-        """The network."""
-        return self.foam.network.arrays()
+    def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """The arrays of the network."""
+        arrays = self.foam.network.arrays()
+        return {each.name: {field.name: arrays[field.name] for field in each.fields} for each in POPULATIONS}
 
     def diagnostics(self) -> dict[str, Any]:
         """Counts, energy, stress and the statistics of cells."""

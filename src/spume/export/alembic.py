@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError, SpumeError
-from spume.export.contents import Contents, identifier
+from spume.export.contents import Contents, Piece, identifier
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.work import each_frame
@@ -75,44 +75,48 @@ def _write(contents: Contents, file: Path, stream: TextIO) -> None:
     acyclic = AbcCoreAbstract.TimeSamplingType(AbcCoreAbstract.AcyclicFlag.kAcyclic)
     sampling = AbcCoreAbstract.TimeSampling(acyclic, listed)
     index = archive.addTimeSampling(sampling)
-    kind = AbcGeom.OPoints if contents.what == "points" else AbcGeom.OPolyMesh
-    shape = kind(archive.getTop(), contents.name, index)
-    schema = shape.getSchema()
-    parameters: dict[str, Any] = {}
-    add = _add_points if contents.what == "points" else _add_mesh
-    task = partial(add, AbcGeom, schema, parameters, contents, index)
+    first = contents.pieces(contents.numbers[0], tensors=False)
+    objects = []
+    for piece in first:
+        kind = AbcGeom.OPoints if piece.triangles is None else AbcGeom.OPolyMesh
+        name = contents.name if len(first) == 1 else f"{contents.name}_{identifier(piece.name)}"
+        objects.append(kind(archive.getTop(), name, index))
+    schemas = [each.getSchema() for each in objects]
+    parameters: list[dict[str, Any]] = [{} for _ in first]
+    task = partial(_add, AbcGeom, schemas, parameters, contents, index)
     each_frame(task, contents.numbers, "export", stream=stream)
     # The file is whole once the last of these is gone.
     parameters.clear()
-    del schema, shape, archive
+    schemas.clear()
+    objects.clear()
+    del archive
 
 
-def _add_points(
-    geom: Any, schema: Any, parameters: dict[str, Any], contents: Contents, index: int, number: int
+def _add(
+    geom: Any, schemas: list[Any], parameters: list[dict[str, Any]], contents: Contents, index: int, number: int
 ) -> None:
+    for piece, schema, known in zip(contents.pieces(number, tensors=False), schemas, parameters):
+        sample = _points(geom, piece) if piece.triangles is None else _mesh(geom, piece, piece.triangles)
+        if "v" in piece.fields:
+            sample.setVelocities(_vectors(piece.fields["v"]))
+        schema.set(sample)
+        _add_fields(geom, schema, known, {k: v for k, v in piece.fields.items() if k != "v"}, index)
+
+
+def _points(geom: Any, piece: Piece) -> Any:
     import imath
 
-    cloud = contents.cloud(number, tensors=False)
-    ids = imath.IntArrayFromBuffer(np.arange(len(cloud.x), dtype=np.int32))
-    sample = geom.OPointsSchemaSample(_vectors(cloud.x), ids)
-    if "v" in cloud.fields:
-        sample.setVelocities(_vectors(cloud.fields["v"]))
-    schema.set(sample)
-    _add_fields(geom, schema, parameters, {k: v for k, v in cloud.fields.items() if k != "v"}, index)
+    ids = piece.fields.get("id", np.arange(len(piece.x)))
+    return geom.OPointsSchemaSample(_vectors(piece.x), imath.IntArrayFromBuffer(ids.astype(np.int32)))
 
 
-def _add_mesh(geom: Any, schema: Any, parameters: dict[str, Any], contents: Contents, index: int, number: int) -> None:
+def _mesh(geom: Any, piece: Piece, triangles: NDArray[np.int32]) -> Any:
     import imath
 
-    skin = contents.skin(number)
     # Alembic winds faces clockwise.
-    corners = imath.IntArrayFromBuffer(np.ascontiguousarray(skin.triangles[:, ::-1].ravel(), dtype=np.int32))
-    counts = imath.IntArrayFromBuffer(np.full(len(skin.triangles), 3, np.int32))
-    sample = geom.OPolyMeshSchemaSample(_vectors(skin.vertices), corners, counts)
-    if "v" in skin.fields:
-        sample.setVelocities(_vectors(skin.fields["v"]))
-    schema.set(sample)
-    _add_fields(geom, schema, parameters, {k: v for k, v in skin.fields.items() if k != "v"}, index)
+    corners = imath.IntArrayFromBuffer(np.ascontiguousarray(triangles[:, ::-1].ravel(), dtype=np.int32))
+    counts = imath.IntArrayFromBuffer(np.full(len(triangles), 3, np.int32))
+    return geom.OPolyMeshSchemaSample(_vectors(piece.x), corners, counts)
 
 
 def _add_fields(

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 from spume.fields import Field
 from spume.foam.foam import WEAK, Foam
 from spume.foam.step import foam_step
+from spume.methods import Estimate
 from spume.mpm.method import MaterialPointMethod
 from spume.mpm.state import State
-from spume.run.method import Estimate
 
 COST = 1.3
 """Time of a step over that of plain MPM, with a fifth of the points torn; for estimates only."""

@@ -42,15 +42,15 @@ def surface(
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
     from spume.look.extras import require
-    from spume.look.surface.files import cell_size, surface_frame
+    from spume.look.surface.files import skinned_populations, surface_frame
     from spume.look.work import each_frame
 
     run = open_run(folder)
-    cell_size(run)
+    skinned_populations(run)
     require("pysplashsurf", "making surfaces")
     numbers = select_frames(frames, len(run))
     # splashsurf itself uses every core, so that more processes only pay on request.
-    task = partial(surface_frame, run.path, quality=quality, parts=parts, again=again)
+    task = partial(surface_frame, run, quality=quality, parts=parts, again=again)
     made = each_frame(task, numbers, "surface", processes or 1)
     open_meshes = 0
     say("frame  part  vertices  skin [m³]  points [m³]  difference")

@@ -1,6 +1,7 @@
 """Where material comes from: bodies that appear, copies released on a schedule, flows through an opening."""
 
 import math
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -115,8 +116,22 @@ class FlowSource:
 Source = BodySource | FlowSource
 
 
+_FILLED: dict[int, list[Source]] = {}
+"""The sources of the scenes in use, by the identity of the scene."""
+
+
+def sources_of(scene: Any) -> list[Source]:
+    """The sources of a scene, bodies first. A run asks twice, for its estimate and for its state; its shapes are filled
+    the first time only, and forgotten with the scene."""
+    key = id(scene)
+    if key not in _FILLED:
+        _FILLED[key] = build_sources(scene)
+        weakref.finalize(scene, _FILLED.pop, key)
+    return _FILLED[key]
+
+
 def build_sources(scene: Any) -> list[Source]:
-    """The sources of a scene, bodies first."""
+    """Fill the shapes of a scene, bodies first."""
     sources: list[Source] = [BodySource(body, scene, k) for k, body in enumerate(scene.body)]
     for emitter in scene.emitter:
         kind = BodySource if emitter.copies is not None else FlowSource

@@ -6,7 +6,7 @@ is completed from what the frames themselves say.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -14,10 +14,10 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
+from spume.methods import Method, method_class
 from spume.run.folder import RunFolder
-from spume.run.manifest import Manifest, field_entries
+from spume.run.manifest import Manifest, population_entries
 from spume.run.memory import refuse_without_memory
-from spume.run.method import Method, method_class
 from spume.run.progress import Display, Silent
 from spume.run.stopping import StopRequest, stop_on_signals
 from spume.run.storage import DiskFull, plain, read_checked, read_metadata, verify_arrays, write_arrays
@@ -67,7 +67,7 @@ def start_run(
                 method=scene.method,
                 scene=plain(scene.resolved()),
                 version=__version__,
-                fields=field_entries(method.declarations()),
+                populations=population_entries(method.declarations()),
             )
             return _start(method, scene, place, manifest, shown, stop)
         except CompilationStopped:
@@ -93,6 +93,8 @@ def resume_run(folder: str | Path, *, threads: int | None = None, display: Displ
             if checkpoint is None:
                 return _start(method, scene, place, manifest, shown, stop)
             method.restore(checkpoint.arrays, checkpoint.values)
+            # Frames from now on hold the populations of this version, whichever version began the run.
+            manifest = replace(manifest, populations=population_entries(method.declarations()))
             manifest = _catch_up(manifest, checkpoint.frame, scene, place, shown)
             return _advance(method, scene, place, manifest, shown, stop)
         except CompilationStopped:
@@ -188,11 +190,16 @@ def _save(method: Method, number: int, time: float, place: RunFolder, manifest: 
     diagnostics = plain(method.diagnostics())
     wall_times = {SECONDS: diagnostics.pop(SECONDS)} if SECONDS in diagnostics else {}
     about = {"frame": number, "time": time, "diagnostics": diagnostics}
-    write_arrays(place.frame(number), method.frame(), about)
+    write_arrays(place.frame(number), stored_arrays(method.frame()), about)
     _write_checkpoint(method, number, place, manifest)
     manifest = replace(manifest.with_frame(_entry(about) | wall_times), complete=complete)
     manifest.write(place.manifest)
     return manifest
+
+
+def stored_arrays(populations: Mapping[str, Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a frame under the names they have on disk, such as "points/x"."""
+    return {f"{name}/{field}": array for name, fields in populations.items() for field, array in fields.items()}
 
 
 def _entry(about: dict[str, Any]) -> dict[str, Any]:

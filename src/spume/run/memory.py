@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from spume.errors import SceneError
-from spume.run.method import Estimate
+from spume.methods import Estimate
 from spume.run.storage import readable_size
 
 MEMINFO = Path("/proc/meminfo")

@@ -4,8 +4,8 @@ import sys
 import time
 from typing import Protocol, TextIO
 
+from spume.methods import Progress
 from spume.numerics.clock import working_time
-from spume.run.method import Progress
 from spume.terminal import say, visible
 
 COMPILING = "compiling kernels (first run only)"

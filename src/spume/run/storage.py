@@ -170,6 +170,12 @@ def read_metadata(path: Path) -> dict[str, Any]:
         raise CacheError(f"'{path}' is damaged: its metadata cannot be read") from None
 
 
+def array_names(path: Path) -> frozenset[str]:
+    """The names of the arrays in the file."""
+    with open_arrays(path) as file:
+        return frozenset(file.keys())
+
+
 def read_arrays(path: Path, names: list[str] | None = None) -> dict[str, NDArray[Any]]:
     """The arrays of the file, or only those called `names`."""
     with open_arrays(path) as file:
