@@ -1,11 +1,12 @@
 """Constitutive laws, by name."""
 
+from spume.materials.drucker_prager import DRUCKER_PRAGER
 from spume.materials.hencky import HENCKY
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
 from spume.materials.law import Law, Parameters
 from spume.materials.neo_hookean import NEO_HOOKEAN
 from spume.materials.von_mises import VON_MISES
 
-LAWS: dict[str, Law] = {law.name: law for law in (NEO_HOOKEAN, HENCKY, HERSCHEL_BULKLEY, VON_MISES)}
+LAWS: dict[str, Law] = {law.name: law for law in (NEO_HOOKEAN, HENCKY, HERSCHEL_BULKLEY, VON_MISES, DRUCKER_PRAGER)}
 
 __all__ = ["LAWS", "Law", "Parameters"]
