@@ -127,7 +127,7 @@ def stiffness(law: Law, parameters: Parameters) -> float:
     return parameters.density * law.wave_speed(parameters) ** 2
 
 
-ELASTIC = {"yield_stress": 1e12, "cohesion": 1e12}
+ELASTIC = {"yield_stress": 1e12, "cohesion": 1e12, "deviatoric_viscosity": 1e30, "volumetric_viscosity": 1e30}
 """Values of parameters with which a law is elastic at every stress these tests reach."""
 
 

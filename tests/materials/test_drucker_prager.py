@@ -1,4 +1,4 @@
-"""Drucker-Prager plasticity against Mohr and Coulomb, and the volume correction. Numbers 20 and 21 of the validation."""
+"""Drucker-Prager plasticity against Mohr and Coulomb, and the volume correction: validation numbers 20 and 21."""
 
 import math
 from typing import Any

@@ -5,8 +5,11 @@ from spume.materials.hencky import HENCKY
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
 from spume.materials.law import Law, Parameters
 from spume.materials.neo_hookean import NEO_HOOKEAN
+from spume.materials.viscoelastic import VISCOELASTIC
 from spume.materials.von_mises import VON_MISES
 
-LAWS: dict[str, Law] = {law.name: law for law in (NEO_HOOKEAN, HENCKY, HERSCHEL_BULKLEY, VON_MISES, DRUCKER_PRAGER)}
+LAWS: dict[str, Law] = {
+    law.name: law for law in (NEO_HOOKEAN, HENCKY, HERSCHEL_BULKLEY, VON_MISES, VISCOELASTIC, DRUCKER_PRAGER)
+}
 
 __all__ = ["LAWS", "Law", "Parameters"]
