@@ -7,9 +7,10 @@ from spume.materials.law import Law, Parameters
 from spume.materials.neo_hookean import NEO_HOOKEAN
 from spume.materials.viscoelastic import VISCOELASTIC
 from spume.materials.von_mises import VON_MISES
+from spume.materials.water import WATER
 
 LAWS: dict[str, Law] = {
-    law.name: law for law in (NEO_HOOKEAN, HENCKY, HERSCHEL_BULKLEY, VON_MISES, VISCOELASTIC, DRUCKER_PRAGER)
+    law.name: law for law in (NEO_HOOKEAN, HENCKY, HERSCHEL_BULKLEY, VON_MISES, VISCOELASTIC, DRUCKER_PRAGER, WATER)
 }
 
 __all__ = ["LAWS", "Law", "Parameters"]
