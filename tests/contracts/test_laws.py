@@ -74,7 +74,7 @@ class Points:
     def step(self, increment: Array, dt: float = 1.0) -> Array:
         """Deform by f = increment, shape (n, 3, 3), in a time of dt; returns the stress, shape (n, 3, 3)."""
         stress = np.full((self.count, 6), np.nan)
-        deformation = np.ascontiguousarray(np.broadcast_to(increment, (self.count, 3, 3)))
+        deformation = np.array(np.broadcast_to(increment, (self.count, 3, 3)))  # writable: one kernel for all calls
         self.model.update(self.arrays, dt, deformation, stress)
         return full(stress)
 
@@ -133,6 +133,7 @@ ELASTIC: dict[str, dict[str, Any]] = {
     "von-mises": {"yield_stress": 1e12},
     "viscoelastic": {"yield_stress": 1e12, "deviatoric_viscosity": 1e30, "volumetric_viscosity": 1e30},
     "drucker-prager": {"cohesion": 1e12},
+    "corotated-plastic": {"flow_rate": 0.0},
     "water": {"viscosity": 0.0, "tension": "full", "exponent": 2.0},
 }
 """Values of parameters with which a law is elastic at every stress these tests reach, by the name of the law. Pressures

@@ -1,5 +1,6 @@
 """Constitutive laws, by name."""
 
+from spume.materials.corotated_plastic import COROTATED_PLASTIC
 from spume.materials.drucker_prager import DRUCKER_PRAGER
 from spume.materials.hencky import HENCKY
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
@@ -9,8 +10,16 @@ from spume.materials.viscoelastic import VISCOELASTIC
 from spume.materials.von_mises import VON_MISES
 from spume.materials.water import WATER
 
-LAWS: dict[str, Law] = {
-    law.name: law for law in (NEO_HOOKEAN, HENCKY, HERSCHEL_BULKLEY, VON_MISES, VISCOELASTIC, DRUCKER_PRAGER, WATER)
-}
+SUPPLIED = (
+    NEO_HOOKEAN,
+    HENCKY,
+    HERSCHEL_BULKLEY,
+    VON_MISES,
+    VISCOELASTIC,
+    DRUCKER_PRAGER,
+    WATER,
+    COROTATED_PLASTIC,
+)
+LAWS: dict[str, Law] = {law.name: law for law in SUPPLIED}
 
 __all__ = ["LAWS", "Law", "Parameters"]
