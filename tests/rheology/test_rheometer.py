@@ -15,7 +15,7 @@ from spume.rheology.choosing import choose_material
 from spume.rheology.rheometer import flow_curve, start_up, step_strain
 
 FLOWING = [name for name, entry in named_materials().items() if entry["law"] == "herschel-bulkley"]
-ELASTIC = [name for name, entry in named_materials().items() if entry["law"] != "herschel-bulkley"]
+ELASTIC = [name for name, entry in named_materials().items() if entry["law"] in ("neo-hookean", "hencky")]
 
 
 @pytest.mark.parametrize("name", FLOWING)
@@ -49,8 +49,8 @@ def test_elastic_materials_have_no_flow_curve(name: str):
     material = choose_material(name)
     with pytest.raises(SceneError, match="never flows"):
         flow_curve(material, np.array([1.0]))
-    relaxed = step_strain(material, 0.1)
-    assert np.ptp(relaxed.shear_stress) == 0.0
+    with pytest.raises(SceneError, match="does not relax"):
+        step_strain(material, 0.1)
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf")])
