@@ -107,7 +107,7 @@ def flow_curve(material: Material, rates: Array) -> Curve:
     expected = theory.flow_curve(material.parameters, rates) if theory.flow_curve else None
     notes: tuple[str, ...] = ()
     if modulus and expected is not None:
-        notes = _notes(max(stresses[:, 0].max(), expected.max()) / modulus)
+        notes = _notes(_elastic_strain(stresses[:, 0], expected, modulus))
     if len(rates) > 1 and np.ptp(stresses[:, 0]) <= 10 * STEADY * stresses[:, 0].max():
         notes += ("the stress does not depend on the rate",)
     return Curve("rate", np.asarray(rates, float), stresses[:, 0], stresses[:, 1], expected, notes)
@@ -131,7 +131,7 @@ def start_up(material: Material, rate: float) -> Curve:
         notes = (f"'{material.name}' is elastic (law {material.law.name}): it does not flow",)
     elif found.modulus and expected is not None:
         held = 0.0 if found.flows else rate * times[-1]
-        notes = _notes(max(held, stresses[:, 0].max() / found.modulus, expected.max() / found.modulus))
+        notes = _notes(max(held, _elastic_strain(stresses[:, 0], expected, found.modulus)))
     return Curve("time", times, stresses[:, 0], stresses[:, 1], expected, notes)
 
 
@@ -383,6 +383,12 @@ def _half_time(material: Material, strain: float) -> float | None:
 def _positive(value: float, what: str, unit: str) -> None:
     if not (value > 0.0 and math.isfinite(value)):
         raise SceneError(f"{what} is {value:g}{f' {unit}' if unit else ''}: it should be positive and finite")
+
+
+def _elastic_strain(stress: Array, theory: Array, modulus: float) -> float:
+    """Largest stress over modulus. Far beyond small strain the stress of a law may fall again: then by the theory."""
+    measured, expected = float(stress.max()) / modulus, float(theory.max()) / modulus
+    return max(measured, expected) if expected > LARGE_STRAIN else measured
 
 
 def _notes(elastic_strain: float) -> tuple[str, ...]:
