@@ -144,18 +144,27 @@ def scenes(*, as_json: Json = False) -> None:
 
 @app.command
 def materials(*, as_json: Json = False) -> None:
-    """List the named materials, with their laws, parameters and sources."""
-    from spume.materials.table import LOOK, REMARKS, named_materials
+    """List the named materials, with their laws, parameters, derived quantities and sources."""
+    from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials
 
     entries = [{"name": name, **entry} for name, entry in named_materials().items()]
     if as_json:
-        _print_json(entries)
+        _print_json([{**entry, "derived": derived_quantities(entry["name"])} for entry in entries])
         return
     for entry in entries:
-        numbers = {key: value for key, value in entry.items() if key not in ("name", "law", LOOK, *REMARKS)}
+        given = {key: value for key, value in entry.items() if key not in ("name", "law", LOOK, *REMARKS)}
+        derived = [
+            f"{key} {item['value']:.4g} {item['unit']}" for key, item in derived_quantities(entry["name"]).items()
+        ]
         say(f"{entry['name']}: {entry['description']}")
-        say(f"    {entry['law']}: {', '.join(f'{key} {value:g}' for key, value in numbers.items())}")
+        say(f"    {entry['law']}: {', '.join(f'{key} {_shown(value)}' for key, value in given.items())}")
+        say(f"    derived: {', '.join(derived)}")
         say(f"    {entry['source']}")
+
+
+def _shown(value: Any) -> str:
+    """A parameter as a scene would write it."""
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @app.command

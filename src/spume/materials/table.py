@@ -35,6 +35,17 @@ def named_materials() -> dict[str, dict[str, Any]]:
     return tomllib.loads(Path(__file__).with_name("table.toml").read_text(encoding="utf-8"))
 
 
+def derived_quantities(name: str) -> dict[str, dict[str, Any]]:
+    """Quantities that follow from the parameters of a named material: value and unit by name."""
+    from spume.materials import LAWS
+
+    entry = complete_entry(name, {})
+    law = LAWS[entry.pop("law")]
+    parameters = law.parameters.model_validate(entry)
+    found = {"wave speed": (law.wave_speed(parameters), "m/s")} | (law.derived(parameters) if law.derived else {})
+    return {key: {"value": value, "unit": unit} for key, (value, unit) in found.items()}
+
+
 def complete_entry(name: str, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """`law` and all parameters of the material called `name`, taken from `own` (a scene's materials) or from the table.
 

@@ -59,10 +59,13 @@ def _table_schema(properties: dict[str, Any], required: list[str]) -> dict[str, 
 
 
 def resolve_materials(
-    tables: Mapping[str, MaterialTable], used: Iterable[tuple[str, str]], law_files: Iterable[str] = ()
+    tables: Mapping[str, MaterialTable],
+    used: Iterable[tuple[str, str]],
+    dimension: int = 3,
+    law_files: Iterable[str] = (),
 ) -> tuple[dict[str, Material], list[Problem]]:
     """The materials by name, and what is wrong with them: those of `used`, pairs of key path and material name, come
-    first, then what else the scene defines.
+    first, then what else the scene defines. Choices that a law leaves to the dimension of the scene are made.
 
     While one of `law_files` has not been loaded, unknown laws are taken to be defined there: reading a run must not run
     the code of a file.
@@ -84,7 +87,7 @@ def resolve_materials(
             broken.add(_place(name))
             continue
         look, place = complete_look(name, own), _place(name) if name in own else path
-        found = _build(name, entry, look, place, laws_are_missing)
+        found = _build(name, entry, look, place, dimension, laws_are_missing)
         if isinstance(found, Material):
             materials[name] = found
         else:
@@ -105,7 +108,7 @@ def _choice_problems(name: str, entry: Mapping[str, Any]) -> list[Problem]:
 
 
 def _build(
-    name: str, entry: Mapping[str, Any], look: Look | None, path: str, laws_are_missing: bool
+    name: str, entry: Mapping[str, Any], look: Look | None, path: str, dimension: int, laws_are_missing: bool
 ) -> Material | list[Problem]:
     chosen = str(entry.get("law"))
     law = LAWS.get(chosen)
@@ -115,7 +118,10 @@ def _build(
         return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {did_you_mean(chosen, LAWS)}")]
     data = {key: value for key, value in entry.items() if key != "law"}
     try:
-        return Material(name, law, law.parameters.model_validate(data, strict=True), look)
+        parameters = law.parameters.model_validate(data, strict=True)
     except ValidationError as error:
         found = describe(error, law.parameters, data)
         return [Problem(f"{path}.{problem.path}" if problem.path else path, problem.sentence) for problem in found]
+    if law.in_dimension is not None:
+        parameters = law.in_dimension(parameters, dimension)
+    return Material(name, law, parameters, look)
