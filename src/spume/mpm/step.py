@@ -73,10 +73,10 @@ def update_material(state: State, dt: float) -> None:
 
 
 def collide_and_move(state: State, dt: float) -> None:
-    """Collide the velocities of points inside obstacles, then x ← x + Δt v."""
+    """Collide the velocities of points inside obstacles, then x ← x + Δt v; held points move with their obstacle."""
     with state.timed("move"):
         grid, p = state.grid, state.particles
-        obstacles = state.obstacles.at(state.time + dt)
+        obstacles = state.obstacles.during(state.time, state.time + dt)
         threads = numba.get_num_threads()
         tasks = len(p) * np.arange(threads + 1) // threads
         speed, culprit = np.zeros(threads), np.zeros(threads, np.int64)
