@@ -14,7 +14,7 @@ from typing import Any, Literal
 from spume.errors import CacheError, RunFailed, SceneError
 from spume.run.folder import RunFolder
 from spume.run.manifest import Manifest, field_entries
-from spume.run.memory import refuse_without_memory
+from spume.run.memory import refuse_without_disk, refuse_without_memory
 from spume.run.method import Method, method_class
 from spume.run.progress import Display, Silent
 from spume.run.stopping import StopRequest, stop_on_signals
@@ -52,7 +52,9 @@ def start_run(
     place, shown = RunFolder(folder), display or Silent()
     with _session(place, threads, shown) as stop:
         chosen = method_class(scene.method)
-        refuse_without_memory(chosen.estimate(scene))
+        estimate = chosen.estimate(scene)
+        refuse_without_memory(estimate)
+        refuse_without_disk(estimate, place.path)
         place.prepare(overwrite)
         method = chosen(scene)
         manifest = Manifest(

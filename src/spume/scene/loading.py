@@ -1,5 +1,6 @@
 """From a name or a file to a checked scene."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -40,5 +41,5 @@ def anchor_files(data: Any, folder: Path) -> Any:
     anchored = {key: anchor_files(value, folder) for key, value in data.items()}
     mesh = anchored.get("mesh")
     if isinstance(mesh, dict) and isinstance(mesh.get("file"), str):
-        anchored["mesh"] = mesh | {"file": str((folder / mesh["file"]).resolve())}
+        anchored["mesh"] = mesh | {"file": os.path.abspath(folder / mesh["file"])}
     return anchored
