@@ -87,9 +87,8 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
     from dataclasses import asdict
 
     from spume.methods import method_class
-    from spume.run.memory import available_memory
+    from spume.run.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.run.progress import readable_time
-    from spume.run.storage import readable_size
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
@@ -97,9 +96,12 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
     if as_json:
         _print_json(asdict(cost))
         return
+    refuse_without_memory(cost)
     available, _ = available_memory()
     say(f"points  {cost.points:,}")
-    say(f"memory  {readable_size(cost.memory)} at the peak; {readable_size(available)} is available")
+    say(f"memory  {amount(cost.memory)} at the peak; {amount(available)} is available")
+    if cost.frames:
+        say(f"disk    {amount(cost.disk)} in {cost.frames:,} frames; {amount(free_space(Path()))} is free here")
     say(f"steps   {cost.steps:,}")
     say(f"time    {readable_time(cost.seconds)}")
     for note in cost.notes:

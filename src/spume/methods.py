@@ -43,6 +43,10 @@ class Estimate:
     """Expected wall time on this machine [s]."""
     notes: tuple[str, ...] = field(default=())
     """For example each body's mass and how far its points miss the shape's volume."""
+    frames: int = 0
+    """Frames on disk, frame 0 included."""
+    disk: int = 0
+    """Expected size of all frames [bytes]."""
 
 
 class Method(Protocol):

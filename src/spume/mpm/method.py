@@ -14,10 +14,11 @@ from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.methods import Estimate, Progress
 from spume.mpm import health
+from spume.mpm.cost import estimate_cost
 from spume.mpm.diagnostics import diagnose
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
-from spume.mpm.sources import Source, releases, source_names, sources_of
+from spume.mpm.sources import Source, releases, sources_of
 from spume.mpm.species import Species, TransferScheme
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
@@ -200,25 +201,9 @@ class MaterialPointMethod:
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:
-        """Points, memory, steps and time of a scene."""
-        sources = sources_of(scene)
-        points = sum(source.count * len(source.times) for source in sources)
+        """Points, memory, steps, time and disk space of a scene."""
         materials = [(material.law, material.parameters) for material in scene.materials]
-        time_step = build_time_step(scene, materials)
-        dt = time_step.choose(0.0, 0.0)
-        steps = math.ceil(scene.duration / dt)
-        notes = tuple(source.note(name) for source, name in zip(sources, source_names(scene)))
-        seconds = steps * (points / PARTICLE_STEPS_PER_SECOND[scene.dimension] + FIXED_STEP)
-        return Estimate(points, BYTES_PER_POINT * points + BASE_MEMORY, steps, seconds, notes)
-
-
-PARTICLE_STEPS_PER_SECOND = {2: 6.0e6, 3: 3.0e6}
-"""What two cores of 2021 do; for estimates only."""
-FIXED_STEP = 4e-4
-"""Seconds a step takes however few points there are; for estimates only."""
-BYTES_PER_POINT = 700
-BASE_MEMORY = 300_000_000
-"""Python, NumPy and the compiled kernels."""
+        return estimate_cost(scene, build_time_step(scene, materials))
 
 
 def point_spacing(scene: Any) -> float:

@@ -85,9 +85,9 @@ def update_material(state: State, dt: float) -> None:
 
 
 def collide_and_move(state: State, dt: float) -> None:
-    """Collide the velocities of points inside obstacles, then x ← x + Δt v."""
+    """Collide the velocities of points inside obstacles, then x ← x + Δt v; held points move with their obstacle."""
     with state.timed("move"):
-        obstacles = state.obstacles.at(state.time + dt)
+        obstacles = state.obstacles.during(state.time, state.time + dt)
         threads = numba.get_num_threads()
         state.speed = 0.0
         for species in state.species:

@@ -17,7 +17,7 @@ from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.methods import Method, method_class
 from spume.run.folder import RunFolder
 from spume.run.manifest import Manifest, population_entries
-from spume.run.memory import refuse_without_memory
+from spume.run.memory import refuse_without_disk, refuse_without_memory
 from spume.run.progress import Display, Silent
 from spume.run.stopping import StopRequest, stop_on_signals
 from spume.run.storage import DiskFull, plain, read_checked, read_metadata, verify_arrays, write_arrays
@@ -58,7 +58,9 @@ def start_run(
     place, shown = RunFolder(folder), display or Silent()
     with _session(place, threads, shown) as stop:
         chosen = method_class(scene.method)
-        refuse_without_memory(chosen.estimate(scene))
+        estimate = chosen.estimate(scene)
+        refuse_without_memory(estimate)
+        refuse_without_disk(estimate, place.path)
         place.prepare(overwrite)
         try:
             method = chosen(scene)
