@@ -1,7 +1,6 @@
 """The dry foam as a method of the frame loop."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -144,9 +143,10 @@ class DryFoamMethod:
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The network and the counters."""
         foam = self.foam
+        happened = {**foam.happened.counts(), "duration": foam.happened.duration}
         values = {
             "time": self.time, "steps": self.steps, "last_step": self.last_step, "strain": self.strain,
-            "happened": asdict(foam.happened), "notices": list(foam.notices), "equilibrated": foam.equilibrated,
+            "happened": happened, "notices": list(foam.notices), "equilibrated": foam.equilibrated,
         }  # fmt: skip
         return {name: array.copy() for name, array in foam.network.arrays().items()}, values
 
@@ -156,6 +156,7 @@ class DryFoamMethod:
         foam.network = Network(**{name: np.array(array) for name, array in arrays.items()})
         self.time = foam.time = values["time"]
         self.steps, self.last_step, self.strain = values["steps"], values["last_step"], values["strain"]
+        foam.strain = self.strain
         foam.happened, foam.notices = Events(**values["happened"]), list(values["notices"])
         foam.equilibrated = values["equilibrated"]
 
