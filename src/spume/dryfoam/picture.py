@@ -144,8 +144,8 @@ def _plain_log_ticks(axes: Any) -> None:
 
 
 def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: str | Path) -> None:
-    """Writes one page: side distribution and Aboav-Weaire plot of `network`, of a free one without its edge; ⟨A⟩, energy
-    and μ2 in time from `records`, the diagnostics of a run's frames with their times."""
+    """Writes one page: side distribution and Aboav-Weaire plot of `network`, of a free one without its edge; ⟨A⟩,
+    energy and μ2 in time from `records`, the diagnostics of a run's frames with their times."""
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(2, 3, figsize=(12, 7))
     bulk = bulk_cells(network)
