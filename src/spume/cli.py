@@ -86,8 +86,8 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
     """Tell what a scene will cost, before anything is spent."""
     from dataclasses import asdict
 
+    from spume.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.methods import method_class
-    from spume.run.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.run.progress import readable_time
     from spume.scene.loading import load_scene
 

@@ -45,3 +45,12 @@ def _unwritable(stream: TextIO, error: OSError) -> SpumeError:
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
     return SpumeError(f"the output cannot be written: {error.strerror}")
+
+
+def readable_size(size: float) -> str:
+    """A number of bytes as a person reads it."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"

@@ -9,11 +9,13 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "spume"
 
 LEVELS = (
-    ("errors", "version"),
-    ("fields", "numerics"),
+    ("errors", "version", "suggestions"),
+    ("terminal",),
+    ("fields", "numerics", "tables"),
     ("methods", "materials", "geometry"),
+    ("memory",),
     ("scene",),
-    ("rheology", "mpm", "dryfoam"),
+    ("laws", "rheology", "mpm", "dryfoam"),
     ("foam",),
     ("run",),
     ("frames",),

@@ -48,6 +48,18 @@ def test_a_bubble_bursts_at_its_time():
     assert method.foam.cells == 39
 
 
+def test_a_cyclic_deformation_turns_back_at_its_amplitude():
+    """Strain 0.5 t up to 0.03, then down to -0.03 and up again: a triangular wave of the period 0.24 s."""
+    tables = {**TABLES, "coarsening": None, "collapse": [], "duration": 0.3, "frame_rate": 100}
+    method = DryFoamMethod(Scene(**{**tables, "deformation": {"rate": 0.5, "amplitude": 0.03}}))
+    strains = [0.0]
+    for frame in range(1, 31):
+        advance(method, frame / 100)
+        strains.append(method.diagnostics()["strain"])
+    wave = np.interp(np.arange(31) / 100, [0.0, 0.06, 0.18, 0.30], [0.0, 0.03, -0.03, 0.03])
+    assert strains == pytest.approx(wave, abs=1e-12)
+
+
 def test_an_interrupted_advance_says_so():
     method = DryFoamMethod(Scene(**TABLES))
     assert not method.advance(1.0, lambda: True, lambda progress: None)

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from spume import Scene, SceneError, Simulation
+from spume import Scene, SceneError, Simulation, memory
 from spume.mpm.method import MaterialPointMethod
-from spume.run import memory
 from spume.run.loop import start_run
 
 SPHERE = {"sphere": {"center": [0, 0.2, 0], "radius": 0.1}}
@@ -173,7 +172,7 @@ def test_the_estimate_of_disk_space_is_what_a_run_uses(tmp_path):
 
 
 def test_address_space_limits_count(tmp_path):
-    code = "from spume.run.memory import available_memory; print(*available_memory())"
+    code = "from spume.memory import available_memory; print(*available_memory())"
     limited = f"ulimit -v 3000000; exec {sys.executable} -c '{code}'"
     result = subprocess.run(["bash", "-c", limited], capture_output=True, text=True, check=True)
     available, total = map(int, result.stdout.split())

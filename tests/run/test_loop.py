@@ -12,10 +12,10 @@ from ballistic import Ballistic, frame_bytes, make_scene, without_wall_times
 
 import spume
 from spume.errors import CacheError, RunFailed, SceneError
+from spume.memory import available_memory
 from spume.methods import Progress
 from spume.run.folder import RunFolder
 from spume.run.loop import resume_run, start_run
-from spume.run.memory import available_memory
 from spume.run.progress import Silent
 
 

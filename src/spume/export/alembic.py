@@ -18,7 +18,7 @@ from spume.export.contents import Contents, Piece, identifier
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.work import each_frame
-from spume.run.storage import readable_size
+from spume.terminal import readable_size
 
 
 def write_alembic(contents: Contents, file: Path, again: bool = False) -> bool:

@@ -20,7 +20,7 @@ from spume.look.appearance import GROUND, Appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.work import cores, each_frame
-from spume.run.storage import readable_size
+from spume.terminal import readable_size
 
 Layout = Literal["auto", "single", "clips"]
 SINGLE_LIMIT = 20_000_000

@@ -158,7 +158,7 @@ def view(
     """Show runs in the browser: play, scrub, colour by a field; follows a run that is still going on."""
     if export is not None:
         from spume.look.viewer.page import write_page
-        from spume.run.storage import readable_size
+        from spume.terminal import readable_size
 
         size = write_page(folders, export, frames, ("points", "surface") if show == "both" else (show,))
         say(f"{export}, {readable_size(size)}")

@@ -16,8 +16,8 @@ from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes import TriangleMesh
 from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.volume import volume
+from spume.memory import refuse_memory
 from spume.mpm.placement import check_placement
-from spume.run.memory import refuse_memory
 
 BYTES_PER_POINT = 700
 BASE_MEMORY = 300_000_000

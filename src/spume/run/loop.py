@@ -14,10 +14,10 @@ from typing import Any, Literal
 from numpy.typing import NDArray
 
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
+from spume.memory import refuse_without_disk, refuse_without_memory
 from spume.methods import Method, method_class
 from spume.run.folder import RunFolder
 from spume.run.manifest import Manifest, population_entries
-from spume.run.memory import refuse_without_disk, refuse_without_memory
 from spume.run.progress import Display, Silent
 from spume.run.stopping import StopRequest, stop_on_signals
 from spume.run.storage import DiskFull, plain, read_checked, read_metadata, verify_arrays, write_arrays

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError
+from spume.terminal import readable_size
 
 PARTIAL = ".partial"
 """Suffix of a file that is still being written."""
@@ -256,12 +257,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
-
-
-def readable_size(size: float) -> str:
-    """A number of bytes as a person reads it."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"

@@ -53,6 +53,9 @@ class DeformationTable(Table):
 
     kind: Literal["shear", "extension"] = Field(default="shear", description="simple shear, or extension at equal area")
     rate: Number = Field(description="strain per time [1/s]")
+    amplitude: Positive | None = Field(
+        default=None, description="strain at which the deformation turns back, to and fro [1]; it goes on if absent"
+    )
     increment: Positive = Field(default=0.01, description="largest strain between two equilibria [1]")
 
 

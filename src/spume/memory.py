@@ -7,7 +7,7 @@ from pathlib import Path
 
 from spume.errors import SceneError
 from spume.methods import Estimate
-from spume.run.storage import readable_size
+from spume.terminal import readable_size
 
 MEMINFO = Path("/proc/meminfo")
 CGROUP = Path("/sys/fs/cgroup")
