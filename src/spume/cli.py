@@ -82,6 +82,7 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
     """Tell what a scene will cost, before anything is spent."""
     from dataclasses import asdict
 
+    from spume.run.calibration import calibrated
     from spume.run.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.run.method import method_class
     from spume.run.progress import readable_time
@@ -89,10 +90,11 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
 
     loaded = load_scene(scene, changes or (), preset)
     cost = method_class(loaded.method).estimate(loaded)
+    refuse_without_memory(cost)
+    cost = calibrated(loaded, cost)
     if as_json:
         _print_json(asdict(cost))
         return
-    refuse_without_memory(cost)
     available, _ = available_memory()
     print(f"points  {cost.points:,}")
     print(f"memory  {amount(cost.memory)} at the peak; {amount(available)} is available")
