@@ -11,10 +11,12 @@ from matplotlib.figure import Figure
 
 from spume.materials.drucker_prager import cone_coefficients
 from spume.materials.hencky import lame_parameters
-from spume.materials.unilateral import Unilateral, multiplier
+from spume.materials.unilateral import Unilateral, cone_opening, multiplier
 
-SHAPE = Unilateral(a=-0.5, b=0.0, c0=1.1, s_C=0.0, v0=1.0)
-ANGLE, POISSON = 35.0, 0.3
+ANGLE = 35.0
+MU, LAM = lame_parameters(1.0, 0.3)
+C_F, _ = cone_coefficients(ANGLE, 0.0, "compression")
+SHAPE = Unilateral(a=-0.5, b=0.0, c0=cone_opening(MU, LAM, C_F), s_C=0.0, v0=0.5)
 
 
 def draw(file: Path) -> None:
@@ -25,20 +27,17 @@ def draw(file: Path) -> None:
     strains = u[..., None] * hydrostatic + v[..., None] * deviator
     values = [multiplier(SHAPE.packed(), tuple(strain))[0] for strain in strains.reshape(-1, 3)]
     h = np.reshape(values, u.shape)
-    mu, lam = lame_parameters(1.0, POISSON)
-    c_F, _ = cone_coefficients(ANGLE, 0.0, "compression")
-    opening = c_F * (2 * mu + 3 * lam) * math.sqrt(3) / (2 * mu)  # ‖dev ε‖ = −opening u on the cone
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     axes = figure.add_subplot()
     filled = axes.contourf(u, v, h, levels=np.linspace(0, 1, 11), cmap="Blues")
     tip = np.array([-3.0, 0.0])
     for sign in (1, -1):
-        axes.plot(tip, -sign * opening * tip, "g-", label=f"Drucker-Prager cone, {ANGLE:g}°" if sign > 0 else None)
+        axes.plot(tip, -sign * tip / SHAPE.c0, "g-", label=f"Drucker-Prager cone, {ANGLE:g}°" if sign > 0 else None)
     axes.set(
         xlabel="u = tr ε/√3",
         ylabel="v = ‖dev ε‖",
         ylim=(-2.5, 2.5),
-        title=f"a = {SHAPE.a:g}, b = {SHAPE.b:g}, c₀ = {SHAPE.c0:g}, v₀ = {SHAPE.v0:g}",
+        title=f"a = {SHAPE.a:g}, b = {SHAPE.b:g}, c₀ = {SHAPE.c0:.3g}, v₀ = {SHAPE.v0:g}",
     )
     axes.legend(loc="upper right")
     figure.colorbar(filled, label="multiplier h")
