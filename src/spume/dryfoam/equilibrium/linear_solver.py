@@ -12,6 +12,7 @@ from spume.dryfoam.equilibrium.pattern import Pattern
 from spume.dryfoam.equilibrium.system import NewtonSystem
 from spume.dryfoam.network.half_edges import Floats
 from spume.dryfoam.network.numbering import unit_places
+from spume.errors import RunFailed
 
 SMALL = 150
 """Unknowns up to which a general pivoting solver is quickest."""
@@ -57,7 +58,10 @@ class Solver:
             solution = _refined(matrix, right, self.factor, 3, 1e-7)
             if solution is not None:  # else a pivot was too small for elimination without exchange
                 return solution
-        self.factor = splu(matrix.copy())  # splu sorts the columns in place, and the pattern is shared
+        try:
+            self.factor = splu(matrix.copy())  # splu sorts the columns in place, and the pattern is shared
+        except RuntimeError as error:
+            raise RunFailed("the equations of an equilibrium step are singular") from error
         return self.factor.solve(right)
 
     def negative(self) -> int:
