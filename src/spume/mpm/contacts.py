@@ -27,9 +27,9 @@ from spume.geometry.obstacles.collision import (
 )
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.mpm.blocks import BLOCK, NODES_PER_BLOCK
-from spume.mpm.cells import Cells
 from spume.mpm.gaps import measure_gaps
 from spume.mpm.nodes import DegreesOfFreedom, Nodes
+from spume.mpm.transfers import Transfers
 from spume.numerics.jit import compiled
 
 MARGIN = 1e-6
@@ -122,15 +122,16 @@ class Contacts:
         self._clear_until, self._keys, self._generation = clear, nodes.keys, nodes.generation
 
     def gaps(
-        self, nodes: Nodes, cells: Cells, x: NDArray[np.float64], volume: NDArray[np.float64]
+        self, nodes: Nodes, transfers: Transfers, x: NDArray[np.float64], volume: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The gap [m] between the obstacle of each contact and the points at `x` [m] with rest volumes `volume`, sorted
-        in `cells`; see `gaps.py`. For `apply`."""
+        """The gap [m] between the obstacle of each contact and the points at `x` [m] with rest volumes `volume`, whose
+        `transfers` are connected to `nodes`; see `gaps.py`. For `apply`."""
+        cells = transfers.cells
         gap = np.zeros(self._node.shape)
         if self._count.any():
             measure_gaps[nodes.dimension](
-                self._count, self._node, self._numbers, nodes.keys, nodes.blocks, nodes.cell, nodes.order,
-                cells.keys, cells.cell_start, cells.sorted_points, x, volume, gap,
+                self._count, self._node, self._numbers, nodes.blocks, nodes.cell, nodes.order,
+                transfers.cell_block_of_corner, cells.cell_start, cells.sorted_points, x, volume, gap,
             )  # fmt: skip
         return gap
 

@@ -60,7 +60,7 @@ def update_velocities_on_grid(state: State, dt: float) -> None:
             update_grid_velocities[state.dimension](species.fields.array, dt, gravity)
             species.fields.rename(momentum="velocity", force="change")
             p = species.particles
-            gap = state.contacts.gaps(state.nodes, species.transfers.cells, p.x, p.volume)
+            gap = state.contacts.gaps(state.nodes, species.transfers, p.x, p.volume)
             state.contacts.apply(species.fields["velocity"], species.fields["change"], gap, dt)
 
 
