@@ -3,10 +3,10 @@
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from spume.fields import Field
 from spume.foam.foam import WEAK, Foam
 from spume.foam.step import foam_step
-from spume.mpm.method import MaterialPointMethod
+from spume.mpm.method import MaterialPointMethod, one_species
+from spume.mpm.species import SpeciesPlan
 from spume.mpm.state import State
 from spume.run.method import Estimate
 
@@ -17,10 +17,12 @@ COST = 1.3
 class FoamStages:
     """The step of [Yue15] section 7 and what it keeps from step to step."""
 
-    fields: tuple[Field, ...] = (WEAK,)
-
     def __init__(self, foam: Foam) -> None:
         self.foam = foam
+
+    def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
+        """One; its points know whether they are torn."""
+        return one_species(scene, (WEAK,))
 
     def step(self, state: State, dt: float) -> None:
         """Advance `state` by dt [s]."""

@@ -51,15 +51,36 @@ def rasterize(state: State) -> None:
 def update_velocities_on_grid(state: State, dt: float) -> None:
     """v* = v + Δt f/m + Δt g, collided with the obstacles as they stand at the end of the step."""
     with state.timed("grid"):
-        mass = sum(species.sums["mass"] for species in state.species[1:]) + state.species[0].sums["mass"]
-        state.contacts.find(state.nodes, mass, state.obstacles, state.time + dt)
-        gravity = state.gravity(state.time)
+        accelerate(state, dt)
+        find_contacts(state, dt)
         for species in state.species:
-            update_grid_velocities[state.dimension](species.sums.array, dt, gravity, species.motion.array)
-            if species.scheme.velocity == "flip":
-                state.contacts.apply(species.motion["velocity"], species.motion["change"])
-            else:
-                state.contacts.apply(species.motion["velocity"])
+            collide_nodes(state, species)
+
+
+def accelerate(state: State, dt: float) -> None:
+    """v* = v + Δt f/m + Δt g."""
+    gravity = state.gravity(state.time)
+    for species in state.species:
+        update_grid_velocities[state.dimension](species.sums.array, dt, gravity, species.motion.array)
+
+
+def find_contacts(state: State, dt: float) -> None:
+    """Find the nodes inside obstacles, as these stand at the end of the step."""
+    shared = [species.sums["mass"] for species in state.species if species.own_contacts is None]
+    if shared:
+        state.contacts.find(state.nodes, sum(shared[1:], start=shared[0]), state.obstacles, state.time + dt)
+    for species in state.species:
+        if species.own_contacts is not None:
+            obstacles = state.obstacles_of(species)
+            species.own_contacts.find(state.nodes, species.sums["mass"], obstacles, state.time + dt)
+
+
+def collide_nodes(state: State, species: Species) -> None:
+    """Collide the velocities of a species on the nodes."""
+    if species.scheme.velocity == "flip":
+        state.contacts_of(species).apply(species.motion["velocity"], species.motion["change"])
+    else:
+        state.contacts_of(species).apply(species.motion["velocity"])
 
 
 def gather(state: State, dt: float) -> None:
@@ -84,15 +105,15 @@ def update_material(state: State, dt: float) -> None:
 def collide_and_move(state: State, dt: float) -> None:
     """Collide the velocities of points inside obstacles, then x ← x + Δt v."""
     with state.timed("move"):
-        obstacles = state.obstacles.at(state.time + dt)
         threads = numba.get_num_threads()
         state.speed = 0.0
         for species in state.species:
-            p = species.particles
+            p, held_by = species.particles, state.obstacles_of(species)
+            obstacles = held_by.at(state.time + dt)
             tasks = len(p) * np.arange(threads + 1) // threads
             speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
             move_points[state.dimension](
-                tasks, dt, obstacles, state.obstacles.travelled, MARGIN * state.cell, species.clear_until(),
+                tasks, dt, obstacles, held_by.travelled, MARGIN * state.cell, species.clear_until(),
                 p.x, p.v, speed, broken,
             )  # fmt: skip
             state.speed = max(state.speed, float(speed.max(initial=0.0)))

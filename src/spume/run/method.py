@@ -15,6 +15,7 @@ from spume.fields import Field
 METHODS = {
     "mpm": "spume.mpm.method:MaterialPointMethod",
     "continuum-foam": "spume.foam.method:ContinuumFoam",
+    "sand-water": "spume.mixture.method:SandWater",
     "dry-foam": "spume.dryfoam.method:DryFoamMethod",
 }
 """Where each method's class is."""

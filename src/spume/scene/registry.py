@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 SCENE_MODELS = {
     "mpm": "spume.scene.mpm:MpmScene",
     "continuum-foam": "spume.scene.continuum_foam:ContinuumFoamScene",
+    "sand-water": "spume.scene.sand_water:SandWaterScene",
     "dry-foam": "spume.scene.dry_foam:DryFoamScene",
 }
 """Where the scene model of each method is."""

@@ -1,0 +1,81 @@
+"""Scenes of porous sand and water: those of the material point method, and what [Tampubolon17] adds."""
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from spume.scene.common import NotNegative, Positive
+from spume.scene.mpm import Grid, MpmScene, ObstacleTable
+from spume.scene.problems import Problem
+from spume.tables import Table
+
+
+class QuadraticGrid(Grid):
+    """The background grid; it is sparse and has no bounds but the walls."""
+
+    spline: Literal["cubic", "quadratic"] = Field(default="quadratic", description="B-spline of the nodes")
+
+
+class SelectiveObstacle(ObstacleTable):
+    """A solid that material cannot enter, or a sieve; it is not moved by the material."""
+
+    holds: Literal["all", "sand", "water"] = Field(
+        default="all", description="what cannot pass: 'all', or one of 'sand' (a sieve) and 'water' (a membrane)"
+    )
+
+
+class MixtureTable(Table):
+    """What sand and water do to each other. Drag needs one of drag_coefficient and hydraulic_conductivity."""
+
+    drag_coefficient: NotNegative | None = Field(
+        default=None, description="c_E of [Tampubolon17] eqs. 20 and 21 [1/(kg s)]; it is tied to the size of the cells"
+    )
+    hydraulic_conductivity: Positive | None = Field(
+        default=None, description="k̂ of saturated sand [m/s], gravel 1e-2, sand 1e-3 to 1e-4; for any size of the cells"
+    )
+    porosity: Annotated[float, Field(strict=True, gt=0, lt=1)] = Field(
+        default=0.4, description="n, volume of the pores over bulk volume [1]"
+    )
+    water_density: Positive = Field(default=1000.0, description="density of the water in the pores itself [kg/m³]")
+    buoyancy: Literal["none", "archimedes", "paper"] = Field(
+        default="none",
+        description="part of the water's pressure force that acts on the sand: 'none', the part of the solids "
+        "('archimedes'), or the water's part of the mass, as printed in [Tampubolon17] section 5.3 ('paper')",
+    )
+    saturation: Literal["overlap", "degree"] = Field(
+        default="overlap",
+        description="saturation of a node: 1 where both species have mass ([Tampubolon17] eq. 24), or the degree of "
+        "saturation of the pores",
+    )
+    cohesion_curve: Literal["constant", "linear", "robert-soga"] = Field(
+        default="linear",
+        description="cohesion against saturation: 'constant', 'linear' to zero ([Tampubolon17] eq. 25), or "
+        "'robert-soga', which rises to all at 0.4 and then falls; this one needs saturation = 'degree'",
+    )
+
+
+class SandWaterScene(MpmScene):
+    """A scene of sand and water: bodies of the law 'water' are water, all others sand."""
+
+    # a literal type cannot be narrowed to another: this scene is an MpmScene in everything but its method
+    method: Literal["sand-water"] = Field(description="name of the simulation method")  # type: ignore[assignment]
+    grid: QuadraticGrid = Field(description="the background grid")
+    obstacle: tuple[SelectiveObstacle, ...] = Field(default=(), description="solids in the way")
+    mixture: MixtureTable = Field(description="what sand and water do to each other")
+
+    def problems(self) -> list[Problem]:
+        """What is wrong across the scene."""
+        return [*super().problems(), *self._mixture_problems()]
+
+    def _mixture_problems(self) -> Iterator[Problem]:
+        table = self.mixture
+        if (table.drag_coefficient is None) == (table.hydraulic_conductivity is None):
+            found = "neither {} nor {}" if table.drag_coefficient is None else "both {} and {}"
+            keys = found.format("drag_coefficient", "hydraulic_conductivity")
+            yield Problem("mixture", f"has {keys}: the drag needs one of them")
+        if table.cohesion_curve == "robert-soga" and table.saturation != "degree":
+            yield Problem(
+                "mixture.saturation",
+                f"is '{table.saturation}' with cohesion_curve 'robert-soga': that curve needs saturation = 'degree'",
+            )
