@@ -34,6 +34,16 @@ def body(material: str, lower, upper, **more: Any) -> dict[str, Any]:
     return {"material": material, "shape": rectangle(lower, upper), **more}
 
 
+def narrow(sim: Simulation, width: float, cell: float) -> None:
+    """Take the water of a column that fills the walls from x = 0 to `width` off the effective walls of quadratic
+    splines, which are h/8 before the nodes that are held."""
+    p = sim.method.species["water"]
+    scale = 1.0 - 0.25 * cell / width
+    p.x[:, 0] = cell / 8 + scale * p.x[:, 0]
+    p.volume[:] *= scale
+    p.mass[:] *= scale
+
+
 def settle(sim: Simulation, floor: float, height: float, gravity: float = 9.81) -> None:
     """Put the water of a column that was filled from 0 to `height` into hydrostatic equilibrium above `floor`.
 

@@ -11,7 +11,8 @@ CELL = 0.05
 def test_seepage_follows_darcy(conductivity):
     """Steady v = ρ̄w g/C; with pore water of the partial density n ρw the flux n v is the conductivity k̂.
 
-    The implicit drag has this very steady state at any step, though Δt C/ρ̄w is 0.8 and 79 here.
+    The implicit drag has this very steady state at any step, though Δt C/ρ̄w is 0.8 and 79 here. The water moves by up
+    to 2 % of a cell against the nodes, whose masses are then uneven by the square of that.
     """
     corners = ([0.0, 0.0], [12 * CELL, 12 * CELL])
     sieve = {"shape": rectangle([-1.0, -1.0], [2.0, 2.0]), "contact": "stick", "holds": "sand"}
@@ -24,7 +25,7 @@ def test_seepage_follows_darcy(conductivity):
     sand, water = sim.method.species["sand"], sim.method.species["water"]
     assert np.all(sand.v == 0.0)
     inner = np.all(np.abs(water.x - 6 * CELL) < 3 * CELL, axis=1)
-    np.testing.assert_allclose(-0.4 * water.v[inner, 1], conductivity, rtol=1e-6)
+    np.testing.assert_allclose(-0.4 * water.v[inner, 1], conductivity, rtol=1e-3)
 
 
 def test_a_membrane_holds_water_and_lets_sand_pass():

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from mixtures import WATER, body, settle, simulate
+from mixtures import WATER, body, narrow, settle, simulate
 
 CELL, HEIGHT, WIDTH = 0.05, 0.8, 0.2
 K, GAMMA, DENSITY, G = 1.0e5, 7.0, 1000.0, 9.81
@@ -10,11 +10,13 @@ K, GAMMA, DENSITY, G = 1.0e5, 7.0, 1000.0, 9.81
 
 def column(**tables):
     walls = {"lower": [0.0, 0.0], "upper": [WIDTH, 2.0], "contact": "slip"}
-    return simulate(
+    sim = simulate(
         grid={"cell": CELL, "walls": walls},
         body=[body("water", [0.0, 0.0], [WIDTH, HEIGHT])],
         **({"material": {"water": WATER}} | tables),
     )
+    narrow(sim, WIDTH, CELL)
+    return sim
 
 
 def pressure(J):
