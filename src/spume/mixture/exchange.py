@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spume.mixture.mixture import Mixture, MixtureFields, bulk_volume
 from spume.mpm.species import Species
 from spume.mpm.state import State
-from spume.mpm.step import collide_nodes
+from spume.mpm.step import collide_nodes, gaps_of
 from spume.numerics.jit import compiled
 
 
@@ -27,7 +27,7 @@ def find_drag(state: State, mixture: Mixture, fields: MixtureFields) -> None:
     S = m_w/(n ρw V), at most one; at nodes deep in saturated sand this is C h^d, whatever the cell.
     """
     sand, water = state.species
-    m_s, m_w = sand.sums["mass"], water.sums["mass"]
+    m_s, m_w = sand.fields["mass"], water.fields["mass"]
     if mixture.drag_coefficient is not None:
         np.multiply(mixture.drag_coefficient * m_s, m_w, out=fields.drag)
         return
@@ -36,8 +36,8 @@ def find_drag(state: State, mixture: Mixture, fields: MixtureFields) -> None:
     np.multiply(mixture.drag_per_volume, np.minimum(volume, full), out=fields.drag)
 
 
-def push(state: State, mixture: Mixture, fields: MixtureFields, dt: float) -> None:
-    """Buoyancy: part of the internal force of the water acts on the sand instead.
+def push(state: State, mixture: Mixture, fields: MixtureFields) -> None:
+    """Buoyancy: part of the internal force of the water acts on the sand instead. Before forces become velocities.
 
     "archimedes": the part of the solids, (1 − n) V/h^d, so that a submerged block loses (1 − n) ρw g per volume.
     "paper": the water's share m_w/(m_s + m_w) of the mass, as printed at the end of section 5.3, but with the volumes
@@ -46,14 +46,17 @@ def push(state: State, mixture: Mixture, fields: MixtureFields, dt: float) -> No
     if mixture.buoyancy == "none":
         return
     sand, water = state.species
-    m_s, m_w = sand.sums["mass"], water.sums["mass"]
+    m_s, m_w = sand.fields["mass"], water.fields["mass"]
     if mixture.buoyancy == "archimedes":
         volume = bulk_volume(state, sand, mixture.sand_densities, fields)
         share = (1.0 - mixture.porosity) * np.minimum(volume / state.cell**state.dimension, 1.0)
     else:
         both = m_s + m_w
         share = np.divide(m_w, both, out=np.zeros_like(both), where=both > 0.0)
-    _push(m_s, m_w, water.sums["force"], share, dt, sand.motion.array, water.motion.array)
+    share[(m_s <= 0.0) | (m_w <= 0.0)] = 0.0
+    taken = share[:, None, :] * water.fields["force"]
+    sand.fields["force"][:] += taken
+    water.fields["force"][:] -= taken
 
 
 def drag(state: State, fields: MixtureFields, dt: float) -> None:
@@ -61,19 +64,20 @@ def drag(state: State, fields: MixtureFields, dt: float) -> None:
     sand, water = state.species
     water_before = _velocity_at_contacts(state, water, sand)
     sand_before = _velocity_at_contacts(state, sand, water)
-    _drag(sand.sums["mass"], water.sums["mass"], fields.drag, dt, sand.motion.array, water.motion.array)
+    _drag(fields.drag, dt, sand.fields.array, water.fields.array)
+    sand_gaps, water_gaps = gaps_of(state, sand), gaps_of(state, water)
     # sand first: what holds it is what water then flows through
-    collide_nodes(state, sand)
+    collide_nodes(state, sand, sand_gaps, dt)
     _solve_row(state, water, sand, water_before, fields, dt)
-    collide_nodes(state, water)
+    collide_nodes(state, water, water_gaps, dt)
     _solve_row(state, sand, water, sand_before, fields, dt)
-    collide_nodes(state, sand)
+    collide_nodes(state, sand, sand_gaps, dt)
 
 
 def _velocity_at_contacts(state: State, species: Species, held: Species) -> NDArray[np.float64]:
     """Velocities of `species` at the nodes where `held` has contacts, shape (contacts, d)."""
     node = state.contacts_of(held).node
-    found: NDArray[np.float64] = species.motion["velocity"][node // 64, :, node % 64]
+    found: NDArray[np.float64] = species.fields["velocity"][node // 64, :, node % 64]
     return found
 
 
@@ -83,58 +87,41 @@ def _solve_row(
     """At the nodes where `held` has contacts, solve the velocity of `species` for the given one of `held`."""
     node = state.contacts_of(held).node
     if node.size:
-        _row(
-            node, species.sums["mass"], held.sums["mass"], fields.drag, dt, before, held.motion["velocity"],
-            species.motion.array,
-        )  # fmt: skip
+        _row(node, fields.drag, dt, before, held.fields.array, species.fields.array)
 
 
 @compiled(inline="always")
-def _add(motion, block, q, node, dimension, change):
-    """Add to a velocity, and to its change in the step where FLIP keeps one."""
-    motion[block, q, node] += change
-    if motion.shape[1] == 2 * dimension:
-        motion[block, dimension + q, node] += change
+def _add(fields, block, q, node, D, change):
+    """Add to a velocity and to its change in the step. The channels are mass, velocity and change."""
+    fields[block, 1 + q, node] += change
+    fields[block, 1 + D + q, node] += change
 
 
 @compiled(parallel=True)
-def _push(m_s, m_w, force, share, dt, sand, water):
-    D = force.shape[1]
-    for block in prange(m_s.shape[0]):
+def _drag(c, dt, sand, water):
+    D = sand.shape[1] // 2
+    for block in prange(c.shape[0]):
         for node in range(64):
-            if m_s[block, node] > 0.0 and m_w[block, node] > 0.0:
-                for q in range(D):
-                    impulse = dt * share[block, node] * force[block, q, node]
-                    _add(sand, block, q, node, D, impulse / m_s[block, node])
-                    _add(water, block, q, node, D, -impulse / m_w[block, node])
-
-
-@compiled(parallel=True)
-def _drag(m_s, m_w, c, dt, sand, water):
-    D = sand.shape[1] if sand.shape[1] <= 3 else sand.shape[1] // 2
-    for block in prange(m_s.shape[0]):
-        for node in range(64):
-            if m_s[block, node] > 0.0 and m_w[block, node] > 0.0:
+            m_s, m_w = sand[block, 0, node], water[block, 0, node]
+            if m_s > 0.0 and m_w > 0.0:
                 k = dt * c[block, node]
-                a, b = 1.0 / m_s[block, node], 1.0 / m_w[block, node]
+                k /= 1.0 + k * (1.0 / m_s + 1.0 / m_w)
                 for q in range(D):
-                    impulse = k / (1.0 + k * (a + b)) * (sand[block, q, node] - water[block, q, node])
-                    _add(sand, block, q, node, D, -impulse * a)
-                    _add(water, block, q, node, D, impulse * b)
+                    impulse = k * (sand[block, 1 + q, node] - water[block, 1 + q, node])
+                    _add(sand, block, q, node, D, -impulse / m_s)
+                    _add(water, block, q, node, D, impulse / m_w)
 
 
 @compiled(parallel=True)
-def _row(nodes, mass, held_mass, c, dt, before, held, motion):
-    D = held.shape[1]
+def _row(nodes, c, dt, before, held, fields):
+    D = held.shape[1] // 2
     for n in prange(nodes.size):
         block, node = nodes[n] // 64, nodes[n] % 64
         if n > 0 and nodes[n] == nodes[n - 1]:
             continue
-        m = mass[block, node]
-        if m > 0.0 and held_mass[block, node] > 0.0:
+        m = fields[block, 0, node]
+        if m > 0.0 and held[block, 0, node] > 0.0:
             k = dt * c[block, node]
             for q in range(D):
-                solved = (m * before[n, q] + k * held[block, q, node]) / (m + k)
-                _add(motion, block, q, node, D, solved - motion[block, q, node])
-
-
+                solved = (m * before[n, q] + k * held[block, 1 + q, node]) / (m + k)
+                _add(fields, block, q, node, D, solved - fields[block, 1 + q, node])

@@ -26,7 +26,7 @@ def limit_stretch(state: State, water: Species, near: NDArray[np.float64]) -> No
     p = water.particles
     if len(p) == 0:
         return
-    water.transfers.to_points(("scalar",), p.x, water.sums.array, scalar=near)  # Σ w m_i: mass is the first channel
+    water.transfers.to_points(("scalar",), p.x, water.fields.array, scalar=near)  # Σ w m_i: mass is the first channel
     free = np.array([getattr(parameters, "tension", "none") == "none" for _, parameters in water.model.materials])
     _limit(p.material, free, p.mass, p.volume, near, state.cell**state.dimension, p.J)
 

@@ -82,7 +82,7 @@ class MixtureFields:
 def bulk_volume(state: State, sand: Species, densities: Sequence[float], fields: MixtureFields) -> NDArray[np.float64]:
     """Rest volume of the sand at the nodes, Σ w V [m³], shape (blocks, 64)."""
     if len(set(densities)) == 1:
-        return sand.sums["mass"] / densities[0]
+        return sand.fields["mass"] / densities[0]
     p = sand.particles
     sand.transfers.to_grid(("scalar",), p.x, fields.volumes.array, scalar=p.volume)
     return fields.volumes["volume"]

@@ -39,7 +39,7 @@ def saturate(state: State, mixture: Mixture, fields: MixtureFields) -> None:
     p = sand.particles
     if len(p) == 0:
         return
-    m_s, m_w = sand.sums["mass"], water.sums["mass"]
+    m_s, m_w = sand.fields["mass"], water.fields["mass"]
     if mixture.saturation == "overlap":
         np.copyto(fields.saturation, (m_s > 0.0) & (m_w > 0.0))
     else:

@@ -22,8 +22,8 @@ def mixture_step(state: State, mixture: Mixture, fields: MixtureFields, dt: floa
     rasterize(state)  # 4.1 mass, momentum, eqs. (14) and (15); forces, eqs. (16) and (17)
     read_mixture(state, mixture, fields)  # 4.3.3 saturation and cohesion
     with state.timed("grid"):
+        push(state, mixture, fields)
         accelerate(state, dt)
-        push(state, mixture, fields, dt)
         find_contacts(state, dt)
         drag(state, fields, dt)  # eqs. (20) to (22)
     gather(state, dt)  # eqs. (28) and (29)

@@ -7,22 +7,23 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.fields import Field
+from spume.fields import VOLUME_RATIO, Field, Population
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes.primitives import HalfSpace
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
+from spume.methods import Estimate, Progress
 from spume.mpm import health
+from spume.mpm.cost import estimate_cost
 from spume.mpm.diagnostics import diagnose
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
-from spume.mpm.sources import Source, build_sources, releases, source_names
+from spume.mpm.sources import Source, releases, sources_of
 from spume.mpm.species import Species, SpeciesPlan, TransferScheme
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
 from spume.mpm.time_step import TimeStep
 from spume.mpm.transfers import Transfers
-from spume.run.method import Estimate, Progress
 
 ORDERS = {"quadratic": 2, "cubic": 3}
 REPORT_INTERVAL = 10
@@ -84,7 +85,7 @@ class MaterialPointMethod:
     def __init__(self, scene: Any, stages: Stages | None = None) -> None:
         self.scene = scene
         self.stages: Stages = ExplicitStages() if stages is None else stages
-        self.sources = build_sources(scene)
+        self.sources = sources_of(scene)
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
@@ -127,7 +128,7 @@ class MaterialPointMethod:
         return {species.name: species.particles for species in self.state.species}
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
-        """Advance to `until` [s]; see `run.method.Method`."""
+        """Advance to `until` [s]; see `spume.methods.Method`."""
         state = self.state
         state.forget_clearances()
         while state.time < until:
@@ -150,13 +151,19 @@ class MaterialPointMethod:
         report(Progress(state.time, state.count, state.steps, state.time_step.last))
         return True
 
-    def declarations(self) -> tuple[Field, ...]:
-        """The fields of a frame."""
-        return tuple(field for field in self.state.particles.fields if field.in_frames)
+    def declarations(self) -> tuple[Population, ...]:
+        """The points of each species, with their volume ratio."""
+        spacing = point_spacing(self.scene)
+        return tuple(Population(s.name, (*_in_frames(s), VOLUME_RATIO), "points", spacing) for s in self.state.species)
 
-    def frame(self) -> dict[str, NDArray[Any]]:
+    def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame."""
-        return {field.name: getattr(self.state.particles, field.name) for field in self.declarations()}
+        frame = {}
+        for species in self.state.species:
+            arrays = species.particles.arrays()
+            frame[species.name] = {field.name: arrays[field.name] for field in _in_frames(species)}
+            frame[species.name][VOLUME_RATIO.name] = species.model.volume_ratio(arrays)
+        return frame
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
@@ -218,25 +225,22 @@ class MaterialPointMethod:
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:
-        """Points, memory, steps and time of a scene."""
-        sources = build_sources(scene)
-        points = sum(source.count * len(source.times) for source in sources)
+        """Points, memory, steps, time and disk space of a scene."""
         materials = [(material.law, material.parameters) for material in scene.materials]
-        time_step = build_time_step(scene, materials)
-        dt = time_step.choose(0.0, 0.0)
-        steps = math.ceil(scene.duration / dt)
-        notes = tuple(source.note(name) for source, name in zip(sources, source_names(scene)))
-        seconds = steps * (points / PARTICLE_STEPS_PER_SECOND[scene.dimension] + FIXED_STEP)
-        return Estimate(points, BYTES_PER_POINT * points + BASE_MEMORY, steps, seconds, notes)
+        return estimate_cost(scene, build_time_step(scene, materials))
 
 
-PARTICLE_STEPS_PER_SECOND = {2: 6.0e6, 3: 3.0e6}
-"""What two cores of 2021 do; for estimates only."""
-FIXED_STEP = 4e-4
-"""Seconds a step takes however few points there are; for estimates only."""
-BYTES_PER_POINT = 700
-BASE_MEMORY = 300_000_000
-"""Python, NumPy and the compiled kernels."""
+def _in_frames(species: Species) -> tuple[Field, ...]:
+    """What the points of a species carry that frames hold, but for the volume ratio, which all frames hold."""
+    return tuple(field for field in species.particles.fields if field.in_frames and field.name != VOLUME_RATIO.name)
+
+
+def point_spacing(scene: Any) -> float:
+    """Distance [m] up to which neighbouring points hang together: half a cell, more where a body is filled sparsely.
+
+    Points nearer than half a cell resolve nothing that the grid does not, so denser filling leaves it as it is."""
+    per_axis = [table.fill.points_per_axis for table in (*scene.body, *scene.emitter)]
+    return float(scene.grid.cell / min([2, *per_axis]))
 
 
 def wall_corners(scene: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

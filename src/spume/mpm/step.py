@@ -6,6 +6,7 @@ species take part; they share the nodes and the contacts.
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from spume.errors import RunFailed
 from spume.mpm.contacts import MARGIN
@@ -42,8 +43,9 @@ def rasterize(state: State) -> None:
     with state.timed("particles to grid"):
         for species in state.species:
             p = species.particles
+            species.fields.rename(velocity="momentum", change="force")
             species.transfers.to_grid(
-                species.scheme.to_grid, p.x, species.sums.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
+                species.scheme.to_grid, p.x, species.fields.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
                 affine_velocity=species.affine_velocity,
             )  # fmt: skip
 
@@ -54,33 +56,38 @@ def update_velocities_on_grid(state: State, dt: float) -> None:
         accelerate(state, dt)
         find_contacts(state, dt)
         for species in state.species:
-            collide_nodes(state, species)
+            collide_nodes(state, species, gaps_of(state, species), dt)
 
 
 def accelerate(state: State, dt: float) -> None:
-    """v* = v + Δt f/m + Δt g."""
+    """v* = v + Δt f/m + Δt g; momenta become velocities, forces their changes."""
     gravity = state.gravity(state.time)
     for species in state.species:
-        update_grid_velocities[state.dimension](species.sums.array, dt, gravity, species.motion.array)
+        update_grid_velocities[state.dimension](species.fields.array, dt, gravity)
+        species.fields.rename(momentum="velocity", force="change")
 
 
 def find_contacts(state: State, dt: float) -> None:
     """Find the nodes inside obstacles, as these stand at the end of the step."""
-    shared = [species.sums["mass"] for species in state.species if species.own_contacts is None]
-    if shared:
-        state.contacts.find(state.nodes, sum(shared[1:], start=shared[0]), state.obstacles, state.time + dt)
+    masses = [species.fields["mass"] for species in state.species if species.own_contacts is None]
+    if masses:
+        mass = masses[0] if len(masses) == 1 else np.sum(masses, axis=0)
+        state.contacts.find(state.nodes, mass, state.obstacles, state.time + dt)
     for species in state.species:
         if species.own_contacts is not None:
             obstacles = state.obstacles_of(species)
-            species.own_contacts.find(state.nodes, species.sums["mass"], obstacles, state.time + dt)
+            species.own_contacts.find(state.nodes, species.fields["mass"], obstacles, state.time + dt)
 
 
-def collide_nodes(state: State, species: Species) -> None:
+def gaps_of(state: State, species: Species) -> NDArray[np.float64]:
+    """The gap between the obstacle of each contact and the points of a species [m], see `Contacts.gaps`."""
+    p = species.particles
+    return state.contacts_of(species).gaps(state.nodes, species.transfers.cells, p.x, p.volume)
+
+
+def collide_nodes(state: State, species: Species, gaps: NDArray[np.float64], dt: float) -> None:
     """Collide the velocities of a species on the nodes."""
-    if species.scheme.velocity == "flip":
-        state.contacts_of(species).apply(species.motion["velocity"], species.motion["change"])
-    else:
-        state.contacts_of(species).apply(species.motion["velocity"])
+    state.contacts_of(species).apply(species.fields["velocity"], species.fields["change"], gaps, dt)
 
 
 def gather(state: State, dt: float) -> None:
@@ -89,8 +96,9 @@ def gather(state: State, dt: float) -> None:
         for species in state.species:
             p = species.particles
             species.transfers.to_points(
-                species.scheme.to_points, p.x, species.motion.array, blend=species.scheme.blend, dt=dt, v=p.v,
-                tensor=species.deformation, affine_velocity=species.affine_velocity,
+                species.scheme.to_points, p.x, species.fields.array, first_channel=species.fields.first("velocity"),
+                blend=species.scheme.blend, dt=dt, v=p.v, tensor=species.deformation,
+                affine_velocity=species.affine_velocity,
             )  # fmt: skip
 
 
@@ -103,13 +111,13 @@ def update_material(state: State, dt: float) -> None:
 
 
 def collide_and_move(state: State, dt: float) -> None:
-    """Collide the velocities of points inside obstacles, then x ← x + Δt v."""
+    """Collide the velocities of points inside obstacles, then x ← x + Δt v; held points move with their obstacle."""
     with state.timed("move"):
         threads = numba.get_num_threads()
         state.speed = 0.0
         for species in state.species:
             p, held_by = species.particles, state.obstacles_of(species)
-            obstacles = held_by.at(state.time + dt)
+            obstacles = held_by.during(state.time, state.time + dt)
             tasks = len(p) * np.arange(threads + 1) // threads
             speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
             move_points[state.dimension](
