@@ -49,7 +49,8 @@ def test_degree_of_saturation_is_the_water_over_the_room_in_the_pores():
 def test_robert_and_soga_has_its_maximum_at_four_tenths():
     s = np.linspace(0.0, 1.0, 101)
     factor = cohesion_factor("robert-soga", s)
-    assert s[np.argmax(factor)] == pytest.approx(0.4) and factor.max() == pytest.approx(1.0)
+    assert s[np.argmax(factor)] == pytest.approx(0.4)
+    assert factor.max() == pytest.approx(1.0)
     assert factor[0] == factor[-1] == 0.0
 
 

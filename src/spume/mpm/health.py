@@ -42,8 +42,8 @@ def _check_species(
     if max(x.max(), -x.min()) > reach:
         far = int(np.argmax(np.abs(x).max(axis=1)))
         raise RunFailed(
-            f"{_point(state, species, far)} is at {_place(species, far)} at t = {state.time:.6g} s, further from the origin than the grid "
-            f"reaches ({reach:.3g} m): give the scene a ground or walls to keep it"
+            f"{_point(state, species, far)} is at {_place(species, far)} at t = {state.time:.6g} s, further from the "
+            f"origin than the grid reaches ({reach:.3g} m): give the scene a ground or walls to keep it"
         )
 
 
@@ -55,7 +55,8 @@ def _check_volume_ratio(state: State, species: Species) -> None:
             kind = "crushed" if J[worst] <= low else "blown up"
             raise RunFailed(
                 f"{_point(state, species, worst)} at {_place(species, worst)} was {kind} to {J[worst]:.3g} times its "
-                f"rest volume at t = {state.time:.6g} s: reduce [time] courant or dt, stiffen the material, or press it more slowly"
+                f"rest volume at t = {state.time:.6g} s: reduce [time] courant or dt, stiffen the material, or press "
+                "it more slowly"
             )
 
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from spume.materials.water import WATER
 from spume.scene.common import NotNegative, Positive
 from spume.scene.mpm import Grid, MpmScene, ObstacleTable
 from spume.scene.problems import Problem
@@ -63,6 +64,14 @@ class SandWaterScene(MpmScene):
     grid: QuadraticGrid = Field(description="the background grid")
     obstacle: tuple[SelectiveObstacle, ...] = Field(default=(), description="solids in the way")
     mixture: MixtureTable = Field(description="what sand and water do to each other")
+
+    def species_of(self, material: str) -> str:
+        """Bodies of the law "water" are "water", all others "sand"."""
+        return "water" if self._resolution[0][material].law is WATER else "sand"
+
+    def holds(self, obstacle: ObstacleTable, species: str) -> bool:
+        """Whether `obstacle` stops `species`."""
+        return not isinstance(obstacle, SelectiveObstacle) or obstacle.holds in ("all", species)
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
