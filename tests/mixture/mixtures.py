@@ -34,18 +34,8 @@ def body(material: str, lower, upper, **more: Any) -> dict[str, Any]:
     return {"material": material, "shape": rectangle(lower, upper), **more}
 
 
-def narrow(sim: Simulation, width: float, cell: float) -> None:
-    """Take the water of a column that fills the walls from x = 0 to `width` off the effective walls of quadratic
-    splines, which are h/8 before the nodes that are held."""
-    p = sim.method.species["water"]
-    scale = 1.0 - 0.25 * cell / width
-    p.x[:, 0] = cell / 8 + scale * p.x[:, 0]
-    p.volume[:] *= scale
-    p.mass[:] *= scale
-
-
-def settle(sim: Simulation, floor: float, height: float, gravity: float = 9.81) -> None:
-    """Put the water of a column that was filled from 0 to `height` into hydrostatic equilibrium above `floor`.
+def settle(sim: Simulation, height: float, gravity: float = 9.81) -> None:
+    """Put the water of a column that was filled from 0 to `height` into hydrostatic equilibrium.
 
     In the rest coordinate Y the pressure is k (J^−γ − 1) = ρ0 g (H − Y); a point is at y = ∫ J dY.
     """
@@ -59,5 +49,5 @@ def settle(sim: Simulation, floor: float, height: float, gravity: float = 9.81) 
     Y = np.linspace(0.0, height, 10001)
     y = np.concatenate([[0.0], np.cumsum(0.5 * (ratio(Y)[1:] + ratio(Y)[:-1]) * np.diff(Y))])
     p.J[:] = ratio(p.x[:, 1])
-    p.x[:, 1] = floor + np.interp(p.x[:, 1], Y, y)
+    p.x[:, 1] = np.interp(p.x[:, 1], Y, y)
     species.model.stress(p.arrays(), p.stress)

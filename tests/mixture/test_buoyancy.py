@@ -16,7 +16,7 @@ def submerged(buoyancy, **mixture):
         mixture={"drag_coefficient": 0.0, "buoyancy": buoyancy, "porosity": 0.4} | mixture,
         material={"sand": SAND, "water": WATER | {"bulk_modulus": 1e6}},
     )  # fmt: skip
-    settle(sim, CELL / 8, HEIGHT)
+    settle(sim, HEIGHT)
     sim.advance(DT)
     sand = sim.method.species["sand"]
     inner = np.all(np.abs(sand.x - [0.3, 0.35]) < 0.08, axis=1)

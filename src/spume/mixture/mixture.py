@@ -53,7 +53,7 @@ class MixtureFields:
     """What a step of a mixture knows on the nodes beside the sums and velocities of the species."""
 
     def __init__(self) -> None:
-        self.fields = NodeFields(drag=0, saturation=0)
+        self.fields = NodeFields(drag=0, saturation=0, density=0)
         self.volumes = NodeFields(volume=0)
         self._work = np.empty(0)
 
@@ -66,6 +66,11 @@ class MixtureFields:
     def saturation(self) -> NDArray[np.float64]:
         """Saturation [1], shape (blocks, 64)."""
         return self.fields["saturation"]
+
+    @property
+    def density(self) -> NDArray[np.float64]:
+        """Water at the nodes over the part of their splines outside the walls [kg], shape (blocks, 64)."""
+        return self.fields["density"]
 
     def fit(self, state: State) -> None:
         """Make room for the nodes of the state."""

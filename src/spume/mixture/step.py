@@ -1,7 +1,7 @@
 """One explicit step of sand and water: [Tampubolon17] section 4, with symplectic Euler and implicit drag."""
 
 from spume.mixture.exchange import drag, find_drag, push
-from spume.mixture.free_surface import limit_stretch
+from spume.mixture.free_surface import restore_volume
 from spume.mixture.mixture import Mixture, MixtureFields
 from spume.mixture.saturation import saturate
 from spume.mpm.state import State
@@ -26,6 +26,7 @@ def mixture_step(state: State, mixture: Mixture, fields: MixtureFields, dt: floa
         accelerate(state, dt)
         find_contacts(state, dt)
         drag(state, fields, dt)  # eqs. (20) to (22)
+        restore_volume(state, state.species[1], fields, dt)
     gather(state, dt)  # eqs. (28) and (29)
     update_material(state, dt)  # 4.3.1 to 4.3.4
     collide_and_move(state, dt)  # eq. (30)
@@ -34,10 +35,8 @@ def mixture_step(state: State, mixture: Mixture, fields: MixtureFields, dt: floa
 
 
 def read_mixture(state: State, mixture: Mixture, fields: MixtureFields) -> None:
-    """What the masses of the nodes say: drag, saturation and cohesion, stretched water that has come together."""
+    """What the masses of the nodes say: drag, saturation and cohesion."""
     with state.timed("mixture"):
         fields.fit(state)
         find_drag(state, mixture, fields)
         saturate(state, mixture, fields)
-        water = state.species[1]
-        limit_stretch(state, water, fields.work(len(water.particles)))
