@@ -12,10 +12,14 @@ their places. The two drift apart in splashes, in two ways.
 The density of the grid around a point, ρ = Σ_i w ρ_i with ρ_i = m_i/(h^d f_i), tells. f_i is the part of the node's
 spline outside the obstacles, so that walls do not look like free surfaces.
 
-    J ← min(J, max(1, ρ0/ρ))                       what has come together is whole again; the pressure stays zero
-    J ← J + (ρ0/ρ − J) Δt/τ   where ρ > ρ0/SPARSE   in the interior the drift decays, with τ = CROSSINGS h/c
+    J ← min(J, max(1, ρ0/ρ))     what has come together is whole again; the pressure stays zero
+    J ← J + (J' − J) Δt/τ        where J is off ρ0/ρ by more than BAND, towards the edge J' of the band
 
-At a free surface and in spray ρ is lower, and J is left to the motion. Water with tension = "full" is left as it is.
+with τ = CROSSINGS h/c.
+
+The band leaves water alone that is at rest: the density of the grid is known to a few per cent only, and one per cent
+of the bulk modulus is more than the weight of the water. At a free surface and in spray ρ is low, and a J below ρ0/ρ is
+left to the motion. Water with tension = "full" is left as it is.
 """
 
 import numpy as np
@@ -29,6 +33,8 @@ from spume.numerics.jit import compiled
 
 SPARSE = 1.1
 """Water this much thinner than at rest is at a free surface."""
+BAND = 0.05
+"""Part by which J may differ from the density of the grid."""
 CROSSINGS = 20.0
 """Time in which drift decays, in times that sound takes to cross a cell."""
 LEAST_PART = 1.0 / 48.0
@@ -79,5 +85,7 @@ def _restore(material, free, decay, mass, volume, near, cell_volume, J):
             now = mass[p] * cell_volume / (volume[p] * near[p])  # ρ0/ρ
             if J[p] > 1.0:
                 J[p] = min(J[p], max(1.0, now))
-            if now < SPARSE:
-                J[p] += decay[m] * (now - J[p])
+            if J[p] > (1.0 + BAND) * now:
+                J[p] += decay[m] * ((1.0 + BAND) * now - J[p])
+            elif J[p] < (1.0 - BAND) * now and now < SPARSE:
+                J[p] += decay[m] * ((1.0 - BAND) * now - J[p])

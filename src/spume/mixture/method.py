@@ -1,27 +1,38 @@
 """Sand and water as the frame loop sees them: the material point method with the stages of [Tampubolon17]."""
 
+import math
+from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
+
+from spume.materials.unilateral import Unilateral
 from spume.materials.water import WATER
 from spume.methods import Estimate
 from spume.mixture.mixture import Mixture, MixtureFields
 from spume.mixture.saturation import SATURATION
+from spume.mixture.semi_implicit import SemiImplicit
 from spume.mixture.step import mixture_step
 from spume.mpm.cost import estimate_cost
 from spume.mpm.method import MaterialPointMethod, build_time_step
 from spume.mpm.species import SpeciesPlan
 from spume.mpm.state import State
+from spume.mpm.time_step import TimeStep
 from spume.numerics.sums import dot, total
 
 COST = 1.3
 """Time of a step over that of plain MPM; for estimates only."""
+SOLVER_COST = 60.0
+"""The same of a semi-implicit step; for estimates only."""
 
 
 class MixtureStages:
     """The step of a mixture and what it keeps from step to step."""
 
-    def __init__(self, mixture: Mixture) -> None:
+    def __init__(self, mixture: Mixture, semi_implicit: SemiImplicit | None = None) -> None:
+        """Steps are semi-implicit if a solver for them is given."""
         self.mixture = mixture
+        self.semi_implicit = semi_implicit
         self.fields = MixtureFields()
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
@@ -36,11 +47,14 @@ class MixtureStages:
 
     def step(self, state: State, dt: float) -> None:
         """Advance `state` by dt [s]."""
-        mixture_step(state, self.mixture, self.fields, dt)
+        if self.semi_implicit is None:
+            mixture_step(state, self.mixture, self.fields, dt)
+        else:
+            self.semi_implicit.step(state, self.mixture, self.fields, dt)
 
     def diagnostics(self, state: State) -> dict[str, Any]:
-        """Mass and volume of each species."""
-        report: dict[str, Any] = {}
+        """Mass and volume of each species, and the work of the solver."""
+        report = self.checkpoint()
         for species in state.species:
             p = species.particles
             report[f"{species.name}_mass"] = total(p.mass)
@@ -48,11 +62,13 @@ class MixtureStages:
         return report
 
     def checkpoint(self) -> dict[str, Any]:
-        """Nothing beside those of MPM."""
-        return {}
+        """What the solver counts."""
+        return {} if self.semi_implicit is None else self.semi_implicit.counts()
 
     def restore(self, values: dict[str, Any]) -> None:
-        """Nothing to restore."""
+        """Restore what `checkpoint` returned."""
+        if self.semi_implicit is not None:
+            self.semi_implicit.restore(values)
 
 
 class SandWater(MaterialPointMethod):
@@ -61,13 +77,43 @@ class SandWater(MaterialPointMethod):
     name: ClassVar[str] = "sand-water"
 
     def __init__(self, scene: Any) -> None:
-        super().__init__(scene, MixtureStages(build_mixture(scene)))
+        super().__init__(scene, MixtureStages(build_mixture(scene), build_semi_implicit(scene)))
+        if scene.time.integrator == "semi-implicit":
+            self.state.time_step = long_steps(scene)
+            for species in self.state.species:  # the deformation that the solver has in its equations
+                species.scheme = replace(species.scheme, deformation="first-order")
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:
         """Points, memory, steps, time and disk space of a scene."""
+        if scene.time.integrator == "semi-implicit":
+            return estimate_cost(scene, long_steps(scene), (SATURATION,), SOLVER_COST)
         materials = [(material.law, material.parameters) for material in scene.materials]
         return estimate_cost(scene, build_time_step(scene, materials), (SATURATION,), COST)
+
+
+def build_semi_implicit(scene: Any) -> SemiImplicit | None:
+    """The solver of semi-implicit steps, if the scene asks for them."""
+    if scene.time.integrator != "semi-implicit":
+        return None
+    table = scene.semi_implicit
+    if table is None:
+        return SemiImplicit()
+    fading = table.unilateral
+    return SemiImplicit(
+        table.tolerance, table.accepted_residual, table.iterations, table.linear_iterations, table.linear_tolerance,
+        table.preconditioner,
+        None if fading is None else Unilateral(fading.a, fading.b, fading.c0, fading.s_C, fading.v0),
+    )  # fmt: skip
+
+
+def long_steps(scene: Any) -> TimeStep:
+    """Steps that follow the speed of the points, and at rest what gravity adds to it over a cell."""
+    pull = float(np.linalg.norm(scene.gravity_keyframes[1], axis=1).max())
+    fall = math.sqrt(max(pull * scene.grid.cell, 1e-300))
+    fixed = None if scene.time.dt == "auto" else scene.time.dt
+    largest = 1.0 / scene.frame_rate if scene.time.max_dt is None else scene.time.max_dt
+    return TimeStep(scene.grid.cell, fall, fixed, scene.time.courant, scene.time.growth, largest)
 
 
 def build_mixture(scene: Any) -> Mixture:

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from spume.materials.water import WATER
-from spume.scene.common import NotNegative, Positive
-from spume.scene.mpm import Grid, MpmScene, ObstacleTable
+from spume.scene.common import Count, NotNegative, Positive
+from spume.scene.mpm import Grid, MpmScene, ObstacleTable, Time
 from spume.scene.problems import Problem
-from spume.tables import Table
+from spume.tables import Number, Table
 
 
 class QuadraticGrid(Grid):
@@ -56,12 +56,55 @@ class MixtureTable(Table):
     )
 
 
+class MixtureTime(Time):
+    """Time stepping."""
+
+    integrator: Literal["explicit", "semi-implicit"] = Field(
+        default="explicit",
+        description="symplectic Euler with implicit drag, whose steps must not exceed the time of elastic waves "
+        "through a cell, or backward Euler with plasticity at its end ([Tampubolon17]), whose steps follow the speed "
+        "of the points; see [semi_implicit]",
+    )
+
+
+class UnilateralTable(Table):
+    """Energy of sand that fades to zero where the cone allows no stress; all values are strains but for c0."""
+
+    a: Number = Field(description="strain on the hydrostatic axis where the energy begins to fade [1]")
+    b: Number = Field(description="strain on the hydrostatic axis from which on it is zero [1]")
+    c0: NotNegative = Field(description="opening of the region: small values follow a wide cone [1]")
+    s_C: Number = Field(default=0.0, description="shift along the hydrostatic axis, for cohesion [1]")
+    v0: Positive = Field(description="strain scale of the bend at the tip [1]; the paper's is 1 at strains of order 1")
+
+
+class SemiImplicitTable(Table):
+    """How the equations of a semi-implicit step are solved."""
+
+    tolerance: Positive = Field(default=1e-3, description="residual at which Newton's method stops [1]")
+    accepted_residual: Positive = Field(
+        default=0.05, description="residual accepted when the iterations are used up; else the step is shortened [1]"
+    )
+    iterations: Count = Field(default=6, description="most iterations of Newton's method in a step")
+    linear_iterations: Count = Field(default=500, description="most iterations of MINRES in each of them")
+    linear_tolerance: Positive = Field(default=1e-2, description="relative residual at which MINRES stops [1]")
+    preconditioner: Literal["blocks", "mass"] = Field(
+        default="blocks", description="of MINRES: mass, drag and stiffness of each node, or its mass alone"
+    )
+    unilateral: UnilateralTable | None = Field(
+        default=None, description="the unilateral energy of [Tampubolon17] for sand; that of Hencky if absent"
+    )
+
+
 class SandWaterScene(MpmScene):
     """A scene of sand and water: bodies of the law 'water' are water, all others sand."""
 
     # a literal type cannot be narrowed to another: this scene is an MpmScene in everything but its method
     method: Literal["sand-water"] = Field(description="name of the simulation method")  # type: ignore[assignment]
     grid: QuadraticGrid = Field(description="the background grid")
+    time: MixtureTime = Field(default=MixtureTime(), description="time stepping")
+    semi_implicit: SemiImplicitTable | None = Field(
+        default=None, description="how semi-implicit steps are solved; only with integrator 'semi-implicit'"
+    )
     obstacle: tuple[SelectiveObstacle, ...] = Field(default=(), description="solids in the way")
     mixture: MixtureTable = Field(description="what sand and water do to each other")
 
@@ -83,6 +126,13 @@ class SandWaterScene(MpmScene):
             found = "neither {} nor {}" if table.drag_coefficient is None else "both {} and {}"
             keys = found.format("drag_coefficient", "hydraulic_conductivity")
             yield Problem("mixture", f"has {keys}: the drag needs one of them")
+        if self.semi_implicit is not None and self.time.integrator != "semi-implicit":
+            yield Problem(
+                "semi_implicit", f"is given with integrator '{self.time.integrator}': it belongs to 'semi-implicit'"
+            )
+        fading = None if self.semi_implicit is None else self.semi_implicit.unilateral
+        if fading is not None and not fading.a < fading.b:
+            yield Problem("semi_implicit.unilateral.a", f"is {fading.a:g}: it should be below b, {fading.b:g}")
         if table.cohesion_curve == "robert-soga" and table.saturation != "degree":
             yield Problem(
                 "mixture.saturation",
