@@ -108,17 +108,20 @@ class CoupledSystem:
         self._water = water.dofs.number[both].astype(np.int64) + sand.rows.stop
         self._drag = dt * fields.drag[both]
 
+    def _touching(self) -> list[Part]:
+        """The species that have contacts."""
+        return [part for part in self.parts if len(part.contacts) and len(part.dofs)]
+
     def close_contacts(self, v: Floats) -> None:
         """Apply the contacts to `v` in place, and hold what they engage."""
-        for part in self.parts:
-            if len(part.contacts):
-                part.dofs.put(v[part.rows], part.fields.array)
-                part.engaged |= part.contacts.apply(part.fields.array, gap=part.gaps, dt=self.dt)
-                v[part.rows] = part.dofs.take(part.fields.array)
+        for part in self._touching():
+            part.dofs.put(v[part.rows], part.fields.array)
+            part.engaged |= part.contacts.apply(part.fields.array, gap=part.gaps, dt=self.dt)
+            v[part.rows] = part.dofs.take(part.fields.array)
 
     def release_contacts(self, residual: Floats) -> None:
         """Let go of separating contacts that would have to pull. `residual` is r(v): what contacts give, at them."""
-        for part in self.parts:
+        for part in self._touching():
             rows, normal, _ = self._contact_rows(part)
             pull = np.einsum("nq,nq->n", residual[rows], normal) < 0.0
             filled = part.contacts.filled
@@ -126,7 +129,7 @@ class CoupledSystem:
 
     def rub(self, v: Floats, residual: Floats) -> None:
         """Coulomb friction of the engaged separating contacts on `v`, limited by what they push."""
-        for part in self.parts:
+        for part in self._touching():
             rows, normal, numbers = self._contact_rows(part)
             push = np.einsum("nq,nq->n", residual[rows], normal)
             rough = part.engaged[part.contacts.filled] & (part.contacts.kind == SEPARATE) & (numbers[:, 6] > 0.0)
@@ -227,8 +230,7 @@ class CoupledSystem:
 
     def project(self, x: Floats) -> None:
         """Remove what the engaged contacts forbid."""
-        for part in self.parts:
-            if len(part.contacts):
-                own = np.ascontiguousarray(x[part.rows])
-                part.contacts.project(own, part.dofs, part.engaged)
-                x[part.rows] = own
+        for part in self._touching():
+            own = np.ascontiguousarray(x[part.rows])
+            part.contacts.project(own, part.dofs, part.engaged)
+            x[part.rows] = own
