@@ -34,8 +34,6 @@ Floats = NDArray[np.float64]
 MAP = "viridis"
 BLUR = 0.84
 """Width of the blur, in distances between points: neighbours just melt together."""
-GRAIN_SIZE = 0.6
-"""Radius of a drawn grain, in distances between points: no gaps between neighbours."""
 POINT_SIZE = 0.44
 """Radius of a drawn point, in distances between points."""
 MARGIN = 0.08
@@ -122,15 +120,14 @@ class PlaneDrawer:
         looks = material_appearances(self.run.scene)
         for kind in np.unique(kinds):
             members, appearance = kinds == kind, looks[int(kind) % len(looks)]
-            if appearance.texture == "grains":
-                grains = colors[members] if values is not None else grains_of(points, members, appearance)
-                _draw_points(image, x[members], window, grains, GRAIN_SIZE * spacing)
-                continue
             own = None if values is None else values[members]
             covered, shown = _smeared(x[members], area[members], own, window, BLUR * spacing)
             color = colors[members][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
             opacity = appearance.opacity if values is None else 1.0
             image = _over(image, color, _smoothstep((covered - 0.5) / 0.12 + 0.5), opacity)
+            if appearance.texture == "grains":
+                grains = colors[members] if values is not None else grains_of(points, members, appearance)
+                _draw_points(image, x[members], window, grains, POINT_SIZE * spacing)
         return image
 
 
