@@ -50,7 +50,7 @@ def run(around: Surroundings) -> Outcome:
     outcome.checks.append(
         Check("largest speed of the front", f"{speed:.3g} m/s", f"{limit:.3g} m/s", "", "≤ 2 √(g H)", speed <= limit)
     )
-    figure, axes = panels()
+    figure, (axes,) = panels()
     axes.plot(np.array(times) - first + MEASURED[0][1], fronts, color=COLOURS[0], label="ours")
     axes.plot([t for _, t in MEASURED], [x for x, _ in MEASURED], "ko", label="Martin and Moyce 1952")
     axes.set(xlabel="t √(2 g/a)", ylabel="front x/a", xlim=(0, 3.2), ylim=(1, 4))
@@ -63,7 +63,7 @@ CASE = Case(
     "dam-break",
     "A dam breaks",
     "A column of water of width a and height 2 a collapses: the front against the measurements of Martin and Moyce "
-    "1952, aligned at x/a = 1.44 because gate and floor of the experiment delay its start. Ours: weakly compressible water, "
-    "explicit, 12 cells per width.",
+    "1952, aligned at x/a = 1.44 because gate and floor of the experiment delay its start. Ours: weakly compressible "
+    "water, explicit, 12 cells per width.",
     run,
 )

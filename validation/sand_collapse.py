@@ -93,7 +93,7 @@ def run(around: Surroundings) -> Outcome:
         outcome.checks.append(relative(f"run-out of a column, a = {ratio:g}", measured, 1.2 * ratio, 0.15))
     exponent = math.log(found[-1] / found[-2]) / math.log(TALL[1] / TALL[0])
     outcome.checks.append(_near("exponent of the run-out of tall columns", exponent, 2.0 / 3.0, 0.1))
-    figure, axes = panels()
+    figure, (axes,) = panels()
     ratios = np.array([*RATIOS, *TALL])
     axes.loglog(ratios, found, "o", color=COLOURS[0], label="ours")
     axes.loglog(ratios, np.where(ratios < 1.8, 1.2 * ratios, 1.9 * ratios ** (2 / 3)), "k--", label="Lube et al. 2005")
@@ -120,8 +120,8 @@ CASE = Case(
     "sand-collapse",
     "Columns of sand collapse, a hopper runs out",
     "Columns of dry sand in the plane run out by Δl = 1.2 a l0 for aspect ratios a = H/l0 up to 1.8, and as a^(2/3) "
-    "when they are tall (Lube et al. 2005; of tall columns only the exponent is compared, because frictional continua run "
-    "further). A hopper discharges at a rate that does not depend on its filling and grows as the width of its opening "
-    "to the power of 1.5. Ours: Drucker-Prager sand of 31° with the plane-strain cone, explicit steps.",
+    "when they are tall (Lube et al. 2005; of tall columns only the exponent is compared, because frictional continua "
+    "run further). A hopper discharges at a rate that does not depend on its filling and grows as the width of its "
+    "opening to the power of 1.5. Ours: Drucker-Prager sand of 31° with the plane-strain cone, explicit steps.",
     run,
 )
