@@ -48,6 +48,6 @@ def settle(sim: Simulation, height: float, gravity: float = 9.81) -> None:
 
     Y = np.linspace(0.0, height, 10001)
     y = np.concatenate([[0.0], np.cumsum(0.5 * (ratio(Y)[1:] + ratio(Y)[:-1]) * np.diff(Y))])
-    p.J[:] = ratio(p.x[:, 1])
+    p.Jw[:] = ratio(p.x[:, 1])
     p.x[:, 1] = np.interp(p.x[:, 1], Y, y)
     species.model.stress(p.arrays(), p.stress)

@@ -25,7 +25,7 @@ def overlapping(**tables):
     sand, water = sim.method.species["sand"], sim.method.species["water"]
     sand.b[:] += 0.02 * rng.normal(size=sand.b.shape)
     sand.gained_volume[:] = 0.02 * rng.random(len(sand))
-    water.J[:] *= 1.0 + 0.05 * rng.normal(size=len(water))
+    water.Jw[:] *= 1.0 + 0.05 * rng.normal(size=len(water))
     for p in (sand, water):
         p.v[:] = 0.2 * rng.normal(size=p.v.shape)
     return sim

@@ -36,7 +36,7 @@ def test_a_column_in_equilibrium_stays_at_rest():
         assert np.abs(water.v).max() < 0.05 * np.sqrt(G * HEIGHT)
         height = np.array([rest[k] for k in water.id])
         for row in sums:
-            sums[row] += pressure(water.J)[height == row].mean() / samples
+            sums[row] += pressure(water.Jw)[height == row].mean() / samples
     inner = [row for row in sums if 3 * CELL < row < HEIGHT - 3 * CELL]
     assert len(inner) == 20
     for row in inner:

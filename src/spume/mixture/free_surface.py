@@ -59,7 +59,7 @@ def restore_volume(state: State, water: Species, fields: MixtureFields, dt: floa
     free = np.array([getattr(parameters, "tension", "full") == "none" for _, parameters in materials])
     rates = np.array([law.wave_speed(parameters) for law, parameters in materials]) / (CROSSINGS * state.cell)
     decay = -np.expm1(-dt * rates)
-    _restore(p.material, free, decay, p.mass, p.volume, near, state.cell**state.dimension, p.J)
+    _restore(p.material, free, decay, p.mass, p.volume, near, state.cell**state.dimension, p.Jw)
 
 
 def outer_part(distance: NDArray[np.float64], order: int) -> NDArray[np.float64]:
