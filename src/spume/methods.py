@@ -109,6 +109,7 @@ METHODS = {
         MethodEntry(
             "continuum-foam", "spume.scene.continuum_foam:ContinuumFoamScene", "spume.foam.method:ContinuumFoam"
         ),
+        MethodEntry("sand-water", "spume.scene.sand_water:SandWaterScene", "spume.mixture.method:SandWater"),
         MethodEntry(
             "dry-foam",
             "spume.scene.dry_foam:DryFoamScene",

@@ -26,6 +26,15 @@ POINTS: dict[str, Any] = {"dimension": 2, "grid": {"cell": 0.01}, "obstacle": [F
 SCENES: dict[str, dict[str, Any]] = {
     "mpm": {**POINTS, "duration": 0.02, "body": [DISC]},
     "continuum-foam": {**POINTS, "duration": 0.004, "body": [{**DISC, "material": "shaving cream"}]},
+    "sand-water": {
+        **POINTS,
+        "duration": 0.02,
+        "body": [
+            {**DISC, "material": "wet sand"},
+            {"material": "water", "shape": {"rectangle": {"center": [0.01, 0.04], "size": [0.04, 0.03]}}},
+        ],
+        "mixture": {"hydraulic_conductivity": 1e-3},
+    },
     "dry-foam": {"duration": 0.02, "foam": {"cells": 16}, "coarsening": {"diffusion": 1.0}},
     "ballistic": {key: value for key, value in BALLISTIC.items() if key not in ("title", "method")},
 }

@@ -2,12 +2,12 @@
 
 from typing import Any, ClassVar
 
-from spume.fields import Field
 from spume.foam.foam import WEAK, Foam
 from spume.foam.step import foam_step
 from spume.methods import Estimate
 from spume.mpm.cost import estimate_cost
-from spume.mpm.method import MaterialPointMethod, build_time_step
+from spume.mpm.method import MaterialPointMethod, build_time_step, one_species
+from spume.mpm.species import SpeciesPlan
 from spume.mpm.state import State
 
 COST = 1.3
@@ -21,10 +21,12 @@ shaving cream has 1.24 after 0.5 s of 1.6 s, and one other draft 1.8 at its end.
 class FoamStages:
     """The step of [Yue15] section 7 and what it keeps from step to step."""
 
-    fields: tuple[Field, ...] = (WEAK,)
-
     def __init__(self, foam: Foam) -> None:
         self.foam = foam
+
+    def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
+        """One; its points know whether they are torn."""
+        return one_species(scene, (WEAK,))
 
     def step(self, state: State, dt: float) -> None:
         """Advance `state` by dt [s]."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.look.surroundings import materials
-from spume.materials.look import Look
+from spume.materials.look import Look, Texture
 
 Color = tuple[float, float, float]
 
@@ -20,6 +20,10 @@ class Appearance(NamedTuple):
     """how far light goes round edges: 0 for a hard solid, 0.5 for foam that light seeps through"""
     gloss: float
     """strength of highlights, 0 for a matt surface"""
+    opacity: float = 1.0
+    """1 for an opaque material"""
+    texture: Texture = "smooth"
+    """a closed surface, or every point a grain"""
 
 
 def srgb(red: int, green: int, blue: int) -> Color:
@@ -70,4 +74,6 @@ def _completed(look: Look | None, default: Appearance) -> Appearance:
         return default
     color = default.color if look.color is None else srgb(*bytes.fromhex(look.color[1:]))
     softness = default.softness if look.softness is None else look.softness
-    return Appearance(color, softness, default.gloss if look.gloss is None else look.gloss)
+    gloss = default.gloss if look.gloss is None else look.gloss
+    opacity = default.opacity if look.opacity is None else look.opacity
+    return Appearance(color, softness, gloss, opacity, look.texture or default.texture)

@@ -1,10 +1,11 @@
 """How a material or an obstacle looks in pictures and exports: data of its entry, not a guess from its name."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 Fraction = Annotated[float, Field(ge=0, le=1)]
+Texture = Literal["smooth", "grains"]
 
 
 class Look(BaseModel):
@@ -19,3 +20,7 @@ class Look(BaseModel):
         default=None, description="how far light goes round edges: 0 a hard solid, 0.5 foam that light seeps through"
     )
     gloss: Fraction | None = Field(default=None, description="strength of highlights: 0 a matt surface")
+    opacity: Fraction | None = Field(default=None, description="1 an opaque material, less one that is seen through")
+    texture: Texture | None = Field(
+        default=None, description="'smooth', a closed surface, or 'grains', every point a grain, darker where it is wet"
+    )

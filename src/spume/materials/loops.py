@@ -161,9 +161,11 @@ class ConstitutiveModel:
     the others, at their initial values.
     """
 
-    def __init__(self, materials: Sequence[tuple[Law, Parameters]]) -> None:
+    def __init__(self, materials: Sequence[tuple[Law, Parameters]], members: Sequence[int] | None = None) -> None:
+        """`materials` of the scene; `members` are those that points of this model may have, all if absent."""
         self.materials = tuple(materials)
-        laws = {law.name: law for law, _ in materials}
+        chosen = self.materials if members is None else [self.materials[k] for k in members]
+        laws = {law.name: law for law, _ in chosen}
         declared: dict[str, set[Field]] = {}
         for law in laws.values():
             for field in law.fields:

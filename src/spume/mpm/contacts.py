@@ -59,21 +59,22 @@ class Contacts:
     @property
     def node(self) -> NDArray[np.int64]:
         """Flat index (64 a block) of the node of each contact."""
-        return self._node[self._filled]
+        return self._node[self.filled]
 
     @property
     def kind(self) -> NDArray[np.int64]:
         """STICK, SLIP or SEPARATE of `geometry.obstacles.collision`, of each contact."""
-        return self._kind[self._filled]
+        return self._kind[self.filled]
 
     @property
     def numbers(self) -> NDArray[np.float64]:
         """Of each contact the normal (3), the velocity of the obstacle at the node (3) [m/s], friction [1], the
         distance of the node [m]."""
-        return self._numbers[self._filled]
+        return self._numbers[self.filled]
 
     @property
-    def _filled(self) -> NDArray[np.bool_]:
+    def filled(self) -> NDArray[np.bool_]:
+        """Which entries of what `apply` returns are contacts: in their order they are those of `node` and `kind`."""
         return np.asarray(np.arange(self._node.shape[1]) < self._count[:, None])
 
     def forget(self) -> None:

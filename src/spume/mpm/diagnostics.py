@@ -5,23 +5,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.mpm.species import Species
 from spume.mpm.state import State
 from spume.numerics.sums import dot, total, weighted_total
 
 
 def elastic_energy(state: State) -> float:
     """Energy stored by all laws [J]."""
-    p = state.particles
-    return dot(p.volume, state.model.energy(p.arrays()))
+    return sum(dot(s.particles.volume, s.model.energy(s.particles.arrays())) for s in state.species)
 
 
 def kinetic_energy(state: State) -> float:
     """½ Σ m v² [J], with the affine part of APIC: the energy of the velocity field each point carries. [Jiang15]"""
-    p = state.particles
-    squares = np.einsum("ij,ij->i", p.v, p.v)
-    if state.only.scheme.affine:
-        squares = squares + _second_moment(state) * np.einsum("pij,pij->p", p.C, p.C)
-    return 0.5 * dot(p.mass, squares)
+    energy = 0.0
+    for species in state.species:
+        p = species.particles
+        squares = np.einsum("ij,ij->i", p.v, p.v)
+        if species.scheme.affine:
+            squares = squares + _second_moment(state) * np.einsum("pij,pij->p", p.C, p.C)
+        energy += 0.5 * dot(p.mass, squares)
+    return energy
 
 
 def _second_moment(state: State) -> float:
@@ -31,10 +34,14 @@ def _second_moment(state: State) -> float:
 
 def angular_momentum(state: State) -> NDArray[np.float64]:
     """Σ m x × v about the origin [kg m²/s], with the affine part of APIC; in the plane only z differs from zero."""
-    p = state.particles
+    return sum((_angular_momentum(state, species) for species in state.species), start=np.zeros(3))
+
+
+def _angular_momentum(state: State, species: Species) -> NDArray[np.float64]:
+    p = species.particles
     x, v = _spatial(p.x), _spatial(p.v)
     momentum = weighted_total(p.mass, np.cross(x, v))
-    if state.only.scheme.affine:
+    if species.scheme.affine:
         C = np.zeros((len(p), 3, 3))
         d = state.dimension
         C[:, :d, :d] = p.C
@@ -46,27 +53,30 @@ def angular_momentum(state: State) -> NDArray[np.float64]:
 
 def diagnose(state: State) -> dict[str, Any]:
     """The diagnostics of a frame, SI units, JSON-serialisable."""
-    p = state.particles
-    J = state.model.volume_ratio(p.arrays())
+    points = [species.particles for species in state.species]
+    ratios = [species.model.volume_ratio(species.particles.arrays()) for species in state.species]
     gravity = state.gravity(state.time)[: state.dimension]
+    moment = sum((weighted_total(p.mass, p.x) for p in points), start=np.zeros(state.dimension))
+    momentum = sum((weighted_total(p.mass, p.v) for p in points), start=np.zeros(state.dimension))
+    squares = [float(np.einsum("ij,ij->i", p.v, p.v).max(initial=0.0)) for p in points]
     report: dict[str, Any] = {
-        "points": len(p),
-        "mass": total(p.mass),
-        "momentum": weighted_total(p.mass, p.v).tolist(),
+        "points": state.count,
+        "mass": sum(total(p.mass) for p in points),
+        "momentum": momentum.tolist(),
         "angular_momentum": angular_momentum(state).tolist(),
         "kinetic_energy": kinetic_energy(state),
         "elastic_energy": elastic_energy(state),
-        "gravitational_energy": -float(weighted_total(p.mass, p.x) @ gravity),
-        "volume": dot(p.volume, J),
-        "volume_ratio_min": float(J.min(initial=np.inf)) if len(p) else None,
-        "volume_ratio_max": float(J.max(initial=-np.inf)) if len(p) else None,
-        "speed_max": float(np.sqrt(np.einsum("ij,ij->i", p.v, p.v).max(initial=0.0))),
+        "gravitational_energy": -float(moment @ gravity),
+        "volume": sum(dot(p.volume, J) for p, J in zip(points, ratios)),
+        "volume_ratio_min": min(float(J.min(initial=np.inf)) for J in ratios) if state.count else None,
+        "volume_ratio_max": max(float(J.max(initial=-np.inf)) for J in ratios) if state.count else None,
+        "speed_max": float(np.sqrt(max(squares))),
         "dt": state.time_step.last,
         "steps": state.steps,
         "seconds": {stage: round(spent, 6) for stage, spent in state.seconds.items()},
     }
-    if "dissipation" in p:
-        report["dissipated_energy"] = dot(p.volume, p.dissipation)
+    if any("dissipation" in p for p in points):
+        report["dissipated_energy"] = sum(dot(p.volume, p.dissipation) for p in points if "dissipation" in p)
     return report
 
 

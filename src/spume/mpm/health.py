@@ -5,6 +5,7 @@ from numpy.typing import NDArray
 
 from spume.errors import RunFailed
 from spume.mpm.blocks import BLOCK, REACH_IN_BLOCKS
+from spume.mpm.species import Species
 from spume.mpm.state import State
 
 VOLUME_RATIO_RANGE = (0.02, 50.0)
@@ -16,10 +17,16 @@ INTERVAL = 32
 
 def check(state: State, walls: tuple[NDArray[np.float64], NDArray[np.float64]] | None) -> None:
     """Raise RunFailed if a point's J is out of range, or a point is outside the walls or the reach of the grid."""
-    if len(state.particles) == 0:
-        return
-    _check_volume_ratio(state)
-    x = state.particles.x
+    for species in state.species:
+        if len(species.particles):
+            _check_species(state, species, walls)
+
+
+def _check_species(
+    state: State, species: Species, walls: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+) -> None:
+    _check_volume_ratio(state, species)
+    x = species.particles.x
     if walls is not None:
         lower, upper = walls
         beyond = np.max(np.maximum(lower - x, x - upper), axis=1)
@@ -27,30 +34,36 @@ def check(state: State, walls: tuple[NDArray[np.float64], NDArray[np.float64]] |
         # Points may dip below a wall by what separating contact lets through: less than a cell.
         if beyond[worst] > state.cell:
             raise RunFailed(
-                f"point {worst} left the walls by {beyond[worst]:.3g} m at t = {state.time:.6g} s, "
-                f"at {_place(state, worst)}: it crossed the wall's contact zone in one step; reduce [time] courant, "
+                f"{_point(state, species, worst)} left the walls by {beyond[worst]:.3g} m at t = {state.time:.6g} s, "
+                f"at {_place(species, worst)}: it crossed the wall's contact zone in one step; reduce [time] courant, "
                 "or move the wall outwards"
             )
     reach = REACH_IN_BLOCKS * BLOCK[state.dimension][0] * state.cell
     if max(x.max(), -x.min()) > reach:
         far = int(np.argmax(np.abs(x).max(axis=1)))
         raise RunFailed(
-            f"point {far} is at {_place(state, far)} at t = {state.time:.6g} s, further from the origin than the grid "
-            f"reaches ({reach:.3g} m): give the scene a ground or walls to keep it"
+            f"{_point(state, species, far)} is at {_place(species, far)} at t = {state.time:.6g} s, further from the "
+            f"origin than the grid reaches ({reach:.3g} m): give the scene a ground or walls to keep it"
         )
 
 
-def _check_volume_ratio(state: State) -> None:
-    J = state.model.volume_ratio(state.particles.arrays())
+def _check_volume_ratio(state: State, species: Species) -> None:
+    J = species.model.volume_ratio(species.particles.arrays())
     low, high = VOLUME_RATIO_RANGE
     for worst in (int(np.argmin(J)), int(np.argmax(J))):
         if not low < J[worst] < high:
             kind = "crushed" if J[worst] <= low else "blown up"
             raise RunFailed(
-                f"point {worst} at {_place(state, worst)} was {kind} to {J[worst]:.3g} times its rest volume at "
-                f"t = {state.time:.6g} s: reduce [time] courant or dt, stiffen the material, or press it more slowly"
+                f"{_point(state, species, worst)} at {_place(species, worst)} was {kind} to {J[worst]:.3g} times its "
+                f"rest volume at t = {state.time:.6g} s: reduce [time] courant or dt, stiffen the material, or press "
+                "it more slowly"
             )
 
 
-def _place(state: State, point: int) -> str:
-    return "(" + ", ".join(f"{c:.4g}" for c in state.particles.x[point]) + ") m"
+def _point(state: State, species: Species, point: int) -> str:
+    """What to call a point in messages."""
+    return f"point {point}" if len(state.species) == 1 else f"point {point} of {species.name}"
+
+
+def _place(species: Species, point: int) -> str:
+    return "(" + ", ".join(f"{c:.4g}" for c in species.particles.x[point]) + ") m"

@@ -19,24 +19,22 @@ from spume.mpm.diagnostics import diagnose
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.sources import Source, releases, sources_of
-from spume.mpm.species import Species, TransferScheme
+from spume.mpm.species import Species, SpeciesPlan, TransferScheme
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
 from spume.mpm.time_step import TimeStep
 from spume.mpm.transfers import Transfers
 
-POINTS = "points"
-"""Name of the population of material points in frames."""
 ORDERS = {"quadratic": 2, "cubic": 3}
 REPORT_INTERVAL = 10
 """Steps between two reports of progress."""
 
 
 class Stages(Protocol):
-    """What a step consists of, and what its stages add to points, diagnostics and checkpoints."""
+    """How bodies are split into species, what a step consists of, and what it adds to diagnostics and checkpoints."""
 
-    fields: tuple[Field, ...]
-    """What points carry beside the fields of MPM and of their laws."""
+    def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
+        """The species of a scene. Every material belongs to one of them."""
 
     def step(self, state: State, dt: float) -> None:
         """Advance `state` by dt [s]."""
@@ -54,7 +52,9 @@ class Stages(Protocol):
 class ExplicitStages:
     """The plain explicit step."""
 
-    fields: tuple[Field, ...] = ()
+    def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
+        """One."""
+        return one_species(scene)
 
     def step(self, state: State, dt: float) -> None:
         """Advance `state` by dt [s]."""
@@ -72,6 +72,11 @@ class ExplicitStages:
         """Nothing to restore."""
 
 
+def one_species(scene: Any, fields: tuple[Field, ...] = ()) -> tuple[SpeciesPlan, ...]:
+    """All bodies of a scene as one species whose points carry `fields` beside those of their laws."""
+    return (SpeciesPlan("points", tuple(range(len(scene.materials))), fields),)
+
+
 class MaterialPointMethod:
     """Builds a state from a scene and advances it by the stages it is given."""
 
@@ -87,12 +92,13 @@ class MaterialPointMethod:
         self.walls = wall_corners(scene)
         materials = [(material.law, material.parameters) for material in scene.materials]
         scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation)
-        model = ConstitutiveModel(materials)
-        particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, self.stages.fields])
         nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
+        plans = self.stages.species(scene)
+        self.species_of_material = {material: k for k, plan in enumerate(plans) for material in plan.materials}
+        """Place of its species for each material."""
         self.state = State(
             nodes=nodes,
-            species=[Species(particles, model, scheme, nodes)],
+            species=[build_species(scene, plan, materials, scheme, nodes) for plan in plans],
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
@@ -110,8 +116,16 @@ class MaterialPointMethod:
 
     @property
     def particles(self) -> Particles:
-        """The points and their fields."""
+        """The points and their fields; `species` has those of a method with several."""
+        if len(self.state.species) > 1:
+            names = ", ".join(f"species['{name}']" for name in self.species)
+            raise AttributeError(f"the method '{self.name}' has several species: use {names} of it")
         return self.state.particles
+
+    @property
+    def species(self) -> dict[str, Particles]:
+        """The points of each species."""
+        return {species.name: species.particles for species in self.state.species}
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
         """Advance to `until` [s]; see `spume.methods.Method`."""
@@ -121,7 +135,7 @@ class MaterialPointMethod:
             if interrupted():
                 return False
             stop = min(until, self._next_release())
-            if len(state.particles) == 0:
+            if state.count == 0:
                 state.time = stop
             else:
                 remaining = stop - state.time
@@ -132,23 +146,24 @@ class MaterialPointMethod:
                 if state.steps % health.INTERVAL == 0 or state.time >= until:
                     health.check(state, self.walls)
                 if state.steps % REPORT_INTERVAL == 0:
-                    report(Progress(state.time, len(state.particles), state.steps, dt))
+                    report(Progress(state.time, state.count, state.steps, dt))
             self._release_due()
-        report(Progress(state.time, len(state.particles), state.steps, state.time_step.last))
+        report(Progress(state.time, state.count, state.steps, state.time_step.last))
         return True
 
     def declarations(self) -> tuple[Population, ...]:
-        """The points, with their volume ratio."""
-        return (Population(POINTS, (*self._stored_fields(), VOLUME_RATIO), "points", point_spacing(self.scene)),)
+        """The points of each species, with their volume ratio."""
+        spacing = point_spacing(self.scene)
+        return tuple(Population(s.name, (*_in_frames(s), VOLUME_RATIO), "points", spacing) for s in self.state.species)
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame."""
-        arrays = {field.name: getattr(self.particles, field.name) for field in self._stored_fields()}
-        return {POINTS: arrays | {VOLUME_RATIO.name: self.state.model.volume_ratio(self.particles.arrays())}}
-
-    def _stored_fields(self) -> tuple[Field, ...]:
-        """What points carry that frames hold."""
-        return tuple(field for field in self.particles.fields if field.in_frames)
+        frame = {}
+        for species in self.state.species:
+            arrays = species.particles.arrays()
+            frame[species.name] = {field.name: arrays[field.name] for field in _in_frames(species)}
+            frame[species.name][VOLUME_RATIO.name] = species.model.volume_ratio(arrays)
+        return frame
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
@@ -163,22 +178,30 @@ class MaterialPointMethod:
             "speed": state.speed,
             "last_dt": state.time_step.last,
             "released": self.released,
-            "next_id": state.particles.next_id,
+            "next_id": [species.particles.next_id for species in state.species],
             "seconds": state.seconds,
         }
         values |= self.stages.checkpoint()
-        return state.particles.arrays(), values
+        arrays = {
+            f"{species.name}/{name}": array
+            for species in state.species
+            for name, array in species.particles.arrays().items()
+        }
+        return arrays, values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
         state = self.state
-        state.particles.replace(arrays)
+        for species, next_id in zip(state.species, values["next_id"]):
+            prefix = f"{species.name}/"
+            own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+            species.particles.replace(own)
+            species.particles.next_id = next_id
         state.time = values["time"]
         state.steps = values["steps"]
         state.speed = values["speed"]
         state.time_step.last = values["last_dt"]
         state.seconds = dict(values["seconds"])
-        state.particles.next_id = values["next_id"]
         self.released = values["released"]
         self.stages.restore(values)
 
@@ -194,9 +217,10 @@ class MaterialPointMethod:
     def _add(self, source: Source, index: int) -> None:
         state = self.state
         points = source.points()
-        new = state.particles.add(source.count, **points, material=source.material, body=index)
+        species = state.species[self.species_of_material[source.material]]
+        new = species.particles.add(source.count, **points, material=source.material, body=index)
         if source.estimate_volume:
-            estimate_volumes(state, new)
+            estimate_volumes(state, species, new)
         state.speed = max(state.speed, float(np.linalg.norm(points["v"], axis=1).max()))
 
     @classmethod
@@ -204,6 +228,11 @@ class MaterialPointMethod:
         """Points, memory, steps, time and disk space of a scene."""
         materials = [(material.law, material.parameters) for material in scene.materials]
         return estimate_cost(scene, build_time_step(scene, materials))
+
+
+def _in_frames(species: Species) -> tuple[Field, ...]:
+    """What the points of a species carry that frames hold, but for the volume ratio, which all frames hold."""
+    return tuple(field for field in species.particles.fields if field.in_frames and field.name != VOLUME_RATIO.name)
 
 
 def point_spacing(scene: Any) -> float:
@@ -220,9 +249,20 @@ def wall_corners(scene: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]] 
     return None if walls is None else (np.array(walls.lower), np.array(walls.upper))
 
 
-def build_obstacles(scene: Any) -> ObstacleSet:
-    """The scene's obstacles and, as half spaces, its walls."""
-    listed = [(o.shape, o.contact, o.friction, o.motion, o.name) for o in scene.obstacle]
+def build_species(
+    scene: Any, plan: SpeciesPlan, materials: list[tuple[Law, Parameters]], scheme: TransferScheme, nodes: Nodes
+) -> Species:
+    """A species without points."""
+    model = ConstitutiveModel(materials, plan.materials)
+    particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, plan.fields])
+    obstacles = None if plan.obstacles is None else build_obstacles(scene, plan.obstacles)
+    return Species(particles, model, scheme, nodes, plan.name, obstacles)
+
+
+def build_obstacles(scene: Any, chosen: tuple[int, ...] | None = None) -> ObstacleSet:
+    """The scene's obstacles, all or the `chosen` ones, and, as half spaces, its walls."""
+    tables = scene.obstacle if chosen is None else [scene.obstacle[k] for k in chosen]
+    listed = [(o.shape, o.contact, o.friction, o.motion, o.name) for o in tables]
     walls = scene.grid.walls
     if walls is not None:
         for axis in range(scene.dimension):
@@ -251,12 +291,12 @@ def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> Time
     return TimeStep(scene.grid.cell, wave, fixed, scene.time.courant, scene.time.growth, largest)
 
 
-def estimate_volumes(state: State, new: slice) -> None:
+def estimate_volumes(state: State, species: Species, new: slice) -> None:
     """Rest volume of new points as [Yue15] algorithm 5 estimates it: V = m/ρ with ρ = Σ w m_i / h³.
 
     Too large at free surfaces, where the nodes see less mass; for points that come without a volume of their own.
     """
-    p, nodes = state.particles, Nodes(state.dimension, state.cell, state.nodes.order)
+    p, nodes = species.particles, Nodes(state.dimension, state.cell, state.nodes.order)
     x, mass = p.x[new], p.mass[new]
     transfers = Transfers(state.dimension, state.cell, state.nodes.order)
     transfers.cells.sort(x)

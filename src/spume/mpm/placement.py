@@ -16,7 +16,8 @@ SAMPLE = 2000
 
 
 def check_placement(scene: Any, points: list[NDArray[np.float64]], names: list[str]) -> None:
-    """Raise SceneError if material starts outside the walls or wholly inside an obstacle, or if bodies share a place.
+    """Raise SceneError if material starts outside the walls or wholly inside an obstacle, or if bodies of one species
+    share a place.
 
     points, names: initial positions [m] of each source, bodies first, and what to call it.
     """
@@ -25,7 +26,8 @@ def check_placement(scene: Any, points: list[NDArray[np.float64]], names: list[s
         _check_walls(scene, x, name)
         _check_obstacles(scene, table, x, name)
     for (j, first), (k, second) in itertools.combinations(enumerate(scene.body), 2):
-        if first.start == second.start:
+        same_species = scene.species_of(first.material) == scene.species_of(second.material)
+        if first.start == second.start and same_species:
             smaller, larger = (j, k) if len(points[j]) <= len(points[k]) else (k, j)
             _check_overlap(scene, scene.body[larger].shape, points[smaller], names[smaller], names[larger])
 
@@ -49,6 +51,8 @@ def _check_walls(scene: Any, x: NDArray[np.float64], name: str) -> None:
 
 def _check_obstacles(scene: Any, table: Any, x: NDArray[np.float64], name: str) -> None:
     for k, obstacle in enumerate(scene.obstacle):
+        if not scene.holds(obstacle, scene.species_of(table.material)):
+            continue
         program = compile_shape(obstacle.shape, scene.dimension, scene.folder)
         placed = pose(obstacle.motion, table.start, scene.dimension)
         d = scene.dimension

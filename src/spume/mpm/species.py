@@ -6,7 +6,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.fields import Field
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
+from spume.mpm.contacts import Contacts
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles
 from spume.mpm.transfers import Transfers
@@ -39,11 +42,36 @@ class TransferScheme:
         return (velocity, f"{self.deformation} deformation")
 
 
+@dataclass(frozen=True)
+class SpeciesPlan:
+    """Which bodies make a species, and what its points carry beside the fields of MPM and of their laws."""
+
+    name: str
+    """Name of the species, and of its population in frames."""
+    materials: tuple[int, ...]
+    """Places of its materials among those of the scene."""
+    fields: tuple[Field, ...] = ()
+    obstacles: tuple[int, ...] | None = None
+    """Places of the obstacles of the scene that hold it; None: all do. The walls hold every species."""
+
+
 class Species:
     """Points that move with one velocity field, and that field on the nodes shared with other species."""
 
-    def __init__(self, particles: Particles, model: ConstitutiveModel, scheme: TransferScheme, nodes: Nodes) -> None:
+    def __init__(
+        self,
+        particles: Particles,
+        model: ConstitutiveModel,
+        scheme: TransferScheme,
+        nodes: Nodes,
+        name: str = "points",
+        obstacles: ObstacleSet | None = None,
+    ) -> None:
+        """`obstacles` are those that hold this species, if it is not held by all of them."""
         d = nodes.dimension
+        self.name = name
+        self.own_obstacles = obstacles
+        self.own_contacts = None if obstacles is None else Contacts()
         self.particles = particles
         self.model = model
         """Laws and parameters of the materials."""
@@ -91,6 +119,8 @@ class Species:
     def forget_clearances(self) -> None:
         """To be called when the points may have been moved by others."""
         self._clear_generation = 0
+        if self.own_contacts is not None:
+            self.own_contacts.forget()
 
 
 _NO_AFFINE = np.zeros((0, 1, 1))

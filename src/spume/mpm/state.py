@@ -47,6 +47,19 @@ class State:
         return self.nodes.cell
 
     @property
+    def count(self) -> int:
+        """Points of all species."""
+        return sum(len(species.particles) for species in self.species)
+
+    def obstacles_of(self, species: Species) -> ObstacleSet:
+        """The obstacles that hold a species."""
+        return self.obstacles if species.own_obstacles is None else species.own_obstacles
+
+    def contacts_of(self, species: Species) -> Contacts:
+        """The contacts of the nodes with the obstacles that hold a species, in the step under way."""
+        return self.contacts if species.own_contacts is None else species.own_contacts
+
+    @property
     def only(self) -> Species:
         """The species of a state that has one. The properties below are its own, for code that is about one species."""
         (species,) = self.species

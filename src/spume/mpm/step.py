@@ -6,6 +6,7 @@ species take part; they share the nodes and the contacts.
 
 import numba
 import numpy as np
+from numpy.typing import NDArray
 
 from spume.errors import RunFailed
 from spume.mpm.contacts import MARGIN
@@ -52,16 +53,41 @@ def rasterize(state: State) -> None:
 def update_velocities_on_grid(state: State, dt: float) -> None:
     """v* = v + Δt f/m + Δt g, collided with the obstacles as they stand at the end of the step."""
     with state.timed("grid"):
-        masses = [species.fields["mass"] for species in state.species]
+        accelerate(state, dt)
+        find_contacts(state, dt)
+        for species in state.species:
+            collide_nodes(state, species, gaps_of(state, species), dt)
+
+
+def accelerate(state: State, dt: float) -> None:
+    """v* = v + Δt f/m + Δt g; momenta become velocities, forces their changes."""
+    gravity = state.gravity(state.time)
+    for species in state.species:
+        update_grid_velocities[state.dimension](species.fields.array, dt, gravity)
+        species.fields.rename(momentum="velocity", force="change")
+
+
+def find_contacts(state: State, dt: float) -> None:
+    """Find the nodes inside obstacles, as these stand at the end of the step."""
+    masses = [species.fields["mass"] for species in state.species if species.own_contacts is None]
+    if masses:
         mass = masses[0] if len(masses) == 1 else np.sum(masses, axis=0)
         state.contacts.find(state.nodes, mass, state.obstacles, state.time + dt)
-        gravity = state.gravity(state.time)
-        for species in state.species:
-            update_grid_velocities[state.dimension](species.fields.array, dt, gravity)
-            species.fields.rename(momentum="velocity", force="change")
-            p = species.particles
-            gap = state.contacts.gaps(state.nodes, species.transfers, p.x, p.volume)
-            state.contacts.apply(species.fields["velocity"], species.fields["change"], gap, dt)
+    for species in state.species:
+        if species.own_contacts is not None:
+            obstacles = state.obstacles_of(species)
+            species.own_contacts.find(state.nodes, species.fields["mass"], obstacles, state.time + dt)
+
+
+def gaps_of(state: State, species: Species) -> NDArray[np.float64]:
+    """The gap between the obstacle of each contact and the points of a species [m], see `Contacts.gaps`."""
+    p = species.particles
+    return state.contacts_of(species).gaps(state.nodes, species.transfers, p.x, p.volume)
+
+
+def collide_nodes(state: State, species: Species, gaps: NDArray[np.float64], dt: float) -> None:
+    """Collide the velocities of a species on the nodes."""
+    state.contacts_of(species).apply(species.fields["velocity"], species.fields["change"], gaps, dt)
 
 
 def gather(state: State, dt: float) -> None:
@@ -87,15 +113,15 @@ def update_material(state: State, dt: float) -> None:
 def collide_and_move(state: State, dt: float) -> None:
     """Collide the velocities of points inside obstacles, then x ← x + Δt v; held points move with their obstacle."""
     with state.timed("move"):
-        obstacles = state.obstacles.during(state.time, state.time + dt)
         threads = numba.get_num_threads()
         state.speed = 0.0
         for species in state.species:
-            p = species.particles
+            p, held_by = species.particles, state.obstacles_of(species)
+            obstacles = held_by.during(state.time, state.time + dt)
             tasks = len(p) * np.arange(threads + 1) // threads
             speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
             move_points[state.dimension](
-                tasks, dt, obstacles, state.obstacles.travelled, MARGIN * state.cell, species.clear_until(),
+                tasks, dt, obstacles, held_by.travelled, MARGIN * state.cell, species.clear_until(),
                 p.x, p.v, speed, broken,
             )  # fmt: skip
             state.speed = max(state.speed, float(speed.max(initial=0.0)))

@@ -228,6 +228,14 @@ class MpmScene(Scene):
         """Place in `materials` of the material called `name`."""
         return list(self._used_materials).index(name)
 
+    def species_of(self, material: str) -> str:
+        """The species that bodies of the material called `material` belong to; those of different ones may overlap."""
+        return "points"
+
+    def holds(self, obstacle: ObstacleTable, species: str) -> bool:
+        """Whether `obstacle` stops `species`."""
+        return True
+
     @property
     def gravity_keyframes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Times (k,) [s] and gravity at them (k, dimension) [m/s²]; constant gravity has one time."""

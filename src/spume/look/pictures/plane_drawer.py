@@ -18,7 +18,15 @@ from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes.extent import bounds
 from spume.look import surroundings
-from spume.look.appearance import BACKGROUND, OBSTACLE, Appearance, material_appearances, obstacle_appearance, to_srgb
+from spume.look.appearance import (
+    BACKGROUND,
+    OBSTACLE,
+    Appearance,
+    material_appearances,
+    obstacle_appearance,
+    to_srgb,
+)
+from spume.look.grains import grains_of, opaque_first
 from spume.look.pictures.drawing import Picture, PictureOptions
 from spume.look.pictures.lettering import Legend, map_colors
 
@@ -51,7 +59,7 @@ class PlaneDrawer:
         for mask, looks in self.solid_masks(window, frame.time):
             image = _over(image, np.array(looks.color), mask)
         values = {} if self.options.color is None else quantities(frame, self.options.color)
-        for population in frame.of_kind("points", "mesh"):
+        for population in opaque_first(frame.of_kind("points", "mesh"), material_appearances(self.run.scene)):
             own = values.get(population.declared.name)
             spacing = point_spacing(self.run, population.declared)
             if self.options.show == "points" or population.declared.kind == "mesh":
@@ -109,12 +117,17 @@ class PlaneDrawer:
         kinds = points["material"] if "material" in points else np.zeros(len(x), int)
         area = volumes(points, spacing)
         colors = self.colors(points, values)
+        looks = material_appearances(self.run.scene)
         for kind in np.unique(kinds):
-            members = kinds == kind
+            members, appearance = kinds == kind, looks[int(kind) % len(looks)]
             own = None if values is None else values[members]
             covered, shown = _smeared(x[members], area[members], own, window, BLUR * spacing)
             color = colors[members][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
-            image = _over(image, color, _smoothstep((covered - 0.5) / 0.12 + 0.5))
+            opacity = appearance.opacity if values is None else 1.0
+            image = _over(image, color, _smoothstep((covered - 0.5) / 0.12 + 0.5), opacity)
+            if appearance.texture == "grains":
+                grains = colors[members] if values is not None else grains_of(points, members, appearance)
+                _draw_points(image, x[members], window, grains, POINT_SIZE * spacing)
         return image
 
 
@@ -209,14 +222,15 @@ def _smoothstep(t: Floats) -> Floats:
     return np.asarray(t * t * (3 - 2 * t))
 
 
-def _over(image: Floats, color: Floats, mask: Floats) -> Floats:
+def _over(image: Floats, color: Floats, mask: Floats, opacity: float = 1.0) -> Floats:
     """`color` laid over the image where `mask` is 1, with a darker rim inside its outline."""
     from scipy.ndimage import gaussian_filter
 
     rim = max(1.5, image.shape[0] / 600)
     inside = np.clip(2 * gaussian_filter(mask, rim) - 1, 0, 1)
     shade = EDGE + (1 - EDGE) * np.clip(inside / 0.8, 0, 1)
-    return np.asarray(image * (1 - mask[..., None]) + mask[..., None] * shade[..., None] * color)
+    cover = opacity * mask[..., None]
+    return np.asarray(image * (1 - cover) + cover * shade[..., None] * color)
 
 
 def _draw_points(image: Floats, x: Floats, window: Window, colors: Floats, size: float) -> None:

@@ -26,6 +26,8 @@ class ShadedMesh(NamedTuple):
     """linear RGB of each vertex"""
     point_size: float = 0.0
     """diameter of points [m]"""
+    opacity: float = 1.0
+    """of a mesh; below 1 it is seen through"""
 
 
 @lru_cache(maxsize=1)
@@ -67,7 +69,7 @@ def _add(pyvista: Any, plotter: Any, part: ShadedMesh) -> None:
     if len(part.triangles):
         faces = np.column_stack([np.full(len(part.triangles), 3, np.int64), part.triangles])
         mesh = pyvista.PolyData(part.vertices, faces.ravel())
-        plotter.add_mesh(mesh, scalars=colors, rgb=True, lighting=False, copy_mesh=False)
+        plotter.add_mesh(mesh, scalars=colors, rgb=True, lighting=False, copy_mesh=False, opacity=part.opacity)
         return
     points = pyvista.PolyData(part.vertices)
     actor = plotter.add_mesh(

@@ -13,6 +13,7 @@ from spume.frames.populations import PopulationArrays
 from spume.frames.quantities import drawable, label, quantities, spatial, volumes
 from spume.frames.reader import Frame, Run
 from spume.look.appearance import BACKGROUND, GROUND, Appearance, material_appearances
+from spume.look.grains import grains_of, is_granular, opaque_first
 from spume.look.obstacles import Solid, TriangleMesh, ground_height, placed, solid_mesh, solids, vertex_normals
 from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
 from spume.look.pictures.drawing import Picture, PictureOptions
@@ -70,7 +71,8 @@ class SpaceDrawer:
         parts = []
         for part, looks in self.material_parts(frame):
             light = lit(part.vertices, part.normals, part.colors, looks, around, lamp)
-            parts.append(ShadedMesh(part.vertices, part.triangles, light, POINT_SIZE * part.spacing))
+            opacity = 1.0 if len(part.triangles) == 0 else looks.opacity
+            parts.append(ShadedMesh(part.vertices, part.triangles, light, POINT_SIZE * part.spacing, opacity))
         for mesh, looks in self.placed_obstacles(frame.time):
             colors = np.tile(looks.color, (len(mesh.vertices), 1))
             light = lit(mesh.vertices, mesh.normals, colors, looks, around, lamp)
@@ -102,17 +104,33 @@ class SpaceDrawer:
         color = self.options.color
         values = {} if color is None else quantities(frame, color)
         parts: list[tuple[ColoredMesh, Appearance]] = []
-        for population in frame.of_kind("points", "mesh"):
+        for population in opaque_first(frame.of_kind("points", "mesh"), self.looks):
             colored = population.declared.name in values
             mesh, kinds = self._seen(frame, population, values.get(population.declared.name))
-            parts += [(mesh, PLAIN)] if colored else _by_material(mesh, kinds, self.looks)
+            if not colored and is_granular(population, self.looks):
+                parts += self._grains(population, mesh, kinds)
+            else:
+                parts += [(mesh, PLAIN)] if colored else _by_material(mesh, kinds, self.looks)
         return parts
+
+    def _grains(
+        self, population: PopulationArrays, mesh: "ColoredMesh", kinds: NDArray[Any]
+    ) -> Iterator[tuple["ColoredMesh", Appearance]]:
+        """The points of each material as grains."""
+        for index in np.unique(kinds):
+            members, looks = kinds == index, self.looks[int(index) % len(self.looks)]
+            colors = grains_of(population, members, looks)
+            yield (
+                ColoredMesh(mesh.vertices[members], mesh.triangles, mesh.normals[members], colors, mesh.spacing),
+                looks,
+            )
 
     def _seen(
         self, frame: Frame, population: PopulationArrays, values: Floats | None
     ) -> tuple["ColoredMesh", NDArray[Any]]:
         """A population as a mesh or as points, coloured by `values` if given, and the material of each vertex."""
-        if population.declared.kind == "points" and self.options.show == "surface":
+        smooth = self.options.show == "surface" and not is_granular(population, self.looks)
+        if population.declared.kind == "points" and smooth:
             return self._skin(frame, population.declared, values is not None)
         x = spatial(population["x"])
         kinds = population["material"] if "material" in population else np.zeros(len(x), int)

@@ -1,0 +1,127 @@
+"""Momentum exchange between sand and water at the nodes: [Tampubolon17] sections 3.3 and 4.2.
+
+Drag is implicit and solved node by node, two by two:
+
+    m_s (v_s − v_s*) = −Δt c (v_s − v_w),   m_w (v_w − v_w*) = Δt c (v_s − v_w)
+
+so the relative velocity shrinks by 1/(1 + Δt c (1/m_s + 1/m_w)), the momentum of both together stays, and drag never
+limits the step. Where obstacles hold one species or both, its velocity is given and the other one solves its own row.
+"""
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.mixture.mixture import Mixture, MixtureFields, bulk_volume
+from spume.mpm.species import Species
+from spume.mpm.state import State
+from spume.mpm.step import collide_nodes, gaps_of
+from spume.numerics.jit import compiled
+
+
+def find_drag(state: State, mixture: Mixture, fields: MixtureFields) -> None:
+    """Drag coefficients of the nodes.
+
+    With `drag_coefficient`: c_E m_s m_w, eqs. (20) and (21); c_E is tied to the size of the cells.
+    With `hydraulic_conductivity`: C V S with the bulk volume V of the sand at the node and the degree of saturation
+    S = m_w/(n ρw V), at most one; at nodes deep in saturated sand this is C h^d, whatever the cell.
+    """
+    sand, water = state.species
+    m_s, m_w = sand.fields["mass"], water.fields["mass"]
+    if mixture.drag_coefficient is not None:
+        np.multiply(mixture.drag_coefficient * m_s, m_w, out=fields.drag)
+        return
+    volume = bulk_volume(state, sand, mixture.sand_densities, fields)
+    full = m_w / (mixture.porosity * mixture.water_density)  # bulk volume that the water would saturate
+    np.multiply(mixture.drag_per_volume, np.minimum(volume, full), out=fields.drag)
+
+
+def push(state: State, mixture: Mixture, fields: MixtureFields) -> None:
+    """Buoyancy: part of the internal force of the water acts on the sand instead. Before forces become velocities.
+
+    "archimedes": the part of the solids, (1 − n) V/h^d, so that a submerged block loses (1 − n) ρw g per volume.
+    "paper": the water's share m_w/(m_s + m_w) of the mass, as printed at the end of section 5.3, but with the volumes
+    of the points that are missing there.
+    """
+    if mixture.buoyancy == "none":
+        return
+    sand, water = state.species
+    m_s, m_w = sand.fields["mass"], water.fields["mass"]
+    if mixture.buoyancy == "archimedes":
+        volume = bulk_volume(state, sand, mixture.sand_densities, fields)
+        share = (1.0 - mixture.porosity) * np.minimum(volume / state.cell**state.dimension, 1.0)
+    else:
+        both = m_s + m_w
+        share = np.divide(m_w, both, out=np.zeros_like(both), where=both > 0.0)
+    share[(m_s <= 0.0) | (m_w <= 0.0)] = 0.0
+    taken = share[:, None, :] * water.fields["force"]
+    sand.fields["force"][:] += taken
+    water.fields["force"][:] -= taken
+
+
+def drag(state: State, fields: MixtureFields, dt: float) -> None:
+    """Implicit drag with the contacts of both species; the contacts must have been found."""
+    sand, water = state.species
+    water_before = _velocity_at_contacts(state, water, sand)
+    sand_before = _velocity_at_contacts(state, sand, water)
+    _drag(fields.drag, dt, sand.fields.array, water.fields.array)
+    sand_gaps, water_gaps = gaps_of(state, sand), gaps_of(state, water)
+    # sand first: what holds it is what water then flows through
+    collide_nodes(state, sand, sand_gaps, dt)
+    _solve_row(state, water, sand, water_before, fields, dt)
+    collide_nodes(state, water, water_gaps, dt)
+    _solve_row(state, sand, water, sand_before, fields, dt)
+    collide_nodes(state, sand, sand_gaps, dt)
+
+
+def _velocity_at_contacts(state: State, species: Species, held: Species) -> NDArray[np.float64]:
+    """Velocities of `species` at the nodes where `held` has contacts, shape (contacts, d)."""
+    node = state.contacts_of(held).node
+    found: NDArray[np.float64] = species.fields["velocity"][node // 64, :, node % 64]
+    return found
+
+
+def _solve_row(
+    state: State, species: Species, held: Species, before: NDArray[np.float64], fields: MixtureFields, dt: float
+) -> None:
+    """At the nodes where `held` has contacts, solve the velocity of `species` for the given one of `held`."""
+    node = state.contacts_of(held).node
+    if node.size:
+        _row(node, fields.drag, dt, before, held.fields.array, species.fields.array)
+
+
+@compiled(inline="always")
+def _add(fields, block, q, node, D, change):
+    """Add to a velocity and to its change in the step. The channels are mass, velocity and change."""
+    fields[block, 1 + q, node] += change
+    fields[block, 1 + D + q, node] += change
+
+
+@compiled(parallel=True)
+def _drag(c, dt, sand, water):
+    D = sand.shape[1] // 2
+    for block in prange(c.shape[0]):
+        for node in range(64):
+            m_s, m_w = sand[block, 0, node], water[block, 0, node]
+            if m_s > 0.0 and m_w > 0.0:
+                k = dt * c[block, node]
+                k /= 1.0 + k * (1.0 / m_s + 1.0 / m_w)
+                for q in range(D):
+                    impulse = k * (sand[block, 1 + q, node] - water[block, 1 + q, node])
+                    _add(sand, block, q, node, D, -impulse / m_s)
+                    _add(water, block, q, node, D, impulse / m_w)
+
+
+@compiled(parallel=True)
+def _row(nodes, c, dt, before, held, fields):
+    D = held.shape[1] // 2
+    for n in prange(nodes.size):
+        block, node = nodes[n] // 64, nodes[n] % 64
+        if n > 0 and nodes[n] == nodes[n - 1]:
+            continue
+        m = fields[block, 0, node]
+        if m > 0.0 and held[block, 0, node] > 0.0:
+            k = dt * c[block, node]
+            for q in range(D):
+                solved = (m * before[n, q] + k * held[block, 1 + q, node]) / (m + k)
+                _add(fields, block, q, node, D, solved - fields[block, 1 + q, node])

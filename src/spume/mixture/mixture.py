@@ -1,0 +1,93 @@
+"""The settings of a mixture of sand and water, and what they mean on the nodes.
+
+The sand's points fill its bulk volume: solids and pores. Water that flows into sand keeps its own density, as in the
+paper: the partial density of pore water is then ρw, not n ρw, and the conductivity that shows is k̂/n². To start with
+pore water of the right partial density, give its body a material with the density n ρw.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.mpm.nodes import NodeFields
+from spume.mpm.species import Species
+from spume.mpm.state import State
+
+STANDARD_GRAVITY = 9.81
+"""Gravity in the definition of the hydraulic conductivity [m/s²], whatever the scene's own is."""
+
+Buoyancy = Literal["none", "archimedes", "paper"]
+Saturation = Literal["overlap", "degree"]
+CohesionCurve = Literal["constant", "linear", "robert-soga"]
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """How sand and water act on each other."""
+
+    drag_coefficient: float | None = None
+    """c_E of [Tampubolon17] eqs. (20) and (21) [1/(kg s)]; or instead:"""
+    hydraulic_conductivity: float | None = None
+    """k̂ of eq. (13) [m/s]"""
+    porosity: float = 0.4
+    """n, volume of the pores over bulk volume [1]"""
+    water_density: float = 1000.0
+    """Density of the water in the pores itself [kg/m³]"""
+    buoyancy: Buoyancy = "none"
+    saturation: Saturation = "overlap"
+    cohesion_curve: CohesionCurve = "linear"
+    sand_densities: tuple[float, ...] = ()
+    """Bulk densities of the sands of the scene [kg/m³]"""
+
+    @property
+    def drag_per_volume(self) -> float:
+        """C = n² ρw g/k̂ of eq. (13) [kg/(m³ s)], drag of saturated sand per bulk volume and velocity."""
+        assert self.hydraulic_conductivity is not None
+        return self.porosity**2 * self.water_density * STANDARD_GRAVITY / self.hydraulic_conductivity
+
+
+class MixtureFields:
+    """What a step of a mixture knows on the nodes beside the sums and velocities of the species."""
+
+    def __init__(self) -> None:
+        self.fields = NodeFields(drag=0, saturation=0, density=0)
+        self.volumes = NodeFields(volume=0)
+        self._work = np.empty(0)
+
+    @property
+    def drag(self) -> NDArray[np.float64]:
+        """Drag coefficient [kg/s], shape (blocks, 64): the force is −drag (v_s − v_w)."""
+        return self.fields["drag"]
+
+    @property
+    def saturation(self) -> NDArray[np.float64]:
+        """Saturation [1], shape (blocks, 64)."""
+        return self.fields["saturation"]
+
+    @property
+    def density(self) -> NDArray[np.float64]:
+        """Water at the nodes over the part of their splines outside the walls [kg], shape (blocks, 64)."""
+        return self.fields["density"]
+
+    def fit(self, state: State) -> None:
+        """Make room for the nodes of the state."""
+        self.fields.fit(state.nodes)
+        self.volumes.fit(state.nodes)
+
+    def work(self, count: int) -> NDArray[np.float64]:
+        """Work space of `count` numbers."""
+        if len(self._work) != count:
+            self._work = np.empty(count)
+        return self._work
+
+
+def bulk_volume(state: State, sand: Species, densities: Sequence[float], fields: MixtureFields) -> NDArray[np.float64]:
+    """Rest volume of the sand at the nodes, Σ w V [m³], shape (blocks, 64)."""
+    if len(set(densities)) == 1:
+        return sand.fields["mass"] / densities[0]
+    p = sand.particles
+    sand.transfers.to_grid(("scalar",), p.x, fields.volumes.array, scalar=p.volume)
+    return fields.volumes["volume"]

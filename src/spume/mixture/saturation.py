@@ -1,0 +1,53 @@
+"""Water in the sand, and the cohesion it leaves: [Tampubolon17] section 4.3.3."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.fields import Field
+from spume.mixture.mixture import CohesionCurve, Mixture, MixtureFields, bulk_volume
+from spume.mpm.state import State
+
+SATURATION = Field("saturation", (), 0.0, "1", "average", description="water in the sand, 0 dry to 1 saturated")
+
+STRONGEST = 0.4
+"""Degree of saturation at which the cohesion of sand is largest. [RobertSoga13], after [Tampubolon17] section 3.4"""
+
+
+def cohesion_factor(curve: CohesionCurve, saturation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Part of the material's cohesion that is active at a saturation.
+
+    "linear" is [Tampubolon17] eq. (25): whole without water, none when saturated. "robert-soga" rises from nothing in
+    dry sand to all at a saturation of 0.4 and falls to nothing in saturated sand, in straight lines.
+
+    >>> cohesion_factor("robert-soga", np.array([0.0, 0.2, 0.4, 0.7, 1.0])).round(3).tolist()
+    [0.0, 0.5, 1.0, 0.5, 0.0]
+    """
+    if curve == "constant":
+        return np.ones_like(saturation)
+    if curve == "linear":
+        return 1.0 - saturation
+    return np.minimum(saturation / STRONGEST, (1.0 - saturation) / (1.0 - STRONGEST))
+
+
+def saturate(state: State, mixture: Mixture, fields: MixtureFields) -> None:
+    """Saturation of the nodes, then of the sand's points, eq. (24), and their cohesion, eq. (25).
+
+    A node's saturation is 1 where both species have mass ("overlap", the paper's indicator), or the degree of
+    saturation m_w/(n ρw V), at most 1, with the bulk volume V of the sand at the node ("degree").
+    """
+    sand, water = state.species
+    p = sand.particles
+    if len(p) == 0:
+        return
+    m_s, m_w = sand.fields["mass"], water.fields["mass"]
+    if mixture.saturation == "overlap":
+        np.copyto(fields.saturation, (m_s > 0.0) & (m_w > 0.0))
+    else:
+        pores = mixture.porosity * mixture.water_density * bulk_volume(state, sand, mixture.sand_densities, fields)
+        wet = np.divide(m_w, pores, out=np.zeros_like(pores), where=pores > 0.0)
+        np.minimum(wet, 1.0, out=fields.saturation)
+    first = fields.fields.first("saturation")
+    sand.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=p.saturation)
+    np.clip(p.saturation, 0.0, 1.0, out=p.saturation)  # the weights add up to one but for rounding
+    if "cohesion_factor" in p:
+        p.cohesion_factor[:] = cohesion_factor(mixture.cohesion_curve, p.saturation)

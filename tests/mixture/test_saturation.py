@@ -1,0 +1,59 @@
+"""Saturation of sand by water, and its cohesion."""
+
+import numpy as np
+import pytest
+from mixtures import SAND, body, simulate
+
+from spume.mixture.saturation import cohesion_factor
+
+CELL = 0.05
+
+
+def half_wet(water="water", **mixture):
+    """Sand of 16 × 8 cells, the left half of it with water, after a step without gravity."""
+    sim = simulate(
+        gravity=[0, 0], grid={"cell": CELL}, time={"dt": 1e-5},
+        body=[body("sand", [0.0, 0.0], [0.8, 0.4]), body(water, [0.0, 0.0], [0.4, 0.4])],
+        mixture={"drag_coefficient": 0.0} | mixture,
+    )  # fmt: skip
+    sim.advance(1e-5)
+    sand = sim.method.species["sand"]
+    return sand, sand.x[:, 0] < 0.4 - 1.5 * CELL, sand.x[:, 0] > 0.4 + 3 * CELL
+
+
+def test_overlap_is_one_deep_in_the_water_and_zero_away_from_it():
+    """Eqs. (24) and (25): between, the indicator of the nodes falls over the width of a stencil, monotonically."""
+    sand, wet, dry = half_wet()
+    np.testing.assert_allclose(sand.saturation[wet], 1.0, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(sand.saturation[dry], 0.0)
+    row = sand.x[:, 1] == sand.x[0, 1]
+    order = np.argsort(sand.x[row, 0])
+    assert np.all(np.diff(sand.saturation[row][order]) <= 1e-12)
+    np.testing.assert_allclose(sand.cohesion_factor, 1.0 - sand.saturation, rtol=0, atol=1e-15)
+
+
+def test_degree_of_saturation_is_the_water_over_the_room_in_the_pores():
+    """Water of the partial density 200 kg/m³ fills half of the pores (n = 0.4, ρw = 1000)."""
+    thin = {"law": "water", "density": 200.0, "bulk_modulus": 1e5}
+    sim = simulate(
+        gravity=[0, 0], grid={"cell": CELL}, time={"dt": 1e-5}, material={"sand": SAND, "thin": thin},
+        body=[body("sand", [0.0, 0.0], [0.8, 0.4]), body("thin", [0.0, 0.0], [0.8, 0.4])],
+        mixture={"drag_coefficient": 0.0, "saturation": "degree", "cohesion_curve": "robert-soga"},
+    )  # fmt: skip
+    sim.advance(1e-5)
+    sand = sim.method.species["sand"]
+    np.testing.assert_allclose(sand.saturation, 0.5, rtol=1e-9)  # at the edges, too: a ratio of masses
+    np.testing.assert_allclose(sand.cohesion_factor, 0.5 / 0.6, rtol=1e-9)
+
+
+def test_robert_and_soga_has_its_maximum_at_four_tenths():
+    s = np.linspace(0.0, 1.0, 101)
+    factor = cohesion_factor("robert-soga", s)
+    assert s[np.argmax(factor)] == pytest.approx(0.4)
+    assert factor.max() == pytest.approx(1.0)
+    assert factor[0] == factor[-1] == 0.0
+
+
+def test_constant_cohesion_does_not_know_the_water():
+    sand, _, _ = half_wet(cohesion_curve="constant")
+    np.testing.assert_array_equal(sand.cohesion_factor, 1.0)

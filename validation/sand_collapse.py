@@ -1,0 +1,127 @@
+"""Cases 27: run-out of collapsing columns of sand, discharge of an hourglass."""
+
+import math
+
+import numpy as np
+
+from spume import Scene, Simulation
+from validation.case import Case, Check, Outcome, Surroundings, relative
+from validation.drawing import COLOURS, panels, save
+
+HALF_WIDTH = 0.1
+"""l0 [m]"""
+CELLS = 16
+"""per half width"""
+RATIOS = (0.6, 1.0, 1.5)
+"""aspect ratios a = H/l0 in the range of the linear law"""
+TALL = (3.0, 6.0)
+"""and in that of the power law"""
+WIDTHS = (0.06, 0.1)
+"""of the neck of the hourglass [m]"""
+SAND = {
+    "law": "drucker-prager", "density": 1600.0, "youngs_modulus": 1.0e6, "poisson_ratio": 0.3, "friction_angle": 31.0,
+}  # fmt: skip
+
+
+def column(ratio: float) -> Scene:
+    """A column of the aspect ratio `ratio` on a rough floor."""
+    height = ratio * HALF_WIDTH
+    ground = {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}
+    return Scene(
+        title="a column of sand", method="mpm", dimension=2, duration=100.0, material={"sand": SAND},
+        grid={"cell": HALF_WIDTH / CELLS, "spline": "quadratic"},
+        body=[
+            {
+                "material": "sand",
+                "shape": {"rectangle": {"center": [0.0, height / 2], "size": [2 * HALF_WIDTH, height]}},
+            }
+        ],
+        obstacle=[{"shape": ground, "contact": "separate", "friction": 0.6}],
+    )  # fmt: skip
+
+
+def run_out(ratio: float) -> float:
+    """Δl/l0 when the collapse is over: how far 99.5 % of the points got, for single grains roll on."""
+    sim = Simulation(column(ratio))
+    sim.advance(3.0 * math.sqrt(2.0 * ratio * HALF_WIDTH / 9.81) + 0.4)
+    return float(np.quantile(np.abs(sim.particles.x[:, 0]), 0.995)) / HALF_WIDTH - 1.0
+
+
+def hopper(width: float) -> Scene:
+    """A hopper with walls at 45° and an opening of `width`, filled to 0.35 m above it."""
+    half, cell = 0.5 * width, 0.01
+    solid = {"rectangle": {"center": [0.0, 0.25], "size": [1.2, 0.9]}}
+    inside = {
+        "polygon": {
+            "points": [
+                [half, -0.3], [half, 0.0], [0.3, 0.3 - half], [0.3, 0.8],
+                [-0.3, 0.8], [-0.3, 0.3 - half], [-half, 0.0], [-half, -0.3],
+            ]
+        }
+    }  # fmt: skip
+    sand = [[half, 0.0], [0.3, 0.3 - half], [0.3, 0.4], [-0.3, 0.4], [-0.3, 0.3 - half], [-half, 0.0]]
+    return Scene(
+        title="a hopper", method="mpm", dimension=2, duration=100.0, material={"sand": SAND},
+        grid={"cell": cell, "spline": "quadratic"}, body=[{"material": "sand", "shape": {"polygon": {"points": sand}}}],
+        obstacle=[
+            {"shape": {"difference": {"of": solid, "minus": [inside]}}, "contact": "separate", "friction": 0.3}
+        ],
+    )  # fmt: skip
+
+
+def discharges(width: float) -> tuple[float, float]:
+    """Area that leaves the hopper per second [m²/s], in the earlier and the later half of its steady time."""
+    sim = Simulation(hopper(width))
+    times, below = [], []
+    for _ in range(32):
+        sim.advance(0.025)
+        times.append(sim.time)
+        below.append(float(sim.particles.volume[sim.particles.x[:, 1] < 0.0].sum()))
+    t, area = np.array(times), np.array(below)
+    early, late = (t > 0.2) & (t < 0.5), t >= 0.5
+    return float(np.polyfit(t[early], area[early], 1)[0]), float(np.polyfit(t[late], area[late], 1)[0])
+
+
+def run(around: Surroundings) -> Outcome:
+    """Run-outs against Lube et al. 2005, discharges against Beverloo's exponent."""
+    outcome = Outcome()
+    found = []
+    for ratio in (*RATIOS, *TALL):
+        around.say(f"column of aspect ratio {ratio:g}")
+        found.append(run_out(ratio))
+    for ratio, measured in zip(RATIOS, found):
+        outcome.checks.append(relative(f"run-out of a column, a = {ratio:g}", measured, 1.2 * ratio, 0.15))
+    exponent = math.log(found[-1] / found[-2]) / math.log(TALL[1] / TALL[0])
+    outcome.checks.append(_near("exponent of the run-out of tall columns", exponent, 2.0 / 3.0, 0.1))
+    figure, (axes,) = panels()
+    ratios = np.array([*RATIOS, *TALL])
+    axes.loglog(ratios, found, "o", color=COLOURS[0], label="ours")
+    axes.loglog(ratios, np.where(ratios < 1.8, 1.2 * ratios, 1.9 * ratios ** (2 / 3)), "k--", label="Lube et al. 2005")
+    axes.set(xlabel="aspect ratio H/l0", ylabel="run-out Δl/l0")
+    axes.legend(frameon=False, fontsize=8)
+    outcome.figures.append((save(figure, around.pictures, "sand-collapse"), "Run-out of columns of sand in the plane."))
+    rates = {}
+    for width in WIDTHS:
+        around.say(f"hopper with an opening of {width:g} m")
+        early, late = discharges(width)
+        rates[width] = 0.5 * (early + late)
+        outcome.checks.append(relative(f"discharge later over earlier, opening {width:g} m", late / early, 1.0, 0.15))
+    slope = math.log(rates[WIDTHS[1]] / rates[WIDTHS[0]]) / math.log(WIDTHS[1] / WIDTHS[0])
+    outcome.checks.append(_near("exponent of the discharge against the width", slope, 1.5, 0.15))
+    return outcome
+
+
+def _near(quantity: str, ours: float, theirs: float, bound: float) -> Check:
+    error = ours - theirs
+    return Check(quantity, f"{ours:.3f}", f"{theirs:.3f}", f"{error:+.3f}", f"±{bound:g}", abs(error) <= bound)
+
+
+CASE = Case(
+    "sand-collapse",
+    "Columns of sand collapse, a hopper runs out",
+    "Columns of dry sand in the plane run out by Δl = 1.2 a l0 for aspect ratios a = H/l0 up to 1.8, and as a^(2/3) "
+    "when they are tall (Lube et al. 2005; of tall columns only the exponent is compared, because frictional continua "
+    "run further). A hopper discharges at a rate that does not depend on its filling and grows as the width of its "
+    "opening to the power of 1.5. Ours: Drucker-Prager sand of 31° with the plane-strain cone, explicit steps.",
+    run,
+)
