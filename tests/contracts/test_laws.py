@@ -4,12 +4,13 @@ The laws are tested with the parameters of the named materials, so a law needs a
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_origin
 
 import numba
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
 from spume.materials import LAWS, Law, Parameters
@@ -73,7 +74,7 @@ class Points:
     def step(self, increment: Array, dt: float = 1.0) -> Array:
         """Deform by f = increment, shape (n, 3, 3), in a time of dt; returns the stress, shape (n, 3, 3)."""
         stress = np.full((self.count, 6), np.nan)
-        deformation = np.ascontiguousarray(np.broadcast_to(increment, (self.count, 3, 3)))
+        deformation = np.array(np.broadcast_to(increment, (self.count, 3, 3)))  # writable: one kernel for all calls
         self.model.update(self.arrays, dt, deformation, stress)
         return full(stress)
 
@@ -127,21 +128,28 @@ def stiffness(law: Law, parameters: Parameters) -> float:
     return parameters.density * law.wave_speed(parameters) ** 2
 
 
-ELASTIC = {"yield_stress": 1e12}
-"""Values of parameters with which a law is elastic at every stress these tests reach."""
+ELASTIC: dict[str, dict[str, Any]] = {
+    "herschel-bulkley": {"yield_stress": 1e12},
+    "von-mises": {"yield_stress": 1e12},
+    "viscoelastic": {"yield_stress": 1e12, "deviatoric_viscosity": 1e30, "volumetric_viscosity": 1e30},
+    "drucker-prager": {"cohesion": 1e12},
+    "corotated-plastic": {"flow_rate": 0.0},
+    "water": {"viscosity": 0.0, "tension": "full", "exponent": 2.0},
+}
+"""Values of parameters with which a law is elastic at every stress these tests reach, by the name of the law. Pressures
+with a high exponent would be so stiff at the compressions of these tests that differences cannot resolve them."""
 
 
-def unyielding(parameters: Parameters) -> Parameters:
+def unyielding(law: Law, parameters: Parameters) -> Parameters:
     """The same material, elastic at every stress these tests reach."""
-    changes = {name: value for name, value in ELASTIC.items() if name in type(parameters).model_fields}
-    return parameters.model_copy(update=changes)
+    return parameters.model_copy(update=ELASTIC.get(law.name, {}))
 
 
 def shear_stiffness(law: Law, parameters: Parameters) -> float:
     """dτ12/dγ at rest [Pa]."""
     increment = np.eye(3)[None].copy()
     increment[0, 0, 1] = 1e-6
-    return float(Points(law, unyielding(parameters), 1).step(increment)[0, 0, 1]) / 1e-6
+    return float(Points(law, unyielding(law, parameters), 1).step(increment)[0, 0, 1]) / 1e-6
 
 
 def deviatoric(stress: Array) -> Array:
@@ -184,7 +192,7 @@ def test_stress_is_the_derivative_of_the_energy(law: Law, parameters: Parameters
     """dW(f F) = τ : δ for f = I + δ, by central differences, whose error is O(δ²) of the modulus."""
     rng = np.random.default_rng(1)
     count, delta = 100, 1e-5
-    points = Points(law, unyielding(parameters), count)
+    points = Points(law, unyielding(law, parameters), count)
     stress = points.step(deformations(rng, count, 0.5))
     direction = rng.standard_normal((count, 3, 3))
     energies = []
@@ -202,7 +210,7 @@ def test_stress_is_the_derivative_of_the_energy(law: Law, parameters: Parameters
 @every_material
 def test_energy_is_positive_away_from_rest(law: Law, parameters: Parameters):
     rng = np.random.default_rng(2)
-    points = Points(law, unyielding(parameters), 200)
+    points = Points(law, unyielding(law, parameters), 200)
     points.step(deformations(rng, 200, 0.4))
     assert np.all(points.energy() > 0.0)
 
@@ -213,7 +221,7 @@ def test_wave_speed_is_the_second_derivative_of_the_energy(law: Law, parameters:
     epsilon = 1e-3
     increments = np.tile(np.eye(3), (2, 1, 1))
     increments[:, 0, 0] += [epsilon, -epsilon]
-    points = Points(law, unyielding(parameters), 2)
+    points = Points(law, unyielding(law, parameters), 2)
     points.step(increments)
     modulus = points.energy().sum() / epsilon**2  # the energy at rest is zero
     assert law.wave_speed(parameters) == pytest.approx(np.sqrt(modulus / parameters.density), rel=20 * epsilon**2)
@@ -240,7 +248,7 @@ def test_rotated_history_gives_rotated_stress(law: Law, parameters: Parameters, 
 @every_material
 def test_rotation_turns_the_stress_and_keeps_the_energy(law: Law, parameters: Parameters):
     rng = np.random.default_rng(4)
-    points = Points(law, unyielding(parameters), 100)
+    points = Points(law, unyielding(law, parameters), 100)
     stress = points.step(deformations(rng, 100, 0.4))
     energy = points.energy()
     q = rotations(rng, 100)
@@ -299,7 +307,7 @@ def test_points_do_not_see_each_other(law: Law, parameters: Parameters):
 def test_volume_ratio_is_the_determinant_of_the_motion(law: Law, parameters: Parameters):
     """While nothing yields, J multiplies by det f; a law that keeps det F has J² = det(F Fᵀ) to rounding."""
     rng = np.random.default_rng(14)
-    points = Points(law, unyielding(parameters), 50)
+    points = Points(law, unyielding(law, parameters), 50)
     expected = np.ones(50)
     for _ in range(4):
         increment = deformations(rng, 50, 0.2)
@@ -355,7 +363,8 @@ def test_work_is_stored_or_dissipated(law: Law, parameters: Parameters):
     """∫ τ : L dt = ΔW + D, integrated by the trapezoidal rule in steps of strain ε.
 
     A step of the split scheme climbs elastically by up to 2 μ ε and falls back: the work of that climb, μ ε² a step,
-    is in D and not in the rule. Apart from it, f = I + ε d is not exp(ε d): O(ε) of the work.
+    is in D and not in the rule. The first step of a viscous fluid jumps to its stress: half a step of work. Steps are
+    f = exp(ε d), so that the volume is kept.
     """
     rng = np.random.default_rng(11)
     count, strain, steps = 50, 1e-3, 400
@@ -365,8 +374,9 @@ def test_work_is_stored_or_dissipated(law: Law, parameters: Parameters):
     points = Points(law, parameters, count)
     work = np.zeros(count)
     before = points.stress()
+    increment = expm(strain * direction)
     for _ in range(steps):
-        after = points.step(np.eye(3) + strain * direction, strain / 10.0)
+        after = points.step(increment, strain / 10.0)
         work += 0.5 * strain * np.einsum("nij,nij->n", before + after, direction)
         before = after
     balance = points.energy() + points.field("dissipation")
@@ -378,7 +388,8 @@ def broken(law: Law, parameters: Parameters) -> list[tuple[str, Any]]:
     """Pairs of a key and a value it must refuse."""
     wrong: list[tuple[str, Any]] = []
     for name, field in law.parameters.model_fields.items():
-        wrong += [(name, value) for value in (float("nan"), float("inf"), float("-inf"), "soft", [1.0], True)]
+        values = (float("nan"), float("inf"), float("-inf"), "soft", [1.0], True)
+        wrong += [(name, value) for value in values if not (field.annotation is bool and value is True)]
         for rule in field.metadata:
             limits = {"gt": (0, -1), "ge": (-1e-9, -1), "lt": (0, 1), "le": (1e-9, 1)}
             for kind, (at, beyond) in limits.items():
@@ -391,6 +402,8 @@ def broken(law: Law, parameters: Parameters) -> list[tuple[str, Any]]:
 def test_every_number_is_bounded(law: Law):
     """No parameter of a law may be just any number: each declares where it ends."""
     for name, field in law.parameters.model_fields.items():
+        if field.annotation is bool or get_origin(field.annotation) is Literal:
+            continue
         bounds = [rule for rule in field.metadata if any(hasattr(rule, kind) for kind in ("gt", "ge", "lt", "le"))]
         assert bounds, f"{name} accepts any number"
 
@@ -485,11 +498,12 @@ def test_return_map_has_its_derivative(law: Law, parameters: Parameters, k: int,
                 derivative(lambda e, dt=dt: branch.return_map(packed, history, e, dt)[0], strain, d)
                 for d in (delta, delta / 2)
             )
-            error = np.abs(fine - coarse).max()
+            scale = max(1.0, np.abs(fine).max())  # the map of a viscous fluid gives rates, in 1/dt
+            error = np.abs(fine - coarse).max() / scale
             if error < 1e-5:
                 _, found = branch.return_map(packed, history, tuple(strain), dt)
                 extrapolated = fine + (fine - coarse) / 3
-                np.testing.assert_allclose(np.reshape(found, (3, 3)), extrapolated, rtol=0, atol=1e-7 + error)
+                np.testing.assert_allclose(np.reshape(found, (3, 3)), extrapolated, rtol=0, atol=scale * (1e-7 + error))
                 compared += 1
     assert compared > 30
 

@@ -27,6 +27,7 @@ from spume.materials.neo_hookean import (
     volume_energy,
     volume_ratio,
 )
+from spume.materials.principal import DISSIPATION
 from spume.numerics.jit import compiled
 from spume.numerics.roots import inverse_cube_root
 from spume.numerics.tensor3 import (
@@ -274,9 +275,6 @@ ELASTIC_STRAIN = Field(
     "be", (6,), SYMMETRIC_IDENTITY, "1", "average-unit-determinant",
     description="elastic left Cauchy-Green tensor, determinant one",
 )  # fmt: skip
-DISSIPATION = Field(
-    "dissipation", (), 0.0, "J/m³", "average", description="energy dissipated so far per volume at rest"
-)
 
 HERSCHEL_BULKLEY = Law(
     name="herschel-bulkley",

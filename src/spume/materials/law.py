@@ -74,4 +74,9 @@ class Law:
     """wave_speed(Parameters) -> speed of pressure waves at rest [m/s], for the time step."""
     branches: tuple[Branch, ...] = ()
     """What implicit solvers need. Empty: the law works with explicit steps only."""
+    in_dimension: Callable[[Any, int], Any] | None = None
+    """in_dimension(Parameters, dimension) -> Parameters: choices left to the dimension of the scene, made. None: there
+    are none."""
+    derived: Callable[[Any], dict[str, tuple[float, str]]] | None = None
+    """derived(Parameters) -> values and units of further quantities that people ask for, by name."""
     description: str = ""

@@ -54,10 +54,13 @@ def _table_schema(properties: dict[str, Any], required: list[str]) -> dict[str, 
 
 
 def resolve_materials(
-    tables: Mapping[str, MaterialTable], used: Iterable[tuple[str, str]], law_files: Iterable[str] = ()
+    tables: Mapping[str, MaterialTable],
+    used: Iterable[tuple[str, str]],
+    law_files: Iterable[str] = (),
+    dimension: int = 3,
 ) -> tuple[dict[str, Material], list[Problem]]:
     """The materials by name, and what is wrong with them: those of `used`, pairs of key path and material name, come
-    first, then what else the scene defines.
+    first, then what else the scene defines. Choices that a law leaves to the dimension of the scene are made.
 
     While one of `law_files` has not been loaded, unknown laws are taken to be defined there: reading a run must not run
     the code of a file.
@@ -78,7 +81,7 @@ def resolve_materials(
                 problems.append(Problem(f"{path}:", str(error)))
             broken.add(_place(name))
             continue
-        found = _build(name, entry, _place(name) if name in own else path, laws_are_missing)
+        found = _build(name, entry, _place(name) if name in own else path, laws_are_missing, dimension)
         if isinstance(found, Material):
             materials[name] = found
         else:
@@ -98,7 +101,9 @@ def _choice_problems(name: str, entry: Mapping[str, Any]) -> list[Problem]:
     return []
 
 
-def _build(name: str, entry: Mapping[str, Any], path: str, laws_are_missing: bool) -> Material | list[Problem]:
+def _build(
+    name: str, entry: Mapping[str, Any], path: str, laws_are_missing: bool, dimension: int
+) -> Material | list[Problem]:
     chosen = str(entry.get("law"))
     law = LAWS.get(chosen)
     if law is None and laws_are_missing:
@@ -107,7 +112,10 @@ def _build(name: str, entry: Mapping[str, Any], path: str, laws_are_missing: boo
         return [Problem(f"{path}.law", f"is '{chosen}', which is not a law: {did_you_mean(chosen, LAWS)}")]
     data = {key: value for key, value in entry.items() if key != "law"}
     try:
-        return Material(name, law, law.parameters.model_validate(data, strict=True))
+        parameters = law.parameters.model_validate(data, strict=True)
     except ValidationError as error:
         found = describe(error, law.parameters, data)
         return [Problem(f"{path}.{problem.path}" if problem.path else path, problem.sentence) for problem in found]
+    if law.in_dimension is not None:
+        parameters = law.in_dimension(parameters, dimension)
+    return Material(name, law, parameters)

@@ -206,7 +206,7 @@ class MpmScene(Scene):
     def _resolution(self) -> tuple[dict[str, Material], list[Problem]]:
         bodies = ((f"body.{k}.material", body.material) for k, body in enumerate(self.body))
         emitters = ((f"emitter.{k}.material", emitter.material) for k, emitter in enumerate(self.emitter))
-        return resolve_materials(self.material, [*bodies, *emitters], self.laws)
+        return resolve_materials(self.material, [*bodies, *emitters], self.laws, self.dimension)
 
     @cached_property
     def _used_materials(self) -> dict[str, Material]:

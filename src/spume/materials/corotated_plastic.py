@@ -1,0 +1,225 @@
+"""Solids that flow at a rate: stress linear in the stretches [Gerszewski09], plastic flow of [Bargteil07].
+
+Stress. With the principal stretches σ of the elastic deformation, [Gerszewski09] eq. (9), the gradient of an energy:
+
+    P_i = 2 μ (σ_i − 1) + λ Σ(σ_j − 1),    W = μ Σ(σ_i − 1)² + λ/2 (Σ(σ_i − 1))²,    τ_i = σ_i P_i
+
+With stretches = "squared" (the hyperelastic boxes of the paper's figure 5) σ² takes the place of σ in eq. (9), and the
+form of eq. (10), F P, gives that stress an energy, that of Saint Venant and Kirchhoff:
+¼ (μ Σ(σ_i² − 1)² + λ/2 (Σ(σ_i² − 1))²). Its factor keeps Young's modulus; the printed stress is twice as large.
+
+Flow. In each step the part γ of the deviatoric logarithmic strain becomes plastic, the volume is kept:
+
+    γ = ν Δt (‖P‖ − P_Y − K α)/‖P‖, between 0 and 1,    F_p = (F/J^(1/3))^γ
+
+ν is a rate here; printed without Δt, it would tie the flow to the step. α is the plastic strain ‖Δε_p‖ accumulated.
+In uniaxial tension ‖P‖ is the stress itself, so P_Y is a uniaxial yield stress. Variants of [Gerszewski09] section 4:
+`reference_stress` P0 multiplies the rate by P0/‖P‖ (figure 1: flows readily under small stresses, resists large ones);
+`volume_limit` lets the part of ln J beyond it flow with the shape ("relaxing the constraint").
+
+This energy is not convex in the logarithmic strain: stretches below one half carry less stress the shorter they are.
+Flow that would raise the energy there does not take place.
+"""
+
+import math
+from typing import Literal
+
+from pydantic import Field as Describe
+
+from spume.fields import Field
+from spume.materials.hencky import HenckyParameters, hencky_wave_speed, lame_parameters, principal_strain
+from spume.materials.law import Branch, Law
+from spume.materials.principal import (
+    DISSIPATION,
+    ELASTIC_STRAIN,
+    elastic_volume,
+    left_stretch,
+    left_tensor,
+    split,
+    trial,
+)
+from spume.materials.von_mises import IDENTITY_MAP
+from spume.numerics.jit import compiled
+from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
+from spume.numerics.tensor3 import compose_sym
+
+
+class CorotatedPlasticParameters(HenckyParameters):
+    """Solid with plastic flow at a rate."""
+
+    flow_rate: float = Describe(ge=0, description="ν, rate of the plastic flow far above yield [1/s]")
+    yield_stress: float = Describe(ge=0, description="P_Y, stress ‖P‖ from which on it flows [Pa]")
+    hardening: float = Describe(default=0.0, ge=0, description="K, growth of the yield stress with plastic strain [Pa]")
+    reference_stress: float | None = Describe(
+        default=None, gt=0, description="P0, the flow rate is multiplied by P0/‖P‖; none: it is constant [Pa]"
+    )
+    volume_limit: float | None = Describe(
+        default=None, gt=0, description="largest |ln J| of the elastic volume that does not flow; none: never flows [1]"
+    )
+    stretches: Literal["plain", "squared"] = Describe(
+        default="plain", description="power of the stretches in the stress: 'plain' or 'squared' [1]"
+    )
+
+
+@compiled
+def first_piola(mu, lam, squared, strain):
+    """Principal first Piola-Kirchhoff stresses P, dP/dε (row-major 9-tuple) and the energy [J/m³]."""
+    s0, s1, s2 = math.exp(strain[0]), math.exp(strain[1]), math.exp(strain[2])
+    if squared == 0.0:
+        x0, x1, x2 = math.expm1(strain[0]), math.expm1(strain[1]), math.expm1(strain[2])
+        total = x0 + x1 + x2
+        W = mu * (x0 * x0 + x1 * x1 + x2 * x2) + 0.5 * lam * total * total
+        P = (2.0 * mu * x0 + lam * total, 2.0 * mu * x1 + lam * total, 2.0 * mu * x2 + lam * total)
+        m, l0, l1, l2 = 2.0 * mu, lam * s0, lam * s1, lam * s2
+        return P, (m * s0 + l0, l1, l2, l0, m * s1 + l1, l2, l0, l1, m * s2 + l2), W
+    x0, x1, x2 = math.expm1(2.0 * strain[0]), math.expm1(2.0 * strain[1]), math.expm1(2.0 * strain[2])
+    total = x0 + x1 + x2
+    W = 0.25 * (mu * (x0 * x0 + x1 * x1 + x2 * x2) + 0.5 * lam * total * total)
+    S0, S1, S2 = mu * x0 + 0.5 * lam * total, mu * x1 + 0.5 * lam * total, mu * x2 + 0.5 * lam * total
+    # P_i = σ_i S_i, dS_i/dε_j = 2 μ σ_j² δ_ij + λ σ_j²
+    q0, q1, q2 = s0 * s0, s1 * s1, s2 * s2
+    D = (
+        s0 * (S0 + (2.0 * mu + lam) * q0), s0 * lam * q1, s0 * lam * q2,
+        s1 * lam * q0, s1 * (S1 + (2.0 * mu + lam) * q1), s1 * lam * q2,
+        s2 * lam * q0, s2 * lam * q1, s2 * (S2 + (2.0 * mu + lam) * q2),
+    )  # fmt: skip
+    return (s0 * S0, s1 * S1, s2 * S2), D, W
+
+
+@compiled
+def kirchhoff(mu, lam, squared, strain):
+    """Principal Kirchhoff stresses τ_i = σ_i P_i and their derivative."""
+    (P0, P1, P2), D, _ = first_piola(mu, lam, squared, strain)
+    s0, s1, s2 = math.exp(strain[0]), math.exp(strain[1]), math.exp(strain[2])
+    t0, t1, t2 = s0 * P0, s1 * P1, s2 * P2
+    return (t0, t1, t2), (
+        s0 * D[0] + t0, s0 * D[1], s0 * D[2],
+        s1 * D[3], s1 * D[4] + t1, s1 * D[5],
+        s2 * D[6], s2 * D[7], s2 * D[8] + t2,
+    )  # fmt: skip
+
+
+@compiled
+def flow(parameters, hardened, strain, dt):
+    """Strain after the flow, its derivative by the trial strain, γ, and the energy dissipated."""
+    mu, lam, nu, PY, K, P0, limit, squared = parameters
+    P, D, before = first_piola(mu, lam, squared, strain)
+    size = math.sqrt(P[0] * P[0] + P[1] * P[1] + P[2] * P[2])
+    excess = size - PY - K * hardened
+    if excess <= 0.0:
+        return strain, IDENTITY_MAP, 0.0, 0.0
+    rate = nu * dt
+    if P0 > 0.0:
+        rate *= P0 / size
+    gamma, slope = rate * excess / size, 0.0  # slope: dγ/d‖P‖
+    if gamma >= 1.0:
+        gamma = 1.0
+    else:
+        slope = (rate - (2.0 * gamma if P0 > 0.0 else gamma)) / size
+    trace, d, _ = split(strain)
+    # what flows: the deviator, and the volume beyond its limit
+    beyond, moving = 0.0, 0.0
+    if limit > 0.0 and abs(trace) > limit:
+        beyond, moving = (trace - math.copysign(limit, trace)) / 3.0, 1.0
+    y0, y1, y2 = d[0] + beyond, d[1] + beyond, d[2] + beyond
+    after = (strain[0] - gamma * y0, strain[1] - gamma * y1, strain[2] - gamma * y2)
+    dissipated = before - first_piola(mu, lam, squared, after)[2]
+    if dissipated < 0.0:
+        return strain, IDENTITY_MAP, 0.0, 0.0
+    # dε' = dε − γ dy − y dγ, dy_i = dε_i − (1 − moving)/3 dtr
+    n0, n1, n2 = P[0] / size, P[1] / size, P[2] / size
+    g0 = slope * (n0 * D[0] + n1 * D[3] + n2 * D[6])
+    g1 = slope * (n0 * D[1] + n1 * D[4] + n2 * D[7])
+    g2 = slope * (n0 * D[2] + n1 * D[5] + n2 * D[8])
+    a, c = 1.0 - gamma, gamma * (1.0 - moving) / 3.0
+    derivative = (
+        a + c - y0 * g0, c - y0 * g1, c - y0 * g2,
+        c - y1 * g0, a + c - y1 * g1, c - y1 * g2,
+        c - y2 * g0, c - y2 * g1, a + c - y2 * g2,
+    )  # fmt: skip
+    return after, derivative, gamma, dissipated
+
+
+@compiled
+def stress(parameters, history):
+    """τ = V diag(σ P) Vᵀ."""
+    squares, V = eigen_sym(history[0])
+    tau, _ = kirchhoff(parameters[0], parameters[1], parameters[7], principal_strain(squares))
+    return compose_sym(tau, V)
+
+
+@compiled
+def energy(parameters, history):
+    """W of the elastic stretches."""
+    strain = principal_strain(eigenvalues_sym(history[0]))
+    return first_piola(parameters[0], parameters[1], parameters[7], strain)[2]
+
+
+@compiled
+def update(f, dt, parameters, history):
+    """b ← f b fᵀ, then the flow."""
+    b, hardened, flowed_volume, dissipation = history
+    moved, strain, V = trial(f, b)
+    after, _, gamma, dissipated = flow(parameters, hardened, strain, dt)
+    if gamma > 0.0:
+        x, y, z = strain[0] - after[0], strain[1] - after[1], strain[2] - after[2]
+        hardened += math.sqrt(x * x + y * y + z * z)
+        if parameters[6] > 0.0:
+            flowed_volume += x + y + z
+        dissipation += dissipated
+        moved = left_tensor(after, V)
+    tau, _ = kirchhoff(parameters[0], parameters[1], parameters[7], after)
+    return compose_sym(tau, V), (moved, hardened, flowed_volume, dissipation)
+
+
+@compiled
+def volume_ratio(history):
+    """J = det Fe times the volume that has flowed."""
+    return elastic_volume(history[0]) * math.exp(history[2])
+
+
+@compiled
+def deformation(parameters, history):
+    """Fe = √b."""
+    return left_stretch(history[0])
+
+
+@compiled
+def principal_stress(parameters, history, strain):
+    """Principal Kirchhoff stresses and their derivative."""
+    return kirchhoff(parameters[0], parameters[1], parameters[7], strain)
+
+
+@compiled
+def return_map(parameters, history, strain, dt):
+    """Strain after the flow and its derivative."""
+    after, derivative, _, _ = flow(parameters, history[1], strain, dt)
+    return after, derivative
+
+
+def _pack(p: CorotatedPlasticParameters) -> tuple[float, ...]:
+    mu, lam = lame_parameters(p.youngs_modulus, p.poisson_ratio)
+    squared = 1.0 if p.stretches == "squared" else 0.0
+    # 0 stands for none: both are positive where they are given
+    return mu, lam, p.flow_rate, p.yield_stress, p.hardening, p.reference_stress or 0.0, p.volume_limit or 0.0, squared
+
+
+HARDENED = Field("hardened", (), 0.0, "1", "average", description="α, plastic strain accumulated so far")
+FLOWED_VOLUME = Field(
+    "flowed_volume", (), 0.0, "1", "average", description="logarithm of the volume ratio that has flowed"
+)
+
+COROTATED_PLASTIC = Law(
+    name="corotated-plastic",
+    parameters=CorotatedPlasticParameters,
+    fields=(ELASTIC_STRAIN, HARDENED, FLOWED_VOLUME, DISSIPATION),
+    constants=("mu", "lam", "nu", "PY", "K", "P0", "limit", "squared"),
+    pack=_pack,
+    update=update,
+    stress=stress,
+    energy=energy,
+    volume_ratio=volume_ratio,
+    wave_speed=hencky_wave_speed,
+    branches=(Branch(deformation, principal_stress, return_map),),
+    description="modelling clay, dough: linear in the stretches, plastic flow at a rate ([Gerszewski09], [Bargteil07])",
+)

@@ -1,0 +1,219 @@
+"""Sand: Hencky elasticity with the Drucker-Prager cone, cohesion and volume correction. [Tampubolon17], [Klar16]
+
+With Kirchhoff stress, ‖dev τ‖ = 2 μ ‖dev ε‖ and tr τ = (2 μ + 3 λ) tr ε. The cone and its tip are
+
+    ‖dev τ‖ + c_F tr τ ≤ c_C,    tr τ ≤ c_C/c_F      ([Tampubolon17] eq. 6)
+
+Strains outside go back to the cone at constant volume, those beyond the tip to the tip. How c_F and c_C follow from
+the friction angle φ and the cohesion c of Mohr and Coulomb depends on the loading that is to be matched:
+
+    "compression"   c_F = √(2/3) 2 sin φ/(3 − sin φ),   c_C = √(2/3) 6 c cos φ/(3 − sin φ)    triaxial compression
+    "plane-strain"  c_F = √2/3 sin φ,                   c_C = √2 c cos φ                      flow in a 2D scene
+
+The cone for compression resists plane-strain flow like sin φ_eff = 3 c_F/√2: a nominal 35° acts like 55° there. The
+two-dimensional tensors of the paper (d = 2) act like sin φ_eff = √2 c_F, 33.1° instead of 35°; this package uses
+three-dimensional tensors in every scene.
+
+Volume correction: at the tip the sand separates and gains the volume v_c (a logarithm). Later compression is forgiven
+by that amount, eqs. (26) and (27), with the sign of (26) put right. Only s = min(v_c, max(0, −tr ε)) is added to the
+trial strain: adding all of v_c, as printed, would restore the tension of the tip in cohesive sand and create energy.
+So ln J = tr ε + v_c at all times.
+"""
+
+import math
+from typing import Literal
+
+from pydantic import Field as Describe
+
+from spume.fields import Field
+from spume.materials.hencky import (
+    HenckyParameters,
+    hencky_energy,
+    hencky_stiffness,
+    hencky_stress,
+    hencky_wave_speed,
+    lame_parameters,
+    principal_strain,
+)
+from spume.materials.law import Branch, Law
+from spume.materials.principal import (
+    DISSIPATION,
+    ELASTIC_STRAIN,
+    elastic_volume,
+    flow_derivative,
+    joined,
+    left_stretch,
+    left_tensor,
+    split,
+    trial,
+)
+from spume.numerics.jit import compiled
+from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
+from spume.numerics.tensor3 import compose_sym
+
+Cone = Literal["auto", "compression", "plane-strain"]
+
+
+class DruckerPragerParameters(HenckyParameters):
+    """Sand and soil: friction, cohesion, and volume that is given back."""
+
+    friction_angle: float = Describe(ge=0, lt=90, description="φ, Mohr-Coulomb angle of internal friction [°]")
+    cohesion: float = Describe(default=0.0, ge=0, description="c, Mohr-Coulomb cohesion [Pa]")
+    volume_correction: bool = Describe(
+        default=True, description="whether volume gained by separation is given back when compressed, true or false [1]"
+    )
+    cone: Cone = Describe(
+        default="auto",
+        description="loading in which friction angle and cohesion hold: 'compression' (triaxial), 'plane-strain', or "
+        "'auto': plane-strain in 2D scenes, compression otherwise [1]",
+    )
+
+
+def cone_coefficients(friction_angle: float, cohesion: float, cone: Cone) -> tuple[float, float]:
+    """c_F [1] and c_C [Pa] for φ [°] and c [Pa]; "auto" stands for compression here."""
+    sine, cosine = math.sin(math.radians(friction_angle)), math.cos(math.radians(friction_angle))
+    if cone == "plane-strain":
+        return math.sqrt(2.0) / 3.0 * sine, math.sqrt(2.0) * cohesion * cosine
+    scale = math.sqrt(2.0 / 3.0) / (3.0 - sine)
+    return 2.0 * sine * scale, 6.0 * cohesion * cosine * scale
+
+
+def plane_strain_angle(c_F: float) -> float | None:
+    """Friction angle [°] that a cone shows in isochoric plane-strain flow, sin φ = 3 c_F/√2; None if there is none."""
+    sine = 3.0 * c_F / math.sqrt(2.0)
+    return math.degrees(math.asin(sine)) if sine <= 1.0 else None
+
+
+@compiled
+def project(parameters, gained, cohesion_factor, strain):
+    """Strain after the return to the cone, and its derivative by the trial strain."""
+    mu, lam, c_F, c_C, forgiving = parameters
+    trace, d, size = split(strain)
+    slope = 1.0  # of the shifted trace
+    if forgiving > 0.0 and trace < 0.0:
+        if gained < -trace:
+            trace += gained
+        elif gained > 0.0:
+            trace, slope = 0.0, 0.0
+    bulk = 2.0 * mu + 3.0 * lam
+    c = c_C * cohesion_factor
+    radius = (c - c_F * bulk * trace) / (2.0 * mu)
+    if radius <= 0.0 and c_F > 0.0:
+        third = c / (c_F * bulk) / 3.0
+        return (third, third, third), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    if size <= radius:
+        return joined(trace, 1.0, d), flow_derivative(slope, 1.0, 1.0, 0.0, d, size)
+    ratio = radius / size
+    return joined(trace, ratio, d), flow_derivative(slope, ratio, 0.0, -c_F * bulk / (2.0 * mu) * slope, d, size)
+
+
+@compiled
+def stress(parameters, history):
+    """τ = 2 μ ε + λ tr(ε) I."""
+    mu, lam, _, _, _ = parameters
+    squares, V = eigen_sym(history[0])
+    return compose_sym(hencky_stress(mu, lam, principal_strain(squares)), V)
+
+
+@compiled
+def energy(parameters, history):
+    """W = μ tr ε² + λ/2 (tr ε)², with the square that [Tampubolon17] section 3.1.1 has lost in print."""
+    mu, lam, _, _, _ = parameters
+    return hencky_energy(mu, lam, principal_strain(eigenvalues_sym(history[0])))
+
+
+@compiled
+def update(f, dt, parameters, history):
+    """b ← f b fᵀ, forgiven volume, return to the cone, volume gained."""
+    mu, lam, _, _, _ = parameters
+    b, gained, cohesion_factor, dissipation = history
+    moved, strain, V = trial(f, b)
+    after, _ = project(parameters, gained, cohesion_factor, strain)
+    e0, e1, e2 = strain
+    a0, a1, a2 = after
+    if a0 != e0 or a1 != e1 or a2 != e2:
+        trace, _, size = split(strain)
+        trace_after, _, size_after = split(after)
+        shear = mu * (size - size_after) * (size + size_after)
+        volume = (0.5 * lam + mu / 3.0) * (trace - trace_after) * (trace + trace_after)
+        dissipation += max(shear + volume, 0.0)  # below zero by rounding only
+        gained = max(gained + trace - trace_after, 0.0)
+        moved = left_tensor(after, V)
+    return compose_sym(hencky_stress(mu, lam, after), V), (moved, gained, cohesion_factor, dissipation)
+
+
+@compiled
+def volume_ratio(history):
+    """J = det Fe exp(v_c)."""
+    return elastic_volume(history[0]) * math.exp(history[1])
+
+
+@compiled
+def deformation(parameters, history):
+    """Fe = √b."""
+    return left_stretch(history[0])
+
+
+@compiled
+def principal_stress(parameters, history, strain):
+    """Principal Kirchhoff stresses and their derivative."""
+    mu, lam, _, _, _ = parameters
+    return hencky_stress(mu, lam, strain), hencky_stiffness(mu, lam)
+
+
+@compiled
+def return_map(parameters, history, strain, dt):
+    """Strain after the flow and its derivative, zero at the tip."""
+    return project(parameters, history[1], history[2], strain)
+
+
+def _pack(p: DruckerPragerParameters) -> tuple[float, ...]:
+    mu, lam = lame_parameters(p.youngs_modulus, p.poisson_ratio)
+    c_F, c_C = cone_coefficients(p.friction_angle, p.cohesion, p.cone)
+    return mu, lam, c_F, c_C, 1.0 if p.volume_correction else 0.0
+
+
+def _in_dimension(p: DruckerPragerParameters, dimension: int) -> DruckerPragerParameters:
+    if p.cone != "auto":
+        return p
+    return p.model_copy(update={"cone": "plane-strain" if dimension == 2 else "compression"})
+
+
+def _derived(p: DruckerPragerParameters) -> dict[str, tuple[float, str]]:
+    compression = cone_coefficients(p.friction_angle, p.cohesion, "compression")
+    plane = cone_coefficients(p.friction_angle, p.cohesion, "plane-strain")
+    found = {
+        "c_F (compression)": (compression[0], "1"),
+        "c_C (compression)": (compression[1], "Pa"),
+        "c_F (plane strain)": (plane[0], "1"),
+        "c_C (plane strain)": (plane[1], "Pa"),
+    }
+    if (angle := plane_strain_angle(compression[0])) is not None:
+        found["friction angle of the compression cone in plane strain"] = (angle, "°")
+    return found
+
+
+GAINED_VOLUME = Field(
+    "gained_volume", (), 0.0, "1", "average", description="v_c, logarithm of the volume gained by separation"
+)
+COHESION_FACTOR = Field(
+    "cohesion_factor", (), 1.0, "1", "average",
+    description="part of the material's cohesion that is active; water in the pores changes it",
+)  # fmt: skip
+
+DRUCKER_PRAGER = Law(
+    name="drucker-prager",
+    parameters=DruckerPragerParameters,
+    fields=(ELASTIC_STRAIN, GAINED_VOLUME, COHESION_FACTOR, DISSIPATION),
+    constants=("mu", "lam", "c_F", "c_C", "forgiving"),
+    pack=_pack,
+    update=update,
+    stress=stress,
+    energy=energy,
+    volume_ratio=volume_ratio,
+    wave_speed=hencky_wave_speed,
+    branches=(Branch(deformation, principal_stress, return_map),),
+    in_dimension=_in_dimension,
+    derived=_derived,
+    description="sand and soil: Hencky solid with friction, cohesion and volume correction ([Tampubolon17])",
+)

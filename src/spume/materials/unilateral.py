@@ -1,0 +1,129 @@
+"""The unilateral energy of sand: Hencky's, faded to zero where the Drucker-Prager cone allows no stress.
+
+[Tampubolon17] section 3.1.1, eqs. (7)-(10). Only implicit solves with lagged plasticity use it: without it they would
+hold sand together by elastic tension that the return map removes at the end of the step.
+
+With u = tr ε/√3 along the hydrostatic axis and v = ‖dev ε‖ across it:
+
+    W = h ψ,   h = h_s((u + f − a − s_C)/(b − a)),   f = c0 v⁴/(v0³ + v³),   ψ = μ tr ε² + λ/2 (tr ε)²
+
+where h_s falls from 1 to 0 between 0 and 1 with two continuous derivatives. Eq. (8) hides the strain scale v0 = 1 and
+a, b and s_C are strains: the values of the paper (a = −3, …) belong to materials so soft that ρ g L/E is of the order
+of one. `scaled` gives what corresponds to them in a scene with other units.
+"""
+
+import math
+from dataclasses import dataclass
+
+from spume.materials.principal import split
+from spume.numerics.jit import compiled
+
+
+@dataclass(frozen=True)
+class Unilateral:
+    """Shape of the region where the energy is that of Hencky (u + f < a + s_C) and where it is zero (> b + s_C)."""
+
+    a: float
+    """strain on the hydrostatic axis where the energy begins to fade [1]"""
+    b: float
+    """strain on the hydrostatic axis from which on it is zero, above a [1]"""
+    c0: float
+    """opening of the region: small values follow a wide cone [1]"""
+    s_C: float
+    """shift along the hydrostatic axis, for cohesion [1]"""
+    v0: float
+    """strain scale of the bend at the tip [1]; far from it f = c0 v, a cone"""
+
+    def __post_init__(self) -> None:
+        if not self.a < self.b:
+            raise ValueError(f"a is {self.a:g} and b is {self.b:g}: a should be below b")
+        if not (self.c0 >= 0.0 and self.v0 > 0.0):
+            raise ValueError(f"c0 is {self.c0:g} and v0 is {self.v0:g}: c0 should not be negative, v0 positive")
+
+    def scaled(self, strain: float) -> "Unilateral":
+        """The same shape at another size of the strains: `strain` is ρ g L/E of the scene over that of these values."""
+        return Unilateral(self.a * strain, self.b * strain, self.c0, self.s_C * strain, self.v0 * strain)
+
+    def packed(self) -> tuple[float, float, float, float, float]:
+        """The numbers as the functions below take them."""
+        return (self.a, self.b, self.c0, self.s_C, self.v0)
+
+
+@compiled
+def ramp(z):
+    """h_s = 1 − 10 z³ + 15 z⁴ − 6 z⁵ and its first two derivatives, eq. (9)."""
+    if z <= 0.0:
+        return 1.0, 0.0, 0.0
+    if z >= 1.0:
+        return 0.0, 0.0, 0.0
+    y = 1.0 - z
+    value = 1.0 - z * z * z * (10.0 + z * (-15.0 + 6.0 * z))
+    return value, -30.0 * z * z * y * y, -60.0 * z * y * (y - z)
+
+
+@compiled
+def bend(c0, v0, v):
+    """f = c0 v⁴/(v0³ + v³), f'/v and (f'' − f'/v)/v², all regular at v = 0; eq. (8) with a strain scale."""
+    x = v / v0
+    c = x * x * x
+    q = 1.0 / (1.0 + c)
+    value = c0 * v * c * q
+    # f' = c0 c (4 + c)/(1 + c)², f'' = 6 c0 x² (2 − c)/(1 + c)³/v0 with c = x³
+    first = c0 * x * x * (4.0 + c) * q * q / v0
+    # f'' − f'/v = c0 x² (8 − 11 c − c²)/(1 + c)³/v0
+    second = c0 * (8.0 - c * (11.0 + c)) * q * q * q / (v0 * v0 * v0)
+    return value, first, second
+
+
+@compiled
+def multiplier(shape, strain):
+    """h of eq. (10), its gradient and its Hessian (row-major 9-tuple) by the principal strains."""
+    a, b, c0, s_C, v0 = shape
+    trace, d, v = split(strain)
+    f, f1, f2 = bend(c0, v0, v)
+    width = 1.0 / (b - a)
+    o = 1.0 / math.sqrt(3.0)
+    h, h1, h2 = ramp((trace * o + f - a - s_C) * width)
+    # with g = u + f: dg/dε = o + f'/v d, d²g/dε² = f'/v (I − 1/3) + (f'' − f'/v)/v² d ⊗ d
+    g0, g1, g2 = o + f1 * d[0], o + f1 * d[1], o + f1 * d[2]
+    p, r, s = h1 * width, h2 * width * width, h1 * width * f2
+    q, k = p * f1, -p * f1 / 3.0
+    gradient = (p * g0, p * g1, p * g2)
+    hessian = (
+        q + k + s * d[0] * d[0] + r * g0 * g0, k + s * d[0] * d[1] + r * g0 * g1, k + s * d[0] * d[2] + r * g0 * g2,
+        k + s * d[1] * d[0] + r * g1 * g0, q + k + s * d[1] * d[1] + r * g1 * g1, k + s * d[1] * d[2] + r * g1 * g2,
+        k + s * d[2] * d[0] + r * g2 * g0, k + s * d[2] * d[1] + r * g2 * g1, q + k + s * d[2] * d[2] + r * g2 * g2,
+    )  # fmt: skip
+    return h, gradient, hessian
+
+
+@compiled
+def unilateral_energy(mu, lam, shape, strain):
+    """W = h ψ [J/m³], eq. (7)."""
+    e0, e1, e2 = strain
+    trace = e0 + e1 + e2
+    h, _, _ = multiplier(shape, strain)
+    return h * (mu * (e0 * e0 + e1 * e1 + e2 * e2) + 0.5 * lam * trace * trace)
+
+
+@compiled
+def unilateral_stress(mu, lam, shape, strain):
+    """Principal Kirchhoff stresses dW/dε [Pa] and their derivative, a symmetric row-major 9-tuple (not definite)."""
+    e0, e1, e2 = strain
+    trace = e0 + e1 + e2
+    h, (g0, g1, g2), H = multiplier(shape, strain)
+    psi = mu * (e0 * e0 + e1 * e1 + e2 * e2) + 0.5 * lam * trace * trace
+    t0, t1, t2 = 2.0 * mu * e0 + lam * trace, 2.0 * mu * e1 + lam * trace, 2.0 * mu * e2 + lam * trace
+    stress = (h * t0 + psi * g0, h * t1 + psi * g1, h * t2 + psi * g2)
+    d, o = h * (2.0 * mu + lam), h * lam
+    d01, d02, d12 = (
+        o + t0 * g1 + g0 * t1 + psi * H[1],
+        o + t0 * g2 + g0 * t2 + psi * H[2],
+        o + t1 * g2 + g1 * t2 + psi * H[5],
+    )
+    stiffness = (
+        d + 2.0 * t0 * g0 + psi * H[0], d01, d02,
+        d01, d + 2.0 * t1 * g1 + psi * H[4], d12,
+        d02, d12, d + 2.0 * t2 * g2 + psi * H[8],
+    )  # fmt: skip
+    return stress, stiffness

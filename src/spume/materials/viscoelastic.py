@@ -1,0 +1,225 @@
+"""Rubber and cream with memory: two Hencky solids in parallel, one of which relaxes. [Fang19] eqs. (4)-(8)
+
+    equilibrium      μE, λE, with an optional von Mises yield stress
+    non-equilibrium  μN, λN, whose strain relaxes by the dissipation potential of eq. (7)
+
+Both tensors b move by f b fᵀ (eq. 4; eq. 3 prints ∇v where the transpose is meant). The corrector of eq. (8) is
+implicit in time and, split into volume and shape, reads with d = 3
+
+    dev ε ← dev ε/(1 + Δt 2 μN/νd),    tr ε ← tr ε/(1 + Δt 2 (2 μN + 3 λN)/(3 νv)),
+
+so the relaxation time in shear is νd/(2 μN). After the relaxation the flow is Newtonian with the shear viscosity νd/2
+and the bulk viscosity νv/2. Without μE the equilibrium part remembers its volume only: a creamy fluid.
+"""
+
+import math
+
+from pydantic import Field as Describe
+from pydantic import model_validator
+
+from spume.materials.hencky import (
+    hencky_energy,
+    hencky_stiffness,
+    hencky_stress,
+    principal_strain,
+)
+from spume.materials.law import Branch, Law, Parameters
+from spume.materials.principal import (
+    DISSIPATION,
+    ELASTIC_STRAIN,
+    elastic_volume,
+    flow_derivative,
+    joined,
+    left_stretch,
+    left_tensor,
+    split,
+    trial,
+)
+from spume.materials.von_mises import IDENTITY_MAP, radial_return
+from spume.numerics.jit import compiled
+from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
+from spume.numerics.tensor3 import compose_sym
+
+
+class ViscoelasticParameters(Parameters):
+    """Standard linear solid at finite strain, or a viscoelastic fluid if the shear modulus is zero."""
+
+    shear_modulus: float = Describe(ge=0, description="μE, shear modulus that stays; 0 is a fluid [Pa]")
+    lame_modulus: float = Describe(ge=0, description="λE, Lamé's first parameter that stays [Pa]")
+    viscous_shear_modulus: float = Describe(ge=0, description="μN, shear modulus of the part that relaxes [Pa]")
+    viscous_lame_modulus: float = Describe(ge=0, description="λN, Lamé's first parameter of the part that relaxes [Pa]")
+    deviatoric_viscosity: float = Describe(
+        gt=0, description="νd, viscosity of the change of shape; the shear viscosity is νd/2 [Pa s]"
+    )
+    volumetric_viscosity: float = Describe(
+        gt=0, description="νv, viscosity of the change of volume; the bulk viscosity is νv/2 [Pa s]"
+    )
+    yield_stress: float | None = Describe(
+        default=None,
+        gt=0,
+        description="σY, von Mises yield stress of the part that stays, in uniaxial tension; none: never [Pa]",
+    )
+
+    @model_validator(mode="after")
+    def _resists_compression(self) -> "ViscoelasticParameters":
+        if self.shear_modulus == 0.0 and self.lame_modulus == 0.0:
+            raise ValueError(
+                "shear_modulus and lame_modulus are both 0: one of them should be positive to keep the volume"
+            )
+        return self
+
+
+@compiled
+def equilibrium_flow(mu, k, strain):
+    """Strain of the equilibrium part after its flow, the derivative, and ‖Δεp‖; k < 0: it never yields."""
+    if mu == 0.0:  # the shape carries no stress; remembering it would let b grow without bounds
+        trace, d, size = split(strain)
+        return joined(trace, 0.0, d), flow_derivative(1.0, 0.0, 0.0, 0.0, d, size), size
+    if k < 0.0:
+        return strain, IDENTITY_MAP, 0.0
+    return radial_return(mu, k, 0.0, strain)
+
+
+@compiled
+def relax(mu, lam, shape_viscosity, volume_viscosity, strain, dt):
+    """Strain of the non-equilibrium part after dt, with the factors of its deviator and of its trace."""
+    shape = 1.0 / (1.0 + dt * 2.0 * mu / shape_viscosity)
+    volume = 1.0 / (1.0 + dt * 2.0 * (2.0 * mu + 3.0 * lam) / (3.0 * volume_viscosity))
+    trace, d, _ = split(strain)
+    return joined(volume * trace, shape, d), shape, volume
+
+
+@compiled
+def stress(parameters, history):
+    """Sum of both parts, τ = 2 μ ε + λ tr(ε) I each."""
+    muE, lamE, muN, lamN, _, _, _ = parameters
+    squares, V = eigen_sym(history[0])
+    x0, x1, x2, x3, x4, x5 = compose_sym(hencky_stress(muE, lamE, principal_strain(squares)), V)
+    squares, V = eigen_sym(history[1])
+    y0, y1, y2, y3, y4, y5 = compose_sym(hencky_stress(muN, lamN, principal_strain(squares)), V)
+    return (x0 + y0, x1 + y1, x2 + y2, x3 + y3, x4 + y4, x5 + y5)
+
+
+@compiled
+def energy(parameters, history):
+    """Sum of both parts, W = μ tr ε² + λ/2 (tr ε)² each, eq. (2)."""
+    muE, lamE, muN, lamN, _, _, _ = parameters
+    equilibrium = hencky_energy(muE, lamE, principal_strain(eigenvalues_sym(history[0])))
+    return equilibrium + hencky_energy(muN, lamN, principal_strain(eigenvalues_sym(history[1])))
+
+
+@compiled
+def update(f, dt, parameters, history):
+    """Predictor, eq. (4), and correctors of both parts."""
+    muE, lamE, muN, lamN, nud, nuv, k = parameters
+    bE, bN, dissipation = history
+    bE, strain, V = trial(f, bE)
+    after, _, flowed = equilibrium_flow(muE, k, strain)
+    if flowed > 0.0:
+        _, _, size = split(strain)
+        dissipation += muE * flowed * (2.0 * size - flowed)
+        bE = left_tensor(after, V)
+    x0, x1, x2, x3, x4, x5 = compose_sym(hencky_stress(muE, lamE, after), V)
+    _, strain, V = trial(f, bN)
+    relaxed, shape, volume = relax(muN, lamN, nud, nuv, strain, dt)
+    trace, _, size = split(strain)
+    dissipation += muN * size * size * (1.0 - shape) * (1.0 + shape)
+    dissipation += (0.5 * lamN + muN / 3.0) * trace * trace * (1.0 - volume) * (1.0 + volume)
+    y0, y1, y2, y3, y4, y5 = compose_sym(hencky_stress(muN, lamN, relaxed), V)
+    return (x0 + y0, x1 + y1, x2 + y2, x3 + y3, x4 + y4, x5 + y5), (bE, left_tensor(relaxed, V), dissipation)
+
+
+@compiled
+def volume_ratio(history):
+    """J = √det bE: the flow of the equilibrium part keeps the volume."""
+    return elastic_volume(history[0])
+
+
+@compiled
+def equilibrium_deformation(parameters, history):
+    """FE = √bE."""
+    return left_stretch(history[0])
+
+
+@compiled
+def equilibrium_stress(parameters, history, strain):
+    """Principal Kirchhoff stresses of the equilibrium part and their derivative."""
+    mu, lam = parameters[0], parameters[1]
+    return hencky_stress(mu, lam, strain), hencky_stiffness(mu, lam)
+
+
+@compiled
+def equilibrium_return_map(parameters, history, strain, dt):
+    """Strain of the equilibrium part after its flow and its derivative."""
+    after, derivative, _ = equilibrium_flow(parameters[0], parameters[6], strain)
+    return after, derivative
+
+
+@compiled
+def viscous_deformation(parameters, history):
+    """FN = √bN."""
+    return left_stretch(history[1])
+
+
+@compiled
+def viscous_stress(parameters, history, strain):
+    """Principal Kirchhoff stresses of the non-equilibrium part and their derivative."""
+    mu, lam = parameters[2], parameters[3]
+    return hencky_stress(mu, lam, strain), hencky_stiffness(mu, lam)
+
+
+@compiled
+def viscous_return_map(parameters, history, strain, dt):
+    """Strain of the non-equilibrium part after its relaxation and the derivative, constant."""
+    _, _, mu, lam, nud, nuv, _ = parameters
+    after, shape, volume = relax(mu, lam, nud, nuv, strain, dt)
+    return after, flow_derivative(volume, shape, shape, 0.0, (0.0, 0.0, 0.0), 0.0)
+
+
+def relaxation_time(p: ViscoelasticParameters) -> float:
+    """νd/(2 μN) [s]; infinite if nothing relaxes."""
+    return p.deviatoric_viscosity / (2.0 * p.viscous_shear_modulus) if p.viscous_shear_modulus else math.inf
+
+
+def _pack(p: ViscoelasticParameters) -> tuple[float, ...]:
+    k = -1.0 if p.yield_stress is None else math.sqrt(2.0 / 3.0) * p.yield_stress
+    return (
+        p.shear_modulus, p.lame_modulus, p.viscous_shear_modulus, p.viscous_lame_modulus,
+        p.deviatoric_viscosity, p.volumetric_viscosity, k,
+    )  # fmt: skip
+
+
+def _wave_speed(p: ViscoelasticParameters) -> float:
+    shear = p.shear_modulus + p.viscous_shear_modulus
+    return math.sqrt((2.0 * shear + p.lame_modulus + p.viscous_lame_modulus) / p.density)
+
+
+def _derived(p: ViscoelasticParameters) -> dict[str, tuple[float, str]]:
+    found = {
+        "shear modulus at once": (p.shear_modulus + p.viscous_shear_modulus, "Pa"),
+        "shear viscosity": (p.deviatoric_viscosity / 2.0, "Pa s"),
+        "bulk viscosity": (p.volumetric_viscosity / 2.0, "Pa s"),
+    }
+    if p.viscous_shear_modulus:
+        found["relaxation time in shear"] = (relaxation_time(p), "s")
+    return found
+
+
+VISCOELASTIC = Law(
+    name="viscoelastic",
+    parameters=ViscoelasticParameters,
+    fields=(ELASTIC_STRAIN, ELASTIC_STRAIN.renamed("b_viscous"), DISSIPATION),
+    constants=("muE", "lamE", "muN", "lamN", "nud", "nuv", "k"),
+    pack=_pack,
+    update=update,
+    stress=stress,
+    energy=energy,
+    volume_ratio=volume_ratio,
+    wave_speed=_wave_speed,
+    branches=(
+        Branch(equilibrium_deformation, equilibrium_stress, equilibrium_return_map),
+        Branch(viscous_deformation, viscous_stress, viscous_return_map),
+    ),
+    derived=_derived,
+    description="silicone, memory foam, cream: an elastic and a relaxing solid in parallel ([Fang19])",
+)

@@ -1,0 +1,93 @@
+"""The unilateral energy of sand: derivatives, smoothness, regions."""
+
+import numpy as np
+import pytest
+
+from spume.materials.hencky import hencky_energy, hencky_stress
+from spume.materials.unilateral import Unilateral, bend, ramp, unilateral_energy, unilateral_stress
+
+MU, LAM = 3.0, 4.5
+SHAPES = [Unilateral(-3.0, 0.0, 0.01, 0.15, 1.0), Unilateral(-0.5, 0.1, 2.5, 0.05, 0.7)]
+SHAPES += [shape.scaled(1e-3) for shape in SHAPES]
+every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"a={s.a:g} c0={s.c0:g}")
+
+
+def strains(shape: Unilateral, count: int) -> np.ndarray:
+    """In all three regions, on the scale of the shape."""
+    return abs(shape.a) * np.random.default_rng(1).uniform(-1.5, 0.8, (count, 3))
+
+
+@every_shape
+def test_stress_and_stiffness_are_derivatives(shape: Unilateral):
+    """Central differences: truncation δ² and rounding ε/δ, relative to the strain scale."""
+    packed, size = shape.packed(), min(abs(shape.a), shape.v0)
+    delta = 1e-5 * size
+    for strain in strains(shape, 60):
+        stress, stiffness = unilateral_stress(MU, LAM, packed, tuple(strain))
+        for j in range(3):
+            step = delta * np.eye(3)[j]
+            ahead, back = tuple(strain + step), tuple(strain - step)
+            slope = (unilateral_energy(MU, LAM, packed, ahead) - unilateral_energy(MU, LAM, packed, back)) / (2 * delta)
+            assert stress[j] == pytest.approx(slope, rel=0, abs=1e-6 * (MU + LAM) * abs(shape.a))
+            column = np.subtract(
+                unilateral_stress(MU, LAM, packed, ahead)[0], unilateral_stress(MU, LAM, packed, back)[0]
+            ) / (2 * delta)
+            np.testing.assert_allclose(np.reshape(stiffness, (3, 3))[:, j], column, rtol=0, atol=1e-5 * (MU + LAM))
+
+
+@every_shape
+def test_stiffness_is_continuous(shape: Unilateral):
+    """C²: along lines through all regions, through the hydrostatic axis and both ends of the ramp, the change of the
+    second derivative over a step falls with the step; one that stays would be a kink of the stress."""
+    packed = shape.packed()
+    rng = np.random.default_rng(2)
+    for k in range(10):
+        # from deep compression to tension; the first line runs along the hydrostatic axis, the next ones meet it
+        start = abs(shape.a) * (np.full(3, -2.0) if k < 2 else rng.uniform(-2, 0, 3))
+        end = abs(shape.a) * (np.full(3, 1.0) if k % 2 == 0 else rng.uniform(0, 1, 3))
+        jumps = []
+        for count in (2000, 20000):
+            line = start + np.linspace(0, 1, count)[:, None] * (end - start)
+            stiffness = np.array([unilateral_stress(MU, LAM, packed, tuple(e))[1] for e in line])
+            jumps.append(np.abs(np.diff(stiffness, axis=0)).max())
+        assert jumps[1] < 0.2 * jumps[0]
+
+
+def test_ramp_ends_with_two_zero_derivatives():
+    """Beyond both ends: 1 and 0. At the ends the second derivative is of the order of the distance, 60 z."""
+    assert ramp(-1.0) == ramp(0.0) == (1.0, 0.0, 0.0)
+    assert ramp(2.0) == ramp(1.0) == (0.0, 0.0, 0.0)
+    for z, y in ((1e-6, 1.0), (1.0 - 1e-6, 0.0)):
+        value, first, second = ramp(z)
+        assert value == pytest.approx(y, abs=1e-15)
+        assert abs(first) < 1e-10
+        assert abs(second) < 1e-4
+    assert ramp(0.5)[0] == pytest.approx(0.5, rel=1e-14)
+
+
+def test_bend_is_a_cone_far_from_the_tip_and_flat_at_it():
+    c0, v0 = 1.7, 0.02
+    assert bend(c0, v0, 100 * v0)[0] == pytest.approx(c0 * 100 * v0, rel=2e-6)
+    assert bend(c0, v0, 0.0) == (0.0, 0.0, pytest.approx(8 * c0 / v0**3))
+    assert bend(c0, 1.0, 0.3)[0] == pytest.approx(c0 * 0.3**4 / (1 + 0.3**3), rel=1e-14)  # eq. (8)
+
+
+@every_shape
+def test_regions(shape: Unilateral):
+    """Hencky's energy and stress deep in compression, nothing in tension."""
+    packed = shape.packed()
+    pressed = (2.0 * (shape.a + shape.s_C) - 0.1 * abs(shape.a),) * 3
+    assert unilateral_energy(MU, LAM, packed, pressed) == pytest.approx(hencky_energy(MU, LAM, pressed), rel=1e-14)
+    np.testing.assert_allclose(
+        unilateral_stress(MU, LAM, packed, pressed)[0], hencky_stress(MU, LAM, pressed), rtol=1e-13
+    )
+    pulled = (shape.b + shape.s_C + 0.1 * abs(shape.a),) * 3
+    assert unilateral_energy(MU, LAM, packed, pulled) == 0.0
+    assert np.all(np.array(unilateral_stress(MU, LAM, packed, pulled)[0]) == 0.0)
+
+
+def test_impossible_shapes_are_refused():
+    with pytest.raises(ValueError, match="a should be below b"):
+        Unilateral(0.0, -1.0, 1.0, 0.0, 1.0)
+    with pytest.raises(ValueError, match="v0 positive"):
+        Unilateral(-1.0, 0.0, 1.0, 0.0, 0.0)
