@@ -45,11 +45,27 @@ def full_tensor(stress, dimension):
     return stress[:, index][:, :dimension, :dimension]
 
 
-def rasterize(dense, v, mass, volume, stress, affine_v):
-    """Mass, momentum and force on every node."""
-    d = v.shape[1]
-    node_mass = dense.w.T @ mass
-    local = v[:, None] + np.einsum("pab,pib->pia", affine_v, dense.offset)
-    momentum = np.einsum("pi,p,pia->ia", dense.w, mass, local)
-    force = -np.einsum("p,pab,pib->ia", volume, full_tensor(stress, d), dense.dw)
-    return np.column_stack([node_mass, momentum, force])
+def scatter(dense, quantity, points):
+    """The sum of a quantity of `to_grid.QUANTITIES` on every node, shape (nodes, components)."""
+    w, mass, volume = dense.w, points["mass"], points["volume"]
+    d = points["x"].shape[1]
+    if quantity == "mass":
+        return (w.T @ mass)[:, None]
+    if quantity == "momentum":
+        return w.T @ (mass[:, None] * points["v"])
+    if quantity == "affine momentum":
+        local = points["v"][:, None] + np.einsum("pab,pib->pia", points["affine_velocity"], dense.offset)
+        return np.einsum("pi,p,pia->ia", w, mass, local)
+    if quantity == "stress divergence":
+        return -np.einsum("p,pab,pib->ia", volume, full_tensor(points["stress"], d), dense.dw)
+    if quantity == "tensor divergence":
+        return -np.einsum("p,pab,pib->ia", volume, points["tensor"][:, :d, :d], dense.dw)
+    return (w.T @ points["scalar"])[:, None]
+
+
+def gradients(dense, field):
+    """L = Σ u ∇wᵀ with three dimensions, zeros in the third row and column of the plane."""
+    d = field.shape[1]
+    L = np.zeros((len(dense.w), 3, 3))
+    L[:, :d, :d] = np.einsum("ia,pib->pab", field, dense.dw)
+    return L

@@ -1,4 +1,4 @@
-"""Transfers between points and the sparse grid against a dense NumPy oracle.
+"""Transfers between points and nodes against a dense NumPy oracle.
 
 Tolerance: sums of fewer than a thousand terms in float64, so 1e-13 of the largest term's size.
 """
@@ -6,16 +6,47 @@ Tolerance: sums of fewer than a thousand terms in float64, so 1e-13 of the large
 import numba
 import numpy as np
 import pytest
-from oracle import DenseGrid, rasterize
+from oracle import DenseGrid, gradients, scatter
 
-import spume.mpm.grid
-from spume.mpm.grid import CELLS_PER_BLOCK, SparseGrid
-from spume.mpm.transfers import BLOCK
+import spume.mpm.transfers
+from spume.mpm.blocks import BLOCK
+from spume.mpm.nodes import NodeFields, Nodes
+from spume.mpm.to_grid import channel_count, scatter_kernel
+from spume.mpm.to_points import gather_kernel
+from spume.mpm.transfers import Transfers
 
 CELL = 0.02
+ROUNDING = 1e-13
+DT = 0.05
+TO_GRID = [
+    ("mass", "momentum", "stress divergence"),
+    ("mass", "affine momentum", "stress divergence"),
+    ("mass",),
+    ("momentum", "scalar"),
+    ("tensor divergence",),
+]
+TO_POINTS = [
+    ("flip velocity", "second-order deformation"),
+    ("affine velocity", "second-order deformation"),
+    ("velocity", "first-order deformation"),
+    ("gradient",),
+    ("scalar",),
+    ("affine velocity", "scalar"),
+]
+GRIDS = [(d, order) for d in (2, 3) for order in (2, 3)]
 
 
-def cloud(dimension, affine, count=300):
+def cases(family):
+    """The first two sets of a family, those of the explicit step, on every grid; the others on two, to save compiling."""
+    few = [(2, 2), (3, 3)]
+    return [(*grid, quantities) for n, quantities in enumerate(family) for grid in (GRIDS if n < 2 else few)]
+
+
+def name(value):
+    return "+".join(value) if isinstance(value, tuple) else str(value)
+
+
+def cloud(dimension, count=300):
     """Points across the origin, so that blocks of negative coordinates take part; the first of them on nodes, halfway
     between and a rounding error beside, where the cell of a point is a matter of rounding."""
     rng = np.random.default_rng(7)
@@ -31,116 +62,129 @@ def cloud(dimension, affine, count=300):
         "mass": rng.uniform(0.5, 2.0, count),
         "volume": rng.uniform(0.5, 2.0, count),
         "stress": rng.normal(size=(count, 6)),
-        "affine_v": rng.normal(size=(count, dimension, dimension))
-        if affine
-        else np.zeros((count, dimension, dimension)),
+        "tensor": rng.normal(size=(count, 3, 3)),
+        "affine_velocity": rng.normal(size=(count, dimension, dimension)),
+        "scalar": rng.normal(size=count),
     }
 
 
-def node_values(grid, nodes):
-    """Values of the sparse grid at integer node coordinates; zero where there is no block."""
-    block = np.array(BLOCK[grid.dimension])
-    full = np.pad(nodes, ((0, 0), (0, 3 - grid.dimension)))
-    values = np.zeros((len(nodes), grid.channels))
-    slot_of = {tuple(b): k for k, b in enumerate(grid.node_blocks)}
+def connected(x, order):
+    """Transfers of points at x and nodes that cover them."""
+    transfers, nodes = Transfers(x.shape[1], CELL, order), Nodes(x.shape[1], CELL, order)
+    transfers.cells.sort(x)
+    nodes.cover([transfers.cells])
+    transfers.connect(nodes)
+    return transfers, nodes
+
+
+def field(nodes, channels):
+    """An array of node values."""
+    fields = NodeFields(values=channels)
+    fields.fit(nodes)
+    return fields.array
+
+
+def node_values(nodes, values, wanted):
+    """Node values (blocks, channels, 64) at integer node coordinates; zero where there is no block."""
+    block = np.array(BLOCK[nodes.dimension])
+    full = np.pad(wanted, ((0, 0), (0, 3 - nodes.dimension)))
+    found = np.zeros((len(wanted), values.shape[1]))
+    place = {tuple(b): k for k, b in enumerate(nodes.blocks)}
     for row, node in enumerate(full):
-        slot = slot_of.get(tuple(node // block))
-        if slot is not None:
+        here = place.get(tuple(node // block))
+        if here is not None:
             i, j, k = node % block
-            values[row] = grid.values[slot, :, (i * block[1] + j) * block[2] + k]
-    return values
+            found[row] = values[here, :, (i * block[1] + j) * block[2] + k]
+    return found
 
 
 @pytest.fixture(params=["copies", "colours"])
 def adding(request, monkeypatch):
     """Both ways of sharing the blocks among threads."""
     if request.param == "colours":
-        monkeypatch.setattr(spume.mpm.grid, "FEW_BLOCKS", 0)
+        monkeypatch.setattr(spume.mpm.transfers, "FEW_BLOCKS", 0)
     return request.param
 
 
-@pytest.fixture(
-    params=[(d, o, a) for d in (2, 3) for o in (2, 3) for a in (0, 1)], ids=lambda p: f"{p[0]}D-{p[1]}-{p[2]}"
-)
-def rasterized(request, adding):
-    dimension, order, affine = request.param
-    points = cloud(dimension, affine)
-    grid = SparseGrid(dimension, CELL, order, bool(affine))
-    grid.find_cells(points["x"])
-    grid.add_points(*points.values())
-    return grid, points, DenseGrid(points["x"], CELL, order)
+@pytest.mark.parametrize(("dimension", "order", "quantities"), cases(TO_GRID), ids=name)
+def test_sums_on_nodes_match_the_oracle(dimension, order, quantities, adding):
+    points = cloud(dimension)
+    transfers, nodes = connected(points["x"], order)
+    sums = field(nodes, channel_count(dimension, quantities))
+    sums[:] = np.nan  # what was there before must not matter
+    transfers.to_grid(quantities, points["x"], sums, **{k: v for k, v in points.items() if k != "x"})
+    dense = DenseGrid(points["x"], CELL, order)
+    expected = np.concatenate([scatter(dense, quantity, points) for quantity in quantities], axis=1)
+    found = node_values(nodes, sums, dense.nodes)
+    assert np.all(np.abs(found - expected) <= ROUNDING * np.abs(expected).max(axis=0))
+    assert np.abs(sums).sum() == pytest.approx(np.abs(found).sum(), rel=ROUNDING)  # nothing beside the stencils
 
 
-def test_mass_momentum_and_force_match_the_oracle(rasterized):
-    grid, points, dense = rasterized
-    expected = rasterize(dense, *(points[name] for name in ("v", "mass", "volume", "stress", "affine_v")))
-    found = node_values(grid, dense.nodes)
-    scale = np.abs(expected).max(axis=0)
-    assert np.all(np.abs(found - expected) <= 1e-13 * scale)
-    assert grid.values[:, 0].sum() == pytest.approx(points["mass"].sum(), rel=1e-13)
+@pytest.mark.parametrize(("dimension", "order", "quantities"), cases(TO_POINTS), ids=name)
+def test_interpolated_values_match_the_oracle(dimension, order, quantities):
+    points = cloud(dimension)
+    x, d = points["x"], dimension
+    transfers, nodes = connected(x, order)
+    grid = field(nodes, 2 + 3 * d)  # some channels before and after those that are read
+    grid[:] = np.random.default_rng(3).normal(size=grid.shape)
+    v, C, scalar = points["v"].copy(), np.zeros((len(x), d, d)), np.zeros(len(x))
+    tensor = np.full((len(x), 3, 3), np.nan)
+    transfers.to_points(
+        quantities, x, grid, first_channel=1, blend=0.95, dt=DT, v=v, tensor=tensor, affine_velocity=C, scalar=scalar
+    )
+    dense = DenseGrid(x, CELL, order)
+    values = node_values(nodes, grid, dense.nodes)[:, 1:]
+    u, change = values[:, :d], values[:, d : 2 * d]
+
+    def close(found, expected, factor=1):
+        assert np.abs(found - expected).max() <= factor * ROUNDING * np.abs(expected).max()
+
+    if "velocity" in quantities or "affine velocity" in quantities:
+        close(v, dense.w @ u)
+    if "affine velocity" in quantities:
+        moment = CELL**2 / (4 if order == 2 else 3)
+        close(C, np.einsum("pi,ia,pib->pab", dense.w, u, dense.offset) / moment, 10)  # offsets of both signs cancel
+    if "flip velocity" in quantities:
+        close(v, 0.05 * dense.w @ u + 0.95 * (points["v"] + dense.w @ change))
+    L, one = gradients(dense, u), np.eye(3)
+    if "gradient" in quantities:
+        close(tensor, L)
+    if "first-order deformation" in quantities:
+        close(tensor, one + DT * L)
+    if "second-order deformation" in quantities:
+        close(tensor, one + DT * L + 0.5 * DT**2 * L @ L)
+    if "scalar" in quantities:
+        first = d if "affine velocity" in quantities else 0
+        close(scalar, dense.w @ values[:, first])
 
 
-def test_velocity_and_gradient_match_the_oracle(rasterized):
-    grid, points, dense = rasterized
-    d = grid.dimension
-    rng = np.random.default_rng(3)
-    grid.values[:] = rng.normal(size=grid.values.shape)
-    values = node_values(grid, dense.nodes)
-    star, change = values[:, 1 : 1 + d], values[:, 1 + d :]
-    v, C, gradient = points["v"].copy(), points["affine_v"].copy(), np.zeros((len(points["v"]), 3, 3))
-    grid.gather(points["x"], 0.95, v, gradient, C)
-
-    expected_gradient = np.einsum("ia,pib->pab", star, dense.dw)
-    assert np.abs(gradient[:, :d, :d] - expected_gradient).max() <= 1e-13 * np.abs(expected_gradient).max()
-    assert not gradient[:, d:].any()
-    assert not gradient[:, :, d:].any()
-    pic = dense.w @ star
-    if grid.affine:
-        moment = CELL**2 / (4 if grid.order == 2 else 3)
-        expected_C = np.einsum("pi,ia,pib->pab", dense.w, star, dense.offset) / moment
-        assert np.abs(v - pic).max() <= 1e-13 * np.abs(pic).max()
-        assert np.abs(C - expected_C).max() <= 1e-12 * np.abs(expected_C).max()  # offsets of both signs cancel
-    else:
-        expected = 0.05 * pic + 0.95 * (points["v"] + dense.w @ change)
-        assert np.abs(v - expected).max() <= 1e-13 * np.abs(expected).max()
+def test_gradient_and_divergence_are_adjoint():
+    """−Σ V T : ∇u = Σ u · (force of T), exactly what makes the matrices of solvers symmetric."""
+    points = cloud(3)
+    transfers, nodes = connected(points["x"], 3)
+    u, force = field(nodes, 3), field(nodes, 3)
+    u[:] = np.random.default_rng(1).normal(size=u.shape)
+    L = np.zeros((300, 3, 3))
+    transfers.to_points(("gradient",), points["x"], u, tensor=L)
+    transfers.to_grid(("tensor divergence",), points["x"], force, volume=points["volume"], tensor=points["tensor"])
+    work = -np.einsum("p,pab,pab->", points["volume"], points["tensor"], L)
+    assert np.sum(u * force) == pytest.approx(work, rel=1e-12)
 
 
-def test_points_of_a_cell_share_their_nodes_and_the_order_is_a_permutation(rasterized):
-    grid, points, _ = rasterized
-    x = points["x"]
-    shift = 1.0 if grid.order == 3 else 0.5
-    base = np.floor(x * grid.inverse_cell - shift).astype(int)
-    assert np.array_equal(np.sort(grid.order_of), np.arange(len(x)))
-    assert grid.cell_start[-1] == len(x)
-    for cell in range(grid.block_count * CELLS_PER_BLOCK):
-        members = grid.order_of[grid.cell_start[cell] : grid.cell_start[cell + 1]]
-        assert len(np.unique(base[members], axis=0)) <= 1
+def test_quantities_that_exclude_each_other_or_are_unknown_are_rejected():
+    for quantities in (("mass", "pressure"), (), ("momentum", "mass")):
+        with pytest.raises(ValueError, match="must be some of"):
+            scatter_kernel(2, 2, quantities)
+    with pytest.raises(ValueError, match="exclude each other"):
+        scatter_kernel(2, 2, ("momentum", "affine momentum"))
+    with pytest.raises(ValueError, match="exclude each other"):
+        gather_kernel(2, 2, ("gradient", "second-order deformation"))
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize(("dimension", "count"), [(2, 1), (2, 4000), (3, 4000)])
-def test_points_are_sorted_stably_by_block_and_cell(dimension, count, threads):
-    if threads > numba.config.NUMBA_NUM_THREADS:
-        pytest.skip("needs two threads")
-    x = np.random.default_rng(1).uniform(-9 * CELL, 9 * CELL, (count, dimension))
-    grid = SparseGrid(dimension, CELL, 3, False)
-    before = numba.get_num_threads()
-    numba.set_num_threads(threads)
-    try:
-        grid.find_cells(x)
-    finally:
-        numba.set_num_threads(before)
-    base = np.floor(x * grid.inverse_cell - 1.0).astype(int)
-    block, cell = np.divmod(base, np.array(BLOCK[dimension][:dimension]))
-    expected = np.lexsort([*cell.T[::-1], *block.T[::-1]])
-    assert np.array_equal(grid.order_of, expected)
-
-
-def test_no_points_are_in_no_cells():
-    grid = SparseGrid(3, CELL, 3, False)
-    assert not grid.find_cells(np.empty((0, 3)))
-    assert grid.block_count == 0
-    assert len(grid.values) == 0
+def test_a_target_with_the_wrong_number_of_channels_is_rejected():
+    transfers, nodes = connected(cloud(2)["x"], 2)
+    with pytest.raises(ValueError, match="1 channels, their target 2"):
+        transfers.to_grid(("mass",), cloud(2)["x"], field(nodes, 2), mass=cloud(2)["mass"])
 
 
 @pytest.mark.skipif(numba.config.NUMBA_NUM_THREADS < 2, reason="needs two threads")
@@ -150,32 +194,14 @@ def test_bits_do_not_depend_on_the_number_of_threads(dimension, adding):
     before = numba.get_num_threads()
     for threads in (1, 2):
         numba.set_num_threads(threads)
-        points = cloud(dimension, False, count=5000)
-        grid = SparseGrid(dimension, CELL, 3, False)
-        grid.find_cells(points["x"])
-        grid.add_points(*points.values())
-        gradient = np.zeros((5000, 3, 3))
-        grid.gather(points["x"], 0.95, points["v"], gradient, points["affine_v"])
-        results.append((grid.values.copy(), points["v"], gradient))
+        points = cloud(dimension, count=5000)
+        transfers, nodes = connected(points["x"], 3)
+        sums = field(nodes, 1 + 2 * dimension)
+        given = {k: v for k, v in points.items() if k != "x"}
+        transfers.to_grid(TO_GRID[0], points["x"], sums, **given)
+        tensor = np.zeros((5000, 3, 3))
+        transfers.to_points(TO_POINTS[0], points["x"], sums, blend=0.95, dt=DT, v=points["v"], tensor=tensor)
+        results.append((sums.copy(), points["v"], tensor))
     numba.set_num_threads(before)
     for one, two in zip(*results):
         assert np.array_equal(one, two)
-
-
-def test_memory_follows_the_points_not_the_domain():
-    near = np.random.default_rng(0).uniform(0, 10 * CELL, (500, 3))
-    apart = near.copy()
-    apart[250:] += 5000 * CELL
-    grids = []
-    for x in (near, apart):
-        grid = SparseGrid(3, CELL, 3, False)
-        grid.find_cells(x)
-        grids.append(grid)
-    assert len(grids[1].values) <= 2 * len(grids[0].values)
-
-
-def test_a_scrambled_order_asks_for_sorting_and_a_sorted_one_does_not():
-    x = np.random.default_rng(0).uniform(0, 40 * CELL, (20000, 2))
-    grid = SparseGrid(2, CELL, 3, False)
-    assert grid.find_cells(x)
-    assert not grid.find_cells(x[grid.order_of])

@@ -1,0 +1,162 @@
+"""Krylov solvers for symmetric systems that are known only by what they do to a vector.
+
+Vectors are arrays of any shape. All inner products go through `numerics.sums`, so results have the same bits for any
+number of threads, provided the system's own functions do.
+
+A system may be constrained: `project` maps a vector to the subspace in which the solution is sought, orthogonally. The
+solvers then find the x in x0 + that subspace with P A x = P b.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.numerics.sums import dot
+
+Vector = NDArray[np.float64]
+
+
+class System(Protocol):
+    """A symmetric matrix A, a symmetric positive definite preconditioner, and constraints."""
+
+    def multiply(self, x: Vector) -> Vector:
+        """A x, a new array."""
+
+    def precondition(self, r: Vector) -> Vector:
+        """An approximation to A⁻¹ r, a new array; symmetric positive definite as a function of r."""
+
+    def project(self, x: Vector) -> None:
+        """Remove from x, in place, what the constraints forbid."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """What a solver found."""
+
+    x: Vector
+    iterations: int
+    residual: float
+    """Norm of the projected residual P (b − A x), relative to that of P b."""
+    converged: bool
+    """Whether the residual is below the tolerance asked for."""
+
+
+def _preconditioned(system: System, r: Vector) -> Vector:
+    z = system.precondition(r)
+    system.project(z)
+    return z
+
+
+def _start(system: System, b: Vector, x0: Vector | None) -> tuple[Vector, Vector, float]:
+    """First guess, its projected residual, and the norm of the projected right-hand side."""
+    right = b.copy()
+    system.project(right)
+    x = np.zeros_like(b) if x0 is None else x0.copy()
+    r = right if x0 is None else b - system.multiply(x)
+    if x0 is not None:
+        system.project(r)
+    return x, r.copy(), math.sqrt(dot(right, right))
+
+
+def conjugate_gradient(
+    system: System, b: Vector, x0: Vector | None = None, tolerance: float = 1e-8, limit: int = 1000
+) -> Solution:
+    """Solve A x = b for a positive definite A by preconditioned conjugate gradients. [Shewchuk94] appendix B3
+
+    Stops when the norm of the residual is below `tolerance` times that of b, or after `limit` iterations. Raises
+    ArithmeticError when a direction shows that A is not positive definite.
+    """
+    x, r, scale = _start(system, b, x0)
+    size = math.sqrt(dot(r, r))
+    if scale == 0.0:
+        scale = size
+    if size <= tolerance * scale:
+        return Solution(x, 0, size / scale if scale else 0.0, True)
+    z = _preconditioned(system, r)
+    p, rz = z.copy(), dot(r, z)
+    for iteration in range(1, limit + 1):
+        q = system.multiply(p)
+        system.project(q)
+        curvature = dot(p, q)
+        if not curvature > 0.0:
+            raise ArithmeticError(
+                f"p·A p is {curvature:.3g} in iteration {iteration}: the matrix is not positive definite; use minres"
+            )
+        alpha = rz / curvature
+        x += alpha * p
+        r -= alpha * q
+        size = math.sqrt(dot(r, r))
+        if size <= tolerance * scale:
+            return Solution(x, iteration, size / scale, True)
+        z = _preconditioned(system, r)
+        rz, before = dot(r, z), rz
+        p *= rz / before
+        p += z
+    return Solution(x, limit, size / scale, False)
+
+
+def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float = 1e-8, limit: int = 1000) -> Solution:
+    """Solve A x = b for a symmetric, possibly indefinite A by preconditioned MINRES. [Paige75]
+
+    The Lanczos process builds A V = V T with vectors V orthonormal in the preconditioner's inner product; Givens
+    rotations turn T into a triangle column by column. In exact arithmetic the preconditioned residual norm never grows.
+    Stops when its estimate is below `tolerance` times that of b, or after `limit` iterations; `Solution.residual` is
+    computed from x.
+    """
+    x, r, _ = _start(system, b, x0)
+    z = _preconditioned(system, r)
+    beta = math.sqrt(max(dot(r, z), 0.0))
+    if beta == 0.0:
+        return _finish(system, b, x, 0, tolerance)
+    target = tolerance * _preconditioned_norm(system, b)
+    v_old, v = np.zeros_like(b), r / beta  # Lanczos vectors, before preconditioning
+    z = z / beta
+    d_old, d = np.zeros_like(b), np.zeros_like(b)  # the last two directions
+    c_old, s_old, c, s = 1.0, 0.0, 1.0, 0.0  # the last two rotations
+    eta, beta_old = beta, 0.0
+    iteration = 0
+    while iteration < limit and abs(eta) > target:
+        iteration += 1
+        q = system.multiply(z)
+        system.project(q)
+        alpha = dot(z, q)
+        v_new = q - alpha * v - beta_old * v_old
+        z_new = _preconditioned(system, v_new)
+        beta_new = math.sqrt(max(dot(v_new, z_new), 0.0))
+        # column (beta_old, alpha, beta_new) of T under the rotations so far, and a new one to remove beta_new
+        rho_3 = s_old * beta_old
+        rho_2 = s * alpha + c * c_old * beta_old
+        diagonal = c * alpha - s * c_old * beta_old
+        rho_1 = math.hypot(diagonal, beta_new)
+        if rho_1 == 0.0:
+            break
+        c_old, s_old, c, s = c, s, diagonal / rho_1, beta_new / rho_1
+        d_old, d = d, (z - rho_3 * d_old - rho_2 * d) / rho_1
+        x += c * eta * d
+        eta *= -s
+        if beta_new == 0.0:
+            break
+        v_old, v, z, beta_old = v, v_new / beta_new, z_new / beta_new, beta_new
+    return _finish(system, b, x, iteration, tolerance)
+
+
+def _preconditioned_norm(system: System, b: Vector) -> float:
+    right = b.copy()
+    system.project(right)
+    return math.sqrt(max(dot(right, _preconditioned(system, right)), 0.0))
+
+
+def _finish(system: System, b: Vector, x: Vector, iterations: int, tolerance: float) -> Solution:
+    """The solution with its true residual, judged in the preconditioner's norm as the iteration was."""
+    r: Any = b - system.multiply(x)
+    system.project(r)
+    right = b.copy()
+    system.project(right)
+    scale = math.sqrt(dot(right, right))
+    residual = math.sqrt(dot(r, r)) / scale if scale else math.sqrt(dot(r, r))
+    measured, allowed = _preconditioned_norm(system, r), _preconditioned_norm(system, b)
+    # rounding separates the estimate from the truth; a tenth more is the same answer
+    return Solution(x, iterations, residual, bool(measured <= 1.1 * tolerance * allowed))
