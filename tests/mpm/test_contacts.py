@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from spume.geometry.obstacle import ObstacleSet, collide
-from spume.geometry.primitive_shapes import Circle, HalfSpace, Sphere
+from spume.geometry.obstacles.obstacle_set import ObstacleSet, collide
+from spume.geometry.shapes.primitives import Circle, HalfSpace, Sphere
 from spume.mpm.cells import STENCIL_OFFSET, Cells
 from spume.mpm.contacts import Contacts
 from spume.mpm.nodes import Nodes, number_active

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from oracle import DenseGrid
 
-from spume.geometry.obstacle import ObstacleSet
-from spume.geometry.primitive_shapes import HalfSpace
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.geometry.shapes.primitives import HalfSpace
 from spume.mpm.contacts import Contacts
 from spume.mpm.linear_system import StressSystem
 from spume.mpm.nodes import NodeFields, Nodes, number_active

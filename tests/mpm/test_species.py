@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spume.geometry.obstacle import ObstacleSet
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.neo_hookean import NEO_HOOKEAN
 from spume.mpm.nodes import Nodes
 from spume.mpm.particles import Particles, point_fields

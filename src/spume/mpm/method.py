@@ -13,7 +13,9 @@ from spume.geometry.shapes.primitives import HalfSpace
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm import health
+from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
+from spume.mpm.implicit.step import ImplicitStages
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.sources import Source, build_sources, releases, source_names
@@ -76,14 +78,14 @@ class MaterialPointMethod:
 
     def __init__(self, scene: Any, stages: Stages | None = None) -> None:
         self.scene = scene
-        self.stages: Stages = ExplicitStages() if stages is None else stages
+        self.stages: Stages = default_stages(scene) if stages is None else stages
         self.sources = build_sources(scene)
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
         self.walls = wall_corners(scene)
         materials = [(material.law, material.parameters) for material in scene.materials]
-        scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation)
+        scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation_of_step)
         model = ConstitutiveModel(materials)
         particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, self.stages.fields])
         nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
@@ -98,6 +100,7 @@ class MaterialPointMethod:
 
     def step(self, dt: float) -> None:
         """Advance by dt [s]."""
+        damp_velocities(self.state, self.scene.damping, dt)
         self.stages.step(self.state, dt)
 
     @property
@@ -243,11 +246,23 @@ def gravity_function(scene: Any) -> Callable[[float], NDArray[np.float64]]:
     return lambda time: np.pad(scene.gravity_at(time), (0, 3 - scene.dimension))
 
 
+def default_stages(scene: Any) -> Stages:
+    """The stages of the scene's integrator."""
+    if scene.time.integrator == "explicit":
+        return ExplicitStages()
+    return ImplicitStages(scene.implicit_settings)
+
+
 def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> TimeStep:
-    """The scene's choice of time step, with the fastest elastic wave of its materials."""
-    wave = max(law.wave_speed(parameters) for law, parameters in materials)
+    """The scene's choice of time step, with the fastest elastic wave of its materials; implicit steps follow the speed
+    of the points, and what gravity adds to it in a step."""
     fixed = None if scene.time.dt == "auto" else scene.time.dt
     largest = math.inf if scene.time.max_dt is None else scene.time.max_dt
+    if scene.time.integrator == "implicit":
+        largest = min(largest, 1.0 / scene.frame_rate)
+        pull = float(np.linalg.norm(scene.gravity_keyframes[1], axis=1).max())
+        return TimeStep(scene.grid.cell, 0.0, fixed, scene.time.courant, scene.time.growth, largest, pull)
+    wave = max(law.wave_speed(parameters) for law, parameters in materials)
     return TimeStep(scene.grid.cell, wave, fixed, scene.time.courant, scene.time.growth, largest)
 
 
