@@ -22,7 +22,9 @@ from numpy.typing import NDArray
 from spume.materials.kinematics import load, load_sym, store
 from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
+from spume.mpm.implicit.admm import Branches
 from spume.mpm.implicit.contact_set import ContactSet
+from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.particle_step import SINGULAR_VALUES, moved, recompose
 from spume.mpm.implicit.problem import StepProblem
@@ -196,6 +198,8 @@ class _Constrained:
     """A linear system with the contacts of the step."""
 
     stress: StressSystem
+    diagonal: NDArray[np.float64]
+    """Of M + Δt² Σ V ‖H‖ Fe Feᵀ, the matrix of ADMM: it follows mass and stiffness of each node."""
     contacts: ContactSet
 
     def multiply(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -203,8 +207,8 @@ class _Constrained:
         return self.stress.multiply(v)
 
     def precondition(self, r: NDArray[np.float64]) -> NDArray[np.float64]:
-        """r divided by the masses."""
-        return self.stress.precondition(r)
+        """r divided by the diagonal."""
+        return r / self.diagonal[:, None]
 
     def project(self, v: NDArray[np.float64]) -> None:
         """Remove what the contacts forbid."""
@@ -224,7 +228,11 @@ def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
     stress = StressSystem(
         problem.species.transfers, state.nodes, problem.dofs, problem.mass, p.x, p.volume, energy.answer, problem.dt**2
     )
-    system = _Constrained(stress, problem.contacts)
+    branches = Branches(problem)
+    branches.start("stiffness", 1.0, energy.L)
+    matrix = GridMatrix(state.nodes, problem.dofs, problem.contacts)
+    matrix.assemble(problem.species.transfers, p.x, branches.metric(1.0), problem.mass)
+    system = _Constrained(stress, matrix.diagonal, problem.contacts)
     first = 0.0
     for _ in range(settings.iterations):
         residual = -energy.slope(v)
