@@ -2,25 +2,35 @@
 
 import numba
 import numpy as np
-from spume.mpm.grid import SparseGrid
 
 from benchmarks.cloud import CELL, lattice
 from benchmarks.timing import best_of
+from spume.mpm.nodes import NodeFields, Nodes
+from spume.mpm.transfers import Transfers
+
+TO_GRID = ("mass", "momentum", "stress divergence")
+TO_POINTS = ("flip velocity", "gradient")
 
 
 def ours(x: np.ndarray):
-    """Our two transfers as functions without arguments, float64."""
+    """Our two transfers as functions without arguments, float64: mass, momentum and force to the nodes, velocity and
+    velocity gradient to the points, as the peers do it."""
     rng = np.random.default_rng(1)
-    grid = SparseGrid(3, CELL, 3, affine=False)
-    grid.find_cells(x)
-    x = x[grid.order_of]
-    grid.find_cells(x)
+    nodes, transfers = Nodes(3, CELL, 3), Transfers(3, CELL, 3)
+    transfers.cells.sort(x)
+    x = x[transfers.cells.sorted_points]
+    transfers.cells.sort(x)
+    nodes.cover([transfers.cells])
+    transfers.connect(nodes)
+    sums, motion = NodeFields(mass=0, momentum=3, force=3), NodeFields(velocity=3, change=3)
+    sums.fit(nodes)
+    motion.fit(nodes)
     n = len(x)
     v, stress = rng.normal(size=(n, 3)), rng.normal(size=(n, 6))
-    ones, gradient, none = np.ones(n), np.zeros((n, 3, 3)), np.zeros((0, 1, 1))
+    ones, gradient = np.ones(n), np.zeros((n, 3, 3))
     return (
-        lambda: grid.add_points(x, v, ones, ones, stress, none),
-        lambda: grid.gather(x, 0.95, v, gradient, none),
+        lambda: transfers.to_grid(TO_GRID, x, sums.array, v=v, mass=ones, volume=ones, stress=stress),
+        lambda: transfers.to_points(TO_POINTS, x, motion.array, blend=0.95, v=v, tensor=gradient),
     )
 
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from spume.materials.table import REMARKS, named_materials
+from spume.materials.table import LOOK, REMARKS, named_materials
+from spume.methods import METHODS
 from spume.scene.extending import library_entries
-from spume.scene.registry import SCENE_MODELS
 from spume.scene.schema import scene_schema
 
 
@@ -14,7 +14,7 @@ def write_pages(folder: Path) -> None:
     """Write all generated pages into `folder`."""
     folder.mkdir(exist_ok=True)
     pages = {"materials.md": materials_page(), "library.md": library_page()}
-    pages |= {f"scene-{method}.md": scene_page(method) for method in SCENE_MODELS}
+    pages |= {f"scene-{method}.md": scene_page(method) for method in METHODS}
     for name, text in pages.items():
         file = folder / name
         if not file.exists() or file.read_text() != text:
@@ -25,7 +25,7 @@ def materials_page() -> str:
     """The table of named materials."""
     lines = ["# Materials", "", "Named materials for scenes, rheometer and fits. All numbers are in SI units.", ""]
     for name, entry in named_materials().items():
-        numbers = {key: value for key, value in entry.items() if key not in ("law", *REMARKS)}
+        numbers = {key: value for key, value in entry.items() if key not in ("law", LOOK, *REMARKS)}
         lines += [f"## {name}", "", f"{_cell(entry['description'])}.", "", "| law | " + " | ".join(numbers) + " |"]
         lines += ["| --- |" + " --- |" * len(numbers)]
         lines += [f"| {entry['law']} | " + " | ".join(f"{value:g}" for value in numbers.values()) + " |", ""]

@@ -81,7 +81,7 @@ def measure(run: Run, around: Surroundings) -> dict[str, Any]:
 
 def _skinned_volume(x, cell: float, volumes) -> float | None:
     try:
-        made = skin(x, point_radius(cell, volumes))
+        made = skin(x, point_radius(cell / 2, volumes))
     except MissingExtra:
         return None
     return enclosed_volume(made.vertices, made.triangles)

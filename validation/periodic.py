@@ -59,6 +59,6 @@ class EndlessStrip:
         p.x[self._own, 0] %= self.period
         for images, shift in zip(self._images, (-self.period, self.period)):
             for name, values in p.arrays().items():
-                if name != "body":
+                if name not in ("body", "id"):
                     values[images] = values[self._own]
             p.x[images, 0] += shift

@@ -12,6 +12,7 @@ from spume.errors import SceneError, SpumeError
 from spume.export.commands import register as register_export
 from spume.look.commands import register as register_look
 from spume.rheology.commands import register as register_rheology
+from spume.terminal import finish_output, say
 from spume.version import __version__
 
 INTERRUPTED = 130
@@ -54,7 +55,7 @@ def run(
     if preview:
         loaded, sentence = loaded.coarser()
         name = f"{name}-preview"
-        print(f"preview: {sentence}", file=sys.stderr)
+        say(f"preview: {sentence}", file=sys.stderr)
     folder = out or Path("out") / name
     outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
     return _report(outcome)
@@ -70,10 +71,13 @@ def resume(folder: Folder, /, *, threads: Threads = None) -> int:
 
 
 def _report(outcome: Any) -> int:
-    if outcome.status == "interrupted":
-        print(f"stopped at {outcome.time:.4g} s; go on with: spume resume {outcome.folder}")
+    if outcome.status == "interrupted" and not outcome.frames:
+        say("stopped before the first frame: nothing is on disk yet")
         return INTERRUPTED
-    print(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}")
+    if outcome.status == "interrupted":
+        say(f"stopped at {outcome.time:.4g} s; go on with: spume resume {outcome.folder}")
+        return INTERRUPTED
+    say(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}")
     return 0
 
 
@@ -82,10 +86,9 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
     """Tell what a scene will cost, before anything is spent."""
     from dataclasses import asdict
 
-    from spume.run.memory import available_memory
-    from spume.run.method import method_class
+    from spume.memory import amount, available_memory, free_space, refuse_without_memory
+    from spume.methods import method_class
     from spume.run.progress import readable_time
-    from spume.run.storage import readable_size
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
@@ -93,13 +96,16 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
     if as_json:
         _print_json(asdict(cost))
         return
+    refuse_without_memory(cost)
     available, _ = available_memory()
-    print(f"points  {cost.points:,}")
-    print(f"memory  {readable_size(cost.memory)} at the peak; {readable_size(available)} is available")
-    print(f"steps   {cost.steps:,}")
-    print(f"time    {readable_time(cost.seconds)}")
+    say(f"points  {cost.points:,}")
+    say(f"memory  {amount(cost.memory)} at the peak; {amount(available)} is available")
+    if cost.frames:
+        say(f"disk    {amount(cost.disk)} in {cost.frames:,} frames; {amount(free_space(Path()))} is free here")
+    say(f"steps   {cost.steps:,}")
+    say(f"time    {readable_time(cost.seconds)}")
     for note in cost.notes:
-        print(note)
+        say(note)
 
 
 @app.command
@@ -135,23 +141,32 @@ def scenes(*, as_json: Json = False) -> None:
     width = max((len(entry["name"]) for entry in entries), default=0)
     for entry in entries:
         presets = f"  (presets: {', '.join(entry['presets'])})" if entry["presets"] else ""
-        print(f"{entry['name']:{width}}  {entry['title']}{presets}")
+        say(f"{entry['name']:{width}}  {entry['title']}{presets}")
 
 
 @app.command
 def materials(*, as_json: Json = False) -> None:
-    """List the named materials, with their laws, parameters and sources."""
-    from spume.materials.table import REMARKS, named_materials
+    """List the named materials, with their laws, parameters, derived quantities and sources."""
+    from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials
 
     entries = [{"name": name, **entry} for name, entry in named_materials().items()]
     if as_json:
-        _print_json(entries)
+        _print_json([{**entry, "derived": derived_quantities(entry["name"])} for entry in entries])
         return
     for entry in entries:
-        numbers = {key: value for key, value in entry.items() if key not in ("name", "law", *REMARKS)}
-        print(f"{entry['name']}: {entry['description']}")
-        print(f"    {entry['law']}: {', '.join(f'{key} {value:g}' for key, value in numbers.items())}")
-        print(f"    {entry['source']}")
+        given = {key: value for key, value in entry.items() if key not in ("name", "law", LOOK, *REMARKS)}
+        derived = [
+            f"{key} {item['value']:.4g} {item['unit']}" for key, item in derived_quantities(entry["name"]).items()
+        ]
+        say(f"{entry['name']}: {entry['description']}")
+        say(f"    {entry['law']}: {', '.join(f'{key} {_shown(value)}' for key, value in given.items())}")
+        say(f"    derived: {', '.join(derived)}")
+        say(f"    {entry['source']}")
+
+
+def _shown(value: Any) -> str:
+    """A parameter as a scene would write it."""
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @app.command
@@ -165,11 +180,11 @@ def schema(
 
 
 def _print_json(value: Any) -> None:
-    print(json.dumps(value, indent=2, ensure_ascii=False))
+    say(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def _print_lines(lines: Sequence[str]) -> None:
-    print("\n".join(lines))
+    say("\n".join(lines))
 
 
 register_look(app)
@@ -181,15 +196,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code. A user's mistake is one sentence; only a bug shows a traceback."""
     try:
         command, bound, _ = app.parse_args(arguments, exit_on_error=False, print_error=False)
-        return command(*bound.args, **bound.kwargs) or 0
+        code = command(*bound.args, **bound.kwargs) or 0
+        finish_output()
+        return code
     except CycloptsError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}", file=sys.stderr)
         return WRONG_ARGUMENTS
     except SpumeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}", file=sys.stderr)
         return error.exit_code
-    except KeyboardInterrupt:
-        print("stopped at once; the last checkpoint is good", file=sys.stderr)
+    except KeyboardInterrupt as error:
+        say(str(error) or "stopped", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
         sys.stderr.close()

@@ -25,6 +25,10 @@ class CacheError(SpumeError):
     exit_code = 4
 
 
+class CompilationStopped(KeyboardInterrupt):
+    """Compilation was given up because somebody asked the run to stop; the kernel that was needed did not run."""
+
+
 class MissingExtra(SpumeError):
     """An optional package is not installed; the message gives the pip command."""
 

@@ -1,7 +1,7 @@
-"""Declared fields: what a point carries, and what becomes of it when points are inserted or merged.
+"""Declared fields and populations: what a point carries, and what becomes of it when points are inserted or merged.
 
-Checkpoints, frames, resampling, export and the viewer work from these declarations alone, so a new law needs no
-change in any of them.
+Checkpoints, frames, resampling, export and the viewer work from these declarations alone, so a new law or method needs
+no change in any of them.
 """
 
 from collections.abc import Iterable
@@ -50,6 +50,44 @@ class Field:
         values[...] = initial.reshape(self.shape) if initial.ndim else initial
         return values
 
+
+PopulationKind = Literal["points", "mesh", "table"]
+"""What the members of a population are:
+
+points  points in space or in the plane, at `x` [m]
+mesh    vertices of triangles, at `x` [m]; the field `triangles`, shape (t, 3), holds the indices of their vertices
+        and is the one field with a length of its own
+table   things without a position of their own (films and bubbles of a dry foam), which only their method can draw
+"""
+
+
+@dataclass(frozen=True)
+class Population:
+    """A set of points, vertices or other things that carry the same fields."""
+
+    name: str
+    """Name in frames: a field is stored as "name/field"."""
+    fields: tuple[Field, ...]
+    kind: PopulationKind = "points"
+    spacing: float | None = None
+    """Distance between neighbouring points that hang together [m], where there is one; drawn sizes follow it."""
+
+    def __post_init__(self) -> None:
+        names = [field.name for field in self.fields]
+        if "/" in self.name or any("/" in name for name in names):
+            raise ValueError(f"population '{self.name}': names of populations and fields hold no '/'")
+        needed = {"points": ("x",), "mesh": ("x", "triangles"), "table": ()}[self.kind]
+        if missing := [name for name in needed if name not in names]:
+            raise ValueError(f"population '{self.name}' is of the kind '{self.kind}' and lacks {', '.join(missing)}")
+
+    @property
+    def dimension(self) -> int | None:
+        """Components of a position; None where there are no positions."""
+        return next((field.shape[0] for field in self.fields if field.name == "x" and self.kind != "table"), None)
+
+
+VOLUME_RATIO = Field("J", (), 1.0, "1", "average", description="volume ratio")
+"""The field from which everything that reads frames knows how far points are compressed or stretched."""
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 SYMMETRIC_IDENTITY = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)

@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from numpy.typing import NDArray
-
 from spume.errors import SceneError
-from spume.run.method import Progress, method_class
+from spume.frames.populations import FramePopulations, in_memory
+from spume.methods import Progress, method_class
 from spume.scene.common import Scene
 
 
@@ -40,9 +39,9 @@ class Simulation:
             raise SceneError(f"a simulation cannot be advanced by {dt} s: the time must be positive")
         self.method.advance(self.time + dt, _never, _ignore)
 
-    def frame(self) -> dict[str, NDArray[Any]]:
-        """The arrays a frame on disk would hold, by field name."""
-        return self.method.frame()
+    def frame(self) -> FramePopulations:
+        """What a frame on disk would hold: `frame["points"].x`, or short `frame.x`."""
+        return in_memory(self.method.declarations(), self.method.frame())
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""

@@ -16,8 +16,10 @@ from typing_extensions import TypeAliasType
 
 from spume.suggestions import nearest
 
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-"""A finite number; a string or a truth value is not one."""
+LARGEST = 1e30
+"""Numbers larger than this in size would overflow in products, and describe nothing that can be simulated."""
+DEEPEST = 100
+"""Levels of tables and lists within each other that a scene may have."""
 
 Item = TypeVar("Item")
 
@@ -25,6 +27,27 @@ Item = TypeVar("Item")
 def wrong(sentence: str) -> PydanticCustomError:
     """The error a validator raises: its message is `sentence` alone."""
     return PydanticCustomError("wrong", "{sentence}", {"sentence": sentence})
+
+
+def _not_too_large(number: float) -> float:
+    if abs(number) > LARGEST:
+        raise wrong(f"{number:g} is too large: numbers from -{LARGEST:g} to {LARGEST:g} have a meaning here")
+    return number
+
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_not_too_large)]
+"""A finite number; a string or a truth value is not one."""
+
+
+def depth(value: Any) -> int:
+    """Levels of mappings and lists within each other, counted without recursion and no further than is accepted."""
+    level = 0
+    inner = [value]
+    while inner and level <= DEEPEST:
+        containers = [item for item in inner if isinstance(item, Mapping | list | tuple)]
+        inner = [part for item in containers for part in (item.values() if isinstance(item, Mapping) else item)]
+        level += bool(containers)
+    return level
 
 
 def _two_or_three(vector: tuple[float, ...]) -> tuple[float, ...]:

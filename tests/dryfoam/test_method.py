@@ -33,8 +33,9 @@ def test_a_restored_run_continues_bit_for_bit():
     resumed.restore(arrays, values)
     advance(resumed, 0.2)
     assert resumed.time == straight.time == 0.2
-    for name, array in straight.frame().items():
-        assert np.array_equal(array, resumed.frame()[name]), name
+    for population, arrays in straight.frame().items():
+        for name, array in arrays.items():
+            assert np.array_equal(array, resumed.frame()[population][name]), name
     assert resumed.diagnostics() == straight.diagnostics()
 
 
@@ -47,6 +48,18 @@ def test_a_bubble_bursts_at_its_time():
     assert method.foam.cells == 39
 
 
+def test_a_cyclic_deformation_turns_back_at_its_amplitude():
+    """Strain 0.5 t up to 0.03, then down to -0.03 and up again: a triangular wave of the period 0.24 s."""
+    tables = {**TABLES, "coarsening": None, "collapse": [], "duration": 0.3, "frame_rate": 100}
+    method = DryFoamMethod(Scene(**{**tables, "deformation": {"rate": 0.5, "amplitude": 0.03}}))
+    strains = [0.0]
+    for frame in range(1, 31):
+        advance(method, frame / 100)
+        strains.append(method.diagnostics()["strain"])
+    wave = np.interp(np.arange(31) / 100, [0.0, 0.06, 0.18, 0.30], [0.0, 0.03, -0.03, 0.03])
+    assert strains == pytest.approx(wave, abs=1e-12)
+
+
 def test_an_interrupted_advance_says_so():
     method = DryFoamMethod(Scene(**TABLES))
     assert not method.advance(1.0, lambda: True, lambda progress: None)
@@ -55,11 +68,13 @@ def test_an_interrupted_advance_says_so():
 def test_frames_hold_what_is_declared():
     method = DryFoamMethod(Scene(**TABLES))
     frame = method.frame()
-    declared = {field.name: field for field in method.declarations()}
-    assert declared.keys() == frame.keys()
-    for name, array in frame.items():
-        assert array.dtype.name == declared[name].dtype
-        assert array.shape[1:] == declared[name].shape
+    assert [each.name for each in method.declarations()] == list(frame)
+    for population in method.declarations():
+        declared = {field.name: field for field in population.fields}
+        assert declared.keys() == frame[population.name].keys()
+        for name, array in frame[population.name].items():
+            assert array.dtype.name == declared[name].dtype
+            assert array.shape[1:] == declared[name].shape
 
 
 def test_a_shape_of_the_scene_language_outlines_the_cluster():

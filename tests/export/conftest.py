@@ -20,3 +20,9 @@ def solid_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plane_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three frames of two discs in the plane."""
     return synthetic_run.write_run(tmp_path_factory.mktemp("runs") / "two-discs", dimension=2)
+
+
+@pytest.fixture(scope="session")
+def several_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three frames of two populations of points and a mesh."""
+    return synthetic_run.write_run(tmp_path_factory.mktemp("runs") / "several", populations="several")

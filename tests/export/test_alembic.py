@@ -47,8 +47,8 @@ def test_a_surface_keeps_its_triangles(solid_run: Path, tmp_path: Path) -> None:
     archive = Abc.IArchive(str(file))
     schema = AbcGeom.IPolyMesh(archive.getTop(), archive.getTop().getChildHeader(0).getName()).getSchema()
     sample = schema.getValue(Abc.ISampleSelector(0.0))
-    skin = chosen.skin(1)
-    np.testing.assert_array_equal(vectors(sample.getPositions()), skin.vertices)
+    skin = chosen.pieces(1)[0]
+    np.testing.assert_array_equal(vectors(sample.getPositions()), skin.x)
     # Alembic winds faces clockwise.
     faces = np.array(list(sample.getFaceIndices())).reshape(-1, 3)[:, ::-1]
     np.testing.assert_array_equal(faces, skin.triangles)

@@ -68,8 +68,8 @@ def test_a_surface_keeps_its_triangles_and_fields(solid_run: Path, tmp_path: Pat
     write_usd(chosen, file)
     stage = Usd.Stage.Open(str(file))
     mesh = UsdGeom.Mesh(stage.GetPrimAtPath(f"{stage.GetDefaultPrim().GetPath()}/surface"))
-    skin = chosen.skin(1)
-    np.testing.assert_array_equal(mesh.GetPointsAttr().Get(1), skin.vertices)
+    skin = chosen.pieces(1)[0]
+    np.testing.assert_array_equal(mesh.GetPointsAttr().Get(1), skin.x)
     np.testing.assert_array_equal(np.reshape(mesh.GetFaceVertexIndicesAttr().Get(1), (-1, 3)), skin.triangles)
     np.testing.assert_array_equal(UsdGeom.PrimvarsAPI(mesh).GetPrimvar("J").Get(1), skin.fields["J"])
     subsets = UsdShade.MaterialBindingAPI(mesh).GetMaterialBindSubsets()

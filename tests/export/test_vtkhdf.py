@@ -50,8 +50,8 @@ def test_every_step_of_a_surface_is_the_skin(solid_run: Path, tmp_path: Path) ->
     file = tmp_path / "surface.vtkhdf"
     write_vtkhdf(chosen, file)
     for (_, mesh), number in zip(read_steps(file), (0, 2)):
-        skin = chosen.skin(number)
-        np.testing.assert_array_equal(mesh.points, skin.vertices)
+        skin = chosen.pieces(number)[0]
+        np.testing.assert_array_equal(mesh.points, skin.x)
         np.testing.assert_array_equal(mesh.regular_faces, skin.triangles)
         np.testing.assert_array_equal(mesh["J"], skin.fields["J"])
 
@@ -62,14 +62,14 @@ def test_an_interrupted_export_leaves_the_file_that_was_there(solid_run: Path, t
     write_vtkhdf(contents(run, [0], "points", None), file)
     before = file.read_bytes()
     chosen = contents(run, [0, 1, 2], "points", None)
-    whole = type(chosen).cloud
+    whole = type(chosen).pieces
 
     def fails(self, number: int, tensors: bool = True):
         if number == 2:
             raise KeyboardInterrupt
         return whole(self, number, tensors)
 
-    monkeypatch.setattr(type(chosen), "cloud", fails)
+    monkeypatch.setattr(type(chosen), "pieces", fails)
     with pytest.raises(KeyboardInterrupt):
         write_vtkhdf(chosen, file)
     assert file.read_bytes() == before

@@ -6,13 +6,17 @@ import resource
 import signal
 import time
 
+import numpy as np
 import pytest
-from ballistic import frame_bytes, make_scene, without_wall_times
+from ballistic import SCENE_TEXT, Ballistic, frame_bytes, make_scene, without_wall_times
 
 import spume
+from spume.cli import main
 from spume.errors import CacheError
+from spume.numerics.jit import compiled
 from spume.run import storage
 from spume.run.loop import resume_run, start_run
+from spume.run.progress import display_for
 
 
 @pytest.fixture(scope="module")
@@ -126,16 +130,76 @@ def test_a_damaged_manifest_is_named_and_resuming_rebuilds_it(tmp_path, whole, h
 
 
 @pytest.mark.parametrize("how", HOWS)
-def test_a_damaged_checkpoint_is_named_with_what_to_do(stopped, how):
+def test_a_damaged_checkpoint_is_told_and_the_one_before_serves(tmp_path, whole, how, monkeypatch, capsys):
+    advance = Ballistic.advance
+
+    def fail_at_frame_6(self, until, *others):
+        if until > 0.0275:
+            raise spume.RunFailed("a fault")
+        return advance(self, until, *others)
+
+    monkeypatch.setattr(Ballistic, "advance", fail_at_frame_6)
+    with pytest.raises(spume.RunFailed):
+        start_run(make_scene(), tmp_path / "run")
+    monkeypatch.setattr(Ballistic, "advance", advance)
+    damage(tmp_path / "run" / "checkpoint.safetensors", how)
+    resume_run(tmp_path / "run", display=display_for())
+    note = capsys.readouterr().err
+    assert "checkpoint.safetensors' is damaged" in note
+    assert "going on from the checkpoint before it, after frame 4" in note
+    assert frame_bytes(tmp_path / "run") == frame_bytes(whole)
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_two_damaged_checkpoints_are_named_with_what_to_do(stopped, how):
     damage(stopped / "checkpoint.safetensors", how)
+    damage(stopped / "checkpoint.previous.safetensors", how)
     with pytest.raises(CacheError, match=r"checkpoint\.safetensors' is damaged.*start it again with --overwrite"):
         resume_run(stopped)
     assert len(list(spume.open_run(stopped))) == 6
 
 
-def test_a_missing_frame_before_the_checkpoint_is_told_and_the_run_goes_on(tmp_path, capsys):
-    from spume.run.progress import display_for
+@pytest.mark.parametrize("how", HOWS)
+def test_resuming_names_the_earlier_frames_that_are_damaged(stopped, how, capsys):
+    damage(stopped / "frames" / "frame_00001.safetensors", how)
+    damage(stopped / "frames" / "frame_00003.safetensors", how)
+    with pytest.raises(spume.RunFailed):
+        resume_run(stopped, display=display_for())
+    note = capsys.readouterr().err
+    assert "frame_00001.safetensors' is damaged" in note
+    assert "frame_00003.safetensors' is damaged" in note
+    assert "frame_00002" not in note
 
+
+def test_a_frame_that_cannot_be_read_is_not_called_missing(stopped):
+    file = stopped / "frames" / "frame_00002.safetensors"
+    file.unlink()
+    file.mkdir()
+    with pytest.raises(CacheError, match=r"frame_00002\.safetensors' cannot be read: Is a directory"):
+        spume.open_run(stopped)[2]
+
+
+def test_a_checkpoint_replaced_while_it_is_read_is_not_mixed_with_the_new_one(tmp_path, monkeypatch):
+    file = tmp_path / "checkpoint.safetensors"
+    contents = [{"x": np.full(5, k), "n": np.arange(k, k + 3, dtype=np.int32)} for k in (1.0, 2.0)]
+    storage.write_arrays(file, contents[0], {"frame": 1})
+    original = storage._digest_start
+
+    def replace_file(*arguments):
+        monkeypatch.setattr(storage, "_digest_start", original)
+        storage.write_arrays(file, contents[1], {"frame": 2})
+        return original(*arguments)
+
+    monkeypatch.setattr(storage, "_digest_start", replace_file)
+    for k in range(2):
+        about, arrays = storage.read_checked(file)
+        assert about == {"frame": k + 1}
+        for name, array in contents[k].items():
+            np.testing.assert_array_equal(arrays[name], array)
+            assert arrays[name].dtype == array.dtype
+
+
+def test_a_missing_frame_before_the_checkpoint_is_told_and_the_run_goes_on(tmp_path, capsys):
     start_run(make_scene(), tmp_path / "run")
     (tmp_path / "run" / "manifest.json").unlink()
     (tmp_path / "run" / "frames" / "frame_00002.safetensors").unlink()
@@ -172,7 +236,67 @@ def test_a_second_interruption_ends_at_once_and_the_checkpoint_stays_good(tmp_pa
 
     timer = threading.Timer(0.15, insist)
     timer.start()
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match=r"the last checkpoint is good: go on with 'spume resume .*run'"):
         start_run(make_scene(pause=0.5, duration=10.0, frame_rate=1.0), tmp_path / "run")
     timer.join()
     assert len(spume.open_run(tmp_path / "run")) == 1
+
+
+def interrupt_twice():
+    for _ in range(2):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_an_interruption_before_the_first_checkpoint_promises_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(Ballistic, "declarations", lambda self: interrupt_twice())
+    with pytest.raises(KeyboardInterrupt, match="nothing is on disk yet: run the scene again"):
+        start_run(make_scene(), tmp_path / "run")
+    monkeypatch.undo()
+    monkeypatch.setattr(Ballistic, "frame", lambda self: interrupt_twice())
+    with pytest.raises(KeyboardInterrupt, match=r"there is no checkpoint yet: 'spume resume .*run' begins again"):
+        start_run(make_scene(), tmp_path / "run")
+
+
+def slow_to_compile():
+    """A kernel that is not in any cache, called after Ctrl-C."""
+
+    @compiled
+    def double(x):
+        return 2 * x
+
+    os.kill(os.getpid(), signal.SIGINT)
+    return double(2)
+
+
+def test_an_interruption_while_kernels_are_compiled_stops_at_the_last_checkpoint(tmp_path, monkeypatch, whole):
+    """The step that waits for its kernel is not finished, so it must not get into a checkpoint."""
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path / "cache"))
+    advance = Ballistic.advance
+
+    def compile_at_frame_3(self, until, interrupted, report):
+        if until > 0.0125:
+            self.x += 1.0  # a step half done
+            slow_to_compile()
+        return advance(self, until, interrupted, report)
+
+    monkeypatch.setattr(Ballistic, "advance", compile_at_frame_3)
+    outcome = start_run(make_scene(), tmp_path / "run")
+    assert (outcome.status, outcome.frames, outcome.time) == ("interrupted", 3, 0.01)
+    monkeypatch.setattr(Ballistic, "advance", advance)
+    assert resume_run(tmp_path / "run").status == "complete"
+    assert frame_bytes(tmp_path / "run") == frame_bytes(whole)
+
+
+def test_an_interruption_while_a_run_is_estimated_says_what_it_met(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(Ballistic, "estimate", lambda scene: slow_to_compile())
+    with pytest.raises(KeyboardInterrupt, match="stopped while kernels were compiled; nothing is on disk yet"):
+        start_run(make_scene(), tmp_path / "run")
+
+
+def test_an_interruption_while_a_run_is_prepared_leaves_no_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(Ballistic, "declarations", lambda self: slow_to_compile())
+    (tmp_path / "scene.toml").write_text(SCENE_TEXT)
+    assert main(["run", str(tmp_path / "scene.toml"), "--out", str(tmp_path / "run")]) == 130
+    assert "stopped before the first frame: nothing is on disk yet" in capsys.readouterr().out

@@ -173,3 +173,121 @@ def test_a_missing_package_names_the_extra(folder, monkeypatch):
     monkeypatch.setattr(mesh_module, "import_module", missing)
     with pytest.raises(MissingExtra, match=r"pip install 'spume\[geometry\]'"):
         compile_shape(mesh("ball.ply", resolution=0.081), 3, folder)
+
+
+def regular(name):
+    """Closed meshes with flat faces and sharp edges."""
+    cube = trimesh.creation.box((1.0, 1.0, 1.0))
+    turn = trimesh.transformations.rotation_matrix(0.7, [1, 2, 3])
+    cavity = trimesh.creation.icosphere(subdivisions=2, radius=0.3)
+    cavity.invert()
+    return {
+        "cube": cube,
+        "slab": trimesh.creation.box((1.0, 0.02, 1.0)),
+        "rod": trimesh.creation.box((0.03, 1.0, 0.03)),
+        "cylinder": trimesh.creation.cylinder(radius=0.3, height=1.0, sections=24),
+        "icosahedron": trimesh.creation.icosahedron(),
+        "turned box": trimesh.creation.box((0.7, 0.4, 0.9), transform=turn),
+        "cube with a cavity": trimesh.util.concatenate([cube, cavity]),
+    }[name]
+
+
+@pytest.mark.parametrize("suffix", ["stl", "obj"])
+@pytest.mark.parametrize("name", ["cube", "slab", "rod", "cylinder", "icosahedron", "turned box", "cube with a cavity"])
+def test_solids_with_flat_faces_are_accepted_at_the_default_resolution(tmp_path, name, suffix):
+    """Their volume is that of the triangles; STL rounds the vertices to single precision."""
+    solid = regular(name)
+    solid.export(tmp_path / f"solid.{suffix}")
+    shape = read({"mesh": {"file": "solid." + suffix}})
+    assert volume(shape, 3, tmp_path) == pytest.approx(solid.volume, rel=1e-5)
+    size = np.ptp(solid.vertices, axis=0)
+    cell = (0.25 if size.min() < 0.1 * size.max() else 0.1) * float(size.min())
+    filling = fill(shape, 3, cell, folder=tmp_path)
+    assert filling.volume.sum() == pytest.approx(solid.volume, rel=1e-5)
+
+
+def test_the_volume_of_a_mesh_with_a_hole_cut_out_is_found(tmp_path):
+    """A cube less a ball in its middle, by the tree of cells. The interpolated faces of the cube are exact; its edges
+    and the ball are smoothed at the sample spacing h = 1/64: 12 edges lose at most h² each, the ball h² per area."""
+    regular("cube").export(tmp_path / "cube.stl")
+    ball = {"sphere": {"center": [0, 0, 0], "radius": 0.3}}
+    shape = read({"difference": {"of": {"mesh": {"file": "cube.stl"}}, "minus": [ball]}})
+    exact = 1.0 - 4 / 3 * math.pi * 0.3**3
+    assert volume(shape, 3, tmp_path) == pytest.approx(exact, abs=12 / 64**2 + 1e-3)
+
+
+def test_overlapping_parts_are_not_counted_twice(tmp_path):
+    """Two unit cubes, the second moved by a half: each is closed, together they enclose 1.5 and not 2."""
+    second = trimesh.creation.box((1.0, 1.0, 1.0), transform=trimesh.transformations.translation_matrix([0.5, 0, 0]))
+    trimesh.util.concatenate([regular("cube"), second]).export(tmp_path / "pair.stl")
+    found = volume(read({"mesh": {"file": "pair.stl"}}), 3, tmp_path)
+    assert found == pytest.approx(1.5, abs=20 * (1.5 / 64) ** 2)
+
+
+BOX_OBJ = "".join(f"v {x} {y} {z}\n" for x in (0, 1) for y in (0, 1) for z in (0, 1)) + "".join(
+    f"f {a} {b} {c}\n"
+    for a, b, c in [
+        (1, 2, 4), (1, 4, 3), (5, 7, 8), (5, 8, 6), (1, 5, 6), (1, 6, 2),
+        (3, 4, 8), (3, 8, 7), (1, 3, 7), (1, 7, 5), (2, 6, 8), (2, 8, 4),
+    ]
+)  # fmt: skip
+
+
+def scaled(factor):
+    lines = [line.split() for line in BOX_OBJ.splitlines()]
+    return "".join(
+        " ".join([w[0], *(f"{float(c) * factor:.17g}" for c in w[1:])] if w[0] == "v" else w) + "\n" for w in lines
+    )
+
+
+@pytest.mark.parametrize(
+    ("contents", "sentence"),
+    [
+        (scaled(1e300), "is 1e\\+300 m large .* give it another 'scale'"),
+        (scaled(1e-300), "is 1e-300 m large .* give it another 'scale'"),
+        (scaled(0.0), "has all its vertices in one place|holds no triangles"),
+        (BOX_OBJ.replace("v 0 0 0", "v nan 0 0"), "not numbers|cannot be read"),
+        (BOX_OBJ.replace("f 1 2 4", "f 1 2 99"), "does not define|cannot be read"),
+        (BOX_OBJ.replace("f ", "g "), "holds no triangles|cannot be read"),
+    ],
+)
+def test_broken_meshes_are_refused_in_one_sentence(tmp_path, contents, sentence):
+    (tmp_path / "broken.obj").write_text(contents)
+    with pytest.raises(SceneError, match=sentence) as caught:
+        volume(read({"mesh": {"file": "broken.obj"}}), 3, tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_names_that_lead_to_no_file_are_refused_in_one_sentence(tmp_path):
+    (tmp_path / "loop.stl").symlink_to(tmp_path / "loop.stl")
+    (tmp_path / "folder.stl").mkdir()
+    for name, sentence in [
+        ("a\0b.stl", "cannot be opened"),
+        ("loop.stl", "cannot be opened"),
+        ("folder.stl", "is a folder or a device"),
+        (300 * "n" + ".stl", "cannot be opened"),
+    ]:
+        with pytest.raises(SceneError, match=sentence) as caught:
+            volume(read({"mesh": {"file": name}}), 3, tmp_path)
+        assert "\n" not in str(caught.value)
+
+
+def test_any_damage_to_the_bytes_of_a_mesh_gives_a_mesh_or_a_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr(mesh_module, "SAMPLES_ALONG", 12)
+    monkeypatch.setattr(mesh_module, "DEFAULT_LIMIT", 20_000)
+    rng = np.random.default_rng(8)
+    accepted = 0
+    for k in range(60):
+        contents = np.frombuffer(BOX_OBJ.encode(), dtype=np.uint8).copy()
+        places = rng.integers(0, len(contents), rng.integers(1, 4) if k else 0)
+        likely = np.frombuffer(b"0123456789.-e /vf\n", dtype=np.uint8)
+        contents[places] = rng.choice(likely, len(places)) if k % 2 else rng.integers(0, 256, len(places))
+        file = tmp_path / f"{k}.obj"
+        file.write_bytes(contents.tobytes())
+        sentence = ""
+        try:
+            accepted += volume(read({"mesh": {"file": file.name}}), 3, tmp_path) > 0
+        except SceneError as error:
+            sentence = str(error)
+        assert "\n" not in sentence
+    assert accepted > 0  # the first is not damaged

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import synthetic_run
 
+from spume.frames.reader import open_run
 from spume.look.surface.skin import Skin, enclosed_volume, is_watertight, point_radius, skin, without_voids
 
 pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
@@ -79,26 +80,28 @@ def test_no_points_make_an_empty_skin() -> None:
     assert len(made.vertices) == len(made.triangles) == len(made.fields["J"]) == 0
 
 
-def test_the_radius_follows_the_cell_and_sparser_points() -> None:
-    assert point_radius(0.04, np.full(5, 0.02**3)) == pytest.approx(0.01)
-    assert point_radius(0.04, np.full(5, 0.04**3)) == pytest.approx(0.02)
+def test_the_radius_follows_the_spacing_and_sparser_points() -> None:
+    assert point_radius(0.02, np.full(5, 0.02**3)) == pytest.approx(0.01)
+    assert point_radius(0.02, np.full(5, 0.04**3)) == pytest.approx(0.02)
 
 
 def test_surface_files_are_made_once_and_report_volumes(solid_run: Path) -> None:
-    from spume.look.surface.files import read_skin, skin_file, surface_frame
+    from spume.look.surface.files import read_skin, skin_file, surface_frame, surface_parts
 
-    first = surface_frame(solid_run, 2, "fine", "material")
+    run = open_run(solid_run)
+    first = surface_frame(run, 2, "fine", "material")
     assert [report.part for report in first] == ["soft-rubber", "gelatin"]
     stamp = skin_file(solid_run, "gelatin", 2).stat().st_mtime_ns
-    assert surface_frame(solid_run, 2, "fine", "material") == first
+    assert surface_frame(run, 2, "fine", "material") == first
     assert skin_file(solid_run, "gelatin", 2).stat().st_mtime_ns == stamp
     for report in first:
         assert report.watertight
         assert abs(report.excess) < PAPER
         # Each ball is stretched to 1.2 times its volume.
         assert report.points_volume == pytest.approx(1.2 * 4224 * 1e-6, rel=1e-9)
-    made = read_skin(solid_run, 2, "fine", "gelatin")
+    gelatin = next(part for part in surface_parts(run, "material") if part.name == "gelatin")
+    made = read_skin(run, 2, gelatin, "fine")
     assert made is not None
     np.testing.assert_allclose(made.fields["material"], 1.0)
     np.testing.assert_allclose(made.fields["J"], 1.2, rtol=1e-5)
-    assert read_skin(solid_run, 2, "preview", "gelatin") is None
+    assert read_skin(run, 2, gelatin, "preview") is None

@@ -47,7 +47,7 @@ def test_nodes_cover_the_stencils_of_both_and_masses_and_momenta_are_exact(mixed
     sort_points(mixed)
     rasterize(mixed)
     for one in mixed.species:
-        p, sums = one.particles, one.sums
+        p, sums = one.particles, one.fields
         assert len(sums.array) == len(mixed.nodes)
         assert sums["mass"].sum() == pytest.approx(p.mass.sum(), rel=1e-13)
         scale = p.mass @ np.abs(p.v)
@@ -56,7 +56,7 @@ def test_nodes_cover_the_stencils_of_both_and_masses_and_momenta_are_exact(mixed
         reached = {tuple(b) for b in mixed.nodes.blocks}
         assert {tuple(b) for b in one.transfers.cells.blocks} <= reached
     assert len(mixed.nodes) > max(len(np.unique(s.transfers.node_block_of_corner)) for s in mixed.species) - 1
-    both = (mixed.species[0].sums["mass"] > 0) & (mixed.species[1].sums["mass"] > 0)
+    both = (mixed.species[0].fields["mass"] > 0) & (mixed.species[1].fields["mass"] > 0)
     assert both.any()  # they do share nodes
 
 
@@ -80,3 +80,13 @@ def test_a_species_moves_as_if_it_were_alone_when_nothing_couples_them(mixed):
 def test_a_state_of_several_species_has_no_only_one(mixed):
     with pytest.raises(ValueError, match="unpack"):
         _ = mixed.particles
+
+
+def test_a_name_that_the_nodes_hold_no_longer_is_an_error(mixed):
+    sort_points(mixed)
+    rasterize(mixed)
+    explicit_step(mixed, 1e-3)
+    fields = mixed.species[0].fields
+    assert fields["velocity"].any()
+    with pytest.raises(KeyError, match="no 'momentum' at present"):
+        _ = fields["momentum"]

@@ -37,7 +37,7 @@ GRIDS = [(d, order) for d in (2, 3) for order in (2, 3)]
 
 
 def cases(family):
-    """The first two sets of a family, those of the explicit step, on every grid; the others on two, to save compiling."""
+    """The first two sets of a family, those of the explicit step, on every grid; the others on two, to compile less."""
     few = [(2, 2), (3, 3)]
     return [(*grid, quantities) for n, quantities in enumerate(family) for grid in (GRIDS if n < 2 else few)]
 

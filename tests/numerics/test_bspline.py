@@ -111,3 +111,9 @@ def test_weights_and_derivatives_are_continuous_across_borders(spline: str) -> N
         np.testing.assert_allclose(after[k][:, :-1], before[k][:, 1:], 0, 4e-9 + TOLERANCE)
         np.testing.assert_allclose(after[k][:, -1], 0, 0, 4e-9 + TOLERANCE)
         np.testing.assert_allclose(before[k][:, 0], 0, 0, 4e-9 + TOLERANCE)
+
+
+def test_values_by_distance_are_those_of_the_piecewise_definition(spline: str) -> None:
+    value = getattr(bspline, f"{spline}_value")
+    found = np.array([value(float(d)) for d in POINTS])
+    assert np.abs(found - SPLINES[spline][0](POINTS)).max() <= TOLERANCE

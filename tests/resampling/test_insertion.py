@@ -84,6 +84,17 @@ def test_stress_of_new_points_is_that_of_their_history_and_others_keep_theirs():
     assert np.array_equal(p.stress[len(x) :], expected[len(x) :])
 
 
+def test_new_points_get_numbers_that_no_point_had():
+    state = make_state(scattered(np.random.default_rng(6), 2, 1.5))
+    count = len(state.particles)
+    state.particles.take(np.arange(count - 1))  # the number of the last point has been used
+    report = avoid_a_void(state, (1, 2), ResamplingSettings(merge_distance=0.1))
+    assert report.inserted > 50
+    number = state.particles.id
+    assert np.array_equal(number[-report.inserted :], count + np.arange(report.inserted))
+    assert len(np.unique(number)) == len(number)
+
+
 @pytest.mark.parametrize("d", [2, 3])
 def test_materials_do_not_mix(d):
     """Two halves that move in opposite directions: each new point is wholly of one, and neither half's mass changes."""

@@ -28,6 +28,7 @@ def test_a_pair_becomes_its_sum_and_mean():
     assert p.mass[0] == 4.0
     assert p.volume[0] == old["volume"][0] + old["volume"][1]
     assert p.body[0] == old["body"][1]
+    assert p.id[0] == old["id"][1]
     for name in ("x", "v", "C", "dissipation"):
         np.testing.assert_allclose(getattr(p, name)[0], mean(name), **close)
     J = 0.25 * np.linalg.det(old["F"][0]) + 0.75 * np.linalg.det(old["F"][1])

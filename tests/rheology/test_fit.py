@@ -149,6 +149,7 @@ def test_spellings_of_a_csv(tmp_path: Path, text: str):
         ("rate,stress\n1,nan\n", "line 2: the stress is nan"),
         ("rate,stress\n1,\n", "line 2: the stress is '', which is not a number"),
         ("rate,stress\n1,1e999\n", "line 2: the stress is 1e999"),
+        ("rate,stress\n1," + 140_000 * "2" + "\n", "line 2: field larger than field limit (131072)"),
     ],
 )
 def test_a_bad_csv_is_one_sentence_with_the_line(tmp_path: Path, text: str, sentence: str, capsys):

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from spume.cli import main
-from spume.errors import MissingExtra, SceneError
+from spume.errors import MissingExtra, RunFailed, SceneError
 from spume.materials.table import named_materials
 from spume.rheology import small_strain
 from spume.rheology.choosing import choose_material
-from spume.rheology.rheometer import flow_curve, start_up, step_strain
+from spume.rheology.rheometer import flow_curve, frequency_sweep, start_up, step_strain
 
 FLOWING = [name for name, entry in named_materials().items() if entry["law"] == "herschel-bulkley"]
-ELASTIC = [name for name, entry in named_materials().items() if entry["law"] != "herschel-bulkley"]
+ELASTIC = [name for name, entry in named_materials().items() if entry["law"] in ("neo-hookean", "hencky")]
 
 
 @pytest.mark.parametrize("name", FLOWING)
@@ -49,8 +49,8 @@ def test_elastic_materials_have_no_flow_curve(name: str):
     material = choose_material(name)
     with pytest.raises(SceneError, match="never flows"):
         flow_curve(material, np.array([1.0]))
-    relaxed = step_strain(material, 0.1)
-    assert np.ptp(relaxed.shear_stress) == 0.0
+    with pytest.raises(SceneError, match="does not relax"):
+        step_strain(material, 0.1)
 
 
 @pytest.mark.parametrize("rate", [0.0, -1.0, float("nan"), float("inf")])
@@ -105,6 +105,49 @@ def test_json_in_the_course_of_time(question: list[str], capsys: pytest.CaptureF
     assert all(np.isfinite(record["shear_stress"]) for record in records)
 
 
+def test_json_of_a_frequency_sweep(capsys: pytest.CaptureFixture[str]):
+    assert main(["rheometer", "silicone rubber", "--frequencies", "0.1,1,10", "--json"]) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert [record["frequency"] for record in records] == [0.1, 1.0, 10.0]
+    assert all({"storage_modulus", "loss_modulus"} <= record.keys() for record in records)
+
+
+@pytest.mark.parametrize(
+    ("question", "keys"),
+    [
+        (["dry sand", "--triaxial", "1e5"], ["axial_strain", "deviator_stress", "mean_stress", "volumetric_strain"]),
+        (["wet sand", "--shear-box", "1e3"], ["shear_strain", "shear_stress", "normal_stress", "volumetric_strain"]),
+        (["memory foam", "--creep", "50"], ["time", "shear_strain", "small_strain_theory"]),
+    ],
+)
+def test_json_of_other_tests(question: list[str], keys: list[str], capsys: pytest.CaptureFixture[str]):
+    assert main(["rheometer", *question, "--json"]) == 0
+    records = json.loads(capsys.readouterr().out)
+    assert list(records[0])[: len(keys)] == keys
+    assert records[0][keys[0]] == 0.0
+    assert all(np.isfinite(list(record.values())).all() for record in records)
+
+
+@pytest.mark.parametrize("name", named_materials())
+def test_every_material_answers_or_refuses_in_one_sentence(name: str):
+    """Each measurement of each material: finite numbers, or a sentence with the material's name; never a constant."""
+    material = choose_material(name)
+    for measure in (
+        lambda: flow_curve(material, np.array([0.01, 0.1])),
+        lambda: start_up(material, 0.1),
+        lambda: step_strain(material, 0.02),
+        lambda: frequency_sweep(material, np.array([1.0])),
+    ):
+        columns, sentence = {}, f"'{name}'"
+        try:
+            columns = measure().columns
+        except (SceneError, RunFailed) as error:
+            sentence = str(error)
+        assert f"'{name}'" in sentence
+        assert "\n" not in sentence
+        assert all(np.isfinite(column).all() for column in columns.values())
+
+
 def test_csv_holds_what_json_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     file = tmp_path / "curve.csv"
     assert main(["rheometer", "pie", "--rates", "1,10", "--csv", str(file), "--json"]) == 0
@@ -118,6 +161,7 @@ def test_table_names_the_theory_beside_the_law(capsys: pytest.CaptureFixture[str
     assert main(["rheometer", "shaving cream"]) == 0
     printed = capsys.readouterr().out
     assert "theory of small" in printed
+    assert "[1/s]" in printed
     assert "24.888" in printed  # 31.9/√3 + 27.2 · 2^(−0.61) · 0.01^0.22
     assert "note: elastic strains reach" in printed
 
@@ -145,7 +189,22 @@ def test_changes_and_scenes(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         (["pie", "--rates", "1,x"], "numbers with commas"),
         (["pie", "--rates", "1,0"], "should be positive"),
         (["pie", "--startup", "1", "--rates", "1"], "different measurements"),
+        (["dough", "--frequencies", "1;2"], "--frequencies 1;2: it should be numbers"),
+        (["dough", "--frequencies", "0"], "should be positive"),
+        (["dough", "--creep", "-5"], "should be positive"),
+        (["dry sand", "--triaxial", "-1"], "not negative"),
         (["gelatin"], "never flows"),
+        (["steel"], "hardens and never flows"),
+        (["silicone rubber"], "keeps a part of its stiffness and never flows"),
+        (["dry sand"], "bears shear only under pressure"),
+        (["dry sand", "--triaxial", "0"], "falls apart without pressure"),
+        (["gelatin", "--frequencies", "1"], "is elastic at small strain, with a shear modulus of 1497 Pa"),
+        (["pie", "--creep", "20"], "does not relax after a shear strain of 0.0125"),
+        (["slurry", "--step-strain", "0.1"], "stress ends with the motion"),
+        (["slurry", "--creep", "1"], "constant rate under a constant stress"),
+        (["water", "--set", "viscosity=0.0"], "has no shear stress at all"),
+        (["slurry", "--triaxial", "10"], "bears no shear at rest"),
+        (["cornstarch putty", "--frequencies", "1"], "in proportion to their amplitude"),
         (["pie", "--scene", "nowhere.toml"], "there is no scene file"),
         (["pie", "--rates", "1", "--csv", "/nowhere/at/all.csv"], "cannot be written"),
     ],
@@ -159,9 +218,17 @@ def test_mistakes_are_one_sentence(arguments: list[str], sentence: str, capsys: 
 
 def test_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("matplotlib")
-    for question in (["--rates", "1,10"], ["--startup", "1"], ["--step-strain", "0.5"]):
+    questions = (
+        ["pie", "--rates", "1,10"],
+        ["pie", "--startup", "1"],
+        ["pie", "--step-strain", "0.5"],
+        ["dough", "--frequencies", "1,10"],
+        ["dough", "--creep", "10"],
+        ["dry sand", "--triaxial", "100"],
+    )
+    for question in questions:
         file = tmp_path / "curve.png"
-        assert main(["rheometer", "pie", *question, "--plot", str(file)]) == 0
+        assert main(["rheometer", *question, "--plot", str(file)]) == 0
         assert file.read_bytes().startswith(b"\x89PNG")
         file.unlink()
     assert main(["rheometer", "pie", "--rates", "1", "--plot", str(tmp_path / "curve.doc")]) == 2

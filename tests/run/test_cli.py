@@ -91,7 +91,7 @@ def test_an_estimate_tells_points_memory_steps_and_time(capsys):
     assert told["points"] == len(spume.Simulation(spume.load_scene("colliding-discs", ["grid.cell=0.02"])).particles)
     assert main(["estimate", *DISCS]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines[:4]] == ["points", "memory", "steps", "time"]
+    assert [line.split()[0] for line in lines[:5]] == ["points", "memory", "disk", "steps", "time"]
     assert any("left disc" in line and "kg" in line for line in lines)
 
 

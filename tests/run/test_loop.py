@@ -3,7 +3,6 @@
 import multiprocessing
 import os
 import signal
-import threading
 import time
 
 import ballistic
@@ -13,9 +12,11 @@ from ballistic import Ballistic, frame_bytes, make_scene, without_wall_times
 
 import spume
 from spume.errors import CacheError, RunFailed, SceneError
+from spume.memory import available_memory
+from spume.methods import Progress
 from spume.run.folder import RunFolder
 from spume.run.loop import resume_run, start_run
-from spume.run.memory import available_memory
+from spume.run.progress import Silent
 
 
 def test_frames_have_the_times_of_the_frame_rate_and_the_last_is_at_the_duration(tmp_path):
@@ -54,7 +55,7 @@ def test_an_opened_run_tells_everything(tmp_path):
     run = spume.open_run(tmp_path / "run")
     assert (run.name, run.method, run.complete, len(run)) == ("points", "ballistic", True, 11)
     assert run.scene == scene
-    assert run.fields == Ballistic(scene).declarations()
+    assert run.populations == Ballistic(scene).declarations()
     assert [entry["frame"] for entry in run.diagnostics] == list(range(11))
     assert set(run[-1]) == {"x", "v"}
     assert run[-1].number == 10
@@ -115,14 +116,22 @@ def test_a_scene_larger_than_memory_is_refused_with_the_figures(tmp_path):
     assert not (tmp_path / "run" / "manifest.json").exists()
 
 
+class SignalAtStep(Silent):
+    """Sends this process a signal in the midst of a run, after a number of steps."""
+
+    def __init__(self, number: int, steps: int) -> None:
+        self.number, self.steps = number, steps
+
+    def step(self, progress: Progress) -> None:
+        if progress.steps == self.steps:
+            os.kill(os.getpid(), self.number)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_after_a_step_and_the_resumed_run_has_the_same_bits(tmp_path, number):
-    start_run(make_scene(), tmp_path / "whole")
-    scene = make_scene(pause=0.002)
-    timer = threading.Timer(0.06, os.kill, (os.getpid(), number))
-    timer.start()
-    outcome = start_run(scene, tmp_path / "run")
-    timer.join()
+    scene = make_scene()
+    start_run(scene, tmp_path / "whole")
+    outcome = start_run(scene, tmp_path / "run", display=SignalAtStep(number, steps=8))
     assert outcome.status == "interrupted"
     assert 0 < outcome.time < scene.duration
     assert resume_run(tmp_path / "run").status == "complete"
@@ -136,6 +145,34 @@ def test_resuming_a_finished_run_changes_nothing(tmp_path):
     before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("*") if file.suffix in (".json", ".safetensors")}
     assert resume_run(tmp_path / "run").status == "complete"
     assert {file: file.stat().st_mtime_ns for file in before} == before
+
+
+def start_elsewhere(folder):
+    """A slow run in another process; returns once its first frame is on disk."""
+    child = multiprocessing.get_context("fork").Process(target=start_run, args=(make_scene(pause=0.01), folder))
+    child.start()
+    while not (folder / "frames" / "frame_00000.safetensors").exists():
+        time.sleep(0.005)
+    return child
+
+
+def test_a_run_whose_lock_file_was_deleted_makes_it_again(tmp_path):
+    child = start_elsewhere(tmp_path / "run")
+    (tmp_path / "run" / "run.lock").unlink()
+    child.join()
+    assert child.exitcode == 0
+    assert (tmp_path / "run" / "run.lock").read_text() == str(child.pid)
+
+
+def test_a_run_that_lost_its_folder_to_another_process_stops_and_the_other_ends_well(tmp_path, capfd):
+    start_run(make_scene(), tmp_path / "whole")
+    child = start_elsewhere(tmp_path / "run")
+    (tmp_path / "run" / "run.lock").unlink()
+    assert resume_run(tmp_path / "run").status == "complete"
+    child.join()
+    assert child.exitcode == 1
+    assert f"is being written by another process (number {os.getpid()})" in capfd.readouterr().err
+    assert frame_bytes(tmp_path / "run") == frame_bytes(tmp_path / "whole")
 
 
 def test_two_processes_do_not_write_one_folder(tmp_path):
@@ -164,6 +201,7 @@ def test_a_simulation_in_memory_advances_by_exactly_what_it_is_told():
 
 
 def test_frames_may_hold_no_points(tmp_path, monkeypatch):
-    monkeypatch.setattr(ballistic.Ballistic, "frame", lambda self: {"x": np.zeros((0, 3)), "v": np.zeros((0, 3))})
+    nothing = {"points": {"x": np.zeros((0, 3)), "v": np.zeros((0, 3))}}
+    monkeypatch.setattr(ballistic.Ballistic, "frame", lambda self: nothing)
     start_run(make_scene(), tmp_path / "run")
     assert spume.open_run(tmp_path / "run")[3].x.shape == (0, 3)

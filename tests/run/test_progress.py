@@ -4,7 +4,8 @@ import io
 
 import pytest
 
-from spume.run.method import Progress
+from spume.methods import Progress
+from spume.numerics.clock import start_clock, stop_clock
 from spume.run.progress import COMPILING, Live, Pace, Plain, display_for, readable_time
 
 
@@ -58,8 +59,22 @@ def test_times_are_written_as_a_person_reads_them(seconds, text):
 
 def test_time_left_follows_what_the_method_says_is_done(monkeypatch):
     now = iter([0.0, 10.0])
-    monkeypatch.setattr("spume.run.progress.time.monotonic", lambda: next(now))
+    monkeypatch.setattr("spume.run.progress.working_time", lambda: next(now))
     pace = Pace(duration=100.0)
     pace.step(Progress(time=0.0, points=10, steps=1, dt=0.1, done=0.0))
+    pace.step(Progress(time=1.0, points=5, steps=2, dt=0.1, done=0.5))
+    assert pace.text(1, 4).endswith("10 s left")
+
+
+def test_time_left_does_not_count_compilation(monkeypatch):
+    """Of the 30 s between two steps, 20 went into compilation."""
+    now = iter([0.0, 5.0, 25.0, 30.0])
+    monkeypatch.setattr("spume.numerics.clock.time.perf_counter", lambda: next(now))
+    pace = Pace(duration=100.0)
+    pace.step(Progress(time=0.0, points=10, steps=1, dt=0.1, done=0.0))
+    stop_clock()
+    stop_clock()  # a kernel that the first one calls
+    start_clock()
+    start_clock()
     pace.step(Progress(time=1.0, points=5, steps=2, dt=0.1, done=0.5))
     assert pace.text(1, 4).endswith("10 s left")

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from spume.cli import main
+from spume.methods import METHODS
 from spume.scene.builtin import library_files
 from spume.scene.extending import read_scene
-from spume.scene.registry import SCENE_MODELS
 from spume.scene.schema import scene_schema
 
 
@@ -52,7 +52,7 @@ def test_unknown_keys_are_forbidden_by_the_schema_too():
 def test_the_schema_of_all_methods_is_printed_as_json(capsys):
     assert main(["schema"]) == 0
     schema = json.loads(capsys.readouterr().out)
-    assert len(schema["oneOf"]) == len(SCENE_MODELS)
+    assert len(schema["oneOf"]) == len(METHODS)
 
 
 @pytest.mark.parametrize("file", library_files(), ids=lambda file: file.stem)

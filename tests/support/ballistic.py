@@ -12,10 +12,9 @@ import numpy as np
 from pydantic import Field as Describe
 
 from spume.errors import RunFailed
-from spume.fields import Field
-from spume.run.method import METHODS, Estimate, Progress
+from spume.fields import Field, Population
+from spume.methods import Estimate, MethodEntry, Progress, register_method
 from spume.scene.common import Count, Scene
-from spume.scene.registry import SCENE_MODELS
 
 
 class BallisticScene(Scene):
@@ -57,11 +56,15 @@ class Ballistic:
             report(Progress(self.time, len(self.x), self.steps, dt))
         return True
 
-    def declarations(self) -> tuple[Field, ...]:
-        return Field("x", (3,), unit="m", description="position"), Field("v", (3,), unit="m/s", description="velocity")
+    def declarations(self) -> tuple[Population, ...]:
+        fields = (
+            Field("x", (3,), unit="m", description="position"),
+            Field("v", (3,), unit="m/s", description="velocity"),
+        )
+        return (Population("points", fields),)
 
     def frame(self) -> dict[str, Any]:
-        return {"x": self.x, "v": self.v}
+        return {"points": {"x": self.x, "v": self.v}}
 
     def diagnostics(self) -> dict[str, Any]:
         return {
@@ -106,5 +109,4 @@ def without_wall_times(diagnostics: list[dict[str, Any]]) -> list[dict[str, Any]
 
 def register() -> None:
     """Make the method available to scenes."""
-    METHODS["ballistic"] = f"{__name__}:Ballistic"
-    SCENE_MODELS["ballistic"] = f"{__name__}:BallisticScene"
+    register_method(MethodEntry("ballistic", f"{__name__}:BallisticScene", f"{__name__}:Ballistic"))

@@ -1,13 +1,17 @@
-"""Runs written without a simulation: points on a lattice that turn, stretch and fall in a known way."""
+"""Runs written without a simulation: points on a lattice that turn, stretch and fall in a known way.
+
+They have one population of points, or several populations of points and a mesh.
+"""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from spume.fields import IDENTITY, SYMMETRIC_IDENTITY, Field
+from spume.fields import IDENTITY, SYMMETRIC_IDENTITY, VOLUME_RATIO, Field, Population
 from spume.run.folder import RunFolder
-from spume.run.manifest import Manifest
+from spume.run.loop import stored_arrays
+from spume.run.manifest import Manifest, population_entries
 from spume.run.storage import write_arrays
 from spume.scene.common import Scene
 
@@ -23,6 +27,7 @@ FIELDS = {
         Field("F", (3, 3), IDENTITY, "1", description="deformation gradient"),
         Field("be", (6,), SYMMETRIC_IDENTITY, "1", description="elastic strain"),
         Field("weak", (), 0, "1", "nearest", dtype="uint8"),
+        VOLUME_RATIO,
     )
 }
 FIELDS[2] = (Field("x", (2,), unit="m"), Field("v", (2,), unit="m/s"), *FIELDS[3][2:])
@@ -89,32 +94,81 @@ def frame_arrays(number: int, dimension: int = 3, cell: float = CELL) -> dict[st
         "F": F,
         "be": np.tile(np.array(SYMMETRIC_IDENTITY), (count, 1)),
         "weak": (x[:, 1] > 0.25).astype(np.uint8),
+        "J": np.full(count, 1.0 + STRETCH * number),
     }
 
 
-def write_run(folder: Path, frames: int = 3, dimension: int = 3, cell: float = CELL, complete: bool = True) -> Path:
+def one_population(number: int, dimension: int, cell: float) -> dict[str, dict[str, np.ndarray]]:
+    """Both balls in one population."""
+    return {"points": frame_arrays(number, dimension, cell)}
+
+
+SHELL = (
+    Field("x", (3,), unit="m", description="position"),
+    Field("v", (3,), unit="m/s", description="velocity"),
+    Field("triangles", (3,), dtype="int32", description="vertices of each triangle"),
+    Field("strain", description="stretch of the shell"),
+)
+
+
+def several_populations(number: int, dimension: int, cell: float) -> dict[str, dict[str, np.ndarray]]:
+    """Each ball as a population of its own, the second one without velocity, and a tetrahedron that rises."""
+    both = frame_arrays(number, dimension, cell)
+    first = both["material"] == 0
+    second = {name: array[~first] for name, array in both.items() if name != "v"}
+    corners = 0.05 * np.array([[1.0, 1.0, 1.0], [1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]])
+    shell = {
+        "x": corners + np.array([0.0, 0.1 + 0.02 * number, 0.2]),
+        "v": np.tile([0.0, 0.2, 0.0], (4, 1)),
+        "triangles": np.array([[0, 1, 2], [0, 3, 1], [0, 2, 3], [1, 3, 2]], dtype=np.int32),
+        "strain": np.arange(4.0) + number,
+    }
+    return {"rubber": {name: array[first] for name, array in both.items()}, "jelly": second, "shell": shell}
+
+
+def several_declarations(dimension: int, cell: float) -> tuple[Population, ...]:
+    """The populations of `several_populations`."""
+    fields = FIELDS[dimension]
+    without_velocity = tuple(field for field in fields if field.name != "v")
+    return (
+        Population("rubber", fields, "points", cell / 2),
+        Population("jelly", without_velocity, "points", cell / 2),
+        Population("shell", SHELL, "mesh"),
+    )
+
+
+def write_run(
+    folder: Path,
+    frames: int = 3,
+    dimension: int = 3,
+    cell: float = CELL,
+    complete: bool = True,
+    populations: Literal["one", "several"] = "one",
+) -> Path:
     """Write a whole run with the files' own writers."""
     place = RunFolder(folder)
     place.frames.mkdir(parents=True)
     tables = scene_tables(dimension)
     tables["grid"]["cell"] = cell
     tables["duration"] = max(frames - 1, 1) / 10
+    declared = several_declarations(dimension, cell)
+    if populations == "one":
+        declared = (Population("points", FIELDS[dimension], "points", cell / 2),)
     entries = []
     for number in range(frames):
-        arrays = frame_arrays(number, dimension, cell)
-        report = diagnostics(arrays, number)
+        made = (one_population if populations == "one" else several_populations)(number, dimension, cell)
+        report = diagnostics(frame_arrays(number, dimension, cell), number)
         about = {"frame": number, "time": number / 10, "diagnostics": report}
-        write_arrays(place.frame(number), arrays, about)
+        write_arrays(place.frame(number), stored_arrays(made), about)
         entries.append(
             {"frame": number, "time": number / 10, **report, "seconds": {"transfer": 0.2 * number, "law": 0.1}}
         )
-    fields = [vars(field) for field in FIELDS[dimension]]
     Manifest(
         name=folder.name,
         method="mpm",
         scene=Scene(**tables).resolved(),
         version="0.0",
-        fields=[{**entry, "shape": list(entry["shape"])} for entry in fields],
+        populations=population_entries(declared),
         frames=entries,
         complete=complete,
     ).write(place.manifest)

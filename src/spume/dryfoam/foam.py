@@ -7,15 +7,16 @@ from typing import Literal
 import numpy as np
 
 from spume.dryfoam.dynamics.coarsening import Coarsening, Scheme, lone_bubble, remove_cells, step, unit_step
-from spume.dryfoam.dynamics.deformation import Deformation, deform
+from spume.dryfoam.dynamics.deformation import Deformation, deform, pure_extension, simple_shear
 from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
-from spume.dryfoam.equilibrium.report import Events, Options, Report
+from spume.dryfoam.equilibrium.report import Events, Exchange, Options, Report
 from spume.dryfoam.equilibrium.search import equilibrate
 from spume.dryfoam.equilibrium.stability import Stability, stability
 from spume.dryfoam.network import geometry, voronoi
 from spume.dryfoam.network import seeds as seeding
 from spume.dryfoam.network.half_edges import Boundary, Floats, Integers, Network, validate
-from spume.dryfoam.network.polygons import network_of_polygons
+from spume.dryfoam.network.polygons import Corner, network_of_polygons
+from spume.dryfoam.statistics import bulk_cells, texture
 from spume.errors import SceneError
 
 Seeds = Literal["random", "poisson-disk", "hexagonal"]
@@ -44,6 +45,8 @@ class Foam:
     def __init__(self, network: Network, T: float = 1.0, K: float = 1.0, options: Options | None = None) -> None:
         self.T = _positive("the film tension", T)
         self.K = _positive("the diffusion constant", K)
+        self.strain = 0.0
+        """Strain imposed by `shear`, `extend` and `cycle` so far."""
         if np.any(network.targets <= 0):
             worst = int(np.argmin(network.targets))
             raise SceneError(
@@ -51,12 +54,15 @@ class Foam:
             )
         validate(network)
         self.network = network
+        self._check_box()
         self.options = options or Options()
         self.time = 0.0
         self.happened = Events()
-        """What happened so far."""
+        """Counts of what happened so far."""
+        self.exchanges: list[Exchange] = []
+        """The T1s so far, with time, strain, place and cells (see `Events.exchanges` for what is left out)."""
         self.notices: list[str] = []
-        """What a user should know about the way so far: a time and a sentence each."""
+        """What a user should know about the search for equilibria so far: a time and a sentence each."""
         self.equilibrated = False
 
     @classmethod
@@ -79,8 +85,8 @@ class Foam:
         (log-normal, the largest to the largest Voronoi cell); None takes the areas of the diagram. `shape`: signed
         distance of the free cluster's outline, scaled to fit the cells; a disc when None.
         """
-        if cells < 2:
-            raise SceneError(f"a Voronoi foam needs at least 2 cells, found {cells}")
+        _whole("the number of cells of a Voronoi foam", cells, 2)
+        _whole("the random seed", seed, 0)
         _positive("the mean cell area", cell_area)
         generator = np.random.default_rng(seed)
         if boundary == "periodic":
@@ -100,30 +106,77 @@ class Foam:
     @classmethod
     def hexagonal(cls, columns: int, rows: int, T: float = 1.0, K: float = 1.0, *, cell_area: float = 1.0) -> "Foam":
         """A periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
+        _whole("the number of columns of a honeycomb", columns, 1)
+        _whole("the number of rows of a honeycomb", rows, 2)
         width = np.sqrt(2.0 * _positive("the cell area", cell_area) / np.sqrt(3.0))
         lattice = np.diag([columns * width, rows * width * np.sqrt(3.0) / 2.0])
         return cls(voronoi.periodic_voronoi(seeding.hexagonal_seeds(columns, rows), lattice), T, K)
 
     @classmethod
-    def from_network(
+    def from_seeds(
         cls,
-        positions: Floats,
-        cells: Sequence[Sequence[int]],
+        seeds: Floats | Sequence[Sequence[float]],
         T: float = 1.0,
         K: float = 1.0,
         *,
+        lattice: Floats | Sequence[Sequence[float]] | None = None,
+        shape: seeding.SignedDistance | None = None,
         areas: Sequence[float] | Floats | None = None,
     ) -> "Foam":
-        """A free cluster from vertex positions (V, 2) [m] and, per cell, its vertices counter-clockwise.
+        """The Voronoi diagram of `seeds` (N, 2) [m]; the label of a cell is the number of its seed.
 
-        Three films must meet in every vertex. `areas` are the targets [m²]; the polygons' own when None.
+        It repeats along the columns of `lattice` (2, 2) [m], or is a free cluster inside `shape`, a signed distance (a
+        disc around the seeds when None). `areas` (N,) are the targets [m²], in the order of the seeds; those of the
+        diagram when None.
         """
-        network = network_of_polygons(np.asarray(positions, dtype=float), cells)
+        points = np.asarray(seeds, dtype=float)
+        if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
+            raise SceneError(f"seeds must have the shape (N, 2) with N at least 2, found {points.shape}")
+        if lattice is not None:
+            if shape is not None:
+                raise SceneError("a periodic foam fills its box: give a lattice or a shape, not both")
+            box = np.asarray(lattice, dtype=float)
+            if box.shape != (2, 2) or not np.all(np.isfinite(box)) or np.linalg.det(box) == 0.0:
+                raise SceneError("the lattice of a box is an invertible matrix (2, 2) of finite numbers")
+            network = voronoi.periodic_voronoi(np.linalg.solve(box, points.T).T, box)
+        else:
+            network = voronoi.free_voronoi(points, shape or seeding.disc_around(points))
         if areas is not None:
-            if len(areas) != network.cells:
-                raise SceneError(f"{len(areas)} areas are given for {network.cells} cells")
-            network.targets = np.asarray(areas, dtype=float)
+            network.targets = _given_areas(areas, network.cells)[network.labels]
         return cls(network, T, K)
+
+    @classmethod
+    def from_network(
+        cls,
+        positions: Floats,
+        cells: Sequence[Sequence[Corner]],
+        T: float = 1.0,
+        K: float = 1.0,
+        *,
+        lattice: Floats | Sequence[Sequence[float]] | None = None,
+        areas: Sequence[float] | Floats | None = None,
+    ) -> "Foam":
+        """A foam from vertex positions (V, 2) [m] and, per cell, its vertices counter-clockwise.
+
+        Three films must meet in every vertex. `areas` are the targets [m²]; the polygons' own when None. The foam is
+        free, or repeats along the columns of `lattice` (2, 2) [m]. In a box a corner of a cell is a vertex, meaning its
+        image nearest to the corner before, or (vertex, i, j), meaning the image moved by i and j lattice vectors.
+        """
+        box = None if lattice is None else np.asarray(lattice, dtype=float)
+        network = network_of_polygons(np.asarray(positions, dtype=float), cells, box)
+        if areas is not None:
+            network.targets = _given_areas(areas, network.cells)
+        return cls(network, T, K)
+
+    def _check_box(self) -> None:
+        """Raise SceneError when the target areas do not fill the box of a periodic foam."""
+        if self.boundary == "periodic":
+            box, total = self.network.box_area(), float(np.sum(self.network.targets))
+            if not abs(total - box) <= 1e-6 * box:
+                raise SceneError(
+                    f"the target areas add up to {total:.6g} m², where the box has {box:.6g} m²: "
+                    f"multiply them by {box / total:.6g}"
+                )
 
     @property
     def cells(self) -> int:
@@ -195,6 +248,11 @@ class Foam:
         """Average stress tensor [N/m], tension positive, shape (2, 2)."""
         return geometry.stress(self.network, self.T)
 
+    @property
+    def texture(self) -> Floats:
+        """Texture tensor [m²], shape (2, 2), of the bulk: see `statistics.texture`."""
+        return texture(self.network, bulk_cells(self.network))
+
     def validate(self) -> None:
         """Raise SceneError when an invariant of the network is broken."""
         validate(self.network, self.areas)
@@ -206,6 +264,7 @@ class Foam:
 
         solver: newton (whole foam at once) or gauss-seidel (vertex by vertex, [DryFoam] eqs. (11), (15)).
         """
+        self._check_box()
         options = self.options
         if tolerance is not None:
             options = replace(options, tolerance=_positive("the tolerance", tolerance))
@@ -234,11 +293,15 @@ class Foam:
             self.equilibrate()
         return stability(self.network, self.T, count)
 
-    def count(self, events: Events) -> None:
-        """Add `events`, which end now, to what has happened, and note what a user should know."""
-        self.happened.add(events)
+    def count(self, events: Events) -> list[Exchange]:
+        """Add `events`, which end now, to what has happened, and note what a user should know; returns the T1s with
+        their time and strain."""
         self.time += events.duration
+        events.exchanges = [replace(t1, time=self.time, strain=self.strain) for t1 in events.exchanges]
+        self.exchanges += events.exchanges
+        self.happened.add(replace(events, exchanges=[]))
         self.notices += [f"{self.time:.6g} s: {sentence}" for sentence in events.notices()]
+        return events.exchanges
 
     def coarsen(
         self,
@@ -251,10 +314,20 @@ class Foam:
     ) -> Events:
         """Let gas diffuse for `duration` [s], or until `until_cells` are left; returns what happened.
 
-        With the unit scheme of [DryFoam], `duration` is a whole number of steps of one second.
+        `until_cells` = 0 lets the last bubble of a free foam shrink. With the unit scheme of [DryFoam], `duration` is a
+        whole number of steps of one second.
         """
         if not duration > 0.0:
             raise SceneError(f"the duration must be positive, found {duration}")
+        if scheme not in ("adaptive", "unit"):
+            raise SceneError(f"the scheme of coarsening is 'adaptive' or 'unit', found '{scheme}'")
+        _positive("the event tolerance", event_tolerance)
+        _whole("until_cells", until_cells, 0)
+        if most_steps is not None:
+            _whole("the largest number of steps", most_steps, 1)
+        if self.cells <= until_cells:
+            rest = "; until_cells=0 lets the last bubble shrink" if self.cells == 1 else ""
+            raise SceneError(f"nothing to coarsen: cells left are {self.cells}, until_cells is {until_cells}{rest}")
         if not self.equilibrated:
             self.equilibrate()
         rule = Coarsening(self.K, event_tolerance, scheme)
@@ -267,8 +340,8 @@ class Foam:
             else:
                 self.network, events = step(self.network, duration - total.duration, self.T, rule, self.options)
             steps += 1
-            total.add(events)
             self.count(events)
+            total.add(events)
         return total
 
     def collapse(self, cell: int, gas: Literal["lost", "shared"] = "lost") -> None:
@@ -294,13 +367,28 @@ class Foam:
     def shear(self, strain: float, steps: int = 0) -> Deformation:
         """Simple shear by `strain`, in `steps` quasi-static increments (of at most 0.01 when 0).
 
-        Moves the box of a periodic foam, the vertices on the edge of a free one. Returns the stress-strain record.
+        Moves the box of a periodic foam, the vertices on the edge of a free one. Returns the stress-strain record; its
+        strain goes on from `foam.strain`.
         """
-        return deform(self, lambda s: np.array([[1.0, s], [0.0, 1.0]]), strain, steps)
+        return deform(self, simple_shear, strain, steps)
+
+    def cycle(self, amplitude: float, cycles: int = 1, steps: int = 0) -> Deformation:
+        """Cyclic simple shear: from the present strain up by `amplitude`, down by twice that, and back, `cycles` times;
+        each quarter in `steps` increments (of at most 0.01 when 0). Returns the record of it all."""
+        _positive("the amplitude of the strain", amplitude)
+        _whole("the number of cycles", cycles, 1)
+        record = Deformation()
+        for turn in (amplitude, -amplitude, -amplitude, amplitude) * cycles:
+            part = self.shear(turn, steps)
+            if record.strain:
+                record.continue_with(part)
+            else:
+                record = part
+        return record
 
     def extend(self, strain: float, steps: int = 0) -> Deformation:
         """Extension by the logarithmic `strain` along x at a constant area, else as `shear`."""
-        return deform(self, lambda s: np.diag([np.exp(s), np.exp(-s)]), strain, steps)
+        return deform(self, pure_extension, strain, steps)
 
 
 def _unit_seeds(cells: int, seeds: Seeds, generator: np.random.Generator) -> Floats:
@@ -309,6 +397,13 @@ def _unit_seeds(cells: int, seeds: Seeds, generator: np.random.Generator) -> Flo
     if seeds == "poisson-disk":
         return seeding.poisson_disk_seeds(cells, generator)
     raise SceneError(f"seeds of a periodic Voronoi foam are 'random' or 'poisson-disk', found '{seeds}'")
+
+
+def _given_areas(areas: Sequence[float] | Floats, cells: int) -> Floats:
+    given = np.asarray(areas, dtype=float)
+    if given.shape != (cells,):
+        raise SceneError(f"{len(given) if given.ndim else 'single'} areas are given for {cells} cells")
+    return given
 
 
 def _spread_areas(areas: Floats, polydispersity: float, generator: np.random.Generator) -> Floats:

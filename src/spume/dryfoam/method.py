@@ -1,7 +1,6 @@
 """The dry foam as a method of the frame loop."""
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,8 +10,8 @@ from spume.dryfoam.equilibrium.report import Events
 from spume.dryfoam.foam import Foam
 from spume.dryfoam.network.half_edges import Network
 from spume.dryfoam.statistics import summary
-from spume.fields import Field
-from spume.run.method import Estimate, Progress
+from spume.fields import Field, Population
+from spume.methods import Estimate, Progress
 
 if TYPE_CHECKING:
     from spume.scene.dry_foam import DryFoamScene
@@ -22,19 +21,34 @@ SECONDS_PER_CELL_STEP = 8e-5
 BYTES_PER_CELL = 12_000
 """Peak memory per cell: the factors of the sparse system."""
 
-FIELDS = (
-    Field("positions", (2,), unit="m", description="vertices"),
-    Field("half_angles", unit="rad", description="half the angle a film turns left by, from its first end"),
+BUBBLES = (
+    Field("pressures", unit="N/m", description="pressure"),
+    Field("targets", unit="m²", description="area"),
+    Field("labels", dtype="int64", description="number a bubble keeps for life"),
+)
+FILMS = (Field("half_angles", unit="rad", description="half the angle a film turns left by, from its first end"),)
+HALF_EDGES = (
     Field("origin", dtype="int64", description="vertex each half-edge starts at; 2e and 2e+1 are film e"),
     Field("next", dtype="int64", description="half-edge after each one, around the cell on its left"),
     Field("previous", dtype="int64", description="half-edge before each one"),
     Field("cell", dtype="int64", description="cell left of each half-edge, -1 is the outside"),
     Field("shift", (2,), dtype="int64", description="lattice vectors between stored and true end of a half-edge"),
-    Field("pressures", unit="N/m", description="pressure of each cell"),
-    Field("targets", unit="m²", description="area of each cell"),
-    Field("labels", dtype="int64", description="number each cell keeps for life"),
+)
+VERTICES = (Field("positions", (2,), unit="m", description="position"),)
+BOX = (
     Field("lattice", (2,), unit="m", description="columns are the lattice vectors of the box, zero for a free foam"),
 )
+POPULATIONS = tuple(
+    Population(name, fields, "table")
+    for name, fields in (
+        ("bubbles", BUBBLES),
+        ("films", FILMS),
+        ("half_edges", HALF_EDGES),
+        ("vertices", VERTICES),
+        ("box", BOX),
+    )
+)
+"""The populations of a frame; their fields are the arrays of a Network."""
 
 
 class DryFoamMethod:
@@ -101,6 +115,7 @@ class DryFoamMethod:
         dt = until - self.time
         if deformation is not None and deformation.rate != 0.0:
             dt = min(dt, deformation.increment / abs(deformation.rate))
+            dt = min(dt, _next_turn(self.time, deformation.rate, deformation.amplitude) - self.time)
         if rule is not None and self.foam.cells > rule.until_cells:
             events = self.foam.coarsen(
                 dt, until_cells=rule.until_cells, scheme=rule.scheme, event_tolerance=rule.event_tolerance, most_steps=1
@@ -108,8 +123,9 @@ class DryFoamMethod:
             dt = min(dt, events.duration)
         if deformation is not None:
             move = self.foam.shear if deformation.kind == "shear" else self.foam.extend
-            move(deformation.rate * dt, steps=1)
-            self.strain += deformation.rate * dt
+            strain = imposed_strain(self.time + dt, deformation.rate, deformation.amplitude)
+            move(strain - self.strain, steps=1)
+            self.strain = self.foam.strain = strain
         # exactly the frame's time, whatever the sum of steps rounds to
         self.time = until if self.time + dt >= until * (1.0 - 1e-12) else self.time + dt
         self.foam.time = self.time
@@ -123,13 +139,14 @@ class DryFoamMethod:
                 if len(index):
                     self.foam.collapse(int(index[0]))
 
-    def declarations(self) -> tuple[Field, ...]:
-        """The arrays of the network."""
-        return FIELDS
+    def declarations(self) -> tuple[Population, ...]:
+        """Bubbles, films and what connects them."""
+        return POPULATIONS
 
-    def frame(self) -> dict[str, NDArray[Any]]:
-        """The network."""
-        return self.foam.network.arrays()
+    def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """The arrays of the network."""
+        arrays = self.foam.network.arrays()
+        return {each.name: {field.name: arrays[field.name] for field in each.fields} for each in POPULATIONS}
 
     def diagnostics(self) -> dict[str, Any]:
         """Counts, energy, stress and the statistics of cells."""
@@ -144,9 +161,10 @@ class DryFoamMethod:
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """The network and the counters."""
         foam = self.foam
+        happened = {**foam.happened.counts(), "duration": foam.happened.duration}
         values = {
             "time": self.time, "steps": self.steps, "last_step": self.last_step, "strain": self.strain,
-            "happened": asdict(foam.happened), "notices": list(foam.notices), "equilibrated": foam.equilibrated,
+            "happened": happened, "notices": list(foam.notices), "equilibrated": foam.equilibrated,
         }  # fmt: skip
         return {name: array.copy() for name, array in foam.network.arrays().items()}, values
 
@@ -156,8 +174,26 @@ class DryFoamMethod:
         foam.network = Network(**{name: np.array(array) for name, array in arrays.items()})
         self.time = foam.time = values["time"]
         self.steps, self.last_step, self.strain = values["steps"], values["last_step"], values["strain"]
+        foam.strain = self.strain
         foam.happened, foam.notices = Events(**values["happened"]), list(values["notices"])
         foam.equilibrated = values["equilibrated"]
+
+
+def imposed_strain(time: float, rate: float, amplitude: float | None) -> float:
+    """Strain at `time` [s]: it grows at `rate` [1/s] and, with an amplitude, turns back at plus and minus that."""
+    strain = rate * time
+    if amplitude is None:
+        return strain
+    phase = (strain / amplitude + 1.0) % 4.0  # a triangular wave of the period 4, from -1 up to 1 and back
+    return amplitude * (phase - 1.0 if phase <= 2.0 else 3.0 - phase)
+
+
+def _next_turn(time: float, rate: float, amplitude: float | None) -> float:
+    """When the strain next turns back after `time` [s]."""
+    if amplitude is None:
+        return np.inf
+    turns = np.floor((abs(rate) * time / amplitude + 1.0) / 2.0 + 1e-9) + 1.0
+    return float((2.0 * turns - 1.0) * amplitude / abs(rate))
 
 
 def _signed_distance(shape: Any) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:

@@ -10,7 +10,7 @@ import numpy as np
 from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.dynamics.deformation import Deformation, deformation_of
 from spume.dryfoam.network.half_edges import Floats, Network
-from spume.dryfoam.statistics import aboav_weaire, second_moment, side_distribution
+from spume.dryfoam.statistics import aboav_weaire, bulk_cells, second_moment, side_distribution
 from spume.errors import MissingExtra, SceneError
 
 Shading = Literal["pressure", "sides", "area", "none"]
@@ -133,17 +133,31 @@ def save_stress_strain(deformation: Deformation, path: str | Path) -> None:
     pyplot.close(figure)
 
 
+def _plain_log_ticks(axes: Any) -> None:
+    """Labels 1, 2 and 5 of each decade of logarithmic axes, and no others: those of less than a decade overlap."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())
+
+
 def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: str | Path) -> None:
-    """Writes one page: side distribution and Aboav-Weaire plot of `network`; ⟨A⟩, energy and μ2 in time from `records`,
-    the diagnostics of a run's frames with their times."""
+    """Writes one page: side distribution and Aboav-Weaire plot of `network`, of a free one without its edge; ⟨A⟩,
+    energy and μ2 in time from `records`, the diagnostics of a run's frames with their times."""
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(2, 3, figsize=(12, 7))
-    n, part = side_distribution(network)
+    bulk = bulk_cells(network)
+    cells = bulk if np.any(bulk) else None
+    n, part = side_distribution(network, cells)
+    mu2 = second_moment(network, cells)
     axes[0, 0].bar(n, part, color="steelblue")
-    axes[0, 0].set(xlabel="sides n", ylabel="part of cells", title=f"μ2 = {second_moment(network):.3f}")
+    where = "" if network.boundary == "periodic" else " off the edge" if cells is not None else ", edge included"
+    axes[0, 0].set(xlabel="sides n", ylabel=f"part of cells{where}", title=f"μ2 = {mu2:.3f}")
     k, product = aboav_weaire(network)
     axes[0, 1].plot(k, product, "o")
-    axes[0, 1].plot(k, 5.0 * k + 6.0 + second_moment(network), "-", label="5 n + 6 + μ2")
+    axes[0, 1].plot(k, 5.0 * k + 6.0 + mu2, "-", label="5 n + 6 + μ2")
     axes[0, 1].set(xlabel="sides n", ylabel="n m(n)", title="Aboav-Weaire")
     axes[0, 1].legend()
     time = [record["time"] for record in records]
@@ -156,6 +170,7 @@ def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: s
         axes[place].set(xlabel="time [s]", ylabel=label)
     axes[1, 2].loglog(time, [record["cells"] for record in records], ".-")
     axes[1, 2].set(xlabel="time [s]", ylabel="cells")
+    _plain_log_ticks(axes[1, 2])
     figure.tight_layout()
     figure.savefig(path, dpi=120)
     pyplot.close(figure)

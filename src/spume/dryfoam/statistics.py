@@ -1,47 +1,91 @@
-"""Numbers about a foam: side distribution, μ2, Aboav-Weaire, energy, and the summary a run keeps per frame."""
+"""Numbers about a foam: side distribution, μ2, Aboav-Weaire, texture, and the summary a run keeps per frame.
 
-from dataclasses import asdict
+The cells on the edge of a free foam have a side to the outside. Statistics of the bulk leave them out.
+"""
+
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from spume.dryfoam.network.geometry import angles, film_lengths
-from spume.dryfoam.network.half_edges import Floats, Integers, Network
+from spume.dryfoam.network.geometry import angles, centre_links, film_lengths
+from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Integers, Network
 
 if TYPE_CHECKING:
     from spume.dryfoam.foam import Foam
 
-
-def side_distribution(network: Network) -> tuple[Integers, Floats]:
-    """Numbers of sides that occur, and the part of cells that have them [1]."""
-    sides, counts = np.unique(network.sides(), return_counts=True)
-    return sides, counts / network.cells
+Mask = NDArray[np.bool_]
 
 
-def second_moment(network: Network) -> float:
-    """μ2 = ⟨(n - ⟨n⟩)²⟩ of the numbers of sides [1]."""
-    return float(np.var(network.sides()))
+def bulk_cells(network: Network, rings: int = 1) -> Mask:
+    """Cells with at least `rings` others between them and the outside, shape (F,): 1 leaves out the cells on the edge,
+    2 their neighbours too. All cells of a periodic foam."""
+    inside = np.ones(network.cells + 1, dtype=np.bool_)  # the last is the outside
+    inside[OUTSIDE] = network.boundary == "periodic"
+    for _ in range(rings):
+        pairs = network.cell.reshape(-1, 2)
+        reached = ~inside[pairs]
+        inside[pairs[reached[:, 1], 0]] = False
+        inside[pairs[reached[:, 0], 1]] = False
+    return inside[:-1]
+
+
+def side_distribution(network: Network, cells: Mask | None = None) -> tuple[Integers, Floats]:
+    """Numbers of sides that occur among `cells` (all when None), and the part of these that have them [1]."""
+    sides = network.sides() if cells is None else network.sides()[cells]
+    found, counts = np.unique(sides, return_counts=True)
+    return found, counts / max(len(sides), 1)
+
+
+def second_moment(network: Network, cells: Mask | None = None) -> float:
+    """μ2 = ⟨(n - ⟨n⟩)²⟩ of the numbers of sides of `cells` (all when None) [1]; not a number without any."""
+    sides = network.sides() if cells is None else network.sides()[cells]
+    return float(np.var(sides)) if len(sides) else float("nan")
 
 
 def aboav_weaire(network: Network) -> tuple[Integers, Floats]:
     """Numbers of sides n that occur, and n m(n): n times the mean number of sides of an n-sided cell's neighbours.
 
-    The law of Aboav and Weaire says n m(n) = (6 - a) n + 6 a + μ2, with a near 1. The outside does not count.
+    The law of Aboav and Weaire says n m(n) = (6 - a) n + 6 a + μ2, with a near 1. Of a free foam only cells count whose
+    neighbours are all off the edge.
     """
-    sides = network.sides()
+    sides, inner = network.sides(), bulk_cells(network, 2)
     own, other = network.cell, network.cell[np.arange(len(network.cell)) ^ 1]
-    pairs = (own >= 0) & (other >= 0)
+    pairs = (own >= 0) & inner[own]
     total = np.bincount(sides[own[pairs]], weights=sides[other[pairs]])
     count = np.bincount(sides[own[pairs]])
     n = np.flatnonzero(count)
     return n, n * total[n] / count[n]
 
 
+def texture(network: Network, cells: Mask | None = None) -> Floats:
+    """Texture tensor ⟨ℓ ℓᵀ⟩ [m²], shape (2, 2): ℓ joins the centres of area of two cells that share a film [Graner08].
+
+    Links between `cells` count, all when None. Of a honeycomb it is half the square of the distance of centres, times
+    the unit matrix.
+    """
+    links, pairs = centre_links(network)
+    if cells is not None:
+        links = links[cells[pairs[:, 0]] & cells[pairs[:, 1]]]
+    if not len(links):
+        raise ValueError("no two of the cells share a film")
+    return np.asarray(links.T @ links / len(links))
+
+
+def statistical_strain(present: Floats, reference: Floats) -> Floats:
+    """Strain ½ (log M - log M0) [1], shape (2, 2), of the texture M against that of a reference state [Graner08]."""
+
+    def logarithm(tensor: Floats) -> Floats:
+        values, vectors = np.linalg.eigh(tensor)
+        return np.asarray((vectors * np.log(values)) @ vectors.T)
+
+    return 0.5 * (logarithm(present) - logarithm(reference))
+
+
 def summary(foam: "Foam") -> dict[str, Any]:
     """JSON-serialisable numbers about the present state."""
     network = foam.network
-    counts = asdict(foam.happened)
-    del counts["duration"]
+    counts = foam.happened.counts()
     if network.is_lone:
         return {
             "cells": 1, "energy": foam.energy, "mean_area": float(network.targets[0]), "mu2": 0.0, **counts,
@@ -49,7 +93,7 @@ def summary(foam: "Foam") -> dict[str, Any]:
     areas = foam.areas
     stress = foam.stress
     sides, part = side_distribution(network)
-    return {
+    found = {
         "cells": network.cells,
         "energy": foam.energy,
         "mean_area": float(areas.mean()),
@@ -63,3 +107,8 @@ def summary(foam: "Foam") -> dict[str, Any]:
         "angle_error": float(np.max(np.abs(angles(network) - 2.0 * np.pi / 3.0)) / (2.0 * np.pi / 3.0)),
         "shortest_film": float(film_lengths(network).min()),
     }
+    bulk = bulk_cells(network)
+    if network.boundary == "free" and np.any(bulk):
+        found["bulk_cells"] = int(np.sum(bulk))
+        found["bulk_mu2"] = second_moment(network, bulk)
+    return found

@@ -1,17 +1,24 @@
 """Alembic: points or skins with time samples in one file (Ogawa), by the bindings of the package alembic3d."""
 
 import json
+import os
+import pickle
+import shutil
+import subprocess
+import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.export.contents import Contents, identifier
+from spume.errors import CacheError, SpumeError
+from spume.export.contents import Contents, Piece, identifier
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.work import each_frame
+from spume.terminal import readable_size
 
 
 def write_alembic(contents: Contents, file: Path, again: bool = False) -> bool:
@@ -22,7 +29,7 @@ def write_alembic(contents: Contents, file: Path, again: bool = False) -> bool:
     if not again and file.exists() and mark.exists() and json.loads(mark.read_text()) == _mark(file, recipe):
         return False
     with whole_file(file) as unfinished:
-        _write(contents, unfinished)
+        _write_elsewhere(contents, unfinished, file)
     with whole_file(mark) as unfinished:
         unfinished.write_text(json.dumps(_mark(file, recipe)))
     return True
@@ -33,7 +40,32 @@ def _mark(file: Path, recipe: str) -> dict[str, Any]:
     return {"recipe": recipe, "size": file.stat().st_size}
 
 
-def _write(contents: Contents, file: Path) -> None:
+def _write_elsewhere(contents: Contents, unfinished: Path, file: Path) -> None:
+    """Write the file in a process of its own: Alembic ends the one it is in when it cannot write."""
+    command = [sys.executable, "-c", f"from {__name__} import write_as_told; write_as_told()"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    task = pickle.dumps((contents, unfinished))
+    ended = subprocess.run(command, input=task, stdout=subprocess.PIPE, env=environment, check=False)
+    if ended.stdout:
+        raise CacheError(ended.stdout.decode())
+    if ended.returncode:
+        free = readable_size(shutil.disk_usage(file.parent).free)
+        raise CacheError(f"'{file}' cannot be written: Alembic gave up, and {free} is free there")
+
+
+def write_as_told() -> None:
+    """Do what `_write_elsewhere` sends; an error of ours goes back as its sentence. Only the progress goes to the error
+    stream, where Alembic would leave its last words."""
+    contents, file = pickle.load(sys.stdin.buffer)
+    with os.fdopen(os.dup(2), "w") as stream:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        try:
+            _write(contents, file, stream)
+        except SpumeError as error:
+            sys.stdout.buffer.write(str(error).encode())
+
+
+def _write(contents: Contents, file: Path, stream: TextIO) -> None:
     from alembic3d import Abc, AbcCoreAbstract, AbcGeom
 
     times = [contents.time(number) for number in contents.numbers]
@@ -43,43 +75,48 @@ def _write(contents: Contents, file: Path) -> None:
     acyclic = AbcCoreAbstract.TimeSamplingType(AbcCoreAbstract.AcyclicFlag.kAcyclic)
     sampling = AbcCoreAbstract.TimeSampling(acyclic, listed)
     index = archive.addTimeSampling(sampling)
-    kind = AbcGeom.OPoints if contents.what == "points" else AbcGeom.OPolyMesh
-    shape = kind(archive.getTop(), contents.name, index)
-    schema = shape.getSchema()
-    parameters: dict[str, Any] = {}
-    add = _add_points if contents.what == "points" else _add_mesh
-    each_frame(partial(add, AbcGeom, schema, parameters, contents, index), contents.numbers, "export")
+    first = contents.pieces(contents.numbers[0], tensors=False)
+    objects = []
+    for piece in first:
+        kind = AbcGeom.OPoints if piece.triangles is None else AbcGeom.OPolyMesh
+        name = contents.name if len(first) == 1 else f"{contents.name}_{identifier(piece.name)}"
+        objects.append(kind(archive.getTop(), name, index))
+    schemas = [each.getSchema() for each in objects]
+    parameters: list[dict[str, Any]] = [{} for _ in first]
+    task = partial(_add, AbcGeom, schemas, parameters, contents, index)
+    each_frame(task, contents.numbers, "export", stream=stream)
     # The file is whole once the last of these is gone.
     parameters.clear()
-    del schema, shape, archive
+    schemas.clear()
+    objects.clear()
+    del archive
 
 
-def _add_points(
-    geom: Any, schema: Any, parameters: dict[str, Any], contents: Contents, index: int, number: int
+def _add(
+    geom: Any, schemas: list[Any], parameters: list[dict[str, Any]], contents: Contents, index: int, number: int
 ) -> None:
+    for piece, schema, known in zip(contents.pieces(number, tensors=False), schemas, parameters):
+        sample = _points(geom, piece) if piece.triangles is None else _mesh(geom, piece, piece.triangles)
+        if "v" in piece.fields:
+            sample.setVelocities(_vectors(piece.fields["v"]))
+        schema.set(sample)
+        _add_fields(geom, schema, known, {k: v for k, v in piece.fields.items() if k != "v"}, index)
+
+
+def _points(geom: Any, piece: Piece) -> Any:
     import imath
 
-    cloud = contents.cloud(number, tensors=False)
-    ids = imath.IntArrayFromBuffer(np.arange(len(cloud.x), dtype=np.int32))
-    sample = geom.OPointsSchemaSample(_vectors(cloud.x), ids)
-    if "v" in cloud.fields:
-        sample.setVelocities(_vectors(cloud.fields["v"]))
-    schema.set(sample)
-    _add_fields(geom, schema, parameters, {k: v for k, v in cloud.fields.items() if k != "v"}, index)
+    ids = piece.fields.get("id", np.arange(len(piece.x)))
+    return geom.OPointsSchemaSample(_vectors(piece.x), imath.IntArrayFromBuffer(ids.astype(np.int32)))
 
 
-def _add_mesh(geom: Any, schema: Any, parameters: dict[str, Any], contents: Contents, index: int, number: int) -> None:
+def _mesh(geom: Any, piece: Piece, triangles: NDArray[np.int32]) -> Any:
     import imath
 
-    skin = contents.skin(number)
     # Alembic winds faces clockwise.
-    corners = imath.IntArrayFromBuffer(np.ascontiguousarray(skin.triangles[:, ::-1].ravel(), dtype=np.int32))
-    counts = imath.IntArrayFromBuffer(np.full(len(skin.triangles), 3, np.int32))
-    sample = geom.OPolyMeshSchemaSample(_vectors(skin.vertices), corners, counts)
-    if "v" in skin.fields:
-        sample.setVelocities(_vectors(skin.fields["v"]))
-    schema.set(sample)
-    _add_fields(geom, schema, parameters, {k: v for k, v in skin.fields.items() if k != "v"}, index)
+    corners = imath.IntArrayFromBuffer(np.ascontiguousarray(triangles[:, ::-1].ravel(), dtype=np.int32))
+    counts = imath.IntArrayFromBuffer(np.full(len(triangles), 3, np.int32))
+    return geom.OPolyMeshSchemaSample(_vectors(piece.x), corners, counts)
 
 
 def _add_fields(

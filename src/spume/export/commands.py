@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from spume.look.commands import Again, Folder, Frames, Processes
+from spume.terminal import say
 
 SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc"}
 """Endings of the formats that put all frames into one file."""
@@ -50,19 +51,23 @@ def export(
         place = out or run.path / "export" / to
         task = partial(write_frame, chosen, place, to, again)
         made = sum(each_frame(task, numbers, "export", processes or min(2, cores())).values())
-        print(f"{made} files written, {len(numbers) - made} were there already, in {place}")
+        there = len(numbers) * len(chosen.piece_names) - made
+        say(f"{made} files written, {there} were there already, in {place}")
         return
     file = out or default_file(run.path, what, SUFFIXES[to])
+    files = [file]
     if to == "usd":
         from spume.export.usd import write_usd
 
         written = write_usd(chosen, file, layout, again, processes or 1)
     elif to == "vtkhdf":
-        from spume.export.vtkhdf import write_vtkhdf
+        from spume.export.vtkhdf import vtkhdf_files, write_vtkhdf
 
+        files = vtkhdf_files(chosen, file)
         written = write_vtkhdf(chosen, file, again)
     else:
         from spume.export.alembic import write_alembic
 
         written = write_alembic(chosen, file, again)
-    print(f"{len(numbers)} frames in {file}" if written else f"{file} holds these {len(numbers)} frames already")
+    listed = ", ".join(str(each) for each in files)
+    say(f"{len(numbers)} frames in {listed}" if written else f"{listed}: these {len(numbers)} frames are there already")

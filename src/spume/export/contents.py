@@ -1,4 +1,4 @@
-"""What is exported, whatever the format: points with their fields, skins, obstacles, from the frames on disk."""
+"""What is exported, whatever the format: points with their fields, skins, meshes, obstacles."""
 
 import hashlib
 import json
@@ -11,28 +11,44 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.frames.extent import point_bounds
-from spume.frames.quantities import quantity, spatial
-from spume.frames.reader import Frame, Run, open_run
-from spume.look.appearance import Appearance, appearances
-from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids
+from spume.fields import Field
+from spume.frames.extent import point_bounds, point_spacing, run_dimension
+from spume.frames.populations import PopulationArrays
+from spume.frames.quantities import drawable, has_quantity, quantity, spatial
+from spume.frames.reader import Frame, Run
+from spume.look.appearance import Appearance, material_appearances
+from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids, vertex_normals
 from spume.look.pictures.camera import up_axis
-from spume.look.surface.files import make_skin, read_skin
-from spume.look.surface.skin import Skin
+from spume.look.surface.files import skin_of, skinned_populations
+from spume.look.surroundings import materials
 from spume.run.folder import RunFolder
 
 What = Literal["points", "surface"]
-FORMAT = 1
+FORMAT = 2
 """Raised whenever exports made before should be made again."""
+SHAPE = ("x", "triangles")
+"""Fields that are the shape itself."""
 
 
-class Cloud(NamedTuple):
-    """The points of a frame."""
+class Piece(NamedTuple):
+    """A population of a frame as other programs take it: points, or a mesh."""
 
-    x: NDArray[np.float64]
-    """[m], shape (n, 3)"""
+    name: str
+    x: NDArray[Any]
+    """positions of points or vertices [m], shape (n, 3)"""
+    triangles: NDArray[np.int32] | None
+    """vertices of each triangle, shape (t, 3); None for points"""
+    normals: NDArray[Any] | None
+    """unit normals at the vertices of a mesh, shape (n, 3)"""
     fields: dict[str, NDArray[Any]]
     """by name; vectors have three components"""
+    spacing: float
+    """distance between points [m]"""
+    dimension: int
+
+    def take(self, index: Any) -> "Piece":
+        """The points that `index` selects."""
+        return self._replace(x=self.x[index], fields={name: values[index] for name, values in self.fields.items()})
 
 
 @dataclass(frozen=True)
@@ -58,53 +74,73 @@ class Contents:
     @property
     def materials(self) -> list[tuple[str, Appearance]]:
         """Name and looks of each material."""
-        names = [material.name for material in getattr(self.run.scene, "materials", ())] or ["material"]
-        return list(zip(names, appearances(names)))
+        scene = self.run.scene
+        names = [material.name for material in materials(scene)] or ["material"]
+        return list(zip(names, material_appearances(scene)))
+
+    @property
+    def piece_names(self) -> list[str]:
+        """The names of the pieces of every frame: a population is called by its own name, a skin "surface", with the
+        population's name behind where there are several."""
+        listed = drawable(self.run.populations)
+        skins = [each for each in listed if self._is_skinned(each.kind, each.dimension)]
+        return [
+            ("surface" if len(skins) == 1 else f"surface_{each.name}") if each in skins else each.name
+            for each in listed
+        ]
+
+    def _is_skinned(self, kind: str, dimension: int | None) -> bool:
+        return self.what == "surface" and kind == "points" and dimension == 3
 
     def time(self, number: int) -> float:
         """Time of a frame [s]."""
         return float(self.run.diagnostics[number]["time"])
 
-    def cloud(self, number: int, tensors: bool = True) -> Cloud:
-        """The points of a frame with the chosen fields."""
+    def pieces(self, number: int, tensors: bool = True) -> list[Piece]:
+        """The populations of a frame with the chosen fields, in the order of `piece_names`."""
         frame = self.run[number]
-        fields = {name: self._values(frame, name) for name in self._names(frame, tensors)}
-        return Cloud(spatial(frame["x"]), fields)
-
-    def _names(self, frame: Frame, tensors: bool) -> list[str]:
         if self.fields is not None:
-            for name in self.fields:
-                quantity(frame, name)
-            return list(self.fields)
-        names = [name for name in frame if name != "x" and (tensors or frame[name].ndim == 1 or name == "v")]
-        return [*names, "J"] if "F" in frame else names
+            self._check_fields(frame)
+        populations = frame.of_kind("points", "mesh")
+        return [self._piece(frame, name, each, tensors) for name, each in zip(self.piece_names, populations)]
 
-    def _values(self, frame: Frame, name: str) -> NDArray[Any]:
-        if name not in frame:
-            return quantity(frame, name)
-        values = frame[name]
-        return spatial(values) if values.ndim == 2 and values.shape[1] == 2 else values
+    def _check_fields(self, frame: Frame) -> None:
+        populations = frame.of_kind("points", "mesh")
+        for name in self.fields or ():
+            if not any(has_quantity(each, name) for each in populations):
+                quantity(populations[0], name)  # says what there is instead
 
-    def skin(self, number: int) -> Skin:
-        """The skin of a frame: from disk where 'spume surface' left it, made now otherwise."""
-        made = read_skin(self.run.path, number)
-        if made is not None and not set(self.fields or ()) - set(made.fields):
-            return made
-        frame = self.run[number]
-        cell = float(getattr(self.run.scene, "grid").cell)  # noqa: B009
-        return make_skin(frame, np.ones(len(frame["x"]), dtype=bool), cell, "fine", self.fields or ())
+    def _piece(self, frame: Frame, name: str, population: PopulationArrays, tensors: bool) -> Piece:
+        declared = population.declared
+        spacing, dimension = point_spacing(self.run, declared), declared.dimension or 3
+        if self._is_skinned(declared.kind, dimension):
+            own = tuple(each for each in self.fields or () if has_quantity(population, each))
+            made = skin_of(self.run, frame, declared, ("fine",), own)
+            return Piece(name, made.vertices, made.triangles, made.normals, dict(made.fields), spacing, dimension)
+        names = self._names(population, tensors)
+        fields = {each: _values(population, each) for each in names}
+        x = spatial(population["x"])
+        if declared.kind == "points":
+            return Piece(name, x, None, None, fields, spacing, dimension)
+        triangles = np.asarray(population["triangles"], dtype=np.int32)
+        return Piece(name, x, triangles, vertex_normals(x, triangles), fields, spacing, dimension)
+
+    def _names(self, population: PopulationArrays, tensors: bool) -> list[str]:
+        """The fields of a population that are written; without `tensors` only scalars and the velocity."""
+        if self.fields is not None:
+            return [name for name in self.fields if has_quantity(population, name)]
+        declared = [field for field in population.declared.fields if field.name in population]
+        return sorted(field.name for field in declared if field.name not in SHAPE and (tensors or _is_plain(field)))
 
     def obstacles(self) -> Iterator[tuple[Solid, TriangleMesh]]:
         """The solids in the way, in their own frames; none for runs in the plane."""
-        scene: Any = self.run.scene
-        if getattr(scene, "dimension", 3) == 3 and hasattr(scene, "obstacle"):
-            for solid in solids(scene, *point_bounds(self.run), self.up):
+        if run_dimension(self.run) == 3:
+            for solid in solids(self.run.scene, *point_bounds(self.run), self.up):
                 yield solid, solid_mesh(solid)
 
     def ground(self) -> float | None:
         """Height of the ground [m], if there is one."""
-        scene: Any = self.run.scene
-        return ground_height(scene, self.up) if hasattr(scene, "obstacle") else None
+        return ground_height(self.run.scene, self.up)
 
     def recipe(self, *more: Any) -> str:
         """A digest of all that an export depends on, the frames' times of writing included."""
@@ -112,13 +148,16 @@ class Contents:
         about = [FORMAT, self.numbers, stamps, self.what, self.fields, *more]
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"path": self.run.path, "numbers": self.numbers, "what": self.what, "fields": self.fields}
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        object.__setattr__(self, "run", open_run(state["path"]))
-        for name in ("numbers", "what", "fields"):
-            object.__setattr__(self, name, state[name])
+def _is_plain(field: Field) -> bool:
+    return field.shape == () or field.name == "v"
+
+
+def _values(population: PopulationArrays, name: str) -> NDArray[Any]:
+    if name not in population:
+        return quantity(population, name)
+    values = population[name]
+    return spatial(values) if values.ndim == 2 and values.shape[1] == 2 else values
 
 
 def identifier(name: str) -> str:
@@ -129,12 +168,10 @@ def identifier(name: str) -> str:
 
 def contents(run: Run, numbers: list[int], what: What, fields: str | None) -> Contents:
     """The part of a run to export. Raises SceneError for runs that hold no points, or no skin."""
-    if "x" not in run[numbers[0]]:
+    if not drawable(run.populations):
         raise SceneError(f"'{run.path}' is a run of the method '{run.method}', which has no points to export")
     if what == "surface":
-        from spume.look.surface.files import cell_size
-
-        cell_size(run)
+        skinned_populations(run)
     names = None if fields is None else tuple(name.strip() for name in fields.split(",") if name.strip())
     return Contents(run, numbers, what, names)
 

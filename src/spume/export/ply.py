@@ -1,4 +1,7 @@
-"""PLY and OBJ: a file for each frame. PLY is binary and takes every field, OBJ is text and takes the shape alone."""
+"""PLY and OBJ: a file for each population of each frame.
+
+PLY is binary and takes every field, OBJ is text and takes the shape alone.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -6,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.export.contents import Contents
+from spume.export.contents import Contents, Piece
 from spume.frames.quantities import SYMMETRIC
 from spume.look.atomic import whole_file
 
@@ -30,25 +33,16 @@ def columns(name: str, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
     return {part: flat[:, k] for k, part in enumerate(names)}
 
 
-def write_ply(contents: Contents, folder: Path, number: int) -> Path:
-    """Write one frame; returns its file."""
-    table: dict[str, NDArray[Any]]
-    if contents.what == "points":
-        cloud = contents.cloud(number)
-        table = {"x": cloud.x[:, 0], "y": cloud.x[:, 1], "z": cloud.x[:, 2]}
-        fields, faces = cloud.fields, None
-    else:
-        skin = contents.skin(number)
-        table = {"x": skin.vertices[:, 0], "y": skin.vertices[:, 1], "z": skin.vertices[:, 2]}
-        table |= {f"n{axis}": skin.normals[:, k] for k, axis in enumerate("xyz")}
-        fields, faces = dict(skin.fields), skin.triangles
-    for name, values in fields.items():
+def write_ply(contents: Contents, piece: Piece, file: Path, number: int) -> None:
+    """Write one piece of a frame."""
+    table = {"x": piece.x[:, 0], "y": piece.x[:, 1], "z": piece.x[:, 2]}
+    if piece.normals is not None:
+        table |= {f"n{axis}": piece.normals[:, k] for k, axis in enumerate("xyz")}
+    for name, values in piece.fields.items():
         table |= columns(name, values)
-    file = folder / f"{contents.what}_{number:05d}.ply"
     comment = f"spume {contents.name} frame {number} time {contents.time(number):.9g} s, SI units"
     with whole_file(file) as partial:
-        partial.write_bytes(_ply(table, faces, comment))
-    return file
+        partial.write_bytes(_ply(table, piece.triangles, comment))
 
 
 def _ply(table: dict[str, NDArray[Any]], faces: NDArray[np.int32] | None, comment: str) -> bytes:
@@ -73,21 +67,17 @@ def _storable(values: NDArray[Any]) -> NDArray[Any]:
     return values if values.dtype.char in TYPES else values.astype(np.float64)
 
 
-def write_obj(contents: Contents, folder: Path, number: int) -> Path:
-    """Write one frame; returns its file."""
-    file = folder / f"{contents.what}_{number:05d}.obj"
+def write_obj(contents: Contents, piece: Piece, file: Path, number: int) -> None:
+    """Write one piece of a frame."""
     comment = f"# spume {contents.name} frame {number} time {contents.time(number):.9g} s, metres"
-    if contents.what == "points":
-        cloud = contents.cloud(number, tensors=False)
-        lines = [comment, _lines("v {} {} {}", cloud.x), _lines("p {}", np.arange(1, len(cloud.x) + 1)[:, None])]
+    lines = [comment, _lines("v {} {} {}", piece.x)]
+    if piece.triangles is None or piece.normals is None:
+        lines.append(_lines("p {}", np.arange(1, len(piece.x) + 1)[:, None]))
     else:
-        skin = contents.skin(number)
-        corners = np.repeat(skin.triangles + 1, 2, axis=1)
-        lines = [comment, _lines("v {} {} {}", skin.vertices), _lines("vn {} {} {}", skin.normals)]
-        lines.append(_lines("f {}//{} {}//{} {}//{}", corners))
+        lines.append(_lines("vn {} {} {}", piece.normals))
+        lines.append(_lines("f {}//{} {}//{} {}//{}", np.repeat(piece.triangles + 1, 2, axis=1)))
     with whole_file(file) as partial:
         partial.write_text("\n".join(line for line in lines if line) + "\n")
-    return file
 
 
 def _lines(pattern: str, rows: NDArray[Any]) -> str:

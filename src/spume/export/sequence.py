@@ -1,4 +1,4 @@
-"""Sequences: a file for each frame, only those that are missing."""
+"""Sequences: a file for each population of each frame, only those that are missing."""
 
 from pathlib import Path
 from typing import Literal
@@ -7,14 +7,21 @@ from spume.export.contents import Contents
 from spume.export.ply import write_obj, write_ply
 from spume.run.folder import RunFolder
 
+Kind = Literal["ply", "obj"]
 WRITERS = {"ply": write_ply, "obj": write_obj}
 
 
-def write_frame(contents: Contents, folder: Path, kind: Literal["ply", "obj"], again: bool, number: int) -> int:
-    """Write a frame unless its file is newer than the frame; returns how many files were written."""
-    file = folder / f"{contents.what}_{number:05d}.{kind}"
-    frame = RunFolder(contents.run.path).frame(number)
-    if not again and file.exists() and file.stat().st_mtime >= frame.stat().st_mtime:
+def sequence_file(folder: Path, piece: str, number: int, kind: Kind) -> Path:
+    """Where a piece of a frame goes."""
+    return folder / f"{piece}_{number:05d}.{kind}"
+
+
+def write_frame(contents: Contents, folder: Path, kind: Kind, again: bool, number: int) -> int:
+    """Write a frame unless its files are newer than the frame; returns how many files were written."""
+    files = [sequence_file(folder, name, number, kind) for name in contents.piece_names]
+    written = RunFolder(contents.run.path).frame(number).stat().st_mtime
+    if not again and all(file.exists() and file.stat().st_mtime >= written for file in files):
         return 0
-    WRITERS[kind](contents, folder, number)
-    return 1
+    for piece, file in zip(contents.pieces(number, tensors=kind == "ply"), files):
+        WRITERS[kind](contents, piece, file, number)
+    return len(files)

@@ -3,6 +3,8 @@
 Time codes are frame numbers; a second has `frame_rate` of them. Units are metres and kilograms.
 """
 
+import itertools
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -10,17 +12,23 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.export.contents import Contents, identifier
-from spume.look.appearance import GROUND, Appearance, obstacle_appearance
+from spume.errors import CacheError
+from spume.export.contents import Contents, Piece, identifier
+from spume.fields import VOLUME_RATIO
+from spume.frames.quantities import spatial
+from spume.look.appearance import GROUND, Appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.work import cores, each_frame
+from spume.terminal import readable_size
 
 Layout = Literal["auto", "single", "clips"]
 SINGLE_LIMIT = 20_000_000
 """Points in all frames together above which 'auto' writes value clips."""
 RECIPE = "spumeRecipe"
 INTEGERS = "biuB"
+ID = "id"
+"""The field that names a point for its whole life; USD has an attribute of its own for it."""
 
 
 def write_usd(contents: Contents, file: Path, layout: Layout = "auto", again: bool = False, processes: int = 1) -> bool:
@@ -58,8 +66,7 @@ def _write_single(contents: Contents, file: Path, recipe: str) -> None:
     stage = _new_stage(contents, recipe)
     prims = _define(stage, contents)
     each_frame(lambda number: _sample(prims, contents, number), contents.numbers, "export")
-    with whole_file(file) as partial_file:
-        stage.GetRootLayer().Export(str(partial_file))
+    _save(stage.GetRootLayer(), file)
 
 
 def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, processes: int) -> None:
@@ -75,16 +82,14 @@ def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, proce
     manifest = Sdf.Layer.CreateAnonymous(".usda")
     manifest.TransferContent(stage.GetRootLayer())
     manifest_file = folder / "manifest.usda"
-    with whole_file(manifest_file) as partial_file:
-        manifest.Export(str(partial_file))
+    _save(manifest, manifest_file)
     api = Usd.ClipsAPI(root)
     api.SetClipAssetPaths([Sdf.AssetPath(f"./{folder.name}/{clips[number].name}") for number in contents.numbers])
     api.SetClipManifestAssetPath(Sdf.AssetPath(f"./{folder.name}/{manifest_file.name}"))
     api.SetClipPrimPath(str(root.GetPath()))
     api.SetClipActive([(number, k) for k, number in enumerate(contents.numbers)])
     api.SetClipTimes([(number, number) for number in contents.numbers])
-    with whole_file(file) as partial_file:
-        stage.GetRootLayer().Export(str(partial_file))
+    _save(stage.GetRootLayer(), file)
 
 
 def write_clip(contents: Contents, folder: Path, again: bool, number: int) -> Path:
@@ -95,9 +100,22 @@ def write_clip(contents: Contents, folder: Path, again: bool, number: int) -> Pa
     if again or _recipe(file) != recipe:
         stage = _new_stage(one, recipe)
         _sample(_define(stage, one), one, number)
-        with whole_file(file) as partial_file:
-            stage.GetRootLayer().Export(str(partial_file))
+        _save(stage.GetRootLayer(), file)
     return file
+
+
+def _save(layer: Any, file: Path) -> None:
+    """Write a layer beside `file`, see whether it can be read, and put it in place."""
+    from pxr import Sdf, Tf
+
+    with whole_file(file) as partial_file:
+        try:
+            good = layer.Export(str(partial_file)) and Sdf.Layer.OpenAsAnonymous(str(partial_file)) is not None
+        except Tf.ErrorException:
+            good = False
+        if not good:
+            free = readable_size(shutil.disk_usage(file.parent).free)
+            raise CacheError(f"'{file}' cannot be written: USD gave up, and {free} is free there")
 
 
 def _new_stage(contents: Contents, recipe: str) -> Any:
@@ -127,35 +145,39 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
     root = f"/{contents.name}"
     materials = [_material(stage, f"{root}/materials/{identifier(name)}", looks) for name, looks in contents.materials]
     prims: dict[str, Any] = {}
-    if contents.what == "points":
-        for (name, looks), material in zip(contents.materials, materials):
-            points = UsdGeom.Points.Define(stage, f"{root}/points/{identifier(name)}")
-            points.CreateDisplayColorAttr([looks.color])
-            UsdShade.MaterialBindingAPI.Apply(points.GetPrim()).Bind(material)
-            prims[name] = points
-            _declare(points, contents, tensors=False)
-    else:
-        mesh = UsdGeom.Mesh.Define(stage, f"{root}/surface")
+    for piece in contents.pieces(contents.numbers[0], tensors=False):
+        path = f"{root}/{identifier(piece.name)}"
+        if piece.triangles is None:
+            for (name, looks), material in zip(contents.materials, materials):
+                points = UsdGeom.Points.Define(stage, f"{path}/{identifier(name)}")
+                points.CreateDisplayColorAttr([looks.color])
+                UsdShade.MaterialBindingAPI.Apply(points.GetPrim()).Bind(material)
+                prims[f"{piece.name}/{name}"] = points
+                _declare(points, piece)
+            continue
+        mesh = UsdGeom.Mesh.Define(stage, path)
         mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
         binding = UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim())
         binding.Bind(materials[0])
-        prims["surface"] = mesh
+        prims[piece.name] = mesh
         for k, (name, _) in enumerate(contents.materials if len(materials) > 1 else []):
             subset = binding.CreateMaterialBindSubset(identifier(name), _ints(np.zeros(0)))
             UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(materials[k])
-            prims[f"subset {k}"] = subset
+            prims[f"{piece.name}/subset {k}"] = subset
     _define_obstacles(stage, contents, root)
     return prims
 
 
-def _declare(points: Any, contents: Contents, tensors: bool) -> None:
+def _declare(points: Any, piece: Piece) -> None:
     """The attributes clips give values to: a manifest must name them."""
     points.CreatePointsAttr()
     points.CreateVelocitiesAttr()
     points.CreateWidthsAttr()
     points.CreateExtentAttr()
-    for name, values in contents.cloud(contents.numbers[0], tensors).fields.items():
-        if name != "v":
+    if ID in piece.fields:
+        points.CreateIdsAttr()
+    for name, values in piece.fields.items():
+        if name not in (ID, "v"):
             _primvar(points, name, values)
 
 
@@ -178,7 +200,7 @@ def _define_obstacles(stage: Any, contents: Contents, root: str) -> None:
         prim = UsdGeom.Mesh.Define(stage, f"{root}/obstacles/{identifier(solid.name)}")
         prim.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
         _set_mesh(prim, mesh.vertices, mesh.triangles, mesh.normals, None)
-        prim.CreateDisplayColorAttr([obstacle_appearance(solid.name).color])
+        prim.CreateDisplayColorAttr([solid.appearance.color])
         transform = prim.AddTransformOp()
         for number in contents.numbers if solid.motion is not None else ():
             R, p = solid.place(contents.time(number))
@@ -194,7 +216,7 @@ def _define_ground(stage: Any, contents: Contents, path: str, height: float) -> 
     """A square, ten times as wide as the first frame's points reach."""
     from pxr import UsdGeom
 
-    x = contents.cloud(contents.numbers[0], tensors=False).x
+    x = np.concatenate([spatial(each["x"]) for each in contents.run[contents.numbers[0]].of_kind("points", "mesh")])
     reach = 5 * float(np.ptp(x, axis=0).max()) if len(x) else 1.0
     up = contents.up
     one = np.eye(3)[int(np.argmin(np.abs(up)))]
@@ -210,49 +232,58 @@ def _define_ground(stage: Any, contents: Contents, path: str, height: float) -> 
 
 def _sample(prims: dict[str, Any], contents: Contents, number: int) -> None:
     """Set the values of one frame."""
-    if contents.what == "points":
-        cloud = contents.cloud(number, tensors=False)
-        kinds = cloud.fields.get("material")
+    for piece in contents.pieces(number, tensors=False):
+        if piece.triangles is not None and piece.normals is not None:
+            _sample_mesh(prims, piece, piece.triangles, piece.normals, number)
+            continue
+        kinds = piece.fields.get("material")
         for k, (name, _) in enumerate(contents.materials):
-            mine = slice(None) if kinds is None or len(contents.materials) == 1 else np.flatnonzero(kinds == k)
-            _sample_points(prims[name], cloud.x[mine], {f: v[mine] for f, v in cloud.fields.items()}, contents, number)
-        return
-    skin = contents.skin(number)
-    mesh = prims["surface"]
-    _set_mesh(mesh, skin.vertices, skin.triangles, skin.normals, number)
-    for name, values in skin.fields.items():
+            members = slice(None) if kinds is None or len(contents.materials) == 1 else np.flatnonzero(kinds == k)
+            # Points that carry no material belong to the first one.
+            shown = piece.take(slice(0) if kinds is None and k > 0 else members)
+            _sample_points(prims[f"{piece.name}/{name}"], shown, number)
+
+
+def _sample_mesh(
+    prims: dict[str, Any], piece: Piece, triangles: NDArray[np.int32], normals: NDArray[Any], number: int
+) -> None:
+    mesh = prims[piece.name]
+    _set_mesh(mesh, piece.x, triangles, normals, number)
+    for name, values in piece.fields.items():
         if name == "v":
             mesh.CreateVelocitiesAttr().Set(_vectors(values), number)
         else:
             _primvar(mesh, name, values).Set(_array(values), number)
-    if "subset 0" in prims:
-        face = np.round(skin.fields["material"][skin.triangles[:, 0]]) if "material" in skin.fields else None
-        for k in range(len(contents.materials)):
-            inside = np.flatnonzero(face == k) if face is not None else np.zeros(0)
-            prims[f"subset {k}"].GetIndicesAttr().Set(_ints(inside), number)
+    kinds = piece.fields.get("material", np.zeros(len(piece.x)))
+    faces = np.round(kinds[triangles[:, 0]])
+    for k in itertools.count():
+        subset = prims.get(f"{piece.name}/subset {k}")
+        if subset is None:
+            break
+        subset.GetIndicesAttr().Set(_ints(np.flatnonzero(faces == k)), number)
 
 
-def _sample_points(
-    points: Any, x: NDArray[Any], fields: dict[str, NDArray[Any]], contents: Contents, number: int
-) -> None:
-    points.GetPointsAttr().Set(_vectors(x), number)
-    if "v" in fields:
-        points.GetVelocitiesAttr().Set(_vectors(fields["v"]), number)
-    widths = _widths(fields, len(x), contents)
+def _sample_points(points: Any, piece: Piece, number: int) -> None:
+    points.GetPointsAttr().Set(_vectors(piece.x), number)
+    if "v" in piece.fields:
+        points.GetVelocitiesAttr().Set(_vectors(piece.fields["v"]), number)
+    if ID in piece.fields:
+        points.GetIdsAttr().Set(_long_ints(piece.fields[ID]), number)
+    widths = _widths(piece)
     points.GetWidthsAttr().Set(_array(widths), number)
     half = 0.5 * float(widths.max(initial=0.0))
-    points.GetExtentAttr().Set(_extent(x, half), number)
-    for name, values in fields.items():
-        if name != "v":
+    points.GetExtentAttr().Set(_extent(piece.x, half), number)
+    for name, values in piece.fields.items():
+        if name not in (ID, "v"):
             _primvar(points, name, values).Set(_array(values), number)
 
 
-def _widths(fields: dict[str, NDArray[Any]], count: int, contents: Contents) -> NDArray[np.float64]:
+def _widths(piece: Piece) -> NDArray[np.float64]:
     """Diameters [m] of balls with the points' volumes."""
-    if "volume" not in fields:
-        return np.full(count, 0.5 * float(getattr(contents.run.scene, "grid").cell))  # noqa: B009
-    volume = fields["volume"] * fields.get("J", np.ones(count))
-    if getattr(contents.run.scene, "dimension", 3) == 2:
+    if "volume" not in piece.fields:
+        return np.full(len(piece.x), piece.spacing)
+    volume = piece.fields["volume"] * piece.fields.get(VOLUME_RATIO.name, 1.0)
+    if piece.dimension == 2:
         return np.asarray(2 * np.sqrt(volume / np.pi))
     return np.asarray(np.cbrt(6 * volume / np.pi))
 
@@ -306,6 +337,12 @@ def _vectors(values: NDArray[Any]) -> Any:
     from pxr import Vt
 
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, dtype=np.float32))
+
+
+def _long_ints(values: NDArray[Any]) -> Any:
+    from pxr import Vt
+
+    return Vt.Int64Array.FromNumpy(np.ascontiguousarray(values, dtype=np.int64))
 
 
 def _ints(values: NDArray[Any]) -> Any:

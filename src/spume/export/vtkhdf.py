@@ -1,15 +1,18 @@
-"""VTKHDF: one file with all frames as time steps, for ParaView and VTK (format 2.2, PolyData).
+"""VTKHDF: a file with all frames as time steps, for ParaView and VTK (format 2.2, PolyData).
 
+A run of several populations has a file for each.
 Points of all frames stand one after another in each array; `Steps` says where a frame begins.
 """
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.export.contents import Contents
+from spume.export.contents import Contents, Piece
+from spume.export.forgiving_file import ForgivingFile
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.work import each_frame
@@ -20,17 +23,50 @@ CHUNK = 1 << 16
 
 
 def write_vtkhdf(contents: Contents, file: Path, again: bool = False) -> bool:
-    """Write the frames to `file`; returns whether that was needed."""
+    """Write the frames to `file`, or to the files that `vtkhdf_files` names; returns whether that was needed."""
     h5py = require("h5py", "writing VTKHDF")
     recipe = contents.recipe("vtkhdf")
-    if not again and _recipe(h5py, file) == recipe:
+    files = vtkhdf_files(contents, file)
+    if not again and all(_recipe(h5py, each) == recipe for each in files):
         return False
-    with whole_file(file) as partial, h5py.File(partial, "w") as hdf:
-        hdf.attrs["spume"] = recipe
-        writer = _Writer(h5py, hdf.create_group("VTKHDF"))
-        each_frame(lambda number: writer.add(contents, number), contents.numbers, "export")
-        writer.finish()
+    with ExitStack() as stack:
+        opened = [stack.enter_context(ForgivingFile(stack.enter_context(whole_file(each)))) for each in files]
+        with ExitStack() as hdfs:
+            writers = []
+            for each in opened:
+                hdf = hdfs.enter_context(h5py.File(each, "w"))
+                hdf.attrs["spume"] = recipe
+                writers.append(_Writer(h5py, hdf.create_group("VTKHDF")))
+
+            def add(number: int) -> None:
+                _add(writers, contents, number)
+                for writer in writers:
+                    writer.root.file.flush()
+                _raise_failure(opened)
+
+            each_frame(add, contents.numbers, "export")
+            for writer in writers:
+                writer.finish()
+        _raise_failure(opened)
     return True
+
+
+def vtkhdf_files(contents: Contents, file: Path) -> list[Path]:
+    """`file`, or one beside it for each population where there are several: points_sand.vtkhdf, points_water.vtkhdf."""
+    names = contents.piece_names
+    return [file] if len(names) == 1 else [file.with_name(f"{file.stem}_{name}{file.suffix}") for name in names]
+
+
+def _add(writers: list["_Writer"], contents: Contents, number: int) -> None:
+    for writer, piece in zip(writers, contents.pieces(number)):
+        writer.add(piece, contents.time(number))
+
+
+def _raise_failure(opened: list[ForgivingFile]) -> None:
+    """Raise the first error that writing to one of the files met."""
+    for file in opened:
+        if file.error:
+            raise file.error
 
 
 def _recipe(h5py: Any, file: Path) -> str | None:
@@ -55,18 +91,16 @@ class _Writer:
         self.points = 0
         self.cells, self.ids = 0, 0
 
-    def add(self, contents: Contents, number: int) -> None:
+    def add(self, piece: Piece, time: float) -> None:
         """Append a frame."""
-        if contents.what == "points":
-            cloud = contents.cloud(number)
+        if piece.triangles is None or piece.normals is None:
             # One cell that holds all points draws them in ParaView at no cost.
-            self._add(cloud.x, cloud.fields, "Vertices", np.arange(len(cloud.x)), np.array([0, len(cloud.x)]))
+            self._add(piece.x, piece.fields, "Vertices", np.arange(len(piece.x)), np.array([0, len(piece.x)]))
         else:
-            skin = contents.skin(number)
-            fields = {"Normals": skin.normals, **skin.fields}
-            offsets = 3 * np.arange(len(skin.triangles) + 1)
-            self._add(skin.vertices, fields, "Polygons", skin.triangles.ravel(), offsets)
-        self.times.append(contents.time(number))
+            fields = {"Normals": piece.normals, **piece.fields}
+            offsets = 3 * np.arange(len(piece.triangles) + 1)
+            self._add(piece.x, fields, "Polygons", piece.triangles.ravel(), offsets)
+        self.times.append(time)
 
     def _add(
         self,
@@ -86,11 +120,11 @@ class _Writer:
         self._append(self.root, "Points", x)
         for name in KINDS:
             group = self.root.require_group(name)
-            mine = name == kind
-            self._append(group, "NumberOfCells", [len(offsets) - 1 if mine else 0])
-            self._append(group, "NumberOfConnectivityIds", [len(connectivity) if mine else 0])
-            self._append(group, "Offsets", offsets.astype(np.int64) if mine else np.zeros(1, np.int64))
-            self._append(group, "Connectivity", (connectivity if mine else np.zeros(0)).astype(np.int64))
+            is_used = name == kind
+            self._append(group, "NumberOfCells", [len(offsets) - 1 if is_used else 0])
+            self._append(group, "NumberOfConnectivityIds", [len(connectivity) if is_used else 0])
+            self._append(group, "Offsets", offsets.astype(np.int64) if is_used else np.zeros(1, np.int64))
+            self._append(group, "Connectivity", (connectivity if is_used else np.zeros(0)).astype(np.int64))
         for name, values in fields.items():
             wide = _full_tensor(values)
             self._append(self.point_data_offsets, name, [self.points])

@@ -3,7 +3,9 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from spume.fields import Field
 from spume.frames.reader import Run
 from spume.run.loop import SECONDS
 
@@ -46,29 +48,42 @@ def _stage_lines(frames: list[dict[str, Any]]) -> list[str]:
 
 
 def describe_frame(run: Run, number: int) -> dict[str, Any]:
-    """One frame: its diagnostics and the shape, unit and range of each field."""
+    """One frame: its diagnostics and, for each population, the shape, unit and range of each field."""
     frame = run[number]
-    fields = {}
-    for declared in run.fields:
-        if declared.name in frame:
-            values = frame[declared.name]
-            about: dict[str, Any] = {"shape": list(values.shape), "unit": declared.unit}
-            about["description"] = declared.description
-            if values.size:
-                about |= {"min": values.min().item(), "max": values.max().item(), "mean": float(np.mean(values))}
-            fields[declared.name] = about
-    return run.diagnostics[number] | {"fields": fields}
+    populations: dict[str, Any] = {}
+    for name, population in frame.populations.items():
+        fields: dict[str, Any] = {}
+        for declared in population.declared.fields:
+            if declared.name in population:
+                fields[declared.name] = _describe_field(declared, population[declared.name])
+        populations[name] = {"kind": population.declared.kind, "spacing": population.declared.spacing, "fields": fields}
+    # "fields" are the short names, as in `frame.x`: those of the first population that has them.
+    short = {name: about for each in reversed(populations.values()) for name, about in each["fields"].items()}
+    return run.diagnostics[number] | {"populations": populations, "fields": short}
+
+
+def _describe_field(declared: Field, values: NDArray[Any]) -> dict[str, Any]:
+    about: dict[str, Any] = {"shape": list(values.shape), "unit": declared.unit, "description": declared.description}
+    if values.size:
+        about |= {"min": values.min().item(), "max": values.max().item(), "mean": float(np.mean(values))}
+    return about
 
 
 def frame_lines(run: Run, number: int) -> list[str]:
     """One frame as lines of text."""
     about = describe_frame(run, number)
-    fields = about.pop("fields")
+    populations = about.pop("populations")
+    del about["fields"]
     lines = [f"{key:24} {_cell(value)}" for key, value in about.items()]
-    for name, field in fields.items():
-        shape = "×".join(str(n) for n in field["shape"])
-        span = f"{field['min']:.6g} to {field['max']:.6g}, mean {field['mean']:.6g}" if "min" in field else "empty"
-        lines.append(f"{name:12} {shape:12} {span} {field['unit']}  {field['description']}")
+    for name, population in populations.items():
+        spacing = f", {population['spacing']:.4g} m apart" if population["spacing"] else ""
+        lines += ["", f"{name} ({population['kind']}{spacing})"]
+        for field, values in population["fields"].items():
+            shape = "×".join(str(n) for n in values["shape"])
+            span = "empty"
+            if "min" in values:
+                span = f"{values['min']:.6g} to {values['max']:.6g}, mean {values['mean']:.6g}"
+            lines.append(f"  {field:12} {shape:12} {span} {values['unit']}  {values['description']}")
     return lines
 
 

@@ -1,7 +1,7 @@
-"""Scalars to colour by, out of the fields of a frame.
+"""Scalars to colour by, out of the fields of a population.
 
 A name is a field ("weak"; the length of a vector, the Frobenius norm of a tensor), a component of one ("v.x", "F.xy"),
-or a derived quantity: "speed" and "J", the ratio of a point's volume to its volume at rest.
+or "speed". It means the quantity of every population that has it; "water/speed" that of one population alone.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,33 +11,66 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.fields import Field
+from spume.fields import VOLUME_RATIO, Population
+from spume.frames.populations import FramePopulations, PopulationArrays
 
 Floats = NDArray[np.float64]
 SYMMETRIC = ("xx", "yy", "zz", "xy", "xz", "yz")
-DERIVED = {"speed": ("v", "m/s", "speed"), "J": ("F", "1", "volume ratio J")}
+DERIVED = {"speed": ("v", "m/s", "speed")}
 """Name: the field it needs, its unit, its label."""
+NOT_COLORED = ("x", "v", "triangles", "id")
+"""Fields that are no quantities to colour by."""
 
 
-def quantity_names(fields: Iterable[Field]) -> list[str]:
-    """The quantities a picture of points with these fields can show, without the components."""
-    declared = {field.name for field in fields}
-    derived = [name for name, (needs, _, _) in DERIVED.items() if needs in declared]
-    plain = [field.name for field in fields if field.name not in ("x", "v", "F")]
-    return [*derived, *plain]
+def quantity_names(populations: Iterable[Population]) -> list[str]:
+    """The quantities a picture of these populations can show, each name once, without the components."""
+    names: dict[str, None] = {}
+    for population in drawable(populations):
+        declared = {field.name for field in population.fields}
+        names |= dict.fromkeys(name for name, (needs, _, _) in DERIVED.items() if needs in declared)
+        fields = sorted(population.fields, key=lambda field: field.name != VOLUME_RATIO.name)
+        # Full tensors are shown by their components.
+        single = [field.name for field in fields if field.name not in NOT_COLORED and len(field.shape) < 2]
+        names |= dict.fromkeys(single)
+    return list(names)
 
 
-def quantity(frame: Mapping[str, NDArray[Any]], name: str) -> Floats:
-    """The values of quantity `name` at the points of `frame`, shape (n,)."""
-    if name == "speed" and "v" in frame:
-        return np.asarray(np.linalg.norm(frame["v"], axis=1))
-    if name == "J" and "F" in frame:
-        return volume_ratio(frame)
+def drawable(populations: Iterable[Population]) -> list[Population]:
+    """The populations whose members have positions."""
+    return [each for each in populations if each.kind in ("points", "mesh")]
+
+
+def quantities(frame: FramePopulations, name: str) -> dict[str, Floats]:
+    """The values of quantity `name` by population; those that do not have it are left out.
+
+    Raises SceneError when no population has it."""
+    chosen, _, plain = name.rpartition("/")
+    shown = [each for each in frame.of_kind("points", "mesh") if chosen in ("", each.declared.name)]
+    found = {each.declared.name: quantity(each, plain) for each in shown if has_quantity(each, plain)}
+    if not found:
+        listed = "; ".join(f"{each.declared.name}: {_known(each)}" for each in frame.of_kind("points", "mesh"))
+        raise SceneError(f"there is no quantity '{name}' in this run: it has {listed}, and components such as v.x")
+    return found
+
+
+def has_quantity(population: Mapping[str, NDArray[Any]], name: str) -> bool:
+    """Whether `population` has the quantity, or the field of which it is a component."""
+    return (DERIVED[name][0] if name in DERIVED else name.partition(".")[0]) in population
+
+
+def _known(population: Mapping[str, NDArray[Any]]) -> str:
+    return ", ".join([*(name for name, (needs, _, _) in DERIVED.items() if needs in population), *population])
+
+
+def quantity(population: Mapping[str, NDArray[Any]], name: str) -> Floats:
+    """The values of quantity `name` at the points of `population`, shape (n,)."""
+    if name == "speed" and "v" in population:
+        return np.asarray(np.linalg.norm(population["v"], axis=1))
     field, _, component = name.partition(".")
-    if field not in frame:
-        known = ", ".join([*(n for n, (needs, _, _) in DERIVED.items() if needs in frame), *frame])
+    if field not in population:
+        known = _known(population)
         raise SceneError(f"there is no quantity '{name}' in this run: it has {known}, and components such as v.x")
-    values = np.asarray(frame[field], dtype=np.float64)
+    values = np.asarray(population[field], dtype=np.float64)
     if component:
         return values.reshape(len(values), -1)[:, _component(name, values.shape[1:])]
     if values.ndim == 1:
@@ -62,15 +95,19 @@ def _component(name: str, shape: tuple[int, ...]) -> int:
     return known.index(letters)
 
 
-def volume_ratio(frame: Mapping[str, NDArray[Any]]) -> Floats:
-    """J = det F of each point; 1 where points carry no F."""
-    if "F" not in frame:
-        return np.ones(len(frame["x"]))
-    return np.asarray(np.linalg.det(frame["F"]))
+def volumes(population: PopulationArrays, spacing: float) -> Floats:
+    """Present volume of each point [m³], in the plane its area [m²]: its share V J, or that of a lattice of `spacing`
+    [m] where points carry no volume."""
+    x = population["x"]
+    rest = population["volume"] if "volume" in population else np.full(len(x), spacing ** x.shape[1])
+    ratio = population.get(VOLUME_RATIO.name, 1.0)
+    return np.asarray(rest * ratio)
 
 
-def label(fields: Iterable[Field], name: str) -> str:
+def label(populations: Iterable[Population], name: str) -> str:
     """The words for quantity `name` beside a colour bar, with its unit."""
+    chosen, _, name = name.rpartition("/")
+    fields = [field for each in populations if chosen in ("", each.name) for field in each.fields]
     if name in DERIVED:
         _, unit, words = DERIVED[name]
     else:

@@ -1,51 +1,63 @@
 """Reading a run from disk. Needs nothing but the folder: no method, no running simulation."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError
-from spume.fields import Field
+from spume.fields import Field, Population
+from spume.frames.populations import FramePopulations, PopulationArrays
 from spume.run.folder import RunFolder
 from spume.run.manifest import Manifest
-from spume.run.storage import open_arrays, read_arrays, read_metadata, verify_arrays
+from spume.run.storage import array_names, read_arrays, read_metadata, verify_arrays
 from spume.scene.common import Scene
 
 
-class Frame(Mapping[str, NDArray[Any]]):
-    """One frame: `frame["x"]` or `frame.x` is the array of a field, read from disk when asked for and not kept."""
+class Frame(FramePopulations):
+    """One frame: `frame["points"].x`, or short `frame["x"]` and `frame.x`, is an array, read from disk when asked for
+    and not kept."""
 
-    def __init__(self, path: Path) -> None:
-        verify_arrays(path)
+    def __init__(self, path: Path, declarations: Iterable[Population]) -> None:
         about = read_metadata(path)
         self.path = path
         self.number: int = about["frame"]
         self.time: float = about["time"]
         """Simulated time [s]."""
         self.diagnostics: dict[str, Any] = about["diagnostics"]
-        with open_arrays(path) as file:
-            self._names = tuple(sorted(file.keys()))
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        if name not in self._names:
-            raise KeyError(f"frame {self.number} has no field '{name}': it has {', '.join(self._names)}")
-        return read_arrays(self.path, [name])[name]
-
-    def __getattr__(self, name: str) -> NDArray[Any]:
-        if name.startswith("_") or name not in self._names:
-            raise AttributeError(f"a frame has no field '{name}'")
-        return self[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
+        super().__init__(_populations(path, tuple(declarations)))
 
     def __repr__(self) -> str:
-        return f"Frame({self.number}, time={self.time:g} s, fields: {', '.join(self._names)})"
+        return f"Frame({self.number}, time={self.time:g} s, {'; '.join(map(repr, self.populations.values()))})"
+
+
+def _populations(path: Path, declarations: tuple[Population, ...]) -> Iterator[PopulationArrays]:
+    """The populations in the file at `path`, of which `declarations` tells what they are."""
+    stored = array_names(path)
+    plain = not any("/" in name for name in stored)  # format 1: fields without the name of their population
+    for declared in declarations:
+        prefix = "" if plain else f"{declared.name}/"
+        names = [field.name for field in declared.fields if prefix + field.name in stored]
+        # Frames of format 1 hold F and not J.
+        if plain and "J" not in stored and "F" in stored and any(field.name == "J" for field in declared.fields):
+            names.append("J")
+        yield PopulationArrays(declared, sorted(names), _Reader(path, prefix, stored))
+
+
+class _Reader:
+    """Reads single arrays of one population from a file."""
+
+    def __init__(self, path: Path, prefix: str, stored: frozenset[str]) -> None:
+        self.path, self.prefix, self.stored = path, prefix, stored
+
+    def __call__(self, field: str) -> NDArray[Any]:
+        name = self.prefix + field
+        if name not in self.stored and field == "J":
+            return np.asarray(np.linalg.det(self("F")))
+        return read_arrays(self.path, [name])[name]
 
 
 class Run:
@@ -62,6 +74,8 @@ class Run:
             self._manifest = Manifest.read(self._folder.manifest)
         except CacheError as error:
             raise CacheError(f"{error}; 'spume resume {self.path}' rebuilds it from the checkpoint") from None
+        self._verified: dict[int, tuple[int, int]] = {}
+        """Size and time of writing of the frames whose checksums were found right."""
 
     @property
     def name(self) -> str:
@@ -88,15 +102,23 @@ class Run:
         """Whether the run reached the end of its scene."""
         return self._manifest.complete
 
-    @property
+    @cached_property
     def scene(self) -> Scene:
-        """The scene that was run."""
+        """The scene that was run, checked when it is asked for first."""
         return Scene(**self._manifest.scene)
+
+    @cached_property
+    def populations(self) -> tuple[Population, ...]:
+        """The declarations of a frame's populations: kind, point spacing, fields."""
+        return self._manifest.declarations()
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """The declarations of a frame's fields: shape, unit, description."""
-        return self._manifest.declarations()
+        """The declarations behind the short names of a frame: shape, unit, description."""
+        short: dict[str, Field] = {}
+        for population in self.populations:
+            short = {field.name: field for field in population.fields} | short
+        return tuple(short.values())
 
     @property
     def diagnostics(self) -> list[dict[str, Any]]:
@@ -109,7 +131,14 @@ class Run:
     def __getitem__(self, number: int) -> Frame:
         if not -len(self) <= number < len(self):
             raise IndexError(f"'{self.path}' has frames 0 to {len(self) - 1}, not {number}")
-        return Frame(self._folder.frame(number % len(self)))
+        number %= len(self)
+        path = self._folder.frame(number)
+        stamp = _stamp(path)
+        if stamp is None or self._verified.get(number) != stamp:
+            verify_arrays(path)
+        if stamp is not None:
+            self._verified[number] = stamp
+        return Frame(path, self.populations)
 
     def __iter__(self) -> Iterator[Frame]:
         return (self[number] for number in range(len(self)))
@@ -117,6 +146,25 @@ class Run:
     def __repr__(self) -> str:
         state = "complete" if self.complete else "unfinished"
         return f"Run('{self.path}', {self.name}, {len(self)} frames, {state})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Processes that get a run to work on open it once, however many frames they work on."""
+        return _opened_once, (str(self.path), len(self))
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """Size and time of writing of a file; None where there is none."""
+    try:
+        about = path.stat()
+    except OSError:
+        return None
+    return about.st_size, about.st_mtime_ns
+
+
+@lru_cache(maxsize=16)
+def _opened_once(folder: str, frames: int) -> Run:
+    """The run in `folder` when it had so many frames."""
+    return Run(folder)
 
 
 def open_run(folder: str | Path) -> Run:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from spume.errors import SceneError
+from spume.terminal import say
 
 Folder = Annotated[Path, Parameter(help="The folder of a run.")]
 Frames = Annotated[str | None, Parameter(help="Only these frames: a number, or first:last:step as in Python.")]
@@ -41,24 +42,24 @@ def surface(
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
     from spume.look.extras import require
-    from spume.look.surface.files import cell_size, surface_frame
+    from spume.look.surface.files import skinned_populations, surface_frame
     from spume.look.work import each_frame
 
     run = open_run(folder)
-    cell_size(run)
+    skinned_populations(run)
     require("pysplashsurf", "making surfaces")
     numbers = select_frames(frames, len(run))
     # splashsurf itself uses every core, so that more processes only pay on request.
-    task = partial(surface_frame, run.path, quality=quality, parts=parts, again=again)
+    task = partial(surface_frame, run, quality=quality, parts=parts, again=again)
     made = each_frame(task, numbers, "surface", processes or 1)
     open_meshes = 0
-    print("frame  part  vertices  skin [m³]  points [m³]  difference")
+    say("frame  part  vertices  skin [m³]  points [m³]  difference")
     for report in (report for reports in made.values() for report in reports):
         open_meshes += not report.watertight
         state = "" if report.watertight else "  not watertight"
         volumes = f"{report.volume:9.4g}  {report.points_volume:11.4g}  {report.excess:+10.2%}"
-        print(f"{report.frame:5d}  {report.part:4}  {report.vertices:8d}  {volumes}{state}")
-    print(f"{len(made)} frames in {run.path / 'surface'}")
+        say(f"{report.frame:5d}  {report.part:4}  {report.vertices:8d}  {volumes}{state}")
+    say(f"{len(made)} frames in {run.path / 'surface'}")
     return 1 if open_meshes else 0
 
 
@@ -118,7 +119,7 @@ def render(
         contact_sheet(stills, [longest.diagnostics[number]["time"] for number in numbers], sheet)
         film(stills, movie, longest.scene.frame_rate / step)
         made += [str(sheet), str(movie)]
-    print(", ".join(made))
+    say(", ".join(made))
 
 
 def _names(runs: list[Any], labels: str | None) -> list[str]:
@@ -157,15 +158,15 @@ def view(
     """Show runs in the browser: play, scrub, colour by a field; follows a run that is still going on."""
     if export is not None:
         from spume.look.viewer.page import write_page
-        from spume.run.storage import readable_size
+        from spume.terminal import readable_size
 
         size = write_page(folders, export, frames, ("points", "surface") if show == "both" else (show,))
-        print(f"{export}, {readable_size(size)}")
+        say(f"{export}, {readable_size(size)}")
         return
     from spume.look.viewer.server import Viewer
 
     viewer = Viewer(folders, host, port)
-    print(f"{viewer.address} (Ctrl-C ends it)", flush=True)
+    say(f"{viewer.address} (Ctrl-C ends it)", flush=True)
     viewer.run_forever()
 
 
@@ -184,4 +185,4 @@ def plot(
     run = open_run(folder)
     file = out or run.path / "plot.png"
     panels = plot_run(run, file, select_frames(frames, len(run)))
-    print(f"{', '.join(panels)} in {file}")
+    say(f"{', '.join(panels)} in {file}")

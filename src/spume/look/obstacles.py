@@ -14,6 +14,8 @@ from spume.geometry.sdf.operations import ShapeProgram
 from spume.geometry.shapes.combinations import Repeat, Translate, Union
 from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
+from spume.look import surroundings
+from spume.look.appearance import Appearance, obstacle_appearance
 from spume.look.extras import require
 
 Floats = NDArray[np.float64]
@@ -42,6 +44,7 @@ class Solid(NamedTuple):
     lower: Floats
     """corner of a box around what is shown [m], shape (3,)"""
     upper: Floats
+    appearance: Appearance
 
     def place(self, time: float) -> tuple[Floats, Floats]:
         """Rotation and displacement [m] at a time [s]: world = R local + p."""
@@ -65,9 +68,10 @@ class TriangleMesh(NamedTuple):
 
 def ground_height(scene: Any, up: Floats) -> float | None:
     """Height of the ground along `up` [m]: a level half space at rest, or the lowest wall; None without either."""
-    heights = [float(np.dot(_wide(obstacle.shape.point), up)) for obstacle in scene.obstacle if is_ground(obstacle, up)]
-    if scene.grid.walls is not None:
-        corners = (scene.grid.walls.lower, scene.grid.walls.upper)
+    level = [obstacle for obstacle in surroundings.obstacles(scene) if is_ground(obstacle, up)]
+    heights = [float(np.dot(_wide(obstacle.shape.point), up)) for obstacle in level]
+    if (walls := surroundings.walls(scene)) is not None:
+        corners = (walls.lower, walls.upper)
         heights.append(min(float(np.dot(_wide(corner), up)) for corner in corners))
     return max(heights, default=None)
 
@@ -88,7 +92,7 @@ def solids(scene: Any, lower: Floats, upper: Floats, up: Floats) -> list[Solid]:
     """The obstacles of a scene in space but the ground; very wide ones are cut off around the box of the points."""
     room = 0.25 * float(np.max(upper - lower))
     found = []
-    for k, obstacle in enumerate(scene.obstacle):
+    for k, obstacle in enumerate(surroundings.obstacles(scene)):
         if is_ground(obstacle, up):
             continue
         boxes = [_shown(shape, obstacle.motion, lower - room, upper + room) for shape in _pieces(obstacle.shape)]
@@ -97,7 +101,8 @@ def solids(scene: Any, lower: Floats, upper: Floats, up: Floats) -> list[Solid]:
             low = np.min([part.lower for part in parts], axis=0)
             high = np.max([part.upper for part in parts], axis=0)
             name = obstacle.name or f"obstacle {k}"
-            found.append(Solid(name, compile_shape(obstacle.shape, 3), obstacle.motion, parts, low, high))
+            looks = obstacle_appearance(obstacle)
+            found.append(Solid(name, compile_shape(obstacle.shape, 3), obstacle.motion, parts, low, high, looks))
     return found
 
 
@@ -176,6 +181,18 @@ def _with_sharp_edges(pyvista: Any, contour: Any, program: ShapeProgram, spacing
     if np.mean(np.einsum("ij,ij->i", normals, outward)) < 0:
         normals, triangles = -normals, triangles[:, ::-1]
     return TriangleMesh(points, triangles, normals)
+
+
+def vertex_normals(vertices: Floats, triangles: NDArray[Any]) -> Floats:
+    """Unit normals of a mesh at its vertices, averaged over the triangles around each by their areas."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    total = np.zeros_like(vertices)
+    for k in range(3):
+        np.add.at(total, triangles[:, k], across)
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    # A vertex without triangles has no normal; any direction does for what is not seen.
+    return np.where(length > 0, total / np.where(length > 0, length, 1.0), np.array([0.0, 1.0, 0.0]))
 
 
 def placed(mesh: TriangleMesh, R: Floats, p: Floats) -> TriangleMesh:

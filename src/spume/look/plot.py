@@ -40,11 +40,11 @@ def _figure(run: Run, panels: list[tuple[str, Callable[[Any, Entries], None]]], 
     columns = min(3, max(1, len(panels)))
     rows = -(-len(panels) // columns) or 1
     figure = Figure(figsize=(4.6 * columns, 3.1 * rows + 0.5), layout="constrained")
-    figure.suptitle(f"{run.title}  ({run.name})", fontsize=11)
+    figure.suptitle(f"{run.title}  ({run.name})", fontsize=11, parse_math=False)
     grid = figure.subplots(rows, columns, squeeze=False).ravel()
     for axes, (title, draw) in zip(grid, panels):
         draw(axes, entries)
-        axes.set_title(title, fontsize=10)
+        axes.set_title(title, fontsize=10, parse_math=False)
         axes.set_xlabel("time [s]", fontsize=8)
         axes.tick_params(labelsize=8)
         axes.grid(alpha=0.25, linewidth=0.6)
@@ -121,8 +121,13 @@ def _seconds(axes: Any, entries: Entries) -> None:
     stages = sorted(timed[-1]["seconds"], key=lambda stage: -timed[-1]["seconds"][stage])
     times = [entry["time"] for entry in timed]
     spent = [[entry["seconds"].get(stage, 0.0) for entry in timed] for stage in stages]
-    axes.stackplot(times, spent, labels=[stage.replace("_", " ") for stage in stages], alpha=0.85)
+    axes.stackplot(times, spent, labels=[_label(stage) for stage in stages], alpha=0.85)
     axes.set_ylabel("wall time so far [s]", fontsize=8)
+
+
+def _label(name: str) -> str:
+    """A name from a file as matplotlib takes it: dollar signs would make mathematics of what is between them."""
+    return name.replace("_", " ").replace("$", r"\$")
 
 
 PANELS: list[tuple[str, Callable[[Any, Entries], None], tuple[str, ...]]] = [

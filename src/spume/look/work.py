@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import TextIO, TypeVar
 
+from spume.terminal import say
+
 Result = TypeVar("Result")
 PLAIN_INTERVAL = 5.0
 """Seconds between two lines of progress where there is no terminal."""
@@ -57,5 +59,5 @@ def _plain(items: Iterable[Result], total: int, label: str, stream: TextIO) -> I
         now = time.monotonic()
         if done == total or now - printed >= PLAIN_INTERVAL:
             printed = now
-            print(f"{label}: {done} of {total} frames, {now - began:.1f} s", file=stream, flush=True)
+            say(f"{label}: {done} of {total} frames, {now - began:.1f} s", file=stream, flush=True)
         yield item

@@ -9,10 +9,13 @@ from typing import Any
 
 from spume.errors import SceneError
 from spume.materials.law import Law, Parameters
+from spume.materials.look import Look
 from spume.suggestions import did_you_mean
 
 REMARKS = ("description", "source")
 """Keys of an entry that are words for people."""
+LOOK = "look"
+"""Key of an entry that is for pictures."""
 
 
 @dataclass(frozen=True)
@@ -22,12 +25,25 @@ class Material:
     name: str
     law: Law
     parameters: Parameters
+    look: Look | None = None
+    """How it looks; neutral when None."""
 
 
 @cache
 def named_materials() -> dict[str, dict[str, Any]]:
-    """The entries of the table by name: law, parameters, description and source."""
+    """The entries of the table by name: law, parameters, look, description and source."""
     return tomllib.loads(Path(__file__).with_name("table.toml").read_text(encoding="utf-8"))
+
+
+def derived_quantities(name: str) -> dict[str, dict[str, Any]]:
+    """Quantities that follow from the parameters of a named material: value and unit by name."""
+    from spume.materials import LAWS
+
+    entry = complete_entry(name, {})
+    law = LAWS[entry.pop("law")]
+    parameters = law.parameters.model_validate(entry)
+    found = {"wave speed": (law.wave_speed(parameters), "m/s")} | (law.derived(parameters) if law.derived else {})
+    return {key: {"value": value, "unit": unit} for key, (value, unit) in found.items()}
 
 
 def complete_entry(name: str, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
@@ -36,6 +52,27 @@ def complete_entry(name: str, own: Mapping[str, Mapping[str, Any]]) -> dict[str,
     An entry of `own` either names its law, or a `base` (another of `own`, or one of the table) that it changes.
     """
     return _follow(name, own, ())
+
+
+def complete_look(name: str, own: Mapping[str, Mapping[str, Any]]) -> Look | None:
+    """How the material called `name` looks: as its entry says, and where that is silent as its bases look.
+
+    An entry of `own` that names its law still looks like the table's material of the same name: a finished run keeps
+    the materials it used in this form."""
+    left = dict(own)
+    entries: list[Mapping[str, Any]] = []
+    at = name
+    while True:
+        entry = left.pop(at, None)
+        if entry is None:
+            entries.append(named_materials().get(at, {}))
+            break
+        entries.append(entry)
+        at = str(entry.get("base", at))
+    keys: dict[str, Any] = {}
+    for entry in reversed(entries):
+        keys |= entry.get(LOOK, {})
+    return Look.model_validate(keys) if keys else None
 
 
 def _follow(name: str, own: Mapping[str, Mapping[str, Any]], visited: tuple[str, ...]) -> dict[str, Any]:
@@ -61,4 +98,4 @@ def _circle(names: tuple[str, ...]) -> str:
 
 
 def _without_remarks(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entry.items() if key not in REMARKS}
+    return {key: value for key, value in entry.items() if key not in (LOOK, *REMARKS)}

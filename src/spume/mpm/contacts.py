@@ -2,7 +2,7 @@
 
 Sticking wins: of a node in a sticking obstacle only the first such obstacle is kept. Otherwise all obstacles that
 contain the node are kept, in the order of the scene; they act in turn until none changes anything, as described in
-`geometry/obstacle.py`.
+`geometry/obstacles/collision.py`.
 
 Most nodes are far from all obstacles. Distances to shapes change no faster than the place does, so a node at a distance
 d is outside while the obstacles have moved by less than d since it was looked up. The way of the obstacles is counted
@@ -27,31 +27,54 @@ from spume.geometry.obstacles.collision import (
 )
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.mpm.blocks import BLOCK, NODES_PER_BLOCK
+from spume.mpm.cells import Cells
+from spume.mpm.gaps import measure_gaps
 from spume.mpm.nodes import DegreesOfFreedom, Nodes
 from spume.numerics.jit import compiled
 
 MARGIN = 1e-6
 """Of a cell: at distances this small obstacles are looked up, since both distances and ways are rounded."""
-NUMBERS = 7
-"""Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1]."""
+NUMBERS = 8
+"""Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1], distance of the node [m]."""
+HOLD = 1.0
+"""Sticking and slipping contacts hold material that leaves until the gap is this wide [cells]."""
 _NO_CHANGE = np.zeros((0, 1, 1))
 
 
 class Contacts:
-    """All contacts of nodes with obstacles, sorted by node; several contacts of one node stand together."""
+    """All contacts of nodes with obstacles, sorted by node; several contacts of one node stand together.
+
+    They are kept as the tasks found them, each task having a range of blocks and a part of every array.
+    """
 
     def __init__(self) -> None:
-        self.node = np.empty(0, np.int64)
-        """Flat index (64 a block) of the node of each contact."""
-        self.kind = np.empty(0, np.int64)
-        """STICK, SLIP or SEPARATE of `geometry.obstacles.collision`."""
-        self.numbers = np.empty((0, NUMBERS))
-        """Normal (3), velocity of the obstacle at the node (3) [m/s], friction [1]."""
-        self._room = 256
+        self._count = np.zeros(1, np.int64)
+        self._cell = 0.0
+        self._make_room(1, 256)
         self.forget()
 
     def __len__(self) -> int:
-        return len(self.node)
+        return int(self._count.sum())
+
+    @property
+    def node(self) -> NDArray[np.int64]:
+        """Flat index (64 a block) of the node of each contact."""
+        return self._node[self._filled]
+
+    @property
+    def kind(self) -> NDArray[np.int64]:
+        """STICK, SLIP or SEPARATE of `geometry.obstacles.collision`, of each contact."""
+        return self._kind[self._filled]
+
+    @property
+    def numbers(self) -> NDArray[np.float64]:
+        """Of each contact the normal (3), the velocity of the obstacle at the node (3) [m/s], friction [1], the
+        distance of the node [m]."""
+        return self._numbers[self._filled]
+
+    @property
+    def _filled(self) -> NDArray[np.bool_]:
+        return np.asarray(np.arange(self._node.shape[1]) < self._count[:, None])
 
     def forget(self) -> None:
         """Forget which nodes are clear of obstacles, when these were changed by others."""
@@ -62,29 +85,30 @@ class Contacts:
     def find(self, nodes: Nodes, mass: NDArray[np.float64], obstacles: ObstacleSet, time: float) -> None:
         """Find the contacts of the nodes with positive `mass`, shape (blocks, 64), with the obstacles at `time` [s]."""
         self._fit(nodes)
+        self._cell = nodes.cell
+        threads = numba.get_num_threads()
+        if len(self._count) != threads:
+            self._make_room(threads, 256)
+        self._count[:] = 0
         if len(obstacles) == 0:
-            self._take(0, np.empty((1, 0), np.int64), np.empty((1, 0), np.int64), np.empty((1, 0, NUMBERS)))
             return
         at = obstacles.at(time)
-        threads = numba.get_num_threads()
         tasks = len(nodes) * np.arange(threads + 1) // threads
-        count = np.zeros(threads, np.int64)
         while True:
-            node, kind = np.empty((threads, self._room), np.int64), np.empty((threads, self._room), np.int64)
-            numbers = np.empty((threads, self._room, NUMBERS))
             _find[nodes.dimension](
                 tasks, nodes.blocks, nodes.cell, mass, at, obstacles.travelled, MARGIN * nodes.cell,
-                self._clear_until, node, kind, numbers, count,
+                self._clear_until, self._node, self._kind, self._numbers, self._count,
             )  # fmt: skip
-            if count.max() <= self._room:
-                break
-            self._room = 2 * int(count.max())
-        self._take(count, node, kind, numbers)
+            if self._count.max() <= self._node.shape[1]:
+                return
+            self._make_room(threads, 2 * int(self._count.max()))
 
-    def _take(self, count: Any, node: Any, kind: Any, numbers: Any) -> None:
-        """Join what the tasks found."""
-        filled = np.arange(node.shape[1]) < np.reshape(count, (-1, 1))
-        self.node, self.kind, self.numbers = node[filled], kind[filled], numbers[filled]
+    def _make_room(self, tasks: int, room: int) -> None:
+        """Room for `room` contacts of each task."""
+        self._count = np.zeros(tasks, np.int64)
+        self._node = np.empty((tasks, room), np.int64)
+        self._kind = np.empty((tasks, room), np.int64)
+        self._numbers = np.empty((tasks, room, NUMBERS))
 
     def _fit(self, nodes: Nodes) -> None:
         """Blocks of nodes that were there before keep what is known of them."""
@@ -97,15 +121,53 @@ class Contacts:
             clear[same] = self._clear_until[place[same]]
         self._clear_until, self._keys, self._generation = clear, nodes.keys, nodes.generation
 
-    def apply(self, velocity: NDArray[np.float64], change: NDArray[np.float64] = _NO_CHANGE) -> NDArray[np.bool_]:
+    def gaps(
+        self, nodes: Nodes, cells: Cells, x: NDArray[np.float64], volume: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """The gap [m] between the obstacle of each contact and the points at `x` [m] with rest volumes `volume`, sorted
+        in `cells`; see `gaps.py`. For `apply`."""
+        gap = np.zeros(self._node.shape)
+        if self._count.any():
+            measure_gaps[nodes.dimension](
+                self._count, self._node, self._numbers, nodes.keys, nodes.blocks, nodes.cell, nodes.order,
+                cells.keys, cells.cell_start, cells.sorted_points, x, volume, gap,
+            )  # fmt: skip
+        return gap
+
+    def apply(
+        self,
+        velocity: NDArray[np.float64],
+        change: NDArray[np.float64] = _NO_CHANGE,
+        gap: NDArray[np.float64] | None = None,
+        dt: float = 1.0,
+    ) -> NDArray[np.bool_]:
         """Collide the node field `velocity` (blocks, d, 64); what is added to it is added to `change`, too.
 
-        Returns which contacts are engaged: all but the separating ones that the material leaves.
+        Material at the distance `gap` from the obstacle, as `gaps` measures it, may approach until they touch at the
+        end of the step of dt [s]; without `gap` it touches everywhere. Sticking and slipping contacts hold what leaves
+        them while the gap is below HOLD. Returns which contacts are engaged, for `project`: those that stopped an
+        approach, and those that hold.
         """
-        engaged = np.empty(len(self), np.bool_)
-        if len(self):
-            _apply(self.node, self.kind, self.numbers, engaged, velocity, change)
+        engaged = np.zeros(self._node.shape, np.bool_)
+        if self._count.any():
+            gap = np.zeros(self._node.shape) if gap is None else gap
+            _apply(
+                self._count,
+                self._node,
+                self._kind,
+                self._numbers,
+                gap,
+                HOLD * self._cell,
+                dt,
+                engaged,
+                velocity,
+                change,
+            )
         return engaged
+
+    def listed(self, values: NDArray[Any]) -> NDArray[Any]:
+        """`values` of all contacts as `apply` and `gaps` return them, in the order of `node`, `kind` and `numbers`."""
+        return np.asarray(values[self._filled])
 
     def project(self, dv: NDArray[np.float64], dofs: DegreesOfFreedom, engaged: NDArray[np.bool_]) -> None:
         """Remove from the velocity changes `dv` (unknowns, d) what the contacts forbid.
@@ -114,8 +176,8 @@ class Contacts:
         along the normal, or along all normals where there are several. This is an orthogonal projection, as linear
         solvers need it. Friction has no part in it.
         """
-        if len(self):
-            _project(self.node, self.kind, self.numbers, engaged, dofs.number.reshape(-1), dv)
+        if self._count.any():
+            _project(self._count, self._node, self._kind, self._numbers, engaged, dofs.number.reshape(-1), dv)
 
 
 def _make_find(D: int) -> Any:
@@ -148,7 +210,7 @@ def _make_find(D: int) -> Any:
                                 node[task, n], kind[task, n] = block * 64 + local, obstacles.contact[k]
                                 numbers[task, n, 0], numbers[task, n, 1], numbers[task, n, 2] = nx, ny, nz
                                 numbers[task, n, 3], numbers[task, n, 4], numbers[task, n, 5] = vx, vy, vz
-                                numbers[task, n, 6] = obstacles.friction[k]
+                                numbers[task, n, 6], numbers[task, n, 7] = obstacles.friction[k], d
                             n += 1
                             if sticks:
                                 break
@@ -162,93 +224,127 @@ _find = {2: _make_find(2), 3: _make_find(3)}
 
 
 @compiled(inline="always")
-def _last_of_node(node, first):
+def _last_of_node(node, first, count):
     """One past the last contact of the node whose first contact is `first`."""
     last = first + 1
-    while last < node.size and node[last] == node[first]:
+    while last < count and node[last] == node[first]:
         last += 1
     return last
 
 
 @compiled
-def _act(kind, numbers, engaged, c, vx, vy, vz):
+def _act(kind, numbers, gap, hold, dt, engaged, c, vx, vy, vz):
     """The velocity after contact c."""
-    sx, sy, sz = numbers[c, 3], numbers[c, 4], numbers[c, 5]
-    if kind[c] == SEPARATE:
-        approach = (vx - sx) * numbers[c, 0] + (vy - sy) * numbers[c, 1] + (vz - sz) * numbers[c, 2]
-        engaged[c] = engaged[c] or approach < 0.0
-    vx, vy, vz = resolve(kind[c], numbers[c, 6], numbers[c, 0], numbers[c, 1], numbers[c, 2], vx - sx, vy - sy, vz - sz)
-    return vx + sx, vy + sy, vz + sz
+    nx, ny, nz = numbers[c, 0], numbers[c, 1], numbers[c, 2]
+    # relative to a surface that approaches just fast enough to close the gap in this step
+    closing = -gap[c] / dt
+    sx, sy, sz = numbers[c, 3] + closing * nx, numbers[c, 4] + closing * ny, numbers[c, 5] + closing * nz
+    vn = (vx - sx) * nx + (vy - sy) * ny + (vz - sz) * nz
+    if vn < 0.0:
+        engaged[c] = True
+        vx, vy, vz = resolve(kind[c], numbers[c, 6], nx, ny, nz, vx - sx, vy - sy, vz - sz)
+        return vx + sx, vy + sy, vz + sz
+    if kind[c] == SEPARATE or gap[c] >= hold:
+        return vx, vy, vz
+    engaged[c] = True
+    normal = min(vn + closing, 0.0)  # it may still approach, and not leave
+    if kind[c] == STICK:
+        return numbers[c, 3] + normal * nx, numbers[c, 4] + normal * ny, numbers[c, 5] + normal * nz
+    away = vn + closing - normal
+    return vx - away * nx, vy - away * ny, vz - away * nz
 
 
-@compiled(parallel=True)
-def _apply(node, kind, numbers, engaged, velocity, change):
+@compiled
+def _apply_at(first, last, node, kind, numbers, gap, hold, dt, engaged, velocity, change):
+    """Collide the velocity of the node whose contacts are `first` to `last` − 1."""
     D = velocity.shape[1]
-    for first in prange(node.size):
-        if first > 0 and node[first] == node[first - 1]:
-            continue
-        last = _last_of_node(node, first)
-        block, local = node[first] // 64, node[first] % 64
-        ux, uy, uz = velocity[block, 0, local], velocity[block, 1, local], 0.0
+    block, local = node[first] // 64, node[first] % 64
+    ux, uy, uz = velocity[block, 0, local], velocity[block, 1, local], 0.0
+    if D == 3:
+        uz = velocity[block, 2, local]
+    vx, vy, vz = ux, uy, uz
+    for c in range(first, last):
+        engaged[c] = False
+    if last == first + 1:
+        vx, vy, vz = _act(kind, numbers, gap, hold, dt, engaged, first, vx, vy, vz)
+    else:
+        for _ in range(SWEEPS):
+            bx, by, bz = vx, vy, vz
+            for c in range(first, last):
+                vx, vy, vz = _act(kind, numbers, gap, hold, dt, engaged, c, vx, vy, vz)
+            if abs(vx - bx) + abs(vy - by) + abs(vz - bz) <= 1e-14 * (abs(vx) + abs(vy) + abs(vz)):
+                break
+    velocity[block, 0, local], velocity[block, 1, local] = vx, vy
+    if D == 3:
+        velocity[block, 2, local] = vz
+    if change.shape[0] > 0:
+        change[block, 0, local] += vx - ux
+        change[block, 1, local] += vy - uy
         if D == 3:
-            uz = velocity[block, 2, local]
-        vx, vy, vz = ux, uy, uz
-        for c in range(first, last):
-            engaged[c] = kind[c] != SEPARATE
-        if last == first + 1:
-            vx, vy, vz = _act(kind, numbers, engaged, first, vx, vy, vz)
-        else:
-            for _ in range(SWEEPS):
-                bx, by, bz = vx, vy, vz
-                for c in range(first, last):
-                    vx, vy, vz = _act(kind, numbers, engaged, c, vx, vy, vz)
-                if abs(vx - bx) + abs(vy - by) + abs(vz - bz) <= 1e-14 * (abs(vx) + abs(vy) + abs(vz)):
-                    break
-        velocity[block, 0, local], velocity[block, 1, local] = vx, vy
-        if D == 3:
-            velocity[block, 2, local] = vz
-        if change.shape[0] > 0:
-            change[block, 0, local] += vx - ux
-            change[block, 1, local] += vy - uy
-            if D == 3:
-                change[block, 2, local] += vz - uz
+            change[block, 2, local] += vz - uz
+
+
+@compiled
+def _apply_all(count, node, kind, numbers, gap, hold, dt, engaged, velocity, change):
+    first = 0
+    while first < count:
+        last = _last_of_node(node, first, count)
+        _apply_at(first, last, node, kind, numbers, gap, hold, dt, engaged, velocity, change)
+        first = last
 
 
 @compiled(parallel=True)
-def _project(node, kind, numbers, engaged, number, dv):
+def _apply(count, node, kind, numbers, gap, hold, dt, engaged, velocity, change):
+    for task in prange(count.size):
+        _apply_all(
+            count[task], node[task], kind[task], numbers[task], gap[task], hold, dt, engaged[task], velocity, change
+        )
+
+
+@compiled
+def _project_at(first, last, kind, numbers, engaged, basis, dv, n):
+    """Remove from dv[n] the components along the normals of the contacts `first` to `last` − 1 that are engaged."""
     D = dv.shape[1]
-    for first in prange(node.size):
-        n = number[node[first]]
-        if n < 0 or (first > 0 and node[first] == node[first - 1]):
+    if kind[first] == STICK and engaged[first]:
+        for q in range(D):
+            dv[n, q] = 0.0
+        return
+    size = 0  # of the orthonormal basis of the normals
+    for c in range(first, last):
+        if not engaged[c] or size == D:
             continue
-        if kind[first] == STICK:
-            for q in range(D):
-                dv[n, q] = 0.0
-            continue
-        basis = np.zeros((3, 3))  # orthonormal, of the normals of the contacts that act
-        size = 0
-        for c in range(first, _last_of_node(node, first)):
-            if not engaged[c] or size == D:
-                continue
-            for q in range(D):
-                basis[size, q] = numbers[c, q]
-            for b in range(size):
-                along = 0.0
-                for q in range(D):
-                    along += basis[b, q] * numbers[c, q]
-                for q in range(D):
-                    basis[size, q] -= along * basis[b, q]
-            length = 0.0
-            for q in range(D):
-                length += basis[size, q] * basis[size, q]
-            length = np.sqrt(length)
-            if length > 1e-8:  # a normal that the others already span adds nothing
-                for q in range(D):
-                    basis[size, q] /= length
-                size += 1
+        for q in range(D):
+            basis[size, q] = numbers[c, q]
         for b in range(size):
             along = 0.0
             for q in range(D):
-                along += basis[b, q] * dv[n, q]
+                along += basis[b, q] * numbers[c, q]
             for q in range(D):
-                dv[n, q] -= along * basis[b, q]
+                basis[size, q] -= along * basis[b, q]
+        length = 0.0
+        for q in range(D):
+            length += basis[size, q] * basis[size, q]
+        length = np.sqrt(length)
+        if length > 1e-8:  # a normal that the others already span adds nothing
+            for q in range(D):
+                basis[size, q] /= length
+            size += 1
+    for b in range(size):
+        along = 0.0
+        for q in range(D):
+            along += basis[b, q] * dv[n, q]
+        for q in range(D):
+            dv[n, q] -= along * basis[b, q]
+
+
+@compiled(parallel=True)
+def _project(count, node, kind, numbers, engaged, number, dv):
+    for task in prange(count.size):
+        basis = np.zeros((3, 3))
+        first = 0
+        while first < count[task]:
+            last = _last_of_node(node[task], first, count[task])
+            n = number[node[task, first]]
+            if n >= 0:
+                _project_at(first, last, kind[task], numbers[task], engaged[task], basis, dv, n)
+            first = last

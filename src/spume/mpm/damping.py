@@ -34,8 +34,8 @@ def damp_velocities(state: State, settings: Any, dt: float) -> None:
                 p, transfers = species.particles, species.transfers
                 _rigid(part, p.C)
                 transfers.to_grid(("mass", "affine momentum"), p.x, sums.array, v=p.v, mass=p.mass, affine_velocity=p.C)
-                _divide(sums.array, species.motion.array)
-                transfers.to_points(("affine velocity",), p.x, species.motion.array, v=p.v, affine_velocity=p.C)
+                _divide(sums.array)
+                transfers.to_points(("affine velocity",), p.x, sums.array, first_channel=1, v=p.v, affine_velocity=p.C)
 
 
 def trips_of_step(settings: Any, cell: float, order: int, dt: float) -> tuple[int, float]:
@@ -62,10 +62,10 @@ def _rigid(part, C):
 
 
 @compiled(parallel=True)
-def _divide(sums, motion):
-    """Velocities of the nodes from mass and momentum."""
+def _divide(sums):
+    """From mass and momentum of the nodes to mass and velocity."""
     for block in prange(sums.shape[0]):
         for node in range(sums.shape[2]):
             m = sums[block, 0, node]
-            for q in range(motion.shape[1]):
-                motion[block, q, node] = sums[block, 1 + q, node] / m if m > 0.0 else 0.0
+            for c in range(1, sums.shape[1]):
+                sums[block, c, node] = sums[block, c, node] / m if m > 0.0 else 0.0

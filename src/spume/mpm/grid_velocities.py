@@ -13,26 +13,24 @@ def _make_update(dimension: int) -> Any:
     BX, BY, BZ = BLOCK[D]
 
     @compiled(parallel=True)
-    def update(sums, dt, gravity, motion):
-        changes = motion.shape[1] == 2 * D
-        for block in prange(sums.shape[0]):
+    def update(fields, dt, gravity):
+        for block in prange(fields.shape[0]):
             for node in range(BX * BY * BZ):
-                m = sums[block, 0, node]
+                m = fields[block, 0, node]
                 if m <= 0.0:
-                    for c in range(motion.shape[1]):
-                        motion[block, c, node] = 0.0
+                    for c in range(1, 1 + 2 * D):
+                        fields[block, c, node] = 0.0
                     continue
                 for q in range(D):
-                    v = sums[block, 1 + q, node] / m
+                    v = fields[block, 1 + q, node] / m
                     # v* = v + Δt f/m + Δt g; the text of [Yue15] step 5 omits the first term
-                    u = v + dt * (sums[block, 1 + D + q, node] / m + gravity[q])
-                    motion[block, q, node] = u
-                    if changes:
-                        motion[block, D + q, node] = u - v
+                    u = v + dt * (fields[block, 1 + D + q, node] / m + gravity[q])
+                    fields[block, 1 + q, node] = u
+                    fields[block, 1 + D + q, node] = u - v
 
     return update
 
 
 update_grid_velocities = {2: _make_update(2), 3: _make_update(3)}
-"""By dimension: (sums, dt, gravity, motion). From mass, momentum and force on the nodes, shape (blocks, 1 + 2 d, 64),
-to the velocity v* and, where `motion` has room for it, the change v* − v."""
+"""By dimension: (fields, dt, gravity). Turns mass, momentum and force on the nodes, shape (blocks, 1 + 2 d, 64), into
+mass, velocity v* and its change v* − v."""

@@ -30,8 +30,8 @@ class StressSystem:
         x: NDArray[np.float64], volume: NDArray[np.float64], tangent: Tangent, scale: float,
         contacts: Contacts | None = None, engaged: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
-        """`mass` of the active nodes [kg]; `x` and `volume` of the points the transfers are connected for; `scale` is s.
-        `contacts`, with those that `engaged`, restrict the solution."""
+        """`mass` of the active nodes [kg]; `x` and `volume` of the points that the transfers are connected for; `scale`
+        is s. The solution obeys the `contacts` that are `engaged`."""
         self._transfers, self._dofs = transfers, dofs
         self._mass = mass[:, None]
         self._x, self._volume = x, volume

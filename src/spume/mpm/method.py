@@ -7,25 +7,28 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.fields import Field
+from spume.fields import VOLUME_RATIO, Field, Population
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes.primitives import HalfSpace
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
+from spume.methods import Estimate, Progress
 from spume.mpm import health
+from spume.mpm.cost import estimate_cost
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
 from spume.mpm.implicit.step import ImplicitStages
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
-from spume.mpm.sources import Source, build_sources, releases, source_names
+from spume.mpm.sources import Source, releases, sources_of
 from spume.mpm.species import Species, TransferScheme
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
 from spume.mpm.time_step import TimeStep
 from spume.mpm.transfers import Transfers
-from spume.run.method import Estimate, Progress
 
+POINTS = "points"
+"""Name of the population of material points in frames."""
 ORDERS = {"quadratic": 2, "cubic": 3}
 REPORT_INTERVAL = 10
 """Steps between two reports of progress."""
@@ -79,7 +82,7 @@ class MaterialPointMethod:
     def __init__(self, scene: Any, stages: Stages | None = None) -> None:
         self.scene = scene
         self.stages: Stages = default_stages(scene) if stages is None else stages
-        self.sources = build_sources(scene)
+        self.sources = sources_of(scene)
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
@@ -114,7 +117,7 @@ class MaterialPointMethod:
         return self.state.particles
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
-        """Advance to `until` [s]; see `run.method.Method`."""
+        """Advance to `until` [s]; see `spume.methods.Method`."""
         state = self.state
         state.forget_clearances()
         while state.time < until:
@@ -137,13 +140,18 @@ class MaterialPointMethod:
         report(Progress(state.time, len(state.particles), state.steps, state.time_step.last))
         return True
 
-    def declarations(self) -> tuple[Field, ...]:
-        """The fields of a frame."""
-        return tuple(field for field in self.state.particles.fields if field.in_frames)
+    def declarations(self) -> tuple[Population, ...]:
+        """The points, with their volume ratio."""
+        return (Population(POINTS, (*self._stored_fields(), VOLUME_RATIO), "points", point_spacing(self.scene)),)
 
-    def frame(self) -> dict[str, NDArray[Any]]:
+    def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame."""
-        return {field.name: getattr(self.state.particles, field.name) for field in self.declarations()}
+        arrays = {field.name: getattr(self.particles, field.name) for field in self._stored_fields()}
+        return {POINTS: arrays | {VOLUME_RATIO.name: self.state.model.volume_ratio(self.particles.arrays())}}
+
+    def _stored_fields(self) -> tuple[Field, ...]:
+        """What points carry that frames hold."""
+        return tuple(field for field in self.particles.fields if field.in_frames)
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
@@ -196,25 +204,17 @@ class MaterialPointMethod:
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:
-        """Points, memory, steps and time of a scene."""
-        sources = build_sources(scene)
-        points = sum(source.count * len(source.times) for source in sources)
+        """Points, memory, steps, time and disk space of a scene."""
         materials = [(material.law, material.parameters) for material in scene.materials]
-        time_step = build_time_step(scene, materials)
-        dt = time_step.choose(0.0, 0.0)
-        steps = math.ceil(scene.duration / dt)
-        notes = tuple(source.note(name) for source, name in zip(sources, source_names(scene)))
-        seconds = steps * (points / PARTICLE_STEPS_PER_SECOND[scene.dimension] + FIXED_STEP)
-        return Estimate(points, BYTES_PER_POINT * points + BASE_MEMORY, steps, seconds, notes)
+        return estimate_cost(scene, build_time_step(scene, materials))
 
 
-PARTICLE_STEPS_PER_SECOND = {2: 6.0e6, 3: 3.0e6}
-"""What two cores of 2021 do; for estimates only."""
-FIXED_STEP = 4e-4
-"""Seconds a step takes however few points there are; for estimates only."""
-BYTES_PER_POINT = 700
-BASE_MEMORY = 300_000_000
-"""Python, NumPy and the compiled kernels."""
+def point_spacing(scene: Any) -> float:
+    """Distance [m] up to which neighbouring points hang together: half a cell, more where a body is filled sparsely.
+
+    Points nearer than half a cell resolve nothing that the grid does not, so denser filling leaves it as it is."""
+    per_axis = [table.fill.points_per_axis for table in (*scene.body, *scene.emitter)]
+    return float(scene.grid.cell / min([2, *per_axis]))
 
 
 def wall_corners(scene: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from numba import prange
 
-from spume.geometry.obstacles.collision import collide
+from spume.geometry.obstacles.collision import collide_and_move
 from spume.numerics.jit import compiled
 
 
@@ -23,18 +23,26 @@ def _make_move(dimension: int):
                 if not clear_until[p] > travelled + margin:  # both infinite: unknown
                     pz = x[p, 2] if D == 3 else 0.0
                     vz = v[p, 2] if D == 3 else 0.0
-                    ux, uy, uz, clearance = collide(obstacles, x[p, 0], x[p, 1], pz, v[p, 0], v[p, 1], vz)
+                    px, py, pz, ux, uy, uz, clearance = collide_and_move(
+                        obstacles, dt, x[p, 0], x[p, 1], pz, v[p, 0], v[p, 1], vz
+                    )
                     v[p, 0] = ux
                     v[p, 1] = uy
                     if D == 3:
                         v[p, 2] = uz
                     clear_until[p] = travelled + clearance
+                else:
+                    px = x[p, 0] + dt * v[p, 0]
+                    py = x[p, 1] + dt * v[p, 1]
+                    pz = x[p, 2] + dt * v[p, 2] if D == 3 else 0.0
                 square = 0.0
                 for q in range(D):
                     square += v[p, q] * v[p, q]
                 if square < np.inf:
-                    for q in range(D):
-                        x[p, q] += dt * v[p, q]
+                    x[p, 0] = px
+                    x[p, 1] = py
+                    if D == 3:
+                        x[p, 2] = pz
                     fastest = max(fastest, square)
                     clear_until[p] -= dt * math.sqrt(square)
                 else:

@@ -70,9 +70,15 @@ class Nodes:
 class NodeFields:
     """Named fields on nodes, stored side by side: one array (blocks, channels, 64) of which each field is a part.
 
+    A field has one meaning at a time. A stage that turns one field into another in the same memory (momenta into
+    velocities) renames it; from then on the old name is an error.
+
     >>> fields = NodeFields(mass=0, momentum=3)
     >>> fields.first("momentum"), fields.channels
     (1, 4)
+    >>> fields.rename(momentum="velocity")
+    >>> list(fields.components)
+    ['mass', 'velocity']
     """
 
     def __init__(self, **components: int) -> None:
@@ -88,9 +94,15 @@ class NodeFields:
         if len(self._storage) < self._blocks:
             self._storage = np.zeros((self._blocks + self._blocks // 4, self.channels, NODES_PER_BLOCK))
 
+    def rename(self, **names: str) -> None:
+        """Give fields new names, by their old ones, because their contents have become something else."""
+        self.components = {names.get(name, name): count for name, count in self.components.items()}
+
     def first(self, name: str) -> int:
         """The first channel of a field."""
         names = list(self.components)
+        if name not in names:
+            raise KeyError(f"the nodes hold no '{name}' at present; they hold {', '.join(names)}")
         return sum(max(self.components[before], 1) for before in names[: names.index(name)])
 
     @property
@@ -100,7 +112,8 @@ class NodeFields:
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """A view of a field, shape (blocks, components, 64); (blocks, 64) for a scalar."""
-        first, count = self.first(name), self.components[name]
+        first = self.first(name)
+        count = self.components[name]
         return self.array[:, first : first + count] if count else self.array[:, first]
 
 

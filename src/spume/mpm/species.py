@@ -49,11 +49,9 @@ class Species:
         """Laws and parameters of the materials."""
         self.scheme = scheme
         self.transfers = Transfers(d, nodes.cell, nodes.order)
-        self.sums = NodeFields(mass=0, momentum=d, force=d)
-        """What the points of the species give the nodes in a step."""
-        changes = {"change": d} if scheme.velocity == "flip" else {}
-        self.motion = NodeFields(velocity=d, **changes)
-        """Velocity of the nodes at the end of a step [m/s], and for FLIP its change in the step [m/s]."""
+        self.fields = NodeFields(mass=0, momentum=d, force=d)
+        """What the points of the species give the nodes: mass, momentum, force; from the middle of the step on mass,
+        velocity (at the end of the step) and change (of the velocity in the step) in their place."""
         self.deformation = np.zeros((0, 3, 3))
         """Deformation f of each point in the step under way [1]."""
         self._clear_until = np.empty(0)
@@ -80,8 +78,7 @@ class Species:
     def connect(self, nodes: Nodes) -> None:
         """Find the nodes of the sorted points, and make room for the fields on them."""
         self.transfers.connect(nodes)
-        self.sums.fit(nodes)
-        self.motion.fit(nodes)
+        self.fields.fit(nodes)
 
     def clear_until(self) -> NDArray[np.float64]:
         """For each point the count of `ObstacleSet.travelled`, less its own way, up to which it is certainly outside

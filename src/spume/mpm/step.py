@@ -42,8 +42,9 @@ def rasterize(state: State) -> None:
     with state.timed("particles to grid"):
         for species in state.species:
             p = species.particles
+            species.fields.rename(velocity="momentum", change="force")
             species.transfers.to_grid(
-                species.scheme.to_grid, p.x, species.sums.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
+                species.scheme.to_grid, p.x, species.fields.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
                 affine_velocity=species.affine_velocity,
             )  # fmt: skip
 
@@ -51,15 +52,16 @@ def rasterize(state: State) -> None:
 def update_velocities_on_grid(state: State, dt: float) -> None:
     """v* = v + Δt f/m + Δt g, collided with the obstacles as they stand at the end of the step."""
     with state.timed("grid"):
-        mass = sum(species.sums["mass"] for species in state.species[1:]) + state.species[0].sums["mass"]
+        masses = [species.fields["mass"] for species in state.species]
+        mass = masses[0] if len(masses) == 1 else np.sum(masses, axis=0)
         state.contacts.find(state.nodes, mass, state.obstacles, state.time + dt)
         gravity = state.gravity(state.time)
         for species in state.species:
-            update_grid_velocities[state.dimension](species.sums.array, dt, gravity, species.motion.array)
-            if species.scheme.velocity == "flip":
-                state.contacts.apply(species.motion["velocity"], species.motion["change"])
-            else:
-                state.contacts.apply(species.motion["velocity"])
+            update_grid_velocities[state.dimension](species.fields.array, dt, gravity)
+            species.fields.rename(momentum="velocity", force="change")
+            p = species.particles
+            gap = state.contacts.gaps(state.nodes, species.transfers.cells, p.x, p.volume)
+            state.contacts.apply(species.fields["velocity"], species.fields["change"], gap, dt)
 
 
 def gather(state: State, dt: float) -> None:
@@ -68,8 +70,9 @@ def gather(state: State, dt: float) -> None:
         for species in state.species:
             p = species.particles
             species.transfers.to_points(
-                species.scheme.to_points, p.x, species.motion.array, blend=species.scheme.blend, dt=dt, v=p.v,
-                tensor=species.deformation, affine_velocity=species.affine_velocity,
+                species.scheme.to_points, p.x, species.fields.array, first_channel=species.fields.first("velocity"),
+                blend=species.scheme.blend, dt=dt, v=p.v, tensor=species.deformation,
+                affine_velocity=species.affine_velocity,
             )  # fmt: skip
 
 
@@ -82,9 +85,9 @@ def update_material(state: State, dt: float) -> None:
 
 
 def collide_and_move(state: State, dt: float) -> None:
-    """Collide the velocities of points inside obstacles, then x ← x + Δt v."""
+    """Collide the velocities of points inside obstacles, then x ← x + Δt v; held points move with their obstacle."""
     with state.timed("move"):
-        obstacles = state.obstacles.at(state.time + dt)
+        obstacles = state.obstacles.during(state.time, state.time + dt)
         threads = numba.get_num_threads()
         state.speed = 0.0
         for species in state.species:

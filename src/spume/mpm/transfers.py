@@ -49,8 +49,9 @@ class Transfers:
             self._connected = (self.cells.generation, nodes.generation)
             self.node_block_of_corner = nodes.corner_blocks(self.cells)
             self._colour_blocks()
-            self._copies.clear()
-            self._copied = np.empty((self._copy_count, len(nodes)), np.bool_)
+            if self._copied.shape != (self._copy_count, len(nodes)):
+                self._copies.clear()
+                self._copied = np.empty((self._copy_count, len(nodes)), np.bool_)
         threads = numba.get_num_threads()
         if self.tasks.size != threads + 1:
             self.tasks = np.empty(threads + 1, np.int64)

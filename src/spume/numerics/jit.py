@@ -2,8 +2,9 @@
 
 Numba's own cache looks at the time stamp of the file a kernel stands in, and overlooks changes in what it calls.
 Here a cached kernel is valid only while the *contents* of its own file and of the files of all compiled functions it
-calls, directly or not, are the same. A kernel may close over numbers, words and other compiled functions; each set of
-closed-over values has its own entry in the cache.
+calls, directly or not, are the same, and the values of the constants they use, which may come from other files. A
+kernel may close over numbers, words and other compiled functions; each set of closed-over values has its own entry in
+the cache.
 """
 
 import contextlib
@@ -11,7 +12,10 @@ import functools
 import hashlib
 import os
 import sys
+import uuid
+import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,17 +26,26 @@ from typing import Any, Literal
 os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 import numba
-from numba.core import caching
+import numpy as np
+from numba.core import caching, event
+
+from spume.errors import CompilationStopped
+from spume.numerics.clock import start_clock, stop_clock
+from spume.numerics.kernel_files import KernelFiles
+from spume.numerics.machine_code import KERNEL_ID, KernelCompiler
 
 # Reassociation lets sums vectorise, contraction makes fused multiply-adds. Infinities and NaNs keep their meaning:
 # the health checks of a run depend on them. The same machine code runs on every thread, so results do not depend on
 # the number of threads.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
-_listeners: list[Callable[[str], None]] = []
+CONSTANT = "constant "
+"""What a source begins with that is not a file but a constant."""
+
+_listeners: list["CompilationListener"] = []
 
 
-def _cache_directory() -> Path:
+def cache_directory() -> Path:
     """Where compiled kernels live: $SPUME_CACHE_DIR, or the user's cache folder."""
     if chosen := os.environ.get("SPUME_CACHE_DIR"):
         return Path(chosen) / "kernels"
@@ -40,14 +53,15 @@ def _cache_directory() -> Path:
 
 
 @functools.cache
-def _digest(file: str) -> str:
+def _digest(source: str) -> str:
     """The contents of a file when its first kernel was made: a file edited while a process runs must not pass for the
-    code that the process has in memory."""
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    code that the process has in memory. Or a constant with its value."""
+    contents = source.encode() if source.startswith(CONSTANT) else Path(source).read_bytes()
+    return hashlib.sha256(contents).hexdigest()
 
 
 def _sources(function: Any) -> frozenset[str]:
-    """The files of `function` and of every compiled function it can call."""
+    """The files of `function` and of every compiled function it can call, and the constants they use."""
     files = {function.__code__.co_filename}
     codes = [function.__code__]
     names: set[str] = set()
@@ -60,11 +74,27 @@ def _sources(function: Any) -> frozenset[str]:
     for name in names:
         callee = function.__globals__.get(name)
         files |= getattr(callee, "spume_sources", frozenset())
+        if _is_constant(callee):
+            files.add(f"{CONSTANT}{name} = {_value(callee)}")
         if isinstance(callee, type(os)) and (callee.__name__ or "").startswith("spume."):
             files.add(str(callee.__file__))  # constants are compiled in
             for member in vars(callee).values():
                 files |= getattr(member, "spume_sources", frozenset())
     return frozenset(files)
+
+
+def _is_constant(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(_is_constant(item) for item in value)
+    return isinstance(value, bool | int | float | complex | str | np.generic | np.ndarray)
+
+
+def _value(constant: Any) -> str:
+    if isinstance(constant, np.ndarray):
+        return f"{constant.dtype} {constant.shape} {constant.tobytes().hex()}"
+    if isinstance(constant, tuple):
+        return f"({', '.join(_value(item) for item in constant)})"
+    return repr(constant)
 
 
 def _closure_description(function: Any) -> str:
@@ -83,6 +113,20 @@ def _described(value: Any) -> Any:
     raise TypeError(f"a kernel cannot close over {value!r}: only over numbers, words and compiled functions")
 
 
+def _stamp(sources: frozenset[str]) -> str:
+    return hashlib.sha256("".join(sorted(_digest(f) for f in sources)).encode()).hexdigest()
+
+
+def _kernel_id(function: Any, sources: frozenset[str]) -> str:
+    """Everything the kernel of `function` is made of."""
+    try:
+        stamp = _stamp(sources)
+    except OSError:  # typed at a prompt
+        stamp = uuid.uuid4().hex
+    code = function.__code__
+    return repr((stamp, code.co_qualname, code.co_firstlineno, code.co_code, _closure_description(function)))
+
+
 class _ContentLocator(caching.UserWideCacheLocator):
     """Places the cache in spume's own folder and stamps it with the contents of the sources."""
 
@@ -91,10 +135,14 @@ class _ContentLocator(caching.UserWideCacheLocator):
     def __init__(self, py_func: Any, py_file: str) -> None:
         self._py_file = py_file
         self._lineno = py_func.__code__.co_firstlineno
-        self._cache_path = str(_cache_directory() / self.get_suitable_cache_subpath(py_file))
+        self._cache_path = str(cache_directory() / self.get_suitable_cache_subpath(py_file))
 
     def get_source_stamp(self) -> str:
-        return hashlib.sha256("".join(sorted(_digest(f) for f in self.sources)).encode()).hexdigest()
+        return _stamp(self.sources)
+
+    def ensure_cache_path(self) -> None:
+        """Nothing: `KernelFiles` makes the folder when it writes, so that kernels can be read from a folder that cannot
+        be written."""
 
 
 class _KernelCacheImpl(caching.CompileResultCacheImpl):
@@ -102,7 +150,6 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):
         self._lineno = py_func.__code__.co_firstlineno
         locator = _ContentLocator(py_func, py_func.__code__.co_filename)
         locator.sources = _sources(py_func)
-        locator.ensure_cache_path()
         self._locator = locator
         # the whole module name: machine code refers to its module, which may be imported under different names
         name = f"{py_func.__module__}.{py_func.__qualname__}".replace("<locals>", "in")
@@ -114,6 +161,11 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):
 class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelCacheImpl
 
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file: Any = KernelFiles(Path(self._cache_path), self._impl.filename_base, stamp)
+
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
         return sig, codegen.magic_tuple(), code, _closure_description(self._py_func)
@@ -122,18 +174,79 @@ class _KernelCache(caching.FunctionCache):
         loaded = super().load_overload(sig, target_context)
         if loaded is None:
             for listener in _listeners:
-                listener(self._name)
+                listener.compiling(f"{self._py_func.__module__}.{self._py_func.__name__}")
         return loaded
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        try:
+            super().save_overload(sig, data)
+        except OSError as error:
+            _say_once(
+                f"compiled kernels cannot be kept in '{cache_directory()}' ({error.strerror}), so every run compiles "
+                "them again; SPUME_CACHE_DIR names another folder"
+            )
+
+
+_said: set[str] = set()
+
+
+def _say_once(text: str) -> None:
+    if text in _said:
+        return
+    _said.add(text)
+    if _listeners:
+        _listeners[-1].note(text)
+    else:
+        warnings.warn(text, stacklevel=2)
+
+
+@dataclass(frozen=True)
+class CompilationListener:
+    """Who wants to know what is compiled."""
+
+    compiling: Callable[[str], None]
+    """Called with the name of each kernel about to be compiled (not found in the cache)."""
+    note: Callable[[str], None]
+    """Called with a sentence for the user."""
+    stop: Callable[[], bool]
+    """Whether to give compilation up, by `CompilationStopped`."""
 
 
 @contextlib.contextmanager
-def compilation_listener(listener: Callable[[str], None]) -> Iterator[None]:
-    """While active, calls `listener` with the name of each kernel about to be compiled (not found in the cache)."""
+def compilation_listener(
+    compiling: Callable[[str], None],
+    note: Callable[[str], None] = warnings.warn,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[None]:
+    """While active, tells what is compiled, and asks whether to go on; see `CompilationListener`."""
+    listener = CompilationListener(compiling, note, stop)
     _listeners.append(listener)
     try:
         yield
     finally:
         _listeners.remove(listener)
+
+
+class _Clock(event.Listener):
+    def on_start(self, event: Any) -> None:
+        stop_clock()
+
+    def on_end(self, event: Any) -> None:
+        start_clock()
+
+
+class _Stopping(event.Listener):
+    """Asks before each pass of the compiler: a large kernel takes seconds, its passes fractions of one."""
+
+    def on_start(self, event: Any) -> None:
+        if any(listener.stop() for listener in _listeners):
+            raise CompilationStopped
+
+    def on_end(self, event: Any) -> None: ...
+
+
+event.register("numba:compile", _Clock())
+event.register("numba:run_pass", _Stopping())
 
 
 def compiled(
@@ -150,8 +263,12 @@ def compiled(
     if function is None:
         return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline)
     flags = FAST if fastmath is None else fastmath
-    dispatcher: Any = numba.njit(function, parallel=parallel, fastmath=flags, inline=inline, error_model="numpy")
-    dispatcher.spume_sources = _sources(function)
-    with contextlib.suppress(OSError):  # a read-only home: kernels are then compiled anew in each process
+    sources = _sources(function)
+    setattr(function, KERNEL_ID, _kernel_id(function, sources))
+    dispatcher: Any = numba.njit(
+        function, parallel=parallel, fastmath=flags, inline=inline, error_model="numpy", pipeline_class=KernelCompiler
+    )
+    dispatcher.spume_sources = sources
+    with contextlib.suppress(OSError):  # a function typed at a prompt has no file: it is compiled anew in each process
         dispatcher._cache = _KernelCache(function)
     return dispatcher

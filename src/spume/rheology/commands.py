@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from spume.errors import SceneError
+from spume.terminal import say, visible
 
 if TYPE_CHECKING:
     from spume.rheology.fit import Fit
-    from spume.rheology.rheometer import Curve
+    from spume.rheology.rheometer import Curve, Measurement
 
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
 Plot = Annotated[Path | None, Parameter(help="Draw it into this file (.png, .pdf, .svg).")]
@@ -37,6 +38,14 @@ def rheometer(
     ] = None,
     startup: Annotated[float | None, Parameter(help="Start-up of this shear rate [1/s], instead.")] = None,
     step_strain: Annotated[float | None, Parameter(help="Relaxation after this sudden shear strain, instead.")] = None,
+    frequencies: Annotated[
+        str | None, Parameter(help="Storage and loss modulus at these angular frequencies [rad/s], instead.")
+    ] = None,
+    creep: Annotated[float | None, Parameter(help="Creep under this shear stress [Pa], instead.")] = None,
+    triaxial: Annotated[
+        float | None, Parameter(help="Triaxial compression at this confining pressure [Pa], instead.")
+    ] = None,
+    shear_box: Annotated[float | None, Parameter(help="Shear box under this normal stress [Pa], instead.")] = None,
     scene: Annotated[str | None, Parameter(help="Look for the material in this scene first.")] = None,
     preset: Annotated[str | None, Parameter(help="One of that scene's presets.")] = None,
     changes: Annotated[
@@ -47,28 +56,43 @@ def rheometer(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Measure a material in simple shear, without a grid: flow curve, start-up or relaxation.
+    """Measure a material without a grid: flow curve, start-up, relaxation, oscillation and creep in simple shear;
+    triaxial compression and shear box.
 
-    Beside it stands the theory of small elastic strain, for the flow curve τ = σY/√3 + η 2^(−(1+h)/2) γ̇^h. Where
-    elastic strains τ/μ are not small, the law itself departs from it by the order of their square.
+    Beside it stands the closed form of the law where there is one, at small elastic strain: for the flow curve of a
+    foam τ = σY/√3 + η 2^(−(1+h)/2) γ̇^h, for viscoelastic materials the standard linear solid, for soils Mohr and
+    Coulomb's strength. Where elastic strains τ/μ are not small, the law itself departs from it by the order of their
+    square. In triaxial test and shear box compression counts positive.
     """
     from spume.rheology import rheometer as instrument
+    from spume.rheology import soil
     from spume.rheology.choosing import choose_material
 
-    asked = [
-        option
-        for option, value in (("--rates", rates), ("--startup", startup), ("--step-strain", step_strain))
-        if value is not None
-    ]
+    options = {
+        "--rates": rates, "--startup": startup, "--step-strain": step_strain, "--frequencies": frequencies,
+        "--creep": creep, "--triaxial": triaxial, "--shear-box": shear_box,
+    }  # fmt: skip
+    asked = [option for option, value in options.items() if value is not None]
     if len(asked) > 1:
         raise SceneError(f"{' and '.join(asked)} are different measurements: ask for one of them")
     chosen = choose_material(material, changes or (), scene, preset)
+    curve: Curve | Measurement
     if startup is not None:
         curve, title = instrument.start_up(chosen, startup), f"start-up at {startup:g} 1/s"
     elif step_strain is not None:
         curve, title = instrument.step_strain(chosen, step_strain), f"relaxation after a strain of {step_strain:g}"
+    elif frequencies is not None:
+        curve = instrument.frequency_sweep(chosen, _parse_numbers("--frequencies", frequencies))
+        title = "oscillation of small amplitude"
+    elif creep is not None:
+        curve, title = instrument.creep(chosen, creep), f"creep under {creep:g} Pa"
+    elif triaxial is not None:
+        curve, title = soil.triaxial(chosen, triaxial), f"triaxial compression at {triaxial:g} Pa"
+    elif shear_box is not None:
+        curve, title = soil.shear_box(chosen, shear_box), f"shear box under {shear_box:g} Pa"
     else:
-        curve, title = instrument.flow_curve(chosen, _parse_rates(rates or "0.01,0.1,1,10,100")), "flow curve"
+        numbers = _parse_numbers("--rates", rates or "0.01,0.1,1,10,100")
+        curve, title = instrument.flow_curve(chosen, numbers), "flow curve"
     if csv_file:
         _write_csv(csv_file, curve.records())
     if plot:
@@ -76,11 +100,11 @@ def rheometer(
 
         plot_curve(curve, f"{material}: {title}", plot)
     if as_json:
-        print(json.dumps(curve.records(), indent=2))
+        say(json.dumps(curve.records(), indent=2))
     else:
         _print_curve(curve, f"{material}: {title}")
     for note in curve.notes:
-        print(f"note: {note}", file=sys.stderr if as_json else sys.stdout)
+        say(f"note: {note}", file=sys.stderr if as_json else sys.stdout)
 
 
 def fit(
@@ -128,28 +152,28 @@ def fit(
         plot_fit(measured, smooth, tau0 + consistency * smooth**index, called, plot)
     outliers = [measured.lines[i] for i in found.outliers]
     if as_json:
-        print(json.dumps(_fit_record(found, called, entry, outliers), indent=2, ensure_ascii=False))
+        say(json.dumps(_fit_record(found, called, entry, outliers), indent=2, ensure_ascii=False))
         return
     in_shear = [
         f"{value:.4g} ± {found.coverage_factor * error:.2g}" for value, error in zip(found.shear, found.shear_errors)
     ]
-    print(f"# {file}: {len(measured.rates)} measurements, scatter {100 * found.scale:.2g} %")
-    print("# in simple shear: yield stress {} Pa, consistency {} Pa s^n, flow index {}".format(*in_shear))
-    print("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
+    say(f"# {file}: {len(measured.rates)} measurements, scatter {100 * found.scale:.2g} %")
+    say("# in simple shear: yield stress {} Pa, consistency {} Pa s^n, flow index {}".format(*in_shear))
+    say("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
     if outliers:
-        print(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
+        say(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
     for note in found.notes:
-        print(f"# note: {note}")
-    print(block)
+        say(f"# note: {note}")
+    say(block)
 
 
-def _parse_rates(text: str) -> Any:
+def _parse_numbers(option: str, text: str) -> Any:
     import numpy as np
 
     try:
         return np.array([float(part) for part in text.split(",")])
     except ValueError:
-        raise SceneError(f"--rates {text}: it should be numbers with commas between, as in 0.1,1,10") from None
+        raise SceneError(f"{option} {text}: it should be numbers with commas between, as in 0.1,1,10") from None
 
 
 def _write_csv(file: Path, records: Sequence[dict[str, float]]) -> None:
@@ -162,21 +186,37 @@ def _write_csv(file: Path, records: Sequence[dict[str, float]]) -> None:
         raise SceneError(f"--csv {file}: it cannot be written: {error.strerror}") from None
 
 
-def _print_curve(curve: "Curve", title: str) -> None:
+HEADINGS = {
+    "rate": "rate\n[1/s]",
+    "time": "time\n[s]",
+    "frequency": "frequency\n[rad/s]",
+    "shear_stress": "shear stress\n[Pa]",
+    "normal_stress_difference": "first normal stress\ndifference [Pa]",
+    "small_strain_theory": "theory of small\nstrain",
+    "storage_modulus": "storage modulus\n[Pa]",
+    "loss_modulus": "loss modulus\n[Pa]",
+    "storage_modulus_theory": "theory of the storage\nmodulus [Pa]",
+    "loss_modulus_theory": "theory of the loss\nmodulus [Pa]",
+    "shear_strain": "shear strain\n",
+    "axial_strain": "axial strain\n",
+    "volumetric_strain": "volumetric strain\n",
+    "deviator_stress": "deviator stress\n[Pa]",
+    "mean_stress": "mean stress\n[Pa]",
+    "normal_stress": "normal stress\n[Pa]",
+    "failure_deviator_stress": "deviator stress\nat failure [Pa]",
+    "failure_shear_stress": "shear stress\nat failure [Pa]",
+}
+
+
+def _print_curve(curve: "Curve | Measurement", title: str) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
-    headings = {
-        "rate": "rate\n[1/s]",
-        "time": "time\n[s]",
-        "shear_stress": "shear stress\n[Pa]",
-        "normal_stress_difference": "first normal stress\ndifference [Pa]",
-        "small_strain_theory": "theory of small\nstrain [Pa]",
-    }
     records = curve.records()
-    table = Table(title=title)
+    table = Table(title=Text(visible(title)))
     for key in records[0]:
-        table.add_column(headings[key], justify="right")
+        table.add_column(Text(HEADINGS[key]), justify="right")  # as text: brackets of units are not markup
     stride = -(-len(records) // ROWS)
     for index, record in enumerate(records):
         if index % stride == 0 or index == len(records) - 1:

@@ -50,7 +50,7 @@ def read_flow_curve(file: Path) -> FlowCurve:
     if not lines:
         raise SceneError(f"'{file}' is empty; it should have the columns rate [1/s] and stress [Pa]")
     separator = next((mark for mark in "\t;," if mark in lines[0][1]), ",")
-    rows = [(number, next(csv.reader([line], delimiter=separator))) for number, line in lines]
+    rows = [(number, _row(line, separator, f"'{file}', line {number}")) for number, line in lines]
     columns = _columns(rows[0][1], f"'{file}', line {rows[0][0]}")
     numbers = [
         [_number(row, columns[key], key, f"'{file}', line {number}") for key in ("rate", "stress")]
@@ -60,6 +60,13 @@ def read_flow_curve(file: Path) -> FlowCurve:
         raise SceneError(f"'{file}' has a header and no measurements below it")
     rates, stresses = np.array(numbers).T
     return FlowCurve(rates, stresses, tuple(number for number, _ in rows[1:]))
+
+
+def _row(line: str, separator: str, where: str) -> list[str]:
+    try:
+        return next(csv.reader([line], delimiter=separator))
+    except csv.Error as error:
+        raise SceneError(f"{where}: {error}; it should be a row of numbers") from None
 
 
 def _columns(header: list[str], where: str) -> dict[str, int]:

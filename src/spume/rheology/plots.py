@@ -8,20 +8,52 @@ from numpy.typing import NDArray
 
 from spume.errors import MissingExtra, SceneError
 from spume.rheology.measured import FlowCurve
-from spume.rheology.rheometer import Curve
+from spume.rheology.rheometer import Curve, Measurement
 
-LABELS = {"rate": "shear rate [1/s]", "time": "time [s]"}
+LABELS = {
+    "rate": "shear rate [1/s]",
+    "time": "time [s]",
+    "frequency": "angular frequency [rad/s]",
+    "axial_strain": "axial strain",
+    "shear_strain": "shear strain",
+}
+ORDINATES = {
+    "time": "shear strain",
+    "frequency": "modulus [Pa]",
+    "axial_strain": "stress [Pa]",
+    "shear_strain": "stress [Pa]",
+}
+LEFT_OUT = ("volumetric_strain",)
+"""Columns of another scale than the rest."""
 
 
-def plot_curve(curve: Curve, title: str, file: Path) -> None:
-    """Draw a curve of the rheometer, with the theory of small strain beside it."""
+def plot_curve(curve: Curve | Measurement, title: str, file: Path) -> None:
+    """Draw a curve of the rheometer, with the theory beside it."""
     figure, axes = _figure("plotting of rheometer curves")
+    if isinstance(curve, Measurement):
+        _plot_measurement(curve, axes)
+        abscissa = next(iter(curve.columns))
+        if abscissa == "frequency":
+            axes.set_yscale("log")
+        logarithmic = abscissa == "frequency" or (abscissa == "time" and _spans_decades(curve.columns["time"]))
+        _finish(figure, axes, LABELS[abscissa], title, file, logarithmic, ORDINATES[abscissa])
+        return
     marker = "o-" if curve.abscissa == "rate" else "-"
     axes.plot(curve.values, curve.shear_stress, marker, label="law")
     if curve.small_strain_theory is not None:
         axes.plot(curve.values, curve.small_strain_theory, "k--", linewidth=1, label="theory of small elastic strain")
     logarithmic = curve.abscissa == "rate" or _spans_decades(curve.values)
     _finish(figure, axes, LABELS[curve.abscissa], title, file, logarithmic)
+
+
+def _plot_measurement(measured: Measurement, axes: Any) -> None:
+    (_, values), *others = measured.columns.items()
+    for name, column in others:
+        if name in LEFT_OUT:
+            continue
+        theory = "theory" in name or name.startswith("failure")
+        style = {"linestyle": "--", "linewidth": 1} if theory else {"marker": "o" if len(values) < 30 else ""}
+        axes.plot(values, column, label=name.replace("_", " "), **style)
 
 
 def plot_fit(
@@ -49,12 +81,14 @@ def _figure(purpose: str) -> tuple[Any, Any]:
     return figure, figure.add_subplot()
 
 
-def _finish(figure: Any, axes: Any, label: str, title: str, file: Path, logarithmic: bool) -> None:
+def _finish(
+    figure: Any, axes: Any, label: str, title: str, file: Path, logarithmic: bool, ordinate: str = "shear stress [Pa]"
+) -> None:
     if logarithmic:
         axes.set_xscale("log")
     axes.set_xlabel(label)
-    axes.set_ylabel("shear stress [Pa]")
-    axes.set_title(title)
+    axes.set_ylabel(ordinate)
+    axes.set_title(title, parse_math=False)
     axes.grid(alpha=0.3)
     axes.legend()
     try:

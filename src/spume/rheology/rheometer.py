@@ -1,27 +1,26 @@
-"""Simple shear of one point, through the kernels of its law: flow curve, start-up and relaxation.
+"""Simple shear of one point, through the functions of its law: flow curve, start-up, relaxation, oscillation and creep.
 
-The point sees the velocity gradient L12 = γ̇ and nothing else; what it answers is the law itself, time-discrete as in a
-simulation. Time steps follow from the law's own relaxation, so that the answers belong to the material and not to dt.
+What the point answers is the law itself, time-discrete as in a simulation. Time steps are halved until the answer no
+longer changes, so that it belongs to the material and not to dt. A measurement that makes no sense for a material is
+refused with the reason.
 """
 
-import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import RunFailed, SceneError
-from spume.materials.herschel_bulkley import HerschelBulkleyParameters
-from spume.materials.loops import ConstitutiveModel
 from spume.materials.table import Material
-from spume.rheology import small_strain
+from spume.rheology.behaviour import behaviour_of, require_flow, require_relaxation, require_resistance
+from spume.rheology.point import Point
+from spume.rheology.small_strain import STEPS_PER_RELAXATION
+from spume.rheology.theory import theory_of
 
 Array = NDArray[np.float64]
 
-STEPS_PER_RELAXATION = 200
 LARGEST_STRAIN_STEP = 0.01
 """Shear strain per step at most: the split into elastic prediction and flow has an error of its order."""
 
@@ -29,7 +28,19 @@ STEADY = 1e-6
 """A flow is steady when stresses change by less than this part of their magnitude during one relaxation."""
 
 MOST_RELAXATIONS = 400
-ELASTIC_STEPS = 50
+
+REFINED = 1e-3
+"""Steps are halved until the stress changes by less than this part of its largest value."""
+MOST_HALVINGS = 10
+
+AMPLITUDE = 1e-5
+"""Shear strain of oscillations: small enough for a linear answer, large enough for its digits."""
+STEPS_PER_CYCLE = 200
+PERIODIC = 1e-7
+"""Oscillations are periodic when the moduli change by less than this part from one set of cycles to the next."""
+LINEAR = 0.01
+"""Moduli that differ by more than this part at a tenth of the amplitude are not those of a linear answer."""
+MOST_CYCLES = 20_000
 
 FINITE_STRAIN = 0.1
 """From this elastic strain on, the theory of small strain is off by about its square: a percent."""
@@ -37,10 +48,26 @@ FINITE_STRAIN = 0.1
 LARGE_STRAIN = 0.5
 """From this elastic strain on, the theory of small strain is of no use."""
 
+LARGEST_CREEP = 10.0
+"""Shear strain beyond which creep is not followed."""
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Columns of equal length, with notes."""
+
+    columns: dict[str, Array]
+    """by name; the first one is what was varied"""
+    notes: tuple[str, ...] = ()
+
+    def records(self) -> list[dict[str, float]]:
+        """One object per entry."""
+        return [dict(zip(self.columns, map(float, row))) for row in zip(*self.columns.values())]
+
 
 @dataclass(frozen=True)
 class Curve:
-    """An answer of the rheometer, one entry per rate or per time."""
+    """Shear stress for each rate or time."""
 
     abscissa: str
     """What was varied: "rate" [1/s] or "time" [s]"""
@@ -53,8 +80,9 @@ class Curve:
     """τ12 by the theory of small elastic strain [Pa]; none if the law has no such theory"""
     notes: tuple[str, ...] = ()
 
-    def records(self) -> list[dict[str, float]]:
-        """One object per entry."""
+    @property
+    def columns(self) -> dict[str, Array]:
+        """All columns by name."""
         columns = {
             self.abscissa: self.values,
             "shear_stress": self.shear_stress,
@@ -62,120 +90,156 @@ class Curve:
         }
         if self.small_strain_theory is not None:
             columns["small_strain_theory"] = self.small_strain_theory
-        return [dict(zip(columns, map(float, row))) for row in zip(*columns.values())]
+        return columns
+
+    def records(self) -> list[dict[str, float]]:
+        """One object per entry."""
+        return Measurement(self.columns).records()
 
 
-class Point:
-    """One point in simple shear."""
-
-    def __init__(self, material: Material) -> None:
-        self.model = ConstitutiveModel([(material.law, material.parameters)])
-        self.arrays = {"material": np.zeros(1, dtype=np.int32)} | {f.name: f.allocate(1) for f in self.model.fields}
-        self.stress = np.zeros((1, 6))
-
-    def shear(self, strain: float, dt: float) -> None:
-        """Shear by `strain` during dt [s]."""
-        deformation = np.eye(3)[None].copy()
-        deformation[0, 0, 1] = strain
-        self.model.update(self.arrays, dt, deformation, self.stress)
-
-    def stresses(self) -> tuple[float, float]:
-        """Shear stress and first normal stress difference [Pa]."""
-        xx, yy, _, xy, _, _ = self.stress[0]
-        return float(xy), float(xx - yy)
-
-    def magnitude(self) -> float:
-        """s = ‖dev τ‖ [Pa]."""
-        xx, yy, zz, xy, xz, yz = self.stress[0]
-        mean = (xx + yy + zz) / 3.0
-        diagonal = (xx - mean) ** 2 + (yy - mean) ** 2 + (zz - mean) ** 2
-        return math.sqrt(diagonal + 2.0 * (xy * xy + xz * xz + yz * yz))
-
-    def energy(self) -> float:
-        """Elastic energy [J/m³]."""
-        return float(self.model.energy(self.arrays)[0])
-
-
-@contextlib.contextmanager
-def _one_thread() -> Iterator[None]:
-    """One point needs no second thread, and waking it costs more than the step."""
-    threads = numba.get_num_threads()
-    numba.set_num_threads(1)
-    try:
-        yield
-    finally:
-        numba.set_num_threads(threads)
-
-
-@_one_thread()
 def flow_curve(material: Material, rates: Array) -> Curve:
     """Steady shear stress at each of the shear rates [1/s]."""
     for rate in rates:
         _positive(float(rate), "a shear rate", "1/s")
-    parameters = _flowing(material, "flow curve")
-    stresses = np.array([_steady(material, parameters, float(rate)) for rate in rates])
-    theory = small_strain.flow_curve(parameters, rates)
-    strain = float(np.max(stresses[:, 0])) / parameters.shear_modulus
-    return Curve("rate", np.asarray(rates, float), stresses[:, 0], stresses[:, 1], theory, _notes(strain))
+    modulus = require_flow(material, "flow curve").modulus
+    theory = theory_of(material)
+    stresses = np.array([_steady(material, float(rate)) for rate in rates])
+    expected = theory.flow_curve(material.parameters, rates) if theory.flow_curve else None
+    notes: tuple[str, ...] = ()
+    if modulus and expected is not None:
+        notes = _notes(_elastic_strain(stresses[:, 0], expected, modulus))
+    if len(rates) > 1 and np.ptp(stresses[:, 0]) <= 10 * STEADY * stresses[:, 0].max():
+        notes += ("the stress does not depend on the rate",)
+    return Curve("rate", np.asarray(rates, float), stresses[:, 0], stresses[:, 1], expected, notes)
 
 
-@_one_thread()
 def start_up(material: Material, rate: float) -> Curve:
     """Shear stress in the course of time after a shear rate [1/s] is switched on, up to the steady flow.
 
-    A material that does not flow is sheared to a strain of one.
+    A material whose approach to steady flow is not known is sheared to a strain of one.
     """
     _positive(rate, "a shear rate", "1/s")
-    parameters = material.parameters
-    if isinstance(parameters, HerschelBulkleyParameters):
-        times = _start_up_times(parameters, rate)
-        stresses = _follow(Point(material), rate, times)
-        theory = small_strain.start_up(parameters, rate, times)
-        notes = _notes(float(np.max(stresses[:, 0])) / parameters.shear_modulus)
-        return Curve("time", times, stresses[:, 0], stresses[:, 1], theory, notes)
-    times = np.linspace(0.0, 1.0 / rate, ELASTIC_STEPS + 1)
-    stresses = _follow(Point(material), rate, times)
-    return Curve("time", times, stresses[:, 0], stresses[:, 1], None, _elastic_note(material))
+    found = require_resistance(material, "start-up of shear")
+    theory = theory_of(material)
+    times = np.linspace(0.0, 1.0 / rate, 51)
+    if theory.start_up_times and np.isfinite(suggested := theory.start_up_times(material.parameters, rate)).all():
+        times = suggested
+    stresses = refine(lambda parts: _follow(Point(material), rate, times, parts))
+    expected = theory.start_up(material.parameters, rate, times) if theory.start_up else None
+    notes: tuple[str, ...] = ()
+    if found.elastic:
+        notes = (f"'{material.name}' is elastic (law {material.law.name}): it does not flow",)
+    elif found.modulus and expected is not None:
+        held = 0.0 if found.flows else rate * times[-1]
+        notes = _notes(max(held, _elastic_strain(stresses[:, 0], expected, found.modulus)))
+    return Curve("time", times, stresses[:, 0], stresses[:, 1], expected, notes)
 
 
-@_one_thread()
 def step_strain(material: Material, strain: float) -> Curve:
     """Shear stress in the course of time after a sudden shear strain."""
     _positive(strain, "a shear strain", "")
+    found = require_resistance(material, "relaxation")
+    theory = theory_of(material)
+    if found.viscous:
+        raise SceneError(
+            f"'{material.name}' (law {material.law.name}) is a viscous fluid, whose stress ends with the motion, so it "
+            "has no relaxation: ask for --rates"
+        )
+    if theory.relaxation_times and found.flows | found.relaxes:
+        times = theory.relaxation_times(material.parameters, strain)
+    else:
+        times = _trial_times(material, strain)
+    stresses = refine(lambda parts: _relax(Point(material), strain, times, parts))
+    expected = theory.relaxation(material.parameters, strain, times) if theory.relaxation else None
+    notes = _notes(strain) if expected is not None else ()
+    if np.ptp(stresses[:, 0]) == 0.0:
+        notes += ("nothing relaxes after this strain: the stress stays what it was",)
+    return Curve("time", times, stresses[:, 0], stresses[:, 1], expected, notes)
+
+
+def frequency_sweep(material: Material, frequencies: Array) -> Measurement:
+    """Storage and loss modulus [Pa] in oscillating shear of small amplitude, at the angular frequencies [rad/s]."""
+    for frequency in frequencies:
+        _positive(float(frequency), "an angular frequency", "rad/s")
+    require_relaxation(material, "loss modulus")
+    theory = theory_of(material)
+    moduli = np.array([_moduli(material, float(frequency)) for frequency in frequencies])
+    smaller = _periodic_moduli(material, float(frequencies[0]), STEPS_PER_CYCLE, 0.1 * AMPLITUDE)
+    usual = _periodic_moduli(material, float(frequencies[0]), STEPS_PER_CYCLE, AMPLITUDE)
+    if not np.abs(smaller - usual).max() <= LINEAR * np.abs(usual).max():
+        raise SceneError(
+            f"'{material.name}' (law {material.law.name}) does not answer small oscillations in proportion to their "
+            "amplitude, so it has no storage and loss modulus"
+        )
+    columns = {
+        "frequency": np.asarray(frequencies, float),
+        "storage_modulus": moduli[:, 0],
+        "loss_modulus": moduli[:, 1],
+    }
+    if theory.moduli:
+        storage, loss = theory.moduli(material.parameters, np.asarray(frequencies, float))
+        columns |= {"storage_modulus_theory": storage, "loss_modulus_theory": loss}
+    return Measurement(columns)
+
+
+def creep(material: Material, stress: float) -> Measurement:
+    """Shear strain in the course of time under a constant shear stress [Pa], applied at once."""
+    _positive(stress, "a shear stress", "Pa")
+    found = require_resistance(material, "creep")
+    if found.viscous:
+        raise SceneError(
+            f"'{material.name}' (law {material.law.name}) is a viscous fluid, which flows at a constant rate under a "
+            "constant stress, so it has no creep: ask for --rates"
+        )
     point = Point(material)
-    parameters = material.parameters
-    if not isinstance(parameters, HerschelBulkleyParameters):
-        point.shear(strain, 1.0)
-        times = np.linspace(0.0, 1.0, 11)
-        shear, normal = (np.full(times.shape, stress) for stress in point.stresses())
-        return Curve("time", times, shear, normal, None, _elastic_note(material))
-    times = _relaxation_times(parameters, strain)
-    stresses = _relax(point, strain, times, parameters)
-    theory = small_strain.relaxation(parameters, strain, times)
-    return Curve("time", times, stresses[:, 0], stresses[:, 1], theory, _notes(strain))
+    strain = _strain_step(point, stress, 1e-12, stress / found.modulus)
+    if math.isnan(strain):
+        raise SceneError(
+            f"'{material.name}' (law {material.law.name}) cannot bear a shear stress of {stress:g} Pa, so it has no "
+            "creep there"
+        )
+    times = _trial_times(material, strain, "creep")
+    strains = refine(lambda parts: _creep(Point(material), stress, strain, times, parts))[:, 0]
+    expected = theory_of(material).creep
+    columns = {"time": times, "shear_strain": strains}
+    notes: tuple[str, ...] = ()
+    if expected and (theory := expected(material.parameters, stress, times)) is not None:
+        columns["small_strain_theory"] = theory
+        notes = _notes(float(np.nanmax(strains)))
+    if not np.isfinite(strains).all():
+        kept = np.isfinite(strains)
+        columns = {name: values[kept] for name, values in columns.items()}
+        notes += (f"the strain grows beyond {LARGEST_CREEP:g} at {times[~kept][0]:.3g} s and is not followed further",)
+    return Measurement(columns, notes)
 
 
-def _steady(material: Material, parameters: HerschelBulkleyParameters, rate: float) -> tuple[float, float]:
+def _steady(material: Material, rate: float) -> tuple[float, float]:
     """Shear stress and normal stress difference of the steady flow.
 
-    With the plastic rate γ̇/√2, the direction of the stress relaxes in a strain of s/(√2 μ̃), its magnitude in
-    h (s − k)/(√2 μ̃), μ̃ = μ tr b̄e/3. Whatever is left of an exponential approach after a relaxation is less than what
-    changed during it, so a change below STEADY leaves less than STEADY.
+    Whatever is left of an exponential approach after a relaxation is less than what changed during it, so a change
+    below STEADY leaves less than STEADY.
     """
-    mu, h = parameters.shear_modulus, parameters.flow_index
-    k = math.sqrt(2.0 / 3.0) * parameters.yield_stress
+    theory, parameters = theory_of(material), material.parameters
     point = Point(material)
-    # the first climb is elastic and exact in one step, for I + L dt is the whole of exp(L dt) in simple shear
-    strain = small_strain.yield_strain(parameters) or small_strain.flow_curve(parameters, np.array([rate]))[0] / mu
-    point.shear(strain, strain / rate)
+    found = behaviour_of(material)
+    scale = 0.0 if theory.relaxation_strain or found.viscous else rate * (_half_time(material, 0.1) or 0.0)
+    if theory.first_strain and (strain := theory.first_strain(parameters, rate)):
+        # the first climb is elastic and exact in one step, for I + L dt is the whole of exp(L dt) in simple shear
+        point.shear(strain, strain / rate)
+    else:
+        point.shear(1e-4, 1e-4 / rate)
     before, calm = np.array(point.stresses()), 0
     for _ in range(MOST_RELAXATIONS):
-        s = point.magnitude()
-        mean = 1.0 + 2.0 * point.energy() / (3.0 * mu)  # tr b̄e/3, from the energy μ/2 (tr b̄e − 3)
-        relaxation = max(s, h * (s - k)) / (math.sqrt(2.0) * mu * mean)
+        if theory.relaxation_strain:
+            relaxation = theory.relaxation_strain(parameters, rate, point)
+        elif found.viscous:
+            relaxation = 1e-4  # the stress follows the rate at once
+        else:
+            relaxation = max(scale, point.magnitude() / (math.sqrt(2.0) * found.modulus))
+        if not relaxation < 1e6:
+            break
         steps = max(STEPS_PER_RELAXATION, math.ceil(relaxation / LARGEST_STRAIN_STEP))
-        for _ in range(steps):
-            point.shear(relaxation / steps, relaxation / steps / rate)
+        point.shear(relaxation / steps, relaxation / steps / rate, steps)
         after = np.array(point.stresses())
         calm = calm + 1 if np.all(np.abs(after - before) <= STEADY * point.magnitude()) else 0
         if calm == 2:
@@ -187,75 +251,144 @@ def _steady(material: Material, parameters: HerschelBulkleyParameters, rate: flo
     )
 
 
-def _follow(point: Point, rate: float, times: Array) -> Array:
+def refine(measure: Callable[[int], Array], tolerance: float = REFINED, halvings: int = MOST_HALVINGS) -> Array:
+    """`measure(parts)` with each interval in 1, 2, 4, … times as many steps, until the values change by no more than
+    `tolerance` of the largest of them."""
+    coarse = measure(1)
+    for k in range(1, halvings + 1):
+        fine = measure(2**k)
+        known = np.isfinite(fine) & np.isfinite(coarse)
+        if np.all(np.abs(fine - coarse)[known] <= tolerance * np.abs(fine[known]).max(initial=0.0)):
+            return fine
+        coarse = fine
+    return coarse
+
+
+def _follow(point: Point, rate: float, times: Array, parts: int) -> Array:
     """Shear stress and normal stress difference at `times` during shear at a constant rate, from rest."""
     found = [(0.0, 0.0)]
     for dt in np.diff(times):
-        steps = math.ceil(rate * dt / LARGEST_STRAIN_STEP)
-        for _ in range(steps):
-            point.shear(rate * dt / steps, dt / steps)
+        steps = parts * math.ceil(rate * dt / LARGEST_STRAIN_STEP)
+        point.shear(rate * dt / steps, dt / steps, steps)
         found.append(point.stresses())
     return np.array(found)
 
 
-def _relax(point: Point, strain: float, times: Array, parameters: HerschelBulkleyParameters) -> Array:
+def _relax(point: Point, strain: float, times: Array, parts: int) -> Array:
     """Stresses at `times` after a strain so sudden that next to nothing flows during it: a thousandth of times[1]."""
-    k = math.sqrt(2.0 / 3.0) * parameters.yield_stress
     point.shear(strain, 1e-3 * times[1])
     found = [point.stresses()]
     for dt in np.diff(times):
-        steps = 1
-        if (excess := point.magnitude() - k) > 0.0 and parameters.viscosity > 0.0:
-            # for h > 1 the relaxation time shrinks to nothing as the flow comes to its end
-            part = STEPS_PER_RELAXATION * dt / small_strain.relaxation_time(parameters, excess)
-            steps = math.ceil(min(part, STEPS_PER_RELAXATION))
-        for _ in range(steps):
-            point.shear(0.0, dt / steps)
+        point.hold(dt / parts, parts)
         found.append(point.stresses())
     return np.array(found)
 
 
-def _start_up_times(parameters: HerschelBulkleyParameters, rate: float) -> Array:
-    """The elastic climb, exact in any steps; then the approach of the steady flow, resolved by its relaxation times."""
-    mu, h = parameters.shear_modulus, parameters.flow_index
-    climb = np.linspace(0.0, small_strain.yield_strain(parameters) / rate, ELASTIC_STEPS + 1)
-    steady = float(small_strain.flow_curve(parameters, np.array([rate]))[0])
-    excess = steady - parameters.yield_stress / math.sqrt(3.0)
-    magnitude = max(excess, h * excess) / (mu * rate)  # time to climb to the steady excess, or to relax to it
-    direction = steady / (mu * rate)
-    approach = np.array([direction / STEPS_PER_RELAXATION])
-    if magnitude > 0.0:
-        approach = np.arange(1, 8 * STEPS_PER_RELAXATION + 1) * (magnitude / STEPS_PER_RELAXATION)
-    late = [float(approach[-1])]
-    while late[-1] < 8.0 * max(direction, magnitude):
-        late.append(late[-1] + min(4.0 * late[-1], direction) / STEPS_PER_RELAXATION)
-    rest = np.concatenate([approach, late[1:]])
-    return np.concatenate([climb if climb[-1] > 0.0 else [0.0], climb[-1] + rest])
+def _creep(point: Point, stress: float, first: float, times: Array, parts: int) -> Array:
+    """Shear strains at `times` under a constant stress, shape (n, 1); NaN once they have grown too large."""
+    total = _strain_step(point, stress, 1e-3 * times[1], first)
+    found, guess = [total], 0.0
+    for dt in np.diff(times):
+        for _ in range(parts):
+            guess = _strain_step(point, stress, dt / parts, guess) if total < LARGEST_CREEP else math.nan
+            total += guess
+        found.append(total)
+    return np.array(found)[:, None]
 
 
-def _relaxation_times(parameters: HerschelBulkleyParameters, strain: float) -> Array:
-    """0, then even in the logarithm, to where nothing but a power law's tail is left."""
-    excess = small_strain.step_excess(parameters, strain)
-    if excess <= 0.0 or parameters.viscosity == 0.0:
-        return np.concatenate([[0.0], np.logspace(-3.0, 0.0, 31)])
-    decades = 3.0 if parameters.flow_index < 1.0 else 1.3
-    clock = small_strain.relaxation_time(parameters, excess)
-    return np.concatenate([[0.0], clock * np.logspace(-3.0, decades, 121)])
+def _strain_step(point: Point, stress: float, dt: float, guess: float) -> float:
+    """Shear the point within dt so that its shear stress becomes `stress`; returns the strain of the step.
+
+    Secant steps; NaN if there is no such strain below LARGEST_CREEP.
+    """
+    start = point.state()
+
+    def miss(strain: float) -> float:
+        point.restore(start)
+        point.shear(strain, dt)
+        return point.stresses()[0] - stress
+
+    # stresses are known to rounding of the stiffness
+    rounding = 1e-15 * point.stiffness
+    a, b = 0.0, guess or 1e-6
+    fa, fb = miss(a), miss(b)
+    for _ in range(100):
+        if abs(fb) <= max(1e-10 * stress, rounding):
+            return b
+        if fb == fa:
+            break
+        a, fa, b = b, fb, b - fb * (b - a) / (fb - fa)
+        if not abs(b) < LARGEST_CREEP:
+            break
+        fb = miss(b)
+    return math.nan
 
 
-def _flowing(material: Material, wanted: str) -> HerschelBulkleyParameters:
-    parameters = material.parameters
-    if isinstance(parameters, HerschelBulkleyParameters):
-        return parameters
-    raise SceneError(
-        f"'{material.name}' is elastic (law {material.law.name}) and never flows, so it has no {wanted}: "
-        "ask for --startup or --step-strain"
+def _moduli(material: Material, omega: float) -> tuple[float, float]:
+    """Storage and loss modulus [Pa], extrapolated from two step sizes: the error of a law's step is of first order."""
+    coarse = _periodic_moduli(material, omega, STEPS_PER_CYCLE, AMPLITUDE)
+    fine = _periodic_moduli(material, omega, 2 * STEPS_PER_CYCLE, AMPLITUDE)
+    storage, loss = 2.0 * fine - coarse
+    return float(storage), float(loss)
+
+
+def _periodic_moduli(material: Material, omega: float, steps: int, amplitude: float) -> Array:
+    point, cycles, done = Point(material), 2, 0
+    rounding = 1e-15 * point.stiffness / amplitude
+    before = np.array(point.oscillate(amplitude, omega, steps, cycles))
+    while done < MOST_CYCLES:
+        after = np.array(point.oscillate(amplitude, omega, steps, cycles))
+        done += cycles
+        if np.abs(after - before).max() <= max(PERIODIC * np.abs(after).max(), rounding):
+            return after
+        before, cycles = after, 2 * cycles
+    raise RunFailed(
+        f"'{material.name}' is not yet periodic after {MOST_CYCLES} cycles at {omega:g} rad/s: its relaxation is far "
+        "slower than these oscillations; ask for lower frequencies"
     )
+
+
+def _trial_times(material: Material, strain: float, wanted: str = "relaxation") -> Array:
+    """0, then even in the logarithm about the time in which half of what relaxes after `strain` is gone."""
+    half = _half_time(material, strain)
+    if half is None:
+        point = Point(material)
+        point.shear(strain, 1e-12)
+        raise SceneError(
+            f"'{material.name}' (law {material.law.name}) does not relax after a shear strain of {strain:.3g}: its "
+            f"stress stays at {point.stresses()[0]:.4g} Pa, so it has no {wanted} there"
+        )
+    return np.concatenate([[0.0], half * np.logspace(-3.0, 2.0, 101)])
+
+
+def _half_time(material: Material, strain: float) -> float | None:
+    """Time [s] in which a sudden strain loses half of the stress that it loses for ever, in one step; None: nothing."""
+
+    def left(dt: float) -> float:
+        point = Point(material)
+        point.shear(strain, 1e-12)
+        point.hold(dt)
+        return point.stresses()[0]
+
+    start, end = left(1e-12), left(1e30)
+    if start - end <= 1e-6 * abs(start):
+        return None
+    low, high = -12.0, 30.0
+    while high - low > 0.01:
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if left(10.0**middle) < 0.5 * (start + end) else (middle, high)
+    return float(10.0**high)
 
 
 def _positive(value: float, what: str, unit: str) -> None:
     if not (value > 0.0 and math.isfinite(value)):
         raise SceneError(f"{what} is {value:g}{f' {unit}' if unit else ''}: it should be positive and finite")
+
+
+def _elastic_strain(stress: Array, theory: Array, modulus: float) -> float:
+    """Largest stress over modulus. Far beyond small strain the stress of a law may fall again: then by the theory."""
+    measured, expected = float(stress.max()) / modulus, float(theory.max()) / modulus
+    return max(measured, expected) if expected > LARGE_STRAIN else measured
 
 
 def _notes(elastic_strain: float) -> tuple[str, ...]:
@@ -265,7 +398,3 @@ def _notes(elastic_strain: float) -> tuple[str, ...]:
     if elastic_strain < LARGE_STRAIN:
         verdict = f"is off by the order of their square, {100 * elastic_strain**2:.2g} %"
     return (f"elastic strains reach {elastic_strain:.2g}: the theory of small strain, beside it, {verdict}",)
-
-
-def _elastic_note(material: Material) -> tuple[str, ...]:
-    return (f"'{material.name}' is elastic (law {material.law.name}): it does not flow",)

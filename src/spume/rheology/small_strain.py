@@ -22,6 +22,9 @@ from spume.materials.herschel_bulkley import HerschelBulkleyParameters
 
 Array = NDArray[np.float64]
 
+STEPS_PER_RELAXATION = 200
+ELASTIC_STEPS = 50
+
 
 class ShearParameters(NamedTuple):
     """Herschel-Bulkley parameters as rheometers give them: τ = τ0 + K γ̇^n."""
@@ -118,3 +121,31 @@ def yield_strain(parameters: HerschelBulkleyParameters) -> float:
     c = math.sqrt(2.0 / 3.0) * parameters.yield_stress / parameters.shear_modulus
     # 3/2 (√(1 + 2/3 c²) − 1), without its cancellation
     return c / math.sqrt(1.0 + math.sqrt(1.0 + 2.0 / 3.0 * c * c))
+
+
+def start_up_times(parameters: HerschelBulkleyParameters, rate: float) -> Array:
+    """The elastic climb, exact in any steps; then the approach of the steady flow, resolved by its relaxation times."""
+    mu, h = parameters.shear_modulus, parameters.flow_index
+    climb = np.linspace(0.0, yield_strain(parameters) / rate, ELASTIC_STEPS + 1)
+    steady = float(flow_curve(parameters, np.array([rate]))[0])
+    excess = steady - parameters.yield_stress / math.sqrt(3.0)
+    magnitude = max(excess, h * excess) / (mu * rate)  # time to climb to the steady excess, or to relax to it
+    direction = steady / (mu * rate)
+    approach = np.array([direction / STEPS_PER_RELAXATION])
+    if magnitude > 0.0:
+        approach = np.arange(1, 8 * STEPS_PER_RELAXATION + 1) * (magnitude / STEPS_PER_RELAXATION)
+    late = [float(approach[-1])]
+    while late[-1] < 8.0 * max(direction, magnitude):
+        late.append(late[-1] + min(4.0 * late[-1], direction) / STEPS_PER_RELAXATION)
+    rest = np.concatenate([approach, late[1:]])
+    return np.concatenate([climb if climb[-1] > 0.0 else [0.0], climb[-1] + rest])
+
+
+def relaxation_times(parameters: HerschelBulkleyParameters, strain: float) -> Array:
+    """0, then even in the logarithm, to where nothing but a power law's tail is left."""
+    excess = step_excess(parameters, strain)
+    if excess <= 0.0 or parameters.viscosity == 0.0:
+        return np.concatenate([[0.0], np.logspace(-3.0, 0.0, 31)])
+    decades = 3.0 if parameters.flow_index < 1.0 else 1.3
+    clock = relaxation_time(parameters, excess)
+    return np.concatenate([[0.0], clock * np.logspace(-3.0, decades, 121)])

@@ -3,6 +3,7 @@
 DIR/manifest.json                        scene, version, fields, diagnostics of every frame
 DIR/frames/frame_00000.safetensors ...   frame 0 is the initial state
 DIR/checkpoint.safetensors               everything a bit-for-bit continuation needs
+DIR/checkpoint.previous.safetensors      the one before, should the last be damaged
 DIR/run.lock                             held by the process that writes
 """
 
@@ -17,8 +18,10 @@ from typing import IO, Any
 
 from spume.errors import CacheError
 from spume.run.manifest import Manifest
-from spume.run.storage import PARTIAL
+from spume.run.storage import PARTIAL, sync_folder
 
+WRITER = re.compile(r"\.\d+$")
+"""The number of the process that was writing a file, at the end of its name."""
 FRAME_NAME = re.compile(r"frame_(\d{5,})\.safetensors")
 
 
@@ -29,6 +32,8 @@ class RunFolder:
         self.path = Path(path)
         self.manifest = self.path / "manifest.json"
         self.checkpoint = self.path / "checkpoint.safetensors"
+        self.next_checkpoint = self.path / "checkpoint.next.safetensors"
+        self.previous_checkpoint = self.path / "checkpoint.previous.safetensors"
         self.frames = self.path / "frames"
         self.lock_file = self.path / "run.lock"
 
@@ -43,15 +48,31 @@ class RunFolder:
         matches = (FRAME_NAME.fullmatch(file.name) for file in self.frames.iterdir())
         return sorted(int(match[1]) for match in matches if match)
 
+    def checkpoints(self) -> list[Path]:
+        """The checkpoints there are, the latest first."""
+        files = (self.next_checkpoint, self.checkpoint, self.previous_checkpoint)
+        return [file for file in files if file.exists()]
+
+    def rotate_checkpoints(self) -> None:
+        """Let the next checkpoint, which is whole, take the place of the last one, and that of the one before."""
+        try:
+            if self.checkpoint.exists():
+                os.replace(self.checkpoint, self.previous_checkpoint)
+            os.replace(self.next_checkpoint, self.checkpoint)
+            sync_folder(self.path)
+        except OSError as error:
+            raise CacheError(f"'{self.checkpoint}' cannot be written: {error.strerror}") from error
+
     def prepare(self, overwrite: bool) -> None:
         """Make the folder ready for a new run; called with the lock held.
 
         A finished or unfinished run is only deleted when `overwrite` says so, and then only spume's own files.
         """
-        if self.manifest.exists() or self.checkpoint.exists() or self.frames_on_disk():
+        if self.manifest.exists() or self.checkpoints() or self.frames_on_disk():
             if not overwrite:
                 raise CacheError(self._occupied())
             self._delete_own_files()
+        self.remove_partial_files()
         self._create(self.frames)
 
     def _occupied(self) -> str:
@@ -74,10 +95,10 @@ class RunFolder:
             raise CacheError(f"'{self.manifest}' is not a manifest of spume: give another --out")
         # The manifest first: a folder without one never passes for a whole run, should this be cut short.
         self.manifest.unlink(missing_ok=True)
-        self.checkpoint.unlink(missing_ok=True)
+        for checkpoint in self.checkpoints():
+            checkpoint.unlink()
         for number in self.frames_on_disk():
             self.frame(number).unlink()
-        self.remove_partial_files()
 
     def _manifest_is_own(self) -> bool:
         """Whether manifest.json is absent, or spume's: one that cannot be read counts as spume's beside frames."""
@@ -93,8 +114,9 @@ class RunFolder:
         """Delete what a killed process left half written."""
         for folder in (self.path, self.frames):
             for file in folder.glob(f"*{PARTIAL}") if folder.is_dir() else ():
-                target = file.name.removesuffix(PARTIAL)
-                if target in (self.manifest.name, self.checkpoint.name) or FRAME_NAME.fullmatch(target):
+                target = WRITER.sub("", file.name.removesuffix(PARTIAL))
+                own = (self.manifest.name, self.checkpoint.name, self.next_checkpoint.name)
+                if target in own or FRAME_NAME.fullmatch(target):
                     file.unlink(missing_ok=True)
 
     def _create(self, folder: Path) -> None:
@@ -109,21 +131,43 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """Hold the folder for this process alone. The system frees the lock of a process that died, however it died."""
         self._create(self.path)
+        self._held = self._take_lock()
+        try:
+            yield
+        finally:
+            self._held.close()
+
+    def keep_lock(self) -> None:
+        """Make sure that the folder still belongs to this process; called before anything is written. Somebody may have
+        deleted the lock file: it is made again, unless another process did so."""
+        if not _is_same_file(self._held, self.lock_file):
+            taken = self._take_lock()
+            self._held.close()
+            self._held = taken
+
+    def _take_lock(self) -> IO[bytes]:
         try:
             file = open(self.lock_file, "a+b")  # noqa: SIM115 - held open, and so locked, for the whole run
         except OSError as error:
             raise CacheError(f"'{self.path}' cannot be written to: {error.strerror}") from None
-        with file:
-            try:
-                _lock(file)
-            except OSError:
-                file.seek(0)
-                owner = file.read().decode(errors="replace") or "unknown"
-                raise CacheError(f"'{self.path}' is being written by another process (number {owner})") from None
-            file.truncate(0)
-            file.write(str(os.getpid()).encode())
-            file.flush()
-            yield
+        try:
+            _lock(file)
+        except OSError:
+            file.seek(0)
+            owner = file.read().decode(errors="replace") or "unknown"
+            file.close()
+            raise CacheError(f"'{self.path}' is being written by another process (number {owner})") from None
+        file.truncate(0)
+        file.write(str(os.getpid()).encode())
+        file.flush()
+        return file
+
+
+def _is_same_file(file: IO[bytes], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except OSError:
+        return False
 
 
 def _lock(file: IO[Any]) -> None:

@@ -6,19 +6,21 @@ is completed from what the frames themselves say.
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from spume.errors import CacheError, RunFailed, SceneError
+from numpy.typing import NDArray
+
+from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
+from spume.memory import refuse_without_disk, refuse_without_memory
+from spume.methods import Method, method_class
 from spume.run.folder import RunFolder
-from spume.run.manifest import Manifest, field_entries
-from spume.run.memory import refuse_without_memory
-from spume.run.method import Method, method_class
+from spume.run.manifest import Manifest, population_entries
 from spume.run.progress import Display, Silent
 from spume.run.stopping import StopRequest, stop_on_signals
-from spume.run.storage import DiskFull, plain, read_arrays, read_metadata, verify_arrays, write_arrays
+from spume.run.storage import DiskFull, plain, read_checked, read_metadata, verify_arrays, write_arrays
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
 from spume.version import __version__
@@ -26,6 +28,9 @@ from spume.version import __version__
 SECONDS = "seconds"
 """The key of a method's diagnostics that holds wall times [s]. They differ from run to run, so they go into the
 manifest and not into the frames, whose files are the same bits whenever the scene is run."""
+
+DAMAGES_LISTED = 5
+"""Damaged frames that are named one by one."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +40,7 @@ class Outcome:
     status: Literal["complete", "interrupted"]
     folder: Path
     frames: int
-    """Frames on disk, frame 0 included."""
+    """Frames on disk, frame 0 included. A run stopped while it was being prepared has none."""
     time: float
     """Simulated time reached [s]."""
 
@@ -53,17 +58,22 @@ def start_run(
     place, shown = RunFolder(folder), display or Silent()
     with _session(place, threads, shown) as stop:
         chosen = method_class(scene.method)
-        refuse_without_memory(chosen.estimate(scene))
+        estimate = chosen.estimate(scene)
+        refuse_without_memory(estimate)
+        refuse_without_disk(estimate, place.path)
         place.prepare(overwrite)
-        method = chosen(scene)
-        manifest = Manifest(
-            name=name or place.path.name,
-            method=scene.method,
-            scene=plain(scene.resolved()),
-            version=__version__,
-            fields=field_entries(method.declarations()),
-        )
-        return _start(method, scene, place, manifest, shown, stop)
+        try:
+            method = chosen(scene)
+            manifest = Manifest(
+                name=name or place.path.name,
+                method=scene.method,
+                scene=plain(scene.resolved()),
+                version=__version__,
+                populations=population_entries(method.declarations()),
+            )
+            return _start(method, scene, place, manifest, shown, stop)
+        except CompilationStopped:
+            return _as_on_disk(place)
 
 
 def resume_run(folder: str | Path, *, threads: int | None = None, display: Display | None = None) -> Outcome:
@@ -73,19 +83,24 @@ def resume_run(folder: str | Path, *, threads: int | None = None, display: Displ
         raise CacheError(f"there is no folder '{place.path}'")
     with _session(place, threads, shown) as stop:
         place.remove_partial_files()
-        manifest, checkpoint = _recover(place)
+        manifest, checkpoint = _recover(place, shown)
         load_laws_of(manifest.scene)
         scene = Scene(**manifest.scene)
         if manifest.complete:
             return Outcome("complete", place.path, len(manifest.frames), scene.duration)
         if manifest.version != __version__:
             shown.note(f"begun by spume {manifest.version}, resumed by {__version__}: the last digits may differ")
-        method = method_class(scene.method)(scene)
-        if checkpoint is None:
-            return _start(method, scene, place, manifest, shown, stop)
-        method.restore(read_arrays(place.checkpoint), checkpoint["values"])
-        manifest = _catch_up(manifest, checkpoint["frame"], scene, place, shown)
-        return _advance(method, scene, place, manifest, shown, stop)
+        try:
+            method = method_class(scene.method)(scene)
+            if checkpoint is None:
+                return _start(method, scene, place, manifest, shown, stop)
+            method.restore(checkpoint.arrays, checkpoint.values)
+            # Frames from now on hold the populations of this version, whichever version began the run.
+            manifest = replace(manifest, populations=population_entries(method.declarations()))
+            manifest = _catch_up(manifest, checkpoint.frame, scene, place, shown)
+            return _advance(method, scene, place, manifest, shown, stop)
+        except CompilationStopped:
+            return _as_on_disk(place)
 
 
 @contextlib.contextmanager
@@ -94,14 +109,38 @@ def _session(place: RunFolder, threads: int | None, display: Display) -> Iterato
     from spume.numerics.jit import compilation_listener
 
     use_threads(threads)
-    with place.locked(), stop_on_signals(display.note) as stop, compilation_listener(display.compiling):
+    with (
+        place.locked(),
+        stop_on_signals(display.note) as stop,
+        compilation_listener(display.compiling, display.note, stop),
+    ):
         try:
             yield stop
+        except KeyboardInterrupt as stopped:
+            how = "while kernels were compiled" if isinstance(stopped, CompilationStopped) else "at once"
+            raise KeyboardInterrupt(f"stopped {how}; {_how_to_go_on(place)}") from None
         except DiskFull as error:
             then = f"'spume resume {place.path}'" if place.manifest.exists() else "run the scene again"
             raise DiskFull(f"{error}; what is there stays good: make room, then {then}") from error
         finally:
             display.end()
+
+
+def _how_to_go_on(place: RunFolder) -> str:
+    """What is left of a run that was stopped."""
+    if place.checkpoints():
+        return f"the last checkpoint is good: go on with 'spume resume {place.path}'"
+    if place.manifest.exists():
+        return f"there is no checkpoint yet: 'spume resume {place.path}' begins again"
+    return "nothing is on disk yet: run the scene again"
+
+
+def _as_on_disk(place: RunFolder) -> Outcome:
+    """The outcome of a run that was stopped in the middle of a step, which the last checkpoint knows nothing of."""
+    if not place.manifest.exists():
+        return Outcome("interrupted", place.path, 0, 0.0)
+    frames = Manifest.read(place.manifest).frames
+    return Outcome("interrupted", place.path, len(frames), frames[-1]["time"] if frames else 0.0)
 
 
 def use_threads(threads: int | None) -> None:
@@ -149,14 +188,20 @@ def _advance(
 
 def _save(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest, complete: bool) -> Manifest:
     """Put frame, checkpoint and manifest on disk, in this order."""
+    place.keep_lock()
     diagnostics = plain(method.diagnostics())
     wall_times = {SECONDS: diagnostics.pop(SECONDS)} if SECONDS in diagnostics else {}
     about = {"frame": number, "time": time, "diagnostics": diagnostics}
-    write_arrays(place.frame(number), method.frame(), about)
+    write_arrays(place.frame(number), stored_arrays(method.frame()), about)
     _write_checkpoint(method, number, place, manifest)
     manifest = replace(manifest.with_frame(_entry(about) | wall_times), complete=complete)
     manifest.write(place.manifest)
     return manifest
+
+
+def stored_arrays(populations: Mapping[str, Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a frame under the names they have on disk, such as "points/x"."""
+    return {f"{name}/{field}": array for name, fields in populations.items() for field, array in fields.items()}
 
 
 def _entry(about: dict[str, Any]) -> dict[str, Any]:
@@ -167,35 +212,66 @@ def _entry(about: dict[str, Any]) -> dict[str, Any]:
 
 def _write_checkpoint(method: Method, frame: int, place: RunFolder, manifest: Manifest) -> None:
     arrays, values = method.checkpoint()
-    write_arrays(place.checkpoint, arrays, {"frame": frame, "values": values, "manifest": manifest.header()})
+    place.keep_lock()
+    write_arrays(place.next_checkpoint, arrays, {"frame": frame, "values": values, "manifest": manifest.header()})
+    place.rotate_checkpoints()
 
 
-def _recover(place: RunFolder) -> tuple[Manifest, dict[str, Any] | None]:
-    """The manifest and the metadata of the checkpoint (None before the first one), as far as they can be had."""
-    checkpoint = None
-    if place.checkpoint.exists():
-        try:
-            verify_arrays(place.checkpoint)
-            checkpoint = read_metadata(place.checkpoint)
-        except CacheError as error:
-            raise CacheError(f"{error}; the run cannot go on from it: start it again with --overwrite") from None
+@dataclass(frozen=True)
+class Checkpoint:
+    """What a run goes on from, all from one file."""
+
+    frame: int
+    """The last frame that was finished."""
+    values: dict[str, Any]
+    manifest: dict[str, Any]
+    arrays: dict[str, NDArray[Any]]
+
+
+def _recover(place: RunFolder, display: Display) -> tuple[Manifest, Checkpoint | None]:
+    """The manifest and the checkpoint (None before the first one), as far as they can be had."""
+    checkpoint = _latest_checkpoint(place, display)
     try:
         return Manifest.read(place.manifest), checkpoint
     except CacheError:
         if checkpoint is None:
             raise
-    return Manifest.from_dict(checkpoint["manifest"], place.checkpoint), checkpoint
+    return Manifest.from_dict(checkpoint.manifest, place.checkpoint), checkpoint
+
+
+def _latest_checkpoint(place: RunFolder, display: Display) -> Checkpoint | None:
+    damages: list[CacheError] = []
+    for file in place.checkpoints():
+        try:
+            about, arrays = read_checked(file)
+            checkpoint = Checkpoint(about["frame"], about["values"], about["manifest"], arrays)
+        except CacheError as error:
+            damages.append(error)
+            continue
+        except KeyError as error:
+            damages.append(CacheError(f"'{file}' is damaged: it has no {error}"))
+            continue
+        for damage in damages:
+            display.note(f"{damage}; going on from the checkpoint before it, after frame {checkpoint.frame}")
+        return checkpoint
+    if damages:
+        raise CacheError(f"{damages[0]}; the run cannot go on from it: start it again with --overwrite")
+    return None
 
 
 def _catch_up(manifest: Manifest, frame: int, scene: Scene, place: RunFolder, display: Display) -> Manifest:
     """The manifest with the frames up to the checkpoint's, entries it lacks taken from the frames' own metadata."""
     known = {entry["frame"]: entry for entry in manifest.frames}
-    entries = []
+    entries, damages = [], []
     for number in range(frame + 1):
         try:
-            about = read_metadata(place.frame(number))
-            entries.append(known.get(number) or _entry(about))
+            verify_arrays(place.frame(number))
+            entries.append(known.get(number) or _entry(read_metadata(place.frame(number))))
         except CacheError as error:
-            display.note(f"{error}; it stays so, since only a run from the start could write it again")
+            damages.append(str(error))
             entries.append(known.get(number) or {"frame": number, "time": scene.frame_time(number)})
+    if damages:
+        listed = "; ".join(damages[:DAMAGES_LISTED])
+        more = f"; and {len(damages) - DAMAGES_LISTED} more" if len(damages) > DAMAGES_LISTED else ""
+        display.note(f"{listed}{more}: only a run from the start could write such a frame again")
     return replace(manifest, frames=entries, complete=False)

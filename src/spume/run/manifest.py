@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from spume.errors import CacheError
-from spume.fields import Field
+from spume.fields import VOLUME_RATIO, Field, Population
 from spume.run.storage import read_json, write_json
 
-FORMAT = 1
-"""Raised whenever older runs can no longer be read."""
+FORMAT = 2
+"""Raised whenever older runs can no longer be read without being converted."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Manifest:
     """The resolved scene; `Scene(**scene)` makes it again."""
     version: str
     """Version of spume that wrote the run."""
-    fields: list[dict[str, Any]]
-    """The declarations of a frame's fields."""
+    populations: list[dict[str, Any]]
+    """The declarations of a frame's populations."""
     frames: list[dict[str, Any]] = field(default_factory=list)
     """Of every frame: number, time and diagnostics."""
     complete: bool = False
@@ -34,9 +34,9 @@ class Manifest:
         """The part that does not change during a run. Checkpoints hold it too, to rebuild a damaged manifest from."""
         return asdict(replace(self, frames=[], complete=False))
 
-    def declarations(self) -> tuple[Field, ...]:
-        """The declared fields of a frame."""
-        return tuple(_declaration(entry) for entry in self.fields)
+    def declarations(self) -> tuple[Population, ...]:
+        """The declared populations of a frame."""
+        return tuple(_population(entry) for entry in self.populations)
 
     def with_frame(self, entry: dict[str, Any]) -> "Manifest":
         """The manifest with one more frame."""
@@ -54,17 +54,40 @@ class Manifest:
     @classmethod
     def from_dict(cls, data: dict[str, Any], path: Path) -> "Manifest":
         """The manifest from its JSON object, `path` being where that was read."""
-        if data.get("format") != FORMAT:
-            found = data.get("format")
-            raise CacheError(f"'{path}' has format {found}, of another version of spume; this one reads {FORMAT}")
+        found = data.get("format")
+        if found == 1:
+            return cls(**_from_format_1(data))
+        if found != FORMAT:
+            raise CacheError(f"'{path}' has format {found}, of another version of spume; this one reads 1 to {FORMAT}")
         return cls(**data)
 
 
-def _declaration(entry: dict[str, Any]) -> Field:
+def population_entries(declarations: tuple[Population, ...]) -> list[dict[str, Any]]:
+    """Declarations as JSON-serialisable tables."""
+    return [asdict(declaration) for declaration in declarations]
+
+
+def _population(entry: dict[str, Any]) -> Population:
+    return Population(**{**entry, "fields": tuple(_field(each) for each in entry["fields"])})
+
+
+def _field(entry: dict[str, Any]) -> Field:
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
     return Field(**values)
 
 
-def field_entries(declarations: tuple[Field, ...]) -> list[dict[str, Any]]:
-    """Declarations as JSON-serialisable tables."""
-    return [asdict(declaration) for declaration in declarations]
+def _from_format_1(data: dict[str, Any]) -> dict[str, Any]:
+    """The object of a format 1 manifest, as version 0.1.0 wrote it at first, in the present format.
+
+    Frames held the fields of a single population and did not name it. Points were drawn as if two of them stood along
+    the edge of a cell, and the volume ratio J was not stored beside the deformation gradient F.
+    """
+    kept = {key: value for key, value in data.items() if key not in ("fields", "format")}
+    fields: list[dict[str, Any]] = data["fields"]
+    names = {entry["name"] for entry in fields}
+    if "x" not in names:
+        return kept | {"populations": [{"name": "foam", "fields": fields, "kind": "table"}]}
+    if "F" in names and "J" not in names:
+        fields = [*fields, asdict(VOLUME_RATIO)]
+    cell = data["scene"].get("grid", {}).get("cell")
+    return kept | {"populations": [{"name": "points", "fields": fields, "spacing": cell and cell / 2}]}

@@ -4,7 +4,9 @@ import sys
 import time
 from typing import Protocol, TextIO
 
-from spume.run.method import Progress
+from spume.methods import Progress
+from spume.numerics.clock import working_time
+from spume.terminal import say, visible
 
 COMPILING = "compiling kernels (first run only)"
 PLAIN_INTERVAL = 5.0
@@ -51,7 +53,8 @@ class Silent:
 
 
 class Pace:
-    """Speed and time left, from the steps made since the run (or the resumed part of it) began."""
+    """Speed and time left, from the steps made since the run (or the resumed part of it) began, without the time that
+    compilation took."""
 
     def __init__(self, duration: float) -> None:
         self._duration = duration
@@ -59,9 +62,9 @@ class Pace:
         self.latest: Progress | None = None
 
     def step(self, progress: Progress) -> None:
-        """Count a step. The first one is left out of the speed: it may have waited for the compiler."""
+        """Count a step. The first one is left out of the speed: it waits for kernels to be read from disk."""
         if self._first is None:
-            self._first = (time.monotonic(), progress)
+            self._first = (working_time(), progress)
         self.latest = progress
 
     def text(self, frame: int, last: int) -> str:
@@ -70,7 +73,7 @@ class Pace:
         if self.latest is None or self._first is None:
             return line
         began, first = self._first
-        elapsed = max(time.monotonic() - began, 1e-9)
+        elapsed = max(working_time() - began, 1e-9)
         line += f"  t = {self.latest.time:.4g} s  {self.latest.points:,} points"
         if self.latest.steps > first.steps:
             line += f"  {(self.latest.steps - first.steps) / elapsed:.3g} steps/s"
@@ -110,7 +113,7 @@ class Plain:
             self.note(self._pace.text(number, self._last))
 
     def note(self, text: str) -> None:
-        print(text, file=self._stream, flush=True)
+        say(text, file=self._stream, flush=True)
 
     def end(self) -> None: ...
 
@@ -155,7 +158,7 @@ class Live:
         self._bar.update(self._task, completed=completed, description=self._pace.text(self._frame, self._last))
 
     def note(self, text: str) -> None:
-        self._bar.console.print(text, markup=False, highlight=False)
+        self._bar.console.print(visible(text), markup=False, highlight=False)
 
     def end(self) -> None:
         self._bar.stop()

@@ -22,7 +22,7 @@ class StopRequest:
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True
-        self._announce("stopping after this step, to leave a checkpoint; once more stops at once")
+        self._announce("stopping; once more stops at once")
 
 
 @contextlib.contextmanager

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError
+from spume.terminal import readable_size
 
 PARTIAL = ".partial"
 """Suffix of a file that is still being written."""
@@ -84,7 +85,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], None], size: int) -
 
     At every moment `path` is absent, the old file or the new one. `size` [bytes] is for the message of a full disk.
     """
-    partial = path.with_name(path.name + PARTIAL)
+    partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
     try:
         with open(partial, "wb") as file:
             write(file)
@@ -138,14 +139,24 @@ def open_arrays(path: Path) -> Iterator[Any]:
     """The safetensors file at `path`, open for reading; a damaged one is an error that names it."""
     from safetensors import SafetensorError, safe_open
 
+    with _readable(path):
+        pass  # safetensors calls every file missing that it cannot open, whatever the reason
     try:
         opened = safe_open(path, framework="numpy")
-    except FileNotFoundError:
-        raise CacheError(f"'{path}' is missing") from None
     except (SafetensorError, OSError) as error:
         raise CacheError(f"'{path}' is damaged or truncated: {error}") from None
     with opened as file:
         yield file
+
+
+def _readable(path: Path) -> BinaryIO:
+    """The file, opened for reading, or an error that says why it cannot be."""
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise CacheError(f"'{path}' is missing") from None
+    except OSError as error:
+        raise CacheError(f"'{path}' cannot be read: {error.strerror}") from None
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
@@ -158,6 +169,12 @@ def read_metadata(path: Path) -> dict[str, Any]:
         return {key: json.loads(text) for key, text in texts.items() if key != "checksum"}
     except ValueError:
         raise CacheError(f"'{path}' is damaged: its metadata cannot be read") from None
+
+
+def array_names(path: Path) -> frozenset[str]:
+    """The names of the arrays in the file."""
+    with open_arrays(path) as file:
+        return frozenset(file.keys())
 
 
 def read_arrays(path: Path, names: list[str] | None = None) -> dict[str, NDArray[Any]]:
@@ -179,6 +196,30 @@ def verify_arrays(path: Path) -> None:
             digest.update(block)
     if digest.hexdigest() != checksum:
         raise CacheError(f"'{path}' is damaged: its checksum does not match its contents")
+
+
+def read_checked(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Metadata and arrays of the file, checked. All is read from one opened file, so that nothing is mixed up when
+    another process puts a new file in its place."""
+    try:
+        with _readable(path) as file:
+            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            texts = header.pop("__metadata__")
+            checksum = texts.pop("checksum")
+            digest = _digest_start(header, texts)
+            names = {type_name: numpy_name for numpy_name, type_name in TYPES.items()}
+            arrays = {}
+            for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
+                start, end = entry["data_offsets"]
+                contents = file.read(end - start)
+                digest.update(contents)
+                little = np.frombuffer(bytearray(contents), np.dtype(names[entry["dtype"]]).newbyteorder("<"))
+                arrays[name] = little.astype(little.dtype.newbyteorder("="), copy=False).reshape(entry["shape"])
+            if digest.hexdigest() != checksum or file.read(1):
+                raise ValueError("its checksum does not match its contents")
+            return {key: json.loads(text) for key, text in texts.items()}, arrays
+    except (ValueError, KeyError, TypeError, AttributeError, MemoryError, OverflowError) as error:
+        raise CacheError(f"'{path}' is damaged: {error}") from None
 
 
 def _layout(ordered: list[tuple[str, NDArray[Any]]]) -> dict[str, Any]:
@@ -216,12 +257,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
-
-
-def readable_size(size: float) -> str:
-    """A number of bytes as a person reads it."""
-    for unit in ("B", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"

@@ -6,6 +6,7 @@ from typing import Any
 
 from spume.errors import SceneError
 from spume.suggestions import did_you_mean
+from spume.tables import DEEPEST, depth
 
 LIBRARY = Path(__file__).parent / "library"
 
@@ -32,7 +33,7 @@ def library_files() -> list[Path]:
 def read_toml(file: Path) -> dict[str, Any]:
     """The tables of a TOML file; a syntax error names line and column."""
     try:
-        return tomllib.loads(file.read_bytes().decode("utf-8"))
+        tables = tomllib.loads(file.read_bytes().decode("utf-8"))
     except tomllib.TOMLDecodeError as error:
         raise SceneError(f"{file}: this is not TOML: {_lower(str(error))}") from None
     except UnicodeDecodeError as error:
@@ -41,6 +42,11 @@ def read_toml(file: Path) -> dict[str, Any]:
         raise SceneError(f"{file}: its values are nested too deeply to be read") from None
     except OSError as error:
         raise SceneError(f"{file}: it cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a number with more digits than Python converts
+        raise SceneError(f"{file}: this is not TOML: {_lower(str(error))}") from None
+    if depth(tables) > DEEPEST:
+        raise SceneError(f"{file}: its values are nested more than {DEEPEST} levels deep")
+    return tables
 
 
 def _lower(text: str) -> str:

@@ -1,16 +1,21 @@
 """What the scenes of every method have in common."""
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
 from spume.scene.problems import Problem, SceneProblems, describe
 from spume.scene.registry import scene_model
-from spume.tables import Table, Vector
+from spume.tables import DEEPEST, Table, Vector, depth
 
 Positive = Annotated[float, Field(strict=True, gt=0)]
 NotNegative = Annotated[float, Field(strict=True, ge=0)]
-Count = Annotated[int, Field(strict=True, ge=1)]
+Count = Annotated[int, Field(strict=True, ge=1, le=10**12)]
+
+SHORTEST = 1e-12
+"""Least duration of a scene [s]: no continuum moves within less."""
+MOST_FRAMES = 1_000_000
 
 
 class Camera(Table):
@@ -41,12 +46,25 @@ class Scene(Table):
         return super().__new__(chosen)
 
     def __init__(self, /, **tables: Any) -> None:
+        if depth(tables) > DEEPEST:
+            raise SceneProblems([Problem("", f"the tables and lists are nested more than {DEEPEST} levels deep")])
         try:
             super().__init__(**tables)
         except ValidationError as error:
             raise SceneProblems(describe(error, type(self), tables)) from None
-        if problems := self.problems():
+        if problems := [*self._time_problems(), *self.problems()]:
             raise SceneProblems(problems)
+
+    def _time_problems(self) -> Iterator[Problem]:
+        if self.duration < SHORTEST:
+            yield Problem("duration", f"is {self.duration:g} s: it should be at least {SHORTEST:g} s, a picosecond")
+        frames = self.duration * self.frame_rate
+        if frames > MOST_FRAMES:
+            yield Problem(
+                "frame_rate",
+                f"is {self.frame_rate:g} 1/s: that makes {frames:.3g} frames in {self.duration:g} s, and "
+                f"{MOST_FRAMES:,} is the most",
+            )
 
     def problems(self) -> list[Problem]:
         """What is wrong with the scene as a whole, beyond the form of its single values."""

@@ -15,7 +15,7 @@ from spume.tables import Number, Table
 class FoamTable(Table):
     """The bubbles and their films at the start."""
 
-    cells: Annotated[int, Field(strict=True, ge=2)] = Field(description="number of bubbles")
+    cells: Annotated[int, Field(strict=True, ge=2, le=10**12)] = Field(description="number of bubbles")
     boundary: Literal["periodic", "free"] = Field(
         default="periodic", description="a box that repeats, or a cluster with the atmosphere around it"
     )
@@ -23,7 +23,7 @@ class FoamTable(Table):
         default="random", description="arrangement of the Voronoi seeds; 'hexagonal' for a free cluster only"
     )
     cell_area: Positive = Field(default=1.0, description="mean area of a bubble [m²]")
-    polydispersity: NotNegative | None = Field(
+    polydispersity: Annotated[float, Field(strict=True, ge=0, le=100)] | None = Field(
         default=None, description="standard deviation over mean of the areas [1]; those of the Voronoi cells if absent"
     )
     shape: Shape | None = Field(
@@ -53,6 +53,9 @@ class DeformationTable(Table):
 
     kind: Literal["shear", "extension"] = Field(default="shear", description="simple shear, or extension at equal area")
     rate: Number = Field(description="strain per time [1/s]")
+    amplitude: Positive | None = Field(
+        default=None, description="strain at which the deformation turns back, to and fro [1]; it goes on if absent"
+    )
     increment: Positive = Field(default=0.01, description="largest strain between two equilibria [1]")
 
 
@@ -60,7 +63,7 @@ class Collapse(Table):
     """A bubble that is made to burst."""
 
     time: NotNegative = Field(description="when [s]")
-    cell: Annotated[int, Field(strict=True, ge=0)] = Field(description="number of the bubble, from 0")
+    cell: Annotated[int, Field(strict=True, ge=0, le=10**12)] = Field(description="number of the bubble, from 0")
 
 
 class DryFoamScene(Scene):

@@ -1,5 +1,6 @@
 """From a name or a file to a checked scene."""
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -41,12 +42,12 @@ def anchor_files(data: Any, folder: Path) -> Any:
     anchored = {key: anchor_files(value, folder) for key, value in data.items()}
     mesh = anchored.get("mesh")
     if isinstance(mesh, dict) and isinstance(mesh.get("file"), str):
-        anchored["mesh"] = mesh | {"file": str((folder / mesh["file"]).resolve())}
+        anchored["mesh"] = mesh | {"file": os.path.abspath(folder / mesh["file"])}
     laws = anchored.get("laws")
     if isinstance(laws, str):
-        anchored["laws"] = str((folder / laws).resolve())
+        anchored["laws"] = os.path.abspath(folder / laws)
     elif isinstance(laws, list) and all(isinstance(name, str) for name in laws):
-        anchored["laws"] = [str((folder / name).resolve()) for name in laws]
+        anchored["laws"] = [os.path.abspath(folder / name) for name in laws]
     return anchored
 
 

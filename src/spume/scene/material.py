@@ -9,8 +9,9 @@ from pydantic_core import CoreSchema
 from spume.errors import SceneError
 from spume.materials import LAWS
 from spume.materials.law import Parameters
+from spume.materials.look import Look
 from spume.materials.registry import law_file_is_loaded, unavailable_law
-from spume.materials.table import REMARKS, Material, complete_entry
+from spume.materials.table import LOOK, REMARKS, Material, complete_entry, complete_look
 from spume.scene.problems import Problem, describe, dotted
 from spume.suggestions import did_you_mean
 from spume.tables import Table
@@ -23,6 +24,7 @@ class MaterialTable(Table):
 
     law: str | None = Field(default=None, description="name of the constitutive law; its parameters stand beside it")
     base: str | None = Field(default=None, description="material that is changed by the parameters beside it")
+    look: Look | None = Field(default=None, description="how it looks; neutral if absent, or as the base looks")
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -47,17 +49,20 @@ class MaterialTable(Table):
         return self.model_dump(exclude_none=True)
 
 
+LOOK_SCHEMA = {**Look.model_json_schema(), "description": "how the material looks in pictures"}
+
+
 def _table_schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
     remark = {"type": "string", "description": "words for people"}
-    known = {**properties, **dict.fromkeys(REMARKS, remark)}
+    known = {**properties, LOOK: LOOK_SCHEMA, **dict.fromkeys(REMARKS, remark)}
     return {"type": "object", "properties": known, "required": required, "additionalProperties": False}
 
 
 def resolve_materials(
     tables: Mapping[str, MaterialTable],
     used: Iterable[tuple[str, str]],
-    law_files: Iterable[str] = (),
     dimension: int = 3,
+    law_files: Iterable[str] = (),
 ) -> tuple[dict[str, Material], list[Problem]]:
     """The materials by name, and what is wrong with them: those of `used`, pairs of key path and material name, come
     first, then what else the scene defines. Choices that a law leaves to the dimension of the scene are made.
@@ -81,7 +86,8 @@ def resolve_materials(
                 problems.append(Problem(f"{path}:", str(error)))
             broken.add(_place(name))
             continue
-        found = _build(name, entry, _place(name) if name in own else path, laws_are_missing, dimension)
+        look, place = complete_look(name, own), _place(name) if name in own else path
+        found = _build(name, entry, look, place, dimension, laws_are_missing)
         if isinstance(found, Material):
             materials[name] = found
         else:
@@ -102,7 +108,7 @@ def _choice_problems(name: str, entry: Mapping[str, Any]) -> list[Problem]:
 
 
 def _build(
-    name: str, entry: Mapping[str, Any], path: str, laws_are_missing: bool, dimension: int
+    name: str, entry: Mapping[str, Any], look: Look | None, path: str, dimension: int, laws_are_missing: bool
 ) -> Material | list[Problem]:
     chosen = str(entry.get("law"))
     law = LAWS.get(chosen)
@@ -118,4 +124,4 @@ def _build(
         return [Problem(f"{path}.{problem.path}" if problem.path else path, problem.sentence) for problem in found]
     if law.in_dimension is not None:
         parameters = law.in_dimension(parameters, dimension)
-    return Material(name, law, parameters)
+    return Material(name, law, parameters, look)

@@ -11,6 +11,7 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from spume.geometry.motion import Motion
 from spume.geometry.obstacles.contact import Contact
 from spume.geometry.shapes import Shape
+from spume.materials.look import Look
 from spume.materials.table import Material
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
@@ -235,6 +236,11 @@ class ObstacleTable(Table):
     contact: Contact = Field(default="separate", description="what touching material may do")
     friction: NotNegative = Field(default=0.0, description="Coulomb coefficient of contact 'separate' [1]")
     motion: Motion | None = Field(default=None, description="how the solid moves; at rest if absent")
+    look: Look | None = Field(default=None, description="how the solid looks in pictures; a neutral grey if absent")
+
+
+def _look(material: Material) -> dict[str, Any]:
+    return {} if material.look is None else {"look": material.look.model_dump(exclude_none=True)}
 
 
 class MpmScene(Scene):
@@ -273,7 +279,7 @@ class MpmScene(Scene):
     def _resolution(self) -> tuple[dict[str, Material], list[Problem]]:
         bodies = ((f"body.{k}.material", body.material) for k, body in enumerate(self.body))
         emitters = ((f"emitter.{k}.material", emitter.material) for k, emitter in enumerate(self.emitter))
-        return resolve_materials(self.material, [*bodies, *emitters], self.laws, self.dimension)
+        return resolve_materials(self.material, [*bodies, *emitters], self.dimension, self.laws)
 
     @cached_property
     def _used_materials(self) -> dict[str, Material]:
@@ -316,7 +322,7 @@ class MpmScene(Scene):
         """The scene with the parameters of every material written out."""
         tables = super().resolved()
         tables["material"] = {
-            material.name: {"law": material.law.name, **material.parameters.model_dump(mode="json")}
+            material.name: {"law": material.law.name, **material.parameters.model_dump(mode="json"), **_look(material)}
             for material in self.materials
         }
         return tables

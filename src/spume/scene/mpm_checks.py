@@ -8,10 +8,15 @@ from spume.errors import SceneError
 from spume.geometry.motion import check_motion
 from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.volume import volume
-from spume.scene.problems import Problem, shown
+from spume.scene.problems import Problem, dotted, shown
 
 if TYPE_CHECKING:
     from spume.scene.mpm import Body, Emitter, MpmScene, Walls
+
+SPEED_OF_LIGHT = 299_792_458.0
+"""[m/s]"""
+SLOWEST_WAVE = 1e-6
+"""Least speed of elastic waves over that of the material. Nothing else would limit the time step or hold it up."""
 
 
 def problems(scene: "MpmScene") -> list[Problem]:
@@ -20,6 +25,7 @@ def problems(scene: "MpmScene") -> list[Problem]:
         *_gravity(scene),
         *_walls(scene.grid.walls, scene.dimension),
         *_stepping(scene),
+        *_wave_speeds(scene),
         *_contents(scene),
         *(problem for k, body in enumerate(scene.body) for problem in _body(body, f"body.{k}", scene)),
         *(problem for k, emitter in enumerate(scene.emitter) for problem in _emitter(emitter, f"emitter.{k}", scene)),
@@ -102,6 +108,29 @@ def _implicit(scene: "MpmScene") -> Iterator[Problem]:
             yield Problem(
                 "implicit.solver",
                 f"is 'newton', but material '{material.name}' flows (law '{material.law.name}'): use 'admm'",
+            )
+
+
+def _wave_speeds(scene: "MpmScene") -> Iterator[Problem]:
+    """Materials so stiff or so soft that no simulation of them makes sense."""
+    _, gravity = scene.gravity_keyframes
+    bodies = [body.velocity for body in scene.body if body.velocity is not None]
+    given = [*bodies, *(emitter.velocity for emitter in scene.emitter)]
+    fall = max(math.hypot(*map(float, vector)) for vector in gravity) * scene.duration
+    fastest = max([fall, *(math.hypot(*velocity) for velocity in given)])
+    for material in scene.materials:
+        speed = material.law.wave_speed(material.parameters)
+        path = dotted(("material", material.name))
+        if not speed <= SPEED_OF_LIGHT:
+            yield Problem(
+                path,
+                f"has elastic waves of {speed:.3g} m/s, faster than light: its moduli are too large for its density",
+            )
+        elif speed < SLOWEST_WAVE * fastest:
+            yield Problem(
+                path,
+                f"has elastic waves of {speed:.3g} m/s, where material may move at {fastest:.3g} m/s in this scene: "
+                "its moduli are too small for its density",
             )
 
 

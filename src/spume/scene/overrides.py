@@ -9,6 +9,7 @@ from typing import Any
 from spume.errors import SceneError
 from spume.scene.problems import Path, dotted, known_keys, shown
 from spume.suggestions import did_you_mean
+from spume.tables import DEEPEST, depth
 
 BARE_WORD = re.compile(r"[A-Za-z_][\w -]*")
 """A value that needs no quotes on the command line, where the shell has eaten them: --set grid.spline=quadratic."""
@@ -34,7 +35,7 @@ def parse_override(text: str) -> tuple[Path, Any]:
 def _parse_path(key: str, text: str) -> Path:
     try:
         table: Any = tomllib.loads(f"{key} = 0")
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         raise SceneError(f"--set {text}: '{key}' is not a path of keys, as body.0.velocity is") from None
     path: list[str | int] = []
     while isinstance(table, dict) and len(table) == 1:
@@ -48,12 +49,16 @@ def _parse_path(key: str, text: str) -> Path:
 def _parse_value(value: str, text: str) -> Any:
     try:
         parsed = tomllib.loads(f"value = {value}")
+    except RecursionError:
+        raise SceneError(f"--set {text:.60}: the value is nested too deeply") from None
     except (tomllib.TOMLDecodeError, ValueError):
         if BARE_WORD.fullmatch(value):
             return value
         raise SceneError(f"--set {text}: '{value}' is not a TOML value such as 0.5, \"name\" or [1, 0, 0]") from None
     if set(parsed) != {"value"}:
         raise SceneError(f"--set {text}: '{value}' holds more than one value")
+    if depth(parsed) > DEEPEST:
+        raise SceneError(f"--set {text:.60}: the value is nested more than {DEEPEST} levels deep")
     return parsed["value"]
 
 

@@ -3,8 +3,9 @@
 from typing import Any
 
 from spume.errors import SceneError
+from spume.methods import METHODS
 from spume.scene.problems import SceneProblems
-from spume.scene.registry import SCENE_MODELS, scene_model
+from spume.scene.registry import scene_model
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -27,7 +28,7 @@ def scene_schema(method: str | None = None) -> dict[str, Any]:
             return {"$schema": DIALECT, **_of_method(method)}
         except SceneProblems as error:
             raise SceneError(str(error)) from None
-    schemas = {name: _of_method(name) for name in SCENE_MODELS}
+    schemas = {name: _of_method(name) for name in METHODS}
     definitions: dict[str, Any] = {}
     for schema in schemas.values():
         definitions |= schema.pop("$defs", {})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.dryfoam.equilibrium.report import Events
+from spume.dryfoam.equilibrium.report import Events, Exchange
 from spume.dryfoam.equilibrium.search import equilibrate
 from spume.dryfoam.network.half_edges import Floats, Network
 from spume.errors import SceneError
@@ -18,12 +18,26 @@ if TYPE_CHECKING:
 INCREMENT = 0.01
 """Largest strain per increment when the caller does not choose."""
 
+Gradient = Callable[[float], Floats]
+"""Deformation gradient (2, 2) of a strain; that of a sum of strains is the product of theirs."""
+
+
+def simple_shear(strain: float) -> Floats:
+    """Points move along x by `strain` times y."""
+    return np.array([[1.0, strain], [0.0, 1.0]])
+
+
+def pure_extension(strain: float) -> Floats:
+    """Extension by the logarithmic `strain` along x at a constant area."""
+    return np.diag([np.exp(strain), np.exp(-strain)])
+
 
 @dataclass
 class Deformation:
-    """Record of a deformation, one entry per increment."""
+    """Record of a deformation, one entry per increment; the first is the state before."""
 
     strain: list[float] = field(default_factory=list)
+    """Imposed strain since the foam was made [1]."""
     shear_stress: list[float] = field(default_factory=list)
     """σ_xy [N/m]."""
     normal_stress_difference: list[float] = field(default_factory=list)
@@ -32,14 +46,27 @@ class Deformation:
     """[J/m]."""
     flips: list[int] = field(default_factory=list)
     """T1 changes in the increment."""
+    released: list[float] = field(default_factory=list)
+    """Energy set free by the T1s of the increment [J/m]: the energy before plus the work that the stress before does in
+    the increment, less the energy after. Zero without T1s. Exact to first order in the increment."""
+    exchanges: list[Exchange] = field(default_factory=list)
+    """The T1s one by one, with their strains and places."""
 
-    def add(self, foam: "Foam", strain: float, flips: int) -> None:
+    def add(self, foam: "Foam", flips: int, released: float, exchanges: Sequence[Exchange] = ()) -> None:
         stress = foam.stress
-        self.strain.append(strain)
+        self.strain.append(foam.strain)
         self.shear_stress.append(float(stress[0, 1]))
         self.normal_stress_difference.append(float(stress[0, 0] - stress[1, 1]))
         self.energy.append(foam.energy)
         self.flips.append(flips)
+        self.released.append(released)
+        self.exchanges += exchanges
+
+    def continue_with(self, later: "Deformation") -> None:
+        """Append a record that begins where this one ends."""
+        for name in ("strain", "shear_stress", "normal_stress_difference", "energy", "flips", "released"):
+            getattr(self, name).extend(getattr(later, name)[1:])
+        self.exchanges += later.exchanges
 
 
 def deformation_of(records: Sequence[dict[str, Any]]) -> Deformation:
@@ -63,28 +90,55 @@ def edge_vertices(network: Network) -> NDArray[np.bool_]:
     return on_edge
 
 
-def deform(foam: "Foam", gradient: Callable[[float], Floats], strain: float, steps: int) -> Deformation:
-    """Applies gradient(strain) to `foam` in increments, equilibrating after each."""
+def reduce_lattice(network: Network) -> None:
+    """Describes the same periodic foam by the shortest lattice vectors (Lagrange and Gauss), in place, so that a foam
+    sheared on and on keeps a compact box."""
+    n = network
+    while True:
+        a, b = n.lattice.T
+        if a @ a > b @ b:
+            times = -np.round((a @ b) / (b @ b))
+            change = np.array([[1.0, 0.0], [times, 1.0]])  # a + times b
+        else:
+            times = -np.round((a @ b) / (a @ a))
+            change = np.array([[1.0, times], [0.0, 1.0]])  # b + times a
+        if times == 0.0:
+            return
+        n.lattice = n.lattice @ change
+        back = np.round(np.linalg.inv(change)).astype(np.int64)
+        n.shift = n.shift @ back.T
+
+
+def deform(foam: "Foam", gradient: Gradient, strain: float, steps: int) -> Deformation:
+    """Applies gradient(strain) to `foam` in `steps` increments (of at most INCREMENT when 0), equilibrating after
+    each."""
     if not np.isfinite(strain):
         raise SceneError(f"the strain must be finite, found {strain}")
+    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:
+        raise SceneError(f"the number of increments must be a whole number, zero for a choice by size, found {steps!r}")
     if foam.network.is_lone:
-        raise SceneError("a lone bubble cannot be sheared")
+        raise SceneError("a lone bubble cannot be deformed: it has no films to others")
     if not foam.equilibrated:
         foam.equilibrate()
     steps = steps or max(1, int(np.ceil(abs(strain) / INCREMENT - 1e-9)))
     record = Deformation()
-    record.add(foam, 0.0, 0)
+    record.add(foam, 0, 0.0)
+    begun = foam.strain
     for k in range(1, steps + 1):
         before, after = gradient(strain * (k - 1) / steps), gradient(strain * k / steps)
         change = after @ np.linalg.inv(before)
         network = foam.network
+        power = float(np.sum(foam.stress * (change - np.eye(2)))) * float(foam.areas.sum())
+        expected = foam.energy + power
         centre = network.positions.mean(axis=0) if network.boundary == "free" else np.zeros(2)
         network.positions = (network.positions - centre) @ change.T + centre
         network.lattice = change @ network.lattice
         pinned = edge_vertices(network) if network.boundary == "free" else None
-        report = equilibrate(network, foam.T, foam.options, pinned)
+        if network.boundary == "periodic":
+            reduce_lattice(network)
+        foam.strain = begun + strain * k / steps
         events = Events()
-        events.read(report)
-        foam.count(events)
-        record.add(foam, strain * k / steps, report.flips)
+        events.read(equilibrate(network, foam.T, foam.options, pinned))
+        exchanges = foam.count(events)
+        record.add(foam, events.flips, expected - foam.energy if events.flips else 0.0, exchanges)
     return record

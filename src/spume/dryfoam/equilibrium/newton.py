@@ -29,9 +29,9 @@ NEAR = 0.04
 """Error below which the factor of a state may serve for later ones."""
 SLOW = 0.3
 """Reduction of the error by such a step that is not enough for another one."""
-STIFFENING = 0.02
-"""First stiffness added to vertices against descending modes, over T and the mean chord; each later one is four times
-as large."""
+STIFFENING = 1e-5
+"""First stiffness added to vertices against descending modes, over T and the mean chord; each later one is eight times
+as large, so that it exceeds what the lowest mode needs by little, whose step would become small else."""
 
 Kind = Literal["newton", "descent"]
 """newton: modes of negative curvature are looked for near equilibrium only; descent: at every step."""
@@ -123,6 +123,8 @@ class Newton:
         self.system: NewtonSystem | None = None
         self.pattern: Pattern | None = None
         self.last_error = np.inf
+        self.stiffness = 0.0
+        """Last stiffness that was added against descending modes [N/m]."""
         self.descending_modes: int | None = None
         """Modes in which the energy at fixed areas decreases, by the last undamped matrix of the whole foam, if any."""
         self._take(region)
@@ -179,13 +181,14 @@ class Newton:
         solution = self.solver.solve(self.system, self.system.right(residual))
         if r.is_whole and (error < NEAR or kind == "descent"):
             self.descending_modes = modes = self.solver.negative() - len(r.cells)
-            stiffness = STIFFENING * tension / float(residual.chord.mean())
+            stiffness = max(STIFFENING * tension / float(residual.chord.mean()), self.stiffness / 8.0)
             while modes > 0:
                 self.last_error = 0.0
                 self.system = NewtonSystem(n, r, residual, damping + stiffness, softness, self.pattern)
                 solution = self.solver.solve(self.system, self.system.right(residual))
                 modes = self.solver.negative() - len(r.cells)
-                stiffness *= 4.0
+                self.stiffness = stiffness
+                stiffness *= 8.0
         return solution
 
     def step(self, residual: Residual, kind: Kind = "newton") -> int:

@@ -45,6 +45,8 @@ class Report:
     """Saddle points of the energy that were left along a descending mode."""
     stages: int = 0
     """Equilibria at areas between the present ones and the targets, found on the way."""
+    exchanges: list["Exchange"] = field(default_factory=list)
+    """The T1s between start and end, one by one."""
     force_error: float = np.inf
     """Largest net tension at a vertex, over T: about the error of its angles [rad]."""
     area_error: float = np.inf
@@ -77,6 +79,22 @@ class Report:
         self.history = other.history + self.history
 
 
+@dataclass(frozen=True)
+class Exchange:
+    """A T1 between two equilibria: two cells part, two others become neighbours. -1 is the outside."""
+
+    place: tuple[float, float]
+    """Middle of the new film [m]."""
+    parted: tuple[int, int]
+    """Labels of the cells on the sides of the old film."""
+    joined: tuple[int, int]
+    """Labels of the cells on the sides of the new film."""
+    time: float = 0.0
+    """[s]"""
+    strain: float = 0.0
+    """Imposed strain [1]."""
+
+
 @dataclass
 class Events:
     """What happened to a foam in some time."""
@@ -98,6 +116,14 @@ class Events:
     """Equilibria for which the blocked Gauss-Seidel iteration had to help."""
     saddles: int = 0
     """Saddle points of the energy that were left along a descending mode."""
+    exchanges: list[Exchange] = field(default_factory=list)
+    """The T1s on the way to equilibria, one by one. T1s by which a cell vanishes, and T1s that were undone again, are
+    only counted."""
+
+    def counts(self) -> dict[str, int]:
+        """The numbers by name."""
+        left_out = ("duration", "exchanges")
+        return {part.name: getattr(self, part.name) for part in fields(self) if part.name not in left_out}
 
     def read(self, report: Report) -> None:
         """Count what happened on the way to an equilibrium."""
@@ -106,6 +132,7 @@ class Events:
         self.restarts += report.restarts
         self.fallbacks += report.fallbacks
         self.saddles += report.saddles
+        self.exchanges = self.exchanges + report.exchanges
 
     def add(self, other: "Events") -> None:
         """Count what happened in `other` as well."""

@@ -126,6 +126,36 @@ def cell_centroids(network: Network) -> Floats:
     return centroids
 
 
+@compiled
+def _arm_kernel(first, offsets, positions, origin, next_, shift, lattice, arms):
+    """Vector from the centre of area of each cell to the origin of each of its half-edges."""
+    for f in range(len(first)):
+        h = first[f]
+        x, y = offsets[f, 0], offsets[f, 1]
+        while True:
+            arms[h, 0], arms[h, 1] = x, y
+            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+            x += dx
+            y += dy
+            h = next_[h]
+            if h == first[f]:
+                break
+
+
+def centre_links(network: Network) -> tuple[Floats, Integers]:
+    """For each film between two cells the vector between their centres of area [m], shape (n, 2), from the first to the
+    second of the pair of cells, shape (n, 2)."""
+    n = network
+    arms = np.zeros((2 * n.films, 2))
+    first = n.first_half_edges()
+    offsets = n.positions[n.origin[first]] - cell_centroids(n)
+    _arm_kernel(first, offsets, n.positions, n.origin, n.next, n.shift, n.lattice, arms)
+    links = n.chords() + arms[0::2] - arms[1::2]
+    pairs = n.cell.reshape(-1, 2)
+    between = np.all(pairs >= 0, axis=1)
+    return links[between], pairs[between]
+
+
 def centroid(network: Network) -> Floats:
     """Centre of area of a free foam [m], shape (2,)."""
     areas = cell_areas(network)

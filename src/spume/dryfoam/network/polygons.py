@@ -1,4 +1,4 @@
-"""Networks given by hand: polygons over numbered vertices."""
+"""Networks given by hand: polygons over numbered vertices, in the plane or in a periodic box."""
 
 from collections.abc import Sequence
 
@@ -8,6 +8,11 @@ from spume.dryfoam.network.geometry import cell_areas
 from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Floats, Network, validate
 from spume.errors import SceneError
 from spume.numerics.jit import compiled
+
+Corner = int | tuple[int, int, int]
+"""A vertex, or (vertex, i, j): its image moved by i and j lattice vectors."""
+Side = tuple[int, int, int, int]
+"""A half-edge: from vertex, to vertex, lattice vectors between the stored destination and the true one."""
 
 
 @compiled
@@ -31,38 +36,73 @@ def first_crossing(order, low, high, start, end):
     return -1, -1
 
 
-def network_of_polygons(positions: Floats, cells: Sequence[Sequence[int]]) -> Network:
-    """Free network of straight films whose cells are the polygons `cells`, vertex numbers counter-clockwise."""
+def _sides(positions: Floats, cells: Sequence[Sequence[Corner]], lattice: Floats) -> list[list[Side]]:
+    """The half-edges around each cell. In a box, a corner without an image is the one nearest to the corner before."""
+    periodic = bool(np.any(lattice))
+    loops = []
+    for f, corners in enumerate(cells):
+        named = [(corner, 0, 0) if not isinstance(corner, tuple | list) else tuple(corner) for corner in corners]
+        given = [isinstance(corner, tuple | list) for corner in corners]
+        if len(named) < 2:
+            raise SceneError(f"cell {f} has {len(named)} vertices, where two is the least")
+        for v, *image in named:
+            if not 0 <= v < len(positions):
+                raise SceneError(f"cell {f} names a vertex that is not there: {v} of {len(positions)}")
+            if any(image) and not periodic:
+                raise SceneError(f"cell {f} names an image of vertex {v}, which only a foam in a box has")
+        loop = []
+        for k in range(len(named)):
+            (a, *image), (b, *other) = named[k], named[(k + 1) % len(named)]
+            step = np.array(other) - np.array(image)
+            if periodic and not (given[k] and given[(k + 1) % len(named)]):
+                step = -np.round(np.linalg.solve(lattice, positions[b] - positions[a])).astype(int)
+            loop.append((int(a), int(b), int(step[0]), int(step[1])))
+        if any(sum(side[k] for side in loop) for k in (2, 3)):
+            raise SceneError(f"the corners of cell {f} do not close: they lead round the box")
+        loops.append(loop)
+    return loops
+
+
+def _opposite(side: Side) -> Side:
+    a, b, i, j = side
+    return b, a, -i, -j
+
+
+def network_of_polygons(positions: Floats, cells: Sequence[Sequence[Corner]], lattice: Floats | None = None) -> Network:
+    """Network of straight films whose cells are the polygons `cells`, vertices counter-clockwise.
+
+    It is free, or repeats along the columns of `lattice` [m].
+    """
     if positions.ndim != 2 or positions.shape[1] != 2:
         raise SceneError(f"vertex positions must have the shape (V, 2), found {positions.shape}")
-    half: dict[tuple[int, int], int] = {}
-    owner: dict[tuple[int, int], int] = {}
-    for f, loop in enumerate(cells):
-        for a, b in zip(loop, [*loop[1:], loop[0]], strict=True):
-            if not (0 <= a < len(positions) and 0 <= b < len(positions)):
-                raise SceneError(f"cell {f} names a vertex that is not there: {max(a, b)} of {len(positions)}")
-            if (a, b) in owner:
-                raise SceneError(
-                    f"the film from vertex {a} to {b} belongs to the cells {owner[a, b]} and {f} on one side"
-                )
-            owner[a, b] = f
-    for a, b in list(owner):
-        owner.setdefault((b, a), OUTSIDE)
-    for a, b in owner:
-        if (b, a) not in half:
-            half[a, b] = len(half)
-        else:
-            half[a, b] = half[b, a] ^ 1
-        if (b, a) not in half:
-            half[b, a] = half[a, b] + 1
+    box = np.zeros((2, 2)) if lattice is None else np.asarray(lattice, dtype=float)
+    if lattice is not None and (box.shape != (2, 2) or not np.linalg.det(box) > 0):
+        raise SceneError("the lattice of a box is a matrix (2, 2) whose columns stand counter-clockwise")
+    loops = _sides(positions, cells, box)
+    owner: dict[Side, int] = {}
+    for f, loop in enumerate(loops):
+        for side in loop:
+            if side in owner:
+                a, b, *_ = side
+                raise SceneError(f"the film from vertex {a} to {b} has the cells {owner[side]} and {f} on one side")
+            owner[side] = f
+    for side in list(owner):
+        if _opposite(side) not in owner and lattice is not None:
+            raise SceneError(f"the film from vertex {side[0]} to {side[1]} has a cell on one side only")
+        owner.setdefault(_opposite(side), OUTSIDE)
+    half: dict[Side, int] = {}
+    for side in owner:
+        if side not in half:
+            half[side] = len(half)
+            half[_opposite(side)] = half[side] + 1
     count = len(half)
     origin, cell = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    shift = np.zeros((count, 2), dtype=np.int64)
     following = np.full(count, DEAD, dtype=np.int64)
-    for (a, b), h in half.items():
-        origin[h], cell[h] = a, owner[a, b]
-    for loop in cells:
-        edges = list(zip(loop, [*loop[1:], loop[0]], strict=True))
-        for here, there in zip(edges, [*edges[1:], edges[0]], strict=True):
+    for side, h in half.items():
+        origin[h], cell[h], shift[h] = side[0], owner[side], side[2:]
+    for loop in loops:
+        for here, there in zip(loop, [*loop[1:], loop[0]], strict=True):
             following[half[here]] = half[there]
     degree = np.bincount(origin, minlength=len(positions))
     if np.any(degree != 3):
@@ -77,15 +117,26 @@ def network_of_polygons(positions: Floats, cells: Sequence[Sequence[int]]) -> Ne
     previous[following] = np.arange(count)
     network = Network(
         positions=positions.copy(), half_angles=np.zeros(count // 2), origin=origin, next=following, previous=previous,
-        cell=cell, shift=np.zeros((count, 2), dtype=np.int64), pressures=np.zeros(len(cells)),
-        targets=np.zeros(len(cells)), labels=np.arange(len(cells)), lattice=np.zeros((2, 2)),
+        cell=cell, shift=shift, pressures=np.zeros(len(cells)), targets=np.zeros(len(cells)),
+        labels=np.arange(len(cells)), lattice=box,
     )  # fmt: skip
-    ends = network.positions[network.origin[1::2]]
-    begins = network.positions[network.origin[0::2]]
-    low, high = np.minimum(begins[:, 0], ends[:, 0]), np.maximum(begins[:, 0], ends[:, 0])
-    i, j = first_crossing(np.argsort(low, kind="stable"), low, high, begins, ends)
-    if i >= 0:
-        raise SceneError(f"the films {i} and {j} cross: the start of a foam must not intersect itself")
+    _check_crossings(network)
     network.targets = cell_areas(network)
     validate(network, network.targets)
     return network
+
+
+def _check_crossings(network: Network) -> None:
+    begins = network.positions[network.origin[0::2]]
+    ends = begins + network.chords()
+    films = np.arange(network.films)
+    if network.boundary == "periodic":  # each film in the box, with its images around
+        begins = begins - np.floor(np.linalg.solve(network.lattice, begins.T)).T @ network.lattice.T
+        ends = begins + network.chords()
+        moves = [network.lattice @ np.array([i, j]) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+        begins, ends = (np.concatenate([points + move for move in moves]) for points in (begins, ends))
+        films = np.tile(films, len(moves))
+    low, high = np.minimum(begins[:, 0], ends[:, 0]), np.maximum(begins[:, 0], ends[:, 0])
+    i, j = first_crossing(np.argsort(low, kind="stable"), low, high, begins, ends)
+    if i >= 0:
+        raise SceneError(f"the films {films[i]} and {films[j]} cross: the start of a foam must not intersect itself")

@@ -72,6 +72,14 @@ def hexagonal_seeds(columns: int, rows: int) -> Floats:
     return np.stack([x.ravel(), y.ravel()], axis=1)
 
 
+def disc_around(points: Floats) -> SignedDistance:
+    """A disc that holds `points` (N, 2), with about as much room around the outermost as between them."""
+    centre = points.mean(axis=0)
+    farthest = float(np.max(np.hypot(*(points - centre).T)))
+    radius = farthest * (1.0 + 0.5 / np.sqrt(len(points)))
+    return lambda places: np.hypot(places[:, 0] - centre[0], places[:, 1] - centre[1]) - radius
+
+
 def seeds_in_shape(
     count: int, kind: str, generator: np.random.Generator, shape: SignedDistance | None
 ) -> tuple[Floats, SignedDistance]:

@@ -5,7 +5,7 @@ The dual has three films at every vertex by construction, whatever coincidences 
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.spatial import Delaunay
+from scipy.spatial import Delaunay, cKDTree
 
 from spume.dryfoam.network.arcs import arc_factors
 from spume.dryfoam.network.geometry import cell_areas
@@ -13,6 +13,11 @@ from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Floats, Integers, Ne
 from spume.dryfoam.network.numbering import along_curve
 from spume.dryfoam.network.seeds import SignedDistance
 from spume.errors import SceneError
+
+JITTER = 1e-3
+"""Displacement of seeds of which four lie on one circle, over their mean spacing."""
+COINCIDENT = 1e-7
+"""Length of a film, over the mean spacing, below which its ends coincide."""
 
 
 def _triangles(points: Floats) -> Integers:
@@ -50,8 +55,9 @@ def _empty_network(films: int, cells: int, lattice: Floats) -> Network:
     )
 
 
-def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lattice: Floats) -> Network:
-    """Network whose vertices are the triangles (seeds (n, 3), each at a lattice offset (n, 3, 2)).
+def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lattice: Floats) -> Network | None:
+    """Network whose vertices are the triangles (seeds (n, 3), each at a lattice offset (n, 3, 2)); None if they do not
+    close.
 
     The film of triangle t across its edge k (seed k to seed k+1) leaves t with seed k+1 on its left.
     """
@@ -62,9 +68,7 @@ def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lat
     mirrored = np.stack([left, right, -step[:, 0], -step[:, 1]], axis=1)
     order, order_mirrored = np.lexsort(key.T), np.lexsort(mirrored.T)
     if not np.array_equal(key[order], mirrored[order_mirrored]):
-        raise SceneError(
-            "the seeds do not give a closed network: two of them coincide, four lie on one circle, or there are too few"
-        )
+        return None
     corner_twin = np.empty(3 * count, dtype=np.int64)
     corner_twin[order_mirrored] = order
     corner = np.arange(3 * count)
@@ -86,11 +90,57 @@ def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lat
     return network
 
 
+def _check_apart(seeds: Floats, lattice: Floats | None) -> None:
+    """Raise SceneError for seeds [m] that are not finite points of the plane, or not apart."""
+    if seeds.ndim != 2 or seeds.shape[1] != 2 or not len(seeds):
+        raise SceneError(f"seeds must have the shape (N, 2), found {seeds.shape}")
+    if not np.all(np.isfinite(seeds)):
+        raise SceneError(f"seed {int(np.argmin(np.all(np.isfinite(seeds), axis=1)))} is not finite")
+    if lattice is None:
+        points, number = seeds, np.arange(len(seeds))
+    else:
+        parts = np.linalg.solve(lattice, seeds.T).T
+        parts = parts - np.floor(parts)
+        images = [parts + np.array([i, j]) for i in (-1, 0, 1) for j in (-1, 0, 1)]
+        points, number = np.concatenate(images) @ lattice.T, np.tile(np.arange(len(seeds)), 9)
+    closest = 1e-9 * float(np.ptp(points, axis=0).max())
+    pairs = cKDTree(points).query_pairs(closest, output_type="ndarray")
+    pairs = number[pairs]
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    if len(pairs):
+        a, b = sorted(int(k) for k in pairs[0])
+        raise SceneError(f"the seeds {a} and {b} coincide")
+
+
+def _jittered(seeds: Floats, spacing: float) -> Floats:
+    """Seeds moved a little, always in the same way, so that no four of them lie on one circle."""
+    return seeds + JITTER * spacing * np.random.default_rng(0).uniform(-1.0, 1.0, seeds.shape)
+
+
 def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
     """Voronoi network of `seeds` (N, 2), in fractions of the box, repeated along the columns of `lattice` [m].
 
-    The label of a cell is the number of its seed.
+    The label of a cell is the number of its seed. Four seeds on one circle would give a vertex of four films, which a
+    dry foam cannot have: then all seeds are moved by up to JITTER of their mean spacing, which splits it.
     """
+    if np.linalg.det(lattice) <= 0:
+        raise SceneError("the lattice vectors of the box must be given counter-clockwise, and not be parallel")
+    _check_apart(seeds @ lattice.T, lattice)
+    spacing = np.sqrt(1.0 / len(seeds))
+    network = _periodic_dual(seeds, lattice)
+    length = np.sqrt(np.linalg.det(lattice) / len(seeds))
+    if network is None or np.min(np.hypot(*network.chords().T)) < COINCIDENT * length:
+        network = _periodic_dual(_jittered(seeds, spacing), lattice)
+    if network is None:
+        raise SceneError(f"the {len(seeds)} seeds do not give a closed network: there are too few of them for this box")
+    network = along_curve(network)
+    network.targets = cell_areas(network)
+    validate(network, network.targets)
+    return network
+
+
+def _periodic_dual(seeds: Floats, lattice: Floats) -> Network | None:
+    """The network of `periodic_voronoi`, without areas; None when the triangles of two copies of the box differ."""
     count = len(seeds)
     margin = 1.0 if count < 400 else 12.0 / np.sqrt(count)
     shifts = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
@@ -103,8 +153,6 @@ def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
     near = np.all((tiled > -margin) & (tiled < 1.0 + margin), axis=1)
     tiled, number, offset = tiled[near], number[near], offset[near]
     triangles = _triangles(tiled @ lattice.T)
-    if np.linalg.det(lattice) < 0:
-        raise SceneError("the lattice vectors of the box must be given counter-clockwise")
     corners, corner_offset = number[triangles], offset[triangles]
     # One name for all copies of a triangle: its corners sorted, starting in the box.
     order = np.lexsort((corner_offset[:, :, 1], corner_offset[:, :, 0], corners), axis=1)
@@ -118,41 +166,84 @@ def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
     _, chosen = np.unique(names[touching], axis=0, return_index=True)
     corners, corner_offset = corners[touching][chosen], corner_offset[touching][chosen]
     at = (seeds[corners] + corner_offset) @ lattice.T
-    network = _dual(_circumcentres(at[:, 0], at[:, 1], at[:, 2]), corners, corner_offset, count, lattice.astype(float))
-    network = along_curve(network)
-    network.targets = cell_areas(network)
-    validate(network, network.targets)
-    return network
+    return _dual(_circumcentres(at[:, 0], at[:, 1], at[:, 2]), corners, corner_offset, count, lattice.astype(float))
 
 
 def free_voronoi(seeds: Floats, distance: SignedDistance) -> Network:
     """Voronoi network of `seeds` (N, 2) [m] inside the shape of `distance`, with the outside around it.
 
     The seeds are mirrored in the shape's edge; the cells of the images together are the outside. The label of a cell
-    is the number of its seed.
+    is the number of its seed. Where four seeds lie on one circle all are moved a little, as in `periodic_voronoi`.
     """
+    _check_apart(seeds, None)
+    if outside := np.flatnonzero(distance(seeds) >= 0.0).tolist():
+        raise SceneError(f"seed {outside[0]} lies outside the shape of the foam")
+    spacing = float(np.sqrt(np.ptp(seeds[:, 0]) * np.ptp(seeds[:, 1]) / len(seeds)))
+    network = _free_dual(seeds, distance, spacing)
+    if np.min(np.hypot(*network.chords().T)) < COINCIDENT * spacing:
+        network = _free_dual(_jittered(seeds, spacing), distance, spacing)
+    network = along_curve(network)
+    network.targets = cell_areas(network)
+    validate(network, network.targets)
+    return network
+
+
+def _gradient(points: Floats, distance: SignedDistance, spacing: float) -> Floats:
+    """Gradient of the signed distance at `points` (n, 2), by central differences [1]."""
+    step = 1e-6 * max(spacing, 1e-9)
+    ahead, behind = ([distance(points + sign * step * axis) for axis in np.eye(2)] for sign in (1.0, -1.0))
+    return np.asarray((np.stack(ahead, axis=1) - np.stack(behind, axis=1)) / (2 * step))
+
+
+def _free_dual(seeds: Floats, distance: SignedDistance, spacing: float) -> Network:
+    """The network of `free_voronoi`, without areas."""
     count = len(seeds)
     depth = distance(seeds)
-    spacing = np.sqrt(np.ptp(seeds[:, 0]) * np.ptp(seeds[:, 1]) / count)
     reach = max(6.0 * spacing, 1e-9) if count > 60 else np.inf
-    step = 1e-6 * max(spacing, 1e-9)
-    gradient = np.stack(
-        [(distance(seeds + step * axis) - distance(seeds - step * axis)) / (2 * step) for axis in np.eye(2)], axis=1
-    )
-    images = (seeds - 2.0 * depth[:, None] * gradient)[-depth < reach]
+    images = (seeds - 2.0 * depth[:, None] * _gradient(seeds, distance, spacing))[-depth < reach]
+    network = _cluster(seeds, images[distance(images) > 0], spacing)
+    if network is None:
+        network = _cluster(seeds, _edge_images(seeds, distance, spacing), spacing)
+    if network is None:
+        raise SceneError(
+            f"the {count} cells are not one cluster without holes: give more cells, poisson-disk seeds, or a shape "
+            "that is wider and has no holes"
+        )
+    return network
+
+
+def _edge_images(seeds: Floats, distance: SignedDistance, spacing: float) -> Floats:
+    """Images (n, 2) of the seed nearest to each of many points on the shape's edge, mirrored in the tangent there: the
+    cells then end at the edge on all sides of a thin shape, where a seed's own image bounds its cell on one side."""
+    low, high = seeds.min(axis=0) - 2.0 * spacing, seeds.max(axis=0) + 2.0 * spacing
+    x, y = (np.arange(low[k], high[k], 0.2 * spacing) for k in range(2))
+    places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    away = distance(places)
+    near = np.abs(away) < 0.2 * spacing
+    normal = _gradient(places[near], distance, spacing)
+    edge = places[near] - away[near, None] * normal
+    flat = np.abs(distance(edge)) < 1e-3 * spacing  # not so at corners
+    edge, normal = edge[flat], normal[flat]
+    own = seeds[cKDTree(seeds).query(edge)[1]]
+    images = own - 2.0 * np.sum((own - edge) * normal, axis=1)[:, None] * normal
+    images = images[distance(images) > 0]
+    _, first = np.unique(np.round(images / (0.02 * spacing)), axis=0, return_index=True)
+    return np.asarray(images[np.sort(first)])
+
+
+def _cluster(seeds: Floats, images: Floats, spacing: float) -> Network | None:
+    """Voronoi network of the seeds, the cells of `images` and of a far ring being the outside; None when it is not one
+    cluster without holes."""
+    count = len(seeds)
     centre, radius = seeds.mean(axis=0), 10.0 * (np.ptp(seeds, axis=0).max() + spacing)
     round_about = 2.0 * np.pi * np.arange(16) / 16
     far = centre + radius * np.stack([np.cos(round_about), np.sin(round_about)], axis=1)
-    images = images[distance(images) > 0]
     points = np.concatenate([seeds, images, far])
     triangles = _triangles(points)
     used = np.any(triangles < count, axis=1)
     at = points[triangles]
-    keep_all = _open_dual(_circumcentres(at[used, 0], at[used, 1], at[used, 2]), triangles[used], count)
-    network = along_curve(_dissolve(keep_all))
-    network.targets = cell_areas(network)
-    validate(network, network.targets)
-    return network
+    network = _dissolve(_open_dual(_circumcentres(at[used, 0], at[used, 1], at[used, 2]), triangles[used], count))
+    return network if network.vertices - network.films + network.cells == 1 else None
 
 
 def _open_dual(positions: Floats, triangles: Integers, cells: int) -> Network:

@@ -1,12 +1,12 @@
 """Mass and volume of new points, taken from their neighbours. [Yue15] algorithm 19
 
-A new point draws from the N points of its material within r, 1/(N + 1) of what each has. A dart lies outside all
-spheres of radius αr, so there may be none: the search then widens, half r at a time. It never has far to go: a deep
-dart stands in a cell of the grid of distances all of whose corners have a point within r, hence one of them has a point
-within (1 + √d/2) r < 2 r of the dart.
+A new point takes 1/(N + 1) of the mass and volume of each of the N points of its material within r. A dart lies outside
+all spheres of radius αr, so there may be no such point: the radius then grows by half r at a time. 2 r always suffices:
+all corners of the cell of the distance grid in which a deep dart lies have a point within r, so there is a point within
+(1 + √d/2) r < 2 r of the dart.
 
-New points draw one after another, in their order; what one has taken the next no longer finds. Only points that existed
-before give.
+New points take their shares one after another, in their order, each from what the earlier ones have left. They never
+take from each other.
 """
 
 from dataclasses import dataclass

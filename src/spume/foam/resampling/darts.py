@@ -6,6 +6,9 @@ level of the tree after the other over all of them, so that coarse cells come be
 
 A dart excludes others within αr < r. Bins whose indices have the same parities are at least r apart, so all open bins
 of one parity are searched at once, and what comes out does not depend on the number of threads.
+
+`geometry/darts.py` solves another problem: it fills a shape that is given by a distance function with the first points,
+in one thread. The two share their random numbers (`numerics/random.py`).
 """
 
 from dataclasses import dataclass

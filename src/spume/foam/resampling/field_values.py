@@ -2,9 +2,9 @@
 
     q_i = Σ_p w_ip m_p q_p / Σ_p w_ip m_p,    q = Σ_i w_i q_i    (eqs. 19 and 20)
 
-Only nodes whose weight at a new point is not zero are computed, each by the thread that owns it, from the points of the
-cells around it in the order of the cells. A new point hears only points of its own material; where a node knows none of
-them, the others take over its weight.
+Only nodes whose weight at a new point is not zero are computed, each by one thread, from the points of the cells around
+it in the order of the cells. Only points of the new point's own material count; a node that none of them reaches is
+left out, and the weights of the others are scaled up to a sum of one.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Places outside all obstacles.
 
 An obstacle thinner than about a cell, with foam on both sides, looks like a void: the nodes of the signed distance in
-it have points within r. The paper does not speak of it; here no new point stands inside an obstacle.
+it have points within r. The paper does not mention this case; here no new point is put inside an obstacle.
 """
 
 import numpy as np

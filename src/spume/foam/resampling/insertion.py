@@ -19,7 +19,8 @@ COMPUTED = ("x", "stress")
 
 
 def insert(state: State, bins: PointBins, darts: Darts) -> int:
-    """Add the darts to the points. Returns how many tensors are the nearest point's for want of a sound average."""
+    """Add the darts to the points. Returns how many tensors had no proper average and were taken from the nearest
+    point."""
     particles = state.particles
     x = bins.position(darts.y)
     donors = find_donors(bins, darts, particles.material)

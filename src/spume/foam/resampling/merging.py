@@ -34,8 +34,8 @@ def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -
 
 
 def merge(state: State, pairs: NDArray[np.int64]) -> int:
-    """Make each pair one point, with the index of its first. Returns how many tensors are the heavier point's for want
-    of a sound average."""
+    """Replace each pair by one point at the index of its first. Returns how many tensors had no proper average and
+    were taken from the heavier point."""
     particles = state.particles
     p, q = pairs.T
     mass = particles.mass

@@ -29,7 +29,7 @@ class ResamplingSettings:
         return math.sqrt(dimension) / 2 + 0.01 if self.coverage is None else self.coverage
 
     def check(self, dimension: int) -> None:
-        """Raise ValueError where the algorithms would not hold what they promise."""
+        """Raise ValueError for settings with which the algorithms do not work."""
         if not math.sqrt(dimension) / 2 < self.alpha(dimension) < 1.0:
             raise ValueError(
                 f"coverage is {self.coverage}; it must be above half the diagonal of the unit cube, "

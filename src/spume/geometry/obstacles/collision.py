@@ -74,6 +74,27 @@ def obstacle_velocity(obstacles, k, x, y, z):
 
 
 @compiled
+def _carried(o, k, x, y, z):
+    """The position at the end of the step of a point that moves rigidly with obstacle k."""
+    moves = o[10]
+    m = 12 * k
+    return (
+        moves[m] * x + moves[m + 1] * y + moves[m + 2] * z + moves[m + 9],
+        moves[m + 3] * x + moves[m + 4] * y + moves[m + 5] * z + moves[m + 10],
+        moves[m + 6] * x + moves[m + 7] * y + moves[m + 8] * z + moves[m + 11],
+    )
+
+
+@compiled
+def carry(obstacles, k, x, y, z):
+    """Where a point at the start of the step [m] is at its end, if it moves rigidly with obstacle k.
+
+    The step is that of `ObstacleSet.during`. Unlike x + Δt v, which moves a point of a rotating body along the tangent
+    and so outwards by a factor √(1 + (ω Δt)²) each step, the rigid map keeps all distances within the body."""
+    return _carried(open_arrays(obstacles), k, x, y, z)
+
+
+@compiled
 def resolve(contact, friction, nx, ny, nz, vx, vy, vz):
     """The relative velocity after contact with a surface of normal n."""
     if contact == STICK:
@@ -138,3 +159,56 @@ def collide(obstacles, x, y, z, vx, vy, vz):
     else:
         vx, vy, vz = _resolve_overlap(o, x, y, z, vx, vy, vz)
     return vx, vy, vz, 0.0
+
+
+@compiled
+def _distance_during(o, k, x, y, z):
+    """Distance and normal of a point from obstacle k at the end of the step; of a point inside at the start of the
+    step, those after it has moved with the obstacle. A point that an obstacle moves away from is still in contact."""
+    d, nx, ny, nz = _distance_and_normal(o, k, x, y, z, 0.0)
+    if d > 0.0 and o[11][k] == 1:
+        a, b, c = _carried(o, k, x, y, z)
+        inside, mx, my, mz = _distance_and_normal(o, k, a, b, c, 0.0)
+        if inside <= 0.0:
+            return inside, mx, my, mz
+    return d, nx, ny, nz
+
+
+@compiled
+def _held(o, k, x, y, z):
+    """Position and velocity of a point that moves rigidly with obstacle k."""
+    x, y, z = _carried(o, k, x, y, z)
+    vx, vy, vz = _surface_velocity(o, k, x, y, z)
+    return x, y, z, vx, vy, vz, 0.0
+
+
+@compiled
+def collide_and_move(obstacles, dt, x, y, z, vx, vy, vz):
+    """Position [m] and velocity [m/s] of a point at the end of a step of length dt [s], and a lower bound [m] of its
+    distance from all obstacles before it moved, 0 if one contains it.
+
+    A point without velocity relative to an obstacle that contains it, because it sticks or friction holds it, moves
+    rigidly with the obstacle. Others move by dt times the velocity after contact."""
+    o = open_arrays(obstacles)
+    contact, friction = o[7], o[8]
+    hits, hit = 0, 0
+    nx = ny = nz = 0.0
+    clearance = math.inf
+    for k in range(o[9]):
+        d, a, b, c = _distance_during(o, k, x, y, z)
+        clearance = min(clearance, d)
+        if d <= 0.0:
+            if contact[k] == STICK:
+                return _held(o, k, x, y, z)
+            hits, hit = hits + 1, k
+            nx, ny, nz = a, b, c
+    if hits == 1:
+        sx, sy, sz = _surface_velocity(o, hit, x, y, z)
+        vx, vy, vz = resolve(contact[hit], friction[hit], nx, ny, nz, vx - sx, vy - sy, vz - sz)
+        if vx == 0.0 and vy == 0.0 and vz == 0.0:
+            return _held(o, hit, x, y, z)
+        vx, vy, vz = vx + sx, vy + sy, vz + sz
+    elif hits > 1:
+        vx, vy, vz = _resolve_overlap(o, x, y, z, vx, vy, vz)
+    clearance = max(clearance, 0.0)
+    return x + dt * vx, y + dt * vy, z + dt * vz, vx, vy, vz, clearance

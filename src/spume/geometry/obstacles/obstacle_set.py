@@ -46,6 +46,10 @@ class ObstacleArrays(NamedTuple):
     friction: NDArray[np.float64]
     number: int
     """how many obstacles there are"""
+    moves: NDArray[np.float64]
+    """(n, 12): the rigid map x ↦ A x + b of each obstacle during the step, A (9, row by row) and b [m]"""
+    moved: NDArray[np.int64]
+    """(n,): 1 where that map is not the identity"""
 
 
 class ObstacleSet:
@@ -73,6 +77,8 @@ class ObstacleSet:
             np.array([get_args(Contact).index(obstacle.contact) for obstacle in given], dtype=np.int64),
             np.array([obstacle.friction for obstacle in given], dtype=np.float64),
             len(given),
+            np.tile((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), (len(given), 1)),
+            np.zeros(len(given), dtype=np.int64),
         )
         self.travelled = 0.0
         """upper bound of the path length of any point of an obstacle, summed over all calls of `at` [m]"""
@@ -84,8 +90,25 @@ class ObstacleSet:
 
     def at(self, time: float) -> ObstacleArrays:
         """The obstacles at `time` [s]. Every call returns the same arrays, with the poses overwritten."""
-        self._place(self._moving, time)
+        return self.during(time, time)
+
+    def during(self, start: float, end: float) -> ObstacleArrays:
+        """The obstacles at `end` [s], with their rigid maps from `start` to `end`."""
+        self._place(self._moving, end)
+        for k in self._moving:
+            A, b = self._map_from(k, start) if start != end else (np.eye(3), np.zeros(3))
+            self._arrays.moves[k] = (*A.ravel(), *b)
+            self._arrays.moved[k] = not (np.array_equal(A, np.eye(3)) and not b.any())
         return self._arrays
+
+    def _map_from(self, k: int, start: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """x ↦ A x + b from the pose at `start` to the present one: A = R₁ R₀ᵀ, b = p₁ − A p₀."""
+        R, p, _, _ = self._trajectories[k](start)
+        pose = self._arrays.poses[k]
+        if np.array_equal(pose[:9].reshape(3, 3), R):
+            return np.eye(3), pose[9:12] - p
+        A = pose[:9].reshape(3, 3) @ np.transpose(R)
+        return A, pose[9:12] - A @ np.array(p)
 
     def _place(self, which: Sequence[int], time: float) -> None:
         farthest = 0.0

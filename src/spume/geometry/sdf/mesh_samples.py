@@ -5,6 +5,8 @@ Between samples the distance is interpolated, so the surface is the mesh smoothe
 """
 
 import math
+import stat
+import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -20,6 +22,11 @@ FORMATS = (".obj", ".ply", ".stl")
 SAMPLES_ALONG = 64
 """Default number of sample spacings along the largest extent."""
 SAMPLE_LIMIT = 30_000_000
+SAMPLES_ACROSS = 6
+"""Default number of sample spacings along the smallest extent, as far as DEFAULT_LIMIT allows."""
+DEFAULT_LIMIT = 1_500_000
+SIZES = (1e-9, 1e9)
+"""Least and largest size of a mesh [m]."""
 MARGIN = 2
 """Layers of samples around the mesh."""
 DOUBT = 0.2
@@ -37,6 +44,8 @@ class Samples:
     """Shape (nx, ny, nz)."""
     factor: float
     """Multiplies the values so that the interpolated distance is 1-Lipschitz, and so never an overestimate."""
+    volume: float | None
+    """Volume that the triangles enclose [m³]; None where they leave gaps or overlap."""
 
 
 def load_mesh(file: str, scale: float, resolution: float | None, folder: Path | None) -> Samples:
@@ -45,10 +54,14 @@ def load_mesh(file: str, scale: float, resolution: float | None, folder: Path | 
     if path.suffix.lower() not in FORMATS:
         raise SceneError(f"the mesh file '{file}' is not an OBJ, PLY or STL file")
     try:
-        stamp = path.stat().st_mtime_ns
-    except OSError:
+        found = path.stat()
+    except FileNotFoundError:
         raise SceneError(f"the mesh file '{path}' does not exist") from None
-    return _load(path.resolve(), stamp, scale, resolution)
+    except (OSError, ValueError) as error:  # a loop of links, a name that is too long or has a NUL
+        raise SceneError(f"the mesh file {str(path)!r:.200} cannot be opened: {error}") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise SceneError(f"the mesh file '{path}' is a folder or a device, not a file")
+    return _load(path.absolute(), found.st_mtime_ns, scale, resolution)
 
 
 @lru_cache(maxsize=32)
@@ -70,15 +83,45 @@ def _extra(package: str) -> Any:
 def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
     trimesh = _extra("trimesh")
     try:
-        mesh = trimesh.load(path, force="mesh", process=True)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about what is checked below
+            mesh = trimesh.load(path, force="mesh", process=False)
+            faces = np.array(getattr(mesh, "faces", np.empty((0, 3))), dtype=np.int64).reshape(-1, 3)
+            vertices = np.array(getattr(mesh, "vertices", np.empty((0, 3))), dtype=np.float64).reshape(-1, 3)
     except Exception as error:  # trimesh lets through whatever the reader of a format raises
-        raise SceneError(f"the mesh file '{path}' cannot be read: {error}") from None
-    if len(getattr(mesh, "faces", ())) == 0:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise SceneError(f"the mesh file '{path}' cannot be read: {reason:.200}") from None
+    if len(faces) == 0:
         raise SceneError(f"the mesh file '{path}' holds no triangles")
-    vertices, faces = np.array(mesh.vertices, dtype=np.float64), np.array(mesh.faces, dtype=np.int64)
-    if not np.isfinite(vertices).all():
+    if faces.min() < 0 or faces.max() >= len(vertices):
+        raise SceneError(f"the mesh file '{path}' has triangles with corners that it does not define")
+    if not np.isfinite(vertices[faces]).all():
         raise SceneError(f"the mesh file '{path}' has vertices that are not numbers")
-    return vertices, faces, bool(mesh.is_watertight)
+    vertices, faces = _merged(vertices, faces)
+    return vertices, faces, _is_closed(faces)
+
+
+def _merged(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Vertices closer than rounding in single precision made one, as STL repeats them for each triangle, and triangles
+    that thereby become lines left out."""
+    corners = vertices[faces].reshape(-1, 3)
+    lower = corners.min(axis=0)
+    with np.errstate(all="ignore"):
+        size = float((corners - lower).max())
+        keys = np.round((corners - lower) / size * 1e7) if 0.0 < size < math.inf else corners - lower
+    _, first, number = np.unique(keys + 0.0, axis=0, return_index=True, return_inverse=True)
+    triangles = number.reshape(-1, 3)
+    a, b, c = triangles.T
+    kept = triangles[(a != b) & (b != c) & (c != a)]
+    return corners[first], kept if len(kept) else triangles
+
+
+def _is_closed(faces: NDArray[np.int64]) -> bool:
+    """Whether every edge of a triangle is one of another triangle too, gone along the other way."""
+    edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
+    forward, count = np.unique(edges, axis=0, return_counts=True)
+    backward = np.unique(edges[:, ::-1], axis=0)
+    return bool((count == 1).all()) and np.array_equal(forward, backward)
 
 
 def _sample(
@@ -86,13 +129,15 @@ def _sample(
 ) -> Samples:
     igl = _extra("igl")
     lower, upper = vertices.min(axis=0), vertices.max(axis=0)
-    spacing = resolution or float((upper - lower).max()) / SAMPLES_ALONG
-    counts = np.ceil((upper - lower) / spacing).astype(np.int64) + 2 * MARGIN + 1
-    if math.prod(counts.tolist()) > SAMPLE_LIMIT:
+    _check_size(vertices, path)
+    spacing = resolution or _default_spacing(upper - lower)
+    needed = math.prod((float(length) / spacing + 2 * MARGIN + 1) for length in upper - lower)
+    if needed > SAMPLE_LIMIT:
         raise SceneError(
-            f"the mesh '{path.name}' at a resolution of {spacing:g} m needs {math.prod(counts.tolist()):,} samples, "
+            f"the mesh '{path.name}' at a resolution of {spacing:g} m needs {needed:.3g} samples, "
             f"and {SAMPLE_LIMIT:,} is the most; raise its 'resolution'"
         )
+    counts = np.ceil((upper - lower) / spacing).astype(np.int64) + 2 * MARGIN + 1
     # The samples are centred on the mesh, so that a symmetric mesh stays symmetric.
     first = 0.5 * (lower + upper) - 0.5 * spacing * (counts - 1)
     axes = [first[k] + spacing * np.arange(counts[k]) for k in range(3)]
@@ -111,7 +156,38 @@ def _sample(
         raise SceneError(f"the mesh '{path.name}' has no inside at a resolution of {spacing:g} m: lower 'resolution'")
     values = _flattened(values, spacing)
     steepest = float(_slopes(values, spacing).max())
-    return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, steepest))
+    simple = watertight and winding.min() > -0.5 and winding.max() < 1.5
+    volume = _enclosed_volume(vertices, faces) if simple else None
+    return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, steepest), volume)
+
+
+def _check_size(vertices: NDArray[np.float64], path: Path) -> None:
+    """Distances are squared and multiplied: lengths far from a metre would overflow or vanish."""
+    size = float((vertices.max(axis=0) - vertices.min(axis=0)).max())
+    if size == 0.0:
+        raise SceneError(f"the mesh '{path.name}' has all its vertices in one place")
+    largest = max(float(np.abs(vertices).max()), size)
+    if not (size >= SIZES[0] and largest <= SIZES[1]):
+        raise SceneError(
+            f"the mesh '{path.name}' is {size:.3g} m large and reaches {largest:.3g} m from the origin, and it should "
+            f"be between {SIZES[0]:g} m and {SIZES[1]:g} m: give it another 'scale'"
+        )
+
+
+def _default_spacing(size: NDArray[np.float64]) -> float:
+    """1/64 of the largest extent; finer for a thin mesh, which needs some samples across, but not by so much that
+    there would be more than DEFAULT_LIMIT of them."""
+    spacing = float(size.max()) / SAMPLES_ALONG
+    thin = float(size.min()) / SAMPLES_ACROSS
+    while spacing > thin and math.prod(size / (0.8 * spacing) + 2 * MARGIN + 1) < DEFAULT_LIMIT:
+        spacing = max(0.8 * spacing, thin)
+    return spacing
+
+
+def _enclosed_volume(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> float:
+    """Volume inside a closed surface by the divergence theorem: the sum of a · (b × c) / 6 over its triangles."""
+    a, b, c = np.moveaxis((vertices - vertices.mean(axis=0))[faces], 1, 0)
+    return abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
 
 
 def _check_decisive(winding: NDArray[np.float64], path: Path) -> None:

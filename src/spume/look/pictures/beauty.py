@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.frames.reader import Frame, open_run
+from spume.frames.reader import Frame
 from spume.look.appearance import BACKGROUND, GROUND, Appearance, to_linear, to_srgb
 from spume.look.extras import require
 from spume.look.pictures.drawing import Picture
 from spume.look.pictures.lettering import Legend
 from spume.look.pictures.raster import ShadedMesh, rasterize
-from spume.look.pictures.space_drawer import ColoredMesh, SpaceDrawer
+from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
 
 VARIANT = "scalar_rgb"
 """Mitsuba's kind of arithmetic that runs on every machine."""
-MEAN_FREE_PATH = 0.15
-"""How far light goes inside foam between two bubbles' walls, in cells of the grid."""
+MEAN_FREE_PATH = 0.3
+"""How far light goes inside foam between two bubbles' walls, in distances between points."""
 DEPTH = 160
 """Scattering events a path may have."""
 PASSES = 8
@@ -36,10 +36,10 @@ class BeautyDrawer:
         """The picture of a frame."""
         mitsuba: Any = require("mitsuba", "--beauty")
         mitsuba.set_variant(VARIANT)
-        frame = open_run(self.inner.folder)[number]
+        frame = self.inner.run[number]
         scene = {"type": "scene", "integrator": {"type": "volpath", "max_depth": DEPTH, "rr_depth": 64}}
         scene |= self._camera(mitsuba) | self._lights(mitsuba)
-        for k, (mesh, looks) in enumerate(self.inner.foam(frame)):
+        for k, (mesh, looks) in enumerate(self.inner.material_parts(frame)):
             scene[f"foam {k}"] = self._foam(mitsuba, mesh, looks, f"foam {k}")
         for k, (solid, looks) in enumerate(self.inner.placed_obstacles(frame.time)):
             scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _plastic(looks))
@@ -55,7 +55,9 @@ class BeautyDrawer:
     def _haze(self, frame: Frame) -> NDArray[np.float64]:
         """How far each pixel has faded into the background: the ground does in the distance."""
         options = self.inner.options
-        near: list[Any] = [mesh for mesh, _ in [*self.inner.foam(frame), *self.inner.placed_obstacles(frame.time)]]
+        near: list[Any] = [
+            mesh for mesh, _ in [*self.inner.material_parts(frame), *self.inner.placed_obstacles(frame.time)]
+        ]
         parts = [ShadedMesh(mesh.vertices, mesh.triangles, np.zeros((len(mesh.vertices), 3))) for mesh in near]
         if self.inner.ground is not None:
             ground, fade = self.inner.ground_mesh()
@@ -83,7 +85,7 @@ class BeautyDrawer:
         return {"sky": {"type": "constant", "radiance": _rgb((0.5, 0.53, 0.56))}, "lamp": lamp}
 
     def _foam(self, mitsuba: Any, mesh: ColoredMesh, looks: Appearance, name: str) -> Any:
-        if self.inner.options.color is not None:
+        if looks == PLAIN:
             bsdf = {"type": "diffuse", "reflectance": {"type": "mesh_attribute", "name": "vertex_color"}}
             return _mesh(mitsuba, name, mesh, bsdf, mesh.colors)
         if looks.softness < FOAM:
@@ -93,7 +95,7 @@ class BeautyDrawer:
         medium = {
             "type": "homogeneous",
             "albedo": _rgb(albedo),
-            "sigma_t": 1.0 / (MEAN_FREE_PATH * self.inner.cell),
+            "sigma_t": 1.0 / (MEAN_FREE_PATH * mesh.spacing),
             "phase": {"type": "isotropic"},
         }
         return _mesh(mitsuba, name, mesh, {"type": "null"}, interior=medium)

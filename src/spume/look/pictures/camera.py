@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.look import surroundings
+
 Vector = NDArray[np.float64]
 AUTOMATIC_ANGLE = 30.0
 """Vertical angle of view of an automatic camera [degrees]."""
@@ -24,7 +26,7 @@ class View(NamedTuple):
 
 def up_axis(scene: Any) -> Vector:
     """The axis that is up: opposite to gravity at the start, y without gravity."""
-    gravity = np.asarray(scene.gravity_at(0.0)) if hasattr(scene, "gravity_at") else np.zeros(3)
+    gravity = surroundings.gravity(scene)
     up = np.array([0.0, 1.0, 0.0])
     if np.any(gravity):
         axis = int(np.argmax(np.abs(gravity)))

@@ -4,7 +4,6 @@ A drawer is made once for a run, in the process that was called, and sent to tho
 """
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Literal, Protocol
 
 import numpy as np
@@ -13,16 +12,10 @@ from numpy.typing import NDArray
 from spume.errors import SceneError
 from spume.frames.reader import Run
 from spume.look.pictures.lettering import Legend
+from spume.methods import load, method_entry
 
 Picture = NDArray[np.uint8]
 """sRGB, shape (height, width, 3)."""
-
-DRAWERS = {
-    "mpm": "spume.look.pictures.space_drawer:make_drawer",
-    "continuum-foam": "spume.look.pictures.space_drawer:make_drawer",
-    "dry-foam": "spume.look.pictures.dry_foam_drawer:make_drawer",
-}
-"""Where each method's `make_drawer(run, options)` is."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ class PictureOptions:
         """What tells these pictures from others in the names of files."""
         points, beauty = self.show == "points", self.engine == "beauty"
         parts = [self.color, "points" if points else None, "beauty" if beauty else None]
-        return "".join(f"-{part}" for part in parts if part)
+        return "".join(f"-{part}" for part in parts if part).replace("/", "-")
 
 
 class Drawer(Protocol):
@@ -69,8 +62,5 @@ class Drawer(Protocol):
 
 def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     """The drawer of the run's method."""
-    if run.method not in DRAWERS:
-        raise SceneError(f"'{run.path}' is a run of the method '{run.method}', which has no pictures")
-    module, _, attribute = DRAWERS[run.method].partition(":")
-    drawer: Drawer = getattr(import_module(module), attribute)(run, options)
+    drawer: Drawer = load(method_entry(run.method).drawer)(run, options)
     return drawer

@@ -1,7 +1,6 @@
 """Pictures of dry foams: bubbles in the plane, coloured by pressure, number of sides or area."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast, get_args
 
 import numpy as np
@@ -10,7 +9,7 @@ from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.network import Network
 from spume.dryfoam.picture import Shading, draw
 from spume.errors import SceneError
-from spume.frames.reader import Run, open_run
+from spume.frames.reader import Run
 from spume.look.extras import require
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
 from spume.look.pictures.lettering import Legend
@@ -23,7 +22,7 @@ MARGIN = 0.06
 class DryFoamDrawer:
     """Draws the cells of a dry foam, in the same window for all frames."""
 
-    folder: Path
+    run: Run
     options: PictureOptions
     shading: Shading
     lower: tuple[float, float]
@@ -38,7 +37,7 @@ class DryFoamDrawer:
         size = self.options.width / DOTS_PER_INCH, self.options.height / DOTS_PER_INCH
         figure = Figure(figsize=size, dpi=DOTS_PER_INCH, facecolor="white")
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
-        draw(axes, network(open_run(self.folder), number), self.shading)
+        draw(axes, network(self.run, number), self.shading)
         axes.set_xlim(self.lower[0], self.upper[0])
         axes.set_ylim(self.lower[1], self.upper[1])
         canvas = FigureCanvasAgg(figure)
@@ -72,4 +71,4 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     pad = MARGIN * float(np.max(upper - lower))
     left, bottom = map(float, lower - pad)
     right, top = map(float, upper + pad)
-    return DryFoamDrawer(run.path, options, cast(Shading, shading), (left, bottom), (right, top))
+    return DryFoamDrawer(run, options, cast(Shading, shading), (left, bottom), (right, top))

@@ -48,10 +48,11 @@ def with_color_bar(picture: Picture, legend: Legend) -> Picture:
     pixels[top : top + bar_height, left : left + bar_width] = colors[:, None]
     image, draw = _open(pixels)
     draw.rectangle((left - 1, top - 1, left + bar_width, top + bar_height), outline=INK)
-    for value in _ticks(*limits):
+    ticks = _ticks(*limits)
+    for value, words in zip(ticks, tick_labels(ticks)):
         y = top + (1 - (value - limits[0]) / (limits[1] - limits[0])) * (bar_height - 1)
         draw.line((left + bar_width, y, left + bar_width + size // 3, y), fill=INK)
-        draw.text((left + bar_width + size // 2, y), f"{value:.3g}", fill=INK, font=_font(size), anchor="lm")
+        draw.text((left + bar_width + size // 2, y), words, fill=INK, font=_font(size), anchor="lm")
     upright = _upright(text, size)
     image.paste(upright, (width + strip - upright.width - size // 4, (height - upright.height) // 2))
     return np.asarray(image)
@@ -92,6 +93,15 @@ def _font(size: int) -> Any:
 def _open(picture: Picture) -> tuple[Any, Any]:
     image = require("PIL.Image", "writing on pictures").fromarray(np.ascontiguousarray(picture))
     return image, require("PIL.ImageDraw", "writing on pictures").Draw(image)
+
+
+def tick_labels(ticks: NDArray[np.float64]) -> list[str]:
+    """The numbers in as few digits, three at least, as tell them apart."""
+    for digits in range(3, 17):
+        labels = [f"{value:.{digits}g}" for value in ticks]
+        if len(set(labels)) == len(labels):
+            break
+    return labels
 
 
 def _ticks(low: float, high: float) -> NDArray[np.float64]:

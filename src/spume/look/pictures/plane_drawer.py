@@ -1,29 +1,33 @@
 """Pictures of runs in the plane: materials as filled outlines, obstacles as solids, straight from above.
 
-A material is where the blurred area of its points covers more than half; the blur follows the cells of the grid.
+A material is where the blurred area of its points covers more than half; the blur follows the distance of the points.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.frames.quantities import label, quantity, volume_ratio
-from spume.frames.reader import Frame, open_run
+from spume.frames.extent import point_spacing
+from spume.frames.populations import PopulationArrays
+from spume.frames.quantities import drawable, label, quantities, volumes
+from spume.frames.reader import Run
 from spume.geometry.motion import pose
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes.extent import bounds
-from spume.look.appearance import BACKGROUND, OBSTACLE, appearances, to_srgb
+from spume.look import surroundings
+from spume.look.appearance import BACKGROUND, OBSTACLE, Appearance, material_appearances, obstacle_appearance, to_srgb
 from spume.look.pictures.drawing import Picture, PictureOptions
 from spume.look.pictures.lettering import Legend, map_colors
 
 Floats = NDArray[np.float64]
 MAP = "viridis"
-BLUR = 0.42
-"""Width of the blur [cells]: points half a cell apart just melt together."""
+BLUR = 0.84
+"""Width of the blur, in distances between points: neighbours just melt together."""
+POINT_SIZE = 0.44
+"""Radius of a drawn point, in distances between points."""
 MARGIN = 0.08
 EDGE = 0.55
 """Brightness of an outline against the inside."""
@@ -33,7 +37,7 @@ EDGE = 0.55
 class PlaneDrawer:
     """Draws points in the plane."""
 
-    folder: Path
+    run: Run
     options: PictureOptions
     limits: tuple[float, float] | None
     lower: Floats
@@ -41,70 +45,75 @@ class PlaneDrawer:
 
     def draw(self, number: int) -> Picture:
         """The picture of a frame."""
-        run = open_run(self.folder)
-        scene: Any = run.scene
-        frame = run[number]
-        window = self.window(scene)
+        frame = self.run[number]
+        window = self.window()
         image = np.tile(np.array(BACKGROUND), (*window.shape, 1))
-        for solid in self.solid_masks(scene, window, frame.time):
-            image = _over(image, np.array(OBSTACLE.color), solid)
-        if self.options.show == "points":
-            _draw_points(image, frame, window, self.colors(frame, scene), scene.grid.cell)
-        else:
-            image = self.filled(image, frame, scene, window)
+        for mask, looks in self.solid_masks(window, frame.time):
+            image = _over(image, np.array(looks.color), mask)
+        values = {} if self.options.color is None else quantities(frame, self.options.color)
+        for population in frame.of_kind("points", "mesh"):
+            own = values.get(population.declared.name)
+            spacing = point_spacing(self.run, population.declared)
+            if self.options.show == "points" or population.declared.kind == "mesh":
+                _draw_points(image, population["x"], window, self.colors(population, own), POINT_SIZE * spacing)
+            else:
+                image = self.filled(image, population, own, spacing, window)
         return to_srgb(image)
 
     def legend(self) -> Legend | None:
         """The colour bar, if a quantity is shown."""
         if self.options.color is None or self.limits is None:
             return None
-        return Legend(MAP, self.limits, label(open_run(self.folder).fields, self.options.color))
+        return Legend(MAP, self.limits, label(self.run.populations, self.options.color))
 
-    def window(self, scene: Any) -> "Window":
+    def window(self) -> "Window":
         """The part of the plane that is shown."""
+        scene: Any = self.run.scene
         width, height = self.options.width, self.options.height
         camera = scene.camera
         if self.options.camera == "scene" and camera is not None and len(camera.position) == 3:
             tall = 2 * abs(camera.position[2] - camera.target[2]) * np.tan(np.radians(camera.fov) / 2)
             return Window(np.array(camera.target[:2]), tall / height, (height, width))
         lower, upper = _with_obstacles(scene, self.lower[:2], self.upper[:2])
-        size = (1 + 2 * MARGIN) * np.maximum(upper - lower, scene.grid.cell)
+        least = 2 * max(point_spacing(self.run, each) for each in drawable(self.run.populations))
+        size = (1 + 2 * MARGIN) * np.maximum(upper - lower, least)
         return Window(0.5 * (lower + upper), float(np.max(size / np.array([width, height]))), (height, width))
 
-    def solid_masks(self, scene: Any, window: "Window", time: float) -> list[Floats]:
-        """Which part of each pixel every obstacle covers, and what lies beyond the walls."""
+    def solid_masks(self, window: "Window", time: float) -> list[tuple[Floats, Appearance]]:
+        """Which part of each pixel every obstacle covers, and what lies beyond the walls, with its looks."""
+        scene: Any = self.run.scene
         places = window.places()
-        masks = []
-        for obstacle in scene.obstacle:
+        found = []
+        for obstacle in surroundings.obstacles(scene):
             at = pose(obstacle.motion, time, 2)
             local = (places - at.p[:2]) @ at.R[:2, :2]
-            masks.append(distances(compile_shape(obstacle.shape, 2), local))
-        if scene.grid.walls is not None:
-            lower, upper = np.array(scene.grid.walls.lower), np.array(scene.grid.walls.upper)
-            masks.append(-np.max(np.maximum(lower - places, places - upper), axis=1))
-        return [np.clip(0.5 - mask.reshape(window.shape) / window.pixel, 0, 1) for mask in masks]
+            found.append((distances(compile_shape(obstacle.shape, 2), local), obstacle_appearance(obstacle)))
+        if (walls := surroundings.walls(scene)) is not None:
+            lower, upper = np.array(walls.lower), np.array(walls.upper)
+            found.append((-np.max(np.maximum(lower - places, places - upper), axis=1), OBSTACLE))
+        return [(np.clip(0.5 - depth.reshape(window.shape) / window.pixel, 0, 1), looks) for depth, looks in found]
 
-    def colors(self, frame: Frame, scene: Any) -> Floats:
-        """A colour for every point, linear RGB."""
-        if self.options.color is not None:
-            return map_colors(quantity(frame, self.options.color), self.limits or (0.0, 1.0), MAP)
-        looks = appearances([material.name for material in scene.materials])
-        kinds = frame["material"] if "material" in frame else np.zeros(len(frame["x"]), int)
-        return np.array([each.color for each in looks])[kinds]
+    def colors(self, points: PopulationArrays, values: Floats | None) -> Floats:
+        """A colour for every point, linear RGB: that of its value, or else of its material."""
+        if values is not None:
+            return map_colors(values, self.limits or (0.0, 1.0), MAP)
+        looks = material_appearances(self.run.scene)
+        kinds = points["material"] if "material" in points else np.zeros(len(points["x"]), int)
+        return np.array([each.color for each in looks])[kinds % len(looks)]
 
-    def filled(self, image: Floats, frame: Frame, scene: Any, window: "Window") -> Floats:
+    def filled(
+        self, image: Floats, points: PopulationArrays, values: Floats | None, spacing: float, window: "Window"
+    ) -> Floats:
         """The image with the materials, each one with its own outline."""
-        x = np.asarray(frame["x"], dtype=np.float64)
-        kinds = frame["material"] if "material" in frame else np.zeros(len(x), int)
-        rest = frame["volume"] if "volume" in frame else np.full(len(x), scene.grid.cell**2 / 4)
-        area = rest * volume_ratio(frame)
-        values = None if self.options.color is None else quantity(frame, self.options.color)
-        colors = self.colors(frame, scene)
+        x = np.asarray(points["x"], dtype=np.float64)
+        kinds = points["material"] if "material" in points else np.zeros(len(x), int)
+        area = volumes(points, spacing)
+        colors = self.colors(points, values)
         for kind in np.unique(kinds):
-            mine = kinds == kind
-            own = None if values is None else values[mine]
-            covered, shown = _smeared(x[mine], area[mine], own, window, BLUR * scene.grid.cell)
-            color = colors[mine][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
+            members = kinds == kind
+            own = None if values is None else values[members]
+            covered, shown = _smeared(x[members], area[members], own, window, BLUR * spacing)
+            color = colors[members][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
             image = _over(image, color, _smoothstep((covered - 0.5) / 0.12 + 0.5))
         return image
 
@@ -138,13 +147,13 @@ def _with_obstacles(scene: Any, lower: Floats, upper: Floats) -> tuple[Floats, F
     """The box of the points with the obstacles around it; only a rim of those without end, or far away."""
     size = float(np.max(upper - lower))
     low, high = lower, upper
-    for obstacle in scene.obstacle:
+    for obstacle in surroundings.obstacles(scene):
         moves = np.array([pose(obstacle.motion, time, 2).p[:2] for time in np.linspace(0.0, scene.duration, 25)])
         begin, end = bounds(obstacle.shape, 2)
         room = np.where(np.isfinite(end - begin).all(), 0.6, 0.15) * size
         low = np.minimum(low, np.clip(begin + moves.min(axis=0), lower - room, upper))
         high = np.maximum(high, np.clip(end + moves.max(axis=0), lower, upper + room))
-    if (walls := scene.grid.walls) is not None:
+    if (walls := surroundings.walls(scene)) is not None:
         low = np.maximum(low, np.array(walls.lower) - 0.04 * size)
         high = np.minimum(high, np.array(walls.upper) + 0.04 * size)
     return low, high
@@ -210,10 +219,10 @@ def _over(image: Floats, color: Floats, mask: Floats) -> Floats:
     return np.asarray(image * (1 - mask[..., None]) + mask[..., None] * shade[..., None] * color)
 
 
-def _draw_points(image: Floats, frame: Frame, window: Window, colors: Floats, cell: float) -> None:
-    """Discs, drawn into the image."""
-    radius = max(1, int(0.22 * cell / window.pixel))
-    place = np.round(window.rows_and_columns(np.asarray(frame["x"], dtype=np.float64))).astype(int)
+def _draw_points(image: Floats, x: Floats, window: Window, colors: Floats, size: float) -> None:
+    """Discs of radius `size` [m], drawn into the image."""
+    radius = max(1, int(size / window.pixel))
+    place = np.round(window.rows_and_columns(x)).astype(int)
     for i in range(-radius, radius + 1):
         for j in range(-radius, radius + 1):
             if i * i + j * j <= radius * radius:

@@ -1,57 +1,40 @@
-"""Pictures of runs made of points: in the plane as filled outlines, in space as lit skins on a ground."""
+"""Pictures of runs in space: lit skins of points, meshes and obstacles on a ground."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.errors import SceneError
-from spume.frames.extent import point_bounds, quantity_limits
-from spume.frames.quantities import label, quantity, spatial, volume_ratio
-from spume.frames.reader import Frame, Run, open_run
-from spume.look.appearance import BACKGROUND, GROUND, Appearance, appearances, obstacle_appearance
-from spume.look.obstacles import Solid, TriangleMesh, ground_height, placed, solid_mesh, solids
+from spume.fields import Population
+from spume.frames.extent import point_bounds, point_spacing
+from spume.frames.populations import PopulationArrays
+from spume.frames.quantities import drawable, label, quantities, spatial, volumes
+from spume.frames.reader import Frame, Run
+from spume.look.appearance import BACKGROUND, GROUND, Appearance, material_appearances
+from spume.look.obstacles import Solid, TriangleMesh, ground_height, placed, solid_mesh, solids, vertex_normals
 from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
-from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
+from spume.look.pictures.drawing import Picture, PictureOptions
 from spume.look.pictures.lettering import Legend, map_colors
 from spume.look.pictures.lighting import Lamp, lit, occupancy
 from spume.look.pictures.raster import ShadedMesh, rasterize
-from spume.look.surface.files import cell_size, make_skin, read_skin
+from spume.look.surface.files import skin_of
 
 Floats = NDArray[np.float64]
 MAP = "viridis"
 MATT_GROUND = Appearance(GROUND, 0.0, 0.0)
 PLAIN = Appearance((1.0, 1.0, 1.0), 0.5, 0.0)
 """Looks of a skin coloured by a quantity: soft, so that shading hides no colour."""
-
-
-def make_drawer(run: Run, options: PictureOptions) -> Drawer:
-    """The drawer for a run of points."""
-    limits = options.limits
-    if options.color is not None:
-        quantity(run[0], options.color)
-        limits = limits or quantity_limits(run, options.color)
-    if getattr(run.scene, "dimension", 3) == 2:
-        if options.engine == "beauty":
-            raise SceneError(f"'{run.path}' is 2D, and --beauty is for runs in space; leave it out")
-        from spume.look.pictures.plane_drawer import PlaneDrawer
-
-        return PlaneDrawer(run.path, options, limits, *point_bounds(run))
-    drawer = space_drawer(run, options, limits)
-    if options.engine == "beauty":
-        from spume.look.pictures.beauty import BeautyDrawer
-
-        return BeautyDrawer(drawer)
-    return drawer
+POINT_SIZE = 1.1
+"""Diameter of a drawn point, in spacings."""
 
 
 @dataclass(frozen=True)
 class SpaceDrawer:
     """Draws points in space. Everything that is the same in all frames is worked out once."""
 
-    folder: Path
+    run: Run
     options: PictureOptions
     limits: tuple[float, float] | None
     view: View
@@ -66,7 +49,7 @@ class SpaceDrawer:
 
     def draw(self, number: int) -> Picture:
         """The picture of a frame."""
-        frame = open_run(self.folder)[number]
+        frame = self.run[number]
         return rasterize(self.shaded(frame), self.view, (self.options.width, self.options.height), BACKGROUND)
 
     def legend(self) -> Legend | None:
@@ -77,15 +60,17 @@ class SpaceDrawer:
 
     def shaded(self, frame: Frame) -> list[ShadedMesh]:
         """Everything a picture shows, with its light."""
-        x = spatial(frame["x"])
-        volume = frame["volume"] * volume_ratio(frame) if "volume" in frame else np.full(len(x), self.cell**3 / 8)
+        clouds = frame.of_kind("points")
+        x = np.concatenate([np.empty((0, 3)), *(spatial(each["x"]) for each in clouds)])
+        spacings = [point_spacing(self.run, each.declared) for each in clouds]
+        volume = np.concatenate([np.empty(0), *(volumes(*pair) for pair in zip(clouds, spacings))])
         ground = None if self.ground is None else (self.up, self.ground)
         around = occupancy(x, volume, self.solids, frame.time, (self.lower, self.upper), ground)
         lamp = Lamp(self.lamp_direction(), self.up, self.view.position)
         parts = []
-        for foam, looks in self.foam(frame):
-            light = lit(foam.vertices, foam.normals, foam.colors, looks, around, lamp)
-            parts.append(ShadedMesh(foam.vertices, foam.triangles, light, self.point_size))
+        for part, looks in self.material_parts(frame):
+            light = lit(part.vertices, part.normals, part.colors, looks, around, lamp)
+            parts.append(ShadedMesh(part.vertices, part.triangles, light, POINT_SIZE * part.spacing))
         for mesh, looks in self.placed_obstacles(frame.time):
             colors = np.tile(looks.color, (len(mesh.vertices), 1))
             light = lit(mesh.vertices, mesh.normals, colors, looks, around, lamp)
@@ -97,16 +82,6 @@ class SpaceDrawer:
             blended = fade[:, None] * np.array(BACKGROUND) + (1 - fade)[:, None] * light
             parts.append(ShadedMesh(mesh.vertices, mesh.triangles, blended))
         return parts
-
-    @property
-    def cell(self) -> float:
-        """Edge of a cell of the run's grid [m]."""
-        return cell_size(open_run(self.folder))
-
-    @property
-    def point_size(self) -> float:
-        """Diameter of a drawn point [m]."""
-        return 0.55 * self.cell
 
     def lamp_direction(self) -> Floats:
         """From the upper left behind the camera."""
@@ -120,43 +95,42 @@ class SpaceDrawer:
     def placed_obstacles(self, time: float) -> list[tuple[TriangleMesh, Appearance]]:
         """The obstacles' meshes at a time [s], and their looks."""
         pairs = zip(self.meshes, self.solids)
-        return [(placed(mesh, *solid.place(time)), obstacle_appearance(solid.name)) for mesh, solid in pairs]
+        return [(placed(mesh, *solid.place(time)), solid.appearance) for mesh, solid in pairs]
 
-    def foam(self, frame: Frame) -> list[tuple["ColoredMesh", Appearance]]:
-        """The points or their skin, apart for each material, with colours."""
-        mesh, kinds = self._points(frame) if self.options.show == "points" else self._skin(frame)
-        if self.options.color is not None:
-            return [(mesh, PLAIN)]
-        parts = []
-        for index, looks in enumerate(self.looks):
-            mine = kinds == index
-            if mine.any():
-                # A triangle belongs to the material of its first vertex, so that none is drawn twice or left out.
-                triangles = mesh.triangles[mine[mesh.triangles[:, 0]]] if len(mesh.triangles) else mesh.triangles
-                parts.append((_picked(mesh, triangles, mine, looks), looks))
+    def material_parts(self, frame: Frame) -> list[tuple["ColoredMesh", Appearance]]:
+        """What each population shows, points or a skin, apart for each material unless a quantity colours it."""
+        color = self.options.color
+        values = {} if color is None else quantities(frame, color)
+        parts: list[tuple[ColoredMesh, Appearance]] = []
+        for population in frame.of_kind("points", "mesh"):
+            colored = population.declared.name in values
+            mesh, kinds = self._seen(frame, population, values.get(population.declared.name))
+            parts += [(mesh, PLAIN)] if colored else _by_material(mesh, kinds, self.looks)
         return parts
 
-    def _skin(self, frame: Frame) -> tuple["ColoredMesh", NDArray[Any]]:
-        color, quality = self.options.color, self.options.quality
-        made = None
-        if color is None or color in ("material", "weak", "J"):
-            made = read_skin(self.folder, frame.number, quality)
-        if made is None:
-            everything = np.ones(len(frame["x"]), dtype=bool)
-            made = make_skin(frame, everything, self.cell, quality, () if color is None else (color,))
-        kinds = np.round(made.fields.get("material", np.zeros(len(made.vertices)))).astype(int)
-        colors = np.zeros((len(made.vertices), 3)) if color is None else self.mapped(made.fields[color])
-        return ColoredMesh(
-            made.vertices.astype(np.float64), made.triangles, made.normals.astype(np.float64), colors
-        ), kinds
-
-    def _points(self, frame: Frame) -> tuple["ColoredMesh", NDArray[Any]]:
-        x = spatial(frame["x"])
-        kinds = frame["material"] if "material" in frame else np.zeros(len(x), int)
-        color = self.options.color
-        colors = np.zeros((len(x), 3)) if color is None else self.mapped(quantity(frame, color))
+    def _seen(
+        self, frame: Frame, population: PopulationArrays, values: Floats | None
+    ) -> tuple["ColoredMesh", NDArray[Any]]:
+        """A population as a mesh or as points, coloured by `values` if given, and the material of each vertex."""
+        if population.declared.kind == "points" and self.options.show == "surface":
+            return self._skin(frame, population.declared, values is not None)
+        x = spatial(population["x"])
+        kinds = population["material"] if "material" in population else np.zeros(len(x), int)
+        colors = np.zeros((len(x), 3)) if values is None else self.mapped(values)
+        spacing = point_spacing(self.run, population.declared)
+        if population.declared.kind == "mesh":
+            triangles = np.asarray(population["triangles"], dtype=np.int32)
+            return ColoredMesh(x, triangles, vertex_normals(x, triangles), colors, spacing), kinds
         normals = np.tile(self.up, (len(x), 1))
-        return ColoredMesh(x, np.empty((0, 3), np.int32), normals, colors), kinds
+        return ColoredMesh(x, np.empty((0, 3), np.int32), normals, colors, spacing), kinds
+
+    def _skin(self, frame: Frame, population: Population, colored: bool) -> tuple["ColoredMesh", NDArray[Any]]:
+        name = (self.options.color or "").rpartition("/")[2]
+        made = skin_of(self.run, frame, population, (self.options.quality,), (name,) if colored else ())
+        kinds = np.round(made.fields.get("material", np.zeros(len(made.vertices)))).astype(int)
+        colors = self.mapped(made.fields[name]) if colored else np.zeros((len(made.vertices), 3))
+        vertices, normals = made.vertices.astype(np.float64), made.normals.astype(np.float64)
+        return ColoredMesh(vertices, made.triangles, normals, colors, point_spacing(self.run, population)), kinds
 
     def mapped(self, values: NDArray[Any]) -> Floats:
         """Colours of a quantity, linear RGB."""
@@ -188,15 +162,30 @@ class ColoredMesh:
     triangles: NDArray[np.int32]
     normals: Floats
     colors: Floats
+    spacing: float
+    """of the points it stands for [m]"""
 
 
-def _picked(mesh: ColoredMesh, triangles: NDArray[np.int32], mine: NDArray[np.bool_], looks: Appearance) -> ColoredMesh:
-    """The vertices these triangles need, or `mine` where there are only points, in the colour of a material."""
-    used = np.unique(triangles) if len(mesh.triangles) else np.flatnonzero(mine)
+def _by_material(
+    mesh: ColoredMesh, kinds: NDArray[Any], looks: list[Appearance]
+) -> Iterator[tuple[ColoredMesh, Appearance]]:
+    """The mesh in pieces of one material each, in its colour."""
+    for index in np.unique(kinds):
+        members, each = kinds == index, looks[int(index) % len(looks)]
+        # A triangle belongs to the material of its first vertex, so that none is drawn twice or left out.
+        triangles = mesh.triangles[members[mesh.triangles[:, 0]]] if len(mesh.triangles) else mesh.triangles
+        yield _picked(mesh, triangles, members, each), each
+
+
+def _picked(
+    mesh: ColoredMesh, triangles: NDArray[np.int32], members: NDArray[np.bool_], looks: Appearance
+) -> ColoredMesh:
+    """The vertices these triangles need, or `members` where there are only points, in the colour of a material."""
+    used = np.unique(triangles) if len(mesh.triangles) else np.flatnonzero(members)
     new = np.zeros(len(mesh.vertices), np.int32)
     new[used] = np.arange(len(used), dtype=np.int32)
     colors = np.tile(looks.color, (len(used), 1))
-    return ColoredMesh(mesh.vertices[used], new[triangles], mesh.normals[used], colors)
+    return ColoredMesh(mesh.vertices[used], new[triangles], mesh.normals[used], colors, mesh.spacing)
 
 
 def _lattice_triangles(count: int) -> NDArray[np.int32]:
@@ -221,7 +210,7 @@ def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     scene: Any = run.scene
     up = up_axis(scene)
     lower, upper = point_bounds(run)
-    pad = 0.5 * cell_size(run)
+    pad = max(point_spacing(run, each) for each in drawable(run.populations))
     lower, upper = lower - pad, upper + pad
     shown = solids(scene, lower, upper, up)
     room = np.max(upper - lower)  # what stands further away than this does not widen the view
@@ -234,9 +223,8 @@ def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     lower, upper = _down_to(lower, upper, up, ground)
     own = scene_view(scene) if options.camera == "scene" else None
     view = own or automatic_view(lower, upper, up, options.width / options.height)
-    names = [material.name for material in scene.materials]
-    color_label = "" if options.color is None else label(run.fields, options.color)
+    color_label = "" if options.color is None else label(run.populations, options.color)
     return SpaceDrawer(
-        run.path, options, limits, view, lower, upper, up, ground, shown,
-        [solid_mesh(solid) for solid in shown], appearances(names), color_label,
+        run, options, limits, view, lower, upper, up, ground, shown,
+        [solid_mesh(solid) for solid in shown], material_appearances(scene), color_label,
     )  # fmt: skip

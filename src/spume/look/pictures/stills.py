@@ -23,7 +23,7 @@ SHEET = 8
 """Frames on a contact sheet."""
 MARK = "spume"
 """Name of the text inside a picture that says how it was made."""
-FORMAT = 1
+FORMAT = 2
 """Raised whenever pictures drawn before should be drawn again."""
 
 

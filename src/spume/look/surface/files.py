@@ -1,4 +1,4 @@
-"""Skins on disk, beside the frames: DIR/surface/all/frame_00000.safetensors, or one folder for each material."""
+"""Skins on disk, beside the frames: DIR/surface/all/frame_00000.safetensors, or one folder for each part of a run."""
 
 import re
 from dataclasses import asdict
@@ -9,18 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError, SceneError
-from spume.frames.quantities import quantity, spatial, volume_ratio
-from spume.frames.reader import Frame, Run, open_run
+from spume.fields import VOLUME_RATIO, Population
+from spume.frames.extent import point_spacing, run_dimension
+from spume.frames.populations import PopulationArrays
+from spume.frames.quantities import has_quantity, quantity, spatial, volumes
+from spume.frames.reader import Frame, Run
 from spume.look.surface.skin import SETTINGS, Quality, Skin, enclosed_volume, is_watertight, point_radius, skin
+from spume.look.surroundings import materials
 from spume.run.folder import RunFolder
 from spume.run.storage import read_arrays, read_metadata, write_arrays
 
 Parts = Literal["all", "material"]
 ALL = "all"
-FORMAT = 1
+FORMAT = 2
 """Raised whenever skins made before should be made again."""
-CARRIED = ("v", "material", "weak", "J")
+CARRIED = ("v", "material", "weak", VOLUME_RATIO.name)
 """What a skin carries from the points to its vertices."""
+
+
+class SurfacePart(NamedTuple):
+    """Points that get a skin of their own."""
+
+    name: str
+    """of the folder"""
+    population: Population
+    material: int | None
+    """index of the material; None for all points of the population"""
 
 
 class SkinReport(NamedTuple):
@@ -41,24 +55,44 @@ class SkinReport(NamedTuple):
         return self.volume / self.points_volume - 1 if self.points_volume > 0 else 0.0
 
 
-def surface_frame(folder: Path, number: int, quality: Quality, parts: Parts, again: bool = False) -> list[SkinReport]:
+def surface_frame(run: Run, number: int, quality: Quality, parts: Parts, again: bool = False) -> list[SkinReport]:
     """Make the skins of a frame, or only report on them where they are on disk already."""
-    run = open_run(folder)
     frame: Frame | None = None
     reports = []
-    for part in part_names(run, parts):
-        file = skin_file(run.path, part, number)
-        about = _about(run, number, part, quality)
+    for part in surface_parts(run, parts):
+        file = skin_file(run.path, part.name, number)
+        about = _about(run, part, quality)
         if again or not is_fresh(file, run, number, about):
             frame = frame or run[number]
-            _write(file, frame, _members(run, frame, part), cell_size(run), quality, about)
-        reports.append(SkinReport(number, part, **read_metadata(file)["report"]))
+            _write(file, frame, part, about["spacing"], quality, about)
+        reports.append(SkinReport(number, part.name, **read_metadata(file)["report"]))
     return reports
 
 
-def part_names(run: Run, parts: Parts) -> list[str]:
-    """The folders of a run's skins: one for all points, or one for each material."""
-    return [ALL] if parts == ALL else [slug(material.name) for material in _materials(run)]
+def surface_parts(run: Run, parts: Parts = "all") -> list[SurfacePart]:
+    """What gets a skin: each population of points, or each material of each.
+
+    A run with one population has the part "all", or parts named after its materials; with several populations their
+    names come first."""
+    listed = skinned_populations(run)
+    found = []
+    for population in listed:
+        prefix = population.name if len(listed) > 1 else ""
+        if parts == ALL:
+            found.append(SurfacePart(prefix or ALL, population, None))
+        else:
+            names = [slug(f"{prefix} {material.name}") for material in materials(run.scene)]
+            found += [SurfacePart(name, population, index) for index, name in enumerate(names)]
+    return found
+
+
+def skinned_populations(run: Run) -> list[Population]:
+    """The populations of points in space. Raises SceneError where there are none."""
+    found = [each for each in run.populations if each.kind == "points" and each.dimension == 3]
+    if not found:
+        kind = "2D" if run_dimension(run) == 2 else "without points"
+        raise SceneError(f"'{run.path}' is {kind}, and surfaces are made of points in space; 'spume render' draws it")
+    return found
 
 
 def slug(name: str) -> str:
@@ -71,15 +105,6 @@ def skin_file(folder: Path, part: str, number: int) -> Path:
     return folder / "surface" / part / f"frame_{number:05d}.safetensors"
 
 
-def cell_size(run: Run) -> float:
-    """Edge of a cell of the run's grid [m]. Surfaces are for points in space: other runs are a SceneError."""
-    scene: Any = run.scene
-    if getattr(scene, "dimension", 3) != 3 or not hasattr(scene, "grid"):
-        kind = "2D" if hasattr(scene, "dimension") else f"of the method '{run.method}'"
-        raise SceneError(f"'{run.path}' is {kind}, and surfaces are made of points in space; 'spume render' draws it")
-    return float(scene.grid.cell)
-
-
 def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
     """Whether `file` was made from the frame as it is, in the way `about` tells."""
     if not file.exists() or file.stat().st_mtime < RunFolder(run.path).frame(number).stat().st_mtime:
@@ -90,46 +115,52 @@ def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
         return False
 
 
-def read_skin(folder: Path, number: int, quality: Quality = "fine", part: str = ALL) -> Skin | None:
+def read_skin(run: Run, number: int, part: SurfacePart, quality: Quality = "fine") -> Skin | None:
     """The skin on disk, or None where there is none of this quality made from the present frame."""
-    run = open_run(folder)
-    file = skin_file(run.path, part, number)
-    if not is_fresh(file, run, number, _about(run, number, part, quality)):
+    file = skin_file(run.path, part.name, number)
+    if not is_fresh(file, run, number, _about(run, part, quality)):
         return None
     arrays = read_arrays(file)
     shape = [arrays.pop(name) for name in ("vertices", "triangles", "normals")]
     return Skin(shape[0], shape[1], shape[2], arrays)
 
 
-def _about(run: Run, number: int, part: str, quality: Quality) -> dict[str, Any]:
-    return {"format": FORMAT, "part": part, "quality": quality, "cell": cell_size(run), **asdict(SETTINGS[quality])}
+def skin_of(
+    run: Run, frame: Frame, population: Population, qualities: tuple[Quality, ...], extra: tuple[str, ...] = ()
+) -> Skin:
+    """The skin of a population: from disk in one of `qualities` if it is there with the quantities `extra`, otherwise
+    made now in the last of them."""
+    part = next(each for each in surface_parts(run) if each.population.name == population.name)
+    for quality in qualities:
+        made = read_skin(run, frame.number, part, quality)
+        if made is not None and not set(extra) - set(made.fields):
+            return made
+    return make_skin(frame[population.name], None, point_spacing(run, population), qualities[-1], extra)
 
 
-def _materials(run: Run) -> tuple[Any, ...]:
-    return tuple(getattr(run.scene, "materials", ()))
-
-
-def _members(run: Run, frame: Frame, part: str) -> NDArray[np.bool_]:
-    """The points of a frame that belong to a part."""
-    if part == ALL:
-        return np.ones(len(frame["x"]), dtype=bool)
-    index = [slug(material.name) for material in _materials(run)].index(part)
-    return np.asarray(frame["material"] == index)
+def _about(run: Run, part: SurfacePart, quality: Quality) -> dict[str, Any]:
+    spacing = point_spacing(run, part.population)
+    return {"format": FORMAT, "part": part.name, "quality": quality, "spacing": spacing, **asdict(SETTINGS[quality])}
 
 
 def make_skin(
-    frame: Any, chosen: NDArray[np.bool_], cell: float, quality: Quality, extra: tuple[str, ...] = ()
+    points: PopulationArrays,
+    chosen: NDArray[np.bool_] | None,
+    spacing: float,
+    quality: Quality,
+    extra: tuple[str, ...] = (),
 ) -> Skin:
-    """The skin of the chosen points of a frame, with what it carries and the quantities `extra`."""
+    """The skin of the chosen points (all of them when None), with what it carries and the quantities `extra`."""
+    members: Any = slice(None) if chosen is None else chosen
     fields: dict[str, NDArray[Any]] = {}
     for name in dict.fromkeys((*CARRIED, *extra)):
-        if name == "v" and "v" in frame:
-            fields[name] = spatial(frame["v"])[chosen]
-        elif name in frame or (name == "J" and "F" in frame) or name in extra:
-            fields[name] = quantity(frame, name)[chosen]
-    volumes = frame["volume"][chosen] if "volume" in frame else np.zeros(0)
-    x = spatial(frame["x"])[chosen]
-    made = skin(x, point_radius(cell, volumes), quality, fields)
+        if name == "v" and "v" in points:
+            fields[name] = spatial(points["v"])[members]
+        elif has_quantity(points, name) or name in extra:
+            fields[name] = quantity(points, name)[members]
+    rest = points["volume"][members] if "volume" in points else np.zeros(0)
+    x = spatial(points["x"])[members]
+    made = skin(x, point_radius(spacing, rest), quality, fields)
     if "material" in fields:
         made.fields["material"][:] = _nearest(x, fields["material"], made.vertices)
     return made
@@ -145,15 +176,17 @@ def _nearest(x: NDArray[Any], values: NDArray[Any], places: NDArray[Any]) -> NDA
 
 
 def _write(
-    file: Path, frame: Frame, chosen: NDArray[np.bool_], cell: float, quality: Quality, about: dict[str, Any]
+    file: Path, frame: Frame, part: SurfacePart, spacing: float, quality: Quality, about: dict[str, Any]
 ) -> None:
-    made = make_skin(frame, chosen, cell, quality)
-    occupied = float((frame["volume"] * volume_ratio(frame))[chosen].sum()) if "volume" in frame else 0.0
+    points: PopulationArrays = frame[part.population.name]
+    chosen = None if part.material is None else np.asarray(points["material"] == part.material)
+    made = make_skin(points, chosen, spacing, quality)
+    occupied = volumes(points, spacing)
     report = {
         "vertices": len(made.vertices),
         "watertight": is_watertight(made.triangles),
         "volume": enclosed_volume(made.vertices, made.triangles),
-        "points_volume": occupied,
+        "points_volume": float((occupied if chosen is None else occupied[chosen]).sum()),
     }
     file.parent.mkdir(parents=True, exist_ok=True)
     shape = {"vertices": made.vertices, "triangles": made.triangles, "normals": made.normals}

@@ -1,7 +1,8 @@
 """Skins of points: closed meshes around them by splashsurf, level sets of their smoothed density as in [Yue15].
 
-Lengths follow the grid: the kernel reaches one cell, the mesh is four times finer than the cells. The level at which
-the skin of a lattice holds the volume of its points is about 0.55 with this kernel; see `tests/look/test_surface.py`.
+Lengths follow the spacing of the points: the kernel reaches twice as far, the mesh is half as coarse. The level at
+which the skin of a lattice holds the volume of its points is about 0.55 with this kernel; see
+`tests/look/test_surface.py`.
 """
 
 from collections.abc import Mapping
@@ -52,10 +53,11 @@ class Skin(NamedTuple):
     """fields of the points carried to the vertices, (v,) or (v, k)"""
 
 
-def point_radius(cell: float, volumes: NDArray[Any]) -> float:
-    """Half the distance between points [m]: a quarter of a cell, or more where points are sparser than two per edge."""
-    spacing = float(np.median(volumes)) ** (1 / 3) if len(volumes) else 0.0
-    return max(cell / 4, spacing / 2)
+def point_radius(spacing: float, volumes: NDArray[Any]) -> float:
+    """Half the distance between points [m]: half of `spacing`, or more where their volumes at rest are those of sparser
+    points."""
+    typical = float(np.median(volumes)) ** (1 / 3) if len(volumes) else 0.0
+    return max(spacing, typical) / 2
 
 
 def skin(

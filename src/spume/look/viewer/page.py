@@ -1,7 +1,10 @@
 """A page that stands alone: runs packed into one HTML file that needs no server and loads nothing from elsewhere."""
 
 import base64
+import hashlib
+import html
 import json
+import re
 import zlib
 from functools import partial
 from importlib.resources import files
@@ -12,16 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.frames.selection import select_frames
-from spume.look.appearance import GROUND, obstacle_appearance, to_srgb
+from spume.look.appearance import GROUND, to_srgb
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.obstacles import Solid
+from spume.look.surroundings import materials
 from spume.look.viewer.watched_run import MAP, MATERIAL, Show, Shown, WatchedRun, watch
 from spume.look.work import each_frame
 
 POINTS = 40_000
 """Points of a frame that are packed at most; of more, an even choice."""
 STEPS = 65535
+MARK = re.compile(r"@(TITLE|STYLE|DATA|SCRIPT|HASH)@")
 
 
 def write_page(
@@ -37,20 +42,21 @@ def write_page(
         "soil": (to_srgb(np.array(GROUND)) / 255).tolist(),
     }
     page = files("spume.look.viewer") / "template"
-    parts = {"STYLE": "page.css", "SCRIPT": "page.js"}
-    text = (page / "page.html").read_text()
-    for mark, name in parts.items():
-        text = text.replace(f"@{mark}@", (page / name).read_text())
-    # A closing tag inside the data would end the script that holds them.
-    packed = json.dumps(data, separators=(",", ":")).replace("</", "<\\/")
-    text = text.replace("@TITLE@", _escaped(runs[0]["title"])).replace("@DATA@", packed)
+    script = f"\n{(page / 'page.js').read_text()}\n"
+    parts = {
+        "TITLE": html.escape(runs[0]["title"]),
+        "STYLE": (page / "page.css").read_text(),
+        # Any < inside the data may be the beginning of a tag or of a remark that ends the script that holds them.
+        "DATA": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),
+        "SCRIPT": script,
+        # The browser runs this script and no other.
+        "HASH": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    }
+    # In one go: what stands in for one mark may look like another.
+    text = MARK.sub(lambda found: parts[found[1]], (page / "page.html").read_text())
     with whole_file(file) as unfinished:
         unfinished.write_text(text, encoding="utf-8")
     return file.stat().st_size
-
-
-def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> dict[str, Any]:
@@ -71,7 +77,7 @@ def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> di
         "names": watched.names,
         "limits": {name: watched.range(name) for name in watched.names},
         "colors": watched.colors.tolist(),
-        "materials": [material.name for material in getattr(scene, "materials", ())],
+        "materials": [material.name for material in materials(scene)],
         "shows": {show: {"frames": _frames(watched, numbers, show)} for show in kinds},
         "solids": [_solid(watched, k, times) for k in range(len(watched.solids))],
         "ground": _ground(watched),
@@ -79,23 +85,26 @@ def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> di
         "upper": watched.upper.tolist(),
         "up": watched.up.tolist(),
         "flat": not watched.spatial,
-        "pointSize": 0.5 * watched.cell,
         "series": series,
     }
 
 
-def _frames(watched: WatchedRun, numbers: list[int], show: Show) -> list[dict[str, Any]]:
+def _frames(watched: WatchedRun, numbers: list[int], show: Show) -> list[list[dict[str, Any]]]:
     return list(each_frame(partial(_frame, watched, show), numbers, f"pack {show}").values())
 
 
-def _frame(watched: WatchedRun, show: Show, number: int) -> dict[str, Any]:
-    shown = watched.frame(number, show, watched.names)
+def _frame(watched: WatchedRun, show: Show, number: int) -> list[dict[str, Any]]:
+    """The populations of a frame, packed one by one."""
+    return [_population(watched, shown) for shown in watched.frame(number, show, watched.names).values()]
+
+
+def _population(watched: WatchedRun, shown: Shown) -> dict[str, Any]:
     if len(shown.triangles) == 0 and len(shown.vertices) > POINTS:
         chosen = np.linspace(0, len(shown.vertices) - 1, POINTS).astype(int)
         values = {name: each[chosen] for name, each in shown.values.items()}
-        shown = Shown(shown.vertices[chosen], shown.triangles, shown.normals, values)
+        shown = shown._replace(vertices=shown.vertices[chosen], values=values)
     scaled = {name: _scaled(values, name, watched) for name, values in shown.values.items()}
-    return pack(shown.vertices, shown.triangles, shown.normals, scaled)
+    return pack(shown.vertices, shown.triangles, shown.normals, scaled) | {"pointSize": shown.spacing}
 
 
 def _scaled(values: NDArray[Any], name: str, watched: WatchedRun) -> NDArray[np.uint8]:
@@ -146,7 +155,7 @@ def _solid(watched: WatchedRun, index: int, times: list[float]) -> dict[str, Any
 
 
 def _tint(solid: Solid) -> list[float]:
-    shown: list[float] = (to_srgb(np.array(obstacle_appearance(solid.name).color)) / 255).tolist()
+    shown: list[float] = (to_srgb(np.array(solid.appearance.color)) / 255).tolist()
     return shown
 
 

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spume.errors import SpumeError
-from spume.look.appearance import GROUND, obstacle_appearance, to_srgb
+from spume.look.appearance import GROUND, to_srgb
 from spume.look.extras import require
-from spume.look.viewer.watched_run import WatchedRun, watch
+from spume.look.viewer.own_address import own_address_only
+from spume.look.viewer.watched_run import MATERIAL, Shown, WatchedRun, watch
 
 POLL = 1.0
 """Seconds between two looks for new frames."""
@@ -22,7 +24,8 @@ class Viewer:
         self.viser: Any = require("viser", "the viewer")
         self.runs = {str(folder): watch(folder) for folder in folders}
         try:
-            self.server = self.viser.ViserServer(host=host, port=port, label="spume", verbose=False)
+            with own_address_only(host):
+                self.server = self.viser.ViserServer(host=host, port=port, label="spume", verbose=False)
         except OSError as error:
             raise SpumeError(
                 f"the viewer cannot listen on {host}:{port} ({error.strerror}): give another --port"
@@ -66,7 +69,7 @@ class Viewer:
         """Set the controls up for the run that was chosen."""
         watched = self.watched
         run = watched.run
-        self.title.content = f"**{run.title}**"
+        self.title.content = f"**{plain_text(run.title)}**"
         self.frame.max = max(1, len(run) - 1)
         self.frame.value = min(self.frame.value, len(run) - 1)
         self.show.options = ["points", "surface"] if watched.spatial else ["points"]
@@ -92,7 +95,7 @@ class Viewer:
     def _add_obstacles(self, watched: WatchedRun) -> None:
         self.solid_handles = []
         for k, (mesh, solid) in enumerate(zip(watched.meshes, watched.solids)):
-            tint = to_srgb(np.array(obstacle_appearance(solid.name).color))
+            tint = to_srgb(np.array(solid.appearance.color))
             color = int(tint[0]), int(tint[1]), int(tint[2])
             handle = self.server.scene.add_mesh_simple(f"/obstacles/{k}", mesh.vertices, mesh.triangles, color=color)
             self.solid_handles.append(handle)
@@ -128,21 +131,10 @@ class Viewer:
     def _draw(self) -> None:
         watched, name = self.watched, self.color.value
         number = min(int(self.frame.value), len(watched.run) - 1)
-        shown = watched.frame(number, self.show.value, [name])
-        colors = watched.color(shown.values[name], name)
-        scene = self.server.scene
+        populations = watched.frame(number, self.show.value, list(dict.fromkeys([name, MATERIAL])))
         with self.server.atomic():
-            if len(shown.triangles):
-                self._drop("/points")
-                trimesh = require("trimesh", "showing surfaces")
-                mesh = trimesh.Trimesh(shown.vertices, shown.triangles, vertex_colors=colors, process=False)
-                scene.add_mesh_trimesh("/surface", mesh)
-            else:
-                self._drop("/surface")
-                size = 0.5 * watched.cell * self.size.value
-                scene.add_point_cloud(
-                    "/points", shown.vertices, colors, point_size=size, point_shape="circle", precision="float32"
-                )
+            for population, shown in populations.items():
+                self._draw_population(population, shown, watched.color(shown, name))
             time_of_frame = watched.run.diagnostics[number]["time"]
             for handle, solid in zip(self.solid_handles, watched.solids):
                 R, p = solid.place(time_of_frame)
@@ -151,6 +143,20 @@ class Viewer:
         low, high = watched.range(name)
         scale = "" if name == "material" else f", {low:.3g} (dark) to {high:.3g} (bright)"
         self.legend.content = f"t = {time_of_frame:.3f} s{scale}"
+
+    def _draw_population(self, name: str, shown: Shown, colors: NDArray[np.uint8]) -> None:
+        scene = self.server.scene
+        if len(shown.triangles):
+            self._drop(f"/points/{name}")
+            trimesh = require("trimesh", "showing surfaces")
+            mesh = trimesh.Trimesh(shown.vertices, shown.triangles, vertex_colors=colors, process=False)
+            scene.add_mesh_trimesh(f"/surface/{name}", mesh)
+            return
+        self._drop(f"/surface/{name}")
+        size = shown.spacing * self.size.value
+        scene.add_point_cloud(
+            f"/points/{name}", shown.vertices, colors, point_size=size, point_shape="circle", precision="float32"
+        )
 
     def _drop(self, name: str) -> None:
         self.server.scene.remove_by_name(name)
@@ -180,6 +186,12 @@ class Viewer:
     def close(self) -> None:
         """Stop serving."""
         self.server.stop()
+
+
+def plain_text(text: str) -> str:
+    """`text` for a place that takes Markdown with HTML and JavaScript in it: all but letters, digits and spaces as
+    character references, which mean nothing but the character."""
+    return "".join(each if each.isalnum() or each == " " else f"&#{ord(each)};" for each in text)
 
 
 def quaternion(R: Any) -> tuple[float, float, float, float]:

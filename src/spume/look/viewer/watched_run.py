@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError, SceneError
-from spume.frames.extent import point_bounds, quantity_limits
-from spume.frames.quantities import quantity, quantity_names, spatial
+from spume.frames.extent import point_bounds, point_spacing, quantity_limits, run_dimension
+from spume.frames.populations import PopulationArrays
+from spume.frames.quantities import drawable, has_quantity, quantity, quantity_names, spatial
 from spume.frames.reader import Frame, Run, open_run
-from spume.look.appearance import appearances, to_srgb
-from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids
+from spume.look.appearance import material_appearances, to_srgb
+from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids, vertex_normals
 from spume.look.pictures.camera import up_axis
 from spume.look.pictures.lettering import map_colors
-from spume.look.surface.files import make_skin, read_skin
+from spume.look.surface.files import skin_of
 
 Show = Literal["points", "surface"]
 MATERIAL = "material"
@@ -25,14 +26,16 @@ PLOTTED = ("time", "kinetic_energy", "elastic_energy", "volume", "points")
 
 
 class Shown(NamedTuple):
-    """What is seen of a frame."""
+    """What is seen of a population in a frame."""
 
     vertices: NDArray[np.float32]
     triangles: NDArray[np.int32]
     """empty for points"""
     normals: NDArray[np.float32]
     values: dict[str, NDArray[Any]]
-    """quantities at the vertices"""
+    """quantities at the vertices, those that the population has"""
+    spacing: float
+    """distance between the points it stands for [m]"""
 
 
 @dataclass
@@ -53,12 +56,6 @@ class WatchedRun:
     """of the materials, sRGB"""
     limits: dict[str, tuple[float, float]]
 
-    @property
-    def cell(self) -> float:
-        """Edge of a cell of the grid [m]."""
-        scene: Any = self.run.scene
-        return float(scene.grid.cell)
-
     def refresh(self) -> bool:
         """Look for frames that were written since; returns whether there are any."""
         try:
@@ -71,28 +68,32 @@ class WatchedRun:
             self.limits.clear()
         return grown
 
-    def frame(self, number: int, show: Show, names: list[str]) -> Shown:
-        """A frame with the quantities `names`."""
+    def frame(self, number: int, show: Show, names: list[str]) -> dict[str, Shown]:
+        """The populations of a frame by name, each with those of the quantities `names` that it has."""
         frame = self.run[number]
-        if show == "surface" and self.spatial:
-            return self._skin(frame, names)
-        x = spatial(frame["x"]).astype(np.float32)
-        nothing = np.empty((0, 3))
-        values = {name: quantity(frame, name) for name in names}
-        return Shown(x, nothing.astype(np.int32), nothing.astype(np.float32), values)
+        return {each.declared.name: self._shown(frame, each, show, names) for each in frame.of_kind("points", "mesh")}
 
-    def _skin(self, frame: Frame, names: list[str]) -> Shown:
-        made = read_skin(self.run.path, frame.number) or read_skin(self.run.path, frame.number, "preview")
-        if made is None or set(names) - set(made.fields):
-            everything = np.ones(len(frame["x"]), dtype=bool)
-            made = make_skin(frame, everything, self.cell, "preview", tuple(names))
-        return Shown(made.vertices, made.triangles, made.normals, {name: made.fields[name] for name in names})
+    def _shown(self, frame: Frame, population: PopulationArrays, show: Show, names: list[str]) -> Shown:
+        spacing = point_spacing(self.run, population.declared)
+        own = tuple(name for name in names if has_quantity(population, name))
+        if show == "surface" and self.spatial and population.declared.kind == "points":
+            made = skin_of(self.run, frame, population.declared, ("fine", "preview"), own)
+            carried: dict[str, NDArray[Any]] = {name: made.fields[name] for name in own}
+            return Shown(made.vertices, made.triangles, made.normals, carried, spacing)
+        x = spatial(population["x"])
+        triangles, normals = np.empty((0, 3), np.int32), np.empty((0, 3), np.float32)
+        if population.declared.kind == "mesh":
+            triangles = np.asarray(population["triangles"], dtype=np.int32)
+            normals = vertex_normals(x, triangles).astype(np.float32)
+        values = {name: quantity(population, name) for name in own}
+        return Shown(x.astype(np.float32), triangles, normals, values, spacing)
 
-    def color(self, values: NDArray[Any], name: str) -> NDArray[np.uint8]:
-        """Colours of a quantity, sRGB, shape (n, 3); materials have their own."""
-        if name == MATERIAL:
-            return np.asarray(self.colors[np.clip(np.round(values).astype(int), 0, len(self.colors) - 1)])
-        return to_srgb(map_colors(values, self.range(name), MAP))
+    def color(self, shown: Shown, name: str) -> NDArray[np.uint8]:
+        """Colours of a quantity, sRGB, shape (n, 3); materials have their own, and so has what lacks the quantity."""
+        if name != MATERIAL and name in shown.values:
+            return to_srgb(map_colors(shown.values[name], self.range(name), MAP))
+        kinds = np.round(shown.values.get(MATERIAL, np.zeros(len(shown.vertices)))).astype(int)
+        return np.asarray(self.colors[np.clip(kinds, 0, len(self.colors) - 1)])
 
     def range(self, name: str) -> tuple[float, float]:
         """The quantity's limits in the whole run."""
@@ -114,18 +115,17 @@ def watch(folder: Path) -> WatchedRun:
     run = open_run(folder)
     if len(run) == 0:
         raise SceneError(f"'{folder}' has no frames yet: wait for the first one")
-    if "x" not in run[0]:
+    if not drawable(run.populations):
         raise SceneError(
             f"'{folder}' is a run of '{run.method}', which the viewer does not show; 'spume render' draws it"
         )
     scene: Any = run.scene
     up = up_axis(scene)
     lower, upper = point_bounds(run)
-    flat = getattr(scene, "dimension", 3) == 2
+    flat = run_dimension(run) == 2
     shown = [] if flat else solids(scene, lower, upper, up)
-    looks = appearances([material.name for material in getattr(scene, "materials", ())] or ["material"])
-    colors = to_srgb(np.array([each.color for each in looks]))
-    names = quantity_names(run.fields)
+    colors = to_srgb(np.array([each.color for each in material_appearances(scene)]))
+    names = quantity_names(run.populations)
     names = [MATERIAL, *(name for name in names if name != MATERIAL)] if MATERIAL in names else names
     meshes = [solid_mesh(solid) for solid in shown]
     ground = ground_height(scene, up)

@@ -1,20 +1,18 @@
 """Which contacts hold their nodes while an implicit step is solved, and the friction of those that slide.
 
-Sticking and slipping contacts always act. A separating contact is *closed* when the material approaches it, and opens
-when the impulses left at its node pull it open. A closed contact with friction *sticks* as long as the impulse along
-the surface is within Coulomb's cone of the one across it; beyond, it slides against an impulse on the cone, and sticks
-again when it would slide backwards. The impulses are those that the solver's equations leave at the nodes that are
-held, so they contain the stress of the material and not only its momentum.
+A contact is *closed* from the iteration on in which `Contacts.apply` stops the material or holds it. A separating one
+opens again when the impulses left at its node pull it open. A closed one with friction *sticks* as long as the impulse
+along the surface is within Coulomb's cone of the one across it; beyond, it slides against an impulse on the cone, and
+sticks again when it would slide backwards. The impulses are those that the solver's equations leave at the nodes that
+are held, so they contain the stress of the material and not only its momentum.
 """
-
-import copy
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacles.collision import SEPARATE, STICK
-from spume.mpm.contacts import Contacts
 from spume.mpm.nodes import DegreesOfFreedom
+from spume.mpm.state import State
 
 Vectors = NDArray[np.float64]
 
@@ -22,50 +20,65 @@ Vectors = NDArray[np.float64]
 class ContactSet:
     """The contacts of a step as an active set that a solver updates between its iterations."""
 
-    def __init__(self, contacts: Contacts, dofs: DegreesOfFreedom, dimension: int) -> None:
-        self._all = contacts
-        self._dofs = dofs
-        self._row = dofs.number.reshape(-1)[contacts.node]
-        self._normal = contacts.numbers[:, :dimension]
-        self._velocity = contacts.numbers[:, 3 : 3 + dimension]
-        self._friction = contacts.numbers[:, 6]
-        self._separating = contacts.kind == SEPARATE
-        self._first = np.searchsorted(contacts.node, contacts.node)
-        self.closed = ~self._separating
+    def __init__(self, state: State, dofs: DegreesOfFreedom, dt: float) -> None:
+        """For the contacts that were found for `state` and a step of dt [s]."""
+        self._contacts, self._dofs, self._dt = state.contacts, dofs, dt
+        species = state.only
+        p = species.particles
+        self._gap = state.contacts.gaps(state.nodes, species.transfers.cells, p.x, p.volume)
+        d = state.dimension
+        node, kind, numbers = state.contacts.node, state.contacts.kind, state.contacts.numbers
+        self._row = dofs.number.reshape(-1)[node]
+        self._normal, self._velocity, self._friction = numbers[:, :d], numbers[:, 3 : 3 + d], numbers[:, 6]
+        self._separating, self._sticking = kind == SEPARATE, kind == STICK
+        first = np.searchsorted(node, node)
+        self._rank = np.arange(len(node)) - first
+        """Place of each contact among those of its node."""
+        self._rows, self._place = np.unique(self._row, return_inverse=True)
+        self.closed = np.zeros(len(node), np.bool_)
         """Contacts that act."""
-        self.stuck = np.zeros(len(contacts), np.bool_)
+        self.stuck = np.zeros(len(node), np.bool_)
         """Closed contacts with friction that hold their node altogether."""
-        self._slide = np.zeros_like(self._normal)
+        self._slide = np.zeros((len(node), d))
+        self._projectors: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self._row)
 
     def _sliding_velocity(self, v: Vectors) -> Vectors:
         relative = v[self._row] - self._velocity
-        return relative - np.einsum("nq,nq->n", relative, self._normal)[:, None] * self._normal
+        return relative - _along(relative, self._normal)[:, None] * self._normal
 
     def close(self, v: Vectors, field: Vectors) -> None:
-        """Collide `v` in place, by way of a node `field` (blocks, d, 64), and close the contacts it approached."""
-        if len(self._all) == 0:
+        """Collide `v` in place, by way of a node `field` (blocks, d, 64), and close the contacts that act on it."""
+        if len(self) == 0:
             return
         self._dofs.put(v, field)
-        fresh = self._all.apply(field) & ~self.closed
+        engaged = self._contacts.apply(field, gap=self._gap, dt=self._dt)
+        fresh = self._contacts.listed(engaged) & ~self.closed
+        if not fresh.any():
+            return
         v[:] = self._dofs.take(field)
         self.closed |= fresh
-        rough = fresh & (self._friction > 0.0)
-        if rough.any():
-            slide = self._sliding_velocity(v)
-            self.stuck |= rough & (np.einsum("nq,nq->n", slide, slide) == 0.0)
-            self._slide[rough] = slide[rough]
+        self._projectors = None
+        rough = fresh & self._separating & (self._friction > 0.0)
+        slide = self._sliding_velocity(v)
+        self.stuck |= rough & (_along(slide, slide) == 0.0)
+        self._slide[rough] = slide[rough]
 
     def update(self, v: Vectors, residual: Vectors) -> None:
         """Open, stick or let slide what the `residual` impulses of the solver's equations at `v` demand, and add the
         friction of sliding contacts to `residual`. Both have the shape (unknowns, d)."""
-        if not self._separating.any():
+        active = self._separating & self.closed
+        if not active.any():
             return
+        self._projectors = None
         impulse = residual[self._row]
-        across = np.einsum("nq,nq->n", impulse, self._normal)
-        opened = self._separating & self.closed & (across > 0.0)
+        across = _along(impulse, self._normal)
+        opened = active & (across > 0.0)
         self.closed &= ~opened
         self.stuck &= ~opened
-        rough = self._separating & self.closed & (self._friction > 0.0)
+        rough = active & ~opened & (self._friction > 0.0)
         if not rough.any():
             return
         along = impulse - across[:, None] * self._normal
@@ -74,27 +87,41 @@ class ContactSet:
         self.stuck &= ~slipping
         self._slide[slipping] = along[slipping]
         slide = self._sliding_velocity(v)
-        moving = rough & ~self.stuck
-        turned = moving & ~slipping & (np.einsum("nq,nq->n", slide, self._slide) <= 0.0)
+        sliding = rough & ~self.stuck & ~slipping
+        turned = sliding & (_along(slide, self._slide) <= 0.0)
         self.stuck |= turned
-        v[self._row[turned]] = self._velocity[turned] + (
-            np.einsum("nq,nq->n", v[self._row[turned]] - self._velocity[turned], self._normal[turned])[:, None]
-            * self._normal[turned]
-        )
-        moving &= ~turned
-        known = moving & ~slipping
-        self._slide[known] = slide[known]
-        length = np.linalg.norm(self._slide[moving], axis=1)
+        v[self._row[turned]] -= slide[turned]
+        sliding &= ~turned
+        self._slide[sliding] = slide[sliding]
+        sliding |= slipping
+        length = np.linalg.norm(self._slide[sliding], axis=1)
         length[length == 0.0] = 1.0
-        pull = -(limit[moving] / length)[:, None] * self._slide[moving]
-        np.add.at(residual, self._row[moving], pull)
+        np.add.at(residual, self._row[sliding], -(limit[sliding] / length)[:, None] * self._slide[sliding])
 
     def project(self, dv: Vectors) -> None:
-        """Remove from `dv` what the active contacts forbid."""
-        if len(self._all) == 0:
+        """Remove from `dv` (unknowns, d) what the closed contacts forbid, orthogonally."""
+        if not self.closed.any():
             return
-        active = copy.copy(self._all)
-        if self.stuck.any():
-            active.kind = self._all.kind.copy()
-            active.kind[self._first[self.stuck]] = STICK
-        active.project(dv, self._dofs, self.closed)
+        if self._projectors is None:
+            self._projectors = self._make_projectors(dv.shape[1])
+        dv[self._rows] = np.einsum("nij,nj->ni", self._projectors, dv[self._rows])
+
+    def _make_projectors(self, d: int) -> NDArray[np.float64]:
+        """I − Σ n nᵀ over an orthonormal basis of the normals of each node's closed contacts; zero where it sticks."""
+        projectors = np.tile(np.eye(d), (len(self._rows), 1, 1))
+        for rank in range(int(self._rank.max()) + 1):
+            chosen = self.closed & (self._rank == rank)
+            place = self._place[chosen]
+            rest = np.einsum("nij,nj->ni", projectors[place], self._normal[chosen])
+            length = np.linalg.norm(rest, axis=1)
+            rest[length <= 1e-8] = 0.0  # a normal that the others already span adds nothing
+            rest[length > 1e-8] /= length[length > 1e-8, None]
+            projectors[place] -= rest[:, :, None] * rest[:, None, :]
+        held = (self.closed & self._sticking) | self.stuck
+        projectors[self._place[held]] = 0.0
+        return projectors
+
+
+def _along(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+    """Scalar products of the rows."""
+    return np.einsum("nq,nq->n", a, b)

@@ -24,14 +24,14 @@ class StepProblem:
         self.state, self.dt = state, dt
         species = state.only
         self.species: Species = species
-        self.dofs = number_active(species.sums["mass"])
-        self.mass = self.dofs.take(species.sums["mass"])
-        self.before = self.dofs.take(species.sums["momentum"]) / self.mass[:, None]
+        self.dofs = number_active(species.fields["mass"])
+        self.mass = self.dofs.take(species.fields["mass"])
+        self.before = self.dofs.take(species.fields["momentum"]) / self.mass[:, None]
         """Velocities vⁿ of the active nodes before the step [m/s]."""
         self.free = self.before + dt * state.gravity(state.time)[: state.dimension]
         """Velocities v̂ of the active nodes without stress and contacts [m/s]."""
-        state.contacts.find(state.nodes, species.sums["mass"], state.obstacles, state.time + dt)
-        self.contacts = ContactSet(state.contacts, self.dofs, state.dimension)
+        state.contacts.find(state.nodes, species.fields["mass"], state.obstacles, state.time + dt)
+        self.contacts = ContactSet(state, self.dofs, dt)
         self._fields = NodeFields(vector=state.dimension)
         self._fields.fit(state.nodes)
 
@@ -53,10 +53,10 @@ class StepProblem:
 
     def finish(self, v: NDArray[np.float64]) -> None:
         """Write the new velocities to the node fields of the species."""
-        motion = self.species.motion
-        self.dofs.put(v, motion["velocity"])
-        if self.species.scheme.velocity == "flip":
-            self.dofs.put(v - self.before, motion["change"])
+        fields = self.species.fields
+        fields.rename(momentum="velocity", force="change")
+        self.dofs.put(v, fields["velocity"])
+        self.dofs.put(v - self.before, fields["change"])
 
     def history(self, use: Any) -> tuple[NDArray[Any], ...]:
         """Arrays of the fields of a law in use."""

@@ -68,9 +68,8 @@ const unpacked = new Map();
 async function geometry(run, show, number) {
   const key = `${run}/${show}/${number}`;
   if (!unpacked.has(key)) {
-    const packed = data.runs[run].shows[show].frames[number];
-    const raw = await bytes(packed.bytes);
-    unpacked.set(key, { packed, raw });
+    const populations = data.runs[run].shows[show].frames[number];
+    unpacked.set(key, await Promise.all(populations.map(async (packed) => ({ packed, raw: await bytes(packed.bytes) }))));
     if (unpacked.size > 120) unpacked.delete(unpacked.keys().next().value);
   }
   return unpacked.get(key);
@@ -146,7 +145,7 @@ const shader = program();
 const uniform = (name) => gl.getUniformLocation(shader, name);
 const places = Object.fromEntries(["world", "camera", "lower", "extent", "pointSize", "discrete", "colors", "plain",
   "points", "lamp"].map((name) => [name, uniform(name)]));
-let foam = null;
+let populations = [];
 let solids = [];
 let ground = null;
 
@@ -193,9 +192,13 @@ async function showFrame() {
   const run = data.runs[state.run];
   const show = element("show").value;
   const color = element("color").value;
-  const { raw, packed } = await geometry(state.run, show, state.frame);
-  release(foam);
-  foam = { ...upload(raw, packed, color), packed };
+  const unpackedFrame = await geometry(state.run, show, state.frame);
+  populations.forEach(release);
+  populations = unpackedFrame.map(({ raw, packed }) => {
+    // A population without the quantity keeps the colours of its materials, or a plain one.
+    const own = [color, "material"].find((name) => packed.parts["value " + name]) ?? null;
+    return { ...upload(raw, packed, own), packed, own };
+  });
   state.shown = state.frame;
   element("frame").value = state.frame;
   element("time").textContent = `frame ${run.numbers[state.frame]}, t = ${run.times[state.frame].toFixed(3)} s`;
@@ -227,17 +230,21 @@ function draw() {
   gl.clearColor(0.722, 0.761, 0.796, 1);
   gl.clear(gl.COLOR_BUFFER_BIT | gl.DEPTH_BUFFER_BIT);
   gl.enable(gl.DEPTH_TEST);
-  if (!foam) return;
+  if (!populations.length) return;
   const run = data.runs[state.run];
   gl.useProgram(shader);
   gl.uniformMatrix4fv(places.camera, false, cameraMatrix(canvas.width / canvas.height));
   const { right, above, back } = basis();
   gl.uniform3fv(places.lamp, unit([0, 1, 2].map((k) => run.up[k] + 0.5 * back[k] - 0.5 * right[k])));
-  gl.uniform1f(places.pointSize, run.pointSize * element("size").value * canvas.height / Math.tan(Math.PI / 12) / 2);
-  const material = element("color").value === "material";
-  gl.uniform1f(places.discrete, material ? 1 : 0);
-  gl.bindTexture(gl.TEXTURE_2D, material ? materialTexture : mapTexture);
-  drawPart(foam, foam.packed, IDENTITY, { plain: [-1, 0, 0] });
+  for (const each of populations) {
+    const size = each.packed.pointSize * element("size").value;
+    gl.uniform1f(places.pointSize, size * canvas.height / Math.tan(Math.PI / 12) / 2);
+    const material = each.own === "material";
+    gl.uniform1f(places.discrete, material ? 1 : 0);
+    gl.bindTexture(gl.TEXTURE_2D, material ? materialTexture : mapTexture);
+    const plain = each.own === null ? run.colors[0].map((part) => part / 255) : [-1, 0, 0];
+    drawPart(each, each.packed, IDENTITY, { plain });
+  }
   if (element("obstacles").checked) {
     for (const { mesh, solid } of solids) drawPart(mesh, solid, solid.places[state.frame], { plain: solid.color });
     if (ground) drawPart(ground, run.ground, IDENTITY, { plain: data.soil });

@@ -1,0 +1,91 @@
+"""The populations of a frame: arrays by population and field, read when they are asked for."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from spume.fields import Population
+
+Read = Callable[[str], NDArray[Any]]
+"""Gives the array of a field."""
+
+
+class PopulationArrays(Mapping[str, NDArray[Any]]):
+    """One population of a frame: `points["x"]` or `points.x` is the array of a field."""
+
+    def __init__(self, declared: Population, names: Iterable[str], read: Read) -> None:
+        self.declared = declared
+        """Kind, point spacing and declared fields."""
+        self._names = tuple(names)
+        self._read = read
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        if name not in self._names:
+            raise KeyError(f"'{self.declared.name}' has no field '{name}': it has {', '.join(self._names)}")
+        return self._read(name)
+
+    def __getattr__(self, name: str) -> NDArray[Any]:
+        if name.startswith("_") or name not in self._names:
+            raise AttributeError(f"a population has no field '{name}'")
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __repr__(self) -> str:
+        return f"{self.declared.name} ({self.declared.kind}: {', '.join(self._names)})"
+
+
+class FramePopulations(Mapping[str, Any]):
+    """The populations of one frame.
+
+    `frame["points"]` is a population and `frame["points"].x` one of its arrays. `frame["x"]` and `frame.x` are short
+    for the field of the first population that has it. A loop goes over these short names.
+    """
+
+    def __init__(self, populations: Iterable[PopulationArrays]) -> None:
+        self.populations: dict[str, PopulationArrays] = {each.declared.name: each for each in populations}
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self.populations:
+            return self.populations[name]
+        first = next((each for each in self.populations.values() if name in each), None)
+        if first is None:
+            raise KeyError(f"{self!r} has no field or population '{name}'")
+        return first[name]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or name not in self:
+            raise AttributeError(f"a frame has no field or population '{name}'")
+        return self[name]
+
+    def __contains__(self, name: object) -> bool:
+        found = self.__dict__.get("populations", {})
+        return name in found or any(name in each for each in found.values())
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict.fromkeys(name for each in self.populations.values() for name in each))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def __repr__(self) -> str:
+        return f"Frame({'; '.join(map(repr, self.populations.values()))})"
+
+    def of_kind(self, *kinds: str) -> list[PopulationArrays]:
+        """The populations of the given kinds, in their order."""
+        return [each for each in self.populations.values() if each.declared.kind in kinds]
+
+
+def in_memory(declarations: Iterable[Population], arrays: Mapping[str, Mapping[str, NDArray[Any]]]) -> FramePopulations:
+    """What a method gives for a frame, as a reader would see it."""
+    return FramePopulations(
+        PopulationArrays(each, arrays[each.name], arrays[each.name].__getitem__) for each in declarations
+    )

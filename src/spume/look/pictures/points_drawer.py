@@ -1,0 +1,30 @@
+"""Pictures of runs made of points and meshes: in the plane as filled outlines, in space as lit skins."""
+
+from spume.errors import SceneError
+from spume.frames.extent import point_bounds, quantity_limits, run_dimension
+from spume.frames.quantities import quantities
+from spume.frames.reader import Run
+from spume.look.pictures.drawing import Drawer, PictureOptions
+
+
+def make_drawer(run: Run, options: PictureOptions) -> Drawer:
+    """The drawer for a run of points."""
+    dimension = run_dimension(run)
+    limits = options.limits
+    if options.color is not None:
+        quantities(run[0], options.color)
+        limits = limits or quantity_limits(run, options.color)
+    if dimension == 2:
+        if options.engine == "beauty":
+            raise SceneError(f"'{run.path}' is 2D, and --beauty is for runs in space; leave it out")
+        from spume.look.pictures.plane_drawer import PlaneDrawer
+
+        return PlaneDrawer(run, options, limits, *point_bounds(run))
+    from spume.look.pictures.space_drawer import space_drawer
+
+    drawer = space_drawer(run, options, limits)
+    if options.engine == "beauty":
+        from spume.look.pictures.beauty import BeautyDrawer
+
+        return BeautyDrawer(drawer)
+    return drawer

@@ -1,0 +1,29 @@
+"""What pictures and exports take from a scene beside its frames: materials, obstacles, walls, gravity, camera.
+
+Scenes of some methods have none of these; they count as absent then.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def materials(scene: Any) -> tuple[Any, ...]:
+    """The materials in the order in which points count them."""
+    return tuple(getattr(scene, "materials", ()))
+
+
+def obstacles(scene: Any) -> tuple[Any, ...]:
+    """The solids in the way."""
+    return tuple(getattr(scene, "obstacle", ()))
+
+
+def walls(scene: Any) -> Any | None:
+    """The box that points do not leave."""
+    return getattr(getattr(scene, "grid", None), "walls", None)
+
+
+def gravity(scene: Any) -> NDArray[np.float64]:
+    """Gravity at the start [m/s²]."""
+    return np.asarray(scene.gravity_at(0.0)) if hasattr(scene, "gravity_at") else np.zeros(3)

@@ -1,0 +1,85 @@
+"""Gaps between the material around a node and the obstacle that contains the node.
+
+A node inside an obstacle sees material up to two cells away. If the obstacle acted on all of it, a lone point a cell
+above the ground would sink at the speed g Δt/w, with its weight w on the node: millimetres a second. A body could come
+to rest at any height within the stencil, and would rise where it slides, because noise moves it up and never down.
+
+The gap is the least distance of the points that the node sees from the surface, less half their spacing: material
+begins half a spacing beyond its outermost points. Near a node the surface is taken to be a plane.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from spume.mpm.blocks import BLOCK, KEY_STEP
+from spume.numerics.jit import compiled
+
+
+def _make_measure(D: int) -> Any:
+    BX, BY, BZ = BLOCK[D]
+    SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
+    STEP_X, STEP_Y, STEP_Z = KEY_STEP
+
+    @compiled(fastmath=False)
+    def gap_at(key, i, j, k, nx, ny, nz, offset, cell, order, cell_keys, cell_start, sorted_points, x, volume):
+        """Least distance from the plane n·x = offset, less half the spacing, of the points whose stencil has node
+        (i, j, k) of the block `key`; 0 as soon as one touches the plane."""
+        least = np.inf
+        last_key, place = np.int64(-1), np.int64(-1)
+        # cells nearest to the obstacle first: there the search usually ends
+        for n in range((order + 1) ** D):
+            a = i - (n // ((order + 1) ** (D - 1)) if nx > 0.0 else order - n // ((order + 1) ** (D - 1)))
+            m = (n // (order + 1)) % (order + 1) if D == 3 else n % (order + 1)
+            b = j - (m if ny > 0.0 else order - m)
+            c = 0
+            if D == 3:
+                c = k - (n % (order + 1) if nz > 0.0 else order - n % (order + 1))
+            here = key + (a >> SX) * STEP_X + (b >> SY) * STEP_Y + (c >> SZ) * STEP_Z
+            if here != last_key:
+                last_key = here
+                place = np.searchsorted(cell_keys, here)
+                if place == cell_keys.size or cell_keys[place] != here:
+                    place = np.int64(-1)
+            if place < 0:
+                continue
+            index = place * 64 + ((a & (BX - 1)) * BY + (b & (BY - 1))) * BZ + (c & (BZ - 1))
+            for entry in range(cell_start[index], cell_start[index + 1]):
+                p = sorted_points[entry]
+                d = nx * x[p, 0] + ny * x[p, 1] - offset
+                if D == 3:
+                    d += nz * x[p, 2]
+                if d < least + cell:  # else even a point as large as a cell is further away
+                    least = min(least, d - 0.5 * (math.sqrt(volume[p]) if D == 2 else volume[p] ** (1.0 / 3.0)))
+                    if least <= 0.0:
+                        return 0.0
+        return least
+
+    @compiled(parallel=True, fastmath=False)
+    def measure(
+        count, node, numbers, node_keys, node_blocks, cell, order, cell_keys, cell_start, sorted_points, x, volume, gap
+    ):
+        for task in prange(count.size):
+            for c in range(count[task]):
+                block, local = node[task, c] // 64, node[task, c] % 64
+                i, j, k = local // (BY * BZ), (local // BZ) % BY, local % BZ
+                nx, ny, nz = numbers[task, c, 0], numbers[task, c, 1], numbers[task, c, 2]
+                # distance = distance of the node + n·(x − x_node)
+                offset = (
+                    nx * (node_blocks[block, 0] * BX + i)
+                    + ny * (node_blocks[block, 1] * BY + j)
+                    + nz * (node_blocks[block, 2] * BZ + k)
+                ) * cell - numbers[task, c, 7]
+                gap[task, c] = gap_at(
+                    node_keys[block], i, j, k, nx, ny, nz, offset, cell, order,
+                    cell_keys, cell_start, sorted_points, x, volume,
+                )  # fmt: skip
+
+    return measure
+
+
+measure_gaps = {d: _make_measure(d) for d in (2, 3)}
+"""By dimension. Writes the gap [m] of each contact: zero where material touches or overlaps the obstacle, infinite
+where the node sees no points."""

@@ -1,0 +1,69 @@
+"""Where the material starts: inside the walls, outside the obstacles, and no two bodies in one place."""
+
+import itertools
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import SceneError
+from spume.geometry.motion import pose
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+
+SAMPLE = 2000
+"""Points of a body that are tested against another body."""
+
+
+def check_placement(scene: Any, points: list[NDArray[np.float64]], names: list[str]) -> None:
+    """Raise SceneError if material starts outside the walls or wholly inside an obstacle, or if bodies share a place.
+
+    points, names: initial positions [m] of each source, bodies first, and what to call it.
+    """
+    tables = (*scene.body, *scene.emitter)
+    for table, x, name in zip(tables, points, names):
+        _check_walls(scene, x, name)
+        _check_obstacles(scene, table, x, name)
+    for (j, first), (k, second) in itertools.combinations(enumerate(scene.body), 2):
+        if first.start == second.start:
+            smaller, larger = (j, k) if len(points[j]) <= len(points[k]) else (k, j)
+            _check_overlap(scene, scene.body[larger].shape, points[smaller], names[smaller], names[larger])
+
+
+def _check_walls(scene: Any, x: NDArray[np.float64], name: str) -> None:
+    walls = scene.grid.walls
+    if walls is None:
+        return
+    below, above = np.array(walls.lower) - x, x - np.array(walls.upper)
+    beyond = np.concatenate([below, above], axis=1).max(axis=0)
+    worst = int(np.argmax(beyond))
+    # A body may reach into the walls a little, for a firm hold. A run stops when a point is beyond by more than a cell.
+    if beyond[worst] > scene.grid.cell:
+        side, axis = ("lower", "upper")[worst // scene.dimension], "xyz"[worst % scene.dimension]
+        share = np.mean(np.maximum(below, above).max(axis=1) > 0)
+        raise SceneError(
+            f"{name} reaches {beyond[worst]:.3g} m beyond grid.walls.{side} along {axis}, with {100 * share:.2g} % of "
+            "its points: move it inside, or the wall outwards"
+        )
+
+
+def _check_obstacles(scene: Any, table: Any, x: NDArray[np.float64], name: str) -> None:
+    for k, obstacle in enumerate(scene.obstacle):
+        program = compile_shape(obstacle.shape, scene.dimension, scene.folder)
+        placed = pose(obstacle.motion, table.start, scene.dimension)
+        d = scene.dimension
+        local = (x - placed.p[:d]) @ placed.R[:d, :d]
+        # a few points suffice to see that a body is not wholly inside
+        if (distances(program, local[:: max(1, len(x) // 50)]) <= 0).all() and (distances(program, local) <= 0).all():
+            called = f"'{obstacle.name}'" if obstacle.name else str(k)
+            raise SceneError(f"{name} lies wholly inside obstacle {called}, where it cannot move: move one of them")
+
+
+def _check_overlap(scene: Any, shape: Any, x: NDArray[np.float64], name: str, other: str) -> None:
+    sample = x[:: max(1, len(x) // SAMPLE)]
+    inside = np.mean(distances(compile_shape(shape, scene.dimension, scene.folder), sample) < 0)
+    if inside > 0.5:
+        raise SceneError(
+            f"{100 * inside:.3g} % of {name} is inside {other}, and two materials cannot fill one place: move one of "
+            "them, cut one out of the other with a 'difference', or let it start later"
+        )

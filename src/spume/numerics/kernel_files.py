@@ -1,0 +1,93 @@
+"""Compiled kernels on disk: one file per kernel and signature, read and written by many processes at once.
+
+Numba keeps one index per function, with numbered files of machine code. Two processes that add a signature at the same
+time give both of them the same number, and one signature then runs the code of the other. Here the name of a file is a
+hash of everything its machine code depends on, so that no index is needed: two processes that compile the same kernel
+write the same file, each under another name first.
+"""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba.core.serialize import dumps
+
+SUFFIX = ".kernel"
+UNUSED = 60 * 86400.0
+"""Files that no process has read or written for so long [s] are deleted."""
+TOUCHED = 86400.0
+"""The time stamp of a file is renewed when it is read, but no more often than this [s]."""
+
+
+class KernelFiles:
+    """The files of one kernel's signatures. Takes the place of Numba's `IndexDataCacheFile`."""
+
+    def __init__(self, folder: Path, base: str, stamp: str) -> None:
+        self._folder, self._base, self._stamp = folder, base, stamp
+
+    def load(self, key: Any) -> Any:
+        """What was saved under `key`, or None. A damaged file counts as none: the kernel is compiled again."""
+        path = self._path(key)
+        try:
+            contents = path.read_bytes()
+        except OSError:
+            return None
+        if hashlib.sha256(contents[32:]).digest() != contents[:32]:
+            return None
+        saved_key, data = pickle.loads(contents[32:])
+        if saved_key != key:  # two types with one name
+            return None
+        _touch(path)
+        return data
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep `data`, in one atomic move."""
+        contents = dumps((key, data))
+        self._folder.mkdir(parents=True, exist_ok=True)
+        path = self._path(key)
+        partial = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}")
+        try:
+            partial.write_bytes(hashlib.sha256(contents).digest() + contents)
+            os.replace(partial, path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                partial.unlink()
+            raise
+        _delete_unused(self._folder)
+
+    def flush(self) -> None:
+        """Forget all signatures of the kernel."""
+        for path in self._folder.glob(f"{self._base}.*{SUFFIX}"):
+            path.unlink(missing_ok=True)
+
+    def _path(self, key: Any) -> Path:
+        signature, *rest = key
+        made_of = repr((numba.__version__, self._stamp, str(signature), rest))
+        return self._folder / f"{self._base}.{hashlib.sha256(made_of.encode()).hexdigest()[:20]}{SUFFIX}"
+
+
+def _touch(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        if time.time() - path.stat().st_mtime > TOUCHED:
+            os.utime(path)
+
+
+_tidied: set[Path] = set()
+
+
+def _delete_unused(folder: Path) -> None:
+    """Delete, once per process, the kernels of earlier versions and what killed processes left half written."""
+    if folder in _tidied:
+        return
+    _tidied.add(folder)
+    oldest = time.time() - UNUSED
+    for path in folder.iterdir():
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < oldest:
+                path.unlink()

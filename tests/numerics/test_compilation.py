@@ -1,0 +1,216 @@
+"""Kernels run the same bits in every process, whoever compiled them, and many processes share one cache."""
+
+import os
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+
+import pytest
+
+from spume.errors import CompilationStopped
+from spume.numerics.clock import working_time
+from spume.numerics.jit import compilation_listener, compiled
+from spume.numerics.kernel_files import KernelFiles
+
+KERNELS = """\
+import math
+
+import numba
+import numpy as np
+
+from spume.numerics.jit import compiled
+
+
+@compiled
+def determinant(a):
+    return a[0] * (a[4] * a[8] - a[5] * a[7]) - a[1] * (a[3] * a[8] - a[5] * a[6]) + a[2] * (a[3] * a[7] - a[4] * a[6])
+
+
+@compiled
+def mixed(f, c):
+    a = (f[0] + c * f[3], f[1] + c * f[4], f[2] - c * f[5], f[3] + c * f[6], f[4], f[5] + c * f[1], f[6], f[7], f[8])
+    j = determinant(a)
+    return a[0] * j - c * (a[1] + j * a[2]) + a[3] * a[4] - a[5] * c / (1.0 + j * j)
+
+
+@compiled(parallel=True)
+def fill(x, out):
+    for i in numba.prange(len(x)):
+        f = (x[i, 0], x[i, 1], x[i, 2], x[i, 3], x[i, 4], x[i, 5], x[i, 6], x[i, 7], x[i, 8])
+        s = 0.0
+        for k in range(9):
+            s += x[i, k] * x[i, 8 - k]
+        out[i] = mixed(f, s) + mixed(f, 0.5 * s) * s - math.sqrt(1.0 + s * s)
+
+
+def parallel():
+    x = np.random.default_rng(1).standard_normal((1000, 9))
+    out = np.zeros(len(x))
+    fill(x, out)
+    return out.tobytes().hex()
+
+
+def make_scale(factor):
+    @compiled
+    def scale(x, n):
+        s = x
+        for i in range(n):  # never entered, but too long to be inlined
+            s += math.sin(x * i) * math.cos(x + i) - math.exp(-x * i) + math.atan2(x, 1.0 + i)
+            for j in range(i):
+                s += math.sin(s * j) * math.cos(x + j) - math.exp(-x * j) + math.atan2(x, 1.0 + j)
+                s -= math.sin(s + j) * math.cos(x - j) - math.exp(-s * j) + math.atan2(s, 2.0 + j)
+        return factor * s
+
+    return scale
+
+
+two, three = make_scale(2.0), make_scale(3.0)
+
+
+@compiled
+def doubled(x, n):
+    return two(x, n) + two(x, n - 1) + two(x, n - 2)
+
+
+@compiled
+def tripled(x, n):
+    return three(x, n) + three(x, n - 1) + three(x, n - 2)
+"""
+
+
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory):
+    """Calls expressions of the module above, each list in a process of its own, all with one cache."""
+    folder = tmp_path_factory.mktemp("kernels")
+    (folder / "kernels.py").write_text(KERNELS)
+    path = os.pathsep.join([str(folder), *sys.path])
+    # One order of all sets of words in all processes: the names of functions depend on it.
+    environment = os.environ | {"SPUME_CACHE_DIR": str(folder), "PYTHONPATH": path, "PYTHONHASHSEED": "0"}
+
+    def run(*calls: str) -> list[str]:
+        code = "from kernels import *\n" + "".join(f"print({call})\n" for call in calls)
+        command = [sys.executable, "-c", code]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def results(processes):
+    """Of the process that compiled each kernel, and of one that loaded all of them."""
+    first = processes("parallel()", "doubled(1.0, 0)")
+    second = processes("tripled(1.0, 0)")
+    return first + second, processes("parallel()", "doubled(1.0, 0)", "tripled(1.0, 0)")
+
+
+def test_a_parallel_kernel_has_the_same_bits_where_it_was_compiled_and_where_it_was_loaded(results):
+    compiling, loading = results
+    assert compiling[0] == loading[0]
+
+
+def test_functions_of_one_factory_compiled_in_two_processes_are_told_apart_in_a_third(results):
+    compiling, loading = results
+    assert compiling[1:] == loading[1:] == ["6.0", "9.0"]
+
+
+def test_kernels_are_the_same_in_whatever_order_they_are_loaded(results, processes):
+    assert processes("tripled(1.0, 0)", "doubled(1.0, 0)", "parallel()")[::-1] == results[1]
+
+
+def save_many(folder, worker: int) -> None:
+    for number in range(40):
+        KernelFiles(folder, "kernel", "stamp").save((f"{worker} {number}",), (worker, number))
+
+
+def test_two_processes_that_save_at_the_same_time_do_not_mix_up_their_kernels(tmp_path):
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        list(pool.map(save_many, [tmp_path] * 2, range(2)))
+    files = KernelFiles(tmp_path, "kernel", "stamp")
+    assert all(files.load((f"{w} {k}",)) == (w, k) for w in range(2) for k in range(40))
+
+
+def test_a_kernel_of_changed_sources_or_a_damaged_one_is_not_loaded(tmp_path):
+    files = KernelFiles(tmp_path, "kernel", "stamp")
+    files.save(("f8",), b"machine code")
+    assert files.load(("f8",)) == b"machine code"
+    assert files.load(("f4",)) is None
+    assert KernelFiles(tmp_path, "kernel", "other stamp").load(("f8",)) is None
+    (file,) = tmp_path.iterdir()
+    contents = bytearray(file.read_bytes())
+    contents[-5] ^= 1
+    file.write_bytes(contents)
+    assert files.load(("f8",)) is None
+
+
+def test_kernels_nobody_used_for_two_months_are_deleted(tmp_path):
+    KernelFiles(tmp_path / "kernels", "old", "stamp").save(("f8",), 1)
+    (old,) = (tmp_path / "kernels").iterdir()
+    os.utime(old, (time.time() - 61 * 86400,) * 2)
+    with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # each process tidies up once
+        pool.submit(save_many, old.parent, 1).result()
+    assert {file.name.split(".")[0] for file in old.parent.iterdir()} == {"kernel"}
+
+
+def test_a_cache_folder_that_cannot_be_written_is_told_once_and_kernels_still_run(monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path / "file"))
+
+    @compiled
+    def double(x):
+        return 2 * x
+
+    notes: list[str] = []
+    with compilation_listener(lambda name: None, notes.append):
+        assert (double(2), double(2.0)) == (4, 4.0)
+    assert len(notes) == 1
+    assert str(tmp_path / "file" / "kernels") in notes[0]
+    assert "SPUME_CACHE_DIR" in notes[0]
+
+
+def test_the_working_clock_stands_still_while_a_kernel_is_compiled(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path))
+
+    @compiled
+    def double(x):
+        return 2 * x
+
+    times: list[float] = []
+    began, worked = time.monotonic(), working_time()
+    with compilation_listener(lambda name: times.append(time.monotonic())):
+        double(2)
+    spent = time.monotonic() - began
+    time.sleep(0.01)
+    counted = working_time() - worked
+    assert len(times) == 1
+    assert 0.01 <= counted < 0.01 + 0.5 * spent
+
+
+def test_compilation_is_given_up_on_request_and_done_when_asked_again(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path))
+
+    @compiled
+    def double(x):
+        return 2 * x
+
+    with compilation_listener(lambda name: None, stop=lambda: True), pytest.raises(CompilationStopped):
+        double(2)
+    worked = working_time()
+    assert double(2) == 4
+    assert working_time() > worked
+
+
+def test_a_constant_changed_in_another_file_makes_the_kernel_anew(tmp_path):
+    (tmp_path / "user.py").write_text(
+        "from numbers_of_others import FACTOR\nfrom spume.numerics.jit import compiled\n\n\n"
+        "@compiled\ndef scale(x):\n    return FACTOR * x\n\n\n"
+        "@compiled\ndef shifted(x):\n    return scale(x) + 1\n\n\nprint(shifted(1))\n"
+    )
+    environment = os.environ | {"SPUME_CACHE_DIR": str(tmp_path), "PYTHONPATH": os.pathsep.join(sys.path)}
+    found = []
+    for factor in (2, 3):
+        (tmp_path / "numbers_of_others.py").write_text(f"FACTOR = {factor}\n")
+        command = [sys.executable, "-B", str(tmp_path / "user.py")]
+        found.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
+    assert found == ["3\n", "4\n"]
