@@ -1,4 +1,4 @@
-"""The explicit material point method as the frame loop sees it."""
+"""The material point method as the frame loop sees it."""
 
 import math
 from collections.abc import Callable
@@ -17,6 +17,7 @@ from spume.mpm import health
 from spume.mpm.cost import estimate_cost
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
+from spume.mpm.embedded import embedded_surfaces
 from spume.mpm.implicit.step import ImplicitStages
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
@@ -98,6 +99,7 @@ class MaterialPointMethod:
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
+            surfaces=embedded_surfaces(scene),
         )
         self._release_due()
 
@@ -141,13 +143,16 @@ class MaterialPointMethod:
         return True
 
     def declarations(self) -> tuple[Population, ...]:
-        """The points, with their volume ratio."""
-        return (Population(POINTS, (*self._stored_fields(), VOLUME_RATIO), "points", point_spacing(self.scene)),)
+        """The points, with their volume ratio, and the embedded surfaces."""
+        spacing = point_spacing(self.scene)
+        points = Population(POINTS, (*self._stored_fields(), VOLUME_RATIO), "points", spacing)
+        return (points, *(surface.declaration(spacing) for surface in self.state.surfaces))
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame."""
         arrays = {field.name: getattr(self.particles, field.name) for field in self._stored_fields()}
-        return {POINTS: arrays | {VOLUME_RATIO.name: self.state.model.volume_ratio(self.particles.arrays())}}
+        points = arrays | {VOLUME_RATIO.name: self.state.model.volume_ratio(self.particles.arrays())}
+        return {POINTS: points} | {surface.name: surface.arrays() for surface in self.state.surfaces}
 
     def _stored_fields(self) -> tuple[Field, ...]:
         """What points carry that frames hold."""
@@ -170,12 +175,15 @@ class MaterialPointMethod:
             "seconds": state.seconds,
         }
         values |= self.stages.checkpoint()
-        return state.particles.arrays(), values
+        surfaces = {f"surface.{k}": surface.x for k, surface in enumerate(state.surfaces)}
+        return state.particles.arrays() | surfaces, values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
         state = self.state
-        state.particles.replace(arrays)
+        for k, surface in enumerate(state.surfaces):
+            surface.x = np.array(arrays[f"surface.{k}"])
+        state.particles.replace({name: a for name, a in arrays.items() if not name.startswith("surface.")})
         state.time = values["time"]
         state.steps = values["steps"]
         state.speed = values["speed"]

@@ -199,6 +199,11 @@ class Body(Table):
     wave: VelocityWave | None = Field(default=None, description="sine wave of velocity added to the motion")
     start: NotNegative = Field(default=0.0, description="time at which the body appears [s]")
     fill: Fill = Field(default=Fill(), description="how the shape is filled with points")
+    surface: Literal["reconstructed", "embedded"] = Field(
+        default="reconstructed",
+        description="what pictures and exports show: a skin around the points of each frame, or a fine mesh of the "
+        "initial shape that travels with the material and keeps its topology (3D only)",
+    )
     volume: Literal["exact", "grid"] = Field(
         default="exact", description="rest volume of points: their share of the shape, or [Yue15]'s estimate by grid"
     )

@@ -146,6 +146,8 @@ def _contents(scene: "MpmScene") -> Iterator[Problem]:
 
 def _body(body: "Body", path: str, scene: "MpmScene") -> Iterator[Problem]:
     yield from _filled(body, path, scene)
+    if body.surface == "embedded" and scene.dimension == 2:
+        yield Problem(f"{path}.surface", "is 'embedded' in a 2D scene: surfaces are embedded in space only")
     yield from _vector(body.velocity, f"{path}.velocity", scene.dimension)
     yield from _spin(body.spin, f"{path}.spin", scene.dimension)
     if body.wave is not None:
