@@ -21,6 +21,10 @@ from spume.numerics.bspline import cubic, quadratic
 from spume.numerics.jit import compiled
 
 
+ROWS = 512
+"""Rows that one thread multiplies at a time."""
+
+
 class GridMatrix:
     """A symmetric positive definite system for `numerics.krylov`; vectors have the shape (active nodes, d)."""
 
@@ -53,7 +57,10 @@ class GridMatrix:
     def multiply(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """A x."""
         result = np.empty_like(x)
-        self._kernels[2](self.values, self.columns, x, result)
+        if len(x) <= 4 * ROWS:  # waking the threads would take longer
+            self._kernels[3](0, len(x), self.values, self.columns, x, result)
+        else:
+            self._kernels[2](self.values, self.columns, x, result)
         return result
 
     def precondition(self, r: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -74,7 +81,7 @@ def _colours(blocks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
 
 
 @cache
-def _kernels(D: int, order: int) -> tuple[Any, Any, Any]:
+def _kernels(D: int, order: int) -> tuple[Any, Any, Any, Any]:
     BX, BY, BZ = BLOCK[D]
     K = order + 1
     KZ = K if D == 3 else 1
@@ -169,9 +176,9 @@ def _kernels(D: int, order: int) -> tuple[Any, Any, Any]:
                                 if rows[o] >= 0:
                                     A[rows[n], base + place[o]] += pairs[n, o]
 
-    @compiled(parallel=True)
-    def product(values, columns, x, result):
-        for n in prange(values.shape[0]):
+    @compiled
+    def product_of_rows(first, last, values, columns, x, result):
+        for n in range(first, last):
             a0, a1, a2 = 0.0, 0.0, 0.0
             for s in range(values.shape[1]):
                 c, w = columns[n, s], values[n, s]
@@ -183,4 +190,10 @@ def _kernels(D: int, order: int) -> tuple[Any, Any, Any]:
             if D == 3:
                 result[n, 2] = a2
 
-    return find_columns, assemble, product
+    @compiled(parallel=True)
+    def product(values, columns, x, result):
+        for chunk in prange((values.shape[0] + ROWS - 1) // ROWS):
+            first = chunk * ROWS
+            product_of_rows(first, min(first + ROWS, values.shape[0]), values, columns, x, result)
+
+    return find_columns, assemble, product, product_of_rows
