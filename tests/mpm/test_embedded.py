@@ -55,7 +55,7 @@ def test_vertices_translate_with_their_body():
 def test_a_frame_holds_the_mesh_and_a_checkpoint_restores_it():
     method = ball()
     method.step(1e-3)
-    points, mesh = method.declarations()
+    _, mesh = method.declarations()
     assert (mesh.name, mesh.kind) == ("surface of ball", "mesh")
     assert set(method.frame()[mesh.name]) == {field.name for field in mesh.fields}
     arrays, values = method.checkpoint()

@@ -126,3 +126,21 @@ def test_implicit_and_explicit_steps_pull_and_release_a_block_alike():
     explicit = pulled_block("explicit", {})
     for dt in (1e-2, 2.5e-3):
         assert pulled_block("implicit", {"dt": dt}) == pytest.approx(explicit, rel=0.03)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.3])
+def test_a_block_slides_against_coulomb_friction(friction):
+    """v = v0 − μ g t: the friction is that of the weight of the whole block, which reaches the ground as stress."""
+    scene = Scene(
+        title="slide", method="mpm", dimension=2, duration=1.0,
+        grid={"cell": 0.05, "spline": "quadratic"}, time={"integrator": "implicit", "dt": 2e-3},
+        material={"m": {"law": "hencky", "density": 1000.0, "youngs_modulus": 1e6, "poisson_ratio": 0.3}},
+        body=[{"material": "m", "shape": {"rectangle": {"center": [0.0, 0.15], "size": [0.6, 0.3]}},
+               "velocity": [1.0, 0.0]}],
+        obstacle=[{"shape": {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}, "contact": "separate",
+                   "friction": friction}],
+    )  # fmt: skip
+    method = MaterialPointMethod(scene)
+    run_to(method, 0.1)
+    p = method.particles
+    assert p.mass @ p.v[:, 0] / p.mass.sum() == pytest.approx(1.0 - friction * 9.81 * 0.1, rel=0.02)

@@ -20,7 +20,6 @@ from spume.mpm.transfers import Transfers
 from spume.numerics.bspline import cubic, quadratic
 from spume.numerics.jit import compiled
 
-
 ROWS = 512
 """Rows that one thread multiplies at a time."""
 
