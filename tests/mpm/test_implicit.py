@@ -6,7 +6,7 @@ import pytest
 from oracle import DenseGrid
 
 from spume import Scene
-from spume.errors import SpumeError
+from spume.errors import RunFailed, SpumeError
 from spume.materials import LAWS
 from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.principal_newton import flowed_stress, principal_solver
@@ -147,6 +147,32 @@ def test_a_restored_run_goes_on_with_the_same_bits():
     other.step(1e-2)
     assert other.particles.x.tobytes() == method.particles.x.tobytes()
     assert other.particles.F.tobytes() == method.particles.F.tobytes()
+
+
+def test_a_step_that_does_not_converge_is_repeated_shorter_and_counted():
+    method = beam(implicit={"iterations": 8, "accepted_residual": 5e-3})
+    stir(method, 0.5)
+    method.step(2e-2)
+    assert method.time == 2e-2
+    assert method.diagnostics()["repeated_steps"] > 0
+    assert method.state.steps > 1
+
+
+def test_a_step_that_never_converges_ends_the_run_with_a_sentence():
+    method = beam(implicit={"iterations": 2, "accepted_residual": 1e-30})
+    stir(method, 0.5)
+    with pytest.raises(RunFailed, match=r"fails even at .* its residual is .* raise \[implicit\] iterations"):
+        method.step(1e-2)
+    assert np.isfinite(method.particles.x).all()
+
+
+def test_velocities_that_would_invert_points_are_resisted():
+    """Gradients of 200/s would turn points inside out in steps of 1e-2 s."""
+    method = beam(material=RUBBER | {"youngs_modulus": 1e6})
+    stir(method, 50.0)
+    for _ in range(2):
+        method.step(1e-2)
+    assert (np.linalg.det(method.particles.F) > 0.0).all()
 
 
 HARD = {
