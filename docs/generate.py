@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from spume.materials.table import LOOK, REMARKS, named_materials
+from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials
 from spume.methods import METHODS
 from spume.scene.extending import library_entries
 from spume.scene.schema import scene_schema
@@ -28,9 +28,15 @@ def materials_page() -> str:
         numbers = {key: value for key, value in entry.items() if key not in ("law", LOOK, *REMARKS)}
         lines += [f"## {name}", "", f"{_cell(entry['description'])}.", "", "| law | " + " | ".join(numbers) + " |"]
         lines += ["| --- |" + " --- |" * len(numbers)]
-        lines += [f"| {entry['law']} | " + " | ".join(f"{value:g}" for value in numbers.values()) + " |", ""]
+        lines += [f"| {entry['law']} | " + " | ".join(_number(value) for value in numbers.values()) + " |", ""]
+        derived = [f"{key} {item['value']:.4g} {item['unit']}" for key, item in derived_quantities(name).items()]
+        lines += [f"Derived: {', '.join(derived)}.", ""]
         lines += [f"Source: {_cell(entry['source'])}", ""]
     return "\n".join(lines)
+
+
+def _number(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def library_page() -> str:

@@ -60,7 +60,7 @@ def coarsen(seed: int, boundary: Boundary, until_cells: int, event_tolerance: fl
     except SpumeError as error:
         failure = str(error)
     return Outcome(
-        seed, cells, boundary, failure, foam.cells, time.process_time() - began, asdict(foam.happened), worst
+        seed, cells, boundary, failure, foam.cells, time.process_time() - began, foam.happened.counts(), worst
     )
 
 
@@ -78,14 +78,18 @@ def main() -> int:
         boundary: Boundary = "periodic" if k % 2 == 0 else "free"
         outcome = coarsen(given.first_seed + k, boundary, given.until_cells, given.event_tolerance)
         outcomes.append(outcome)
-        helped = {name: outcome.happened[name] for name in ("stuck", "cycles", "fallbacks") if outcome.happened[name]}
+        helped = {
+            name: outcome.happened[name]
+            for name in ("stuck", "cycles", "fallbacks", "saddles")
+            if outcome.happened[name]
+        }
         if outcome.failure or helped:
             print(f"seed {outcome.seed}, {outcome.cells} cells, {boundary}: {outcome.failure or helped}", flush=True)
         if given.out is not None:
             with given.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(asdict(outcome)) + "\n")
     failed = sum(bool(outcome.failure) for outcome in outcomes)
-    total = {name: sum(o.happened[name] for o in outcomes) for name in outcomes[0].happened if name != "duration"}
+    total = {name: sum(o.happened[name] for o in outcomes) for name in outcomes[0].happened}
     cells, seconds = sum(o.cells for o in outcomes), sum(o.seconds for o in outcomes)
     print(f"{failed} of {given.foams} foams failed; {cells} cells, {seconds:.0f} s of processor time")
     print(f"events: {total}; largest error of an angle or an area {max(o.worst_error for o in outcomes):.2g}")

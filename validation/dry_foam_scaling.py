@@ -95,7 +95,7 @@ CASE = Case(
     "dry-foam-scaling",
     "Scaling state of a dry foam",
     f"Periodic foams coarsen from {CELLS:,} cells; states between {FIRST:,} and {LAST:,} cells are averaged. The "
-    "second moment μ2 of the numbers of sides stands beside the 1.4 ± 0.1 measured in soap between plates [Stavans89]; the "
+    "second moment μ2 of the numbers of sides stands beside the 1.4 ± 0.1 of soap between plates [Stavans89]; the "
     "bound is twice that error. Real films have Plateau borders, whose T1s come before a film has shrunk to nothing. "
     "The growth of the mean area has an exact form in a self-similar state: with von Neumann's law, the constancy of "
     "⟨A²⟩/⟨A⟩² gives d⟨A⟩/dt = (2π/3) K T (⟨⟨n⟩⟩ - 6) ⟨A⟩²/⟨A²⟩, ⟨⟨n⟩⟩ the number of sides averaged by area [Roth13]. "

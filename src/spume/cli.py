@@ -88,15 +88,17 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
 
     from spume.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.methods import method_class
+    from spume.run.calibration import calibrated
     from spume.run.progress import readable_time
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
     cost = method_class(loaded.method).estimate(loaded)
+    refuse_without_memory(cost)
+    cost = calibrated(loaded, cost)
     if as_json:
         _print_json(asdict(cost))
         return
-    refuse_without_memory(cost)
     available, _ = available_memory()
     say(f"points  {cost.points:,}")
     say(f"memory  {amount(cost.memory)} at the peak; {amount(available)} is available")

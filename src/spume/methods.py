@@ -47,6 +47,11 @@ class Estimate:
     """Frames on disk, frame 0 included."""
     disk: int = 0
     """Expected size of all frames [bytes]."""
+    mean_points: float = 0.0
+    """Points that the scene has released, on average over the run."""
+    step_seconds: float = 0.0
+    """Expected wall time of a step with the points that the scene releases on average [s]; 0 where steps differ so much
+    that timing a few of them says little about all."""
 
 
 class Method(Protocol):

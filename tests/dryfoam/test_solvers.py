@@ -6,11 +6,12 @@ from scipy.sparse.linalg import splu
 
 from spume.dryfoam import Foam
 from spume.dryfoam.dynamics.coarsening import remove_cells
+from spume.dryfoam.equilibrium.errors import PlaceErrors
 from spume.dryfoam.equilibrium.linear_solver import _elimination
 from spume.dryfoam.equilibrium.newton import Newton
 from spume.dryfoam.equilibrium.region import Region
 from spume.dryfoam.equilibrium.report import Options, Report
-from spume.dryfoam.equilibrium.search import _Errors, _Search
+from spume.dryfoam.equilibrium.search import _Search
 from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
 
 
@@ -60,7 +61,7 @@ def test_errors_followed_around_moved_spots_are_those_of_the_whole_foam(boundary
     network, _ = remove_cells(foam.network, np.array([5, 100, 200]))
     report = Report()
     search = _Search(network, 1.0, Options(), None, 1.0, report)
-    errors = _Errors(network, search.whole.residual())
+    errors = PlaceErrors(network, search.whole.residual())
     for _ in range(6):
         free = errors.spots(0.03, 1)
         assert free is not None

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from spume.materials.drucker_prager import DRUCKER_PRAGER, DruckerPragerParameters, project
 from spume.materials.hencky import hencky_energy, hencky_stress
-from spume.materials.unilateral import Unilateral, bend, ramp, unilateral_energy, unilateral_stress
+from spume.materials.unilateral import Unilateral, bend, cone_opening, ramp, unilateral_energy, unilateral_stress
 
 MU, LAM = 3.0, 4.5
 SHAPES = [Unilateral(-3.0, 0.0, 0.01, 0.15, 1.0), Unilateral(-0.5, 0.1, 2.5, 0.05, 0.7)]
@@ -84,6 +85,17 @@ def test_regions(shape: Unilateral):
     pulled = (shape.b + shape.s_C + 0.1 * abs(shape.a),) * 3
     assert unilateral_energy(MU, LAM, packed, pulled) == 0.0
     assert np.all(np.array(unilateral_stress(MU, LAM, packed, pulled)[0]) == 0.0)
+
+
+def test_opening_of_the_cone_follows_the_return_map():
+    """Strains on the cone of dry sand have u + c0 v = 0 with the c0 of `cone_opening`."""
+    parameters = DruckerPragerParameters(density=1.0, youngs_modulus=1e7, poisson_ratio=0.3, friction_angle=35.0)
+    packed = DRUCKER_PRAGER.pack(parameters)
+    mu, lam, c_F, _, _ = packed
+    (on_cone, _) = project(packed, 0.0, 1.0, (-0.03, 0.025, -0.005))
+    u = sum(on_cone) / np.sqrt(3)
+    v = np.linalg.norm(np.subtract(on_cone, sum(on_cone) / 3))
+    assert u + cone_opening(mu, lam, c_F) * v == pytest.approx(0.0, abs=1e-16)
 
 
 def test_impossible_shapes_are_refused():

@@ -14,6 +14,10 @@ from spume.mpm.state import State
 COST = 1.3
 """Time of a step over that of plain MPM, with a fifth of the points torn; for estimates only."""
 
+GROWTH = 1.3
+"""Points over a run that resampling adds to, on average, over those at its start; for estimates only. The draft of
+shaving cream has 1.24 after 0.5 s of 1.6 s, and one other draft 1.8 at its end."""
+
 
 class FoamStages:
     """The step of [Yue15] section 7 and what it keeps from step to step."""
@@ -67,6 +71,7 @@ class ContinuumFoam(MaterialPointMethod):
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:
-        """Points, memory, steps and time of a scene; points that resampling will add are not foreseen."""
+        """Points, memory, steps and time of a scene; `points` are those before resampling adds to them."""
         materials = [(material.law, material.parameters) for material in scene.materials]
-        return estimate_cost(scene, build_time_step(scene, materials), (WEAK,), COST)
+        growth = GROWTH if scene.resampling.enabled else 1.0
+        return estimate_cost(scene, build_time_step(scene, materials), (WEAK,), COST, growth)

@@ -49,6 +49,15 @@ class Unilateral:
         return (self.a, self.b, self.c0, self.s_C, self.v0)
 
 
+def cone_opening(mu: float, lam: float, c_F: float) -> float:
+    """The c0 with which the region follows the cone of friction coefficient c_F far from its tip.
+
+    On the cone 2 μ v = −c_F (2 μ + 3 λ) √3 u, and u + c0 v is constant along f = c0 v. Larger values cut into the cone:
+    the material then yields in compression and loses volume (figure 6 of the paper).
+    """
+    return 2.0 * mu / (math.sqrt(3.0) * c_F * (2.0 * mu + 3.0 * lam))
+
+
 @compiled
 def ramp(z):
     """h_s = 1 − 10 z³ + 15 z⁴ − 6 z⁵ and its first two derivatives, eq. (9)."""

@@ -160,7 +160,10 @@ def viscous_stress(parameters, history, strain):
     return (d * strain[0], d * strain[1], d * strain[2]), (d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d)
 
 
-VOLUME_RATIO = Field("J", (), 1.0, "1", "average", description="volume ratio: present volume over rest volume")
+# Not "J", the name under which frames hold the volume ratio of all points, whatever their law keeps.
+WATER_VOLUME = Field(
+    "Jw", (), 1.0, "1", "average", description="volume ratio of water: present volume over rest volume", in_frames=False
+)
 VISCOUS_STRESS = Field(
     "viscous_stress", (6,), (0.0, 0.0, 0.0, 0.0, 0.0, 0.0), "Pa", "average",
     description="viscous Kirchhoff stress of the last step", in_frames=False,
@@ -169,7 +172,7 @@ VISCOUS_STRESS = Field(
 WATER = Law(
     name="water",
     parameters=WaterParameters,
-    fields=(VOLUME_RATIO, VISCOUS_STRESS, DISSIPATION),
+    fields=(WATER_VOLUME, VISCOUS_STRESS, DISSIPATION),
     constants=("k", "gamma", "eta", "full"),
     pack=lambda p: (p.bulk_modulus / p.exponent, p.exponent, p.viscosity, 1.0 if p.tension == "full" else 0.0),
     update=update,

@@ -22,8 +22,14 @@ HEADER = 3000
 """Bytes of a frame beside its arrays."""
 
 
-def estimate_cost(scene: Any, time_step: TimeStep, extra: Sequence[Field] = (), step_cost: float = 1.0) -> Estimate:
-    """The cost of `scene`; `extra` are fields that the method adds, `step_cost` the time of its step over plain MPM's.
+def estimate_cost(
+    scene: Any, time_step: TimeStep, extra: Sequence[Field] = (), step_cost: float = 1.0, growth: float = 1.0
+) -> Estimate:
+    """The cost of `scene`.
+
+    extra: fields that the method adds to points.
+    step_cost: time of a step over that of plain MPM.
+    growth: points that the method adds make the mean number of points larger by this factor.
 
     Points count from their release on, so a flow costs less than its material present from the start would.
     """
@@ -34,20 +40,24 @@ def estimate_cost(scene: Any, time_step: TimeStep, extra: Sequence[Field] = (), 
     mean = present / scene.duration
     if scene.time.integrator == "implicit":
         step_cost *= IMPLICIT_ITERATION * scene.implicit_settings.iterations
-    seconds = steps * step_cost * (mean / PARTICLE_STEPS_PER_SECOND[scene.dimension] + FIXED_STEP)
+    most = points + 2.0 * (growth - 1.0) * points  # they grow about linearly
+    rate = PARTICLE_STEPS_PER_SECOND[scene.dimension]
+    seconds = steps * step_cost * (growth * mean / rate + FIXED_STEP)
     released = sum(
         source.count * sum(scene.frame_count + 1 - _first_frame(scene, time) for time in source.times)
         for source in sources
     )
-    disk = released * _frame_bytes(scene, extra) + (scene.frame_count + 1) * HEADER
+    disk = int(growth * released) * _frame_bytes(scene, extra) + (scene.frame_count + 1) * HEADER
     return Estimate(
         points,
-        BYTES_PER_POINT * points + BASE_MEMORY,
+        int(BYTES_PER_POINT * most) + BASE_MEMORY,
         steps,
         seconds,
         tuple(source.note(name) for source, name in zip(sources, source_names(scene))),
         frames=scene.frame_count + 1,
         disk=disk,
+        mean_points=mean,
+        step_seconds=step_cost * (mean / rate + FIXED_STEP),
     )
 
 

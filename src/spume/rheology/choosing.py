@@ -5,17 +5,17 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from spume.errors import SceneError
-from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
+from spume.materials.law import Law
 from spume.materials.table import Material, complete_entry
 from spume.rheology.fit import Fit
+from spume.rheology.fit_viscoelastic import ViscoelasticFit
 from spume.scene.builtin import find_scene
 from spume.scene.extending import read_scene
 from spume.scene.material import MaterialTable, resolve_materials
 from spume.scene.overrides import apply_preset, parse_override
 from spume.scene.problems import SceneProblems, dotted
 
-FITTED = ("yield_stress", "viscosity", "flow_index")
-"""The parameters of the law that a flow curve tells."""
+AnyFit = Fit | ViscoelasticFit
 
 
 def choose_material(
@@ -31,29 +31,31 @@ def choose_material(
     return _build(name, entry)
 
 
-def fitted_entry(name: str, fit: Fit, base: str | None, given: Mapping[str, float | None]) -> dict[str, Any]:
-    """Law and parameters of a fitted material. What a flow curve does not tell is `given`, or taken from `base`; what
-    neither tells is missing from the entry."""
-    entry = complete_entry(base, {}) if base else {"law": HERSCHEL_BULKLEY.name}
-    if entry["law"] != HERSCHEL_BULKLEY.name:
-        raise SceneError(f"--base '{base}' is of the law {entry['law']}: it should be of {HERSCHEL_BULKLEY.name}")
+def fitted_entry(
+    name: str, law: Law, fit: AnyFit, base: str | None, given: Mapping[str, float | None]
+) -> dict[str, Any]:
+    """Law and parameters of a fitted material. What the measurement does not tell is `given`, or taken from `base`;
+    what neither tells is missing from the entry."""
+    entry = complete_entry(base, {}) if base else {"law": law.name}
+    if entry["law"] != law.name:
+        raise SceneError(f"--base '{base}' is of the law {entry['law']}: it should be of {law.name}")
     entry |= {key: value for key, value in given.items() if value is not None}
-    entry |= {key: float(f"{getattr(fit, key).value:.6g}") for key in FITTED}
+    entry |= {key: float(f"{estimate.value:.6g}") for key, estimate in fit.estimates.items()}
     _build(name, dict.fromkeys(given, 1.0) | entry)
-    return {"law": entry["law"]} | {key: entry[key] for key in (*given, *FITTED, *entry) if key in entry}
+    return {"law": entry["law"]} | {key: entry[key] for key in (*given, *fit.estimates, *entry) if key in entry}
 
 
-def material_block(name: str, entry: Mapping[str, Any], fit: Fit, told: Iterable[str]) -> str:
+def material_block(name: str, law: Law, entry: Mapping[str, Any], fit: AnyFit, told: Iterable[str]) -> str:
     """The [material] table of a scene, with the uncertainties as remarks; keys of `told` that are missing stand there
     as remarks to fill in."""
     lines = [f"[{dotted(('material', name))}]", f"law = {json.dumps(entry['law'])}"]
     for key in told:
         if key not in entry:
-            meaning = HERSCHEL_BULKLEY.parameters.model_fields[key].description
+            meaning = law.parameters.model_fields[key].description
             lines.append(f"# {key} =   to be filled in: {meaning}")
     for key, value in entry.items():
-        if key in FITTED:
-            limit = fit.coverage_factor * getattr(fit, key).error
+        if key in fit.estimates:
+            limit = fit.coverage_factor * fit.estimates[key].error
             lines.append(f"{key} = {float(value)!r}  # ± {limit:.2g} (95 %)")
         elif key != "law":
             lines.append(f"{key} = {float(value)!r}")

@@ -14,6 +14,8 @@ from spume.terminal import say, visible
 
 if TYPE_CHECKING:
     from spume.rheology.fit import Fit
+    from spume.rheology.fit_viscoelastic import ViscoelasticFit
+    from spume.rheology.measured import Measured
     from spume.rheology.rheometer import Curve, Measurement
 
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
@@ -108,40 +110,52 @@ def rheometer(
 
 
 def fit(
-    file: Annotated[Path, Parameter(help="CSV file with the columns rate [1/s] and stress [Pa].")],
+    file: Annotated[
+        Path,
+        Parameter(
+            help="CSV file with the columns rate [1/s] and stress [Pa]; frequency [rad/s], storage_modulus [Pa] and "
+            "loss_modulus [Pa]; or time [s] and relaxation_modulus [Pa]."
+        ),
+    ],
     /,
     *,
     name: Annotated[str | None, Parameter(help="Name of the material; the file's name unless given.")] = None,
     base: Annotated[
-        str | None, Parameter(help="Named material that gives what a flow curve does not tell: density and moduli.")
+        str | None, Parameter(help="Named material that gives what the measurement does not tell: density, moduli.")
     ] = None,
     density: Annotated[float | None, Parameter(help="Density [kg/m³].")] = None,
     bulk_modulus: Annotated[float | None, Parameter(help="Bulk modulus κ [Pa].")] = None,
-    shear_modulus: Annotated[float | None, Parameter(help="Shear modulus μ [Pa].")] = None,
+    shear_modulus: Annotated[float | None, Parameter(help="Shear modulus μ [Pa]; of a flow curve only.")] = None,
     out: Annotated[Path | None, Parameter(help="Write the material into this file, too.")] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Fit Herschel-Bulkley parameters to a measured flow curve and print them as a material for a scene.
+    """Fit a material to a measured curve and print it for a scene: Herschel-Bulkley parameters to a flow curve,
+    viscoelastic ones to a frequency sweep or a relaxation curve.
 
-    The fit is robust against single bad measurements; the uncertainties are limits of 95 % from its covariance. A flow
-    curve does not tell density and moduli: give them, or a base to take them from, or fill them in later.
+    The fit is robust against single bad measurements; the uncertainties are limits of 95 % from its covariance. The
+    curve does not tell density and moduli of compression: give them, or a base to take them from, or fill them in
+    later. The bulk modulus K of a viscoelastic material becomes its λE = K − 2/3 μE.
     """
+    from spume.rheology.measured import FlowCurve, read_measured
+
+    called = name or file.stem
+    found_in_file = read_measured(file)
+    if found_in_file.kind != "flow curve":
+        if shear_modulus is not None:
+            raise SceneError(f"--shear-modulus {shear_modulus:g}: a {found_in_file.kind} tells it; leave it out")
+        _fit_viscoelastic(found_in_file, file, called, base, density, bulk_modulus, out, plot, as_json)
+        return
+    from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
     from spume.rheology.choosing import fitted_entry, material_block
     from spume.rheology.fit import fit_flow_curve
-    from spume.rheology.measured import read_flow_curve
 
-    measured = read_flow_curve(file)
+    measured = FlowCurve(found_in_file.columns["rate"], found_in_file.columns["stress"], found_in_file.lines)
     found = fit_flow_curve(measured)
     given = {"density": density, "bulk_modulus": bulk_modulus, "shear_modulus": shear_modulus}
-    called = name or file.stem
-    entry = fitted_entry(called, found, base, given)
-    block = material_block(called, entry, found, given)
-    if out:
-        try:
-            out.write_text(block + "\n", encoding="utf-8")
-        except OSError as error:
-            raise SceneError(f"--out {out}: it cannot be written: {error.strerror}") from None
+    entry = fitted_entry(called, HERSCHEL_BULKLEY, found, base, given)
+    block = material_block(called, HERSCHEL_BULKLEY, entry, found, given)
+    _write_block(out, block)
     if plot:
         import numpy as np
 
@@ -165,6 +179,56 @@ def fit(
     for note in found.notes:
         say(f"# note: {note}")
     say(block)
+
+
+def _write_block(out: Path | None, block: str) -> None:
+    if out is None:
+        return
+    try:
+        out.write_text(block + "\n", encoding="utf-8")
+    except OSError as error:
+        raise SceneError(f"--out {out}: it cannot be written: {error.strerror}") from None
+
+
+def _fit_viscoelastic(
+    measured: "Measured", file: Path, name: str, base: str | None, density: float | None,
+    bulk_modulus: float | None, out: Path | None, plot: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    from spume.materials.viscoelastic import VISCOELASTIC
+    from spume.rheology.choosing import fitted_entry, material_block
+    from spume.rheology.fit_viscoelastic import fit_viscoelastic
+
+    found = fit_viscoelastic(measured)
+    lame = None
+    if bulk_modulus is not None:
+        lame = bulk_modulus - 2.0 / 3.0 * found.estimates["shear_modulus"].value
+        if lame < 0.0:
+            raise SceneError(
+                f"--bulk-modulus {bulk_modulus:g}: it should be at least 2/3 of the shear modulus, "
+                f"{bulk_modulus - lame:.4g} Pa"
+            )
+    given = {
+        "density": density, "lame_modulus": lame, "viscous_lame_modulus": None, "volumetric_viscosity": None,
+    }  # fmt: skip
+    entry = fitted_entry(name, VISCOELASTIC, found, base, given)
+    block = material_block(name, VISCOELASTIC, entry, found, given)
+    _write_block(out, block)
+    if plot:
+        from spume.rheology.plots import plot_viscoelastic_fit
+
+        plot_viscoelastic_fit(measured, found, name, plot)
+    outliers = [measured.lines[i] for i in found.outliers]
+    if as_json:
+        print(json.dumps(_viscoelastic_record(found, name, entry, outliers), indent=2, ensure_ascii=False))
+        return
+    print(f"# {file}: {measured.kind} of {len(measured.lines)} measurements, scatter {100 * found.scale:.2g} %")
+    print(f"# relaxation time {found.relaxation_time.value:.4g} s")
+    print("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
+    if outliers:
+        print(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
+    for note in found.notes:
+        print(f"# note: {note}")
+    print(block)
 
 
 def _parse_numbers(option: str, text: str) -> Any:
@@ -224,21 +288,38 @@ def _print_curve(curve: "Curve | Measurement", title: str) -> None:
     Console().print(table)
 
 
-def _fit_record(found: "Fit", name: str, entry: Mapping[str, Any], outliers: Sequence[int]) -> dict[str, Any]:
-    from spume.rheology.choosing import FITTED
-
-    estimates = [getattr(found, key) for key in FITTED]
+def _estimates_record(found: "Fit | ViscoelasticFit", name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "name": name,
         "material": dict(entry),
-        "standard_errors": dict(zip(FITTED, (estimate.error for estimate in estimates))),
+        "standard_errors": {key: estimate.error for key, estimate in found.estimates.items()},
         "limits_95": {
             key: [
                 estimate.value - found.coverage_factor * estimate.error,
                 estimate.value + found.coverage_factor * estimate.error,
             ]
-            for key, estimate in zip(FITTED, estimates)
+            for key, estimate in found.estimates.items()
         },
+    }
+
+
+def _viscoelastic_record(
+    found: "ViscoelasticFit", name: str, entry: Mapping[str, Any], outliers: Sequence[int]
+) -> dict[str, Any]:
+    return {
+        **_estimates_record(found, name, entry),
+        "relaxation_time": found.relaxation_time.value,
+        "relaxation_time_standard_error": found.relaxation_time.error,
+        "uncertainties": "covariance of the robust fit",
+        "scatter": found.scale,
+        "outlier_lines": list(outliers),
+        "notes": list(found.notes),
+    }
+
+
+def _fit_record(found: "Fit", name: str, entry: Mapping[str, Any], outliers: Sequence[int]) -> dict[str, Any]:
+    return {
+        **_estimates_record(found, name, entry),
         "simple_shear": found.shear._asdict(),
         "simple_shear_standard_errors": found.shear_errors._asdict(),
         "uncertainties": "covariance of the robust fit",

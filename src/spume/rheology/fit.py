@@ -71,6 +71,11 @@ class Fit:
     """measurements left out, being more than four times `scale` off"""
     notes: tuple[str, ...]
 
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """What was fitted, by the names of the law's parameters."""
+        return {"yield_stress": self.yield_stress, "viscosity": self.viscosity, "flow_index": self.flow_index}
+
 
 def fit_flow_curve(curve: FlowCurve) -> Fit:
     """The Herschel-Bulkley parameters that describe a measured flow curve."""

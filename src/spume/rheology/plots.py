@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import MissingExtra, SceneError
-from spume.rheology.measured import FlowCurve
+from spume.rheology.fit_viscoelastic import ViscoelasticFit
+from spume.rheology.measured import FlowCurve, Measured
 from spume.rheology.rheometer import Curve, Measurement
 
 LABELS = {
@@ -65,6 +66,18 @@ def plot_fit(
     axes.plot(rates, fitted, "-", label="fit")
     axes.set_yscale("log")
     _finish(figure, axes, LABELS["rate"], title, file, logarithmic=True)
+
+
+def plot_viscoelastic_fit(measured: Measured, fit: ViscoelasticFit, title: str, file: Path) -> None:
+    """Draw a measured frequency sweep or relaxation curve and the fitted one."""
+    figure, axes = _figure("plotting of fits")
+    (abscissa, values), *others = measured.columns.items()
+    smooth = np.geomspace(values[values > 0.0].min(), values.max(), 200)
+    for (name, column), fitted in zip(others, fit.model(measured.kind, smooth)):
+        (drawn,) = axes.plot(values, column, "o", label=f"{name}, measured")
+        axes.plot(smooth, fitted, "-", color=drawn.get_color(), label=f"{name}, fit")
+    axes.set_yscale("log")
+    _finish(figure, axes, LABELS[abscissa], title, file, logarithmic=True, ordinate="modulus [Pa]")
 
 
 def _spans_decades(times: NDArray[np.float64]) -> bool:

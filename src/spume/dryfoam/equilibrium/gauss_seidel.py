@@ -204,7 +204,7 @@ def equilibrate_by_blocks(
 ) -> Report:
     """Brings the network to equilibrium in place by sweeps over the chosen vertices (V,), the `pinned` ones held.
 
-    Raises RunFailed when 20 times `options.iterations` of them do not do."""
+    Raises RunFailed when 20 times `options.iterations` sweeps are not enough."""
     n, report = network, Report()
     out = np.zeros(n.vertices, dtype=np.int64)
     flips_of = np.zeros(n.films, dtype=np.int64)

@@ -12,6 +12,7 @@ from spume.dryfoam.equilibrium.pattern import Pattern
 from spume.dryfoam.equilibrium.system import NewtonSystem
 from spume.dryfoam.network.half_edges import Floats
 from spume.dryfoam.network.numbering import unit_places
+from spume.errors import RunFailed
 
 SMALL = 150
 """Unknowns up to which a general pivoting solver is quickest."""
@@ -28,10 +29,10 @@ _memories = _Memories()
 
 
 class Solver:
-    """Remembers the pattern's elimination and the last factors. It holds nothing from one equilibrium to the next but
-    empty memory, so that a resumed run repeats an uninterrupted one.
+    """Keeps the order of elimination of a pattern and the last factor. Only allocated memory outlives an equilibrium,
+    so that a resumed run repeats an uninterrupted one.
 
-    A new solver for the same `part`, in the same thread, ends the use of the one before.
+    Solvers for the same `part` in the same thread share their memory: a new one invalidates the factors of the last.
     """
 
     def __init__(self, part: Literal["whole", "spots"]) -> None:
@@ -57,7 +58,10 @@ class Solver:
             solution = _refined(matrix, right, self.factor, 3, 1e-7)
             if solution is not None:  # else a pivot was too small for elimination without exchange
                 return solution
-        self.factor = splu(matrix.copy())  # which sorts the columns in place, that others share
+        try:
+            self.factor = splu(matrix.copy())  # splu sorts the columns in place, and the pattern is shared
+        except RuntimeError as error:
+            raise RunFailed("the equations of an equilibrium step are singular") from error
         return self.factor.solve(right)
 
     def negative(self) -> int:

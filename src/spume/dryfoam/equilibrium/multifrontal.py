@@ -1,7 +1,7 @@
 """Sparse symmetric factorisation L D Lᵀ without pivoting, by dense fronts along a tree of nested dissection.
 
 The Newton system of a foam is symmetric and quasi-definite near equilibrium (positive in the vertices, negative in the
-pressures), so that every order of elimination works; the caller checks the residual all the same.
+pressures), so that every order of elimination works; the caller still checks the residual.
 """
 
 import math
@@ -21,7 +21,7 @@ COLUMNS = 48
 """Columns updated together: 48 rows of a panel fill most of the nearest cache."""
 
 KEPT = 2_000_000
-"""Numbers of an array that may be kept though far fewer are needed."""
+"""Length of an array up to which it is kept although far less is needed."""
 
 
 @compiled
@@ -336,14 +336,14 @@ class Elimination:
 
 
 class Memory:
-    """Room for factors that is kept from one to the next: fresh pages from the operating system cost nearly as much as
-    the arithmetic."""
+    """Arrays for factors, reused from one factorisation to the next: fresh pages from the operating system cost nearly
+    as much as the arithmetic."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, Floats] = {}
 
     def take(self, name: str, size: int) -> Floats:
-        """The array `name`, of `size` numbers that may be any; what it held before is lost."""
+        """The array `name` of `size` numbers, uninitialised."""
         kept = self.arrays.get(name)
         if kept is None or len(kept) < size or len(kept) > max(4 * size, KEPT):
             kept = self.arrays[name] = np.empty(size + size // 8)

@@ -23,6 +23,7 @@ from spume.dryfoam.equilibrium.short_films import flip_or_hold
 from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
 from spume.dryfoam.network.geometry import half_edge_vector
 from spume.dryfoam.network.half_edges import Floats, Integers, Network
+from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 
 NEAR = 0.04
@@ -32,6 +33,9 @@ SLOW = 0.3
 STIFFENING = 1e-5
 """First stiffness added to vertices against descending modes, over T and the mean chord; each later one is eight times
 as large, so that it exceeds what the lowest mode needs by little, whose step would become small else."""
+
+STIFFEST = 1e6
+"""Stiffness at which a step is given up, over T and the mean chord."""
 
 Kind = Literal["newton", "descent"]
 """newton: modes of negative curvature are looked for near equilibrium only; descent: at every step."""
@@ -183,8 +187,11 @@ class Newton:
             self.descending_modes = modes = self.solver.negative() - len(r.cells)
             stiffness = max(STIFFENING * tension / float(residual.chord.mean()), self.stiffness / 8.0)
             while modes > 0:
+                if stiffness > STIFFEST * tension / float(residual.chord.mean()):
+                    raise RunFailed(f"the foam of {n.cells} cells has a mode that no stiffness holds")
                 self.last_error = 0.0
                 self.system = NewtonSystem(n, r, residual, damping + stiffness, softness, self.pattern)
+                self.system.stiffen_half_angles(residual, stiffness)
                 solution = self.solver.solve(self.system, self.system.right(residual))
                 modes = self.solver.negative() - len(r.cells)
                 self.stiffness = stiffness

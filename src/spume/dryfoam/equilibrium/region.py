@@ -49,8 +49,8 @@ class Region:
     All those cells are kept on target, the ones on the rim by bulging, where the rest keeps its pressure: a small cell
     left at a given pressure would collapse.
 
-    `free` (V,): vertices that may move, all when None. `pinned` (V,): vertices held from outside, whose cells are kept
-    on target all the same.
+    `free` (V,): vertices that may move, all when None. `pinned` (V,): vertices held from outside; their cells are kept
+    on target too.
     """
 
     def __init__(self, network: Network, free: Mask | None = None, pinned: Mask | None = None) -> None:

@@ -1,4 +1,4 @@
-"""A spot of a foam put back to an earlier state, topology and all, while the rest goes on."""
+"""Restores an earlier state of a spot of a foam, topology included, while the rest goes on."""
 
 import numpy as np
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from spume.dryfoam.equilibrium.errors import FEW, ROUGH, PlaceErrors
 from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
 from spume.dryfoam.equilibrium.newton import NEAR, Kind, Newton
 from spume.dryfoam.equilibrium.region import Mask, Region, around
@@ -38,18 +39,12 @@ RESCUE_RINGS = 5
 """Rings of cells around them that are put back too."""
 LARGEST_RATIO = math.log(12.0)
 """Cells farther than this from their target area, as a logarithm, approach it in stages."""
-ROUGH = 0.03
-"""Error above which a place is a spot to be relaxed by itself."""
 ROUGHER = 0.15
 """The same when there are too many of those."""
 OUTSTANDING = 0.1
 """Part of the largest error, below ROUGH, above which a place is such a spot."""
 RINGS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 9, 9, 9, 9)
 """Rings of cells around a spot that move with it: the more, the longer it takes."""
-FEW = 0.7
-"""Part of the vertices up to which rough spots are relaxed by themselves."""
-FEW_SMOOTH = 0.15
-"""The same for spots that are not rough."""
 FALLBACK_RINGS = 3
 """Rings of cells around a spot that the blocked Gauss-Seidel iteration takes along."""
 FALLBACK_ITERATIONS = 25
@@ -183,9 +178,9 @@ def _with_help(network: Network, tension: float, options: Options, pinned: Mask 
         _restore(network, kept)
         failed = Report(fallbacks=1)
     residual = Residual(network, tension, Region(network, None, pinned))
-    spots = _Errors(network, residual).spots(ROUGH, FALLBACK_RINGS)
+    spots = PlaceErrors(network, residual).spots(ROUGH, FALLBACK_RINGS)
     rough = replace(options, tolerance=max(options.tolerance, ROUGH), iterations=FALLBACK_ITERATIONS)
-    with contextlib.suppress(RunFailed):  # the foam is nearer to equilibrium all the same
+    with contextlib.suppress(RunFailed):  # the foam is nearer to equilibrium than before
         failed.add(equilibrate_by_blocks(network, tension, rough, vertices=spots, pinned=pinned))
     report = _iterate(network, tension, options, pinned, CAUTIONS[1])
     report.add(failed)
@@ -205,45 +200,6 @@ def _swell(network: Network) -> None:
     centre = network.positions.mean(axis=0)
     network.positions[:] = centre + scale * (network.positions - centre)
     network.pressures /= scale
-
-
-class _Errors:
-    """Imbalances of the places of a foam, kept up to date where a region has moved."""
-
-    def __init__(self, network: Network, residual: Residual) -> None:
-        self.network = network
-        self.force = np.zeros(network.vertices)
-        self.area = np.zeros(network.cells)
-        self.take(residual)
-
-    def take(self, residual: Residual) -> None:
-        """Take over the errors of a region."""
-        self.force[residual.region.vertices] = residual.local
-        self.area[residual.region.cells] = residual.relative_area
-
-    def follow(self, tension: float, moved: Mask, pinned: Mask | None) -> None:
-        """Bring the errors up to date when the vertices `moved` (V,) have: this shows at the vertices of all cells that
-        have such vertices, which bulge, and in the areas of the cells next to these."""
-        n = self.network
-        shown = around(n, moved, np.zeros(n.cells, dtype=np.bool_), 1)
-        self.take(Residual(n, tension, Region(n, shown, pinned)))
-
-    @property
-    def largest(self) -> float:
-        return max(float(np.max(self.force)), float(np.max(self.area)))
-
-    def places(self, level: float) -> Mask:
-        """Vertices (V,) with errors above `level`, their cells' included, or with none that could be told."""
-        return around(self.network, ~(self.force <= level), ~(self.area <= level), 0)
-
-    def spots(self, level: float, rings: int) -> Mask | None:
-        """Vertices within `rings` around the places with errors above `level` (V,); None if there are none, or too
-        many."""
-        bad_vertices, bad_cells = self.force > level, self.area > level
-        if not (np.any(bad_vertices) or np.any(bad_cells)):
-            return None
-        free = around(self.network, bad_vertices, bad_cells, rings)
-        return free if np.mean(free) < (FEW if self.largest > ROUGH else FEW_SMOOTH) else None
 
 
 class _Search:
@@ -274,7 +230,7 @@ class _Search:
         if self.before is not None:  # a step that went well needs no help
             self.level = np.inf if residual.error < 0.2 * self.before else min(ROUGH, OUTSTANDING * residual.error)
             self.before = None
-        errors, rounds, flips = _Errors(self.network, residual), 0, 0
+        errors, rounds, flips = PlaceErrors(self.network, residual), 0, 0
         while rounds < len(RINGS) and errors.largest < RUNAWAY:
             free = errors.spots(self.level, RINGS[rounds])
             if free is None and self.level == ROUGH:
@@ -398,7 +354,7 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
                 f"the foam of {network.cells} cells came to a balance that is folded over at vertex {np.argmax(folded)}"
             )
         if not report.error < RUNAWAY:
-            if search.rescue(_Errors(network, residual).places(RUNNING)):
+            if search.rescue(PlaceErrors(network, residual).places(RUNNING)):
                 continue
             break
         if not search.relax_spots(residual):

@@ -51,8 +51,7 @@ class _Shifted:
         self.moving, self.cells = 2 * len(r.vertices), len(r.cells)
         self.extra = np.arange(self.moving + self.cells, self.system.size)
         self.mass = residual.chord[self.system.extra >= 0] ** 2
-        matrix = self.system.matrix
-        matrix.data[matrix.indptr[self.extra]] -= shift * self.mass  # a column begins with its diagonal
+        self.system.stiffen_half_angles(residual, -shift)
         self.solver = Solver("whole")
         self.solver.solve(self.system, np.ones(self.system.size))
         self.below = self.solver.negative() - self.cells

@@ -255,6 +255,12 @@ class NewtonSystem:
         )  # fmt: skip
         self.matrix = csc_matrix((data, p.indices, p.indptr), shape=(self.size, self.size))
 
+    def stiffen_half_angles(self, residual: Residual, stiffness: float) -> None:
+        """Add `stiffness` [N/m] to the half angles that are unknowns, weighed as displacements c θ of their films."""
+        columns = np.arange(2 * len(self.region.vertices) + len(self.region.cells), self.size)
+        # a column begins with its diagonal
+        self.matrix.data[self.matrix.indptr[columns]] += stiffness * residual.chord[self.extra >= 0] ** 2
+
     def right(self, residual: Residual) -> Floats:
         """Right side of the present state, whose residual is given."""
         n, r = self.network, self.region

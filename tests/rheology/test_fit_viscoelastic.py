@@ -1,0 +1,153 @@
+"""Fits of measured frequency sweeps and relaxation curves."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from spume.cli import main
+from spume.errors import SceneError
+from spume.rheology.choosing import choose_material
+from spume.rheology.fit_viscoelastic import fit_viscoelastic
+from spume.rheology.measured import Measured, read_measured
+from spume.rheology.rheometer import frequency_sweep
+from spume.scene.material import MaterialTable, resolve_materials
+
+TRUE = {"shear_modulus": 2e3, "viscous_shear_modulus": 9e3, "deviatoric_viscosity": 3.6e3}  # τ = 0.2 s
+
+
+def sweep(noise: float = 0.0, seed: int = 0, count: int = 15, muE: float = 2e3) -> Measured:
+    rng = np.random.default_rng(seed)
+    omega = np.logspace(-1, 2.5, count)
+    x = 0.2 * omega
+    storage, loss = muE + 9e3 * x * x / (1 + x * x), 9e3 * x / (1 + x * x)
+    size = np.hypot(storage, loss)
+    columns = {
+        "frequency": omega,
+        "storage modulus": storage + noise * size * rng.standard_normal(count),
+        "loss modulus": loss + noise * size * rng.standard_normal(count),
+    }
+    return Measured("frequency sweep", columns, tuple(range(2, count + 2)))
+
+
+def relaxation(noise: float = 0.0, seed: int = 0) -> Measured:
+    rng = np.random.default_rng(seed)
+    t = np.concatenate([[0.0], np.logspace(-3, 1, 25)])
+    modulus = (2e3 + 9e3 * np.exp(-t / 0.2)) * (1 + noise * rng.standard_normal(len(t)))
+    return Measured("relaxation curve", {"time": t, "relaxation modulus": modulus}, tuple(range(2, len(t) + 2)))
+
+
+@pytest.mark.parametrize("measured", [sweep(), relaxation()], ids=["sweep", "relaxation"])
+def test_exact_data_give_the_parameters_back(measured: Measured):
+    fit = fit_viscoelastic(measured)
+    assert {key: e.value for key, e in fit.estimates.items()} == pytest.approx(TRUE, rel=1e-6)
+    assert fit.relaxation_time.value == pytest.approx(0.2, rel=1e-6)
+    assert not fit.notes
+
+
+@pytest.mark.parametrize("make", [sweep, relaxation])
+def test_limits_hold_the_truth_as_often_as_they_say(make):
+    """Limits of 95 %, 40 noisy curves with 3 parameters each: 114 of 120 hits expected, 100 is far below."""
+    hits = 0
+    for seed in range(40):
+        fit = fit_viscoelastic(make(0.02, seed))
+        for key, estimate in fit.estimates.items():
+            hits += abs(estimate.value - TRUE[key]) <= fit.coverage_factor * estimate.error
+    assert hits >= 100
+
+
+def test_bad_measurements_are_left_out_and_named():
+    measured = sweep(0.01, 1)
+    clean = fit_viscoelastic(measured)
+    measured.columns["storage modulus"][5] *= 4.0
+    fit = fit_viscoelastic(measured)
+    assert 5 in fit.outliers
+    for key, estimate in fit.estimates.items():
+        assert abs(estimate.value - clean.estimates[key].value) < 3 * clean.estimates[key].error
+
+
+def test_says_what_the_data_do_not_tell():
+    assert any("cannot be told from zero" in note for note in fit_viscoelastic(sweep(0.01, 2, muE=0.0)).notes)
+    with pytest.raises(SceneError, match="2 different frequencies are too few"):
+        fit_viscoelastic(sweep(count=2))
+
+
+def test_the_law_measured_by_the_rheometer_is_found_again():
+    material = choose_material("silicone rubber")
+    found = frequency_sweep(material, np.logspace(-0.5, 2.5, 7)).columns
+    columns = {
+        "frequency": found["frequency"],
+        "storage modulus": found["storage_modulus"],
+        "loss modulus": found["loss_modulus"],
+    }
+    fit = fit_viscoelastic(Measured("frequency sweep", columns, tuple(range(7))))
+    for key, estimate in fit.estimates.items():
+        assert estimate.value == pytest.approx(getattr(material.parameters, key), rel=2e-3)
+
+
+def write(tmp_path: Path, measured: Measured) -> Path:
+    file = tmp_path / "curve.csv"
+    header = ",".join(name.replace(" ", "_") for name in measured.columns)
+    rows = "\n".join(",".join(f"{value:.8g}" for value in row) for row in zip(*measured.columns.values()))
+    file.write_text(f"{header}\n{rows}\n")
+    return file
+
+
+@pytest.mark.parametrize("measured", [sweep(0.01), relaxation(0.01)], ids=["sweep", "relaxation"])
+def test_the_block_is_a_material_of_a_scene(measured: Measured, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = write(tmp_path, measured)
+    assert read_measured(file).kind == measured.kind
+    assert main(["fit", str(file), "--name", "my rubber", "--base", "silicone rubber", "--bulk-modulus", "1e5"]) == 0
+    tables = tomllib.loads(capsys.readouterr().out)["material"]
+    made = {name: MaterialTable.model_validate(table) for name, table in tables.items()}
+    materials, problems = resolve_materials(made, [])
+    assert not problems
+    parameters = materials["my rubber"].parameters
+    assert parameters.shear_modulus == pytest.approx(2e3, rel=0.1)
+    assert parameters.lame_modulus + 2 / 3 * parameters.shear_modulus == pytest.approx(1e5, rel=1e-4)
+
+
+def test_without_a_base_the_rest_is_left_to_fill_in(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["fit", str(write(tmp_path, sweep(0.01)))]) == 0
+    printed = capsys.readouterr().out
+    assert "# volumetric_viscosity =   to be filled in" in printed
+    assert "# density =   to be filled in" in printed
+
+
+def test_json_and_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("matplotlib")
+    for measured in (sweep(0.01), relaxation(0.01)):
+        picture = tmp_path / "fit.png"
+        question = ["fit", str(write(tmp_path, measured)), "--base", "dough", "--json", "--plot", str(picture)]
+        assert main(question) == 0
+        record = json.loads(capsys.readouterr().out)
+        assert record["relaxation_time"] == pytest.approx(0.2, rel=0.1)
+        assert record["standard_errors"].keys() == TRUE.keys()
+        assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--base", "pie"], "it should be of viscoelastic"),
+        (["--shear-modulus", "5"], "a frequency sweep tells it"),
+        (["--bulk-modulus", "5"], "at least 2/3 of the shear modulus"),
+    ],
+)
+def test_wrong_options_are_one_sentence(options: list[str], sentence: str, tmp_path: Path, capsys):
+    assert main(["fit", str(write(tmp_path, sweep(0.01))), *options]) == 2
+    printed = capsys.readouterr()
+    assert sentence in printed.err
+    assert printed.err.count("\n") == 1
+
+
+def test_missing_column_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "curve.csv"
+    file.write_text("frequency [rad/s],storage_modulus [Pa]\n1,2\n")
+    assert main(["fit", str(file)]) == 2
+    assert "no column is called loss_modulus or loss modulus" in capsys.readouterr().err
+    file.write_text("frequency [Hz],storage_modulus,loss_modulus\n1,2,3\n")
+    assert main(["fit", str(file)]) == 2
+    assert "the frequency is in 'Hz': it should be in rad/s" in capsys.readouterr().err

@@ -1,0 +1,90 @@
+"""Material comes down to the surface of obstacles, and obstacles act on what touches them only."""
+
+import numpy as np
+import pytest
+from scenes import SOFT, ball, box, half_space, simulate
+
+GROUND = {"shape": half_space((0.0, 0.0), (0.0, 1.0))}
+
+
+@pytest.mark.parametrize("contact", ["stick", "slip", "separate"])
+def test_a_lone_point_falls_freely_until_it_touches(contact):
+    """A point of spacing h/2, 3/4 of a cell above the ground: a node in the ground sees it from two cells on, and must
+    not slow it down. Symplectic Euler falls by g Δt² n (n + 1)/2, until it is half its spacing above ground."""
+    h, dt, g = 0.1, 1e-3, 9.81
+    sim = simulate(
+        dimension=2,
+        grid={"cell": h},
+        time={"dt": dt},
+        body=[{"material": "solid", "shape": box(2, (0.025, 0.075), (0.05, 0.05))}],
+        obstacle=[GROUND | {"contact": contact}],
+    )
+    assert len(sim.particles) == 1
+    start = sim.particles.x[0, 1]
+    assert start == pytest.approx(0.075, abs=1e-12)
+    sim.advance(0.09)
+    n = 90
+    assert start - sim.particles.x[0, 1] == pytest.approx(g * dt**2 * n * (n + 1) / 2, rel=1e-9)
+    sim.advance(0.5)
+    assert sim.particles.x[0, 1] == pytest.approx(h / 4, abs=0.02 * h)
+
+
+def test_a_landed_ball_lies_on_the_ground():
+    """At rest its lowest points are half a spacing above the ground, less the compression of that half spacing. The
+    pressure under the ball, a few times ρ g R, is a few per cent of its stiffness: a twentieth of a cell is ample."""
+    h = 0.02
+    sim = simulate(
+        dimension=2,
+        grid={"cell": h},
+        transfer={"scheme": "pic"},
+        material={"solid": SOFT | {"youngs_modulus": 1e5}},
+        body=[{"material": "solid", "shape": ball(2, (0.0, 0.13), 0.1)}],
+        obstacle=[GROUND | {"contact": "stick"}],
+    )
+    sim.advance(1.5)
+    lowest = sim.particles.x[:, 1].min()
+    assert lowest == pytest.approx(h / 4, abs=h / 20)
+
+
+def slide(scheme, angle, friction=0.4, duration=0.6):
+    """Mean displacement along the slope at seven times, and the height of the lowest points [cells], of a block that
+    first settles under gravity that grows slowly: an undamped block that is loaded at once vibrates, and vibrations
+    make any block creep, because nothing holds it while its normal force is low."""
+    theta, g, h = np.radians(angle), 9.81, 0.025
+    down, along = [0.0, -g * np.cos(theta)], [g * np.sin(theta), -g * np.cos(theta)]
+    sim = simulate(
+        dimension=2,
+        gravity={"times": [0.0, 0.3, 0.35], "values": [[0.0, -1e-3], down, along]},
+        grid={"cell": h},
+        transfer={"scheme": scheme},
+        material={"solid": SOFT | {"youngs_modulus": 1e6, "poisson_ratio": 0.2}},
+        body=[{"material": "solid", "shape": box(2, (0.2, 0.1), (0.4, 0.2))}],
+        obstacle=[GROUND | {"contact": "separate", "friction": friction}],
+    )
+    sim.advance(0.45)
+    places, heights = [sim.particles.x[:, 0].mean()], []
+    for _ in range(6):
+        sim.advance(duration / 6)
+        places.append(sim.particles.x[:, 0].mean())
+        heights.append(sim.particles.x[:, 1].min() / h)
+    return np.array(places), np.array(heights)
+
+
+@pytest.mark.parametrize("scheme", ["apic", "flip"])
+def test_a_block_sticks_below_the_friction_angle(scheme):
+    """At 21° with μ = 0.4, whose angle is 21.8°."""
+    places, _ = slide(scheme, 21.0)
+    assert np.ptp(places) < 0.01 * 0.025
+
+
+@pytest.mark.parametrize("scheme", ["apic", "flip"])
+def test_a_block_slides_on_the_surface_above_the_friction_angle(scheme):
+    """At 30° its acceleration is g (sin θ − μ cos θ), 3 %, and it does not rise from the surface: the lowest points
+    stay half a spacing above it, to the compression of a fiftieth of a cell."""
+    angle, friction = 30.0, 0.4
+    places, heights = slide(scheme, angle, friction)
+    times = np.linspace(0.0, 0.6, 7)
+    acceleration = 2.0 * np.polyfit(times, places, 2)[0]
+    theta = np.radians(angle)
+    assert acceleration == pytest.approx(9.81 * (np.sin(theta) - friction * np.cos(theta)), rel=0.03)
+    assert np.all(np.abs(heights - 0.25) < 0.02)
