@@ -123,7 +123,7 @@ class Implicit(Table):
         description="a step whose residuals are larger than this after all iterations is repeated with half the "
         "length [1]",
     )
-    rho: Positive = Field(default=1.0, description="penalty in units of the weights, ADMM only [1]")
+    rho: Positive = Field(default=0.5, description="penalty in units of the weights, ADMM only [1]")
     weights: Literal["stiffness", "bulk-modulus", "unit"] = Field(
         default="stiffness",
         description="weight of each point in ADMM: its present stiffness, its bulk modulus at rest, or 1 Pa",
