@@ -9,8 +9,10 @@ from spume import Scene
 from spume.errors import RunFailed, SpumeError
 from spume.materials import LAWS
 from spume.mpm.implicit.grid_matrix import GridMatrix
+from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.principal_newton import flowed_stress, principal_solver
 from spume.mpm.implicit.problem import StepProblem
+from spume.mpm.implicit.step import SOLVERS
 from spume.mpm.method import MaterialPointMethod
 from spume.mpm.step import rasterize, sort_points
 
@@ -150,7 +152,7 @@ def test_a_restored_run_goes_on_with_the_same_bits():
 
 
 def test_a_step_that_does_not_converge_is_repeated_shorter_and_counted():
-    method = beam(implicit={"iterations": 8, "accepted_residual": 5e-3})
+    method = beam(implicit={"iterations": 6, "accepted_residual": 2e-3})
     stir(method, 0.5)
     method.step(2e-2)
     assert method.time == 2e-2
@@ -158,10 +160,13 @@ def test_a_step_that_does_not_converge_is_repeated_shorter_and_counted():
     assert method.state.steps > 1
 
 
-def test_a_step_that_never_converges_ends_the_run_with_a_sentence():
-    method = beam(implicit={"iterations": 2, "accepted_residual": 1e-30})
-    stir(method, 0.5)
-    with pytest.raises(RunFailed, match=r"fails even at .* its residual is .* raise \[implicit\] iterations"):
+def test_a_step_that_always_fails_ends_the_run_with_a_sentence(monkeypatch):
+    def overflow(problem, settings):
+        return Outcome(np.full_like(problem.free, np.nan), np.zeros((len(problem.species.particles), 3, 3)))
+
+    monkeypatch.setitem(SOLVERS, "admm", overflow)
+    method = beam()
+    with pytest.raises(RunFailed, match=r"fails even at .* not finite; raise \[implicit\] iterations"):
         method.step(1e-2)
     assert np.isfinite(method.particles.x).all()
 

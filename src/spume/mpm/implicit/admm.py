@@ -73,11 +73,11 @@ class Branches:
         return B
 
     def norms(self) -> tuple[float, float, float]:
-        """‖W (X − F)‖, ‖W D (change of v)‖ and ‖W u‖, the latter at least NO_STRAIN ‖W‖."""
-        primal, dual, strain = (math.sqrt(total(self.residuals[:, k])) for k in range(3))
+        """‖W (X − F)‖, ‖W D (change of v)‖ and ‖W u‖, all over ‖W‖; the latter at least NO_STRAIN."""
         volume = self.problem.species.particles.volume
         weights = math.sqrt(sum(total(volume * weight) for weight in self.weight))
-        return primal, dual, max(strain, NO_STRAIN * weights)
+        primal, dual, strain = (math.sqrt(total(self.residuals[:, k])) / weights for k in range(3))
+        return primal, dual, max(strain, NO_STRAIN)
 
 
 @compiled(parallel=True)
@@ -104,6 +104,8 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
     branches.start(settings.weights, rho, outcome.L)
     matrix = GridMatrix(problem.state.nodes, dofs, problem.contacts)
     matrix.assemble(problem.species.transfers, p.x, branches.metric(rho), problem.mass)
+    # about (c Δt/h)²: what a strain of one, held for the step, moves nodes by [cells]
+    response = total(matrix.diagonal - problem.mass) / total(problem.mass)
     change = np.zeros((len(p), 3, 3))
     for iteration in range(settings.iterations):
         branches.step(rho, relaxation, outcome.L, change)
@@ -111,6 +113,7 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
             primal, dual, strain = branches.norms()
             outcome.primal.append(primal / strain)
             outcome.dual.append(dual / strain)
+            outcome.displacement_error = response * max(primal, dual)
             if outcome.residual <= settings.tolerance:
                 outcome.converged = True
                 break

@@ -20,6 +20,8 @@ class Outcome:
     over those of the first iteration."""
     dual: list[float] = field(default_factory=list)
     """Dual residual of each iteration, relative. ADMM: ‖W D (change of v)‖/‖W u‖; Newton: none."""
+    displacement_error: float = math.inf
+    """What the last primal residual moves nodes by in the step, roughly [cells]; unknown: infinite."""
     linear_iterations: int = 0
     converged: bool = False
 

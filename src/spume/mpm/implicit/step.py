@@ -20,6 +20,9 @@ SHORTEST = 2.0**-12
 """A step that fails at this part of its length ends the run."""
 GROWTH = 1.5
 """Factor by which a step may exceed the one before after it had to be shortened."""
+INVISIBLE = 1e-3
+"""A step is accepted, whatever its residual, if that moves nodes by less than this [cells]. In short steps the strains
+of a step are small beside their own errors, and neither matters."""
 LEAST_VOLUME = 1e-3
 """A step that squeezes a point to less than this part of its volume, or inverts it, is repeated with half the
 length."""
@@ -153,6 +156,6 @@ def _failure(outcome: Outcome, dt: float, dimension: int, accepted: float) -> st
     smallest = float(np.linalg.det(f[:, :d, :d]).min(initial=np.inf))
     if not smallest > LEAST_VOLUME:
         return f"a point would be squeezed to {smallest:.3g} times its volume"
-    if not outcome.residual <= accepted:
+    if not (outcome.residual <= accepted or outcome.displacement_error <= INVISIBLE):
         return f"its residual is {outcome.residual:.3g} after {len(outcome.primal)} iterations"
     return ""
