@@ -104,6 +104,7 @@ METHODS = {
         MethodEntry(
             "continuum-foam", "spume.scene.continuum_foam:ContinuumFoamScene", "spume.foam.method:ContinuumFoam"
         ),
+        MethodEntry("point-based", "spume.scene.point_based:PointBasedScene", "spume.points.method:PointBased"),
         MethodEntry(
             "dry-foam",
             "spume.scene.dry_foam:DryFoamScene",

@@ -16,7 +16,7 @@ LEVELS = (
     ("memory",),
     ("scene",),
     ("laws", "rheology", "mpm", "dryfoam"),
-    ("foam",),
+    ("foam", "points"),
     ("run",),
     ("frames",),
     ("look",),

@@ -26,6 +26,13 @@ POINTS: dict[str, Any] = {"dimension": 2, "grid": {"cell": 0.01}, "obstacle": [F
 SCENES: dict[str, dict[str, Any]] = {
     "mpm": {**POINTS, "duration": 0.02, "body": [DISC]},
     "continuum-foam": {**POINTS, "duration": 0.004, "body": [{**DISC, "material": "shaving cream"}]},
+    "point-based": {
+        "dimension": 2,
+        "points": {"spacing": 0.005},
+        "obstacle": [FLOOR],
+        "duration": 0.02,
+        "body": [{**DISC, "material": "modelling clay"}],
+    },
     "dry-foam": {"duration": 0.02, "foam": {"cells": 16}, "coarsening": {"diffusion": 1.0}},
     "ballistic": {key: value for key, value in BALLISTIC.items() if key not in ("title", "method")},
 }
