@@ -8,7 +8,7 @@ from pydantic import Field
 
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
-from spume.scene.mpm import Body, Emitter, Fill, Grid, MaterialScene, Time, Transfer, Walls
+from spume.scene.mpm import Body, Emitter, Fill, Grid, MaterialScene, Transfer, Walls
 from spume.scene.problems import Problem, shown
 from spume.tables import Number, Table, Vector
 
@@ -89,7 +89,6 @@ class PointBasedScene(MaterialScene):
 
     method: Literal["point-based"] = Field(description="name of the simulation method")
     points: Points = Field(description="the points and their neighbourhoods")
-    time: Time = Field(default=Time(courant=0.3), description="time stepping")
     forces: Forces = Field(default=Forces(), description="forces between points")
     formulation: Literal["composed", "rest-configuration", "additive"] = Field(
         default="composed",
