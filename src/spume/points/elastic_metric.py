@@ -1,8 +1,8 @@
 """The elastic deformation of every point, from its law: what takes distances back to the reference space.
 
-[Gerszewski09] eq. (11) evaluates the kernel at Fe⁻¹ x_ij. Its length needs only b⁻¹ = Fe⁻ᵀ Fe⁻¹, the *metric*: laws that
-keep b = Fe Feᵀ need no rotation. Laws with one elastic branch have such an Fe. Others (several branches) work in current
-space: their metric is the identity, and the volume of a neighbour is its present one.
+[Gerszewski09] eq. (11) evaluates the kernel at Fe⁻¹ x_ij. Its length needs only b⁻¹ = Fe⁻ᵀ Fe⁻¹, the *metric*: laws
+that keep b = Fe Feᵀ need no rotation. Laws with one elastic branch have such an Fe. Others (several branches) work in
+current space: their metric is the identity, and the volume of a neighbour is its present one.
 """
 
 from functools import cache

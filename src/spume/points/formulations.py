@@ -12,10 +12,10 @@ from typing import Literal
 from numba import prange
 
 from spume.fields import IDENTITY, Field
-from spume.materials.kinematics import load, load_sym, store, store_sym
+from spume.materials.kinematics import load, load_sym, store
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym
-from spume.numerics.tensor3 import compose_sym, gram, inverse, inverse_sym, multiply, transpose
+from spume.numerics.tensor3 import compose_sym, gram, inverse, multiply, transpose
 from spume.points.deformation import FITTED, INVERTED
 
 Formulation = Literal["composed", "rest-configuration", "additive"]
@@ -45,10 +45,19 @@ def step_from_rest(outcome, rest_F, deformation):
 
 
 @compiled(parallel=True)
-def metric_from_rest(rest_F, metric):
-    """Write (F Fᵀ)⁻¹."""
+def stress_from_rest(rest_F, stress, full):
+    """Write the first Piola stress τ F⁻ᵀ [Pa], shape (n, 3, 3)."""
     for p in prange(rest_F.shape[0]):
-        store_sym(metric, p, inverse_sym(gram(load(rest_F, p))))
+        xx, yy, zz, xy, xz, yz = load_sym(stress, p)
+        store(full, p, multiply((xx, xy, xz, xy, yy, yz, xz, yz, zz), transpose(inverse(load(rest_F, p)))))
+
+
+@compiled(parallel=True)
+def full_stress(stress, full):
+    """Write the Kirchhoff stress as a full tensor [Pa], shape (n, 3, 3)."""
+    for p in prange(stress.shape[0]):
+        xx, yy, zz, xy, xz, yz = load_sym(stress, p)
+        store(full, p, (xx, xy, xz, xy, yy, yz, xz, yz, zz))
 
 
 @compiled

@@ -3,11 +3,12 @@
 With the radius h and the distance r ≤ h:
 
     poly6     W = a (h² − r²)³                       a = 315/(64 π h⁹), in the plane 4/(π h⁸)
-    elastic   W = c (2h/π) (1 + cos((r + h) π/2h))   c = π/(8 h⁴ (π/3 − 8/π + 16/π²)), in the plane 1/(4 h³ (1/2 − 4/π²))
+    elastic   W = c (2h/π) (1 + cos((r + h) π/2h))   c = π/(8 h⁴ (π/3 − 8/π + 16/π²)), in the plane
+                                                     1/(4 h³ (1/2 − 4/π²))
 
 The paper has the constants of space; those of the plane follow from ∫ W = 1 over the disc. The fit does not depend on
-the factor of its weights. The gradient of the elastic kernel is ∇W(x) = −c cos(π r/2h) x/r: it does not vanish at r = 0,
-so points that come close to each other still feel their distance.
+the factor of its weights. The gradient of the elastic kernel is ∇W(x) = −c cos(π r/2h) x/r: it does not vanish at
+r = 0, so points that come close to each other still feel their distance.
 """
 
 import math

@@ -1,9 +1,9 @@
 """Neighbour lists: the nearest points within a radius, made symmetric.
 
 The list of a point holds the `count` nearest points within the radius and a skin, and all points that have it in their
-own list: a list cut at `count` is not symmetric, and without its partner a pair force would not conserve momentum. Lists
-are used until a point has moved by half the skin; until then nothing within the radius is missing, unless the count cut
-it off. Points listed beyond the radius have no weight.
+own list: a list cut at `count` is not symmetric, and without its partner a pair force would not conserve momentum.
+Lists are used until a point has moved by half the skin; until then nothing within the radius is missing, unless the
+count cut it off. Points listed beyond the radius have no weight.
 
 The order of a list depends on the positions and the order of the points alone, not on the number of threads.
 """

@@ -28,7 +28,7 @@ def neighbourhood_fields(dimension: int) -> tuple[Field, ...]:
             in_frames=False,
         ),
         Field(
-            "gradient", (3, 3), 0.0, "1/s", "average", description="velocity gradient of the last step",
+            "rate", (6,), 0.0, "1/s", "average", description="symmetric part of the velocity gradient in the last step",
             in_frames=False,
         ),
         Field("neighbours", (), 0, "1", "nearest", dtype="int32", description="number of neighbours within the radius"),
@@ -52,6 +52,13 @@ class Scheme:
     """[Pa s]"""
     damping: float = 0.2
     """Of motion that the fit does not see [1]."""
+
+    @property
+    def needs_metric(self) -> bool:
+        """Whether forces or formulation use the elastic deformation of the points."""
+        if self.formulation == "rest-configuration":
+            return False
+        return self.formulation == "additive" or self.gradient != "least-squares" or self.stress == "printed"
 
 
 @dataclass
@@ -82,6 +89,8 @@ class State:
     """How often the gradient of the kernel could not be corrected since the start."""
     rebuilds: int = 0
     """How often lists were built since the start."""
+    deformation: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
+    """Deformation f of each point in the step under way [1]."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time spent in each stage since the start or the last resume [s]."""
     generation: int = 0

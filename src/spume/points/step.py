@@ -3,8 +3,10 @@
 import numba
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from spume.errors import RunFailed
+from spume.materials.kinematics import load
 from spume.mpm.contacts import MARGIN
 from spume.mpm.motion import move_points
 from spume.numerics.jit import compiled
@@ -12,7 +14,7 @@ from spume.points.deformation import OUTCOMES, fit_deformation
 from spume.points.elastic_metric import elastic_metric
 from spume.points.force_fields import kick
 from spume.points.forces import accelerate_points, lattice_density, prepare_forces
-from spume.points.formulations import add_green_strain, metric_from_rest, step_from_rest
+from spume.points.formulations import add_green_strain, full_stress, step_from_rest, stress_from_rest
 from spume.points.kernels import elastic_constant
 from spume.points.state import State
 
@@ -25,8 +27,7 @@ def point_based_step(state: State, dt: float) -> None:
     fit(state, dt, before, metric)  # eqs. (6), (7)
     with state.timed("material"):  # eqs. (8), (9) and plastic flow
         p = state.particles
-        state.model.update(p.arrays(), dt, p.gradient, p.stress)
-        _to_gradient(p.gradient, 1.0 / dt)
+        state.model.update(p.arrays(), dt, state.deformation, p.stress)
     state.time += dt
     state.steps += 1
 
@@ -59,28 +60,32 @@ def restore_lists(state: State) -> None:
         state.lists.build(state.particles.rest_x if rest else state.particles.x_listed)
 
 
-def accelerate(state: State, dt: float) -> np.ndarray:
+def accelerate(state: State, dt: float) -> NDArray[np.float64]:
     """v ← v + Δt (f/m + g). Returns the metric of the elastic deformation of each point."""
     p, lists, scheme, d = state.particles, state.lists, state.scheme, state.dimension
     h = lists.radius
     c = elastic_constant(d, h)
     n = len(p)
-    metric, size, B, pressure = np.empty((n, 6)), np.empty(n), np.empty((n, 3, 3)), np.empty(n)
-    acceleration = np.empty((n, d))
+    metric, size, stress = np.zeros((n, 6)), np.zeros(n), np.empty((n, 3, 3))
+    B, pressure, acceleration = np.empty((n, 3, 3)), np.empty(n), np.empty((n, d))
+    place, form, gradient = p.x, scheme.stress, scheme.gradient
     with state.timed("metric"):
-        elastic_metric(state.model, p.arrays(), metric, size)
+        if scheme.needs_metric:
+            elastic_metric(state.model, p.arrays(), metric, size)
         if scheme.formulation == "rest-configuration":
-            metric_from_rest(p.rest_F, metric)
-            size[:] = p.volume
+            place, form, gradient = p.rest_x, "first-piola", "least-squares"
+            stress_from_rest(p.rest_F, p.stress, stress)
+        else:
+            full_stress(p.stress, stress)
     with state.timed("forces"):
         lattice = lattice_density(d, state.spacing, h, c) if scheme.pressure > 0.0 else 1.0
-        state.uncorrected += prepare_forces[d, scheme.stress, scheme.gradient](
-            lists.start, lists.neighbour, p.x, p.volume, size, metric, p.stress, h, c, scheme.condition,
-            scheme.pressure, lattice, B, pressure,
+        state.uncorrected += prepare_forces[d, form, gradient](
+            lists.start, lists.neighbour, place, p.x, p.volume, size, metric, stress, h, c, scheme.least_neighbours,
+            scheme.condition, scheme.pressure, lattice, B, pressure,
         )  # fmt: skip
         wave = np.array([law.wave_speed(parameters) for law, parameters in state.model.materials])
-        accelerate_points[d](
-            lists.start, lists.neighbour, p.x, p.v, p.mass, p.volume, size, metric, B, pressure, p.gradient, wave,
+        accelerate_points[d, "fit" if gradient == "least-squares" else "elastic kernel"](
+            lists.start, lists.neighbour, place, p.x, p.v, p.mass, p.volume, size, metric, B, pressure, p.rate, wave,
             p.material, h, c, scheme.viscosity, scheme.damping, acceleration,
         )  # fmt: skip
         centers = np.array([f.center for f in state.force_fields]).reshape(-1, d)
@@ -89,7 +94,7 @@ def accelerate(state: State, dt: float) -> np.ndarray:
     return metric
 
 
-def collide_and_move(state: State, dt: float) -> np.ndarray:
+def collide_and_move(state: State, dt: float) -> NDArray[np.float64]:
     """Collide the velocities of points inside obstacles, then x ← x + Δt v. Returns the positions before [m]."""
     p = state.particles
     before = p.x.copy()
@@ -108,30 +113,34 @@ def collide_and_move(state: State, dt: float) -> np.ndarray:
     return before
 
 
-def fit(state: State, dt: float, before: np.ndarray, metric: np.ndarray) -> None:
-    """The deformation of the step at each point, into `gradient`."""
+def fit(state: State, dt: float, before: NDArray[np.float64], metric: NDArray[np.float64]) -> None:
+    """The deformation of the step at each point, and the rate of its strain."""
     p, lists, scheme = state.particles, state.lists, state.scheme
     outcome = np.empty(len(p), np.int64)
+    if len(state.deformation) != len(p):
+        state.deformation = np.zeros((len(p), 3, 3))
     with state.timed("deformation"):
         start = p.rest_x if scheme.formulation == "rest-configuration" else before
         fit_deformation[state.dimension](
             lists.start, lists.neighbour, start, p.x, lists.radius, scheme.least_neighbours, scheme.condition,
-            p.gradient, p.neighbours, outcome,
+            state.deformation, p.neighbours, outcome,
         )  # fmt: skip
         if scheme.formulation == "rest-configuration":
-            step_from_rest(outcome, p.rest_F, p.gradient)
-        elif scheme.formulation == "additive":
-            add_green_strain(metric, outcome, p.gradient)
+            step_from_rest(outcome, p.rest_F, state.deformation)
+        _rate_of_strain(state.deformation, 1.0 / dt, p.rate)
+        if scheme.formulation == "additive":
+            add_green_strain(metric, outcome, state.deformation)
         state.outcomes += np.bincount(outcome, minlength=len(OUTCOMES))
 
 
 @compiled(parallel=True)
-def _to_gradient(tensor, rate):
-    """From the deformation f of a step to L = (f − I)/Δt, in place."""
-    for p in prange(tensor.shape[0]):
-        for i in range(3):
-            for j in range(3):
-                tensor[p, i, j] = (tensor[p, i, j] - (1.0 if i == j else 0.0)) * rate
+def _rate_of_strain(deformation, per_time, rate):
+    """The symmetric part of (f − I)/Δt."""
+    for p in prange(deformation.shape[0]):
+        f0, f1, f2, f3, f4, f5, f6, f7, f8 = load(deformation, p)
+        rate[p, 0], rate[p, 1], rate[p, 2] = (f0 - 1.0) * per_time, (f4 - 1.0) * per_time, (f8 - 1.0) * per_time
+        half = 0.5 * per_time
+        rate[p, 3], rate[p, 4], rate[p, 5] = half * (f1 + f3), half * (f2 + f6), half * (f5 + f7)
 
 
 def _report_broken_point(state: State, point: int, dt: float) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field
 
@@ -12,18 +12,21 @@ from spume.scene.mpm import Body, Emitter, Fill, Grid, MaterialScene, Transfer, 
 from spume.scene.problems import Problem, shown
 from spume.tables import Number, Table, Vector
 
+REST_FORCES = ("first-piola", "corrected")
+"""What [forces] has where nothing is said."""
+
 
 class PointFill(Fill):
     """How a shape is filled with points, one for each cube of the spacing."""
 
-    points_per_axis: Literal[1] = Field(default=1, description="points along the spacing: always 1")  # type: ignore[assignment]
+    points_per_axis: Literal[1] = Field(default=1, description="points along the spacing: always 1")
 
 
 class PointBody(Body):
     """Material that fills a shape at its start time."""
 
     fill: PointFill = Field(default=PointFill(), description="how the shape is filled with points")
-    volume: Literal["exact"] = Field(default="exact", description="rest volume of points: their share of the shape")  # type: ignore[assignment]
+    volume: Literal["exact"] = Field(default="exact", description="rest volume of points: their share of the shape")
 
 
 class PointEmitter(Emitter):
@@ -60,9 +63,10 @@ class Forces(Table):
         default="first-piola",
         description="stress in eq. (10) of [Gerszewski09]: U P Vᵀ, which has an energy, or U F P Vᵀ as printed",
     )
-    gradient: Literal["corrected", "plain"] = Field(
+    gradient: Literal["corrected", "plain", "least-squares"] = Field(
         default="corrected",
-        description="gradient of the kernel: corrected for the places of the neighbours, or plain as in [Gerszewski09]",
+        description="weights of the forces: the gradient of the elastic kernel, corrected for the places of the "
+        "neighbours or plain as in [Gerszewski09], or those of the fit, which conserve energy",
     )
     pressure: NotNegative = Field(default=0.0, description="stiffness of the SPH pressure against crowding [Pa]")
     viscosity: NotNegative = Field(default=0.0, description="SPH viscosity [Pa s]")
@@ -75,9 +79,7 @@ class ForceTable(Table):
     """An analytic force that grows from a centre: the acceleration factor · growth · (x − center) along each axis."""
 
     center: Vector = Field(description="where the force vanishes [m]")
-    growth: Vector = Field(
-        description="acceleration per distance along each axis; negative ones press together [1/s²]"
-    )
+    growth: Vector = Field(description="acceleration per distance along each axis; negative ones press together [1/s²]")
     times: tuple[Number, ...] = Field(default=(0.0,), min_length=1, description="times, increasing [s]")
     factors: tuple[Number, ...] = Field(
         default=(1.0,), min_length=1, description="factor at each time: linear between, constant before and after [1]"
@@ -111,7 +113,8 @@ class PointBasedScene(MaterialScene):
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
-        found = [*self._resolution[1], *mpm_checks.problems(self), *self._force_problems()]
+        shared = mpm_checks.problems(cast(Any, self))  # it has all that they read of an MpmScene
+        found = [*self._resolution[1], *shared, *self._force_problems()]
         named = [
             Problem(p.path.replace("grid.walls", "points.walls"), p.sentence.replace("grid.walls", "points.walls"))
             for p in found
@@ -146,6 +149,11 @@ class PointBasedScene(MaterialScene):
                 "formulation",
                 f"is '{self.formulation}', which needs laws with one elastic deformation: that of "
                 f"'{several[0]}' has {'none' if not self._branches(several[0]) else 'several'}; use 'composed'",
+            )
+        if self.formulation == "rest-configuration" and (self.forces.stress, self.forces.gradient) != REST_FORCES:
+            yield Problem(
+                "forces",
+                "has 'stress' or 'gradient' with formulation 'rest-configuration', which has forces of its own",
             )
         late = bool(self.emitter) or any(body.start > 0 for body in self.body)
         if self.formulation == "rest-configuration" and late:
