@@ -20,8 +20,7 @@ forces of a point symmetric, so that angular momentum is conserved. Where K is i
 gradient = "least-squares" takes the weights w² of the fit for v g: V τ A⁻¹ w² x_ij is the derivative of the energy V Ψ
 of a point by the place of its neighbour, the deformation being that of the fit. So energy is conserved but for the
 order of the step. Where the fit is refused the energy does not change with the places, and there is no force. With
-positions
-at rest in place of x and τ F⁻ᵀ in place of τ these are the forces of the rest-configuration formulation.
+positions at rest in place of x and τ F⁻ᵀ in place of τ these are the forces of the rest-configuration formulation.
 
 Further forces, each zero when its coefficient is:
 
