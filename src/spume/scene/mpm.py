@@ -248,21 +248,14 @@ def _look(material: Material) -> dict[str, Any]:
     return {} if material.look is None else {"look": material.look.model_dump(exclude_none=True)}
 
 
-class MpmScene(Scene):
-    """A scene of the material point method."""
+class MaterialScene(Scene):
+    """Bodies and sources of material among obstacles: what scenes of all methods that move points of material have."""
 
-    method: Literal["mpm"] = Field(description="name of the simulation method")
     dimension: Literal[2, 3] = Field(default=3, description="dimension; 2 is plane strain")
     gravity: Gravity | None = Field(
         default=None, description="gravity [m/s²], or keyframes { times, values }; 9.81 m/s² down the y axis if absent"
     )
-    grid: Grid = Field(description="the background grid")
     time: Time = Field(default=Time(), description="time stepping")
-    implicit: Implicit | None = Field(
-        default=None, description="how implicit steps are solved; only with integrator 'implicit'"
-    )
-    transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
-    damping: Damping = Field(default=Damping(), description="damping of the velocities")
     body: tuple[Body, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
     obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
@@ -275,10 +268,6 @@ class MpmScene(Scene):
     @classmethod
     def _one_file(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
-
-    def problems(self) -> list[Problem]:
-        """What is wrong across the scene."""
-        return [*self._resolution[1], *mpm_checks.problems(self)]
 
     @cached_property
     def _resolution(self) -> tuple[dict[str, Material], list[Problem]]:
@@ -309,11 +298,6 @@ class MpmScene(Scene):
         return True
 
     @property
-    def implicit_settings(self) -> Implicit:
-        """The table [implicit], or its defaults."""
-        return Implicit() if self.implicit is None else self.implicit
-
-    @property
     def gravity_keyframes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Times (k,) [s] and gravity at them (k, dimension) [m/s²]; constant gravity has one time."""
         if isinstance(self.gravity, GravityKeyframes):
@@ -339,6 +323,27 @@ class MpmScene(Scene):
             for material in self.materials
         }
         return tables
+
+
+class MpmScene(MaterialScene):
+    """A scene of the material point method."""
+
+    method: Literal["mpm"] = Field(description="name of the simulation method")
+    grid: Grid = Field(description="the background grid")
+    implicit: Implicit | None = Field(
+        default=None, description="how implicit steps are solved; only with integrator 'implicit'"
+    )
+    transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
+    damping: Damping = Field(default=Damping(), description="damping of the velocities")
+
+    @property
+    def implicit_settings(self) -> Implicit:
+        """The table [implicit], or its defaults."""
+        return Implicit() if self.implicit is None else self.implicit
+
+    def problems(self) -> list[Problem]:
+        """What is wrong across the scene."""
+        return [*self._resolution[1], *mpm_checks.problems(self)]
 
     def coarser(self) -> tuple[Scene, str]:
         """The scene on cells of twice the size."""
