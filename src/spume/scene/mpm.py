@@ -343,7 +343,7 @@ class MpmScene(MaterialScene):
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
-        return [*self._resolution[1], *mpm_checks.problems(self)]
+        return [*self._resolution[1], *mpm_checks.problems(self), *mpm_checks.solver_problems(self)]
 
     def coarser(self) -> tuple[Scene, str]:
         """The scene on cells of twice the size."""

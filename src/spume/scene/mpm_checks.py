@@ -72,6 +72,10 @@ def _friction(contact: str, friction: float, path: str) -> Iterator[Problem]:
 def _stepping(scene: "MpmScene") -> Iterator[Problem]:
     if scene.time.dt != "auto" and scene.time.max_dt is not None:
         yield Problem("time.max_dt", f"is {scene.time.max_dt:g} beside a fixed dt: it only limits dt = 'auto'")
+
+
+def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
+    """What is wrong with the tables on grid and solver, which not all methods with points have."""
     yield from _implicit(scene)
     damping = scene.damping
     if damping.rpic_iterations and damping.viscosity:
@@ -89,9 +93,10 @@ def _stepping(scene: "MpmScene") -> Iterator[Problem]:
 
 
 def _implicit(scene: "MpmScene") -> Iterator[Problem]:
-    if scene.time.integrator == "explicit":
+    if scene.time.integrator != "implicit":
         if scene.implicit is not None:
-            yield Problem("implicit", "is given with integrator 'explicit': drop it, or say integrator = 'implicit'")
+            integrator = scene.time.integrator
+            yield Problem("implicit", f"is given with integrator '{integrator}': it belongs to 'implicit'; drop it")
         return
     if scene.time.deformation == "second-order":
         yield Problem(

@@ -114,12 +114,21 @@ class PointBasedScene(MaterialScene):
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
         shared = mpm_checks.problems(cast(Any, self))  # it has all that they read of an MpmScene
-        found = [*self._resolution[1], *shared, *self._force_problems()]
+        found = [*self._resolution[1], *shared, *self._time_problems(), *self._force_problems()]
         named = [
             Problem(p.path.replace("grid.walls", "points.walls"), p.sentence.replace("grid.walls", "points.walls"))
             for p in found
         ]
         return [*named, *self._formulation_problems()]
+
+    def _time_problems(self) -> Iterator[Problem]:
+        if self.time.integrator != "explicit":
+            yield Problem("time.integrator", f"is '{self.time.integrator}': point-based steps are 'explicit'")
+        if self.time.deformation is not None:
+            yield Problem("time.deformation", "is given, but the deformation of a step is a fit to the neighbours")
+        for k, body in enumerate(self.body):
+            if body.surface == "embedded":
+                yield Problem(f"body.{k}.surface", "is 'embedded', which point-based scenes do not have: drop it")
 
     def _force_problems(self) -> Iterator[Problem]:
         for k, force in enumerate(self.force):
