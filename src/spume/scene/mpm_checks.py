@@ -8,6 +8,8 @@ from spume.errors import SceneError
 from spume.geometry.motion import check_motion
 from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.volume import volume
+from spume.materials import LAWS
+from spume.materials.table import Material
 from spume.scene.problems import Problem, dotted, shown
 
 if TYPE_CHECKING:
@@ -31,6 +33,11 @@ def problems(scene: "MpmScene") -> list[Problem]:
         *(problem for k, emitter in enumerate(scene.emitter) for problem in _emitter(emitter, f"emitter.{k}", scene)),
         *_obstacles(scene),
     ]
+
+
+def _with_known_laws(scene: "MpmScene") -> list[Material]:
+    """The materials whose laws can be asked; while a run is only looked at, those of a user's file cannot."""
+    return [material for material in scene.materials if material.law.name in LAWS]
 
 
 def _vector(value: Any, path: str, dimension: int) -> Iterator[Problem]:
@@ -103,7 +110,7 @@ def _implicit(scene: "MpmScene") -> Iterator[Problem]:
             "time.deformation", "is 'second-order' with integrator 'implicit': implicit steps deform by I + Δt L"
         )
     newton = scene.implicit is not None and scene.implicit.solver == "newton"
-    for material in scene.materials:
+    for material in _with_known_laws(scene):
         if not material.law.branches:
             yield Problem(
                 f"material.{material.name}.law",
@@ -123,7 +130,7 @@ def _wave_speeds(scene: "MpmScene") -> Iterator[Problem]:
     given = [*bodies, *(emitter.velocity for emitter in scene.emitter)]
     fall = max(math.hypot(*map(float, vector)) for vector in gravity) * scene.duration
     fastest = max([fall, *(math.hypot(*velocity) for velocity in given)])
-    for material in scene.materials:
+    for material in _with_known_laws(scene):
         speed = material.law.wave_speed(material.parameters)
         path = dotted(("material", material.name))
         if not speed <= SPEED_OF_LIGHT:
