@@ -10,7 +10,16 @@ from rich.markup import escape
 from rich.table import Table
 
 from spume.errors import SpumeError
-from validation import channel, dry_foam_scaling, flow_curve, foam_quality, incline, rebound, start_up
+from validation import (
+    channel,
+    dry_foam_scaling,
+    flow_curve,
+    foam_quality,
+    incline,
+    press_and_release,
+    rebound,
+    start_up,
+)
 from validation.case import Case, Check, Outcome, Surroundings
 from validation.page import write_page
 
@@ -23,6 +32,7 @@ CASES: tuple[Case, ...] = (
     rebound.CASE,
     foam_quality.CASE,
     dry_foam_scaling.CASE,
+    press_and_release.CASE,
 )
 QUICK = ("flow-curve", "start-up", "incline")
 """The cases of --quick: about a minute."""
