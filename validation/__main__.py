@@ -18,6 +18,7 @@ from validation import (
     flow_curve,
     foam_quality,
     incline,
+    press_and_release,
     rebound,
     sand_collapse,
     start_up,
@@ -37,6 +38,7 @@ CASES: tuple[Case, ...] = (
     dam_break.CASE,
     sand_collapse.CASE,
     admm.CASE,
+    press_and_release.CASE,
 )
 QUICK = ("flow-curve", "start-up", "incline")
 """The cases of --quick: about a minute."""

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import RunFailed
+from spume.materials.loops import ConstitutiveModel
 from spume.mpm.blocks import BLOCK, REACH_IN_BLOCKS
-from spume.mpm.species import Species
+from spume.mpm.particles import Particles
 from spume.mpm.state import State
 
 VOLUME_RATIO_RANGE = (0.02, 50.0)
@@ -15,55 +16,54 @@ INTERVAL = 32
 """Steps between two checks; a check costs about a hundredth of a step."""
 
 
-def check(state: State, walls: tuple[NDArray[np.float64], NDArray[np.float64]] | None) -> None:
+Corners = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Lower and upper corner of the walls."""
+
+
+def check(state: State, walls: Corners | None) -> None:
     """Raise RunFailed if a point's J is out of range, or a point is outside the walls or the reach of the grid."""
     for species in state.species:
-        if len(species.particles):
-            _check_species(state, species, walls)
+        name = "point" if len(state.species) == 1 else f"{species.name} point"
+        check_points(species.particles, species.model, name, state.time, state.cell, walls)
 
 
-def _check_species(
-    state: State, species: Species, walls: tuple[NDArray[np.float64], NDArray[np.float64]] | None
+def check_points(
+    particles: Particles, model: ConstitutiveModel, name: str, time: float, cell: float, walls: Corners | None
 ) -> None:
-    _check_volume_ratio(state, species)
-    x = species.particles.x
+    """The same for the points of one species, each called a `name`, on cells of size `cell` [m] at `time` [s]."""
+    if len(particles) == 0:
+        return
+    x = particles.x
+    _check_volume_ratio(x, model.volume_ratio(particles.arrays()), name, time)
     if walls is not None:
         lower, upper = walls
         beyond = np.max(np.maximum(lower - x, x - upper), axis=1)
         worst = int(np.argmax(beyond))
         # Points may dip below a wall by what separating contact lets through: less than a cell.
-        if beyond[worst] > state.cell:
+        if beyond[worst] > cell:
             raise RunFailed(
-                f"{_point(state, species, worst)} left the walls by {beyond[worst]:.3g} m at t = {state.time:.6g} s, "
-                f"at {_place(species, worst)}: it crossed the wall's contact zone in one step; reduce [time] courant, "
-                "or move the wall outwards"
+                f"{name} {worst} left the walls by {beyond[worst]:.3g} m at t = {time:.6g} s, at {_place(x, worst)}: it "
+                "crossed the wall's contact zone in one step; reduce [time] courant, or move the wall outwards"
             )
-    reach = REACH_IN_BLOCKS * BLOCK[state.dimension][0] * state.cell
+    reach = REACH_IN_BLOCKS * BLOCK[x.shape[1]][0] * cell
     if max(x.max(), -x.min()) > reach:
         far = int(np.argmax(np.abs(x).max(axis=1)))
         raise RunFailed(
-            f"{_point(state, species, far)} is at {_place(species, far)} at t = {state.time:.6g} s, further from the "
-            f"origin than the grid reaches ({reach:.3g} m): give the scene a ground or walls to keep it"
+            f"{name} {far} is at {_place(x, far)} at t = {time:.6g} s, further from the origin than the grid reaches "
+            f"({reach:.3g} m): give the scene a ground or walls to keep it"
         )
 
 
-def _check_volume_ratio(state: State, species: Species) -> None:
-    J = species.model.volume_ratio(species.particles.arrays())
+def _check_volume_ratio(x: NDArray[np.float64], J: NDArray[np.float64], name: str, time: float) -> None:
     low, high = VOLUME_RATIO_RANGE
     for worst in (int(np.argmin(J)), int(np.argmax(J))):
         if not low < J[worst] < high:
             kind = "crushed" if J[worst] <= low else "blown up"
             raise RunFailed(
-                f"{_point(state, species, worst)} at {_place(species, worst)} was {kind} to {J[worst]:.3g} times its "
-                f"rest volume at t = {state.time:.6g} s: reduce [time] courant or dt, stiffen the material, or press "
-                "it more slowly"
+                f"{name} {worst} at {_place(x, worst)} was {kind} to {J[worst]:.3g} times its rest volume at "
+                f"t = {time:.6g} s: reduce [time] courant or dt, stiffen the material, or press it more slowly"
             )
 
 
-def _point(state: State, species: Species, point: int) -> str:
-    """What to call a point in messages."""
-    return f"point {point}" if len(state.species) == 1 else f"point {point} of {species.name}"
-
-
-def _place(species: Species, point: int) -> str:
-    return "(" + ", ".join(f"{c:.4g}" for c in species.particles.x[point]) + ") m"
+def _place(x: NDArray[np.float64], point: int) -> str:
+    return "(" + ", ".join(f"{c:.4g}" for c in x[point]) + ") m"

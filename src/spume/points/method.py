@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +102,7 @@ class PointBased:
                 if dt == remaining:
                     state.time = stop
                 if state.steps % health.INTERVAL == 0 or state.time >= until:
-                    health.check(cast(Any, state), self.walls)  # has all that it reads of a state of MPM
+                    health.check_points(state.particles, state.model, "point", state.time, state.cell, self.walls)
                 if state.steps % REPORT_INTERVAL == 0:
                     report(Progress(state.time, len(state.particles), state.steps, dt))
             self._release_due()
