@@ -66,7 +66,7 @@ def test_a_species_moves_as_if_it_were_alone_when_nothing_couples_them(mixed):
     original = mixed.species[1]
     particles = Particles([original.particles.fields])
     particles.replace(original.particles.arrays())
-    alone = state_of(nodes, [Species(particles, original.materials, original.scheme, nodes)])
+    alone = state_of(nodes, [Species(particles, original.model, original.scheme, nodes)])
     for _ in range(20):
         explicit_step(mixed, 1e-3)
         explicit_step(alone, 1e-3)
