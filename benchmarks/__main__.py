@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import dryfoam, paper, steps, transfers
+from benchmarks import dryfoam, implicit, paper, points, steps, transfers
 from benchmarks.timing import machine
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -68,6 +68,30 @@ def main() -> None:
     shown = table("Growth, two threads", "points", "ns per point and step", "ms per step")
     for row in rows:
         shown.add_row(f"{row['points']:,}", f"{row['ns']:.0f}", f"{row['ms']:.2f}")
+    console.print(shown)
+
+    results["implicit"] = rows = implicit.measure()
+    shown = table(
+        "Implicit steps by ADMM, thousand point-steps per processor second, one thread, beside the code of Fang et al.",
+        "scene", "points", "authors", "spume", "ratio",
+    )  # fmt: skip
+    for row in rows:
+        shown.add_row(
+            row["name"], f"{row['points']:,}", f"{row['authors'] / 1e3:.1f}", f"{row['rate'] / 1e3:.1f}",
+            f"{row['rate'] / row['authors']:.1f}×",
+        )  # fmt: skip
+    console.print(shown)
+
+    results["point-based"] = rows = points.measure()
+    shown = table(
+        "Point-based clay, one thread [million point-steps/s of processor time]",
+        "forces", "points", "neighbours", "rate", "against the paper",
+    )  # fmt: skip
+    for row in rows:
+        shown.add_row(
+            row["gradient"], f"{row['points']:,}", f"{row['neighbours']:.1f}", f"{row['rate'] / 1e6:.2f}",
+            f"{row['rate'] / points.PAPER:.1f}×",
+        )  # fmt: skip
     console.print(shown)
 
     results["dry foam"] = rows = dryfoam.growth(largest=10_000)

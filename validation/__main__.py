@@ -11,6 +11,7 @@ from rich.table import Table
 
 from spume.errors import SpumeError
 from validation import (
+    admm,
     channel,
     dam_break,
     dry_foam_scaling,
@@ -35,6 +36,7 @@ CASES: tuple[Case, ...] = (
     dry_foam_scaling.CASE,
     dam_break.CASE,
     sand_collapse.CASE,
+    admm.CASE,
 )
 QUICK = ("flow-curve", "start-up", "incline")
 """The cases of --quick: about a minute."""

@@ -110,6 +110,7 @@ METHODS = {
             "continuum-foam", "spume.scene.continuum_foam:ContinuumFoamScene", "spume.foam.method:ContinuumFoam"
         ),
         MethodEntry("sand-water", "spume.scene.sand_water:SandWaterScene", "spume.mixture.method:SandWater"),
+        MethodEntry("point-based", "spume.scene.point_based:PointBasedScene", "spume.points.method:PointBased"),
         MethodEntry(
             "dry-foam",
             "spume.scene.dry_foam:DryFoamScene",

@@ -16,7 +16,7 @@ LEVELS = (
     ("memory",),
     ("scene",),
     ("laws", "rheology", "mpm", "dryfoam"),
-    ("foam", "mixture"),
+    ("foam", "mixture", "points"),
     ("run",),
     ("frames",),
     ("look",),

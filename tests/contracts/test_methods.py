@@ -35,6 +35,13 @@ SCENES: dict[str, dict[str, Any]] = {
         ],
         "mixture": {"hydraulic_conductivity": 1e-3},
     },
+    "point-based": {
+        "dimension": 2,
+        "points": {"spacing": 0.005},
+        "obstacle": [FLOOR],
+        "duration": 0.02,
+        "body": [{**DISC, "material": "modelling clay"}],
+    },
     "dry-foam": {"duration": 0.02, "foam": {"cells": 16}, "coarsening": {"diffusion": 1.0}},
     "ballistic": {key: value for key, value in BALLISTIC.items() if key not in ("title", "method")},
 }

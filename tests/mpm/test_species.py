@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.materials.loops import ConstitutiveModel
 from spume.materials.neo_hookean import NEO_HOOKEAN
 from spume.mpm.nodes import Nodes
 from spume.mpm.particles import Particles, point_fields
@@ -21,7 +22,7 @@ def species(nodes, x, velocity, scheme, seed):
     particles = Particles([point_fields(nodes.dimension, scheme.affine), NEO_HOOKEAN.fields])
     volume = np.full(len(x), (0.5 * CELL) ** nodes.dimension)
     particles.add(len(x), x=x, v=velocity + 0.1 * rng.normal(size=x.shape), volume=volume, mass=1000.0 * volume)
-    return Species(particles, [(NEO_HOOKEAN, SOLID)], scheme, nodes)
+    return Species(particles, ConstitutiveModel([(NEO_HOOKEAN, SOLID)]), scheme, nodes)
 
 
 def block(dimension, centre):

@@ -8,7 +8,7 @@ from spume.scene.builtin import library_files
 from spume.scene.extending import read_scene
 from spume.simulation import Simulation
 
-POINT_SCENES = [f.stem for f in library_files() if read_scene(f)["method"] in ("mpm", "continuum-foam")]
+POINT_SCENES = [f.stem for f in library_files() if read_scene(f)["method"] in ("mpm", "continuum-foam", "point-based")]
 
 
 @pytest.mark.parametrize("name", POINT_SCENES)

@@ -26,12 +26,15 @@ def test_a_lone_point_falls_freely_until_it_touches(contact):
     n = 90
     assert start - sim.particles.x[0, 1] == pytest.approx(g * dt**2 * n * (n + 1) / 2, rel=1e-9)
     sim.advance(0.5)
-    assert sim.particles.x[0, 1] == pytest.approx(h / 4, abs=0.02 * h)
+    # sticking and slipping contacts take a tenth of a cell for touching
+    above = (0.0 if contact == "separate" else 0.1) + 0.02
+    assert -0.02 * h < sim.particles.x[0, 1] - h / 4 < above * h
 
 
 def test_a_landed_ball_lies_on_the_ground():
     """At rest its lowest points are half a spacing above the ground, less the compression of that half spacing. The
-    pressure under the ball, a few times ρ g R, is a few per cent of its stiffness: a twentieth of a cell is ample."""
+    pressure under the ball, a few times ρ g R, is a few per cent of its stiffness: a twentieth of a cell is ample.
+    A sticking contact takes a tenth of a cell for touching."""
     h = 0.02
     sim = simulate(
         dimension=2,
@@ -43,7 +46,7 @@ def test_a_landed_ball_lies_on_the_ground():
     )
     sim.advance(1.5)
     lowest = sim.particles.x[:, 1].min()
-    assert lowest == pytest.approx(h / 4, abs=h / 20)
+    assert -h / 20 < lowest - h / 4 < h / 10 + h / 20
 
 
 def slide(scheme, angle, friction=0.4, duration=0.6):

@@ -3,11 +3,12 @@
 from typing import Any, ClassVar
 
 from spume.foam.foam import WEAK, Foam
-from spume.foam.step import foam_step
+from spume.foam.step import foam_step, implicit_foam_step
 from spume.methods import Estimate
 from spume.mpm.cost import estimate_cost
-from spume.mpm.method import MaterialPointMethod, build_time_step, one_species
-from spume.mpm.species import SpeciesPlan
+from spume.mpm.implicit.step import Integrator
+from spume.mpm.method import MaterialPointMethod, build_time_step
+from spume.mpm.species import SpeciesPlan, one_species
 from spume.mpm.state import State
 
 COST = 1.3
@@ -21,8 +22,10 @@ shaving cream has 1.24 after 0.5 s of 1.6 s, and one other draft 1.8 at its end.
 class FoamStages:
     """The step of [Yue15] section 7 and what it keeps from step to step."""
 
-    def __init__(self, foam: Foam) -> None:
+    def __init__(self, foam: Foam, integrator: Integrator | None = None) -> None:
         self.foam = foam
+        self.integrator = integrator
+        """For implicit steps; none: explicit ones."""
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
         """One; its points know whether they are torn."""
@@ -30,19 +33,25 @@ class FoamStages:
 
     def step(self, state: State, dt: float) -> None:
         """Advance `state` by dt [s]."""
-        foam_step(state, self.foam, dt)
+        if self.integrator is None:
+            foam_step(state, self.foam, dt)
+        else:
+            implicit_foam_step(state, self.foam, self.integrator, dt)
 
     def diagnostics(self, state: State) -> dict[str, Any]:
         """Weak points now, and what was counted since the start."""
-        return {"weak_points": int(state.particles.weak.sum())} | self.foam.totals()
+        solver = self.integrator.diagnostics() if self.integrator else {}
+        return {"weak_points": int(state.particles.weak.sum())} | self.foam.totals() | solver
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""
-        return self.foam.checkpoint()
+        return self.foam.checkpoint() | (self.integrator.checkpoint() if self.integrator else {})
 
     def restore(self, values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
         self.foam.restore(values)
+        if self.integrator:
+            self.integrator.restore(values)
 
 
 class ContinuumFoam(MaterialPointMethod):
@@ -59,7 +68,8 @@ class ContinuumFoam(MaterialPointMethod):
             scene.resampling,
             scene.seed,
         )
-        super().__init__(scene, FoamStages(foam))
+        integrator = Integrator(scene.implicit_settings) if scene.time.integrator == "implicit" else None
+        super().__init__(scene, FoamStages(foam, integrator))
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:

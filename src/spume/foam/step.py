@@ -10,6 +10,7 @@ from spume.foam.recovery import recover
 from spume.foam.removal import find_subgrid_points, remove_points
 from spume.foam.resampling import avoid_a_void
 from spume.foam.tearing import detect_tearing_and_limit_stress, limit_deformation
+from spume.mpm.implicit.step import Integrator
 from spume.mpm.state import State
 from spume.mpm.step import (
     collide_and_move,
@@ -27,6 +28,25 @@ def foam_step(state: State, foam: Foam, dt: float) -> None:
     detect_tearing_and_limit_stress(state, foam)  # 2 weak points, 4 limit their forces
     rasterize(state)  # 1 mass and momentum, 3 forces
     update_velocities_on_grid(state, dt)  # 5 velocities, 6 collisions
+    _finish(state, foam, dt)
+
+
+def implicit_foam_step(state: State, foam: Foam, integrator: Integrator, dt: float) -> None:
+    """Advance `state` by dt [s], backward Euler. Which points are torn is found at the start of the step; those carry
+    no tension while it is solved."""
+
+    def prepare(state: State) -> None:
+        sort_points(state)
+        detect_tearing_and_limit_stress(state, foam)  # 2, 4
+
+    def finish(state: State, dt: float) -> None:
+        _finish(state, foam, dt)
+
+    integrator.step(state, dt, prepare, finish)
+
+
+def _finish(state: State, foam: Foam, dt: float) -> None:
+    """From the velocities of the nodes to the points of the next step."""
     gather(state, dt)  # 7 deformation of the step, 9 velocities
     limit_deformation(state, foam)  # 8 neither shear nor expansion of weak points
     update_material(state, dt)  # 7 total deformation, 10 plastic flow, and the stress for the next step

@@ -27,9 +27,9 @@ from spume.geometry.obstacles.collision import (
 )
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.mpm.blocks import BLOCK, NODES_PER_BLOCK
-from spume.mpm.cells import Cells
 from spume.mpm.gaps import measure_gaps
 from spume.mpm.nodes import DegreesOfFreedom, Nodes
+from spume.mpm.transfers import Transfers
 from spume.numerics.jit import compiled
 
 MARGIN = 1e-6
@@ -38,6 +38,9 @@ NUMBERS = 8
 """Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1], distance of the node [m]."""
 HOLD = 1.0
 """Sticking and slipping contacts hold material that leaves until the gap is this wide [cells]."""
+TOUCH = 0.1
+"""For sticking and slipping contacts material touches up to this gap [cells]: what they hold moves a little with the
+next nodes, and must not be free to move back."""
 _NO_CHANGE = np.zeros((0, 1, 1))
 
 
@@ -123,15 +126,16 @@ class Contacts:
         self._clear_until, self._keys, self._generation = clear, nodes.keys, nodes.generation
 
     def gaps(
-        self, nodes: Nodes, cells: Cells, x: NDArray[np.float64], volume: NDArray[np.float64]
+        self, nodes: Nodes, transfers: Transfers, x: NDArray[np.float64], volume: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The gap [m] between the obstacle of each contact and the points at `x` [m] with rest volumes `volume`, sorted
-        in `cells`; see `gaps.py`. For `apply`."""
+        """The gap [m] between the obstacle of each contact and the points at `x` [m] with rest volumes `volume`, whose
+        `transfers` are connected to `nodes`; see `gaps.py`. For `apply`."""
+        cells = transfers.cells
         gap = np.zeros(self._node.shape)
         if self._count.any():
             measure_gaps[nodes.dimension](
-                self._count, self._node, self._numbers, nodes.keys, nodes.blocks, nodes.cell, nodes.order,
-                cells.keys, cells.cell_start, cells.sorted_points, x, volume, gap,
+                self._count, self._node, self._numbers, nodes.blocks, nodes.cell, nodes.order,
+                transfers.cell_block_of_corner, cells.cell_start, cells.sorted_points, x, volume, gap,
             )  # fmt: skip
         return gap
 
@@ -158,6 +162,7 @@ class Contacts:
                 self._kind,
                 self._numbers,
                 gap,
+                TOUCH * self._cell,
                 HOLD * self._cell,
                 dt,
                 engaged,
@@ -165,6 +170,10 @@ class Contacts:
                 change,
             )
         return engaged
+
+    def listed(self, values: NDArray[Any]) -> NDArray[Any]:
+        """`values` of all contacts as `apply` and `gaps` return them, in the order of `node`, `kind` and `numbers`."""
+        return np.asarray(values[self.filled])
 
     def project(self, dv: NDArray[np.float64], dofs: DegreesOfFreedom, engaged: NDArray[np.bool_]) -> None:
         """Remove from the velocity changes `dv` (unknowns, d) what the contacts forbid.
@@ -230,11 +239,12 @@ def _last_of_node(node, first, count):
 
 
 @compiled
-def _act(kind, numbers, gap, hold, dt, engaged, c, vx, vy, vz):
+def _act(kind, numbers, gap, touch, hold, dt, engaged, c, vx, vy, vz):
     """The velocity after contact c."""
     nx, ny, nz = numbers[c, 0], numbers[c, 1], numbers[c, 2]
+    width = gap[c] if kind[c] == SEPARATE else max(gap[c] - touch, 0.0)
     # relative to a surface that approaches just fast enough to close the gap in this step
-    closing = -gap[c] / dt
+    closing = -width / dt
     sx, sy, sz = numbers[c, 3] + closing * nx, numbers[c, 4] + closing * ny, numbers[c, 5] + closing * nz
     vn = (vx - sx) * nx + (vy - sy) * ny + (vz - sz) * nz
     if vn < 0.0:
@@ -252,7 +262,7 @@ def _act(kind, numbers, gap, hold, dt, engaged, c, vx, vy, vz):
 
 
 @compiled
-def _apply_at(first, last, node, kind, numbers, gap, hold, dt, engaged, velocity, change):
+def _apply_at(first, last, node, kind, numbers, gap, touch, hold, dt, engaged, velocity, change):
     """Collide the velocity of the node whose contacts are `first` to `last` − 1."""
     D = velocity.shape[1]
     block, local = node[first] // 64, node[first] % 64
@@ -263,12 +273,12 @@ def _apply_at(first, last, node, kind, numbers, gap, hold, dt, engaged, velocity
     for c in range(first, last):
         engaged[c] = False
     if last == first + 1:
-        vx, vy, vz = _act(kind, numbers, gap, hold, dt, engaged, first, vx, vy, vz)
+        vx, vy, vz = _act(kind, numbers, gap, touch, hold, dt, engaged, first, vx, vy, vz)
     else:
         for _ in range(SWEEPS):
             bx, by, bz = vx, vy, vz
             for c in range(first, last):
-                vx, vy, vz = _act(kind, numbers, gap, hold, dt, engaged, c, vx, vy, vz)
+                vx, vy, vz = _act(kind, numbers, gap, touch, hold, dt, engaged, c, vx, vy, vz)
             if abs(vx - bx) + abs(vy - by) + abs(vz - bz) <= 1e-14 * (abs(vx) + abs(vy) + abs(vz)):
                 break
     velocity[block, 0, local], velocity[block, 1, local] = vx, vy
@@ -282,20 +292,19 @@ def _apply_at(first, last, node, kind, numbers, gap, hold, dt, engaged, velocity
 
 
 @compiled
-def _apply_all(count, node, kind, numbers, gap, hold, dt, engaged, velocity, change):
+def _apply_all(count, node, kind, numbers, gap, touch, hold, dt, engaged, velocity, change):
     first = 0
     while first < count:
         last = _last_of_node(node, first, count)
-        _apply_at(first, last, node, kind, numbers, gap, hold, dt, engaged, velocity, change)
+        _apply_at(first, last, node, kind, numbers, gap, touch, hold, dt, engaged, velocity, change)
         first = last
 
 
 @compiled(parallel=True)
-def _apply(count, node, kind, numbers, gap, hold, dt, engaged, velocity, change):
+def _apply(count, node, kind, numbers, gap, touch, hold, dt, engaged, velocity, change):
     for task in prange(count.size):
-        _apply_all(
-            count[task], node[task], kind[task], numbers[task], gap[task], hold, dt, engaged[task], velocity, change
-        )
+        found = node[task], kind[task], numbers[task], gap[task]
+        _apply_all(count[task], *found, touch, hold, dt, engaged[task], velocity, change)
 
 
 @compiled

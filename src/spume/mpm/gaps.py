@@ -14,52 +14,47 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from spume.mpm.blocks import BLOCK, KEY_STEP
+from spume.mpm.blocks import BLOCK
 from spume.numerics.jit import compiled
 
 
 def _make_measure(D: int) -> Any:
     BX, BY, BZ = BLOCK[D]
-    SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
-    STEP_X, STEP_Y, STEP_Z = KEY_STEP
 
     @compiled(fastmath=False)
-    def gap_at(key, i, j, k, nx, ny, nz, offset, cell, order, cell_keys, cell_start, sorted_points, x, volume):
+    def gap_at(cell_blocks, i, j, k, nx, ny, nz, offset, cell, order, cell_start, sorted_points, x, volume):
         """Least distance from the plane n·x = offset, less half the spacing, of the points whose stencil has node
-        (i, j, k) of the block `key`; 0 as soon as one touches the plane."""
+        (i, j, k) of a block; 0 as soon as one touches the plane. `cell_blocks` are the blocks of cells of which the
+        block of nodes is a corner, see `Transfers.cell_block_of_corner`."""
         least = np.inf
-        last_key, place = np.int64(-1), np.int64(-1)
         # cells nearest to the obstacle first: there the search usually ends
-        for n in range((order + 1) ** D):
-            a = i - (n // ((order + 1) ** (D - 1)) if nx > 0.0 else order - n // ((order + 1) ** (D - 1)))
-            m = (n // (order + 1)) % (order + 1) if D == 3 else n % (order + 1)
-            b = j - (m if ny > 0.0 else order - m)
-            c = 0
-            if D == 3:
-                c = k - (n % (order + 1) if nz > 0.0 else order - n % (order + 1))
-            here = key + (a >> SX) * STEP_X + (b >> SY) * STEP_Y + (c >> SZ) * STEP_Z
-            if here != last_key:
-                last_key = here
-                place = np.searchsorted(cell_keys, here)
-                if place == cell_keys.size or cell_keys[place] != here:
-                    place = np.int64(-1)
-            if place < 0:
-                continue
-            index = place * 64 + ((a & (BX - 1)) * BY + (b & (BY - 1))) * BZ + (c & (BZ - 1))
-            for entry in range(cell_start[index], cell_start[index + 1]):
-                p = sorted_points[entry]
-                d = nx * x[p, 0] + ny * x[p, 1] - offset
-                if D == 3:
-                    d += nz * x[p, 2]
-                if d < least + cell:  # else even a point as large as a cell is further away
-                    least = min(least, d - 0.5 * (math.sqrt(volume[p]) if D == 2 else volume[p] ** (1.0 / 3.0)))
-                    if least <= 0.0:
-                        return 0.0
+        for da in range(order + 1):
+            a = i - (order - da if nx > 0.0 else da)
+            for db in range(order + 1):
+                b = j - (order - db if ny > 0.0 else db)
+                for dc in range(order + 1 if D == 3 else 1):
+                    c = k - (order - dc if nz > 0.0 else dc) if D == 3 else 0
+                    block = cell_blocks[(4 if a < 0 else 0) + (2 if b < 0 else 0) + (1 if c < 0 else 0)]
+                    if block < 0:
+                        continue
+                    index = block * 64 + ((a & (BX - 1)) * BY + (b & (BY - 1))) * BZ + (c & (BZ - 1))
+                    for entry in range(cell_start[index], cell_start[index + 1]):
+                        p = sorted_points[entry]
+                        d = nx * x[p, 0] + ny * x[p, 1] - offset
+                        if D == 3:
+                            d += nz * x[p, 2]
+                        if d <= 0.0:
+                            return 0.0
+                        if d < least + 0.5 * cell:  # else even a point as large as a cell is further away
+                            size = math.sqrt(volume[p]) if D == 2 else volume[p] ** (1.0 / 3.0)
+                            least = min(least, d - 0.5 * size)
+                            if least <= 0.0:
+                                return 0.0
         return least
 
     @compiled(parallel=True, fastmath=False)
     def measure(
-        count, node, numbers, node_keys, node_blocks, cell, order, cell_keys, cell_start, sorted_points, x, volume, gap
+        count, node, numbers, node_blocks, cell, order, cell_block_of_corner, cell_start, sorted_points, x, volume, gap
     ):
         for task in prange(count.size):
             for c in range(count[task]):
@@ -73,8 +68,8 @@ def _make_measure(D: int) -> Any:
                     + nz * (node_blocks[block, 2] * BZ + k)
                 ) * cell - numbers[task, c, 7]
                 gap[task, c] = gap_at(
-                    node_keys[block], i, j, k, nx, ny, nz, offset, cell, order,
-                    cell_keys, cell_start, sorted_points, x, volume,
+                    cell_block_of_corner[block], i, j, k, nx, ny, nz, offset, cell, order,
+                    cell_start, sorted_points, x, volume,
                 )  # fmt: skip
 
     return measure

@@ -1,4 +1,4 @@
-"""The explicit material point method as the frame loop sees it."""
+"""The material point method as the frame loop sees it."""
 
 import math
 from collections.abc import Callable
@@ -15,11 +15,14 @@ from spume.materials.loops import ConstitutiveModel
 from spume.methods import Estimate, Progress
 from spume.mpm import health
 from spume.mpm.cost import estimate_cost
+from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
+from spume.mpm.embedded import embedded_surfaces
+from spume.mpm.implicit.step import ImplicitStages
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.sources import Source, releases, sources_of
-from spume.mpm.species import Species, SpeciesPlan, TransferScheme
+from spume.mpm.species import Species, SpeciesPlan, TransferScheme, one_species
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
 from spume.mpm.time_step import TimeStep
@@ -72,11 +75,6 @@ class ExplicitStages:
         """Nothing to restore."""
 
 
-def one_species(scene: Any, fields: tuple[Field, ...] = ()) -> tuple[SpeciesPlan, ...]:
-    """All bodies of a scene as one species whose points carry `fields` beside those of their laws."""
-    return (SpeciesPlan("points", tuple(range(len(scene.materials))), fields),)
-
-
 class MaterialPointMethod:
     """Builds a state from a scene and advances it by the stages it is given."""
 
@@ -84,14 +82,14 @@ class MaterialPointMethod:
 
     def __init__(self, scene: Any, stages: Stages | None = None) -> None:
         self.scene = scene
-        self.stages: Stages = ExplicitStages() if stages is None else stages
+        self.stages: Stages = default_stages(scene) if stages is None else stages
         self.sources = sources_of(scene)
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
         self.walls = wall_corners(scene)
         materials = [(material.law, material.parameters) for material in scene.materials]
-        scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation)
+        scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation_of_step)
         nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
         plans = self.stages.species(scene)
         self.species_of_material = {material: k for k, plan in enumerate(plans) for material in plan.materials}
@@ -102,11 +100,13 @@ class MaterialPointMethod:
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
+            surfaces=embedded_surfaces(scene),
         )
         self._release_due()
 
     def step(self, dt: float) -> None:
         """Advance by dt [s]."""
+        damp_velocities(self.state, self.scene.damping, dt)
         self.stages.step(self.state, dt)
 
     @property
@@ -152,9 +152,10 @@ class MaterialPointMethod:
         return True
 
     def declarations(self) -> tuple[Population, ...]:
-        """The points of each species, with their volume ratio."""
+        """The points of each species, with their volume ratio, and the embedded surfaces."""
         spacing = point_spacing(self.scene)
-        return tuple(Population(s.name, (*_in_frames(s), VOLUME_RATIO), "points", spacing) for s in self.state.species)
+        points = (Population(s.name, (*_in_frames(s), VOLUME_RATIO), "points", spacing) for s in self.state.species)
+        return (*points, *(surface.declaration(spacing) for surface in self.state.surfaces))
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame."""
@@ -163,7 +164,7 @@ class MaterialPointMethod:
             arrays = species.particles.arrays()
             frame[species.name] = {field.name: arrays[field.name] for field in _in_frames(species)}
             frame[species.name][VOLUME_RATIO.name] = species.model.volume_ratio(arrays)
-        return frame
+        return frame | {surface.name: surface.arrays() for surface in self.state.surfaces}
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
@@ -187,7 +188,7 @@ class MaterialPointMethod:
             for species in state.species
             for name, array in species.particles.arrays().items()
         }
-        return arrays, values
+        return arrays | {f"surface.{k}": surface.x for k, surface in enumerate(state.surfaces)}, values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
@@ -197,6 +198,8 @@ class MaterialPointMethod:
             own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
             species.particles.replace(own)
             species.particles.next_id = next_id
+        for k, surface in enumerate(state.surfaces):
+            surface.x = np.array(arrays[f"surface.{k}"])
         state.time = values["time"]
         state.steps = values["steps"]
         state.speed = values["speed"]
@@ -283,11 +286,23 @@ def gravity_function(scene: Any) -> Callable[[float], NDArray[np.float64]]:
     return lambda time: np.pad(scene.gravity_at(time), (0, 3 - scene.dimension))
 
 
+def default_stages(scene: Any) -> Stages:
+    """The stages of the scene's integrator."""
+    if scene.time.integrator == "explicit":
+        return ExplicitStages()
+    return ImplicitStages(scene.implicit_settings)
+
+
 def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> TimeStep:
-    """The scene's choice of time step, with the fastest elastic wave of its materials."""
-    wave = max(law.wave_speed(parameters) for law, parameters in materials)
+    """The scene's choice of time step, with the fastest elastic wave of its materials; implicit steps follow the speed
+    of the points, and what gravity adds to it in a step."""
     fixed = None if scene.time.dt == "auto" else scene.time.dt
     largest = math.inf if scene.time.max_dt is None else scene.time.max_dt
+    if scene.time.integrator == "implicit":
+        largest = min(largest, 1.0 / scene.frame_rate)
+        pull = float(np.linalg.norm(scene.gravity_keyframes[1], axis=1).max())
+        return TimeStep(scene.grid.cell, 0.0, fixed, scene.time.courant, scene.time.growth, largest, pull)
+    wave = max(law.wave_speed(parameters) for law, parameters in materials)
     return TimeStep(scene.grid.cell, wave, fixed, scene.time.courant, scene.time.growth, largest)
 
 

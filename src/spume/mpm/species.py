@@ -1,7 +1,7 @@
 """A species: points, their laws and their transfer scheme, which share one velocity field on the nodes."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,11 @@ class SpeciesPlan:
     fields: tuple[Field, ...] = ()
     obstacles: tuple[int, ...] | None = None
     """Places of the obstacles of the scene that hold it; None: all do. The walls hold every species."""
+
+
+def one_species(scene: Any, fields: tuple[Field, ...] = ()) -> tuple[SpeciesPlan, ...]:
+    """All bodies of a scene as one species whose points carry `fields` beside those of their laws."""
+    return (SpeciesPlan("points", tuple(range(len(scene.materials))), fields),)
 
 
 class Species:

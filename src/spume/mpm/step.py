@@ -82,7 +82,7 @@ def find_contacts(state: State, dt: float) -> None:
 def gaps_of(state: State, species: Species) -> NDArray[np.float64]:
     """The gap between the obstacle of each contact and the points of a species [m], see `Contacts.gaps`."""
     p = species.particles
-    return state.contacts_of(species).gaps(state.nodes, species.transfers.cells, p.x, p.volume)
+    return state.contacts_of(species).gaps(state.nodes, species.transfers, p.x, p.volume)
 
 
 def collide_nodes(state: State, species: Species, gaps: NDArray[np.float64], dt: float) -> None:
@@ -111,8 +111,12 @@ def update_material(state: State, dt: float) -> None:
 
 
 def collide_and_move(state: State, dt: float) -> None:
-    """Collide the velocities of points inside obstacles, then x ← x + Δt v; held points move with their obstacle."""
+    """Collide the velocities of points inside obstacles, then x ← x + Δt v; held points move with their obstacle, and
+    embedded surfaces with the nodes."""
     with state.timed("move"):
+        for surface in state.surfaces:
+            fields = state.only.fields
+            surface.carry(state.nodes, fields["mass"], fields["velocity"], dt)
         threads = numba.get_num_threads()
         state.speed = 0.0
         for species in state.species:

@@ -6,20 +6,22 @@ from dataclasses import dataclass
 from spume.errors import RunFailed
 
 COLLAPSE = 1e-6
-"""A step this much shorter than the elastic waves alone ask for means that the simulation has gone wrong."""
+"""A step this much shorter than the one for points at rest means that the simulation has gone wrong."""
 
 
 @dataclass
 class TimeStep:
-    """Chooses dt [s]: fixed, or Courant number × cell / (elastic wave speed + particle speed), growing slowly."""
+    """Chooses dt [s]: fixed, or the time in which waves and points cross Courant number × cell, growing slowly."""
 
     cell: float
     wave_speed: float
-    """Fastest elastic wave of the scene at rest [m/s]."""
+    """Fastest elastic wave of the scene at rest [m/s]; 0 for implicit steps, which waves do not limit."""
     fixed: float | None = None
     courant: float = 0.5
     growth: float = 1.1
     largest: float = math.inf
+    acceleration: float = 0.0
+    """Acceleration of the points in a step that counts beside their speed [m/s²]."""
     last: float = 0.0
     """Last step chosen before it was cut to hit a frame [s]; 0 before the first."""
 
@@ -28,16 +30,24 @@ class TimeStep:
         if self.fixed is not None:
             self.last = self.fixed
             return self.fixed
-        dt = min(self.courant * self.cell / (self.wave_speed + speed), self.largest)
+        dt = self._crossing(self.wave_speed + speed)
         if self.last > 0.0:
             dt = min(dt, self.growth * self.last)
-        if dt < COLLAPSE * self.courant * self.cell / self.wave_speed:
+        if dt < COLLAPSE * self._crossing(self.wave_speed):
             raise RunFailed(
                 f"the time step collapsed to {dt:.3g} s at t = {time:.6g} s because a point moves at {speed:.3g} m/s: "
                 "the simulation is unstable; reduce [time] courant, or look for bodies that overlap at the start"
             )
         self.last = dt
         return dt
+
+    def _crossing(self, speed: float) -> float:
+        """The t in which speed · t + acceleration · t² is a Courant number of cells, at most the largest step."""
+        way = self.courant * self.cell
+        if self.acceleration == 0.0:
+            return min(way / speed, self.largest) if speed > 0.0 else self.largest
+        root = math.sqrt(speed * speed + 4.0 * self.acceleration * way)
+        return min(2.0 * way / (speed + root), self.largest)
 
     @staticmethod
     def cut(dt: float, remaining: float) -> float:

@@ -32,6 +32,8 @@ class Transfers:
         self.cells = Cells(dimension, cell, STENCIL_OFFSET[order])
         self.node_block_of_corner = np.empty((0, 8), np.int32)
         """For each occupied block of cells the blocks of nodes at its corners, see `Nodes.corner_blocks`."""
+        self.cell_block_of_corner = np.empty((0, 8), np.int32)
+        """The inverse: for each block of nodes the block of cells of which it is that corner, −1 if there is none."""
         self.tasks = np.zeros(1, np.int64)
         """Boundaries that share the occupied blocks among the threads, evenly by points."""
         self._connected = (0, 0)
@@ -48,6 +50,9 @@ class Transfers:
         if self._connected != (self.cells.generation, nodes.generation):
             self._connected = (self.cells.generation, nodes.generation)
             self.node_block_of_corner = nodes.corner_blocks(self.cells)
+            self.cell_block_of_corner = np.full((len(nodes), 8), -1, np.int32)
+            for corner in range(0, 8, 1 if self.dimension == 3 else 2):
+                self.cell_block_of_corner[self.node_block_of_corner[:, corner], corner] = np.arange(len(self.cells))
             self._colour_blocks()
             if self._copied.shape != (self._copy_count, len(nodes)):
                 self._copies.clear()

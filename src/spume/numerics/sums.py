@@ -33,6 +33,14 @@ def _partial_products(a, b, result):
         result[chunk] = s
 
 
+@compiled
+def _product_of_chunk(a, b):
+    s = 0.0
+    for n in range(a.size):
+        s += a[n] * b[n]
+    return s
+
+
 @compiled(fastmath=False)
 def _add_up(partial):
     s = 0.0
@@ -59,6 +67,8 @@ def dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
         raise ValueError(f"the arrays have the shapes {a.shape} and {b.shape}: they must be the same")
     first = np.ascontiguousarray(a, np.float64).reshape(-1)
     second = np.ascontiguousarray(b, np.float64).reshape(-1)
+    if first.size <= CHUNK:  # waking the threads would take longer
+        return float(_product_of_chunk(first, second))
     partial = np.empty(-(-first.size // CHUNK))
     _partial_products(first, second, partial)
     return float(_add_up(partial))

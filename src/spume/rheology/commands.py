@@ -219,16 +219,16 @@ def _fit_viscoelastic(
         plot_viscoelastic_fit(measured, found, name, plot)
     outliers = [measured.lines[i] for i in found.outliers]
     if as_json:
-        print(json.dumps(_viscoelastic_record(found, name, entry, outliers), indent=2, ensure_ascii=False))
+        say(json.dumps(_viscoelastic_record(found, name, entry, outliers), indent=2, ensure_ascii=False))
         return
-    print(f"# {file}: {measured.kind} of {len(measured.lines)} measurements, scatter {100 * found.scale:.2g} %")
-    print(f"# relaxation time {found.relaxation_time.value:.4g} s")
-    print("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
+    say(f"# {file}: {measured.kind} of {len(measured.lines)} measurements, scatter {100 * found.scale:.2g} %")
+    say(f"# relaxation time {found.relaxation_time.value:.4g} s")
+    say("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
     if outliers:
-        print(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
+        say(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
     for note in found.notes:
-        print(f"# note: {note}")
-    print(block)
+        say(f"# note: {note}")
+    say(block)
 
 
 def _parse_numbers(option: str, text: str) -> Any:

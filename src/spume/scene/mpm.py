@@ -73,18 +73,81 @@ class Grid(Table):
 class Time(Table):
     """Time stepping."""
 
-    dt: TimeStep = Field(default="auto", description="time step [s], or 'auto' for the largest stable one")
+    integrator: Literal["explicit", "implicit"] = Field(
+        default="explicit",
+        description="symplectic Euler, whose steps must not exceed the time of elastic waves through a cell, or "
+        "backward Euler, whose steps only follow the speed of the points; see [implicit]",
+    )
+    dt: TimeStep = Field(
+        default="auto",
+        description="time step [s], or 'auto': the largest stable one, or with integrator 'implicit' the time in which "
+        "points move by `courant` cells",
+    )
     courant: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(
         default=0.5, description="part of a cell that waves and points may cross in a step when dt is 'auto' [1]"
     )
     growth: Annotated[float, Field(strict=True, gt=1)] = Field(
         default=1.1, description="factor by which an 'auto' step may exceed the one before [1]"
     )
-    deformation: Literal["first-order", "second-order"] = Field(
-        default="second-order",
-        description="deformation of a step from the velocity gradient L: I + Δt L, as in [Yue15], or + ½ (Δt L)²",
+    deformation: Literal["first-order", "second-order"] | None = Field(
+        default=None,
+        description="deformation of a step from the velocity gradient L: I + Δt L, as in [Yue15] and always with "
+        "integrator 'implicit', or + ½ (Δt L)²; the latter if absent",
     )
-    max_dt: Positive | None = Field(default=None, description="largest 'auto' time step [s]")
+    max_dt: Positive | None = Field(
+        default=None, description="largest 'auto' time step [s]; with integrator 'implicit' that of a frame if absent"
+    )
+
+    @property
+    def deformation_of_step(self) -> Literal["first-order", "second-order"]:
+        """The choice of `deformation`, made."""
+        if self.deformation is not None:
+            return self.deformation
+        return "first-order" if self.integrator == "implicit" else "second-order"
+
+
+class Implicit(Table):
+    """How the equations of an implicit step are solved."""
+
+    solver: Literal["admm", "newton"] = Field(
+        default="admm",
+        description="alternating direction method of multipliers of [Fang19], for all laws, or Newton's method, for "
+        "laws that do not flow",
+    )
+    iterations: Count = Field(default=60, description="most iterations of a step")
+    tolerance: Positive = Field(
+        default=1e-3, description="iterations stop when primal and dual residual are below this part of the strains [1]"
+    )
+    accepted_residual: Positive = Field(
+        default=0.5,
+        description="a step whose residuals are larger than this after all iterations is repeated with half the "
+        "length [1]",
+    )
+    rho: Positive = Field(default=0.5, description="penalty in units of the weights, ADMM only [1]")
+    weights: Literal["stiffness", "bulk-modulus", "unit"] = Field(
+        default="stiffness",
+        description="weight of each point in ADMM: its present stiffness, its bulk modulus at rest, or 1 Pa",
+    )
+    over_relaxation: Annotated[float, Field(strict=True, ge=1, lt=2)] = Field(
+        default=1.0, description="α of ADMM: 1 is plain; 1.4 to 1.6 often needs fewer iterations [1]"
+    )
+    linear_iterations: Count = Field(default=200, description="most iterations of each linear system")
+    linear_tolerance: Positive = Field(
+        default=1e-2, description="residual at which the linear systems of ADMM are left, relative [1]"
+    )
+
+
+class Damping(Table):
+    """Damping by round trips between points and grid that keep only the rigid motion around points."""
+
+    rpic_iterations: Annotated[int, Field(strict=True, ge=0)] = Field(
+        default=0,
+        description="round trips before each step; one is a viscosity h²/(8 Δt) with quadratic and h²/(6 Δt) with "
+        "cubic splines",
+    )
+    viscosity: NotNegative = Field(
+        default=0.0, description="kinematic viscosity by as many, possibly partial, round trips as it needs [m²/s]"
+    )
 
 
 class Transfer(Table):
@@ -136,6 +199,11 @@ class Body(Table):
     wave: VelocityWave | None = Field(default=None, description="sine wave of velocity added to the motion")
     start: NotNegative = Field(default=0.0, description="time at which the body appears [s]")
     fill: Fill = Field(default=Fill(), description="how the shape is filled with points")
+    surface: Literal["reconstructed", "embedded"] = Field(
+        default="reconstructed",
+        description="what pictures and exports show: a skin around the points of each frame, or a fine mesh of the "
+        "initial shape that travels with the material and keeps its topology (3D only)",
+    )
     volume: Literal["exact", "grid"] = Field(
         default="exact", description="rest volume of points: their share of the shape, or [Yue15]'s estimate by grid"
     )
@@ -180,17 +248,14 @@ def _look(material: Material) -> dict[str, Any]:
     return {} if material.look is None else {"look": material.look.model_dump(exclude_none=True)}
 
 
-class MpmScene(Scene):
-    """A scene of the explicit material point method."""
+class MaterialScene(Scene):
+    """Bodies and sources of material among obstacles: what scenes of all methods that move points of material have."""
 
-    method: Literal["mpm"] = Field(description="name of the simulation method")
     dimension: Literal[2, 3] = Field(default=3, description="dimension; 2 is plane strain")
     gravity: Gravity | None = Field(
         default=None, description="gravity [m/s²], or keyframes { times, values }; 9.81 m/s² down the y axis if absent"
     )
-    grid: Grid = Field(description="the background grid")
     time: Time = Field(default=Time(), description="time stepping")
-    transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     body: tuple[Body, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
     obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
@@ -203,10 +268,6 @@ class MpmScene(Scene):
     @classmethod
     def _one_file(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
-
-    def problems(self) -> list[Problem]:
-        """What is wrong across the scene."""
-        return [*self._resolution[1], *mpm_checks.problems(self)]
 
     @cached_property
     def _resolution(self) -> tuple[dict[str, Material], list[Problem]]:
@@ -262,6 +323,27 @@ class MpmScene(Scene):
             for material in self.materials
         }
         return tables
+
+
+class MpmScene(MaterialScene):
+    """A scene of the material point method."""
+
+    method: Literal["mpm"] = Field(description="name of the simulation method")
+    grid: Grid = Field(description="the background grid")
+    implicit: Implicit | None = Field(
+        default=None, description="how implicit steps are solved; only with integrator 'implicit'"
+    )
+    transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
+    damping: Damping = Field(default=Damping(), description="damping of the velocities")
+
+    @property
+    def implicit_settings(self) -> Implicit:
+        """The table [implicit], or its defaults."""
+        return Implicit() if self.implicit is None else self.implicit
+
+    def problems(self) -> list[Problem]:
+        """What is wrong across the scene."""
+        return [*self._resolution[1], *mpm_checks.problems(self)]
 
     def coarser(self) -> tuple[Scene, str]:
         """The scene on cells of twice the size."""

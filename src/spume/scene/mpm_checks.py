@@ -72,11 +72,43 @@ def _friction(contact: str, friction: float, path: str) -> Iterator[Problem]:
 def _stepping(scene: "MpmScene") -> Iterator[Problem]:
     if scene.time.dt != "auto" and scene.time.max_dt is not None:
         yield Problem("time.max_dt", f"is {scene.time.max_dt:g} beside a fixed dt: it only limits dt = 'auto'")
+    yield from _implicit(scene)
+    damping = scene.damping
+    if damping.rpic_iterations and damping.viscosity:
+        yield Problem("damping", "has both 'rpic_iterations' and 'viscosity': give one of them")
+    if (damping.rpic_iterations or damping.viscosity) and scene.transfer.scheme != "apic":
+        yield Problem(
+            "damping",
+            f"is given with transfer scheme '{scene.transfer.scheme}': round trips need scheme 'apic'",
+        )
     if scene.transfer.flip is not None and scene.transfer.scheme != "flip":
         yield Problem(
             "transfer.flip",
             f"is {scene.transfer.flip:g} with scheme '{scene.transfer.scheme}': drop it, or say scheme = 'flip'",
         )
+
+
+def _implicit(scene: "MpmScene") -> Iterator[Problem]:
+    if scene.time.integrator == "explicit":
+        if scene.implicit is not None:
+            yield Problem("implicit", "is given with integrator 'explicit': drop it, or say integrator = 'implicit'")
+        return
+    if scene.time.deformation == "second-order":
+        yield Problem(
+            "time.deformation", "is 'second-order' with integrator 'implicit': implicit steps deform by I + Δt L"
+        )
+    newton = scene.implicit is not None and scene.implicit.solver == "newton"
+    for material in scene.materials:
+        if not material.law.branches:
+            yield Problem(
+                f"material.{material.name}.law",
+                f"is '{material.law.name}', which explicit steps can use only: say integrator = 'explicit'",
+            )
+        elif newton and any(branch.return_map is not None for branch in material.law.branches):
+            yield Problem(
+                "implicit.solver",
+                f"is 'newton', but material '{material.name}' flows (law '{material.law.name}'): use 'admm'",
+            )
 
 
 def _wave_speeds(scene: "MpmScene") -> Iterator[Problem]:
@@ -114,6 +146,8 @@ def _contents(scene: "MpmScene") -> Iterator[Problem]:
 
 def _body(body: "Body", path: str, scene: "MpmScene") -> Iterator[Problem]:
     yield from _filled(body, path, scene)
+    if body.surface == "embedded" and scene.dimension == 2:
+        yield Problem(f"{path}.surface", "is 'embedded' in a 2D scene: surfaces are embedded in space only")
     yield from _vector(body.velocity, f"{path}.velocity", scene.dimension)
     yield from _spin(body.spin, f"{path}.spin", scene.dimension)
     if body.wave is not None:

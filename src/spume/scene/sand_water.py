@@ -59,7 +59,7 @@ class MixtureTable(Table):
 class MixtureTime(Time):
     """Time stepping."""
 
-    integrator: Literal["explicit", "semi-implicit"] = Field(
+    integrator: Literal["explicit", "semi-implicit"] = Field(  # type: ignore[assignment]  # those of a mixture
         default="explicit",
         description="symplectic Euler with implicit drag, whose steps must not exceed the time of elastic waves "
         "through a cell, or backward Euler with plasticity at its end ([Tampubolon17]), whose steps follow the speed "

@@ -64,7 +64,7 @@ def surface_frame(run: Run, number: int, quality: Quality, parts: Parts, again: 
         about = _about(run, part, quality)
         if again or not is_fresh(file, run, number, about):
             frame = frame or run[number]
-            _write(file, frame, part, about["spacing"], quality, about)
+            _write(run, file, frame, part, about["spacing"], quality, about)
         reports.append(SkinReport(number, part.name, **read_metadata(file)["report"]))
     return reports
 
@@ -135,12 +135,23 @@ def skin_of(
         made = read_skin(run, frame.number, part, quality)
         if made is not None and not set(extra) - set(made.fields):
             return made
-    return make_skin(frame[population.name], None, point_spacing(run, population), qualities[-1], extra)
+    points = frame[population.name]
+    chosen = without_embedded(run.scene, points)
+    return make_skin(points, chosen, point_spacing(run, population), qualities[-1], extra)
 
 
 def _about(run: Run, part: SurfacePart, quality: Quality) -> dict[str, Any]:
     spacing = point_spacing(run, part.population)
     return {"format": FORMAT, "part": part.name, "quality": quality, "spacing": spacing, **asdict(SETTINGS[quality])}
+
+
+def without_embedded(scene: Any, points: PopulationArrays) -> NDArray[np.bool_] | None:
+    """The points that no embedded surface shows; None for all of them."""
+    bodies = getattr(scene, "body", ())
+    embedded = [k for k, body in enumerate(bodies) if getattr(body, "surface", "") == "embedded"]
+    if not embedded or "body" not in points:
+        return None
+    return ~np.isin(points["body"], embedded)
 
 
 def make_skin(
@@ -176,10 +187,13 @@ def _nearest(x: NDArray[Any], values: NDArray[Any], places: NDArray[Any]) -> NDA
 
 
 def _write(
-    file: Path, frame: Frame, part: SurfacePart, spacing: float, quality: Quality, about: dict[str, Any]
+    run: Run, file: Path, frame: Frame, part: SurfacePart, spacing: float, quality: Quality, about: dict[str, Any]
 ) -> None:
     points: PopulationArrays = frame[part.population.name]
-    chosen = None if part.material is None else np.asarray(points["material"] == part.material)
+    chosen = without_embedded(run.scene, points)
+    if part.material is not None:
+        own = np.asarray(points["material"] == part.material)
+        chosen = own if chosen is None else chosen & own
     made = make_skin(points, chosen, spacing, quality)
     occupied = volumes(points, spacing)
     report = {

@@ -1,0 +1,126 @@
+"""A closed triangle mesh of a shape by dual contouring of its distance [Ju02], or the triangles of a mesh itself.
+
+Every cube of a lattice that the surface passes gets one vertex, where the tangent planes at the crossings of its edges
+meet best, so corners and edges of the shape stay sharp. Every edge of the lattice that crosses the surface joins the
+vertices of the four cubes around it.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import MissingExtra, SceneError
+from spume.geometry.sdf.compiler import ShapeProgram, compile_shape
+from spume.geometry.sdf.evaluation import distances, distances_and_gradients
+from spume.geometry.shapes import TriangleMesh
+from spume.geometry.shapes.extent import bounds
+
+MOST_SAMPLES = 20_000_000
+"""Distances that are sampled at most; they take 8 bytes each, their positions 24."""
+FLAT = 0.1
+"""Directions in which the normals around a vertex vary less than this, relative to the most, do not move it."""
+
+Floats = NDArray[np.float64]
+
+
+def surface_mesh(shape: Any, spacing: float, folder: Path = Path()) -> tuple[Floats, NDArray[np.int32]]:
+    """Vertices [m] (n, 3) and triangles (m, 3) of the surface of a `shape` in space; triangles of about `spacing` [m].
+
+    Triangles turn counter-clockwise seen from outside. A mesh file gives its own triangles.
+    """
+    if isinstance(shape, TriangleMesh):
+        return _own_triangles(shape, folder)
+    program = compile_shape(shape, 3, folder)
+    lower, upper = bounds(shape, 3)
+    size = upper - lower
+    count = np.ceil(np.where(np.isfinite(size), size, 1e9) / spacing).astype(np.int64) + 4
+    if np.prod(count.astype(float)) > MOST_SAMPLES:
+        raise SceneError(
+            f"a surface with triangles of {spacing:.3g} m is too fine for a shape of this size: use larger cells, or "
+            "a mesh file"
+        )
+    origin = lower - 1.63 * spacing  # samples on the faces of a box would have no sign
+    index = np.stack(np.meshgrid(*(np.arange(n) for n in count), indexing="ij"), axis=-1).reshape(-1, 3)
+    samples = origin + spacing * index
+    inside = (distances(program, samples) < 0.0).reshape(count)
+    vertices, quads = _dual_contour(program, inside, origin, spacing)
+    if len(vertices) == 0:
+        raise SceneError(f"the shape has no surface at triangles of {spacing:.3g} m: it is too thin, or empty")
+    triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
+    return vertices, triangles.astype(np.int32)
+
+
+def _dual_contour(
+    program: ShapeProgram, inside: NDArray[np.bool_], origin: Floats, spacing: float
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Vertices and quadrilaterals, counter-clockwise seen from outside."""
+    shape = np.array(inside.shape)
+    crossings, normals, cells = [], [], []
+    for axis in range(3):
+        near = np.moveaxis(inside, axis, 0)
+        change = np.moveaxis(near[1:] != near[:-1], 0, axis)
+        start = np.argwhere(change)
+        x = _crossing(program, origin + spacing * start, axis, spacing)
+        crossings.append(x)
+        normals.append(distances_and_gradients(program, x)[1])
+        # the four cubes around an edge, counter-clockwise seen against its axis
+        one, two = np.eye(3, dtype=np.int64)[[(axis + 1) % 3, (axis + 2) % 3]]
+        around = start[:, None] - np.array([0 * one, one, one + two, two])
+        outwards = inside[tuple(start.T)]
+        around[~outwards] = around[~outwards][:, ::-1]
+        cells.append(np.ravel_multi_index(tuple(np.moveaxis(around, -1, 0)), tuple(shape)))
+    quads = np.concatenate(cells)
+    if len(quads) == 0:
+        return np.empty((0, 3)), quads
+    used, place = np.unique(quads, return_inverse=True)
+    place = place.reshape(quads.shape)
+    x, n = np.concatenate(crossings), np.concatenate(normals)
+    vertices = _meeting_points(len(used), place, x, n)
+    corner = origin + spacing * np.stack(np.unravel_index(used, tuple(shape)), axis=1)
+    return np.clip(vertices, corner, corner + spacing), place
+
+
+def _crossing(program: ShapeProgram, start: Floats, axis: int, spacing: float) -> Floats:
+    """Where the edges from `start` along `axis` cross the surface, by bisection."""
+    low, high = np.zeros(len(start)), np.full(len(start), spacing)
+    first = distances(program, start) < 0.0
+    step = np.eye(3)[axis]
+    for _ in range(30):
+        middle = 0.5 * (low + high)
+        same = (distances(program, start + middle[:, None] * step) < 0.0) == first
+        low, high = np.where(same, middle, low), np.where(same, high, middle)
+    return np.asarray(start + (0.5 * (low + high))[:, None] * step)
+
+
+def _meeting_points(count: int, place: NDArray[np.int64], x: Floats, n: Floats) -> Floats:
+    """For each cube the point nearest to all tangent planes n·(p − x) = 0 of its crossings, and to their mean."""
+    number, mean = np.zeros(count), np.zeros((count, 3))
+    for k in range(4):
+        np.add.at(number, place[:, k], 1.0)
+        np.add.at(mean, place[:, k], x)
+    mean /= number[:, None]
+    A, b = np.zeros((count, 3, 3)), np.zeros((count, 3))
+    outer = n[:, :, None] * n[:, None, :]
+    for k in range(4):
+        np.add.at(A, place[:, k], outer)
+        np.add.at(b, place[:, k], n * np.einsum("ij,ij->i", n, x - mean[place[:, k]])[:, None])
+    values, vectors = np.linalg.eigh(A)
+    steep = values > FLAT * values[:, -1:]
+    along = np.einsum("nij,ni->nj", vectors, b)
+    along = np.where(steep, along / np.where(steep, values, 1.0), 0.0)
+    return np.asarray(mean + np.einsum("nij,nj->ni", vectors, along))
+
+
+def _own_triangles(shape: TriangleMesh, folder: Path) -> tuple[Floats, NDArray[np.int32]]:
+    try:
+        import trimesh
+    except ImportError:
+        raise MissingExtra("geometry", "trimesh", "a mesh as a shape") from None
+    mesh: Any = trimesh.load(folder / shape.file, force="mesh")
+    vertices = np.asarray(mesh.vertices, np.float64) * shape.scale
+    triangles = np.asarray(mesh.faces, np.int32)
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    inverted = float(np.einsum("ij,ij->", a, np.cross(b, c))) < 0.0
+    return vertices, np.ascontiguousarray(triangles[:, ::-1] if inverted else triangles)

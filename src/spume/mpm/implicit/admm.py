@@ -1,0 +1,136 @@
+"""Implicit step by the alternating direction method of multipliers: [Fang19] section 7, in scaled form.
+
+    particle step   X = argmin Ξ(X) + ρ/2 W² ‖X − F(v) + u‖²          each point and branch by itself
+    grid step       (M + ρ DᵀW²D) v = M v̂ + ρ DᵀW² (X + u − Fe)       one linear system, the same through the step
+    dual step       u ← u + X − F(v)
+
+with F(v) = (I + Δt L(v)) Fe = Fe + D v. At the solution −ρ W² u = V P: u is the stress, and the first u is that of the
+start of the step. Over-relaxation replaces X by α X + (1 − α) F(v) in the last two.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.mpm.implicit.grid_matrix import GridMatrix
+from spume.mpm.implicit.outcome import Outcome
+from spume.mpm.implicit.particle_step import WEIGHTS, branch_loops
+from spume.mpm.implicit.problem import StepProblem
+from spume.numerics.jit import compiled
+from spume.numerics.krylov import conjugate_gradient
+from spume.numerics.sums import total
+
+NONE_TORN = np.zeros(0, np.uint8)
+NO_STRAIN = 1e-10
+"""Residuals are measured by the elastic strains, or by this where there are none [1]."""
+
+
+class Branches:
+    """Arrays of all branches of all laws of a species."""
+
+    def __init__(self, problem: StepProblem) -> None:
+        p = problem.species.particles
+        self.problem, self.count = problem, len(p)
+        most = max(len(use.law.branches) for use in problem.species.model.laws)
+        self.Fe = [np.zeros((self.count, 3, 3)) for _ in range(most)]
+        self.q = [np.zeros((self.count, 3, 3)) for _ in range(most)]
+        self.weight = [np.zeros(self.count) for _ in range(most)]
+        self.S = np.zeros((self.count, 3, 3))
+        self.residuals = np.zeros((self.count, 3))
+
+    def _each(self) -> Any:
+        problem = self.problem
+        p = problem.species.particles
+        torn = p.weak if "weak" in p else NONE_TORN
+        for use in problem.species.model.laws:
+            for b in range(len(use.law.branches)):
+                loops = branch_loops(use.law, b, problem.state.dimension)
+                yield b, loops, (p.material, use.belongs, use.constants, problem.history(use), torn)
+
+    def start(self, weighting: str, rho: float, L: NDArray[np.float64]) -> None:
+        """Elastic deformations, weights and duals at the start of a step."""
+        for b, loops, of_law in self._each():
+            loops.start(*of_law, WEIGHTS[weighting], self.problem.dt, rho, L, self.Fe[b], self.weight[b], self.q[b])
+
+    def step(self, rho: float, relaxation: float, L: NDArray[np.float64], change: NDArray[np.float64]) -> None:
+        """Add `change` to the gradients L, then dual and particle step."""
+        volume = self.problem.species.particles.volume
+        for b, loops, of_law in self._each():
+            loops.step(
+                *of_law, self.problem.dt, rho, relaxation, L, change, volume, self.Fe[b], self.weight[b], self.q[b],
+                self.S, self.residuals,
+            )  # fmt: skip
+
+    def metric(self, rho: float) -> NDArray[np.float64]:
+        """B = ρ Δt² V Σ w Fe Feᵀ of each point, symmetric (n, 6)."""
+        B = np.zeros((self.count, 6))
+        volume = self.problem.species.particles.volume
+        for Fe, weight in zip(self.Fe, self.weight):
+            _add_metric(rho * self.problem.dt**2, volume, weight, Fe, B)
+        return B
+
+    def norms(self) -> tuple[float, float, float]:
+        """‖W (X − F)‖, ‖W D (change of v)‖ and ‖W u‖, all over ‖W‖; the latter at least NO_STRAIN."""
+        volume = self.problem.species.particles.volume
+        weights = math.sqrt(sum(total(volume * weight) for weight in self.weight))
+        primal, dual, strain = (math.sqrt(total(self.residuals[:, k])) / weights for k in range(3))
+        return primal, dual, max(strain, NO_STRAIN)
+
+
+@compiled(parallel=True)
+def _add_metric(scale, volume, weight, Fe, B):
+    for p in prange(volume.size):
+        a = scale * volume[p] * weight[p]
+        for i in range(3):
+            for j in range(i, 3):
+                s = 0.0
+                for k in range(3):
+                    s += Fe[p, i, k] * Fe[p, j, k]
+                B[p, i if i == j else 2 + i + j] += a * s
+
+
+def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
+    """Solve the equations of a step; `settings` is the scene's table [implicit]."""
+    p, dofs, mass = problem.species.particles, problem.dofs, problem.mass[:, None]
+    rho, relaxation = settings.rho, settings.over_relaxation
+    v = problem.free.copy()
+    problem.close_contacts(v)
+    outcome = Outcome(v, np.zeros((len(p), 3, 3)))
+    problem.gradient(v, outcome.L)
+    branches = Branches(problem)
+    branches.start(settings.weights, rho, outcome.L)
+    matrix = GridMatrix(problem.state.nodes, dofs, problem.contacts)
+    matrix.assemble(problem.species.transfers, p.x, branches.metric(rho), problem.mass)
+    # about (c Δt/h)²: what a strain of one, held for the step, moves nodes by [cells]
+    response = total(matrix.diagonal - problem.mass) / total(problem.mass)
+    change = np.zeros((len(p), 3, 3))
+    for iteration in range(settings.iterations):
+        branches.step(rho, relaxation, outcome.L, change)
+        if iteration > 0:
+            primal, dual, strain = branches.norms()
+            outcome.primal.append(primal / strain)
+            outcome.dual.append(dual / strain)
+            outcome.displacement_error = response * max(primal, dual)
+            if outcome.residual <= settings.tolerance:
+                outcome.converged = True
+                break
+        residual = mass * (problem.free - v) + problem.impulse(branches.S)
+        before = v.copy()
+        problem.contacts.update(v, residual)
+        try:
+            solution = conjugate_gradient(
+                matrix, residual, tolerance=settings.linear_tolerance, limit=settings.linear_iterations
+            )
+        except ArithmeticError:  # numbers that overflow
+            v[:] = np.nan
+            return outcome
+        outcome.linear_iterations += solution.iterations
+        v += solution.x
+        problem.close_contacts(v)
+        problem.gradient(v - before, change)
+    else:
+        outcome.L += change
+    return outcome

@@ -1,0 +1,127 @@
+"""Which contacts hold their nodes while an implicit step is solved, and the friction of those that slide.
+
+A contact is *closed* from the iteration on in which `Contacts.apply` stops the material or holds it. A separating one
+opens again when the impulses left at its node pull it open. A closed one with friction *sticks* as long as the impulse
+along the surface is within Coulomb's cone of the one across it; beyond, it slides against an impulse on the cone, and
+sticks again when it would slide backwards. The impulses are those that the solver's equations leave at the nodes that
+are held, so they contain the stress of the material and not only its momentum.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.geometry.obstacles.collision import SEPARATE, STICK
+from spume.mpm.nodes import DegreesOfFreedom
+from spume.mpm.state import State
+
+Vectors = NDArray[np.float64]
+
+
+class ContactSet:
+    """The contacts of a step as an active set that a solver updates between its iterations."""
+
+    def __init__(self, state: State, dofs: DegreesOfFreedom, dt: float) -> None:
+        """For the contacts that were found for `state` and a step of dt [s]."""
+        self._contacts, self._dofs, self._dt = state.contacts, dofs, dt
+        species = state.only
+        p = species.particles
+        self._gap = state.contacts.gaps(state.nodes, species.transfers, p.x, p.volume)
+        d = state.dimension
+        node, kind, numbers = state.contacts.node, state.contacts.kind, state.contacts.numbers
+        self._row = dofs.number.reshape(-1)[node]
+        self._normal, self._velocity, self._friction = numbers[:, :d], numbers[:, 3 : 3 + d], numbers[:, 6]
+        self._separating, self._sticking = kind == SEPARATE, kind == STICK
+        first = np.searchsorted(node, node)
+        self._rank = np.arange(len(node)) - first
+        """Place of each contact among those of its node."""
+        self._rows, self._place = np.unique(self._row, return_inverse=True)
+        self.closed = np.zeros(len(node), np.bool_)
+        """Contacts that act."""
+        self.stuck = np.zeros(len(node), np.bool_)
+        """Closed contacts with friction that hold their node altogether."""
+        self._slide = np.zeros((len(node), d))
+        self._projectors: NDArray[np.float64] | None = None
+
+    def __len__(self) -> int:
+        return len(self._row)
+
+    def _sliding_velocity(self, v: Vectors) -> Vectors:
+        relative = v[self._row] - self._velocity
+        return relative - _along(relative, self._normal)[:, None] * self._normal
+
+    def close(self, v: Vectors, field: Vectors) -> None:
+        """Collide `v` in place, by way of a node `field` (blocks, d, 64), and close the contacts that act on it."""
+        if len(self) == 0:
+            return
+        self._dofs.put(v, field)
+        engaged = self._contacts.apply(field, gap=self._gap, dt=self._dt)
+        fresh = self._contacts.listed(engaged) & ~self.closed
+        if not fresh.any():
+            return
+        v[:] = self._dofs.take(field)
+        self.closed |= fresh
+        self._projectors = None
+        rough = fresh & self._separating & (self._friction > 0.0)
+        slide = self._sliding_velocity(v)
+        self.stuck |= rough & (_along(slide, slide) == 0.0)
+        self._slide[rough] = slide[rough]
+
+    def update(self, v: Vectors, residual: Vectors) -> None:
+        """Open, stick or let slide what the `residual` impulses of the solver's equations at `v` demand, and add the
+        friction of sliding contacts to `residual`. Both have the shape (unknowns, d)."""
+        active = self._separating & self.closed
+        if not active.any():
+            return
+        self._projectors = None
+        impulse = residual[self._row]
+        across = _along(impulse, self._normal)
+        opened = active & (across > 0.0)
+        self.closed &= ~opened
+        self.stuck &= ~opened
+        rough = active & ~opened & (self._friction > 0.0)
+        if not rough.any():
+            return
+        along = impulse - across[:, None] * self._normal
+        limit = -self._friction * across
+        slipping = self.stuck & (np.linalg.norm(along, axis=1) > limit)
+        self.stuck &= ~slipping
+        self._slide[slipping] = along[slipping]
+        slide = self._sliding_velocity(v)
+        sliding = rough & ~self.stuck & ~slipping
+        turned = sliding & (_along(slide, self._slide) <= 0.0)
+        self.stuck |= turned
+        v[self._row[turned]] -= slide[turned]
+        sliding &= ~turned
+        self._slide[sliding] = slide[sliding]
+        sliding |= slipping
+        length = np.linalg.norm(self._slide[sliding], axis=1)
+        length[length == 0.0] = 1.0
+        np.add.at(residual, self._row[sliding], -(limit[sliding] / length)[:, None] * self._slide[sliding])
+
+    def project(self, dv: Vectors) -> None:
+        """Remove from `dv` (unknowns, d) what the closed contacts forbid, orthogonally."""
+        if not self.closed.any():
+            return
+        if self._projectors is None:
+            self._projectors = self._make_projectors(dv.shape[1])
+        dv[self._rows] = np.einsum("nij,nj->ni", self._projectors, dv[self._rows])
+
+    def _make_projectors(self, d: int) -> NDArray[np.float64]:
+        """I − Σ n nᵀ over an orthonormal basis of the normals of each node's closed contacts; zero where it sticks."""
+        projectors = np.tile(np.eye(d), (len(self._rows), 1, 1))
+        for rank in range(int(self._rank.max()) + 1):
+            chosen = self.closed & (self._rank == rank)
+            place = self._place[chosen]
+            rest = np.einsum("nij,nj->ni", projectors[place], self._normal[chosen])
+            length = np.linalg.norm(rest, axis=1)
+            rest[length <= 1e-8] = 0.0  # a normal that the others already span adds nothing
+            rest[length > 1e-8] /= length[length > 1e-8, None]
+            projectors[place] -= rest[:, :, None] * rest[:, None, :]
+        held = (self.closed & self._sticking) | self.stuck
+        projectors[self._place[held]] = 0.0
+        return projectors
+
+
+def _along(a: Vectors, b: Vectors) -> NDArray[np.float64]:
+    """Scalar products of the rows."""
+    return np.einsum("nq,nq->n", a, b)

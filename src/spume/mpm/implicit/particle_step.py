@@ -1,0 +1,188 @@
+"""Loops over points for ADMM, made for each branch of each law from its functions in principal space.
+
+Per branch a point keeps its elastic deformation at the start of the step, Fe, the weight w [Pa] and one tensor
+q = X + u: the deformation X of the particle step plus the scaled dual u = y/(ρ W), with W² = V w. With the deformation
+of the grid, F = (I + Δt L) Fe, one pass over the points does the dual step u ← q − F of the iteration before, the
+particle step of this one, and the stress that the grid step needs.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from spume.materials.kinematics import load, store
+from spume.materials.law import Law
+from spume.materials.loops import constants_reader, history_access
+from spume.mpm.implicit.principal_newton import flowed_stress, principal_solver, without_tension
+from spume.numerics import spectral3, tensor2
+from spume.numerics.jit import compiled
+from spume.numerics.tensor3 import multiply, multiply_transpose
+
+STIFFNESS, BULK_MODULUS, UNIT = range(3)
+WEIGHTS = {"stiffness": STIFFNESS, "bulk-modulus": BULK_MODULUS, "unit": UNIT}
+_svd_2, _svd_3 = tensor2.svd, spectral3.svd
+
+
+@compiled
+def singular_values_2(a):
+    """Singular value decomposition of a tensor with (0, 0, zz) in the third row and column, zz last."""
+    (u0, u1, u2, u3), (s0, s1), (v0, v1, v2, v3) = _svd_2((a[0], a[1], a[3], a[4]))
+    return (
+        (u0, u1, 0.0, u2, u3, 0.0, 0.0, 0.0, 1.0),
+        (s0, s1, a[8]),
+        (v0, v1, 0.0, v2, v3, 0.0, 0.0, 0.0, 1.0),
+    )
+
+
+SINGULAR_VALUES = {2: singular_values_2, 3: _svd_3}
+
+
+@compiled(inline="always")
+def recompose(U, s, V):
+    """U diag(s) Vᵀ."""
+    a = (
+        U[0] * s[0], U[1] * s[1], U[2] * s[2],
+        U[3] * s[0], U[4] * s[1], U[5] * s[2],
+        U[6] * s[0], U[7] * s[1], U[8] * s[2],
+    )  # fmt: skip
+    return multiply_transpose(a, V)
+
+
+@compiled(inline="always")
+def moved(dt, L, F):
+    """(I + Δt L) F."""
+    a = multiply(L, F)
+    return (
+        F[0] + dt * a[0], F[1] + dt * a[1], F[2] + dt * a[2],
+        F[3] + dt * a[3], F[4] + dt * a[4], F[5] + dt * a[5],
+        F[6] + dt * a[6], F[7] + dt * a[7], F[8] + dt * a[8],
+    )  # fmt: skip
+
+
+@compiled(inline="always")
+def combined(a, x, b, y):
+    """a X + b Y."""
+    return (
+        a * x[0] + b * y[0], a * x[1] + b * y[1], a * x[2] + b * y[2],
+        a * x[3] + b * y[3], a * x[4] + b * y[4], a * x[5] + b * y[5],
+        a * x[6] + b * y[6], a * x[7] + b * y[7], a * x[8] + b * y[8],
+    )  # fmt: skip
+
+
+@compiled(inline="always")
+def square(a):
+    """‖A‖²."""
+    return (
+        (a[0] * a[0] + a[1] * a[1] + a[2] * a[2])
+        + (a[3] * a[3] + a[4] * a[4] + a[5] * a[5])
+        + (a[6] * a[6] + a[7] * a[7] + a[8] * a[8])
+    )
+
+
+@compiled(inline="always")
+def _hessian_norm(tau, K, s, D):
+    """‖∂²Ψ/∂s²‖_F of the stretches that move: H_ij = (K_ij − δ_ij τ_i)/(s_i s_j), with K = dτ/dε."""
+    total = 0.0
+    for i in range(D):
+        for j in range(D):
+            h = K[3 * i + j] / (s[i] * s[j])
+            if i == j:
+                h -= tau[i] / (s[i] * s[i])
+            total += h * h
+    return np.sqrt(total)
+
+
+@dataclass(frozen=True)
+class BranchLoops:
+    """The loops of one branch of a law.
+
+    start(material, belongs, constants, history, torn, weighting, dt, rho, L, Fe, weight, q)
+        Fe, weights and the first q = F − P/(ρ w), P being the stress at the start of the step.
+    step(material, belongs, constants, history, torn, dt, rho, relaxation, L, change, volume, Fe, weight, q, S,
+         residuals)
+        Dual and particle step. `change` is the last change of L, which the first branch adds to L; the stress of the
+        branch is written to S by the first branch and added by the others; `residuals` (n, 3) get V w times the squares
+        of X − F, of the last change of F, and of u.
+
+    Points that are `torn` (n,), an array that may be empty, carry no tension.
+    """
+
+    start: Any
+    step: Any
+
+
+@cache
+def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
+    """The loops of branch `index` of `law`, compiled when they are first called."""
+    branch = law.branches[index]
+    load_history, _ = history_access(law.fields)
+    read_constants = constants_reader(len(law.constants))
+    deformation, principal_stress = branch.deformation, branch.principal_stress
+    flowed, solve, decompose = flowed_stress(branch), principal_solver(branch, dimension), SINGULAR_VALUES[dimension]
+    D = dimension
+
+    @compiled(parallel=True)
+    def start(material, belongs, constants, history, torn, weighting, dt, rho, L, Fe, weight, q):
+        for p in prange(material.size):
+            m = material[p]
+            if belongs[m]:
+                parameters, own = read_constants(constants[m]), load_history(history, p)
+                F = deformation(parameters, own)
+                U, s, V = decompose(F)
+                strain = (np.log(s[0]), np.log(s[1]), np.log(s[2]))
+                tau, C = principal_stress(parameters, own, strain)
+                weak = torn.size > 0 and torn[p] != 0
+                if weighting == STIFFNESS:
+                    flowed_tau, K = flowed(parameters, own, False, strain, dt)
+                    w = _hessian_norm(flowed_tau, K, s, D)
+                    elastic = _hessian_norm(tau, C, s, D)
+                    if not w > 1e-6 * elastic:  # at the tip of a cone nothing resists: the elastic one, section 7.3
+                        w = elastic
+                elif weighting == BULK_MODULUS:
+                    _, C = principal_stress(parameters, own, (0.0, 0.0, 0.0))
+                    w = (C[0] + C[1] + C[2] + C[3] + C[4] + C[5] + C[6] + C[7] + C[8]) / 9.0
+                else:
+                    w = 1.0
+                if weak:
+                    tau, C = without_tension(tau, C)
+                P = recompose(U, (tau[0] / s[0], tau[1] / s[1], tau[2] / s[2] if D == 3 else 0.0), V)
+                store(Fe, p, F)
+                weight[p] = w
+                store(q, p, combined(1.0, moved(dt, load(L, p), F), -1.0 / (rho * w), P))
+
+    @compiled(parallel=True)
+    def step(
+        material, belongs, constants, history, torn, dt, rho, relaxation, L, change, volume, Fe, weight, q, S, residuals
+    ):
+        for p in prange(material.size):
+            m = material[p]
+            if belongs[m]:
+                parameters, own = read_constants(constants[m]), load_history(history, p)
+                weak = torn.size > 0 and torn[p] != 0
+                if index == 0:
+                    store(L, p, combined(1.0, load(L, p), 1.0, load(change, p)))
+                start_F, w = load(Fe, p), weight[p]
+                F = moved(dt, load(L, p), start_F)
+                u = combined(1.0, load(q, p), -1.0, F)
+                U, r, V = decompose(combined(1.0, F, -1.0, u))
+                X = recompose(U, solve(parameters, own, weak, dt, rho * w, r), V)
+                a = dt * dt * volume[p] * w
+                away = volume[p] * w * square(combined(1.0, X, -1.0, F))
+                turned = a * square(multiply(load(change, p), start_F))
+                held = volume[p] * w * square(u)
+                X = combined(relaxation, X, 1.0 - relaxation, F)
+                store(q, p, combined(1.0, u, 1.0, X))
+                T = multiply_transpose(combined(1.0, X, 1.0, combined(1.0, u, -1.0, F)), start_F)
+                if index == 0:
+                    store(S, p, combined(rho * w * dt, T, 0.0, T))
+                    residuals[p, 0], residuals[p, 1], residuals[p, 2] = away, turned, held
+                else:
+                    store(S, p, combined(1.0, load(S, p), rho * w * dt, T))
+                    residuals[p, 0] += away
+                    residuals[p, 1] += turned
+                    residuals[p, 2] += held
+
+    return BranchLoops(start, step)

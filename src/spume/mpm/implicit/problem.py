@@ -1,0 +1,64 @@
+"""The equations of an implicit step: backward Euler for the velocities v of the nodes,
+
+    M (v − v̂) + Δt Σ_p V τ (I + Δt L)^(−T) ∇w = contact impulses,    v̂ = vⁿ + Δt g,
+
+with the stress τ at the end of the step and the velocity gradient L(v). The weights are those of the start of the step;
+(I + Δt L)^(−T) carries their gradients along.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.mpm.implicit.contact_set import ContactSet
+from spume.mpm.nodes import NodeFields, number_active
+from spume.mpm.species import Species
+from spume.mpm.state import State
+
+
+class StepProblem:
+    """Unknowns, masses, known velocities and contacts of one step of the only species of a state."""
+
+    def __init__(self, state: State, dt: float) -> None:
+        self.state, self.dt = state, dt
+        species = state.only
+        self.species: Species = species
+        self.dofs = number_active(species.fields["mass"])
+        self.mass = self.dofs.take(species.fields["mass"])
+        self.before = self.dofs.take(species.fields["momentum"]) / self.mass[:, None]
+        """Velocities vⁿ of the active nodes before the step [m/s]."""
+        self.free = self.before + dt * state.gravity(state.time)[: state.dimension]
+        """Velocities v̂ of the active nodes without stress and contacts [m/s]."""
+        state.contacts.find(state.nodes, species.fields["mass"], state.obstacles, state.time + dt)
+        self.contacts = ContactSet(state, self.dofs, dt)
+        self._fields = NodeFields(vector=state.dimension)
+        self._fields.fit(state.nodes)
+
+    def close_contacts(self, v: NDArray[np.float64]) -> None:
+        """Apply the contacts to `v` in place, and close those that it approached."""
+        self.contacts.close(v, self._fields.array)
+
+    def gradient(self, v: NDArray[np.float64], L: NDArray[np.float64]) -> None:
+        """Write the velocity gradients of `v` at the points [1/s], shape (n, 3, 3)."""
+        field = self._fields.array
+        self.dofs.put(v, field)
+        self.species.transfers.to_points(("gradient",), self.species.particles.x, field, tensor=L)
+
+    def impulse(self, tensor: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Σ_p V T ∇w at the active nodes for tensors T (n, 3, 3)."""
+        field, p = self._fields.array, self.species.particles
+        self.species.transfers.to_grid(("tensor divergence",), p.x, field, volume=p.volume, tensor=tensor)
+        return -self.dofs.take(field)
+
+    def finish(self, v: NDArray[np.float64]) -> None:
+        """Write the new velocities to the node fields of the species."""
+        fields = self.species.fields
+        fields.rename(momentum="velocity", force="change")
+        self.dofs.put(v, fields["velocity"])
+        self.dofs.put(v - self.before, fields["change"])
+
+    def history(self, use: Any) -> tuple[NDArray[Any], ...]:
+        """Arrays of the fields of a law in use."""
+        arrays = self.species.particles.arrays()
+        return tuple(arrays[name] for name in use.columns)

@@ -1,0 +1,50 @@
+"""Numbers about a state: what is conserved, what is stored, and what the stability rules did."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.numerics.sums import dot, total, weighted_total
+from spume.points.deformation import OUTCOMES
+from spume.points.state import State
+
+
+def angular_momentum(state: State) -> NDArray[np.float64]:
+    """Σ m x × v about the origin [kg m²/s], three components."""
+    p = state.particles
+    fill = ((0, 0), (0, 3 - state.dimension))
+    return weighted_total(p.mass, np.cross(np.pad(p.x, fill), np.pad(p.v, fill)))
+
+
+def diagnose(state: State) -> dict[str, Any]:
+    """The diagnostics of a frame, SI units, JSON-serialisable."""
+    p = state.particles
+    arrays = p.arrays()
+    J = state.model.volume_ratio(arrays)
+    squares = np.einsum("ij,ij->i", p.v, p.v)
+    gravity = state.gravity(state.time)[: state.dimension]
+    report: dict[str, Any] = {
+        "points": len(p),
+        "mass": total(p.mass),
+        "momentum": weighted_total(p.mass, p.v).tolist(),
+        "angular_momentum": angular_momentum(state).tolist(),
+        "kinetic_energy": 0.5 * dot(p.mass, squares),
+        "elastic_energy": dot(p.volume, state.model.energy(arrays)),
+        "gravitational_energy": -float(weighted_total(p.mass, p.x) @ gravity),
+        "volume": dot(p.volume, J),
+        "volume_ratio_min": float(J.min(initial=np.inf)) if len(p) else None,
+        "volume_ratio_max": float(J.max(initial=-np.inf)) if len(p) else None,
+        "speed_max": float(np.sqrt(squares.max(initial=0.0))),
+        "neighbours_min": int(p.neighbours.min(initial=np.iinfo(np.int32).max)) if state.steps else None,
+        "neighbours_mean": float(p.neighbours.mean()) if state.steps and len(p) else None,
+        "not_deformed": dict(zip(OUTCOMES[1:], state.outcomes[1:].tolist())),
+        "gradient_not_corrected": state.uncorrected,
+        "neighbour_lists_built": state.rebuilds,
+        "dt": state.time_step.last,
+        "steps": state.steps,
+        "seconds": {stage: round(spent, 6) for stage, spent in state.seconds.items()},
+    }
+    if "dissipation" in p:
+        report["dissipated_energy"] = dot(p.volume, p.dissipation)
+    return report

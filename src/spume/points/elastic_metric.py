@@ -1,0 +1,60 @@
+"""The elastic deformation of every point, from its law: what takes distances back to the reference space.
+
+[Gerszewski09] eq. (11) evaluates the kernel at Fe⁻¹ x_ij. Its length needs only b⁻¹ = Fe⁻ᵀ Fe⁻¹, the *metric*: laws
+that keep b = Fe Feᵀ need no rotation. Laws with one elastic branch have such an Fe. Others (several branches) work in
+current space: their metric is the identity, and the volume of a neighbour is its present one.
+"""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.materials.kinematics import store_sym
+from spume.materials.law import Law
+from spume.materials.loops import ConstitutiveModel, constants_reader, history_access
+from spume.numerics.jit import compiled
+from spume.numerics.tensor3 import gram, inverse_sym
+
+
+def has_reference_space(law: Law) -> bool:
+    """Whether points of `law` have one elastic deformation."""
+    return len(law.branches) == 1
+
+
+@cache
+def _metric_loop(law: Law) -> Any:
+    load_history, _ = history_access(law.fields)
+    read_constants = constants_reader(len(law.constants))
+    deformation = law.branches[0].deformation
+
+    @compiled(parallel=True)
+    def metric(material, belongs, constants, history, metric):
+        for p in prange(material.size):
+            m = material[p]
+            if belongs[m]:
+                Fe = deformation(read_constants(constants[m]), load_history(history, p))
+                store_sym(metric, p, inverse_sym(gram(Fe)))
+
+    return metric
+
+
+def elastic_metric(
+    model: ConstitutiveModel,
+    arrays: dict[str, NDArray[Any]],
+    metric: NDArray[np.float64],
+    size: NDArray[np.float64],
+) -> None:
+    """Write the metric b⁻¹ of each point, shape (n, 6), and its volume in the space of the metric [m³]."""
+    size[:] = arrays["volume"]
+    spatial = np.array([not has_reference_space(law) for law, _ in model.materials])
+    if spatial.any():
+        own = spatial[arrays["material"]]
+        metric[own] = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+        size[own] *= model.volume_ratio(arrays)[own]
+    for use in model.laws:
+        if has_reference_space(use.law):
+            history = tuple(arrays[name] for name in use.columns)
+            _metric_loop(use.law)(arrays["material"], use.belongs, use.constants, history, metric)

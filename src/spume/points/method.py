@@ -1,0 +1,216 @@
+"""The point-based method as the frame loop sees it."""
+
+import math
+from collections.abc import Callable
+from typing import Any, ClassVar, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.fields import VOLUME_RATIO, Population
+from spume.materials.law import Law, Parameters
+from spume.materials.loops import ConstitutiveModel
+from spume.methods import Estimate, Progress
+from spume.mpm import health
+from spume.mpm.cost import estimate_cost
+from spume.mpm.method import REPORT_INTERVAL, build_obstacles, gravity_function, wall_corners
+from spume.mpm.particles import Particles, point_fields
+from spume.mpm.sources import releases, sources_of
+from spume.mpm.time_step import TimeStep
+from spume.points.deformation import OUTCOMES
+from spume.points.diagnostics import diagnose
+from spume.points.force_fields import ForceField
+from spume.points.formulations import formulation_fields
+from spume.points.neighbours import NeighbourLists
+from spume.points.state import Scheme, State, neighbourhood_fields
+from spume.points.step import point_based_step, restore_lists
+
+STEP_COST = 4.0
+"""Time of a step over that of the material point method with as many points."""
+VISCOUS_LIMIT = 0.05
+"""Largest Δt μ/(ρ s²) with the viscosity μ and the spacing s of the points: about a third of where steps diverge."""
+LEAST_NEIGHBOURS = {2: 4, 3: 6}
+"""Fewest neighbours of a fit; 6 in [Gerszewski09], which is about space."""
+
+
+class PointBased:
+    """Builds a state from a scene and advances it."""
+
+    name: ClassVar[str] = "point-based"
+
+    def __init__(self, scene: Any) -> None:
+        self.scene = scene
+        self.sources = sources_of(scene)
+        self.releases = releases(self.sources)
+        self.released = 0
+        """Releases that have happened."""
+        self.walls = wall_corners(scene)
+        materials = [(material.law, material.parameters) for material in scene.materials]
+        model = ConstitutiveModel(materials)
+        d, table = scene.dimension, scene.points
+        particles = Particles(
+            [
+                point_fields(d, False),
+                model.fields,
+                neighbourhood_fields(d),
+                formulation_fields(scene.formulation, d),
+            ]
+        )
+        radius = table.radius * table.spacing
+        self.state = State(
+            particles=particles,
+            model=model,
+            lists=NeighbourLists(d, radius, table.neighbours, table.skin * table.spacing),
+            spacing=table.spacing,
+            scheme=build_scheme(scene),
+            obstacles=build_obstacles(scene),
+            gravity=gravity_function(scene),
+            force_fields=build_force_fields(scene),
+            time_step=build_time_step(scene, materials),
+            dimension=d,
+        )
+        self._release_due()
+
+    @property
+    def time(self) -> float:
+        """Simulated time [s]."""
+        return self.state.time
+
+    @property
+    def particles(self) -> Particles:
+        """The points and their fields."""
+        return self.state.particles
+
+    def step(self, dt: float) -> None:
+        """Advance by dt [s]."""
+        point_based_step(self.state, dt)
+
+    def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
+        """Advance to `until` [s]; see `spume.methods.Method`."""
+        state = self.state
+        state.forget_clearances()
+        while state.time < until:
+            if interrupted():
+                return False
+            stop = min(until, self._next_release())
+            if len(state.particles) == 0:
+                state.time = stop
+            else:
+                remaining = stop - state.time
+                dt = TimeStep.cut(state.time_step.choose(state.speed, state.time), remaining)
+                self.step(dt)
+                if dt == remaining:
+                    state.time = stop
+                if state.steps % health.INTERVAL == 0 or state.time >= until:
+                    health.check(cast(Any, state), self.walls)  # has all that it reads of a state of MPM
+                if state.steps % REPORT_INTERVAL == 0:
+                    report(Progress(state.time, len(state.particles), state.steps, dt))
+            self._release_due()
+        report(Progress(state.time, len(state.particles), state.steps, state.time_step.last))
+        return True
+
+    def declarations(self) -> tuple[Population, ...]:
+        """The points, with their volume ratio."""
+        stored = tuple(field for field in self.particles.fields if field.in_frames)
+        return (Population("points", (*stored, VOLUME_RATIO), "points", self.state.spacing),)
+
+    def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """The arrays of a frame."""
+        arrays = self.particles.arrays()
+        stored = {field.name: arrays[field.name] for field in self.particles.fields if field.in_frames}
+        return {"points": stored | {VOLUME_RATIO.name: self.state.model.volume_ratio(arrays)}}
+
+    def diagnostics(self) -> dict[str, Any]:
+        """Numbers about the present state."""
+        return diagnose(self.state)
+
+    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Everything a bit-for-bit continuation needs."""
+        state = self.state
+        values = {
+            "time": state.time,
+            "steps": state.steps,
+            "speed": state.speed,
+            "last_dt": state.time_step.last,
+            "released": self.released,
+            "next_id": state.particles.next_id,
+            "seconds": state.seconds,
+            "listed": state.listed,
+            "outcomes": dict(zip(OUTCOMES, state.outcomes.tolist())),
+            "uncorrected": state.uncorrected,
+            "rebuilds": state.rebuilds,
+        }
+        return state.particles.arrays(), values
+
+    def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned."""
+        state = self.state
+        state.particles.replace(arrays)
+        state.time = values["time"]
+        state.steps = values["steps"]
+        state.speed = values["speed"]
+        state.time_step.last = values["last_dt"]
+        state.seconds = dict(values["seconds"])
+        state.particles.next_id = values["next_id"]
+        self.released = values["released"]
+        state.listed = values["listed"]
+        state.outcomes = np.array([values["outcomes"][name] for name in OUTCOMES], np.int64)
+        state.uncorrected = values["uncorrected"]
+        state.rebuilds = values["rebuilds"]
+        restore_lists(state)
+
+    def _next_release(self) -> float:
+        return self.releases[self.released].time if self.released < len(self.releases) else math.inf
+
+    def _release_due(self) -> None:
+        state = self.state
+        while self._next_release() <= state.time:
+            release = self.releases[self.released]
+            source = self.sources[release.source]
+            points = source.points()
+            values: dict[str, Any] = {**points, "material": source.material, "body": release.source}
+            if state.scheme.formulation == "rest-configuration":
+                values["rest_x"] = points["x"]
+            state.particles.add(source.count, **values)
+            state.speed = max(state.speed, float(np.linalg.norm(points["v"], axis=1).max()))
+            state.listed = False
+            self.released += 1
+
+    @classmethod
+    def estimate(cls, scene: Any) -> Estimate:
+        """Points, memory, steps, time and disk space of a scene."""
+        materials = [(material.law, material.parameters) for material in scene.materials]
+        extra = (*neighbourhood_fields(scene.dimension), *formulation_fields(scene.formulation, scene.dimension))
+        return estimate_cost(scene, build_time_step(scene, materials), extra, STEP_COST)
+
+
+def build_scheme(scene: Any) -> Scheme:
+    """The scene's choices."""
+    points, forces = scene.points, scene.forces
+    least = LEAST_NEIGHBOURS[scene.dimension] if points.least_neighbours is None else points.least_neighbours
+    return Scheme(
+        scene.formulation, forces.stress, forces.gradient, least, points.condition, forces.pressure, forces.viscosity,
+        forces.damping,
+    )  # fmt: skip
+
+
+def build_force_fields(scene: Any) -> tuple[ForceField, ...]:
+    """The scene's force fields."""
+    return tuple(
+        ForceField(np.array(f.center), np.array(f.growth), np.array(f.times), np.array(f.factors)) for f in scene.force
+    )
+
+
+def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> TimeStep:
+    """The scene's choice of time step: waves of the laws and of the SPH pressure, and viscosity, limit it."""
+    spacing, forces = scene.points.spacing, scene.forces
+    wave = max(
+        math.sqrt(law.wave_speed(parameters) ** 2 + forces.pressure / parameters.density)
+        for law, parameters in materials
+    )
+    fixed = None if scene.time.dt == "auto" else scene.time.dt
+    largest = math.inf if scene.time.max_dt is None else scene.time.max_dt
+    if forces.viscosity > 0.0:
+        density = min(parameters.density for _, parameters in materials)
+        largest = min(largest, VISCOUS_LIMIT * density * spacing**2 / forces.viscosity)
+    return TimeStep(spacing, wave, fixed, scene.time.courant, scene.time.growth, largest)

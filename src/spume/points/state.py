@@ -1,0 +1,122 @@
+"""The state of a point-based simulation: everything a step reads and writes."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.fields import Field
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.materials.loops import ConstitutiveModel
+from spume.mpm.particles import Particles
+from spume.mpm.time_step import TimeStep
+from spume.numerics.clock import working_time
+from spume.points.deformation import OUTCOMES
+from spume.points.force_fields import ForceField
+from spume.points.forces import GradientForm, StressForm
+from spume.points.formulations import Formulation
+from spume.points.neighbours import NeighbourLists
+
+
+def neighbourhood_fields(dimension: int) -> tuple[Field, ...]:
+    """What points carry for their neighbourhoods."""
+    return (
+        Field(
+            "x_listed", (dimension,), 0.0, "m", "average", description="position when the lists were built",
+            in_frames=False,
+        ),
+        Field(
+            "rate", (6,), 0.0, "1/s", "average", description="symmetric part of the velocity gradient in the last step",
+            in_frames=False,
+        ),
+        Field("neighbours", (), 0, "1", "nearest", dtype="int32", description="number of neighbours within the radius"),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """The choices of a scene."""
+
+    formulation: Formulation = "composed"
+    stress: StressForm = "first-piola"
+    gradient: GradientForm = "corrected"
+    least_neighbours: int = 6
+    """Points with fewer neighbours are not deformed."""
+    condition: float = 1e3
+    """Largest condition number of a fit, and of a correction of the kernel's gradient [1]."""
+    pressure: float = 0.0
+    """Stiffness of the SPH pressure [Pa]."""
+    viscosity: float = 0.0
+    """[Pa s]"""
+    damping: float = 0.2
+    """Of motion that the fit does not see [1]."""
+
+    @property
+    def needs_metric(self) -> bool:
+        """Whether forces or formulation use the elastic deformation of the points."""
+        if self.formulation == "rest-configuration":
+            return False
+        return self.formulation == "additive" or self.gradient != "least-squares" or self.stress == "printed"
+
+
+@dataclass
+class State:
+    """Points, their neighbourhoods and surroundings, and the clock."""
+
+    particles: Particles
+    model: ConstitutiveModel
+    lists: NeighbourLists
+    spacing: float
+    """Distance of the points at the start [m]."""
+    scheme: Scheme
+    obstacles: ObstacleSet
+    gravity: Callable[[float], NDArray[np.float64]]
+    """Acceleration [m/s²] at a time [s], three components."""
+    force_fields: tuple[ForceField, ...]
+    time_step: TimeStep
+    dimension: int
+    time: float = 0.0
+    steps: int = 0
+    speed: float = 0.0
+    """Largest speed of a point after the last step [m/s]."""
+    listed: bool = False
+    """Whether the lists are those of the present points; new points make them invalid."""
+    outcomes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(OUTCOMES), np.int64))
+    """How often each outcome of a fit has occurred since the start, see `deformation.OUTCOMES`."""
+    uncorrected: int = 0
+    """How often the gradient of the kernel could not be corrected since the start."""
+    rebuilds: int = 0
+    """How often lists were built since the start."""
+    deformation: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
+    """Deformation f of each point in the step under way [1]."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """Wall time spent in each stage since the start or the last resume [s]."""
+    generation: int = 0
+    """Generation of the points for which `clear_until` holds."""
+    clear_until: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    """See `mpm.species.Species.clear_until`; no result depends on it."""
+
+    @property
+    def cell(self) -> float:
+        """Edge length of the search cells [m]."""
+        return self.lists.cells.size
+
+    def clearances(self) -> NDArray[np.float64]:
+        """`clear_until`, unknown for points that are new or reordered."""
+        if self.generation != self.particles.generation:
+            self.clear_until = np.full(len(self.particles), -np.inf)
+            self.generation = self.particles.generation
+        return self.clear_until
+
+    def forget_clearances(self) -> None:
+        """To be called when points or obstacles may have been moved by others."""
+        self.generation = 0
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Adds the time spent inside, without that of compilation, to `seconds[stage]`."""
+        start = working_time()
+        yield
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + working_time() - start

@@ -1,0 +1,154 @@
+"""One step of the point-based method, [Gerszewski09] section 3, with symplectic Euler."""
+
+import numba
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.errors import RunFailed
+from spume.materials.kinematics import load
+from spume.mpm.contacts import MARGIN
+from spume.mpm.motion import move_points
+from spume.numerics.jit import compiled
+from spume.points.deformation import OUTCOMES, fit_deformation
+from spume.points.elastic_metric import elastic_metric
+from spume.points.force_fields import kick
+from spume.points.forces import accelerate_points, lattice_density, prepare_forces
+from spume.points.formulations import add_green_strain, full_stress, step_from_rest, stress_from_rest
+from spume.points.kernels import elastic_constant
+from spume.points.state import State
+
+
+def point_based_step(state: State, dt: float) -> None:
+    """Advance `state` by dt [s]."""
+    find_neighbours(state)
+    metric = accelerate(state, dt)  # eqs. (10) to (13)
+    before = collide_and_move(state, dt)
+    fit(state, dt, before, metric)  # eqs. (6), (7)
+    with state.timed("material"):  # eqs. (8), (9) and plastic flow
+        p = state.particles
+        state.model.update(p.arrays(), dt, state.deformation, p.stress)
+    state.time += dt
+    state.steps += 1
+
+
+def find_neighbours(state: State) -> None:
+    """Build the neighbour lists again when a point has moved too far since, or points are new."""
+    p, lists = state.particles, state.lists
+    if state.scheme.formulation == "rest-configuration":
+        if not state.listed:
+            with state.timed("neighbours"):
+                lists.build(p.rest_x)
+                state.listed = True
+                state.rebuilds += 1
+        return
+    with state.timed("neighbours"):
+        if state.listed and lists.valid(p.x, p.x_listed):
+            return
+        if lists.cells.sort(p.x):
+            p.take(lists.cells.sorted_points)
+        p.x_listed[:] = p.x
+        lists.build(p.x)
+        state.listed = True
+        state.rebuilds += 1
+
+
+def restore_lists(state: State) -> None:
+    """The lists of a restored state, as they were when it was saved."""
+    if state.listed:
+        rest = state.scheme.formulation == "rest-configuration"
+        state.lists.build(state.particles.rest_x if rest else state.particles.x_listed)
+
+
+def accelerate(state: State, dt: float) -> NDArray[np.float64]:
+    """v ← v + Δt (f/m + g). Returns the metric of the elastic deformation of each point."""
+    p, lists, scheme, d = state.particles, state.lists, state.scheme, state.dimension
+    h = lists.radius
+    c = elastic_constant(d, h)
+    n = len(p)
+    metric, size, stress = np.zeros((n, 6)), np.zeros(n), np.empty((n, 3, 3))
+    B, pressure, acceleration = np.empty((n, 3, 3)), np.empty(n), np.empty((n, d))
+    place, form, gradient = p.x, scheme.stress, scheme.gradient
+    with state.timed("metric"):
+        if scheme.needs_metric:
+            elastic_metric(state.model, p.arrays(), metric, size)
+        if scheme.formulation == "rest-configuration":
+            place, form, gradient = p.rest_x, "first-piola", "least-squares"
+            stress_from_rest(p.rest_F, p.stress, stress)
+        else:
+            full_stress(p.stress, stress)
+    with state.timed("forces"):
+        lattice = lattice_density(d, state.spacing, h, c) if scheme.pressure > 0.0 else 1.0
+        state.uncorrected += prepare_forces[d, form, gradient](
+            lists.start, lists.neighbour, place, p.x, p.volume, size, metric, stress, h, c, scheme.least_neighbours,
+            scheme.condition, scheme.pressure, lattice, B, pressure,
+        )  # fmt: skip
+        wave = np.array([law.wave_speed(parameters) for law, parameters in state.model.materials])
+        accelerate_points[d, "fit" if gradient == "least-squares" else "elastic kernel"](
+            lists.start, lists.neighbour, place, p.x, p.v, p.mass, p.volume, size, metric, B, pressure, p.rate, wave,
+            p.material, h, c, scheme.viscosity, scheme.damping, acceleration,
+        )  # fmt: skip
+        centers = np.array([f.center for f in state.force_fields]).reshape(-1, d)
+        growths = np.array([f.growth_at(state.time) for f in state.force_fields]).reshape(-1, d)
+        kick(p.x, p.v, acceleration, state.gravity(state.time), centers, growths, dt)
+    return metric
+
+
+def collide_and_move(state: State, dt: float) -> NDArray[np.float64]:
+    """Collide the velocities of points inside obstacles, then x ← x + Δt v. Returns the positions before [m]."""
+    p = state.particles
+    before = p.x.copy()
+    with state.timed("move"):
+        obstacles = state.obstacles.during(state.time, state.time + dt)
+        threads = numba.get_num_threads()
+        tasks = len(p) * np.arange(threads + 1) // threads
+        speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
+        move_points[state.dimension](
+            tasks, dt, obstacles, state.obstacles.travelled, MARGIN * state.cell, state.clearances(), p.x, p.v, speed,
+            broken,
+        )  # fmt: skip
+        state.speed = float(speed.max(initial=0.0))
+    if broken.max(initial=-1) >= 0:
+        _report_broken_point(state, int(broken.max()), dt)
+    return before
+
+
+def fit(state: State, dt: float, before: NDArray[np.float64], metric: NDArray[np.float64]) -> None:
+    """The deformation of the step at each point, and the rate of its strain."""
+    p, lists, scheme = state.particles, state.lists, state.scheme
+    outcome = np.empty(len(p), np.int64)
+    if len(state.deformation) != len(p):
+        state.deformation = np.zeros((len(p), 3, 3))
+    with state.timed("deformation"):
+        start = p.rest_x if scheme.formulation == "rest-configuration" else before
+        fit_deformation[state.dimension](
+            lists.start, lists.neighbour, start, p.x, lists.radius, scheme.least_neighbours, scheme.condition,
+            state.deformation, p.neighbours, outcome,
+        )  # fmt: skip
+        if scheme.formulation == "rest-configuration":
+            step_from_rest(outcome, p.rest_F, state.deformation)
+        _rate_of_strain(state.deformation, 1.0 / dt, p.rate)
+        if scheme.formulation == "additive":
+            add_green_strain(metric, outcome, state.deformation)
+        state.outcomes += np.bincount(outcome, minlength=len(OUTCOMES))
+
+
+@compiled(parallel=True)
+def _rate_of_strain(deformation, per_time, rate):
+    """The symmetric part of (f − I)/Δt."""
+    for p in prange(deformation.shape[0]):
+        f0, f1, f2, f3, f4, f5, f6, f7, f8 = load(deformation, p)
+        rate[p, 0], rate[p, 1], rate[p, 2] = (f0 - 1.0) * per_time, (f4 - 1.0) * per_time, (f8 - 1.0) * per_time
+        half = 0.5 * per_time
+        rate[p, 3], rate[p, 4], rate[p, 5] = half * (f1 + f3), half * (f2 + f6), half * (f5 + f7)
+
+
+def _report_broken_point(state: State, point: int, dt: float) -> None:
+    p = state.particles
+    place = ", ".join(f"{c:.4g}" for c in p.x[point])
+    law, _ = state.model.materials[int(p.material[point])]
+    raise RunFailed(
+        f"the velocity of point {point} near ({place}) is not finite at t = {state.time + dt:.6g} s (dt = {dt:.3g} s, "
+        f"material {int(p.material[point])}, law {law.name}): the step is too long for the stiffness, or the "
+        "neighbourhoods have broken down; reduce [time] courant or dt, or give the points pressure or viscosity"
+    )

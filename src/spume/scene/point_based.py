@@ -1,0 +1,174 @@
+"""Scenes of the point-based method."""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Annotated, Any, Literal, cast
+
+from pydantic import Field
+
+from spume.scene import mpm_checks
+from spume.scene.common import Count, NotNegative, Positive, Scene
+from spume.scene.mpm import Body, Emitter, Fill, Grid, MaterialScene, Transfer, Walls
+from spume.scene.problems import Problem, shown
+from spume.tables import Number, Table, Vector
+
+REST_FORCES = ("first-piola", "corrected")
+"""What [forces] has where nothing is said."""
+
+
+class PointFill(Fill):
+    """How a shape is filled with points, one for each cube of the spacing."""
+
+    points_per_axis: Literal[1] = Field(default=1, description="points along the spacing: always 1")
+
+
+class PointBody(Body):
+    """Material that fills a shape at its start time."""
+
+    fill: PointFill = Field(default=PointFill(), description="how the shape is filled with points")
+    volume: Literal["exact"] = Field(default="exact", description="rest volume of points: their share of the shape")
+
+
+class PointEmitter(Emitter):
+    """A shape that releases material: a flow through its middle section, or copies of it one after another."""
+
+    fill: PointFill = Field(default=PointFill(), description="how released material is filled with points")
+
+
+class Points(Table):
+    """The points and their neighbourhoods."""
+
+    spacing: Positive = Field(description="distance of the points at the start [m]")
+    neighbours: Count = Field(default=30, description="most neighbours of a point, the nearest ones")
+    radius: Annotated[float, Field(strict=True, gt=1, le=6)] = Field(
+        default=1.95, description="radius of the kernels, in spacings [1]"
+    )
+    skin: Annotated[float, Field(strict=True, ge=0, le=2)] = Field(
+        default=0.2,
+        description="how far neighbour lists reach beyond the radius, in spacings; 0 builds them in every step [1]",
+    )
+    least_neighbours: Count | None = Field(
+        default=None, description="points with fewer neighbours are not deformed; 6 if absent, in 2D 4"
+    )
+    condition: Annotated[float, Field(strict=True, gt=1)] = Field(
+        default=1000.0, description="points whose fit has a larger condition number are not deformed [1]"
+    )
+    walls: Walls | None = Field(default=None, description="box that points do not leave")
+
+
+class Forces(Table):
+    """Forces between points."""
+
+    stress: Literal["first-piola", "printed"] = Field(
+        default="first-piola",
+        description="stress in eq. (10) of [Gerszewski09]: U P Vᵀ, which has an energy, or U F P Vᵀ as printed",
+    )
+    gradient: Literal["corrected", "plain", "least-squares"] = Field(
+        default="corrected",
+        description="weights of the forces: the gradient of the elastic kernel, corrected for the places of the "
+        "neighbours or plain as in [Gerszewski09], or those of the fit, which conserve energy",
+    )
+    pressure: NotNegative = Field(default=0.0, description="stiffness of the SPH pressure against crowding [Pa]")
+    viscosity: NotNegative = Field(default=0.0, description="SPH viscosity [Pa s]")
+    damping: Annotated[float, Field(strict=True, ge=0, le=2)] = Field(
+        default=0.2, description="damping of motion between neighbours that deforms nothing [1]"
+    )
+
+
+class ForceTable(Table):
+    """An analytic force that grows from a centre: the acceleration factor · growth · (x − center) along each axis."""
+
+    center: Vector = Field(description="where the force vanishes [m]")
+    growth: Vector = Field(description="acceleration per distance along each axis; negative ones press together [1/s²]")
+    times: tuple[Number, ...] = Field(default=(0.0,), min_length=1, description="times, increasing [s]")
+    factors: tuple[Number, ...] = Field(
+        default=(1.0,), min_length=1, description="factor at each time: linear between, constant before and after [1]"
+    )
+
+
+class PointBasedScene(MaterialScene):
+    """A scene of the point-based method."""
+
+    method: Literal["point-based"] = Field(description="name of the simulation method")
+    points: Points = Field(description="the points and their neighbourhoods")
+    forces: Forces = Field(default=Forces(), description="forces between points")
+    formulation: Literal["composed", "rest-configuration", "additive"] = Field(
+        default="composed",
+        description="what the law sees of the motion: each step composed with those before, the deformation since the "
+        "start, or a sum of strains; the last two for comparison",
+    )
+    force: tuple[ForceTable, ...] = Field(default=(), description="analytic forces")
+    body: tuple[PointBody, ...] = Field(default=(), description="bodies of material")
+    emitter: tuple[PointEmitter, ...] = Field(default=(), description="sources of material")
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The lattice that shapes are filled on, one point a cell, and the walls."""
+        return Grid(cell=self.points.spacing, walls=self.points.walls)
+
+    @property
+    def transfer(self) -> Transfer:
+        """There is none: points carry no affine velocity."""
+        return Transfer(scheme="pic")
+
+    def problems(self) -> list[Problem]:
+        """What is wrong across the scene."""
+        shared = mpm_checks.problems(cast(Any, self))  # it has all that they read of an MpmScene
+        found = [*self._resolution[1], *shared, *self._force_problems()]
+        named = [
+            Problem(p.path.replace("grid.walls", "points.walls"), p.sentence.replace("grid.walls", "points.walls"))
+            for p in found
+        ]
+        return [*named, *self._formulation_problems()]
+
+    def _force_problems(self) -> Iterator[Problem]:
+        for k, force in enumerate(self.force):
+            for key in ("center", "growth"):
+                value = getattr(force, key)
+                if len(value) != self.dimension:
+                    yield Problem(
+                        f"force.{k}.{key}",
+                        f"is {shown(value)}: a vector of a {self.dimension}D scene has {self.dimension} components",
+                    )
+            if len(force.times) != len(force.factors):
+                yield Problem(
+                    f"force.{k}",
+                    f"has {len(force.times)} times and {len(force.factors)} factors: each time needs one factor",
+                )
+            if any(later <= earlier for earlier, later in zip(force.times, force.times[1:])):
+                yield Problem(
+                    f"force.{k}.times", f"is {shown(force.times)}: each time should be greater than the one before"
+                )
+
+    def _formulation_problems(self) -> Iterator[Problem]:
+        if self.formulation == "composed":
+            return
+        several = [material.name for material in self.materials if len(material.law.branches) != 1]
+        if several:
+            yield Problem(
+                "formulation",
+                f"is '{self.formulation}', which needs laws with one elastic deformation: that of "
+                f"'{several[0]}' has {'none' if not self._branches(several[0]) else 'several'}; use 'composed'",
+            )
+        if self.formulation == "rest-configuration" and (self.forces.stress, self.forces.gradient) != REST_FORCES:
+            yield Problem(
+                "forces",
+                "has 'stress' or 'gradient' with formulation 'rest-configuration', which has forces of its own",
+            )
+        late = bool(self.emitter) or any(body.start > 0 for body in self.body)
+        if self.formulation == "rest-configuration" and late:
+            yield Problem(
+                "formulation", "is 'rest-configuration', which needs all material to be there at the start of the scene"
+            )
+
+    def _branches(self, name: str) -> int:
+        return len(self.materials[self.material_index(name)].law.branches)
+
+    def coarser(self) -> tuple[Scene, str]:
+        """The scene with points of twice the spacing."""
+        spacing = 2 * self.points.spacing
+        less, work = 2**self.dimension, 2 ** (self.dimension + 1)
+        gain = f"1/{less} of the points, about 1/{work} of the time"
+        tables: dict[str, Any] = self.resolved()
+        sentence = f"a spacing of {spacing:g} m instead of {self.points.spacing:g} m: {gain}"
+        return Scene(**{**tables, "points": {**tables["points"], "spacing": spacing}}), sentence

@@ -1,0 +1,239 @@
+"""The parts of the implicit step against dense or independent versions, and the properties of whole steps."""
+
+import numba
+import numpy as np
+import pytest
+from oracle import DenseGrid
+
+from spume import Scene
+from spume.errors import RunFailed, SpumeError
+from spume.materials import LAWS
+from spume.mpm.implicit.grid_matrix import GridMatrix
+from spume.mpm.implicit.outcome import Outcome
+from spume.mpm.implicit.principal_newton import flowed_stress, principal_solver
+from spume.mpm.implicit.problem import StepProblem
+from spume.mpm.implicit.step import SOLVERS
+from spume.mpm.method import MaterialPointMethod
+from spume.mpm.step import rasterize, sort_points
+
+CELL = 0.1
+RUBBER = {"law": "hencky", "density": 1000.0, "youngs_modulus": 1e5, "poisson_ratio": 0.3}
+
+
+def beam_scene(dt=1e-2, material=None, implicit=None, **more):
+    """A short beam in the plane, clamped at its left end."""
+    tables = {
+        "title": "beam", "method": "mpm", "dimension": 2, "duration": 1.0,
+        "grid": {"cell": CELL, "spline": "quadratic"}, "time": {"integrator": "implicit", "dt": dt},
+        "implicit": implicit or {}, "material": {"m": material or RUBBER},
+        "body": [{"material": "m", "shape": {"rectangle": {"center": [0.5, 0.2], "size": [1.0, 0.4]}}}],
+        "obstacle": [{"shape": {"half_plane": {"point": [0.15, 0.0], "normal": [1.0, 0.0]}}, "contact": "stick"}],
+    }  # fmt: skip
+    return Scene(**(tables | more))
+
+
+def beam(**options):
+    return MaterialPointMethod(beam_scene(**options))
+
+
+def stir(method, size, seed=1):
+    """Smooth velocities of different directions, so that every point deforms."""
+    p = method.particles
+    a = np.random.default_rng(seed).normal(size=(2, 2)) * size
+    p.v[:] = np.sin(4.0 * p.x) @ a
+
+
+@pytest.mark.parametrize("law", ["hencky", "von-mises", "drucker-prager", "herschel-bulkley"])
+def test_the_particle_step_fulfils_its_equations_for_stretched_and_inverted_points(law):
+    """τ_i + θ s_i (s_i − r_i) = 0, with rounding amplified by the slope of a power law at most."""
+    given = {
+        "hencky": {"youngs_modulus": 1e5, "poisson_ratio": 0.3},
+        "von-mises": {"youngs_modulus": 1e5, "poisson_ratio": 0.3, "yield_stress": 2e3},
+        "drucker-prager": {"youngs_modulus": 1e5, "poisson_ratio": 0.3, "friction_angle": 30.0, "cone": "compression"},
+        "herschel-bulkley": {
+            "bulk_modulus": 1e5, "shear_modulus": 1e3, "yield_stress": 30.0, "viscosity": 20.0, "flow_index": 0.3
+        },
+    }[law]  # fmt: skip
+    law = LAWS[law]
+    parameters = law.pack(law.parameters(density=1000.0, **given))
+    history = tuple(_value(field) for field in law.fields)
+    solve, stress = principal_solver(law.branches[0], 3), flowed_stress(law.branches[0])
+    rng = np.random.default_rng(0)
+    for _ in range(200):
+        r = tuple(rng.uniform([0.2, 0.2, -0.5], 1.8))
+        theta = 1e5 * 10.0 ** rng.uniform(-0.5, 1.0)
+        s = solve(parameters, history, False, 1e-3, theta, r)
+        tau, _ = stress(parameters, history, False, tuple(np.log(s)), 1e-3)
+        left = np.array(tau) + theta * np.array(s) * (np.array(s) - r)
+        assert np.abs(left).max() <= 1e-8 * (theta * max(s) ** 2 + np.abs(tau).max())
+
+
+def _value(field):
+    value = field.allocate(1)[0]
+    return tuple(float(x) for x in np.ravel(value)) if np.ndim(value) else float(value)
+
+
+def test_the_stored_matrix_is_mass_plus_the_sum_of_the_points():
+    method = beam()
+    sort_points(method.state)
+    rasterize(method.state)
+    problem = StepProblem(method.state, 1e-2)
+    p = method.particles
+    B = np.random.default_rng(3).normal(size=(len(p), 6))
+    B[:, [2, 4, 5]] = 0.0
+    matrix = GridMatrix(method.state.nodes, problem.dofs, problem.contacts)
+    matrix.assemble(method.state.only.transfers, p.x, B, problem.mass)
+    dense = DenseGrid(p.x, CELL, 2)
+    place = {tuple(node): n for n, node in enumerate(dense.nodes)}
+    wanted = np.round(method.state.nodes.positions().reshape(-1, 2)[problem.dofs.node] / CELL).astype(int)
+    dw = dense.dw[:, [place[tuple(node)] for node in wanted]]
+    tensors = np.stack([B[:, [0, 3]], B[:, [3, 1]]], axis=1)
+    expected = np.diag(problem.mass) + np.einsum("pia,pab,pjb->ij", dw, tensors, dw)
+    u = np.random.default_rng(5).normal(size=(len(problem.dofs), 2))
+    assert matrix.multiply(u) == pytest.approx(expected @ u, rel=1e-12, abs=1e-10 * np.abs(expected).max())
+
+
+def test_admm_tends_to_the_solution_of_newtons_method():
+    """Both solve backward Euler: one by minimising an energy, the other by splitting it."""
+    newton = beam(implicit={"solver": "newton", "iterations": 50, "tolerance": 1e-11, "linear_tolerance": 1e-12})
+    admm = beam(implicit={"iterations": 2000, "tolerance": 1e-9, "linear_tolerance": 1e-4})
+    for method in (newton, admm):
+        stir(method, 0.5)
+        for _ in range(2):
+            method.step(1e-2)
+    change = np.abs(newton.particles.v).max()
+    assert np.abs(admm.particles.v - newton.particles.v).max() <= 1e-6 * change
+    assert np.abs(admm.particles.stress - newton.particles.stress).max() <= 1e-5 * np.abs(newton.particles.stress).max()
+
+
+def test_residuals_fall_by_a_factor_of_a_hundred_in_sixty_iterations():
+    method = beam(implicit={"iterations": 61, "tolerance": 1e-12})
+    stir(method, 0.5)
+    method.step(1e-2)
+    last = method.stages.integrator.last
+    assert last.primal[-1] <= 1e-2 * max(last.primal)
+    assert last.dual[-1] <= 1e-2 * max(last.dual)
+
+
+def test_momentum_is_conserved_in_free_flight_as_well_as_linear_systems_are_solved():
+    method = beam(obstacle=[], gravity=[0.0, 0.0], implicit={"linear_tolerance": 1e-11})
+    stir(method, 0.5)
+    p = method.particles
+    before = p.mass @ p.v
+    for _ in range(3):
+        method.step(1e-2)
+    assert p.mass @ p.v == pytest.approx(before, rel=1e-9, abs=1e-9 * p.mass.sum())
+
+
+def test_results_have_the_same_bits_for_any_number_of_threads():
+    found = []
+    for threads in (1, 2):
+        numba.set_num_threads(threads)
+        method = beam()
+        stir(method, 0.5)
+        method.step(1e-2)
+        method.step(1e-2)
+        found.append({name: a.tobytes() for name, a in method.particles.arrays().items()})
+    assert found[0] == found[1]
+
+
+def test_a_restored_run_goes_on_with_the_same_bits():
+    method = beam()
+    stir(method, 0.5)
+    method.step(1e-2)
+    arrays, values = method.checkpoint()
+    arrays = {name: a.copy() for name, a in arrays.items()}
+    method.step(1e-2)
+    other = beam()
+    other.restore(arrays, values)
+    other.step(1e-2)
+    assert other.particles.x.tobytes() == method.particles.x.tobytes()
+    assert other.particles.F.tobytes() == method.particles.F.tobytes()
+
+
+def test_a_step_that_does_not_converge_is_repeated_shorter_and_counted():
+    method = beam(implicit={"iterations": 6, "accepted_residual": 2e-3})
+    stir(method, 0.5)
+    method.step(2e-2)
+    assert method.time == 2e-2
+    assert method.diagnostics()["repeated_steps"] > 0
+    assert method.state.steps > 1
+
+
+def test_a_step_that_always_fails_ends_the_run_with_a_sentence(monkeypatch):
+    def overflow(problem, settings):
+        return Outcome(np.full_like(problem.free, np.nan), np.zeros((len(problem.species.particles), 3, 3)))
+
+    monkeypatch.setitem(SOLVERS, "admm", overflow)
+    method = beam()
+    with pytest.raises(RunFailed, match=r"fails even at .* not finite; raise \[implicit\] iterations"):
+        method.step(1e-2)
+    assert np.isfinite(method.particles.x).all()
+
+
+def test_velocities_that_would_invert_points_are_resisted():
+    """Gradients of 200/s would turn points inside out in steps of 1e-2 s."""
+    method = beam(material=RUBBER | {"youngs_modulus": 1e6})
+    stir(method, 50.0)
+    for _ in range(2):
+        method.step(1e-2)
+    assert (np.linalg.det(method.particles.F) > 0.0).all()
+
+
+HARD = {
+    "long steps": ({"dt": 0.1}, 0.1),
+    "nearly incompressible": ({"material": RUBBER | {"poisson_ratio": 0.49}}, 1e-2),
+    "very stiff": ({"material": RUBBER | {"youngs_modulus": 1e10}}, 1e-2),
+}
+
+
+@pytest.mark.parametrize("case", HARD)
+def test_hard_cases_give_a_finite_step_without_inverted_points(case):
+    options, dt = HARD[case]
+    method = beam(**options)
+    stir(method, 1.0)
+    for _ in range(3):
+        method.step(dt)
+    assert np.isfinite(method.particles.x).all()
+    assert np.isfinite(method.particles.v).all()
+    assert (np.linalg.det(method.particles.F) > 0.0).all()
+
+
+def test_stiff_and_soft_bodies_meet_in_one_step():
+    """Stiffness ratio 1e6; in five steps the gap between them closes and the soft one is squeezed."""
+    bodies = [
+        {"material": name, "velocity": [speed, 0.0], "shape": {"rectangle": {"center": [x, 0.2], "size": [0.4, 0.4]}}}
+        for name, x, speed in (("soft", 0.2, 1.0), ("m", 0.6, -1.0))
+    ]
+    tables = beam_scene(obstacle=[], material=RUBBER | {"youngs_modulus": 1e10}).resolved() | {"body": bodies}
+    tables["material"]["soft"] = RUBBER | {"youngs_modulus": 1e4}
+    method = MaterialPointMethod(Scene(**tables))
+    for _ in range(5):
+        method.step(5e-3)
+    J = np.linalg.det(method.particles.F)
+    assert (J > 0.0).all()
+    stiff = method.particles.body == 1
+    assert np.abs(J[stiff] - 1.0).max() < 1e-2 < np.abs(J[~stiff] - 1.0).max()
+
+
+def test_an_automatic_implicit_step_follows_speed_and_gravity():
+    """speed · t + g t² = courant · cell."""
+    method = MaterialPointMethod(beam_scene(dt="auto", frame_rate=1.0))
+    t = method.state.time_step.choose(0.0, 0.0)
+    assert 9.81 * t * t == pytest.approx(0.5 * CELL)
+    t = method.state.time_step.choose(20.0, 0.0)
+    assert 20.0 * t + 9.81 * t * t == pytest.approx(0.5 * CELL)
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"implicit": {}, "time": {"integrator": "explicit"}}, "implicit is given with integrator 'explicit'"),
+        ({"time": {"integrator": "implicit", "deformation": "second-order"}}, "implicit steps deform by I"),
+        ({"implicit": {"solver": "newton"},
+          "material": RUBBER | {"law": "von-mises", "yield_stress": 1e3}}, "use 'admm'"),
+    ],
+)  # fmt: skip
+def test_contradictory_choices_are_refused(tables, words):
+    with pytest.raises(SpumeError, match=words):
+        beam_scene(**tables)
