@@ -131,6 +131,11 @@ class SandWaterScene(MpmScene):
             found = "neither {} nor {}" if table.drag_coefficient is None else "both {} and {}"
             keys = found.format("drag_coefficient", "hydraulic_conductivity")
             yield Problem("mixture", f"has {keys}: the drag needs one of them")
+        if self.implicit is not None:
+            yield Problem("implicit", "is given in a scene of sand and water: its solver is that of [semi_implicit]")
+        for k, each in enumerate(self.body):
+            if each.surface == "embedded":
+                yield Problem(f"body.{k}.surface", "is 'embedded': scenes of sand and water embed no surfaces")
         if self.semi_implicit is not None and self.time.integrator != "semi-implicit":
             yield Problem(
                 "semi_implicit", f"is given with integrator '{self.time.integrator}': it belongs to 'semi-implicit'"

@@ -1,0 +1,47 @@
+"""Scenes of sand and water with mistakes: one sentence each."""
+
+import pytest
+from mixtures import body, simulate
+
+from spume.errors import SceneError
+
+BLOCK = {"grid": {"cell": 0.05}, "body": [body("sand", [0.0, 0.0], [0.2, 0.2])]}
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        (
+            {"mixture": {}},
+            "mixture has neither drag_coefficient nor hydraulic_conductivity: the drag needs one of them",
+        ),
+        (
+            {"mixture": {"drag_coefficient": 1.0, "hydraulic_conductivity": 1.0}},
+            "mixture has both drag_coefficient and hydraulic_conductivity",
+        ),
+        (
+            {"mixture": {"drag_coefficient": 1.0, "cohesion_curve": "robert-soga"}},
+            "mixture.saturation is 'overlap' with cohesion_curve 'robert-soga'",
+        ),
+        ({"semi_implicit": {}}, "semi_implicit is given with integrator 'explicit'"),
+        (
+            {
+                "time": {"integrator": "semi-implicit"},
+                "semi_implicit": {"unilateral": {"a": 0.1, "b": 0.0, "c0": 1.0, "v0": 0.01}},
+            },
+            "semi_implicit.unilateral.a is 0.1: it should be below b, 0",
+        ),
+        ({"mixture": {"drag_coefficient": 1.0, "porosity": 1.5}}, "mixture.porosity"),
+        ({"mixture": {"drag_coefficient": -1.0}}, "mixture.drag_coefficient"),
+    ],
+)
+def test_a_mistake_is_named(tables, sentence):
+    with pytest.raises(SceneError) as caught:
+        simulate(**(BLOCK | tables))
+    assert sentence in str(caught.value)
+
+
+def test_sand_and_water_may_overlap_but_two_sands_may_not():
+    twice = [body("sand", [0.0, 0.0], [0.2, 0.2]), body("sand", [0.0, 0.0], [0.2, 0.2])]
+    with pytest.raises(SceneError, match="two materials cannot fill one place"):
+        simulate(grid={"cell": 0.05}, body=twice)
