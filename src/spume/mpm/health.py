@@ -42,8 +42,8 @@ def check_points(
         # Points may dip below a wall by what separating contact lets through: less than a cell.
         if beyond[worst] > cell:
             raise RunFailed(
-                f"{name} {worst} left the walls by {beyond[worst]:.3g} m at t = {time:.6g} s, at {_place(x, worst)}: it "
-                "crossed the wall's contact zone in one step; reduce [time] courant, or move the wall outwards"
+                f"{name} {worst} left the walls by {beyond[worst]:.3g} m at t = {time:.6g} s, at {_place(x, worst)}: "
+                "it crossed the wall's contact zone in one step; reduce [time] courant, or move the wall outwards"
             )
     reach = REACH_IN_BLOCKS * BLOCK[x.shape[1]][0] * cell
     if max(x.max(), -x.min()) > reach:
