@@ -106,7 +106,7 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
         say(f"disk    {amount(cost.disk)} in {cost.frames:,} frames; {amount(free_space(Path()))} is free here")
     say(f"steps   {cost.steps:,}")
     say(f"time    {readable_time(cost.seconds)}")
-    for note in cost.notes:
+    for note in (*cost.notes, *loaded.notes()):
         say(note)
 
 

@@ -61,6 +61,8 @@ def start_run(
         estimate = chosen.estimate(scene)
         refuse_without_memory(estimate)
         refuse_without_disk(estimate, place.path)
+        for note in scene.notes():
+            shown.note(note)
         place.prepare(overwrite)
         try:
             method = chosen(scene)

@@ -70,6 +70,10 @@ class Scene(Table):
         """What is wrong with the scene as a whole, beyond the form of its single values."""
         return []
 
+    def notes(self) -> list[str]:
+        """Sentences about what the scene asks for and will not get, which is no reason to refuse it."""
+        return []
+
     def resolved(self) -> dict[str, Any]:
         """The scene as JSON-serialisable tables that need nothing from outside: `Scene(**scene.resolved())` is the same
         scene, in a later version of the table of materials too."""

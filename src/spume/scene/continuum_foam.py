@@ -71,6 +71,11 @@ class ContinuumFoamScene(MpmScene):
     subgrid_removal: SubgridRemoval = Field(default=SubgridRemoval(), description="removal of slivers")
     resampling: Resampling = Field(default=Resampling(), description="filling of voids")
 
+    @property
+    def unused_parameters(self) -> tuple[str, ...]:
+        """None: foam tears and recovers."""
+        return ()
+
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
         return [*super().problems(), *self._coverage_problems()]

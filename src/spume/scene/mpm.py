@@ -11,6 +11,8 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from spume.geometry.motion import Motion
 from spume.geometry.obstacles.contact import Contact
 from spume.geometry.shapes import Shape
+from spume.materials.herschel_bulkley import TearingParameters
+from spume.materials.law import Parameters
 from spume.materials.look import Look
 from spume.materials.table import Material
 from spume.scene import mpm_checks
@@ -268,6 +270,19 @@ class MaterialScene(Scene):
     @classmethod
     def _one_file(cls, value: Any) -> Any:
         return (value,) if isinstance(value, str) else value
+
+    def notes(self) -> list[str]:
+        """Parameters of the scene's own materials that its method does not use."""
+        return [
+            f"material.{name}: method '{self.method}' does not use {' and '.join(unused)}; 'continuum-foam' does"
+            for name, table in self.material.items()
+            if (unused := [key for key in self.unused_parameters if key in table.entry()])
+        ]
+
+    @property
+    def unused_parameters(self) -> tuple[str, ...]:
+        """Parameters of laws that the method does not use."""
+        return tuple(key for key in TearingParameters.model_fields if key not in Parameters.model_fields)
 
     @cached_property
     def _resolution(self) -> tuple[dict[str, Material], list[Problem]]:
