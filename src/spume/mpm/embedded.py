@@ -6,6 +6,7 @@ weights keep these out, and the linear field keeps rotations. A vertex gives not
 so it does not tear with the material: where topology changes, use the reconstructed skin.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -34,8 +35,12 @@ FIELDS = (
 class EmbeddedSurface:
     """The mesh of one body."""
 
-    def __init__(self, name: str, x: NDArray[np.float64], triangles: NDArray[np.int32], material: int) -> None:
+    def __init__(
+        self, name: str, x: NDArray[np.float64], triangles: NDArray[np.int32], material: int, species: int
+    ) -> None:
         self.name = name
+        self.species = species
+        """Place of the species it travels with."""
         self.x = x
         """Positions of the vertices [m]."""
         self.triangles = triangles
@@ -54,7 +59,7 @@ class EmbeddedSurface:
         return {"x": self.x, "triangles": self.triangles, "material": self.material}
 
 
-def embedded_surfaces(scene: Any) -> list[EmbeddedSurface]:
+def embedded_surfaces(scene: Any, species_of_material: Mapping[int, int]) -> list[EmbeddedSurface]:
     """The surfaces of the bodies that ask for one."""
     found = []
     for k, body in enumerate(scene.body):
@@ -66,7 +71,8 @@ def embedded_surfaces(scene: Any) -> list[EmbeddedSurface]:
             x, triangles = surface_mesh(body.shape, spacing, scene.folder)
         except SceneError as error:
             raise SceneError(f"body.{k}.surface is 'embedded': {error}") from None
-        found.append(EmbeddedSurface(name, x, triangles, scene.material_index(body.material)))
+        material = scene.material_index(body.material)
+        found.append(EmbeddedSurface(name, x, triangles, material, species_of_material[material]))
     return found
 
 

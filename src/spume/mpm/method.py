@@ -100,7 +100,7 @@ class MaterialPointMethod:
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
-            surfaces=embedded_surfaces(scene),
+            surfaces=embedded_surfaces(scene, self.species_of_material),
         )
         self._release_due()
 

@@ -115,7 +115,7 @@ def collide_and_move(state: State, dt: float) -> None:
     embedded surfaces with the nodes."""
     with state.timed("move"):
         for surface in state.surfaces:
-            fields = state.only.fields
+            fields = state.species[surface.species].fields
             surface.carry(state.nodes, fields["mass"], fields["velocity"], dt)
         threads = numba.get_num_threads()
         state.speed = 0.0
