@@ -34,7 +34,7 @@ def check_points(
     if len(particles) == 0:
         return
     x = particles.x
-    _check_volume_ratio(x, model.volume_ratio(particles.arrays()), name, time)
+    _check_volume_ratio(particles, model, name, time)
     if walls is not None:
         lower, upper = walls
         beyond = np.max(np.maximum(lower - x, x - upper), axis=1)
@@ -54,15 +54,31 @@ def check_points(
         )
 
 
-def _check_volume_ratio(x: NDArray[np.float64], J: NDArray[np.float64], name: str, time: float) -> None:
+def _check_volume_ratio(particles: Particles, model: ConstitutiveModel, name: str, time: float) -> None:
+    J = model.volume_ratio(particles.arrays())
     low, high = VOLUME_RATIO_RANGE
     for worst in (int(np.argmin(J)), int(np.argmax(J))):
         if not low < J[worst] < high:
             kind = "crushed" if J[worst] <= low else "blown up"
             raise RunFailed(
-                f"{name} {worst} at {_place(x, worst)} was {kind} to {J[worst]:.3g} times its rest volume at "
-                f"t = {time:.6g} s: reduce [time] courant or dt, stiffen the material, or press it more slowly"
+                f"{name} {worst} at {_place(particles.x, worst)} was {kind} to {J[worst]:.3g} times its rest volume at "
+                f"t = {time:.6g} s: {_advice(particles, model, worst)}"
             )
+
+
+def _advice(particles: Particles, model: ConstitutiveModel, point: int) -> str:
+    """What to change, by the speed of the material the point is of."""
+    material = int(particles.material[point])
+    law, parameters = model.materials[material]
+    sound = law.wave_speed(parameters)
+    v = particles.v[particles.material == material]
+    speed = float(np.sqrt(np.einsum("ij,ij->i", v, v).max()))
+    if speed > sound:
+        return (
+            f"its material moves at up to {speed:.3g} m/s, faster than its own sound, {sound:.3g} m/s, so an impact "
+            "crushes it whatever the time step; make it slower or stiffer"
+        )
+    return "reduce [time] courant or dt, stiffen the material, or press it more slowly"
 
 
 def _place(x: NDArray[np.float64], point: int) -> str:
