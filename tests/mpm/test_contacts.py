@@ -81,7 +81,7 @@ def test_the_projection_is_orthogonal_and_leaves_what_contacts_allow(found):
     dofs = number_active(mass)
     rng = np.random.default_rng(3)
     engaged = contacts.apply(rng.normal(size=(len(nodes), D, 64)))
-    acting = engaged[contacts._filled]
+    acting = engaged[contacts.filled]
     assert 0 < (~acting).sum() < len(acting) == len(contacts)
     a, b = rng.normal(size=(2, len(dofs), D))
     Pa, Pb = a.copy(), b.copy()
