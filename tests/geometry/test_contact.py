@@ -161,8 +161,9 @@ def test_where_obstacles_overlap_sticking_wins_in_any_order():
 @settings(max_examples=100, deadline=None)
 @given(vectors, st.floats(20, 160), st.sampled_from(["slip", "separate"]), st.booleans())
 def test_in_a_wedge_the_velocity_ends_up_acceptable_to_both_sides(v, angle, contact, swapped):
-    """Each sweep multiplies what is left of the approach by cos² of the angle between the planes at most: 0.883 for 20
-    degrees, 1.9e-2 after 32 sweeps."""
+    """Each sweep multiplies what is left of the approach by cos² of the angle a between the planes: 0.883 for 20
+    degrees. A velocity along the first plane is left alone by the first half of a sweep, so that sin a |cos a|^63 of it
+    remains after 32 sweeps, 2.0e-2 at most."""
     a = math.radians(angle)
     n = [np.array([0.0, 1.0, 0.0]), np.array([math.sin(a), math.cos(a), 0.0])]
     sides = [Obstacle(half_space((0, 0, 0), normal), contact) for normal in n]
@@ -171,7 +172,7 @@ def test_in_a_wedge_the_velocity_ends_up_acceptable_to_both_sides(v, angle, cont
     if min(-(x @ n[0]), -(x @ n[1])) <= 0:
         x = -0.1 * (n[0] + n[1]) / (1 + n[0] @ n[1])
     after = np.array(collide(arrays, *x, *v)[:3])
-    allowed = math.cos(a) ** 64 * np.linalg.norm(v) + 1e-12
+    allowed = abs(math.cos(a)) ** 63 * np.linalg.norm(v) + 1e-12
     for normal in n:
         assert after @ normal >= -allowed
         if contact == "slip":
