@@ -135,7 +135,8 @@ class _ContentLocator(caching.UserWideCacheLocator):
     def __init__(self, py_func: Any, py_file: str) -> None:
         self._py_file = py_file
         self._lineno = py_func.__code__.co_firstlineno
-        self._cache_path = str(cache_directory() / self.get_suitable_cache_subpath(py_file))
+        # one folder whatever the path of the source: several checkouts and environments share what they have in common
+        self._cache_path = str(cache_directory())
 
     def get_source_stamp(self) -> str:
         return _stamp(self.sources)
