@@ -9,7 +9,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "spume"
 
 LEVELS = (
-    ("errors", "version", "suggestions"),
+    ("cores", "errors", "version", "suggestions"),
     ("terminal",),
     ("fields", "numerics", "tables"),
     ("methods", "materials", "geometry"),
