@@ -13,7 +13,7 @@ import numpy as np
 
 import spume
 from spume.look.pictures.drawing import PictureOptions, make_drawer
-from spume.run.loop import start_run
+from spume.runs.loop import start_run
 
 scene = spume.load_scene("colliding-discs", ["grid.cell=0.01"])
 folder = Path(tempfile.mkdtemp()) / "discs"

@@ -17,7 +17,7 @@ LEVELS = (
     ("scene",),
     ("laws", "rheology", "mpm", "dryfoam"),
     ("foam", "mixture", "points"),
-    ("run",),
+    ("runs",),
     ("frames",),
     ("look",),
     ("export",),
@@ -85,5 +85,5 @@ def test_a_wrong_import_is_found(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setitem(globals(), "SOURCE", tmp_path)
     (tmp_path / "mpm").mkdir()
     file = tmp_path / "mpm" / "step.py"
-    file.write_text("def f():\n    from spume.look.appearance import GROUND\n    from spume import run\n")
-    assert wrong_imports(file) == {("mpm/step.py", "look"), ("mpm/step.py", "run")}
+    file.write_text("def f():\n    from spume.look.appearance import GROUND\n    from spume import runs\n")
+    assert wrong_imports(file) == {("mpm/step.py", "look"), ("mpm/step.py", "runs")}

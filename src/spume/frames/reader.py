@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from spume.errors import CacheError
 from spume.fields import Field, Population
 from spume.frames.populations import FramePopulations, PopulationArrays
-from spume.run.folder import RunFolder
-from spume.run.manifest import Manifest
-from spume.run.storage import array_names, read_arrays, read_metadata, verify_arrays
+from spume.runs.folder import RunFolder
+from spume.runs.manifest import Manifest
+from spume.runs.storage import array_names, read_arrays, read_metadata, verify_arrays
 from spume.scene.common import Scene
 
 

@@ -17,7 +17,7 @@ from spume.look.extras import require
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions, make_drawer
 from spume.look.pictures.lettering import with_color_bar, with_label
 from spume.look.work import cores, each_frame
-from spume.run.folder import RunFolder
+from spume.runs.folder import RunFolder
 
 SHEET = 8
 """Frames on a contact sheet."""
