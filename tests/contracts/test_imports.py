@@ -9,8 +9,8 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "spume"
 
 LEVELS = (
-    ("errors", "version", "suggestions"),
-    ("terminal",),
+    ("errors", "version", "suggestions", "lazy"),
+    ("terminal", "cluster"),
     ("fields", "numerics", "tables"),
     ("methods", "materials", "geometry"),
     ("memory",),
@@ -21,7 +21,7 @@ LEVELS = (
     ("frames",),
     ("look",),
     ("export",),
-    ("simulation",),
+    ("simulation", "api"),
     ("cli", "__init__"),
 )
 """From left to right; rooms of one level do not know each other. Names are those of packages and single modules."""
