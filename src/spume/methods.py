@@ -101,7 +101,7 @@ class MethodEntry:
     drawer: str = "spume.look.pictures.points_drawer:make_drawer"
     """`make_drawer(run, options)` for its pictures."""
     late_stages: str = ""
-    """`late_stages(method)` calls what a step needs last, on a method that is thrown away; see `run.compile_ahead`."""
+    """`late_stages(method)` calls what a step needs last, on a method that is thrown away; see `runs.compile_ahead`."""
 
 
 METHODS = {

@@ -5,8 +5,8 @@ import subprocess
 import pytest
 
 from spume.methods import METHODS, load
-from spume.run import compile_ahead
-from spume.run.compile_ahead import CompileAhead, compile_late_stages
+from spume.runs import compile_ahead
+from spume.runs.compile_ahead import CompileAhead, compile_late_stages
 from spume.scene.common import Scene
 
 FOAM = {

@@ -1,4 +1,4 @@
-"""The stages at the end of a foam step, called once so that their kernels are compiled: see `run.compile_ahead`."""
+"""The stages at the end of a foam step, called once so that their kernels are compiled: see `runs.compile_ahead`."""
 
 import numpy as np
 

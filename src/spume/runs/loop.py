@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.memory import refuse_without_disk, refuse_without_memory
 from spume.methods import Method, method_class
-from spume.run.compile_ahead import CompileAhead
-from spume.run.folder import RunFolder
-from spume.run.manifest import Manifest, population_entries
-from spume.run.progress import Display, Silent
-from spume.run.stopping import StopRequest, stop_on_signals
-from spume.run.storage import DiskFull, plain, read_checked, read_metadata, verify_arrays, write_arrays
+from spume.runs.compile_ahead import CompileAhead
+from spume.runs.folder import RunFolder
+from spume.runs.manifest import Manifest, population_entries
+from spume.runs.progress import Display, Silent
+from spume.runs.stopping import StopRequest, stop_on_signals
+from spume.runs.storage import DiskFull, plain, read_checked, read_metadata, verify_arrays, write_arrays
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
 from spume.version import __version__

@@ -30,7 +30,7 @@ class CompileAhead:
             return
         self._wanted = False
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "spume.run.compile_ahead"],
+            [sys.executable, "-m", "spume.runs.compile_ahead"],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
