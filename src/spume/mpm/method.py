@@ -21,7 +21,7 @@ from spume.mpm.embedded import embedded_surfaces
 from spume.mpm.implicit.step import ImplicitStages
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
-from spume.mpm.sources import Source, releases, sources_of
+from spume.mpm.sources import Release, Source, releases, sources_of
 from spume.mpm.species import Species, SpeciesPlan, TransferScheme, one_species
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
@@ -214,14 +214,14 @@ class MaterialPointMethod:
     def _release_due(self) -> None:
         while self._next_release() <= self.state.time:
             release = self.releases[self.released]
-            self._add(self.sources[release.source], release.source)
+            self._add(self.sources[release.source], release)
             self.released += 1
 
-    def _add(self, source: Source, index: int) -> None:
+    def _add(self, source: Source, release: Release) -> None:
         state = self.state
-        points = source.points()
+        points = source.points(release.number)
         species = state.species[self.species_of_material[source.material]]
-        new = species.particles.add(source.count, **points, material=source.material, body=index)
+        new = species.particles.add(source.count, **points, material=source.material, body=release.source)
         if source.estimate_volume:
             estimate_volumes(state, species, new)
         state.speed = max(state.speed, float(np.linalg.norm(points["v"], axis=1).max()))

@@ -167,7 +167,7 @@ class PointBased:
         while self._next_release() <= state.time:
             release = self.releases[self.released]
             source = self.sources[release.source]
-            points = source.points()
+            points = source.points(release.number)
             values: dict[str, Any] = {**points, "material": source.material, "body": release.source}
             if state.scheme.formulation == "rest-configuration":
                 values["rest_x"] = points["x"]

@@ -1,6 +1,7 @@
 """Paths through space: displacement and velocity as functions of time."""
 
 import bisect
+import itertools
 import math
 from collections.abc import Callable
 
@@ -15,7 +16,7 @@ ZERO: Triple = (0.0, 0.0, 0.0)
 def polyline_path(motion: Polyline) -> Path:
     """Straight from point to point at a constant speed; at rest before and after."""
     points = [_triple(point) for point in motion.points]
-    lengths = [math.dist(one, two) for one, two in zip(points, points[1:])]
+    lengths = [math.dist(one, two) for one, two in itertools.pairwise(points)]
     if motion.speed is not None:
         speed = motion.speed
     else:
