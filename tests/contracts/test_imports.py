@@ -23,6 +23,7 @@ LEVELS = (
     ("export",),
     ("simulation",),
     ("cli", "__init__"),
+    ("__main__",),
 )
 """From left to right; rooms of one level do not know each other. Names are those of packages and single modules."""
 
