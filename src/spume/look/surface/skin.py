@@ -1,8 +1,8 @@
 """Skins of points: closed meshes that hold the volume of their points, level sets of the space these fill.
 
-Lengths follow the spacing of the points: kernels reach twice as far, the mesh is half as coarse. See
-`spume.look.surface.field` for the kernel, which keeps the volume of thin ropes and sheets; what is left to the volume
-of each body, at its edges and corners, is made up for by moving its whole surface a little.
+Lengths follow the spacing of the points. See `spume.look.surface.field` for the kernel, which keeps the volume of thin
+ropes and sheets; what each body still lacks, at its edges and corners, is made up for by moving its whole surface a
+little.
 """
 
 from collections.abc import Mapping
@@ -33,15 +33,19 @@ class SkinSettings:
 
 
 SETTINGS: dict[str, SkinSettings] = {
-    "fine": SkinSettings(kernel=2.0, cube=0.5, sweeps=6),
-    "preview": SkinSettings(kernel=2.2, cube=0.95, sweeps=2),
+    "fine": SkinSettings(kernel=2.8, cube=0.6, sweeps=8),
+    "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2),
 }
 LEVEL = 0.5
 """The part of space that is filled at the surface."""
-WIDEST = 2.0
-"""Kernels of points with larger volumes are wider, by up to this factor."""
+WIDEST = 1.6
+"""Kernels of points with larger volumes are wider, by up to this factor; they must not reach beyond the next block."""
 VOID = 30
 """Cavities inside a skin that hold fewer points than this are gaps between points, and are filled."""
+LONELY = (0.3, 0.5)
+"""Parts of space filled around a point at which its kernel is narrow, and wide as those of all others."""
+SHARP = 1.6
+"""Radius of a narrow kernel, in cube roots of the point's volume: a lone point becomes a drop of its own volume."""
 DEEP = 0.97
 """Values at vertices are taken from points where less than this part of the space around is filled."""
 NEIGHBOURS = 8
@@ -92,6 +96,17 @@ def skin(
     reach = settings.kernel * np.clip(np.cbrt(filled), spacing, WIDEST * spacing)
     blocks = cover(points, reach, settings.cube * spacing)
     whole = volume_fraction(blocks, points, filled, reach)
+    sharper = _sharper(blocks, whole, points)
+    narrow = np.minimum(reach, SHARP * np.cbrt(filled))
+
+    def fraction(share: NDArray[np.float64]) -> NDArray[np.float32]:
+        """The part of space that points fill, each with this share of its volume."""
+        wide = volume_fraction(blocks, points, share * (1.0 - sharper), reach)
+        return wide + volume_fraction(blocks, points, share * sharper, narrow)
+
+    if sharper.any():
+        whole += volume_fraction(blocks, points, filled * sharper, narrow)
+        whole -= volume_fraction(blocks, points, filled * sharper, reach)
     members = np.ones(len(x), bool) if kinds is None else np.asarray(kinds == kind)
     inside = whole - np.float32(LEVEL)
     if kinds is not None:
@@ -117,9 +132,27 @@ def skin(
     return Skin(vertices.astype(np.float32), triangles, normals.astype(np.float32), carried)
 
 
+def _sharper(blocks: Blocks, whole: NDArray[np.float32], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the kernel of each point is to be replaced by a narrow one, from 0 to 1: wholly where points are alone,
+    in drops and threads, which a wide kernel would smear out."""
+    low, high = LONELY
+    found = np.zeros(len(x))
+    few = np.flatnonzero(_at_nodes(blocks, whole, x) < high + 0.15)  # nodes are up to a cube away
+    if len(few) == 0:
+        return found
+    node = np.floor(x[few] / blocks.size)
+    part = x[few] / blocks.size - node
+    filled = np.zeros(len(few))
+    for corner in np.ndindex(2, 2, 2):
+        weight = np.prod(np.where(corner, part, 1.0 - part), axis=1)
+        filled += weight * _at_nodes(blocks, whole, (node + corner) * blocks.size)
+    found[few] = np.clip((high - filled) / (high - low), 0.0, 1.0)
+    return found
+
+
 def _freedom(blocks: Blocks, whole: NDArray[np.float32], vertices: NDArray[np.float64]) -> NDArray[np.float64]:
     """1 for vertices at the free surface, 0 for those inside, where two kinds meet."""
-    return np.asarray(np.clip((1.0 - _at_nodes(blocks, whole, vertices)) / 0.25, 0.0, 1.0))
+    return np.asarray(np.clip((0.85 - _at_nodes(blocks, whole, vertices)) / 0.25, 0.0, 1.0))
 
 
 def _at_nodes(blocks: Blocks, whole: NDArray[np.float32], places: NDArray[np.float64]) -> NDArray[np.float64]:
