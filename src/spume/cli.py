@@ -46,8 +46,8 @@ def run(
     threads: Threads = None,
 ) -> int:
     """Run a scene and leave its frames in a folder."""
-    from spume.run.loop import start_run
-    from spume.run.progress import display_for
+    from spume.runs.loop import start_run
+    from spume.runs.progress import display_for
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
@@ -64,8 +64,8 @@ def run(
 @app.command
 def resume(folder: Folder, /, *, threads: Threads = None) -> int:
     """Go on with a run where it stopped, however it stopped."""
-    from spume.run.loop import resume_run
-    from spume.run.progress import display_for
+    from spume.runs.loop import resume_run
+    from spume.runs.progress import display_for
 
     return _report(resume_run(folder, threads=threads, display=display_for()))
 
@@ -88,8 +88,8 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
 
     from spume.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.methods import method_class
-    from spume.run.calibration import calibrated
-    from spume.run.progress import readable_time
+    from spume.runs.calibration import calibrated
+    from spume.runs.progress import readable_time
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)

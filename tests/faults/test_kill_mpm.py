@@ -15,7 +15,7 @@ from ballistic import frame_bytes, without_wall_times
 
 import spume
 from spume.numerics.jit import cache_directory
-from spume.run.progress import COMPILING
+from spume.runs.progress import COMPILING
 
 SCENE = """\
 title = "a spinning disc, a stream and a paddle in a box"

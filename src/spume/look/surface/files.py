@@ -16,8 +16,8 @@ from spume.frames.quantities import has_quantity, quantity, spatial, volumes
 from spume.frames.reader import Frame, Run
 from spume.look.surface.skin import SETTINGS, Quality, Skin, enclosed_volume, is_watertight, point_radius, skin
 from spume.look.surroundings import materials
-from spume.run.folder import RunFolder
-from spume.run.storage import read_arrays, read_metadata, write_arrays
+from spume.runs.folder import RunFolder
+from spume.runs.storage import read_arrays, read_metadata, write_arrays
 
 Parts = Literal["all", "material"]
 ALL = "all"
