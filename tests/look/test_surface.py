@@ -124,7 +124,7 @@ def test_a_rope_drawn_to_twice_its_length_is_one_piece_without_beads() -> None:
     x = lattice(0.2)
     x = x[np.hypot(x[:, 0], x[:, 1]) < 4 * SPACING * stretch**0.5] * [stretch**-0.5, stretch**-0.5, stretch]
     made = skin(x, SPACING / 2)
-    assert connected_parts(made.vertices.astype(np.float64), made.triangles).count == 1
+    assert connected_parts(made.vertices.astype(np.float64), made.triangles).number == 1
     inner = np.abs(made.vertices[:, 2]) < 0.3
     phase = (8 * (made.vertices[inner, 2] / (stretch * SPACING) % 1)).astype(int)
     radii = np.hypot(made.vertices[inner, 0], made.vertices[inner, 1])

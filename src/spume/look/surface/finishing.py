@@ -19,7 +19,7 @@ has points crowded closer, or spread wider, than their volumes say."""
 class Parts(NamedTuple):
     """The connected parts of a mesh."""
 
-    count: int
+    number: int
     of_vertex: NDArray[np.int64]
     volumes: Floats
     """signed [m³]: that of a cavity is negative"""
@@ -177,7 +177,7 @@ def _bodies(parts: Parts, vertices: Floats) -> NDArray[np.int64]:
     from scipy.spatial import cKDTree
 
     outer = np.flatnonzero(parts.volumes >= 0)
-    body = np.zeros(parts.count, np.int64)
+    body = np.zeros(parts.number, np.int64)
     body[outer] = np.arange(len(outer))
     cavities = np.flatnonzero(parts.volumes < 0)
     if len(cavities) and len(outer) > 1:

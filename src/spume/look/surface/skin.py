@@ -174,8 +174,8 @@ def at_vertices(
         return {}
     if len(vertices) == 0:
         return {name: _rows(*array.shape[1:]) for name, array in values.items()}
-    distance, nearest = cKDTree(x).query(vertices, k=min(NEIGHBOURS, len(x)), workers=-1)
-    distance, nearest = distance.reshape(len(vertices), -1), nearest.reshape(len(vertices), -1)
+    found_at = cKDTree(x).query(vertices, k=min(NEIGHBOURS, len(x)), workers=-1)
+    distance, nearest = (np.asarray(each).reshape(len(vertices), -1) for each in found_at)
     # beyond the reach the nearest point alone counts
     limit = np.maximum(reach, distance[:, :1] * (1.0 + 1e-6) + 1e-300)
     weights = (1.0 - np.minimum(distance / limit, 1.0) ** 2) ** 3
