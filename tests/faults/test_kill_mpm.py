@@ -47,6 +47,7 @@ motion = { combine = { of = [
     { polyline = { points = [[0.0, 0.0], [0.1, 0.0], [0.1, 0.2]], stop = 0.2 } },
 ] } }
 fill = { jitter = 0.2 }
+barrel = 0.05
 
 [[obstacle]]
 shape = { rectangle = { center = [0.2, 0.1], size = [0.1, 0.05] } }

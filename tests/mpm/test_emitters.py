@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from spume import Scene, SceneError
+from spume import Scene, SceneError, Simulation
 from spume.geometry.motion import pose
 from spume.geometry.nozzles import CircleNozzle, SlotNozzle, StarNozzle, nozzle_area, nozzle_points
 from spume.mpm.sources import build_sources
@@ -242,3 +242,34 @@ def test_scenes_with_emitters_are_written_back_as_they_were_read():
     keys = {"times": [0.0, 0.5], "values": [1e-3, 0.0]}
     given = scene(nozzle=CIRCLE, velocity={"times": [0.0], "values": [[0, -1, 0]]}, rate=keys, motion=SPIRAL)
     assert Scene(**given.resolved()).resolved() == given.resolved()
+
+
+def test_a_barrel_holds_its_content_and_what_is_pushed_in_behind_comes_out():
+    """A barrel of three layers is full from the start; each layer that enters it is in the opening after the flow has
+    come by the barrel's length. Its content comes on top of what is released."""
+    source = flow(barrel=0.03, stop=0.4)
+    area = math.pi * 0.05**2
+    assert released(source) == pytest.approx(area * (0.03 + 0.5 * 0.4), rel=1e-12)
+    assert source.times[:3] == [0.0] * 3
+    np.testing.assert_allclose([source.points(k)["x"][0, 1] - 0.5 for k in range(4)], [0.005, 0.015, 0.025, 0.03])
+    later = source.held(np.array([3]), np.array([0]), source.times[3] + 0.03 / 0.5)
+    assert later["x"][0, 1] == pytest.approx(0.5, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", ["mpm", "point-based"])
+def test_a_rope_hangs_from_the_barrel_it_comes_out_of(method):
+    """Without a barrel the rope falls freely, by ½ g t² = 0.12 m within 0.16 s; held by its upper end and far stronger
+    than its weight, it follows the nozzle, down and back up."""
+    motion = {"keyframes": {"times": [0.0, 0.08, 0.16], "positions": [[0, 0], [0, -0.02], [0, 0.0]]}}
+    rubber = {"law": "neo-hookean", "density": 1000.0, "bulk_modulus": 1e5, "shear_modulus": 5e4}
+    tables = {"title": "t", "method": method, "dimension": 2, "duration": 0.16, "material": {"rubber": rubber}}
+    tables |= {"points": {"spacing": SPACING}} if method == "point-based" else {"grid": {"cell": CELL}}
+    nozzle = {"slot": {"center": [0, 0], "width": 0.08}}
+    emitter = {"material": "rubber", "nozzle": nozzle, "velocity": [0, -0.5], "barrel": 0.06, "motion": motion}
+    sim = Simulation(Scene(**tables, emitter=[emitter]))
+    sim.advance(0.16)
+    y = sim.particles.x[:, 1]
+    assert y.max() == pytest.approx(0.06, abs=SPACING)
+    assert y.min() == pytest.approx(-0.5 * 0.16, abs=SPACING)
+    _, values = sim.method.checkpoint()
+    assert values["held"]

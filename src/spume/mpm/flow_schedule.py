@@ -45,6 +45,12 @@ class FlowCurve:
                 flowing = True
         return [(first, last) for first, last in found if last > first]
 
+    def way(self, time: float) -> float:
+        """The integral up to `time` [s]."""
+        k = min(max(int(np.searchsorted(self.knots, time, side="right")) - 1, 0), len(self.cubics) - 1)
+        s = min(max(time, self.knots[0]), self.knots[-1]) - self.knots[k]
+        return float(self.passed[k] + _integral(self.cubics[k], s))
+
     def times(self, ways: Floats) -> Floats:
         """The times at which the integral reaches `ways`: bisection until no double lies between the ends."""
         piece = np.clip(np.searchsorted(self.passed, ways, side="right") - 1, 0, len(self.cubics) - 1)
@@ -75,15 +81,16 @@ class Layers:
         """Layers in all; a float, because there may be absurdly many."""
         return math.fsum(self.counts)
 
-    def times_and_thicknesses(self) -> tuple[Floats, Floats]:
-        """Time of each layer [s] and its thickness [m]."""
+    def times_and_thicknesses(self) -> tuple[Floats, Floats, Floats]:
+        """Time of each layer [s], its thickness [m], and how far the flow has come then [m]."""
         ways: list[Floats] = [np.empty(0)]
         thicknesses: list[Floats] = [np.empty(0)]
         for (first, last), count in zip(self.bursts, self.counts):
             thickness = (last - first) / count
             ways.append(np.asarray(first + (np.arange(int(count)) + 0.5) * thickness))
             thicknesses.append(np.full(int(count), thickness))
-        return self.curve.times(np.concatenate(ways)), np.concatenate(thicknesses)
+        middles = np.concatenate(ways)
+        return self.curve.times(middles), np.concatenate(thicknesses), middles
 
 
 def _cubic_at(track: KeyframedVector, weights: Floats, time: float) -> Floats:

@@ -116,30 +116,63 @@ class FlowSource:
                 f"emitter.{index - len(scene.body)}.shape has no lattice point of spacing {section.spacing:g} m in its "
                 "section across the velocity: make the shape larger or the cell smaller"
             )
-        times, self.thicknesses = self.flow.layers.times_and_thicknesses()
-        self.times: list[float] = times.tolist()
         self.count = len(self.x)
+        self._random = (-1, -1), np.empty((0, 0, 0))
+        """First and last of some layers, and their random numbers, kept because layers in a barrel need them again."""
+        self.barrel = self.flow.barrel
+        """Length of the barrel [m], in whole layers."""
+        times, thicknesses, ways = self.flow.layers.times_and_thicknesses()
+        filled = round(self.barrel / section.spacing)
+        # the barrel is full from the start on; what is pushed in behind comes out as much later
+        self.times: list[float] = [table.start] * filled + times.tolist()
+        self.thicknesses = np.concatenate([np.full(filled, section.spacing), thicknesses])
+        self.depths = np.concatenate([(np.arange(filled) + 0.5) * section.spacing, self.barrel + ways])
+        """How far the flow has to come until a layer lies in the opening [m]."""
 
     def places(self) -> Iterator[tuple[float, NDArray[np.float64]]]:
         """Time [s] and positions [m] of the first layer; of an emitter that moves, of some others and the last, too."""
         for number in _spread(len(self.times) if self.table.motion is not None else min(1, len(self.times))):
-            yield self.times[number], self.points(number)["x"]
+            time = self.times[number]
+            yield time, _carried({"x": self.x, "v": self.x}, self.table.motion, time, self.dimension, False)["x"]
 
     def points(self, number: int) -> dict[str, NDArray[np.float64]]:
         """Position, velocity, volume and mass of the points of a layer."""
-        time, thickness = self.times[number], float(self.thicknesses[number])
-        jitter = self.table.fill.jitter * self.flow.section.spacing
-        x = self.x
-        if jitter > 0:  # each layer has random numbers of its own, so that a resumed run goes on with the same ones
-            x = x + jitter * np.random.default_rng([*self.seed, number]).uniform(-0.5, 0.5, x.shape)
-        volume = np.full(self.count, self.flow.section.area * thickness / self.count)
-        v = np.broadcast_to(self.flow.velocity(time), x.shape)
-        points = {"x": x, "v": v, "volume": volume, "mass": volume * self.density}
+        volume = np.full(self.count, self.flow.section.area * float(self.thicknesses[number]) / self.count)
+        numbers = np.full(self.count, number)
+        return self.held(numbers, np.arange(self.count), self.times[number]) | {
+            "volume": volume, "mass": volume * self.density
+        }  # fmt: skip
+
+    def way(self, time: float) -> float:
+        """How far the flow has come at `time` [s], in metres; layers that lie deeper are still in the barrel."""
+        return self.flow.layers.curve.way(time)
+
+    def held(
+        self, numbers: NDArray[np.int64], members: NDArray[np.int64], time: float
+    ) -> dict[str, NDArray[np.float64]]:
+        """Position and velocity at `time` [s] of some points of some layers that go with the flow."""
+        u = self.flow.velocity(time)
+        x = self.x[members] + self._jitter(numbers, members)
+        if self.barrel > 0:
+            back = self.way(time) - self.depths[numbers]
+            x = x + back[:, None] * self.flow.direction(time)
+        points = {"x": x, "v": np.broadcast_to(u, x.shape)}
         return _carried(points, self.table.motion, time, self.dimension, self.affine)
+
+    def _jitter(self, numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Random displacements; each layer has numbers of its own, so that a resumed run goes on with the same ones."""
+        size = self.table.fill.jitter * self.flow.section.spacing
+        if size == 0:
+            return np.zeros((len(numbers), self.dimension))
+        first, last = int(numbers.min()), int(numbers.max())
+        if self._random[0] != (first, last):
+            layers = [np.random.default_rng([*self.seed, number]) for number in range(first, last + 1)]
+            self._random = (first, last), np.stack([layer.uniform(-0.5, 0.5, self.x.shape) for layer in layers])
+        return np.asarray(size * self._random[1][numbers - first, members])
 
     def note(self, name: str) -> str:
         """What `spume estimate` says of it."""
-        total = self.flow.section.area * self.flow.layers.curve.total
+        total = self.flow.section.area * (self.flow.layers.curve.total + self.barrel)
         unit = "m³" if self.dimension == 3 else "m²"
         return f"{name}: {self.count} points a layer, {len(self.times)} layers, {total:.4g} {unit} in all"
 
@@ -162,6 +195,8 @@ class Flow:
             if table.nozzle is None
             else NozzleSection(table.nozzle, self.normal, spacing)
         )
+        self.barrel = spacing * math.ceil(getattr(table, "barrel", 0.0) / spacing - 1e-9)
+        """Length of the barrel, in whole layers [m]."""
         stop = max(table.start, min(table.stop if table.stop is not None else math.inf, scene.duration))
         if self.rate is None:
             curve = FlowCurve(self.track, self.normal, table.start, stop)
@@ -169,6 +204,12 @@ class Flow:
             area = self.section.area or math.inf  # without an opening nothing flows
             curve = FlowCurve(self.rate, np.array([1.0 / area]), table.start, stop)
         self.layers = Layers(curve, spacing)
+
+    def direction(self, time: float) -> NDArray[np.float64]:
+        """Way of the material for each metre across the opening, in the emitter's own frame [1]."""
+        v = np.array(self.track.at(time)[0])
+        across = float(v @ self.normal)
+        return np.asarray(v / across) if across > 0 else self.normal
 
     def velocity(self, time: float) -> NDArray[np.float64]:
         """Velocity of the material that leaves at `time`, in the emitter's own frame [m/s]."""
@@ -218,7 +259,7 @@ def plan_sources(scene: Any) -> list[Plan]:
         if hasattr(table, "copies") and table.copies is None:
             flow = Flow(table, scene, 1 << 18)
             per_layer = flow.section.area / spacing ** (scene.dimension - 1)
-            plans.append(Plan(name, per_layer, flow.layers.count, table))
+            plans.append(Plan(name, per_layer, flow.layers.count + flow.barrel / spacing, table))
         else:
             size = volume(table.shape, scene.dimension, scene.folder)
             plans.append(Plan(name, size / spacing**scene.dimension, _release_count(table, scene.duration), table))

@@ -95,6 +95,11 @@ class Emitter(Table):
         description="volume released per time [m³/s], in 2D [m²/s], or keyframes { times, values }; opening times "
         "velocity if absent",
     )
+    barrel: NotNegative = Field(
+        default=0.0,
+        description="length before the opening over which material is there from the start and moves with the flow, "
+        "whatever pulls at it [m]; its content comes on top of what is released",
+    )
     copies: Copies | None = Field(default=None, description="schedule of copies of the shape, instead of a flow")
     fill: Fill = Field(default=Fill(), description="how released material is filled with points")
 

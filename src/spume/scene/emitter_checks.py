@@ -35,6 +35,8 @@ def emitter_problems(emitter: "Emitter", path: str, scene: "MpmScene") -> Iterat
     yield from check_starts(emitter.start, path, scene)
     if emitter.rate is not None and emitter.copies is not None:
         yield Problem(path, "has both 'rate' and 'copies': give one of them")
+    if emitter.barrel > 0 and emitter.copies is not None:
+        yield Problem(f"{path}.barrel", f"is {emitter.barrel:g} m beside 'copies': only a flow has a barrel")
     if emitter.stop is not None and emitter.stop <= emitter.start:
         yield Problem(f"{path}.stop", f"is {emitter.stop:g} s: it should be after the start, {emitter.start:g} s")
     if emitter.shape is not None:
