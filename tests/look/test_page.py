@@ -10,8 +10,6 @@ import pytest
 from browser import Browser, find_chromium
 
 pytest.importorskip("matplotlib", reason="needs the extra 'look'")
-pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
-pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
 needs_browser = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium (Debian: apt install chromium)")
 
 

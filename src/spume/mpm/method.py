@@ -18,10 +18,11 @@ from spume.mpm.cost import estimate_cost
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
 from spume.mpm.embedded import embedded_surfaces
+from spume.mpm.held_layers import HeldLayers
 from spume.mpm.implicit.step import ImplicitStages
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
-from spume.mpm.sources import Source, releases, sources_of
+from spume.mpm.sources import Release, Source, releases, sources_of
 from spume.mpm.species import Species, SpeciesPlan, TransferScheme, one_species
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
@@ -87,6 +88,7 @@ class MaterialPointMethod:
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
+        self.held = HeldLayers(self.sources)
         self.walls = wall_corners(scene)
         materials = [(material.law, material.parameters) for material in scene.materials]
         scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation_of_step)
@@ -140,6 +142,7 @@ class MaterialPointMethod:
             else:
                 remaining = stop - state.time
                 dt = TimeStep.cut(state.time_step.choose(state.speed, state.time), remaining)
+                self._hold()
                 self.step(dt)
                 if dt == remaining:
                     state.time = stop
@@ -179,6 +182,7 @@ class MaterialPointMethod:
             "speed": state.speed,
             "last_dt": state.time_step.last,
             "released": self.released,
+            "held": self.held.layers,
             "next_id": [species.particles.next_id for species in state.species],
             "seconds": state.seconds,
         }
@@ -206,7 +210,14 @@ class MaterialPointMethod:
         state.time_step.last = values["last_dt"]
         state.seconds = dict(values["seconds"])
         self.released = values["released"]
+        self.held.layers = [(layer[0], layer[1], layer[2]) for layer in values["held"]]
         self.stages.restore(values)
+
+    def _hold(self) -> None:
+        """Move what is in the barrels of nozzles."""
+        species = self.state.species
+        particles = [species[self.species_of_material[source.material]].particles for source in self.sources]
+        self.held.hold(particles, self.state.time)
 
     def _next_release(self) -> float:
         return self.releases[self.released].time if self.released < len(self.releases) else math.inf
@@ -214,14 +225,16 @@ class MaterialPointMethod:
     def _release_due(self) -> None:
         while self._next_release() <= self.state.time:
             release = self.releases[self.released]
-            self._add(self.sources[release.source], release.source)
+            self._add(self.sources[release.source], release)
             self.released += 1
 
-    def _add(self, source: Source, index: int) -> None:
+    def _add(self, source: Source, release: Release) -> None:
         state = self.state
-        points = source.points()
+        points = source.points(release.number)
         species = state.species[self.species_of_material[source.material]]
-        new = species.particles.add(source.count, **points, material=source.material, body=index)
+        first_id = species.particles.next_id
+        new = species.particles.add(source.count, **points, material=source.material, body=release.source)
+        self.held.add(release.source, release.number, first_id)
         if source.estimate_volume:
             estimate_volumes(state, species, new)
         state.speed = max(state.speed, float(np.linalg.norm(points["v"], axis=1).max()))

@@ -17,21 +17,13 @@ from spume.materials.look import Look
 from spume.materials.table import Material
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
+from spume.scene.emitter import Emitter, Fill, Spin, spelling
 from spume.scene.material import MaterialTable, resolve_materials
 from spume.scene.problems import Problem
 from spume.tables import Number, Table, Vector
 
 STANDARD_GRAVITY = 9.81
 """Magnitude of the default gravity [m/s²]."""
-
-
-def _spelling(value: Any) -> str:
-    """How a value that may be spelled in several ways is spelled."""
-    if isinstance(value, str):
-        return "word"
-    if isinstance(value, list | tuple):
-        return "list"
-    return "number" if isinstance(value, int | float) else "table"
 
 
 class GravityKeyframes(Table):
@@ -43,15 +35,11 @@ class GravityKeyframes(Table):
 
 Gravity = Annotated[
     Annotated[Vector, Tag("list")] | Annotated[GravityKeyframes, Tag("table")],
-    Discriminator(lambda value: "list" if _spelling(value) in ("list", "number", "word") else "table"),
-]
-Spin = Annotated[
-    Annotated[Number, Tag("number")] | Annotated[Vector, Tag("list")],
-    Discriminator(lambda value: "list" if _spelling(value) in ("list", "table") else "number"),
+    Discriminator(lambda value: "list" if spelling(value) in ("list", "number", "word") else "table"),
 ]
 TimeStep = Annotated[
     Annotated[Literal["auto"], Tag("word")] | Annotated[Positive, Tag("number")],
-    Discriminator(lambda value: "word" if _spelling(value) == "word" else "number"),
+    Discriminator(lambda value: "word" if spelling(value) == "word" else "number"),
 ]
 
 
@@ -171,16 +159,6 @@ class Transfer(Table):
         return 0.95 if self.flip is None else self.flip
 
 
-class Fill(Table):
-    """How a shape is filled with points."""
-
-    pattern: Literal["lattice", "poisson-disk"] = Field(default="lattice", description="arrangement of the points")
-    points_per_axis: Count = Field(default=2, description="points along each edge of a cell")
-    jitter: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
-        default=0.0, description="random displacement of lattice points, as a part of their spacing [1]"
-    )
-
-
 class VelocityWave(Table):
     """An initial velocity that varies in space as a sine: velocity · sin(wave_vector · x)."""
 
@@ -209,30 +187,6 @@ class Body(Table):
     volume: Literal["exact", "grid"] = Field(
         default="exact", description="rest volume of points: their share of the shape, or [Yue15]'s estimate by grid"
     )
-
-
-class Copies(Table):
-    """A schedule on which copies of a body are released."""
-
-    count: Count = Field(description="number of copies")
-    interval: Positive = Field(description="time between two copies [s]")
-
-
-class Emitter(Table):
-    """A shape that releases material: a flow through its middle section, or copies of it one after another."""
-
-    name: str = Field(default="", description="a name for messages and pictures")
-    material: str = Field(description="name of a material of this file or of the table of materials")
-    shape: Shape = Field(description="the shape material comes out of, or the shape of each copy")
-    velocity: Vector = Field(description="velocity of released material [m/s]; of a rate, only the direction counts")
-    spin: Spin | None = Field(default=None, description="initial angular velocity of each copy [rad/s]")
-    start: NotNegative = Field(default=0.0, description="time of the first release [s]")
-    stop: Positive | None = Field(default=None, description="time after which nothing is released [s]")
-    rate: Positive | None = Field(
-        default=None, description="volume released per time [m³/s], in 2D [m²/s]; section times velocity if absent"
-    )
-    copies: Copies | None = Field(default=None, description="schedule of copies of the shape, instead of a flow")
-    fill: Fill = Field(default=Fill(), description="how released material is filled with points")
 
 
 class ObstacleTable(Table):
