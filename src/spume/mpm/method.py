@@ -19,6 +19,7 @@ from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
 from spume.mpm.embedded import embedded_surfaces
 from spume.mpm.implicit.step import ImplicitStages
+from spume.mpm.loads import apply_loads, build_loads
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.sources import Source, releases, sources_of
@@ -88,6 +89,8 @@ class MaterialPointMethod:
         self.released = 0
         """Releases that have happened."""
         self.walls = wall_corners(scene)
+        self.loads = build_loads(scene)
+        """Forces from outside."""
         materials = [(material.law, material.parameters) for material in scene.materials]
         scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation_of_step)
         nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
@@ -107,6 +110,7 @@ class MaterialPointMethod:
     def step(self, dt: float) -> None:
         """Advance by dt [s]."""
         damp_velocities(self.state, self.scene.damping, dt)
+        apply_loads(self.state, self.loads, dt)
         self.stages.step(self.state, dt)
 
     @property

@@ -10,6 +10,7 @@ from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.volume import volume
 from spume.materials import LAWS
 from spume.materials.table import Material
+from spume.scene.force import force_problems
 from spume.scene.problems import Problem, dotted, shown
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def problems(scene: "MpmScene") -> list[Problem]:
         *(problem for k, body in enumerate(scene.body) for problem in _body(body, f"body.{k}", scene)),
         *(problem for k, emitter in enumerate(scene.emitter) for problem in _emitter(emitter, f"emitter.{k}", scene)),
         *_obstacles(scene),
+        *force_problems(scene),
     ]
 
 
@@ -149,7 +151,7 @@ def _wave_speeds(scene: "MpmScene") -> Iterator[Problem]:
 def _contents(scene: "MpmScene") -> Iterator[Problem]:
     if not scene.body and not scene.emitter:
         yield Problem("body", "is missing: a scene needs a [[body]] or an [[emitter]]")
-    for kind in ("body", "emitter", "obstacle"):
+    for kind in ("body", "emitter", "obstacle", "force"):
         places: dict[str, int] = {}
         for k, item in enumerate(getattr(scene, kind)):
             if item.name and places.setdefault(item.name, k) != k:

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from spume.materials.water import WATER
 from spume.scene.common import Count, NotNegative, Positive
+from spume.scene.force import ForceTable
 from spume.scene.mpm import Grid, MpmScene, ObstacleTable, Time
 from spume.scene.problems import Problem
 from spume.tables import Number, Table
@@ -24,6 +25,12 @@ class SelectiveObstacle(ObstacleTable):
     holds: Literal["all", "sand", "water"] = Field(
         default="all", description="what cannot pass: 'all', or one of 'sand' (a sieve) and 'water' (a membrane)"
     )
+
+
+class SelectiveForce(ForceTable):
+    """A force on the sand, the water or both in a shape."""
+
+    acts_on: Literal["all", "sand", "water"] = Field(default="all", description="what it acts on")
 
 
 class MixtureTable(Table):
@@ -106,6 +113,7 @@ class SandWaterScene(MpmScene):
         default=None, description="how semi-implicit steps are solved; only with integrator 'semi-implicit'"
     )
     obstacle: tuple[SelectiveObstacle, ...] = Field(default=(), description="solids in the way")
+    force: tuple[SelectiveForce, ...] = Field(default=(), description="forces from outside")
     mixture: MixtureTable = Field(description="what sand and water do to each other")
 
     def species_of(self, material: str) -> str:
