@@ -38,10 +38,9 @@ def apply_loads(state: State, loads: Sequence[Load], dt: float) -> None:
             k = lattice_slope(state.dimension, state.spacing, h, c)
             area_vectors[state.dimension](state.lists.start, state.lists.neighbour, p.x, volume, h, c, k, area)
             for load in on_surfaces:
-                chosen = load.inside(p.x)[:, None]
-                p.v += (
-                    np.where(chosen, load.factor(state.time) * load.surface_force(area), 0.0) * (dt / p.mass)[:, None]
-                )
+                force = load.factor(state.time) * load.surface_force(area)
+                force[~load.inside(p.x)] = 0.0
+                np.add(p.v, (dt / p.mass)[:, None] * force, out=p.v)
         for load in loads:
             if load.kind not in ON_SURFACES:
                 push_points(p, load, state.time, dt)
