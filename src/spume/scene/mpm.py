@@ -20,6 +20,7 @@ from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.force import ForceTable
 from spume.scene.material import MaterialTable, resolve_materials
 from spume.scene.problems import Problem
+from spume.scene.semi_implicit import SemiImplicitTable, semi_implicit_problems
 from spume.tables import Number, Table, Vector
 
 STANDARD_GRAVITY = 9.81
@@ -76,10 +77,11 @@ class Grid(Table):
 class Time(Table):
     """Time stepping."""
 
-    integrator: Literal["explicit", "implicit"] = Field(
+    integrator: Literal["explicit", "implicit", "semi-implicit"] = Field(
         default="explicit",
         description="symplectic Euler, whose steps must not exceed the time of elastic waves through a cell, or "
-        "backward Euler, whose steps only follow the speed of the points; see [implicit]",
+        "backward Euler, whose steps only follow the speed of the points: 'implicit' by ADMM or Newton's method, see "
+        "[implicit], 'semi-implicit' by Newton's method and MINRES as in [Tampubolon17], see [semi_implicit]",
     )
     dt: TimeStep = Field(
         default="auto",
@@ -106,7 +108,7 @@ class Time(Table):
         """The choice of `deformation`, made."""
         if self.deformation is not None:
             return self.deformation
-        return "first-order" if self.integrator == "implicit" else "second-order"
+        return "second-order" if self.integrator == "explicit" else "first-order"
 
 
 class Implicit(Table):
@@ -350,6 +352,9 @@ class MpmScene(MaterialScene):
     implicit: Implicit | None = Field(
         default=None, description="how implicit steps are solved; only with integrator 'implicit'"
     )
+    semi_implicit: SemiImplicitTable | None = Field(
+        default=None, description="how semi-implicit steps are solved; only with integrator 'semi-implicit'"
+    )
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     damping: Damping = Field(default=Damping(), description="damping of the velocities")
 
@@ -360,7 +365,12 @@ class MpmScene(MaterialScene):
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
-        return [*self._resolution[1], *mpm_checks.problems(self), *mpm_checks.solver_problems(self)]
+        return [
+            *self._resolution[1],
+            *mpm_checks.problems(self),
+            *mpm_checks.solver_problems(self),
+            *semi_implicit_problems(self),
+        ]
 
     def coarser(self) -> tuple[Scene, str]:
         """The scene on cells of twice the size."""
