@@ -14,13 +14,13 @@ from spume.methods import Estimate, Progress
 from spume.mpm import health
 from spume.mpm.cost import estimate_cost
 from spume.mpm.held_layers import HeldLayers
+from spume.mpm.loads import build_loads
 from spume.mpm.method import REPORT_INTERVAL, build_obstacles, gravity_function, wall_corners
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.sources import releases, sources_of
 from spume.mpm.time_step import TimeStep
 from spume.points.deformation import OUTCOMES
 from spume.points.diagnostics import diagnose
-from spume.points.force_fields import ForceField
 from spume.points.formulations import formulation_fields
 from spume.points.neighbours import NeighbourLists
 from spume.points.state import Scheme, State, neighbourhood_fields
@@ -67,7 +67,7 @@ class PointBased:
             scheme=build_scheme(scene),
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
-            force_fields=build_force_fields(scene),
+            loads=build_loads(scene),
             time_step=build_time_step(scene, materials),
             dimension=d,
         )
@@ -198,13 +198,6 @@ def build_scheme(scene: Any) -> Scheme:
         scene.formulation, forces.stress, forces.gradient, least, points.condition, forces.pressure, forces.viscosity,
         forces.damping,
     )  # fmt: skip
-
-
-def build_force_fields(scene: Any) -> tuple[ForceField, ...]:
-    """The scene's force fields."""
-    return tuple(
-        ForceField(np.array(f.center), np.array(f.growth), np.array(f.times), np.array(f.factors)) for f in scene.force
-    )
 
 
 def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> TimeStep:

@@ -18,8 +18,10 @@ from spume.materials.table import Material
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.emitter import Emitter, Fill, Spin, spelling
+from spume.scene.force import ForceTable
 from spume.scene.material import MaterialTable, resolve_materials
 from spume.scene.problems import Problem
+from spume.scene.semi_implicit import SemiImplicitTable, semi_implicit_problems
 from spume.tables import Number, Table, Vector
 
 STANDARD_GRAVITY = 9.81
@@ -63,10 +65,11 @@ class Grid(Table):
 class Time(Table):
     """Time stepping."""
 
-    integrator: Literal["explicit", "implicit"] = Field(
+    integrator: Literal["explicit", "implicit", "semi-implicit"] = Field(
         default="explicit",
         description="symplectic Euler, whose steps must not exceed the time of elastic waves through a cell, or "
-        "backward Euler, whose steps only follow the speed of the points; see [implicit]",
+        "backward Euler, whose steps only follow the speed of the points: 'implicit' by ADMM or Newton's method, see "
+        "[implicit], 'semi-implicit' by Newton's method and MINRES as in [Tampubolon17], see [semi_implicit]",
     )
     dt: TimeStep = Field(
         default="auto",
@@ -93,7 +96,7 @@ class Time(Table):
         """The choice of `deformation`, made."""
         if self.deformation is not None:
             return self.deformation
-        return "first-order" if self.integrator == "implicit" else "second-order"
+        return "second-order" if self.integrator == "explicit" else "first-order"
 
 
 class Implicit(Table):
@@ -215,6 +218,7 @@ class MaterialScene(Scene):
     body: tuple[Body, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
     obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
+    force: tuple[ForceTable, ...] = Field(default=(), description="forces from outside")
     material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
     laws: tuple[str, ...] = Field(
         default=(), description="Python files with laws of your own, beside the scene file; their code is run"
@@ -302,6 +306,9 @@ class MpmScene(MaterialScene):
     implicit: Implicit | None = Field(
         default=None, description="how implicit steps are solved; only with integrator 'implicit'"
     )
+    semi_implicit: SemiImplicitTable | None = Field(
+        default=None, description="how semi-implicit steps are solved; only with integrator 'semi-implicit'"
+    )
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     damping: Damping = Field(default=Damping(), description="damping of the velocities")
 
@@ -312,7 +319,12 @@ class MpmScene(MaterialScene):
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
-        return [*self._resolution[1], *mpm_checks.problems(self), *mpm_checks.solver_problems(self)]
+        return [
+            *self._resolution[1],
+            *mpm_checks.problems(self),
+            *mpm_checks.solver_problems(self),
+            *semi_implicit_problems(self),
+        ]
 
     def coarser(self) -> tuple[Scene, str]:
         """The scene on cells of twice the size."""

@@ -10,6 +10,7 @@ from spume.geometry.shapes.extent import bounds
 from spume.materials import LAWS
 from spume.materials.table import Material
 from spume.scene.emitter_checks import emitter_problems, emitter_velocities
+from spume.scene.force import force_problems
 from spume.scene.part_checks import check_filled, check_friction, check_spin, check_starts, check_vector, check_walls
 from spume.scene.problems import Problem, dotted, shown
 
@@ -37,6 +38,7 @@ def problems(scene: "MpmScene") -> list[Problem]:
             for problem in emitter_problems(emitter, f"emitter.{k}", scene)
         ),
         *_obstacles(scene),
+        *force_problems(scene),
     ]
 
 
@@ -133,7 +135,7 @@ def _wave_speeds(scene: "MpmScene") -> Iterator[Problem]:
 def _contents(scene: "MpmScene") -> Iterator[Problem]:
     if not scene.body and not scene.emitter:
         yield Problem("body", "is missing: a scene needs a [[body]] or an [[emitter]]")
-    for kind in ("body", "emitter", "obstacle"):
+    for kind in ("body", "emitter", "obstacle", "force"):
         places: dict[str, int] = {}
         for k, item in enumerate(getattr(scene, kind)):
             if item.name and places.setdefault(item.name, k) != k:
