@@ -15,13 +15,14 @@ LEVELS = (
     ("methods", "materials", "geometry"),
     ("memory",),
     ("scene",),
-    ("laws", "rheology", "mpm", "dryfoam"),
+    ("laws", "rheology", "measuring", "dryfoam"),
+    ("mpm",),
     ("foam", "mixture", "points"),
     ("runs",),
     ("frames",),
     ("look",),
     ("export",),
-    ("simulation", "api"),
+    ("simulation", "api", "sweeps"),
     ("cli", "__init__"),
 )
 """From left to right; rooms of one level do not know each other. Names are those of packages and single modules."""

@@ -15,9 +15,7 @@ Frames = Annotated[str | None, Parameter(help="Only these frames: a number, or f
 Processes = Annotated[int | None, Parameter(help="Processes to use; chosen to suit the machine unless given.")]
 Cluster = Annotated[
     str | None,
-    Parameter(
-        help="Address of a Dask scheduler, such as tcp://host:8786, whose workers do it on shared folders."
-    ),
+    Parameter(help="Address of a Dask scheduler, such as tcp://host:8786, whose workers do it on shared folders."),
 ]
 Again = Annotated[bool, Parameter(negative="", help="Make everything again, not only what is missing.")]
 

@@ -12,6 +12,8 @@ from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes.primitives import HalfSpace
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
+from spume.measuring.measure import measured_planes, measured_values
+from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
 from spume.mpm.cost import estimate_cost
@@ -21,12 +23,14 @@ from spume.mpm.embedded import embedded_surfaces
 from spume.mpm.implicit.step import ImplicitStages
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
+from spume.mpm.passages import Passages
 from spume.mpm.sources import Source, releases, sources_of
 from spume.mpm.species import Species, SpeciesPlan, TransferScheme, one_species
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
 from spume.mpm.time_step import TimeStep
 from spume.mpm.transfers import Transfers
+from spume.scene.measure import obstacle_labels
 
 ORDERS = {"quadratic": 2, "cubic": 3}
 REPORT_INTERVAL = 10
@@ -101,6 +105,7 @@ class MaterialPointMethod:
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
             surfaces=embedded_surfaces(scene, self.species_of_material),
+            passages=Passages(measured_planes(scene)),
         )
         self._release_due()
 
@@ -168,7 +173,15 @@ class MaterialPointMethod:
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
-        return diagnose(self.state) | self.stages.diagnostics(self.state)
+        measured = measured_values(self.scene, self._sample, self.state.passages.mass)
+        return diagnose(self.state) | self.stages.diagnostics(self.state) | measured
+
+    def _sample(self) -> Sample:
+        groups = []
+        for species in self.state.species:
+            arrays = species.particles.arrays()
+            groups.append((arrays, species.model.volume_ratio(arrays)))
+        return sample(groups, point_spacing(self.scene))
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
@@ -181,6 +194,8 @@ class MaterialPointMethod:
             "released": self.released,
             "next_id": [species.particles.next_id for species in state.species],
             "seconds": state.seconds,
+            "loads": state.loads.report(),
+            "passed": state.passages.mass,
         }
         values |= self.stages.checkpoint()
         arrays = {
@@ -205,6 +220,8 @@ class MaterialPointMethod:
         state.speed = values["speed"]
         state.time_step.last = values["last_dt"]
         state.seconds = dict(values["seconds"])
+        state.loads.restore(values.get("loads", {}))
+        state.passages.restore(values.get("passed", {}))
         self.released = values["released"]
         self.stages.restore(values)
 
@@ -265,7 +282,9 @@ def build_species(
 def build_obstacles(scene: Any, chosen: tuple[int, ...] | None = None) -> ObstacleSet:
     """The scene's obstacles, all or the `chosen` ones, and, as half spaces, its walls."""
     tables = scene.obstacle if chosen is None else [scene.obstacle[k] for k in chosen]
-    listed = [(o.shape, o.contact, o.friction, o.motion, o.name) for o in tables]
+    labels = obstacle_labels(scene)
+    own = labels if chosen is None else [labels[k] for k in chosen]
+    listed = [(o.shape, o.contact, o.friction, o.motion, label) for o, label in zip(tables, own)]
     walls = scene.grid.walls
     if walls is not None:
         for axis in range(scene.dimension):

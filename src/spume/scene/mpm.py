@@ -18,6 +18,7 @@ from spume.materials.table import Material
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.material import MaterialTable, resolve_materials
+from spume.scene.measure import MeasureTable
 from spume.scene.problems import Problem
 from spume.tables import Number, Table, Vector
 
@@ -261,6 +262,7 @@ class MaterialScene(Scene):
     body: tuple[Body, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
     obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
+    measure: tuple[MeasureTable, ...] = Field(default=(), description="what is measured at every frame")
     material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
     laws: tuple[str, ...] = Field(
         default=(), description="Python files with laws of your own, beside the scene file; their code is run"

@@ -10,6 +10,7 @@ from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.volume import volume
 from spume.materials import LAWS
 from spume.materials.table import Material
+from spume.scene.measure import measure_problems
 from spume.scene.problems import Problem, dotted, shown
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def problems(scene: "MpmScene") -> list[Problem]:
         *(problem for k, body in enumerate(scene.body) for problem in _body(body, f"body.{k}", scene)),
         *(problem for k, emitter in enumerate(scene.emitter) for problem in _emitter(emitter, f"emitter.{k}", scene)),
         *_obstacles(scene),
+        *measure_problems(scene),
     ]
 
 
