@@ -9,7 +9,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "spume"
 
 LEVELS = (
-    ("errors", "version", "suggestions", "lazy"),
+    ("cores", "errors", "version", "suggestions", "lazy"),
     ("terminal", "cluster"),
     ("fields", "numerics", "tables"),
     ("methods", "materials", "geometry"),
@@ -24,6 +24,7 @@ LEVELS = (
     ("export",),
     ("simulation", "api", "sweeps"),
     ("cli", "__init__"),
+    ("__main__",),
 )
 """From left to right; rooms of one level do not know each other. Names are those of packages and single modules."""
 

@@ -53,7 +53,7 @@ def test_units_axis_times_and_materials_are_declared(stage: Usd.Stage) -> None:
 
 
 def test_an_obstacle_moves_as_the_scene_says(stage: Usd.Stage) -> None:
-    pytest.importorskip("pyvista", reason="needs the extra 'look'")
+    pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
     block = UsdGeom.Xformable(stage.GetPrimAtPath(f"{stage.GetDefaultPrim().GetPath()}/obstacles/block"))
     for number in range(3):
         moved = block.GetLocalTransformation(Usd.TimeCode(number)).ExtractTranslation()

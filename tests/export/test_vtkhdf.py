@@ -10,7 +10,7 @@ from spume.export.vtkhdf import write_vtkhdf
 from spume.frames.reader import open_run
 
 pytest.importorskip("h5py", reason="needs the extra 'export' (h5py)")
-pyvista = pytest.importorskip("pyvista", reason="needs the extra 'look' (vtk's reader)")
+pyvista = pytest.importorskip("pyvista", reason="needs the extra 'test' (VTK's reader)")
 
 
 def read_steps(file: Path):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("pyvista")
+pytest.importorskip("pysplashsurf")
 
 from spume.look.obstacles import solid_mesh, solids
 from spume.look.surface.skin import enclosed_volume

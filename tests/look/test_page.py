@@ -10,7 +10,7 @@ import pytest
 from browser import Browser, find_chromium
 
 pytest.importorskip("matplotlib", reason="needs the extra 'look'")
-pytest.importorskip("pyvista", reason="needs the extra 'look'")
+pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
 pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
 needs_browser = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium (Debian: apt install chromium)")
 

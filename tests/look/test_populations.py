@@ -7,7 +7,7 @@ import pytest
 
 from spume.frames.reader import open_run
 
-pytest.importorskip("pyvista", reason="needs the extra 'look'")
+pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
 pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
 
 

@@ -39,11 +39,12 @@ def export(
     again: Again = False,
 ) -> None:
     """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic."""
+    from spume.cores import cores
     from spume.export.contents import contents, default_file
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
     from spume.look.surface.files import surface_frame
-    from spume.look.work import cores, each_frame
+    from spume.look.work import each_frame
 
     run = open_run(folder)
     numbers = select_frames(frames, len(run))

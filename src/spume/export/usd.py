@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.cores import cores
 from spume.errors import CacheError
 from spume.export.contents import Contents, Piece, identifier
 from spume.fields import VOLUME_RATIO
@@ -19,7 +20,7 @@ from spume.frames.quantities import spatial
 from spume.look.appearance import GROUND, Appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
-from spume.look.work import cores, each_frame
+from spume.look.work import each_frame
 from spume.terminal import readable_size
 
 Layout = Literal["auto", "single", "clips"]

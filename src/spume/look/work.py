@@ -1,7 +1,6 @@
 """Work on many frames: a progress bar, in several processes where that helps, cut short cleanly."""
 
 import multiprocessing
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -13,11 +12,6 @@ from spume.terminal import say
 Result = TypeVar("Result")
 PLAIN_INTERVAL = 5.0
 """Seconds between two lines of progress where there is no terminal."""
-
-
-def cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def each_frame(

@@ -10,6 +10,7 @@ from spume.errors import SceneError
 from spume.scene.builtin import find_scene
 from spume.scene.common import Scene
 from spume.scene.extending import extended, read_scene
+from spume.scene.lines import located
 from spume.scene.overrides import Changes, apply_overrides, apply_preset
 from spume.scene.problems import SceneProblems
 from spume.scene.registry import scene_model
@@ -45,7 +46,10 @@ def load_scene(scene: SceneLike, changes: Changes = (), preset: str | None = Non
         load_laws_of(data)
         return Scene(**data)
     except SceneProblems as error:
-        raise SceneProblems(error.problems, source) from None
+        if isinstance(scene, Mapping):
+            raise SceneProblems(error.problems, source) from None
+        given = tuple(changes) if isinstance(changes, Mapping) else tuple(text.partition("=")[0] for text in changes)
+        raise SceneProblems([located(each, file, preset, given) for each in error.problems], source) from None
 
 
 def anchor_files(data: Any, folder: Path) -> Any:

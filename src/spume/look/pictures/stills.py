@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from spume.cores import cores
 from spume.errors import SceneError
 from spume.frames.reader import Run
 from spume.frames.selection import spread
@@ -17,7 +18,7 @@ from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions, make_drawer
 from spume.look.pictures.lettering import with_color_bar, with_label
-from spume.look.work import cores, each_frame
+from spume.look.work import each_frame
 from spume.runs.folder import RunFolder
 
 SHEET = 8
