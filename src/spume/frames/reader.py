@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spume.errors import CacheError
 from spume.fields import Field, Population
+from spume.frames.measurements import MeasuredSeries, measured_series
 from spume.frames.populations import FramePopulations, PopulationArrays
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
@@ -128,6 +129,11 @@ class Run:
     def diagnostics(self) -> list[dict[str, Any]]:
         """Of every frame: number, time and the numbers its method reports."""
         return list(self._manifest.frames)
+
+    @property
+    def measurements(self) -> dict[str, MeasuredSeries]:
+        """What the [[measure]] tables of the scene ask for, by name: `.values` over `.times`, and one `.value`."""
+        return measured_series(getattr(self.scene, "measure", ()), self._manifest.frames)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The diagnostics and measurements of every frame, indexed by time [s]; components of vectors are columns of

@@ -20,6 +20,7 @@ from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.emitter import Emitter, Fill, Spin, spelling
 from spume.scene.force import ForceTable
 from spume.scene.material import MaterialTable, resolve_materials
+from spume.scene.measure import MeasureTable
 from spume.scene.problems import Problem
 from spume.scene.semi_implicit import SemiImplicitTable, semi_implicit_problems
 from spume.tables import Number, Table, Vector
@@ -219,6 +220,7 @@ class MaterialScene(Scene):
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
     obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
     force: tuple[ForceTable, ...] = Field(default=(), description="forces from outside")
+    measure: tuple[MeasureTable, ...] = Field(default=(), description="what is measured at every frame")
     material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
     laws: tuple[str, ...] = Field(
         default=(), description="Python files with laws of your own, beside the scene file; their code is run"
