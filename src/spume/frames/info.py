@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.frames.reader import Run
-from spume.run.loop import SECONDS
+from spume.run.loop import SECONDS, WARNINGS
 
 COLUMNS = ("frame", "time", "points", "mass", "kinetic_energy", "elastic_energy", "volume", "dt", "steps")
 """The diagnostics shown as columns, where a method reports them."""
@@ -34,7 +34,13 @@ def run_lines(run: Run) -> list[str]:
     rows = [columns, *([_cell(entry.get(name)) for name in columns] for entry in frames)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) for row in rows]
-    return [heading, *lines, *_stage_lines(frames)]
+    return [heading, *lines, *_warning_lines(frames), *_stage_lines(frames)]
+
+
+def _warning_lines(frames: list[dict[str, Any]]) -> list[str]:
+    """The last warning about each thing."""
+    last = {name: sentence for entry in frames for name, sentence in entry.get(WARNINGS, {}).items()}
+    return ["", *(f"warning: {sentence}" for sentence in last.values())] if last else []
 
 
 def _stage_lines(frames: list[dict[str, Any]]) -> list[str]:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.mpm.cloud_density import cloud_density
 from spume.mpm.species import Species
 from spume.mpm.state import State
 from spume.numerics.sums import dot, total, weighted_total
@@ -65,6 +66,8 @@ def diagnose(state: State) -> dict[str, Any]:
         "volume": sum(dot(p.volume, J) for p, J in zip(points, ratios)),
         "volume_ratio_min": min(float(J.min(initial=np.inf)) for J in ratios) if state.count else None,
         "volume_ratio_max": max(float(J.max(initial=-np.inf)) for J in ratios) if state.count else None,
+        # species that share their place part from their J for other reasons, such as water in the pores of sand
+        "cloud_density": cloud_density(state, state.only) if len(state.species) == 1 else None,
         "speed_max": float(np.sqrt(max(squares))),
         "dt": state.time_step.last,
         "steps": state.steps,

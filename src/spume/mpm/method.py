@@ -14,6 +14,7 @@ from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.methods import Estimate, Progress
 from spume.mpm import health
+from spume.mpm.cloud_density import density_warning
 from spume.mpm.cost import estimate_cost
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
@@ -168,7 +169,9 @@ class MaterialPointMethod:
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
-        return diagnose(self.state) | self.stages.diagnostics(self.state)
+        report = diagnose(self.state) | self.stages.diagnostics(self.state)
+        warnings = report.pop("warnings", {}) | density_warning(self.state, report["cloud_density"])
+        return report | {"warnings": warnings} if warnings else report
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
