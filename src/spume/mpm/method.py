@@ -90,7 +90,8 @@ class MaterialPointMethod:
         """Releases that have happened."""
         self.walls = wall_corners(scene)
         materials = [(material.law, material.parameters) for material in scene.materials]
-        scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation_of_step)
+        transfer = scene.transfer
+        scheme = TransferScheme(transfer.scheme, transfer.blend, scene.time.deformation_of_step, transfer.rate)
         nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
         plans = self.stages.species(scene)
         self.species_of_material = {material: k for k, plan in enumerate(plans) for material in plan.materials}
