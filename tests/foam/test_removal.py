@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from foam_bench import Bench
 
-from spume.foam.removal import NOTEWORTHY_SHARE, find_subgrid_points, remove_points, removal_warning
+from spume.foam.removal import NOTEWORTHY_SHARE, find_subgrid_points, removal_warning, remove_points
 from spume.mpm.step import sort_points
 
 CELL = 0.02
