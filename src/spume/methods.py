@@ -79,7 +79,9 @@ class Method(Protocol):
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state, JSON-serialisable. All follow from the scene alone, but for wall times [s],
-        under the key "seconds": the loop keeps those out of the frames, whose bits are the same in every run."""
+        under the key "seconds": the loop keeps those out of the frames, whose bits are the same in every run. Under the
+        key "warnings", sentences for the user by a short name of what they are about; each is told when its name comes
+        up for the first time in a run."""
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs: arrays, and JSON-serialisable values (random state included)."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spume.fields import Field
 from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
-from spume.runs.loop import SECONDS
+from spume.runs.loop import SECONDS, WARNINGS
 from spume.runs.storage import plain
 
 COLUMNS = ("frame", "time", "points", "mass", "kinetic_energy", "elastic_energy", "volume", "dt", "steps")
@@ -47,7 +47,7 @@ def run_lines(run: Run) -> list[str]:
     rows = [columns, *([_cell(entry.get(name)) for name in columns] for entry in frames)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) for row in rows]
-    return [heading, *lines, *_measurement_lines(run), *_stage_lines(frames)]
+    return [heading, *lines, *_measurement_lines(run), *_warning_lines(frames), *_stage_lines(frames)]
 
 
 def _measurement_lines(run: Run) -> list[str]:
@@ -58,6 +58,12 @@ def _measurement_lines(run: Run) -> list[str]:
         f"{series.name:{width}}  {_cell(series.value)} {series.value_unit}  ({series.reduction})" for series in found
     ]
     return ["", "measurements", *lines] if lines else []
+
+
+def _warning_lines(frames: list[dict[str, Any]]) -> list[str]:
+    """The last warning about each thing."""
+    last = {name: sentence for entry in frames for name, sentence in entry.get(WARNINGS, {}).items()}
+    return ["", *(f"warning: {sentence}" for sentence in last.values())] if last else []
 
 
 def _stage_lines(frames: list[dict[str, Any]]) -> list[str]:

@@ -16,6 +16,7 @@ from spume.measuring.measure import measured_planes, measured_values
 from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
+from spume.mpm.cloud_density import density_warning
 from spume.mpm.cost import estimate_cost
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
@@ -99,7 +100,8 @@ class MaterialPointMethod:
         self.loads = build_loads(scene)
         """Forces from outside."""
         materials = [(material.law, material.parameters) for material in scene.materials]
-        scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation_of_step)
+        transfer = scene.transfer
+        scheme = TransferScheme(transfer.scheme, transfer.blend, scene.time.deformation_of_step, transfer.rate)
         nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
         plans = self.stages.species(scene)
         self.species_of_material = {material: k for k, plan in enumerate(plans) for material in plan.materials}
@@ -182,7 +184,9 @@ class MaterialPointMethod:
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
         measured = measured_values(self.scene, self._sample, self.state.passages.mass)
-        return diagnose(self.state) | self.stages.diagnostics(self.state) | measured
+        report = diagnose(self.state) | self.stages.diagnostics(self.state) | measured
+        warnings = report.pop("warnings", {}) | density_warning(self.state, report["cloud_density"])
+        return report | {"warnings": warnings} if warnings else report
 
     def _sample(self) -> Sample:
         groups = []

@@ -104,11 +104,26 @@ def gather(state: State, dt: float) -> None:
     with state.timed("grid to particles"):
         for species in state.species:
             p = species.particles
+            unseen = unseen_velocities(species) if species.scheme.velocity == "aflip" else None
             species.transfers.to_points(
                 species.scheme.to_points, p.x, species.fields.array, first_channel=species.fields.first("velocity"),
-                blend=species.scheme.blend, dt=dt, v=p.v, tensor=species.deformation,
+                blend=species.scheme.kept(dt), dt=dt, v=p.v, tensor=species.deformation,
                 affine_velocity=species.affine_velocity,
             )  # fmt: skip
+            if unseen is not None:
+                v, C = unseen
+                p.v[:] += species.scheme.kept(dt) * v
+                p.C[:] += species.scheme.kept(dt) * C
+
+
+def unseen_velocities(species: Species) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What the grid did not see of the points' velocities before the step: v and C less those that APIC interpolates
+    from the velocities of the nodes before the step."""
+    p, fields = species.particles, species.fields
+    before = fields["velocity"] - fields["change"]
+    v, C = np.empty_like(p.v), np.empty_like(p.C)
+    species.transfers.to_points(("affine velocity",), p.x, before, v=v, affine_velocity=C)
+    return p.v - v, p.C - C
 
 
 def update_material(state: State, dt: float) -> None:

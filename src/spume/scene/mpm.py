@@ -29,6 +29,10 @@ STANDARD_GRAVITY = 9.81
 """Magnitude of the default gravity [m/s²]."""
 
 
+PAPER_RATE = 5000.0
+"""Default damping rate [1/s]: 5 % in a step of 1e-5 s, as in [Yue15]."""
+
+
 class GravityKeyframes(Table):
     """Gravity that changes in time: linear between the times, constant before the first and after the last."""
 
@@ -147,12 +151,18 @@ class Damping(Table):
 class Transfer(Table):
     """How velocities go between points and grid."""
 
-    scheme: Literal["flip", "apic", "pic"] = Field(
+    scheme: Literal["flip", "apic", "pic", "aflip"] = Field(
         default="apic",
-        description="transfer scheme; with 'flip', points drift from their volume at steps as long as 'auto' ones",
+        description="transfer scheme; with 'flip', points drift from their volume at steps as long as 'auto' ones; "
+        "'aflip' is APIC whose damping is a rate per time, not per step",
     )
     flip: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
         default=None, description="part of FLIP in the blend with PIC [1]; only with scheme 'flip', 0.95 if absent"
+    )
+    damping_rate: NotNegative | None = Field(
+        default=None,
+        description="rate at which points forget velocities that the grid does not see [1/s]; with scheme 'aflip', "
+        f"{PAPER_RATE:g} if absent, or with 'flip' instead of a blend per step",
     )
 
     @property
@@ -161,6 +171,16 @@ class Transfer(Table):
         if self.scheme != "flip":
             return 0.0
         return 0.95 if self.flip is None else self.flip
+
+    @property
+    def rate(self) -> float | None:
+        """The damping rate [1/s]; none for schemes that damp by step."""
+        return PAPER_RATE if self.scheme == "aflip" and self.damping_rate is None else self.damping_rate
+
+    @property
+    def affine(self) -> bool:
+        """Whether points carry an affine velocity."""
+        return self.scheme in ("apic", "aflip")
 
 
 class VelocityWave(Table):

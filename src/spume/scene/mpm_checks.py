@@ -85,6 +85,15 @@ def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
             "transfer.flip",
             f"is {scene.transfer.flip:g} with scheme '{scene.transfer.scheme}': drop it, or say scheme = 'flip'",
         )
+    if scene.transfer.damping_rate is not None:
+        if scene.transfer.scheme not in ("flip", "aflip"):
+            yield Problem(
+                "transfer.damping_rate",
+                f"is given with scheme '{scene.transfer.scheme}', which damps in every step: drop it, or say scheme = "
+                "'aflip' or 'flip'",
+            )
+        elif scene.transfer.flip is not None:
+            yield Problem("transfer", "has both 'flip' and 'damping_rate': give one of them")
 
 
 def _implicit(scene: "MpmScene") -> Iterator[Problem]:
