@@ -13,13 +13,15 @@ from spume.dryfoam.equilibrium.report import Events, Exchange, Options, Report
 from spume.dryfoam.equilibrium.search import equilibrate
 from spume.dryfoam.equilibrium.stability import Stability, stability
 from spume.dryfoam.network import geometry, voronoi
-from spume.dryfoam.network.cutting import Walls, walled_voronoi, walls_and_lattice
 from spume.dryfoam.network import seeds as seeding
+from spume.dryfoam.network.cutting import Walls, walled_voronoi, walls_and_lattice
 from spume.dryfoam.network.half_edges import Boundary, Floats, Integers, Network, validate
 from spume.dryfoam.network.polygons import Corner, network_of_polygons
 from spume.dryfoam.statistics import bulk_cells, texture
-from spume.errors import SceneError
+from spume.errors import RunFailed, SceneError
 
+MOST_WAITING = 100
+"""Steps of coarsening without a limit in time in which cells should vanish, cannot, and nothing else happens."""
 Seeds = Literal["random", "poisson-disk", "hexagonal"]
 Solver = Literal["newton", "gauss-seidel"]
 
@@ -86,8 +88,8 @@ class Foam:
 
         `cell_area`: mean area of a cell [m²]. `polydispersity`: standard deviation over mean of the target areas
         (log-normal, the largest to the largest Voronoi cell); None takes the areas of the diagram. `shape`: signed
-        distance of the free cluster's outline, scaled to fit the cells; a disc when None. `aspect`: width over height of
-        a box with walls, or of a period of a channel.
+        distance of the free cluster's outline, scaled to fit the cells; a disc when None. `aspect`: width over height
+        of a box with walls, or of a period of a channel.
         """
         _whole("the number of cells of a Voronoi foam", cells, 2)
         _whole("the random seed", seed, 0)
@@ -361,7 +363,7 @@ class Foam:
         if not self.equilibrated:
             self.equilibrate()
         rule = Coarsening(self.K, event_tolerance, scheme)
-        total, steps = Events(), 0
+        total, steps, waiting = Events(), 0, 0
         if scheme == "unit" and duration != round(duration) and np.isfinite(duration):
             raise SceneError(f"the unit scheme takes whole seconds, found a duration of {duration} s")
         while total.duration < duration and self.cells > until_cells and steps != most_steps:
@@ -372,6 +374,12 @@ class Foam:
             steps += 1
             self.count(events)
             total.add(events)
+            waiting = waiting + 1 if events.stuck and not (events.vanished or events.flips) else 0
+            if waiting > MOST_WAITING and not np.isfinite(duration):
+                raise RunFailed(
+                    f"{events.stuck} of the last {self.cells} cells cannot vanish, since a neighbour would be left with "
+                    f"a single film: coarsen to until_cells={self.cells}, or for a finite time"
+                )
         return total
 
     def collapse(self, cell: int, gas: Literal["lost", "shared"] = "lost") -> None:
@@ -398,8 +406,8 @@ class Foam:
     def shear(self, strain: float, steps: int = 0) -> Deformation:
         """Simple shear by `strain`, in `steps` quasi-static increments (of at most 0.01 when 0).
 
-        Moves the box of a periodic foam, the vertices on the edge of a free one; walls cannot shear a foam. Returns the stress-strain record; its
-        strain goes on from `foam.strain`.
+        Moves the box of a periodic foam, the vertices on the edge of a free one; walls cannot shear a foam. Returns the
+        stress-strain record; its strain goes on from `foam.strain`.
         """
         return deform(self, simple_shear, strain, steps)
 

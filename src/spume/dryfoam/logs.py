@@ -59,9 +59,7 @@ def t1s_of(columns: Mapping[str, NDArray[Any]]) -> list[Exchange]:
         return []
     return [
         Exchange(tuple(place), tuple(parted), tuple(joined), time, strain)
-        for time, strain, place, parted, joined in zip(
-            *(columns[field.name].tolist() for field in T1S), strict=True
-        )
+        for time, strain, place, parted, joined in zip(*(columns[field.name].tolist() for field in T1S), strict=True)
     ]
 
 

@@ -40,7 +40,9 @@ VERTICES = (
     Field("wall", dtype="int64", description="wall on which a vertex slides, -1 for none"),
 )
 BOX = (
-    Field("lattice", (2,), unit="m", description="columns are the lattice vectors of the box, zero if it does not repeat"),
+    Field(
+        "lattice", (2,), unit="m", description="columns are the lattice vectors of the box, zero if it does not repeat"
+    ),
 )
 WALLS = (Field("walls", (4,), description="a point of each wall [m] and its direction, the foam on its left"),)
 NETWORK = tuple(
@@ -56,7 +58,7 @@ NETWORK = tuple(
 )
 """The populations whose fields are the arrays of a Network."""
 LOGS = (Population("t1s", T1S, "table"), Population("drops", DROPS, "table"))
-"""What happened since the frame before: the T1s one by one, the energy that those of each increment of strain release."""
+"""What happened since the frame before: the T1s one by one, the energy that those of an increment of strain release."""
 POPULATIONS = NETWORK + LOGS
 """The populations of a frame."""
 

@@ -18,7 +18,9 @@ Floats = NDArray[np.float64]
 SYMMETRIC = ("xx", "yy", "zz", "xy", "xz", "yz")
 DERIVED = {"speed": ("v", "m/s", "speed")}
 """Name: the field it needs, its unit, its label."""
-NOT_COLORED = ("x", "v", "triangles", "id")
+DRAWN = ("points", "mesh", "lines")
+"""Kinds of populations whose members have positions."""
+NOT_COLORED = ("x", "v", "triangles", "lines", "id")
 """Fields that are no quantities to colour by."""
 
 
@@ -37,7 +39,7 @@ def quantity_names(populations: Iterable[Population]) -> list[str]:
 
 def drawable(populations: Iterable[Population]) -> list[Population]:
     """The populations whose members have positions."""
-    return [each for each in populations if each.kind in ("points", "mesh")]
+    return [each for each in populations if each.kind in DRAWN]
 
 
 def quantities(frame: FramePopulations, name: str) -> dict[str, Floats]:
@@ -45,10 +47,10 @@ def quantities(frame: FramePopulations, name: str) -> dict[str, Floats]:
 
     Raises SceneError when no population has it."""
     chosen, _, plain = name.rpartition("/")
-    shown = [each for each in frame.of_kind("points", "mesh") if chosen in ("", each.declared.name)]
+    shown = [each for each in frame.of_kind(*DRAWN) if chosen in ("", each.declared.name)]
     found = {each.declared.name: quantity(each, plain) for each in shown if has_quantity(each, plain)}
     if not found:
-        listed = "; ".join(f"{each.declared.name}: {_known(each)}" for each in frame.of_kind("points", "mesh"))
+        listed = "; ".join(f"{each.declared.name}: {_known(each)}" for each in frame.of_kind(*DRAWN))
         raise SceneError(f"there is no quantity '{name}' in this run: it has {listed}, and components such as v.x")
     return found
 

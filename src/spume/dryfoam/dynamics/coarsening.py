@@ -2,10 +2,12 @@
 
 Each film of length ℓ lets K Δp ℓ through, so dA_i/dt = -K Σ (p_i - p_j) ℓ. In equilibrium Δp ℓ = 2θT, the films of a
 cell turn by 2π - nπ/3 in all, and this is von Neumann's law dA/dt = (π/3) K T (n - 6), for the cells on the edge of a
-free foam as well. No gas goes through walls. Each of the m parts of walls around a cell takes two angles of 90° in the
-place of the two of 60° that films would turn by, and each of the c corners of a box a further 90°, so that
-dA/dt = (π/3) K T (n + 2m + 3c/2 - 6). With T = 2γ it is eq. (4) of [DryFoam], whose κ is K. The rates are constant while the topology
+free foam as well. With T = 2γ it is eq. (4) of [DryFoam], whose κ is K. The rates are constant while the topology
 lasts, so a step is exact up to the time of the next event, however long it is.
+
+No gas goes through walls. Around a cell with n films, m parts of walls and c corners of a box there are n - m vertices
+of 120°, 2m angles of 90° between film and wall and the corners of 90°; the films turn by what is left of 2π, and
+dA/dt = (π/3) K T (n + 2m + 3c/2 - 6).
 """
 
 import math
@@ -15,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from spume.dryfoam.equilibrium.newton import bend_to_pressure
-from spume.dryfoam.equilibrium.report import Checks, Events, Options
+from spume.dryfoam.equilibrium.report import Checks, Events, Options, exchanges
 from spume.dryfoam.equilibrium.search import equilibrate
 from spume.dryfoam.network.geometry import (
     cell_areas,
@@ -31,6 +33,8 @@ from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 
 Scheme = Literal["adaptive", "unit"]
+STATIC = 1e-7
+"""Rates over K T below which a foam has come to rest: von Neumann's law gives none between zero and π/6."""
 MOST_ITERATIONS = 40
 """Newton steps of the whole foam after which a step of coarsening is given up and a shorter one tried; 5 to 15 do."""
 
@@ -85,8 +89,8 @@ def share_area(network: Network, index: int) -> None:
 
 
 def lone_bubble(network: Network, survivor: int) -> Network:
-    """The network of the single cell `survivor`, without films: a circle about the cell's centre of area, or a cell that
-    fills its walls."""
+    """The network of the single cell `survivor`, without films: a circle about the cell's centre of area, or all of the
+    room between the walls."""
     n, none = network, np.zeros(0, dtype=np.int64)
     return Network(
         positions=cell_centroids(n)[[survivor]], half_angles=np.zeros(0), origin=none, next=none.copy(),
@@ -118,6 +122,7 @@ def remove_cells(
         before = n.targets.copy()
         if gas == "shared":
             share_area(n, index)
+        cell, known = n.cell.copy(), n.labels.copy()
         flips = remove_cell(n, index)
         if flips < 0:
             n.targets[:] = before
@@ -126,6 +131,8 @@ def remove_cells(
         else:
             events.flips += flips
             events.vanished += 1
+            if flips:
+                events.exchanges += exchanges(cell, known, n)
         if checks == "events":
             validate(compact(n))
     return compact(n), events
@@ -135,6 +142,10 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
     """One step of an equilibrated foam, at most `until` [s] long: (new network in equilibrium, what happened)."""
     window = rule.event_tolerance * float(network.targets.mean()) / (rule.diffusion * tension)
     rates = diffusion_rates(network, rule.diffusion, tension)
+    if np.max(np.abs(rates)) < STATIC * rule.diffusion * tension:
+        if not math.isfinite(until):
+            raise RunFailed(f"no gas moves between the {network.cells} cells: they keep their areas for ever")
+        return network.copy(), Events(duration=until)
     shrinking = rates < 0
     life = np.full(network.cells, np.inf)
     life[shrinking] = -network.targets[shrinking] / rates[shrinking]
@@ -167,8 +178,8 @@ def shrink_small_cells(
     """First guess for cells below `small` [m²]: each scaled about its middle to its target, pressure with its radius.
 
     For three-sided cells this is the equilibrium itself to first order, since the films around them do not notice
-    (decoration theorem of Weaire), which saves Newton steps. A cell on one wall is scaled about a point of the wall, one
-    on two walls is left alone.
+    (decoration theorem of Weaire), which saves Newton steps. A cell on one wall is scaled about a point of the wall;
+    one on two walls is left alone.
     """
     for f in range(len(first)):
         ratio = targets[f] / areas[f]
@@ -234,7 +245,9 @@ def _guess(network: Network, tension: float) -> None:
         n.lattice, n.pressures,
     )  # fmt: skip
     films = np.arange(n.films)
-    bend_to_pressure(films, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension, n.wall)
+    bend_to_pressure(
+        films, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension, n.wall
+    )
 
 
 def _attempt(

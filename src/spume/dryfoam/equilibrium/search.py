@@ -19,13 +19,13 @@ from spume.dryfoam.equilibrium.errors import FEW, ROUGH, PlaceErrors
 from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
 from spume.dryfoam.equilibrium.newton import NEAR, Kind, Newton
 from spume.dryfoam.equilibrium.region import Mask, Region, around
-from spume.dryfoam.equilibrium.report import Exchange, Options, Report
+from spume.dryfoam.equilibrium.report import Options, Report, exchanges
 from spume.dryfoam.equilibrium.rescue import put_back
 from spume.dryfoam.equilibrium.short_films import MOST_FLIPS
 from spume.dryfoam.equilibrium.stability import stability
 from spume.dryfoam.equilibrium.system import Residual
 from spume.dryfoam.network.geometry import cell_areas, centroid, reversed_vertices
-from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Network, validate
+from spume.dryfoam.network.half_edges import Floats, Network, validate
 from spume.errors import RunFailed, SceneError
 
 CAUTION_STEP = 4.0
@@ -85,21 +85,8 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         report.restarts += len(CAUTIONS)
     if held is not None:  # no force acts from outside
         n.positions += held - centroid(n)
-    report.exchanges = _exchanges(begin, n)
+    report.exchanges = exchanges(begin.cell, begin.labels, n)
     return report
-
-
-def _exchanges(before: Network, after: Network) -> list[Exchange]:
-    """The films that have other cells on their sides than before: a T1 changes those of its own film only."""
-    pairs = [np.append(n.labels, OUTSIDE)[n.cell.reshape(-1, 2)] for n in (before, after)]
-    films = np.flatnonzero(np.any(np.sort(pairs[0], axis=1) != np.sort(pairs[1], axis=1), axis=1))
-    places = after.positions[after.origin[2 * films]] + 0.5 * after.chords(films)
-    if np.any(after.lattice):
-        places = places - np.floor(np.linalg.solve(after.lattice, places.T)).T @ after.lattice.T
-    return [
-        Exchange((float(x), float(y)), (int(a), int(b)), (int(c), int(d)))
-        for (x, y), (a, b), (c, d) in zip(places, pairs[0][films], pairs[1][films], strict=True)
-    ]
 
 
 def _approach(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:

@@ -210,7 +210,19 @@ def explicit_kernel(films, half_angles, extra):
 
 @compiled
 def half_angle_kernel(
-    films, is_wall, extra, chords, bend, second, origin, cell, vertex_index, cell_index, move, dpressure, explicit,
+    films,
+    is_wall,
+    extra,
+    chords,
+    bend,
+    second,
+    origin,
+    cell,
+    vertex_index,
+    cell_index,
+    move,
+    dpressure,
+    explicit,
     steps,
 ):
     """Step of each film's half angle that belongs to the vertex and pressure steps."""
@@ -301,8 +313,9 @@ class NewtonSystem:
         self.pattern, self.size = p, p.size
         data = np.empty(len(p.indices))
         assemble_kernel(
-            r.films, r.is_wall, r.normals, residual.across, self.extra, residual.chords, residual.second, n.origin, n.cell,
-            n.pressures, r.vertex_index, r.cell_index, damping, softness, p.starts, p.neighbours, p.below, p.indptr, data,
+            r.films, r.is_wall, r.normals, residual.across, self.extra, residual.chords, residual.second, n.origin,
+            n.cell, n.pressures, r.vertex_index, r.cell_index, damping, softness, p.starts, p.neighbours, p.below,
+            p.indptr, data,
         )  # fmt: skip
         self.matrix = csc_matrix((data, p.indices, p.indptr), shape=(self.size, self.size))
 

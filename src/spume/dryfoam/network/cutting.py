@@ -1,4 +1,4 @@
-"""Initial networks between walls: the periodic Voronoi diagram of seeds and their mirror images, cut along the walls."""
+"""Initial networks between walls: the periodic Voronoi diagram of seeds and their mirror images, cut at the walls."""
 
 from typing import Literal
 
@@ -15,8 +15,8 @@ Walls = Literal["box", "channel"]
 
 
 def walls_and_lattice(kind: Walls, width: float, height: float) -> tuple[Floats, Floats]:
-    """Walls (W, 4) and lattice (2, 2) [m] of a box from the origin to (width, height), or of a channel between y = 0 and
-    y = height that repeats after `width`."""
+    """Walls (W, 4) and lattice (2, 2) [m] of a box from the origin to (width, height), or of a channel between y = 0
+    and y = height that repeats after `width`."""
     if kind == "box":
         return box_walls(width, height), np.zeros((2, 2))
     return channel_walls(height), np.diag([width, height])
@@ -73,9 +73,9 @@ def _cut(network: Network, kept: int) -> Network:
     leaving = np.zeros(len(n.positions), dtype=np.int64)
     leaving[n.origin[live]] = live
     for v in np.flatnonzero(degree == 2):
-        h = int(leaving[v])
-        _join(n, h)
-        leaving[n.origin[h]] = h
+        into = int(leaving[v])
+        _join(n, into)
+        leaving[n.origin[into]] = into
     n.pressures, n.targets, n.labels = n.pressures[:kept], n.targets[:kept], n.labels[:kept]
     return compact(n)
 

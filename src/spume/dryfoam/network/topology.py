@@ -201,10 +201,14 @@ def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell,
 
 
 @compiled
-def lens_collapsible(h0, next_):
-    """Whether the two-sided cell of h0 can go: its neighbours, which lose two sides each, keep at least two."""
+def lens_collapsible(h0, origin, next_, cell, wall):
+    """Whether the two-sided cell of h0 can go: its neighbours, which lose two sides each, keep at least two. A wall
+    keeps at least one part: in a channel, a cell that is its own neighbour may have all of a wall."""
     h1 = next_[h0]
-    return count_sides(h0 ^ 1, next_) > 3 and count_sides(h1 ^ 1, next_) > 3 and next_[h0 ^ 1] != next_[h1 ^ 1] ^ 1
+    for h in (h0 ^ 1, h1 ^ 1):
+        if count_sides(h, next_) <= (2 if cell[h] < 0 and wall[origin[h]] >= 0 else 3):
+            return False
+    return next_[h0 ^ 1] != next_[h1 ^ 1] ^ 1
 
 
 @compiled
@@ -261,7 +265,7 @@ def collapse(h0, positions, half_angles, origin, next_, previous, cell, shift, l
             collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall)
             return flips
         if sides == 2:
-            if not lens_collapsible(h0, next_):
+            if not lens_collapsible(h0, origin, next_, cell, wall):
                 return -1
             collapse_lens(h0, half_angles, origin, next_, previous, cell, shift)
             return flips
