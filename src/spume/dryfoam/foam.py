@@ -377,7 +377,7 @@ class Foam:
             waiting = waiting + 1 if events.stuck and not (events.vanished or events.flips) else 0
             if waiting > MOST_WAITING and not np.isfinite(duration):
                 raise RunFailed(
-                    f"{events.stuck} of the last {self.cells} cells cannot vanish, since a neighbour would be left with "
+                    f"{events.stuck} of the last {self.cells} cells cannot vanish, as a neighbour would be left with "
                     f"a single film: coarsen to until_cells={self.cells}, or for a finite time"
                 )
         return total

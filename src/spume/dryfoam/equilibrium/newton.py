@@ -23,6 +23,7 @@ from spume.dryfoam.equilibrium.short_films import flip_or_hold
 from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
 from spume.dryfoam.network.geometry import half_edge_vector
 from spume.dryfoam.network.half_edges import Floats, Integers, Network
+from spume.dryfoam.network.walls import normals
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 
@@ -157,6 +158,9 @@ class Newton:
 
     def residual(self) -> Residual:
         """Imbalances of the present state."""
+        if not np.array_equal(self.region.normals, normals(self.network)[self.region.vertices]):
+            self.topology_changed()  # a vertex has passed a corner of the box
+            self.system = None
         return Residual(self.network, self.tension, self.region)
 
     def count_descending_modes(self, residual: Residual) -> int:
