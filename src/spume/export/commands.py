@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 from spume.look.commands import Again, Folder, Frames, Processes
 from spume.terminal import say
 
-SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc"}
+SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc", "gltf": ".glb", "blend": ".blend"}
 """Endings of the formats that put all frames into one file."""
 
 
@@ -22,21 +22,24 @@ def export(
     folder: Folder,
     /,
     *,
-    to: Annotated[Literal["usd", "vtkhdf", "ply", "obj", "alembic"], Parameter(help="The format.")],
-    what: Annotated[Literal["points", "surface"], Parameter(help="The points or the surface.")] = "points",
+    to: Annotated[Literal["usd", "vtkhdf", "ply", "obj", "alembic", "gltf", "blend"], Parameter(help="The format.")],
+    what: Annotated[
+        Literal["points", "surface"] | None,
+        Parameter(help="The points or the surface; the surface for gltf and blend, else the points, unless given."),
+    ] = None,
     fields: Annotated[
         str | None, Parameter(help="Fields to write, separated by commas; all that the format takes unless given.")
     ] = None,
     layout: Annotated[
-        Literal["auto", "single", "clips"],
-        Parameter(help="USD in one file, or value clips with a file for each frame."),
+        Literal["auto", "single", "payload", "clips"],
+        Parameter(help="USD in one file, in a file with a payload, or value clips with a file for each frame."),
     ] = "auto",
     frames: Frames = None,
     out: Annotated[Path | None, Parameter(help="File, or folder for PLY and OBJ; in DIR/export unless given.")] = None,
     processes: Processes = None,
     again: Again = False,
 ) -> None:
-    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic."""
+    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic, glTF, Blender."""
     from spume.export.contents import contents, default_file
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
@@ -44,6 +47,7 @@ def export(
 
     run = open_run(folder)
     numbers = select_frames(frames, len(run))
+    what = what or ("surface" if to in ("gltf", "blend") else "points")
     chosen = contents(run, numbers, what, fields)
     if to in ("ply", "obj"):
         from spume.export.sequence import write_frame
@@ -65,6 +69,14 @@ def export(
 
         files = vtkhdf_files(chosen, file)
         written = write_vtkhdf(chosen, file, again)
+    elif to == "gltf":
+        from spume.export.gltf import write_gltf
+
+        written = write_gltf(chosen, file, again)
+    elif to == "blend":
+        from spume.export.blend import write_blend
+
+        written = write_blend(chosen, file, again)
     else:
         from spume.export.alembic import write_alembic
 

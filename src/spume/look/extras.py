@@ -13,6 +13,7 @@ EXTRAS = {
     "imageio_ffmpeg": "look",
     "PIL": "look",
     "mitsuba": "render",
+    "bpy": "blender",
     "viser": "view",
     "trimesh": "view",
     "pxr": "export",

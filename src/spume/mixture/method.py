@@ -40,7 +40,9 @@ class MixtureStages:
         selective = any(obstacle.holds != "all" for obstacle in scene.obstacle)
         plans = []
         for name, fields in (("sand", (SATURATION,)), ("water", ())):
-            materials = tuple(k for k, each in enumerate(scene.materials) if scene.species_of(each.name) == name)
+            materials = tuple(
+                k for k, each in enumerate(scene.materials) if scene.species_of(each.base or each.name) == name
+            )
             held = tuple(k for k, obstacle in enumerate(scene.obstacle) if scene.holds(obstacle, name))
             plans.append(SpeciesPlan(name, materials, fields, held if selective else None))
         return tuple(plans)

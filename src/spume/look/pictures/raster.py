@@ -41,19 +41,31 @@ def headless() -> Any:
     return pyvista
 
 
-def rasterize(parts: list[ShadedMesh], view: View, size: tuple[int, int], background: Color) -> NDArray[np.uint8]:
-    """The picture of `parts`, sRGB, shape (height, width, 3)."""
+def rasterize(
+    parts: list[ShadedMesh],
+    view: View,
+    size: tuple[int, int],
+    background: Color,
+    lamp: NDArray[np.float64] | None = None,
+) -> NDArray[np.uint8]:
+    """The picture of `parts`, sRGB, shape (height, width, 3).
+
+    Points are shaded as balls under a lamp in the direction `lamp`, or as discs without one."""
     pyvista = headless()
     scale = OVERSAMPLING
     plotter = pyvista.Plotter(off_screen=True, window_size=[scale * size[0], scale * size[1]], lighting="none")
     try:
         plotter.set_background([int(byte) for byte in to_srgb(np.array(background))])
         for part in parts:
-            _add(pyvista, plotter, part)
+            _add(pyvista, plotter, part, None if lamp is None else _in_view(lamp, view))
         camera = plotter.camera
         camera.position, camera.focal_point, camera.up = view.position, view.target, view.up
         camera.view_angle = view.angle
         plotter.renderer.ResetCameraClippingRange()
+        if view.aperture > 0:
+            camera.SetFocalDisk(view.aperture)
+            camera.SetFocalDistance(view.focus)
+            plotter.enable_depth_of_field(automatic_focal_distance=False)
         pixels = plotter.screenshot(return_img=True)
     finally:
         plotter.close()
@@ -62,7 +74,27 @@ def rasterize(parts: list[ShadedMesh], view: View, size: tuple[int, int], backgr
     return _averaged(np.asarray(pixels)[..., :3], scale)
 
 
-def _add(pyvista: Any, plotter: Any, part: ShadedMesh) -> None:
+def _in_view(direction: NDArray[np.float64], view: View) -> NDArray[np.float64]:
+    """A direction in the camera's coordinates: to the right, up, towards the eye."""
+    back = view.position - view.target
+    back = back / np.linalg.norm(back)
+    right = np.cross(view.up, back)
+    right = right / np.linalg.norm(right)
+    return np.array([direction @ right, direction @ np.cross(back, right), direction @ back])
+
+
+BALL = """//VTK::Color::Impl
+float away = dot(offsetVCVSOutput.xy, offsetVCVSOutput.xy);
+if (away > 1.0) {{ discard; }}
+float facing = dot(vec3(offsetVCVSOutput.xy, sqrt(1.0 - away)), vec3({:.6f}, {:.6f}, {:.6f}));
+float shade = 0.62 + 0.44 * facing;
+ambientColor *= shade;
+diffuseColor *= shade;
+"""
+"""Shades a point as a ball lit from one side: its mean over the visible half is about 1 for a lamp above the eye."""
+
+
+def _add(pyvista: Any, plotter: Any, part: ShadedMesh, lamp: NDArray[np.float64] | None) -> None:
     if len(part.vertices) == 0:
         return
     colors = to_srgb(part.light)
@@ -82,6 +114,8 @@ def _add(pyvista: Any, plotter: Any, part: ShadedMesh) -> None:
         lighting=False,
     )
     actor.mapper.scale_factor = 0.5 * part.point_size
+    if lamp is not None:
+        actor.mapper.SetSplatShaderCode(BALL.format(*lamp))
 
 
 def _averaged(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
