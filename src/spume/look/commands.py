@@ -86,8 +86,12 @@ def render(
     ] = None,
     show: Annotated[Literal["surface", "points"], Parameter(help="Draw the surface or the points.")] = "surface",
     quality: Annotated[Literal["fine", "preview"], Parameter(help="'preview' is coarse and quick.")] = "fine",
-    beauty: Annotated[bool, Parameter(negative="", help="Trace light through the foam with Mitsuba; slow.")] = False,
-    samples: Annotated[int, Parameter(help="Light paths for each pixel with --beauty.")] = 64,
+    beauty: Annotated[bool, Parameter(negative="", help="Trace light: slow, for pictures to show.")] = False,
+    renderer: Annotated[
+        Literal["auto", "cycles", "mitsuba"],
+        Parameter(help="What traces light with --beauty: Blender's Cycles where it is installed, else Mitsuba."),
+    ] = "auto",
+    samples: Annotated[int, Parameter(help="Light paths for each pixel with --beauty, at most.")] = 48,
     camera: Annotated[
         Literal["scene", "auto"], Parameter(help="The scene's camera, or one that holds the whole run.")
     ] = "scene",
@@ -108,7 +112,7 @@ def render(
     options = PictureOptions(
         width, height, show, quality, color,
         _numbers(limits, ":", "--limits", "0:2.5", float) if limits else None,
-        "beauty" if beauty else "fast", camera, samples,
+        "beauty" if beauty else "fast", camera, samples, renderer,
     )  # fmt: skip
     runs = [open_run(path) for path in (folder, *(compare or ()))]
     numbers = select_frames(frames, max(len(each) for each in runs))

@@ -89,13 +89,15 @@ def run_names(runs: Sequence[Run], labels: list[str] | None) -> list[str]:
 
 
 def _drawers(runs: Sequence[Run], options: PictureOptions) -> list[Drawer]:
-    """A drawer for each run, all of them with the same colour bar."""
+    """A drawer for each run, all of them with the same colour bar, camera and ground."""
     drawers = [make_drawer(run, options) for run in runs]
-    legends = [legend for legend in (drawer.legend() for drawer in drawers) if legend]
-    if len(runs) == 1 or not legends:
+    if len(runs) == 1:
         return drawers
-    limits = min(legend.limits[0] for legend in legends), max(legend.limits[1] for legend in legends)
-    return [make_drawer(run, replace(options, limits=limits)) for run in runs]
+    legends = [legend for legend in (drawer.legend() for drawer in drawers) if legend]
+    if legends:
+        limits = min(legend.limits[0] for legend in legends), max(legend.limits[1] for legend in legends)
+        drawers = [make_drawer(run, replace(options, limits=limits)) for run in runs]
+    return [drawer.alike(drawers) for drawer in drawers]
 
 
 def draw_still(
