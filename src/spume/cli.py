@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -46,8 +46,8 @@ def run(
     threads: Threads = None,
 ) -> int:
     """Run a scene and leave its frames in a folder."""
-    from spume.run.loop import start_run
-    from spume.run.progress import display_for
+    from spume.runs.loop import start_run
+    from spume.runs.progress import display_for
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
@@ -64,8 +64,8 @@ def run(
 @app.command
 def resume(folder: Folder, /, *, threads: Threads = None) -> int:
     """Go on with a run where it stopped, however it stopped."""
-    from spume.run.loop import resume_run
-    from spume.run.progress import display_for
+    from spume.runs.loop import resume_run
+    from spume.runs.progress import display_for
 
     return _report(resume_run(folder, threads=threads, display=display_for()))
 
@@ -88,8 +88,8 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
 
     from spume.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.methods import method_class
-    from spume.run.calibration import calibrated
-    from spume.run.progress import readable_time
+    from spume.runs.calibration import calibrated
+    from spume.runs.progress import readable_time
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
@@ -149,11 +149,16 @@ def scenes(*, as_json: Json = False) -> None:
 @app.command
 def materials(*, as_json: Json = False) -> None:
     """List the named materials, with their laws, parameters, derived quantities and sources."""
-    from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials
+    from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials, parameter_units
 
     entries = [{"name": name, **entry} for name, entry in named_materials().items()]
     if as_json:
-        _print_json([{**entry, "derived": derived_quantities(entry["name"])} for entry in entries])
+        _print_json(
+            [
+                {**entry, "units": parameter_units(entry["law"]), "derived": derived_quantities(entry["name"])}
+                for entry in entries
+            ]
+        )
         return
     for entry in entries:
         given = {key: value for key, value in entry.items() if key not in ("name", "law", LOOK, *REMARKS)}
@@ -161,7 +166,9 @@ def materials(*, as_json: Json = False) -> None:
             f"{key} {item['value']:.4g} {item['unit']}" for key, item in derived_quantities(entry["name"]).items()
         ]
         say(f"{entry['name']}: {entry['description']}")
-        say(f"    {entry['law']}: {', '.join(f'{key} {_shown(value)}' for key, value in given.items())}")
+        units = parameter_units(entry["law"])
+        listed = (f"{key} {_shown(value)} {units.get(key, '')}".rstrip() for key, value in given.items())
+        say(f"    {entry['law']}: {', '.join(listed)}")
         say(f"    derived: {', '.join(derived)}")
         say(f"    {entry['source']}")
 
@@ -169,6 +176,23 @@ def materials(*, as_json: Json = False) -> None:
 def _shown(value: Any) -> str:
     """A parameter as a scene would write it."""
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@app.command
+def new(name: Annotated[Path, Parameter(help="Name of the scene file; .toml is added.")], /) -> None:
+    """Write a commented scene to begin with."""
+    from spume.scene.starter import write_starter
+
+    file = write_starter(name)
+    say(f"{file} is written: look into it, then 'spume run {file} --preset draft'")
+
+
+@app.command
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell that is to complete.")], /
+) -> None:
+    """Print the script that lets a shell complete commands and options: eval "$(spume completion bash)"."""
+    say(app.generate_completion(prog_name="spume", shell=shell))
 
 
 @app.command

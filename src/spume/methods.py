@@ -102,6 +102,8 @@ class MethodEntry:
     """The class that simulates them."""
     drawer: str = "spume.look.pictures.points_drawer:make_drawer"
     """`make_drawer(run, options)` for its pictures."""
+    late_stages: str = ""
+    """`late_stages(method)` calls what a step needs last, on a method that is thrown away; see `runs.compile_ahead`."""
 
 
 METHODS = {
@@ -109,7 +111,10 @@ METHODS = {
     for entry in (
         MethodEntry("mpm", "spume.scene.mpm:MpmScene", "spume.mpm.method:MaterialPointMethod"),
         MethodEntry(
-            "continuum-foam", "spume.scene.continuum_foam:ContinuumFoamScene", "spume.foam.method:ContinuumFoam"
+            "continuum-foam",
+            "spume.scene.continuum_foam:ContinuumFoamScene",
+            "spume.foam.method:ContinuumFoam",
+            late_stages="spume.foam.late_stages:call_late_stages",
         ),
         MethodEntry("sand-water", "spume.scene.sand_water:SandWaterScene", "spume.mixture.method:SandWater"),
         MethodEntry("point-based", "spume.scene.point_based:PointBasedScene", "spume.points.method:PointBased"),

@@ -15,9 +15,9 @@ from spume.errors import CacheError, RunFailed, SceneError
 from spume.frames.info import run_lines
 from spume.memory import available_memory
 from spume.methods import Progress
-from spume.run.folder import RunFolder
-from spume.run.loop import resume_run, start_run
-from spume.run.progress import Silent
+from spume.runs.folder import RunFolder
+from spume.runs.loop import resume_run, start_run
+from spume.runs.progress import Silent
 
 
 def test_frames_have_the_times_of_the_frame_rate_and_the_last_is_at_the_duration(tmp_path):

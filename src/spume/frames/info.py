@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.frames.reader import Run
-from spume.run.loop import SECONDS, WARNINGS
+from spume.runs.loop import SECONDS, WARNINGS
 
 COLUMNS = ("frame", "time", "points", "mass", "kinetic_energy", "elastic_energy", "volume", "dt", "steps")
 """The diagnostics shown as columns, where a method reports them."""

@@ -60,6 +60,8 @@ class SpeciesPlan:
     fields: tuple[Field, ...] = ()
     obstacles: tuple[int, ...] | None = None
     """Places of the obstacles of the scene that hold it; None: all do. The walls hold every species."""
+    friction: Literal["coulomb", "none"] = "coulomb"
+    """Whether it feels the friction of obstacles and walls. A species without friction has its own contacts."""
 
 
 def one_species(scene: Any, fields: tuple[Field, ...] = ()) -> tuple[SpeciesPlan, ...]:

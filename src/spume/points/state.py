@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from spume.fields import Field
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
+from spume.mpm.loads import Load
 from spume.mpm.particles import Particles
 from spume.mpm.time_step import TimeStep
 from spume.numerics.clock import working_time
 from spume.points.deformation import OUTCOMES
-from spume.points.force_fields import ForceField
 from spume.points.forces import GradientForm, StressForm
 from spume.points.formulations import Formulation
 from spume.points.neighbours import NeighbourLists
@@ -74,7 +74,8 @@ class State:
     obstacles: ObstacleSet
     gravity: Callable[[float], NDArray[np.float64]]
     """Acceleration [m/s²] at a time [s], three components."""
-    force_fields: tuple[ForceField, ...]
+    loads: tuple[Load, ...]
+    """Forces from outside."""
     time_step: TimeStep
     dimension: int
     time: float = 0.0

@@ -15,10 +15,20 @@ BARE_WORD = re.compile(r"[A-Za-z_][\w -]*")
 """A value that needs no quotes on the command line, where the shell has eaten them: --set grid.spline=quadratic."""
 
 
-def apply_overrides(data: dict[str, Any], overrides: Iterable[str], model: Any) -> dict[str, Any]:
-    """`data` with each "path.to.key=value" put in; `model` tells which keys exist."""
+Changes = Iterable[str] | Mapping[str, Any]
+"""Texts such as "grid.cell=0.01", or values by path such as {"grid.cell": 0.01}."""
+
+
+def apply_overrides(data: dict[str, Any], changes: Changes, model: Any) -> dict[str, Any]:
+    """`data` with each of the changes put in; `model` tells which keys exist."""
     changed = copy.deepcopy(data)
-    for text in overrides:
+    if isinstance(changes, Mapping):
+        for key, value in changes.items():
+            _put(changed, _parse_path(key, key), copy.deepcopy(value), model, key)
+        return changed
+    if isinstance(changes, str):
+        raise SceneError(f"changes are a list of texts or a dict, and '{changes}' is a single text: put it in a list")
+    for text in changes:
         path, value = parse_override(text)
         _put(changed, path, value, model, text)
     return changed
