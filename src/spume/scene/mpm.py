@@ -29,7 +29,6 @@ from spume.tables import Number, Table, Vector
 STANDARD_GRAVITY = 9.81
 """Magnitude of the default gravity [m/s²]."""
 
-
 PAPER_RATE = 5000.0
 """Default damping rate [1/s]: 5 % in a step of 1e-5 s, as in [Yue15]."""
 
