@@ -22,6 +22,7 @@ from validation import (
     press_and_release,
     rebound,
     sand_collapse,
+    skins,
     start_up,
 )
 from validation.case import Case, Check, Outcome, Surroundings
@@ -41,8 +42,9 @@ CASES: tuple[Case, ...] = (
     sand_collapse.CASE,
     admm.CASE,
     press_and_release.CASE,
+    skins.CASE,
 )
-QUICK = ("flow-curve", "start-up", "incline")
+QUICK = ("flow-curve", "start-up", "incline", "skins")
 """The cases of --quick: about a minute."""
 
 

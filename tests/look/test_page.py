@@ -10,8 +10,6 @@ import pytest
 from browser import Browser, find_chromium
 
 pytest.importorskip("matplotlib", reason="needs the extra 'look'")
-pytest.importorskip("pyvista", reason="needs the extra 'look'")
-pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
 needs_browser = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium (Debian: apt install chromium)")
 
 
@@ -101,7 +99,7 @@ def test_the_served_page_scrubs_and_follows(browser: Browser, tmp_path: Path) ->
     import synthetic_run
 
     from spume.look.viewer.server import Viewer
-    from spume.run.manifest import Manifest
+    from spume.runs.manifest import Manifest
 
     folder = synthetic_run.write_run(tmp_path / "going-on", frames=4, complete=False)
     manifest = Manifest.read(folder / "manifest.json")

@@ -12,27 +12,38 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.cores import cores
 from spume.errors import CacheError
 from spume.export.contents import Contents, Piece, identifier
 from spume.fields import VOLUME_RATIO
-from spume.frames.quantities import spatial
+from spume.frames.quantities import DRAWN, spatial
 from spume.look.appearance import GROUND, Appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
-from spume.look.work import cores, each_frame
+from spume.look.work import each_frame
 from spume.terminal import readable_size
 
 Layout = Literal["auto", "single", "clips"]
 SINGLE_LIMIT = 20_000_000
 """Points in all frames together above which 'auto' writes value clips."""
+LINE_WIDTH = 0.3
+"""Width of lines, over the distance of their points."""
 RECIPE = "spumeRecipe"
 INTEGERS = "biuB"
 ID = "id"
 """The field that names a point for its whole life; USD has an attribute of its own for it."""
 
 
-def write_usd(contents: Contents, file: Path, layout: Layout = "auto", again: bool = False, processes: int = 1) -> bool:
-    """Write the frames to `file` (.usdc, .usda or .usd); returns whether that was needed."""
+def write_usd(
+    contents: Contents,
+    file: Path,
+    layout: Layout = "auto",
+    again: bool = False,
+    processes: int = 1,
+    cluster: str | None = None,
+) -> bool:
+    """Write the frames to `file` (.usdc, .usda or .usd); returns whether that was needed. Clips are written by the
+    workers of a `cluster` if one is given."""
     require("pxr", "writing USD")
     if layout == "auto":
         layout = "single" if _size(contents) <= SINGLE_LIMIT else "clips"
@@ -42,7 +53,7 @@ def write_usd(contents: Contents, file: Path, layout: Layout = "auto", again: bo
     if layout == "single":
         _write_single(contents, file, recipe)
     else:
-        _write_clips(contents, file, recipe, again, processes)
+        _write_clips(contents, file, recipe, again, processes, cluster)
     return True
 
 
@@ -69,13 +80,13 @@ def _write_single(contents: Contents, file: Path, recipe: str) -> None:
     _save(stage.GetRootLayer(), file)
 
 
-def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, processes: int) -> None:
+def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, processes: int, cluster: str | None) -> None:
     """A file for each frame, and one that plays them: clips hold the numbers, the file the things they belong to."""
     from pxr import Sdf, Usd
 
     folder = file.with_name(f"{file.stem}_clips")
-    task = partial(write_clip, contents, folder, again)
-    clips = each_frame(task, contents.numbers, "export", processes or min(2, cores()))
+    task = partial(write_clip, contents, folder.resolve() if cluster else folder, again)
+    clips = each_frame(task, contents.numbers, "export", processes or min(2, cores()), cluster=cluster)
     stage = _new_stage(contents, recipe)
     _define(stage, contents)
     root = stage.GetDefaultPrim()
@@ -147,6 +158,9 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
     prims: dict[str, Any] = {}
     for piece in contents.pieces(contents.numbers[0], tensors=False):
         path = f"{root}/{identifier(piece.name)}"
+        if piece.lines is not None:
+            prims[piece.name] = _define_curves(stage, path, piece)
+            continue
         if piece.triangles is None:
             for (name, looks), material in zip(contents.materials, materials):
                 points = UsdGeom.Points.Define(stage, f"{path}/{identifier(name)}")
@@ -166,6 +180,32 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
             prims[f"{piece.name}/subset {k}"] = subset
     _define_obstacles(stage, contents, root)
     return prims
+
+
+def _define_curves(stage: Any, path: str, piece: Piece) -> Any:
+    from pxr import UsdGeom
+
+    curves = UsdGeom.BasisCurves.Define(stage, path)
+    curves.CreateTypeAttr(UsdGeom.Tokens.linear)
+    curves.CreateWrapAttr(UsdGeom.Tokens.nonperiodic)
+    curves.CreateDisplayColorAttr([(0.0, 0.0, 0.0)])
+    curves.CreatePointsAttr()
+    curves.CreateCurveVertexCountsAttr()
+    curves.CreateExtentAttr()
+    curves.CreateWidthsAttr([LINE_WIDTH * piece.spacing])
+    curves.SetWidthsInterpolation(UsdGeom.Tokens.constant)
+    for name, values in piece.fields.items():
+        _primvar(curves, name, values)
+    return curves
+
+
+def _sample_curves(curves: Any, piece: Piece, number: int) -> None:
+    assert piece.lines is not None
+    curves.GetPointsAttr().Set(_vectors(piece.x), number)
+    curves.GetCurveVertexCountsAttr().Set(_ints(np.diff(piece.lines)), number)
+    curves.GetExtentAttr().Set(_extent(piece.x, 0.5 * LINE_WIDTH * piece.spacing), number)
+    for name, values in piece.fields.items():
+        _primvar(curves, name, values).Set(_array(values), number)
 
 
 def _declare(points: Any, piece: Piece) -> None:
@@ -216,7 +256,7 @@ def _define_ground(stage: Any, contents: Contents, path: str, height: float) -> 
     """A square, ten times as wide as the first frame's points reach."""
     from pxr import UsdGeom
 
-    x = np.concatenate([spatial(each["x"]) for each in contents.run[contents.numbers[0]].of_kind("points", "mesh")])
+    x = np.concatenate([spatial(each["x"]) for each in contents.run[contents.numbers[0]].of_kind(*DRAWN)])
     reach = 5 * float(np.ptp(x, axis=0).max()) if len(x) else 1.0
     up = contents.up
     one = np.eye(3)[int(np.argmin(np.abs(up)))]
@@ -233,6 +273,9 @@ def _define_ground(stage: Any, contents: Contents, path: str, height: float) -> 
 def _sample(prims: dict[str, Any], contents: Contents, number: int) -> None:
     """Set the values of one frame."""
     for piece in contents.pieces(number, tensors=False):
+        if piece.lines is not None:
+            _sample_curves(prims[piece.name], piece, number)
+            continue
         if piece.triangles is not None and piece.normals is not None:
             _sample_mesh(prims, piece, piece.triangles, piece.normals, number)
             continue

@@ -73,6 +73,6 @@ def _first_frame(scene: Any, time: float) -> int:
 def _frame_bytes(scene: Any, extra: Sequence[Field]) -> int:
     """Bytes of one point in a frame."""
     laws = {material.law.name: material.law for material in scene.materials}
-    affine = scene.transfer.scheme == "apic"
+    affine = scene.transfer.affine
     fields = Particles([point_fields(scene.dimension, affine), *(law.fields for law in laws.values()), extra]).fields
     return sum(math.prod(field.shape) * np.dtype(field.dtype).itemsize for field in fields if field.in_frames)

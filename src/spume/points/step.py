@@ -9,6 +9,7 @@ from spume.errors import RunFailed
 from spume.materials.kinematics import load
 from spume.mpm.contacts import MARGIN
 from spume.mpm.motion import move_points
+from spume.mpm.obstacle_loads import WatchedPoints
 from spume.numerics.jit import compiled
 from spume.points.deformation import OUTCOMES, fit_deformation
 from spume.points.elastic_metric import elastic_metric
@@ -110,10 +111,17 @@ def collide_and_move(state: State, dt: float) -> NDArray[np.float64]:
         threads = numba.get_num_threads()
         tasks = len(p) * np.arange(threads + 1) // threads
         speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
+        clear_until, margin = state.clearances(), MARGIN * state.cell
+        watched = None
+        if len(state.obstacles):
+            watched = WatchedPoints(p.x, p.v, clear_until, state.obstacles.travelled + margin)
+        sides = state.passages.sides(p.x)
         move_points[state.dimension](
-            tasks, dt, obstacles, state.obstacles.travelled, MARGIN * state.cell, state.clearances(), p.x, p.v, speed,
-            broken,
-        )  # fmt: skip
+            tasks, dt, obstacles, state.obstacles.travelled, margin, clear_until, p.x, p.v, speed, broken
+        )
+        state.passages.count(sides, p.x, p.mass)
+        if watched is not None:
+            watched.load(state.obstacle_loads, state.obstacles, obstacles, p.v, p.mass)
         state.speed = float(speed.max(initial=0.0))
     if broken.max(initial=-1) >= 0:
         _report_broken_point(state, int(broken.max()), dt)

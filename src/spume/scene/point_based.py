@@ -8,7 +8,8 @@ from pydantic import Field
 
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
-from spume.scene.mpm import Body, Emitter, Fill, Grid, MaterialScene, Transfer, Walls
+from spume.scene.emitter import Emitter, Fill
+from spume.scene.mpm import Body, Grid, MaterialScene, Transfer, Walls
 from spume.scene.problems import Problem
 from spume.tables import Table
 
@@ -30,7 +31,8 @@ class PointBody(Body):
 
 
 class PointEmitter(Emitter):
-    """A shape that releases material: a flow through its middle section, or copies of it one after another."""
+    """A source of material: a flow through a nozzle or the middle section of a shape, or copies of a shape one after
+    another. What is released has the velocity of the emitter's motion, too."""
 
     fill: PointFill = Field(default=PointFill(), description="how released material is filled with points")
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from spume.errors import CacheError
 from spume.fields import VOLUME_RATIO, Field, Population
-from spume.run.storage import read_json, write_json
+from spume.runs.storage import read_json, write_json
 
 FORMAT = 2
 """Raised whenever older runs can no longer be read without being converted."""

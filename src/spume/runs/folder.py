@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, Any
 
 from spume.errors import CacheError
-from spume.run.manifest import Manifest
-from spume.run.storage import PARTIAL, sync_folder
+from spume.runs.manifest import Manifest
+from spume.runs.storage import PARTIAL, sync_folder
 
 WRITER = re.compile(r"\.\d+$")
 """The number of the process that was writing a file, at the end of its name."""

@@ -6,7 +6,7 @@ is completed from what the frames themselves say.
 """
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.memory import refuse_without_disk, refuse_without_memory
 from spume.methods import Method, method_class
-from spume.run.folder import RunFolder
-from spume.run.manifest import Manifest, population_entries
-from spume.run.progress import Display, Silent
-from spume.run.stopping import StopRequest, stop_on_signals
-from spume.run.storage import DiskFull, plain, read_checked, read_metadata, verify_arrays, write_arrays
+from spume.runs.compile_ahead import CompileAhead
+from spume.runs.folder import RunFolder
+from spume.runs.manifest import Manifest, population_entries
+from spume.runs.progress import Display, Silent
+from spume.runs.stopping import StopRequest, stop_on_signals
+from spume.runs.storage import DiskFull, plain, read_checked, read_metadata, verify_arrays, write_arrays
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
 from spume.version import __version__
@@ -28,6 +29,9 @@ from spume.version import __version__
 SECONDS = "seconds"
 """The key of a method's diagnostics that holds wall times [s]. They differ from run to run, so they go into the
 manifest and not into the frames, whose files are the same bits whenever the scene is run."""
+
+WARNINGS = "warnings"
+"""The key of a method's diagnostics that holds sentences for the user, by a short name of what they are about."""
 
 DAMAGES_LISTED = 5
 """Damaged frames that are named one by one."""
@@ -56,7 +60,7 @@ def start_run(
 ) -> Outcome:
     """Run `scene` from its beginning and leave the frames in `folder`."""
     place, shown = RunFolder(folder), display or Silent()
-    with _session(place, threads, shown) as stop:
+    with _session(place, threads, shown, scene) as stop:
         chosen = method_class(scene.method)
         estimate = chosen.estimate(scene)
         refuse_without_memory(estimate)
@@ -106,15 +110,18 @@ def resume_run(folder: str | Path, *, threads: int | None = None, display: Displ
 
 
 @contextlib.contextmanager
-def _session(place: RunFolder, threads: int | None, display: Display) -> Iterator[StopRequest]:
-    """Everything that must be undone when the loop is left."""
+def _session(
+    place: RunFolder, threads: int | None, display: Display, scene: Scene | None = None
+) -> Iterator[StopRequest]:
+    """Everything that must be undone when the loop is left. Two processes compile the kernels of a new `scene`."""
     from spume.numerics.jit import compilation_listener
 
     use_threads(threads)
     with (
         place.locked(),
         stop_on_signals(display.note) as stop,
-        compilation_listener(display.compiling, display.note, stop),
+        contextlib.nullcontext() if scene is None else CompileAhead(scene) as ahead,
+        compilation_listener(_compiling(display, ahead), display.note, stop),
     ):
         try:
             yield stop
@@ -126,6 +133,15 @@ def _session(place: RunFolder, threads: int | None, display: Display) -> Iterato
             raise DiskFull(f"{error}; what is there stays good: make room, then {then}") from error
         finally:
             display.end()
+
+
+def _compiling(display: Display, ahead: CompileAhead | None) -> Callable[[str], None]:
+    def tell(kernel: str) -> None:
+        display.compiling(kernel)
+        if ahead is not None:
+            ahead.start()
+
+    return tell
 
 
 def _how_to_go_on(place: RunFolder) -> str:
@@ -179,6 +195,7 @@ def _advance(
                 _write_checkpoint(method, number - 1, place, manifest)
                 return Outcome("interrupted", place.path, number, method.time)
             manifest = _save(method, number, time, place, manifest, complete=number == last)
+            _tell_new_warnings(manifest, display)
         except RunFailed as error:
             raise RunFailed(f"{error}; frames 0 to {number - 1} are good, in '{place.path}'") from error
         display.frame(number)
@@ -188,9 +205,28 @@ def _advance(
     return Outcome("complete", place.path, last + 1, scene.duration)
 
 
+def _tell_new_warnings(manifest: Manifest, display: Display) -> None:
+    """Note the warnings of the last frame that are about something no earlier frame has warned of."""
+    *earlier, last = manifest.frames
+    told = {name for entry in earlier for name in entry.get(WARNINGS, {})}
+    for name, sentence in last.get(WARNINGS, {}).items():
+        if name not in told:
+            display.note(f"warning: {sentence}")
+
+
 def _save(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest, complete: bool) -> Manifest:
     """Put frame, checkpoint and manifest on disk, in this order."""
     place.keep_lock()
+    try:
+        return _write_all(method, number, time, place, manifest, complete)
+    except CacheError:
+        place.keep_lock()  # another process that took the folder meanwhile is the better reason
+        raise
+
+
+def _write_all(
+    method: Method, number: int, time: float, place: RunFolder, manifest: Manifest, complete: bool
+) -> Manifest:
     diagnostics = plain(method.diagnostics())
     wall_times = {SECONDS: diagnostics.pop(SECONDS)} if SECONDS in diagnostics else {}
     about = {"frame": number, "time": time, "diagnostics": diagnostics}
