@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 Triangles = NDArray[np.int32]
 SHRINK, GROW = 0.5, -0.53
 """The two steps of a sweep of [Taubin95]: waves of the mesh longer than about twelve edges keep their height."""
-LARGEST_SHIFT = 0.3
+LARGEST_SHIFT = 0.6
 """By which part of the distance between points a vertex may be moved to set volumes right: a skin that misses by more
 has points crowded closer, or spread wider, than their volumes say."""
 
