@@ -13,6 +13,7 @@ from spume.errors import SpumeError
 from validation import (
     admm,
     channel,
+    consolidation,
     dam_break,
     dry_foam_scaling,
     flow_curve,
@@ -37,6 +38,7 @@ CASES: tuple[Case, ...] = (
     foam_quality.CASE,
     dry_foam_scaling.CASE,
     dam_break.CASE,
+    consolidation.CASE,
     sand_collapse.CASE,
     admm.CASE,
     press_and_release.CASE,

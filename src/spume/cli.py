@@ -12,6 +12,7 @@ from spume.errors import SceneError, SpumeError
 from spume.export.commands import register as register_export
 from spume.look.commands import register as register_look
 from spume.rheology.commands import register as register_rheology
+from spume.sweeps.commands import register as register_sweeps
 from spume.terminal import finish_output, say
 from spume.version import __version__
 
@@ -63,7 +64,12 @@ def run(
 
 @app.command
 def resume(folder: Folder, /, *, threads: Threads = None) -> int:
-    """Go on with a run where it stopped, however it stopped."""
+    """Go on with a run, or with all runs of a sweep, where it stopped, however it stopped."""
+    if (folder / "sweep.json").exists():
+        from spume.sweeps.commands import report
+        from spume.sweeps.sweep import resume_sweep
+
+        return report(resume_sweep(folder))
     from spume.runs.loop import resume_run
     from spume.runs.progress import display_for
 
@@ -116,15 +122,24 @@ def info(
     /,
     *,
     frame: Annotated[int | None, Parameter(help="Only this frame, with the range of every field.")] = None,
+    csv_file: Annotated[
+        Path | None, Parameter(name="--csv", help="Write the numbers of every frame into this CSV file.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what is in a run's folder: the diagnostics of every frame."""
+    """Tell what is in a run's folder: the diagnostics of every frame, and the measurements of its scene."""
     from spume.frames.info import describe_frame, describe_run, frame_lines, run_lines
     from spume.frames.reader import open_run
 
     opened = open_run(folder)
     if frame is not None and not 0 <= frame < len(opened):
         raise SceneError(f"--frame {frame}: '{folder}' has frames 0 to {len(opened) - 1}")
+    if csv_file is not None:
+        from spume.frames.tables import columns, write_csv
+
+        write_csv(csv_file, columns(opened))
+        say(f"{len(opened)} frames in {csv_file}")
+        return
     if as_json:
         _print_json(describe_run(opened) if frame is None else describe_frame(opened, frame))
     else:
@@ -216,6 +231,7 @@ def _print_lines(lines: Sequence[str]) -> None:
 register_look(app)
 register_rheology(app)
 register_export(app)
+register_sweeps(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -51,7 +51,7 @@ class BodySource:
             table.shape, scene.dimension, scene.grid.cell, table.fill.pattern, table.fill.points_per_axis,
             table.fill.jitter, np.random.default_rng([scene.seed, index]), scene.folder,
         )  # fmt: skip
-        self.affine = scene.transfer.scheme == "apic"
+        self.affine = scene.transfer.affine
         self.estimate_volume = getattr(table, "volume", "exact") == "grid"
         self.times = _schedule(table, scene.duration)
         self.motion = getattr(table, "motion", None)  # of an emitter; bodies have none

@@ -10,17 +10,20 @@ from numpy.typing import NDArray
 from spume.fields import VOLUME_RATIO, Population
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
+from spume.measuring.measure import measured_planes, measured_values
+from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
 from spume.mpm.cost import estimate_cost
 from spume.mpm.held_layers import HeldLayers
+from spume.mpm.loads import build_loads
 from spume.mpm.method import REPORT_INTERVAL, build_obstacles, gravity_function, wall_corners
 from spume.mpm.particles import Particles, point_fields
+from spume.mpm.passages import Passages
 from spume.mpm.sources import releases, sources_of
 from spume.mpm.time_step import TimeStep
 from spume.points.deformation import OUTCOMES
 from spume.points.diagnostics import diagnose
-from spume.points.force_fields import ForceField
 from spume.points.formulations import formulation_fields
 from spume.points.neighbours import NeighbourLists
 from spume.points.state import Scheme, State, neighbourhood_fields
@@ -67,9 +70,10 @@ class PointBased:
             scheme=build_scheme(scene),
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
-            force_fields=build_force_fields(scene),
+            loads=build_loads(scene),
             time_step=build_time_step(scene, materials),
             dimension=d,
+            passages=Passages(measured_planes(scene)),
         )
         self._release_due()
 
@@ -125,7 +129,11 @@ class PointBased:
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
-        return diagnose(self.state)
+        return diagnose(self.state) | measured_values(self.scene, self._sample, self.state.passages.mass)
+
+    def _sample(self) -> Sample:
+        arrays = self.particles.arrays()
+        return sample([(arrays, self.state.model.volume_ratio(arrays))], self.state.spacing)
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
@@ -139,6 +147,8 @@ class PointBased:
             "held": self.held.layers,
             "next_id": state.particles.next_id,
             "seconds": state.seconds,
+            "loads": state.obstacle_loads.report(),
+            "passed": state.passages.mass,
             "listed": state.listed,
             "outcomes": dict(zip(OUTCOMES, state.outcomes.tolist())),
             "uncorrected": state.uncorrected,
@@ -155,6 +165,8 @@ class PointBased:
         state.speed = values["speed"]
         state.time_step.last = values["last_dt"]
         state.seconds = dict(values["seconds"])
+        state.obstacle_loads.restore(values.get("loads", {}))
+        state.passages.restore(values.get("passed", {}))
         state.particles.next_id = values["next_id"]
         self.released = values["released"]
         self.held.layers = [(layer[0], layer[1], layer[2]) for layer in values["held"]]
@@ -198,13 +210,6 @@ def build_scheme(scene: Any) -> Scheme:
         scene.formulation, forces.stress, forces.gradient, least, points.condition, forces.pressure, forces.viscosity,
         forces.damping,
     )  # fmt: skip
-
-
-def build_force_fields(scene: Any) -> tuple[ForceField, ...]:
-    """The scene's force fields."""
-    return tuple(
-        ForceField(np.array(f.center), np.array(f.growth), np.array(f.times), np.array(f.factors)) for f in scene.force
-    )
 
 
 def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> TimeStep:

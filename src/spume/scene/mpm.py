@@ -18,12 +18,19 @@ from spume.materials.table import Material
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.emitter import Emitter, Fill, Spin, spelling
+from spume.scene.force import ForceTable
 from spume.scene.material import MaterialTable, resolve_materials
+from spume.scene.measure import MeasureTable
 from spume.scene.problems import Problem
+from spume.scene.semi_implicit import SemiImplicitTable, semi_implicit_problems
 from spume.tables import Number, Table, Vector
 
 STANDARD_GRAVITY = 9.81
 """Magnitude of the default gravity [m/s²]."""
+
+
+PAPER_RATE = 5000.0
+"""Default damping rate [1/s]: 5 % in a step of 1e-5 s, as in [Yue15]."""
 
 
 class GravityKeyframes(Table):
@@ -63,10 +70,11 @@ class Grid(Table):
 class Time(Table):
     """Time stepping."""
 
-    integrator: Literal["explicit", "implicit"] = Field(
+    integrator: Literal["explicit", "implicit", "semi-implicit"] = Field(
         default="explicit",
         description="symplectic Euler, whose steps must not exceed the time of elastic waves through a cell, or "
-        "backward Euler, whose steps only follow the speed of the points; see [implicit]",
+        "backward Euler, whose steps only follow the speed of the points: 'implicit' by ADMM or Newton's method, see "
+        "[implicit], 'semi-implicit' by Newton's method and MINRES as in [Tampubolon17], see [semi_implicit]",
     )
     dt: TimeStep = Field(
         default="auto",
@@ -93,7 +101,7 @@ class Time(Table):
         """The choice of `deformation`, made."""
         if self.deformation is not None:
             return self.deformation
-        return "first-order" if self.integrator == "implicit" else "second-order"
+        return "second-order" if self.integrator == "explicit" else "first-order"
 
 
 class Implicit(Table):
@@ -143,12 +151,18 @@ class Damping(Table):
 class Transfer(Table):
     """How velocities go between points and grid."""
 
-    scheme: Literal["flip", "apic", "pic"] = Field(
+    scheme: Literal["flip", "apic", "pic", "aflip"] = Field(
         default="apic",
-        description="transfer scheme; with 'flip', points drift from their volume at steps as long as 'auto' ones",
+        description="transfer scheme; with 'flip', points drift from their volume at steps as long as 'auto' ones; "
+        "'aflip' is APIC whose damping is a rate per time, not per step",
     )
     flip: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
         default=None, description="part of FLIP in the blend with PIC [1]; only with scheme 'flip', 0.95 if absent"
+    )
+    damping_rate: NotNegative | None = Field(
+        default=None,
+        description="rate at which points forget velocities that the grid does not see [1/s]; with scheme 'aflip', "
+        f"{PAPER_RATE:g} if absent, or with 'flip' instead of a blend per step",
     )
 
     @property
@@ -157,6 +171,16 @@ class Transfer(Table):
         if self.scheme != "flip":
             return 0.0
         return 0.95 if self.flip is None else self.flip
+
+    @property
+    def rate(self) -> float | None:
+        """The damping rate [1/s]; none for schemes that damp by step."""
+        return PAPER_RATE if self.scheme == "aflip" and self.damping_rate is None else self.damping_rate
+
+    @property
+    def affine(self) -> bool:
+        """Whether points carry an affine velocity."""
+        return self.scheme in ("apic", "aflip")
 
 
 class VelocityWave(Table):
@@ -215,6 +239,8 @@ class MaterialScene(Scene):
     body: tuple[Body, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
     obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
+    force: tuple[ForceTable, ...] = Field(default=(), description="forces from outside")
+    measure: tuple[MeasureTable, ...] = Field(default=(), description="what is measured at every frame")
     material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
     laws: tuple[str, ...] = Field(
         default=(), description="Python files with laws of your own, beside the scene file; their code is run"
@@ -302,6 +328,9 @@ class MpmScene(MaterialScene):
     implicit: Implicit | None = Field(
         default=None, description="how implicit steps are solved; only with integrator 'implicit'"
     )
+    semi_implicit: SemiImplicitTable | None = Field(
+        default=None, description="how semi-implicit steps are solved; only with integrator 'semi-implicit'"
+    )
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     damping: Damping = Field(default=Damping(), description="damping of the velocities")
 
@@ -312,7 +341,12 @@ class MpmScene(MaterialScene):
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
-        return [*self._resolution[1], *mpm_checks.problems(self), *mpm_checks.solver_problems(self)]
+        return [
+            *self._resolution[1],
+            *mpm_checks.problems(self),
+            *mpm_checks.solver_problems(self),
+            *semi_implicit_problems(self),
+        ]
 
     def coarser(self) -> tuple[Scene, str]:
         """The scene on cells of twice the size."""

@@ -10,6 +10,8 @@ from spume.geometry.shapes.extent import bounds
 from spume.materials import LAWS
 from spume.materials.table import Material
 from spume.scene.emitter_checks import emitter_problems, emitter_velocities
+from spume.scene.force import force_problems
+from spume.scene.measure import measure_problems
 from spume.scene.part_checks import check_filled, check_friction, check_spin, check_starts, check_vector, check_walls
 from spume.scene.problems import Problem, dotted, shown
 
@@ -37,6 +39,8 @@ def problems(scene: "MpmScene") -> list[Problem]:
             for problem in emitter_problems(emitter, f"emitter.{k}", scene)
         ),
         *_obstacles(scene),
+        *force_problems(scene),
+        *measure_problems(scene),
     ]
 
 
@@ -81,6 +85,15 @@ def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
             "transfer.flip",
             f"is {scene.transfer.flip:g} with scheme '{scene.transfer.scheme}': drop it, or say scheme = 'flip'",
         )
+    if scene.transfer.damping_rate is not None:
+        if scene.transfer.scheme not in ("flip", "aflip"):
+            yield Problem(
+                "transfer.damping_rate",
+                f"is given with scheme '{scene.transfer.scheme}', which damps in every step: drop it, or say scheme = "
+                "'aflip' or 'flip'",
+            )
+        elif scene.transfer.flip is not None:
+            yield Problem("transfer", "has both 'flip' and 'damping_rate': give one of them")
 
 
 def _implicit(scene: "MpmScene") -> Iterator[Problem]:
@@ -133,7 +146,7 @@ def _wave_speeds(scene: "MpmScene") -> Iterator[Problem]:
 def _contents(scene: "MpmScene") -> Iterator[Problem]:
     if not scene.body and not scene.emitter:
         yield Problem("body", "is missing: a scene needs a [[body]] or an [[emitter]]")
-    for kind in ("body", "emitter", "obstacle"):
+    for kind in ("body", "emitter", "obstacle", "force"):
         places: dict[str, int] = {}
         for k, item in enumerate(getattr(scene, kind)):
             if item.name and places.setdefault(item.name, k) != k:
