@@ -175,23 +175,19 @@ def make_skin(
             fields[name] = quantity(points, name)[members]
     rest = points["volume"][members] if "volume" in points else np.zeros(0)
     x, filled = spatial(points["x"])[members], volumes(points, spacing)[members]
-    kinds = None if material is None else np.asarray(points["material"])[members]
-    made = skin(x, point_radius(spacing, rest), quality, fields, filled, kinds, material)
+    kinds = np.asarray(points["material"])[members] if "material" in points else np.zeros(len(x), int)
+    present = np.unique(kinds).tolist() if "material" in fields and material is None else []
+    if len(present) > 1:  # between materials 0 and 2 there is no material 1: each vertex has the one it has most of
+        del fields["material"]
+        fields |= {f"part of {kind}": np.asarray(kinds == kind, dtype=np.float64) for kind in present}
+    chosen_kinds = None if material is None else kinds
+    made = skin(x, point_radius(spacing, rest), quality, fields, filled, chosen_kinds, material)
     if material is not None and "material" in fields:
         made.fields["material"][:] = material
-        return made
-    if "material" in fields:
-        made.fields["material"][:] = _nearest(x, fields["material"], made.vertices)
+    if len(present) > 1:
+        parts = np.stack([made.fields.pop(f"part of {kind}") for kind in present], axis=1)
+        made.fields["material"] = np.array(present, np.float32)[parts.argmax(axis=1)]
     return made
-
-
-def _nearest(x: NDArray[Any], values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """The value of the nearest point: between materials 0 and 2 there is no material 1."""
-    if len(places) == 0 or (values == values[0]).all():
-        return np.full(len(places), values[0] if len(values) else 0)
-    from scipy.spatial import cKDTree
-
-    return np.asarray(values[cKDTree(x).query(places, workers=-1)[1]])
 
 
 def _write(
