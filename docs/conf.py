@@ -12,6 +12,7 @@ from spume.version import __version__  # noqa: E402
 
 project = "spume"
 author = "The spume authors"
+copyright = "2026, the spume authors"
 release = version = __version__
 extensions = [
     "myst_parser",

@@ -114,7 +114,7 @@ def test_the_discharge_of_a_stream_is_density_times_section_times_velocity(tmp_p
 
 
 def test_the_pressure_at_a_probe_in_water_is_hydrostatic():
-    """p = ρ g (H − Y) with the rest height Y of the water at the probe, here in equilibrium by construction. The average
+    """p = ρ g (H − Y) with the rest height Y of the water at the probe, in equilibrium by construction. The average
     over points is exact for a linear pressure; 1 % of that at the bottom is left for the lattice."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "mixture"))
     from mixtures import WATER, body, settle, simulate
@@ -234,7 +234,7 @@ def test_a_wrong_measurement_is_one_sentence(table, sentence):
 
 def test_two_measurements_of_one_name_are_refused():
     table = {"name": "a", "what": {"height": {}}}
-    with pytest.raises(spume.SceneError, match="the name of measure.0 already"):
+    with pytest.raises(spume.SceneError, match=r"the name of measure\.0 already"):
         spume.load_scene(block_scene(measure=[table, table]))
 
 

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.errors import CacheError, SpumeError
+from spume.errors import CacheError, SceneError, SpumeError
 from spume.export.contents import Contents, Piece, identifier
 from spume.look.atomic import whole_file
 from spume.look.extras import require
@@ -78,6 +78,10 @@ def _write(contents: Contents, file: Path, stream: TextIO) -> None:
     first = contents.pieces(contents.numbers[0], tensors=False)
     objects = []
     for piece in first:
+        if piece.lines is not None:
+            raise SceneError(
+                f"'{piece.name}' are lines, which Alembic is not written with here: export to usd, vtkhdf, ply or obj"
+            )
         kind = AbcGeom.OPoints if piece.triangles is None else AbcGeom.OPolyMesh
         name = contents.name if len(first) == 1 else f"{contents.name}_{identifier(piece.name)}"
         objects.append(kind(archive.getTop(), name, index))

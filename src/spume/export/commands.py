@@ -23,7 +23,7 @@ def export(
     folder: Folder,
     /,
     *,
-    to: Annotated[Literal["usd", "vtkhdf", "ply", "obj", "alembic"], Parameter(help="The format.")],
+    to: Annotated[Literal["usd", "vtkhdf", "ply", "obj", "alembic", "csv"], Parameter(help="The format.")],
     what: Annotated[Literal["points", "surface"], Parameter(help="The points or the surface.")] = "points",
     fields: Annotated[
         str | None, Parameter(help="Fields to write, separated by commas; all that the format takes unless given.")
@@ -33,12 +33,14 @@ def export(
         Parameter(help="USD in one file, or value clips with a file for each frame."),
     ] = "auto",
     frames: Frames = None,
-    out: Annotated[Path | None, Parameter(help="File, or folder for PLY and OBJ; in DIR/export unless given.")] = None,
+    out: Annotated[
+        Path | None, Parameter(help="File, or folder for PLY, OBJ and CSV; in DIR/export unless given.")
+    ] = None,
     processes: Processes = None,
     cluster: Cluster = None,
     again: Again = False,
 ) -> None:
-    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic."""
+    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic; its diagnostics and logs as CSV."""
     from spume.cores import cores
     from spume.export.contents import contents, default_file
     from spume.frames.reader import open_run
@@ -48,6 +50,12 @@ def export(
 
     run = open_run(folder)
     numbers = select_frames(frames, len(run))
+    if to == "csv":
+        from spume.export.tables import write_tables
+
+        tables = write_tables(run, numbers, out or run.path / "export" / "csv")
+        say(f"{len(tables)} tables: {', '.join(str(each) for each in tables)}")
+        return
     chosen = contents(run, numbers, what, fields)
     if to in ("ply", "obj"):
         from spume.export.sequence import write_frame

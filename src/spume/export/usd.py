@@ -16,7 +16,7 @@ from spume.cores import cores
 from spume.errors import CacheError
 from spume.export.contents import Contents, Piece, identifier
 from spume.fields import VOLUME_RATIO
-from spume.frames.quantities import spatial
+from spume.frames.quantities import DRAWN, spatial
 from spume.look.appearance import GROUND, Appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
@@ -26,6 +26,8 @@ from spume.terminal import readable_size
 Layout = Literal["auto", "single", "clips"]
 SINGLE_LIMIT = 20_000_000
 """Points in all frames together above which 'auto' writes value clips."""
+LINE_WIDTH = 0.3
+"""Width of lines, over the distance of their points."""
 RECIPE = "spumeRecipe"
 INTEGERS = "biuB"
 ID = "id"
@@ -156,6 +158,9 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
     prims: dict[str, Any] = {}
     for piece in contents.pieces(contents.numbers[0], tensors=False):
         path = f"{root}/{identifier(piece.name)}"
+        if piece.lines is not None:
+            prims[piece.name] = _define_curves(stage, path, piece)
+            continue
         if piece.triangles is None:
             for (name, looks), material in zip(contents.materials, materials):
                 points = UsdGeom.Points.Define(stage, f"{path}/{identifier(name)}")
@@ -175,6 +180,32 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
             prims[f"{piece.name}/subset {k}"] = subset
     _define_obstacles(stage, contents, root)
     return prims
+
+
+def _define_curves(stage: Any, path: str, piece: Piece) -> Any:
+    from pxr import UsdGeom
+
+    curves = UsdGeom.BasisCurves.Define(stage, path)
+    curves.CreateTypeAttr(UsdGeom.Tokens.linear)
+    curves.CreateWrapAttr(UsdGeom.Tokens.nonperiodic)
+    curves.CreateDisplayColorAttr([(0.0, 0.0, 0.0)])
+    curves.CreatePointsAttr()
+    curves.CreateCurveVertexCountsAttr()
+    curves.CreateExtentAttr()
+    curves.CreateWidthsAttr([LINE_WIDTH * piece.spacing])
+    curves.SetWidthsInterpolation(UsdGeom.Tokens.constant)
+    for name, values in piece.fields.items():
+        _primvar(curves, name, values)
+    return curves
+
+
+def _sample_curves(curves: Any, piece: Piece, number: int) -> None:
+    assert piece.lines is not None
+    curves.GetPointsAttr().Set(_vectors(piece.x), number)
+    curves.GetCurveVertexCountsAttr().Set(_ints(np.diff(piece.lines)), number)
+    curves.GetExtentAttr().Set(_extent(piece.x, 0.5 * LINE_WIDTH * piece.spacing), number)
+    for name, values in piece.fields.items():
+        _primvar(curves, name, values).Set(_array(values), number)
 
 
 def _declare(points: Any, piece: Piece) -> None:
@@ -225,7 +256,7 @@ def _define_ground(stage: Any, contents: Contents, path: str, height: float) -> 
     """A square, ten times as wide as the first frame's points reach."""
     from pxr import UsdGeom
 
-    x = np.concatenate([spatial(each["x"]) for each in contents.run[contents.numbers[0]].of_kind("points", "mesh")])
+    x = np.concatenate([spatial(each["x"]) for each in contents.run[contents.numbers[0]].of_kind(*DRAWN)])
     reach = 5 * float(np.ptp(x, axis=0).max()) if len(x) else 1.0
     up = contents.up
     one = np.eye(3)[int(np.argmin(np.abs(up)))]
@@ -242,6 +273,9 @@ def _define_ground(stage: Any, contents: Contents, path: str, height: float) -> 
 def _sample(prims: dict[str, Any], contents: Contents, number: int) -> None:
     """Set the values of one frame."""
     for piece in contents.pieces(number, tensors=False):
+        if piece.lines is not None:
+            _sample_curves(prims[piece.name], piece, number)
+            continue
         if piece.triangles is not None and piece.normals is not None:
             _sample_mesh(prims, piece, piece.triangles, piece.normals, number)
             continue

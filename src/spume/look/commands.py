@@ -46,15 +46,13 @@ def surface(
     """Make a closed mesh around the points of every frame, and compare its volume with theirs."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
-    from spume.look.extras import require
     from spume.look.surface.files import skinned_populations, surface_frame
     from spume.look.work import each_frame
 
     run = open_run(folder)
     skinned_populations(run)
-    require("pysplashsurf", "making surfaces")
     numbers = select_frames(frames, len(run))
-    # splashsurf itself uses every core, so that more processes only pay on request.
+    # a skin itself uses every core, so that more processes only pay on request
     task = partial(surface_frame, run, quality=quality, parts=parts, again=again)
     made = each_frame(task, numbers, "surface", processes or 1, cluster=cluster)
     open_meshes = 0

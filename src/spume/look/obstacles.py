@@ -18,7 +18,7 @@ from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
 from spume.look import surroundings
 from spume.look.appearance import Appearance, obstacle_appearance
-from spume.look.extras import require
+from spume.look.surface.marching import surface_of_samples
 
 Floats = NDArray[np.float64]
 RESOLUTION = 72
@@ -147,7 +147,6 @@ def solid_mesh(solid: Solid) -> TriangleMesh:
 
 
 def _part_mesh(part: ObstaclePiece) -> TriangleMesh:
-    splashsurf = require("pysplashsurf", "drawing obstacles")
     spacing = float(np.max(part.upper - part.lower)) / RESOLUTION
     count = np.ceil((part.upper - part.lower) / spacing).astype(int) + 3
     origin = 0.5 * (part.lower + part.upper) - 0.5 * spacing * (count - 1)
@@ -158,10 +157,8 @@ def _part_mesh(part: ObstaclePiece) -> TriangleMesh:
         for end in (0, -1):
             edge = np.moveaxis(values, axis, 0)[end]
             np.maximum(edge, 0.5 * spacing, out=edge)
-    # a density, which is higher inside
-    found = splashsurf.marching_cubes(-values, iso_surface_threshold=0.0, cube_size=spacing, translation=list(origin))
-    vertices, triangles = np.asarray(found.vertices, np.float64), np.asarray(found.triangles).astype(np.int64)
-    return _with_sharp_edges(vertices, triangles, part.program, spacing)
+    vertices, triangles = surface_of_samples(-values, spacing, origin)  # positive inside
+    return _with_sharp_edges(vertices, triangles.astype(np.int64), part.program, spacing)
 
 
 def _with_sharp_edges(

@@ -13,7 +13,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.mixture.mixture import Mixture, MixtureFields, bulk_volume
-from spume.mpm.loads import load_by_nodes
+from spume.mpm.obstacle_loads import load_by_nodes
 from spume.mpm.species import Species
 from spume.mpm.state import State
 from spume.mpm.step import gaps_of
@@ -113,7 +113,7 @@ def load_both(state: State, contacts: Contacted, node: NDArray[np.int64], taken:
         impulse[acting] = taken[start : start + count]
         start += count
         own = state.contacts_of(species)
-        load_by_nodes(state.loads, state.obstacles_of(species), own, state.nodes, impulse, acting)
+        load_by_nodes(state.obstacle_loads, state.obstacles_of(species), own, state.nodes, impulse, acting)
 
 
 def _velocity_at_contacts(state: State, species: Species, held: Species) -> NDArray[np.float64]:

@@ -39,6 +39,11 @@ class Nodes:
         """Number of blocks."""
         return int(self.keys.size)
 
+    @property
+    def second_moment(self) -> float:
+        """Σ_i w (x_i − x_p)² along each axis [m²]: D of [Jiang15]."""
+        return self.cell**2 / (4.0 if self.order == 2 else 3.0)
+
     def cover(self, species: Sequence[Cells]) -> None:
         """List the blocks of nodes that the stencils of the cells of all `species` reach."""
         generations = tuple(cells.generation for cells in species)

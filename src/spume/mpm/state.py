@@ -11,8 +11,8 @@ from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm.contacts import Contacts
 from spume.mpm.embedded import EmbeddedSurface
-from spume.mpm.loads import Loads
 from spume.mpm.nodes import Nodes
+from spume.mpm.obstacle_loads import ObstacleLoads
 from spume.mpm.particles import Particles
 from spume.mpm.passages import Passages
 from spume.mpm.species import Species
@@ -44,7 +44,7 @@ class State:
     """Mass that has passed the planes of the scene's measurements."""
 
     def __post_init__(self) -> None:
-        self.loads = Loads(self.obstacles.names, self.dimension)
+        self.obstacle_loads = ObstacleLoads(self.obstacles.names, self.dimension)
         """What the obstacles have got from the material since the start."""
 
     @property

@@ -30,6 +30,9 @@ SECONDS = "seconds"
 """The key of a method's diagnostics that holds wall times [s]. They differ from run to run, so they go into the
 manifest and not into the frames, whose files are the same bits whenever the scene is run."""
 
+WARNINGS = "warnings"
+"""The key of a method's diagnostics that holds sentences for the user, by a short name of what they are about."""
+
 DAMAGES_LISTED = 5
 """Damaged frames that are named one by one."""
 
@@ -192,6 +195,7 @@ def _advance(
                 _write_checkpoint(method, number - 1, place, manifest)
                 return Outcome("interrupted", place.path, number, method.time)
             manifest = _save(method, number, time, place, manifest, complete=number == last)
+            _tell_new_warnings(manifest, display)
         except RunFailed as error:
             raise RunFailed(f"{error}; frames 0 to {number - 1} are good, in '{place.path}'") from error
         display.frame(number)
@@ -199,6 +203,15 @@ def _advance(
         manifest = replace(manifest, complete=True)
         manifest.write(place.manifest)
     return Outcome("complete", place.path, last + 1, scene.duration)
+
+
+def _tell_new_warnings(manifest: Manifest, display: Display) -> None:
+    """Note the warnings of the last frame that are about something no earlier frame has warned of."""
+    *earlier, last = manifest.frames
+    told = {name for entry in earlier for name in entry.get(WARNINGS, {})}
+    for name, sentence in last.get(WARNINGS, {}).items():
+        if name not in told:
+            display.note(f"warning: {sentence}")
 
 
 def _save(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest, complete: bool) -> Manifest:

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.mpm.implicit.contact_set import ContactSet
-from spume.mpm.loads import load_by_nodes
 from spume.mpm.nodes import NodeFields, number_active
+from spume.mpm.obstacle_loads import load_by_nodes
 from spume.mpm.species import Species
 from spume.mpm.state import State
 
@@ -58,7 +58,9 @@ class StepProblem:
         if len(contacts):
             at_contacts = reaction[self.dofs.number.reshape(-1)[contacts.node]]
             closed = self.contacts.closed
-            load_by_nodes(self.state.loads, self.state.obstacles, contacts, self.state.nodes, at_contacts, closed)
+            load_by_nodes(
+                self.state.obstacle_loads, self.state.obstacles, contacts, self.state.nodes, at_contacts, closed
+            )
 
     def finish(self, v: NDArray[np.float64]) -> None:
         """Write the new velocities to the node fields of the species."""

@@ -1,10 +1,12 @@
-"""The semi-implicit step of [Tampubolon17] section 4.2: backward Euler with plasticity lagged to its end.
+"""The semi-implicit step of [Tampubolon17] section 4.2: backward Euler with a symmetric linearisation.
 
-A few iterations of Newton's method on both grids at once, each by preconditioned MINRES. A step that does not converge
-is repeated with half the length. The viscosity of the water takes no part; it is meant for stiff grains and pressure.
+A few iterations of Newton's method on the grids of all species at once, each by preconditioned MINRES. A step that does
+not converge is repeated with half the length. The viscosity of the water takes no part; it is meant for stiff grains
+and pressure.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +15,10 @@ from numpy.typing import NDArray
 
 from spume.errors import RunFailed
 from spume.materials.unilateral import Unilateral
-from spume.mixture.coupled_system import CoupledSystem, Preconditioner
-from spume.mixture.exchange import find_drag, push
-from spume.mixture.free_surface import restore_volume
-from spume.mixture.mixture import Mixture, MixtureFields
-from spume.mixture.saturation import saturate
-from spume.mpm.loads import load_by_nodes
+from spume.mpm.implicit.coupled_system import NO_EXCHANGE, CoupledSystem, Exchange, Preconditioner
+from spume.mpm.implicit.tangent import Plasticity
+from spume.mpm.obstacle_loads import load_by_nodes
+from spume.mpm.species import SpeciesPlan, one_species
 from spume.mpm.state import State
 from spume.mpm.step import collide_and_move, find_contacts, gather, rasterize, sort_points, update_material
 from spume.numerics.krylov import minres
@@ -41,11 +41,13 @@ class SemiImplicit:
     """Residual of momentum, relative to the largest of the step, at which Newton's method stops [1]"""
     accepted: float = 0.05
     """Residual that is accepted when the iterations are used up [1]"""
-    iterations: int = 6
+    iterations: int = 20
     linear_iterations: int = 500
     linear_tolerance: float = 1e-2
     preconditioner: Preconditioner = "blocks"
+    plasticity: Plasticity = "in-step"
     unilateral: Unilateral | None = None
+    """Energy of sand with lagged plasticity; Hencky's if absent"""
     longest: float = math.inf
     """Longest step allowed after one was repeated [s]"""
     repeated: int = 0
@@ -54,8 +56,19 @@ class SemiImplicit:
     residual: float = 0.0
     """Relative residual of the last step [1]"""
 
-    def step(self, state: State, mixture: Mixture, fields: MixtureFields, dt: float) -> None:
-        """Advance `state` by dt [s], in several steps if one fails."""
+    def step(
+        self,
+        state: State,
+        dt: float,
+        exchange: Callable[[State], Exchange] = lambda state: NO_EXCHANGE,
+        settle: Callable[[State, float], None] = lambda state, dt: None,
+        finish: Callable[[State, float], None] = lambda state, dt: None,
+    ) -> None:
+        """Advance `state` by dt [s], in several steps if one fails.
+
+        `exchange` reads from the sums on the nodes what species do to each other, `settle` is called with the solved
+        velocities before points take them, `finish` when they have their deformation.
+        """
         end, remaining = state.time + dt, dt
         while remaining > 0.0:
             h = min(remaining, self.longest)
@@ -64,7 +77,7 @@ class SemiImplicit:
             sort_points(state)
             rasterize(state)
             with state.timed("implicit solve"):
-                solved = self.solve(state, mixture, fields, h)
+                solved = self.solve(state, exchange(state), h)
             if not solved:
                 self.repeated += 1
                 self.longest = 0.5 * h
@@ -75,9 +88,9 @@ class SemiImplicit:
                         "integrator = 'explicit'"
                     )
                 continue
-            saturate(state, mixture, fields)
-            restore_volume(state, state.species[1], fields, h)
+            settle(state, h)
             gather(state, h)
+            finish(state, h)
             update_material(state, h)
             collide_and_move(state, h)
             state.time += h
@@ -86,15 +99,10 @@ class SemiImplicit:
             remaining = 0.0 if h == remaining else remaining - h
         state.time = end
 
-    def solve(self, state: State, mixture: Mixture, fields: MixtureFields, dt: float) -> bool:
+    def solve(self, state: State, exchange: Exchange, dt: float) -> bool:
         """Solve for the velocities of the nodes and write them to the fields; False if this failed."""
-        fields.fit(state)
-        find_drag(state, mixture, fields)
-        forces = [species.fields["force"].copy() for species in state.species]
-        push(state, mixture, fields)
-        taken = [species.fields["force"] - force for species, force in zip(state.species, forces)]
         find_contacts(state, dt)
-        system = CoupledSystem(state, fields, taken, dt, self.unilateral, self.preconditioner)
+        system = CoupledSystem(state, exchange, dt, self.plasticity, self.unilateral, self.preconditioner)
         v = system.before.copy()
         system.close_contacts(v)
         r, smallest = system.residual(v)
@@ -140,21 +148,28 @@ class SemiImplicit:
             impulse = r[part.rows][np.where(number >= 0, number, 0)] if len(part.dofs) else np.zeros((0, r.shape[1]))
             if acting.any():
                 held_by = state.obstacles_of(part.species)
-                load_by_nodes(state.loads, held_by, part.contacts, state.nodes, impulse, acting)
+                load_by_nodes(state.obstacle_loads, held_by, part.contacts, state.nodes, impulse, acting)
 
     def _advance(
         self, system: CoupledSystem, v: NDArray[np.float64], dv: NDArray[np.float64], size: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The new iterate and its residual: the whole step, or the longest of its halves that helps."""
-        step = 1.0
+        """The new iterate and its residual: the whole step, or the first of its halves that reduces the residual; the
+        best of them where none does, which leads out of a kink of the stress."""
+        step, best, least = 1.0, None, math.inf
         for _ in range(HALVINGS):
             trial = v + step * dv
             system.close_contacts(trial)
             r, smallest = system.residual(trial)
-            if smallest > LEAST_VOLUME and _norm(system, r) < 2.0 * size:
+            norm = _norm(system, r) if smallest > LEAST_VOLUME else math.inf
+            if norm < least or best is None:
+                best, least = (trial, r), norm
+            if norm < size:
                 break
             step *= 0.5
-        return trial, r
+        assert best is not None
+        if best[1] is not r:
+            system.residual(best[0])  # its derivative is that of the iterate
+        return best
 
     def counts(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""
@@ -180,3 +195,43 @@ def _norm(system: CoupledSystem, r: NDArray[np.float64]) -> float:
     free = r.copy()
     system.project(free)
     return math.sqrt(dot(free, free))
+
+
+class SemiImplicitStages:
+    """The semi-implicit step of one species."""
+
+    def __init__(self, solver: SemiImplicit) -> None:
+        self.solver = solver
+
+    def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
+        """One."""
+        return one_species(scene)
+
+    def step(self, state: State, dt: float) -> None:
+        """Advance `state` by dt [s]."""
+        self.solver.step(state, dt)
+
+    def diagnostics(self, state: State) -> dict[str, Any]:
+        """The work of the solver."""
+        return self.solver.counts()
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs."""
+        return self.solver.counts()
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned."""
+        self.solver.restore(values)
+
+
+def build_semi_implicit(scene: Any) -> SemiImplicit:
+    """The solver of the scene's table [semi_implicit]."""
+    table = scene.semi_implicit
+    if table is None:
+        return SemiImplicit()
+    fading = table.unilateral
+    return SemiImplicit(
+        table.tolerance, table.accepted_residual, table.iterations, table.linear_iterations, table.linear_tolerance,
+        table.preconditioner, table.plasticity,
+        None if fading is None else Unilateral(fading.a, fading.b, fading.c0, fading.s_C, fading.v0),
+    )  # fmt: skip

@@ -1,8 +1,9 @@
-"""The equations of a semi-implicit step on both grids at once: [Tampubolon17] eqs. (18) to (22).
+"""The equations of a semi-implicit step for all species at once: [Tampubolon17] eqs. (18) to (22).
 
     r(v) = M (v − v̂) + Δt Σ_p V S(v) ∇w + Δt D v,    v̂ = vⁿ + Δt g
 
-for the stacked velocities v of the active nodes of sand and water, S as in `tangent.py` and D the drag. Its derivative
+for the stacked velocities v of the active nodes of the species, S as in `tangent.py` and D the drag between the two
+species of a mixture. Its derivative
 
     A = M + Δt² Σ_p V T ∇w + Δt D
 
@@ -11,8 +12,11 @@ is symmetric, in general not definite. The preconditioner is a 2×2 block for ea
     ( m_s + k_s + Δt c      −Δt c       )
     (     −Δt c       m_w + k_w + Δt c  )
 
-with k an estimate of the diagonal of the stiffness that is never negative, so it is positive definite as MINRES needs
-it, and drag of any size is inverted exactly at each node.
+(a single number for one species) with k an estimate of the diagonal of the stiffness that is never negative, so it is
+positive definite as MINRES needs it, and drag of any size is inverted exactly at each node.
+
+With pore pressure the water deforms by the flux q = n v_w + (1 − n) v_s of both species (`mixture/pore_pressure.py`):
+its points take ∇q over their porosity for L, and the forces of their stress are shared n to 1 − n, the transpose.
 """
 
 import math
@@ -24,9 +28,8 @@ from numpy.typing import NDArray
 
 from spume.geometry.obstacles.collision import SEPARATE
 from spume.materials.unilateral import Unilateral
-from spume.mixture.mixture import MixtureFields
-from spume.mixture.tangent import NUMBERS, tangent_loops
 from spume.mpm.contacts import Contacts
+from spume.mpm.implicit.tangent import NUMBERS, Plasticity, tangent_loops
 from spume.mpm.nodes import DegreesOfFreedom, NodeFields, number_active
 from spume.mpm.species import Species
 from spume.mpm.state import State
@@ -37,6 +40,32 @@ Preconditioner = Literal["blocks", "mass"]
 ROUGHNESS = {(2, 2): 1.1, (2, 3): 0.9075, (3, 2): 0.639, (3, 3): 0.459}
 """h² ∫|∇N|² / ∫N for B-splines N, by order and dimension: d ∫N'² (∫N²)^(d−1) with ∫N'² = 1 and ∫N² = 11/20 for
 quadratic ones, 2/3 and 151/315 for cubic ones."""
+
+
+@dataclass(frozen=True)
+class PoreVolumes:
+    """What the equations of a step know of pores that two species share."""
+
+    porosity: Floats
+    """n of the nodes [1], shape (blocks, 64)"""
+    at_points: Floats
+    """n at the points of the water [1]"""
+    bulk: Floats
+    """Rest volume of each point of the water over its porosity [m³]"""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What species do to each other in a step."""
+
+    forces: tuple[Floats, ...] = ()
+    """Forces on the nodes of each species beside its own [N], shape (blocks, d, 64); none if empty"""
+    drag: Floats | None = None
+    """Drag coefficients of the nodes between the first two species [kg/s], shape (blocks, 64)"""
+    pores: PoreVolumes | None = None
+
+
+NO_EXCHANGE = Exchange()
 
 
 @dataclass
@@ -71,24 +100,23 @@ class CoupledSystem:
     """A system for `numerics.krylov`; its vectors have the shape (active nodes of sand and of water, d)."""
 
     def __init__(
-        self,
-        state: State,
-        fields: MixtureFields,
-        taken: list[Floats],
-        dt: float,
-        unilateral: Unilateral | None,
+        self, state: State, exchange: Exchange, dt: float, plasticity: Plasticity, unilateral: Unilateral | None,
         preconditioner: Preconditioner,
-    ) -> None:
-        """`taken` are the changes of the forces of the species by buoyancy. Contacts must have been found."""
+    ) -> None:  # fmt: skip
+        """Contacts must have been found."""
         self.state, self.dt = state, dt
-        self._unilateral, self._preconditioner = unilateral, preconditioner
+        self._laws = plasticity, unilateral
+        self._preconditioner = preconditioner
+        self._pores = exchange.pores
         self.parts: list[Part] = []
         first = 0
-        for species, change in zip(state.species, taken):
+        for k, species in enumerate(state.species):
             dofs = number_active(species.fields["mass"])
             mass = dofs.take(species.fields["mass"])
             before = dofs.take(species.fields["momentum"]) / mass[:, None]
-            free = before + dt * (state.gravity(state.time)[: state.dimension] + dofs.take(change) / mass[:, None])
+            free = before + dt * state.gravity(state.time)[: state.dimension]
+            if exchange.forces:
+                free += dt * dofs.take(exchange.forces[k]) / mass[:, None]
             contacts, work = state.contacts_of(species), NodeFields(vector=state.dimension)
             work.fit(state.nodes)
             rows = slice(first, first + len(dofs))
@@ -102,11 +130,14 @@ class CoupledSystem:
         self.mass = np.concatenate([part.mass for part in self.parts])
         self.before = np.concatenate([part.before for part in self.parts])
         self.free = np.concatenate([part.free for part in self.parts])
-        sand, water = self.parts
-        both = (sand.dofs.number >= 0) & (water.dofs.number >= 0)
-        self._sand = sand.dofs.number[both].astype(np.int64)
-        self._water = water.dofs.number[both].astype(np.int64) + sand.rows.stop
-        self._drag = dt * fields.drag[both]
+        self._sand = self._water = np.empty(0, np.int64)
+        self._drag = np.empty(0)
+        if exchange.drag is not None:
+            sand, water = self.parts
+            both = (sand.dofs.number >= 0) & (water.dofs.number >= 0)
+            self._sand = sand.dofs.number[both].astype(np.int64)
+            self._water = water.dofs.number[both].astype(np.int64) + sand.rows.stop
+            self._drag = dt * exchange.drag[both]
 
     def _touching(self) -> list[Part]:
         """The species that have contacts."""
@@ -154,21 +185,20 @@ class CoupledSystem:
         r = self.mass[:, None] * (v - self.free)
         smallest = math.inf
         for part in self.parts:
-            p, transfers = part.species.particles, part.species.transfers
+            p = part.species.particles
             if len(p) == 0:
                 continue
-            part.dofs.put(v[part.rows], part.fields.array)
-            transfers.to_points(("gradient",), p.x, part.fields.array, tensor=part.L)
+            self._gradient(part, v)
             arrays = p.arrays()
             for use in part.species.model.laws:
-                linearize, _ = tangent_loops(use.law, self._unilateral)
+                linearize, _ = tangent_loops(use.law, *self._laws)
                 history = tuple(arrays[name] for name in use.columns)
                 linearize(
                     p.material, use.belongs, use.constants, history, self.dt, part.L, part.S, part.numbers,
                     part.smallest,
                 )  # fmt: skip
             smallest = min(smallest, float(part.smallest.min()))
-            r[part.rows] -= self.dt * self._divergence(part, part.S)
+            self._add_divergence(part, part.S, -self.dt, r)
         return r + self._dragged(v), smallest
 
     def multiply(self, x: Floats) -> Floats:
@@ -178,21 +208,43 @@ class CoupledSystem:
             p = part.species.particles
             if len(p) == 0:
                 continue
-            part.dofs.put(x[part.rows], part.fields.array)
-            part.species.transfers.to_points(("gradient",), p.x, part.fields.array, tensor=part.L)
+            self._gradient(part, x)
             for use in part.species.model.laws:
-                _, answer = tangent_loops(use.law, self._unilateral)
+                _, answer = tangent_loops(use.law, *self._laws)
                 answer(p.material, use.belongs, part.numbers, part.L, part.T)
-            result[part.rows] -= self.dt**2 * self._divergence(part, part.T)
+            self._add_divergence(part, part.T, -(self.dt**2), result)
         return result
 
-    def _divergence(self, part: Part, tensor: Floats) -> Floats:
-        """−Σ V T ∇w at the active nodes."""
-        p = part.species.particles
-        part.species.transfers.to_grid(
-            ("tensor divergence",), p.x, part.fields.array, volume=p.volume, tensor=tensor
-        )  # fmt: skip
-        return part.dofs.take(part.fields.array)
+    def _shares_pores(self, part: Part) -> bool:
+        return self._pores is not None and part is self.parts[1]
+
+    def _gradient(self, part: Part, v: Floats) -> None:
+        """Write to L what the points of a part see of the velocities `v`."""
+        p, field = part.species.particles, part.fields.array
+        part.dofs.put(v[part.rows], field)
+        if self._shares_pores(part):
+            assert self._pores is not None
+            sand, n = self.parts[0], self._pores.porosity[:, None, :]
+            sand.dofs.put(v[sand.rows], sand.fields.array)
+            field[:] = n * field + (1.0 - n) * sand.fields.array
+        part.species.transfers.to_points(("gradient",), p.x, field, tensor=part.L)
+        if self._shares_pores(part):
+            assert self._pores is not None
+            part.L /= self._pores.at_points[:, None, None]
+
+    def _add_divergence(self, part: Part, tensor: Floats, factor: float, result: Floats) -> None:
+        """Add the factor times −Σ V T ∇w to the rows of the nodes that it acts on."""
+        p, field = part.species.particles, part.fields.array
+        shared = self._shares_pores(part)
+        volume = self._pores.bulk if shared and self._pores is not None else p.volume
+        part.species.transfers.to_grid(("tensor divergence",), p.x, field, volume=volume, tensor=tensor)
+        if not shared:
+            result[part.rows] += factor * part.dofs.take(field)
+            return
+        assert self._pores is not None
+        sand, n = self.parts[0], self._pores.porosity[:, None, :]
+        result[sand.rows] += factor * sand.dofs.take((1.0 - n) * field)
+        result[part.rows] += factor * part.dofs.take(n * field)
 
     def _dragged(self, x: Floats) -> Floats:
         """Δt D x."""
@@ -214,7 +266,15 @@ class CoupledSystem:
                 largest = np.maximum(part.numbers[:, 15:18].max(axis=1), 0.0)
                 sums = NodeFields(stiffness=0)
                 sums.fit(self.state.nodes)
-                part.species.transfers.to_grid(("scalar",), p.x, sums.array, scalar=p.volume * largest)
+                shared = self._shares_pores(part)
+                weight = p.volume
+                if shared and self._pores is not None:
+                    weight = self._pores.bulk / self._pores.at_points
+                part.species.transfers.to_grid(("scalar",), p.x, sums.array, scalar=weight * largest)
+                if shared and self._pores is not None:
+                    n, sand = self._pores.porosity, self.parts[0]
+                    self._diagonal[sand.rows] += scale * sand.dofs.take((1.0 - n) ** 2 * sums["stiffness"])
+                    sums["stiffness"][:] *= n**2
                 self._diagonal[part.rows] += scale * part.dofs.take(sums["stiffness"])
 
     def precondition(self, r: Floats) -> Floats:

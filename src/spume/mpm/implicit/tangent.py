@@ -1,8 +1,7 @@
-"""Stress and stiffness of points for the semi-implicit step, with lagged plasticity: [Tampubolon17] section 4.2.
+"""Stress and stiffness of points for the semi-implicit step: [Tampubolon17] section 4.2.
 
-A step deforms a point by f = I + Δt L. Without flow during the step, b = f bⁿ fᵀ, and the force on the nodes is that of
-S = τ(b) f⁻ᵀ, because the gradients of the weights are those of the start of the step. A change δL of the velocity
-gradient changes S by Δt T(δL),
+A step deforms a point by f = I + Δt L to b = f bⁿ fᵀ, and the force on the nodes is that of S = τ(b) f⁻ᵀ, because the
+gradients of the weights are those of the start of the step. A change δL of the velocity gradient changes S by Δt T(δL),
 
     T(δL) = (δτ − τ ℓᵀ) f⁻ᵀ,    ℓ = δL f⁻¹,
 
@@ -10,13 +9,20 @@ and in the principal axes of b, with its eigenvalues β_i, ε_i = ½ ln β_i and
 
     δτ_ii = Σ_j K_ij ℓ_jj,    δτ_ij = (τ_i − τ_j)/(β_i − β_j) (ℓ_ij β_j + ℓ_ji β_i).
 
-T is symmetric (A : T(B) = B : T(A)) because S is the derivative of an energy, which need not be convex.
+With "lagged" plasticity τ is elastic, as in the paper: the flow follows at the end of the step. T is symmetric
+(A : T(B) = B : T(A)) because S is the derivative of an energy, which need not be convex. The stress that the flow takes
+away at the end of the step has resisted the motion during the step, like a viscosity of about E Δt.
+
+With plasticity "in-step" τ is the stress after the return map, so the step is backward Euler with the flow in it. The
+derivative of the return map of sand is not symmetric: its cone widens with the pressure, the pressure does not know the
+shear. T leaves that coupling out (and takes the symmetric part of what else there may be), which makes it symmetric and
+positive for sand; Newton's method is then a fixed-point iteration in the width of the cone, and its solution is exact.
 """
 
 import math
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from numba import prange
 
@@ -30,6 +36,7 @@ from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym
 from spume.numerics.tensor3 import compose_sym, congruence, gram, inverse, multiply, multiply_transpose
 
+Plasticity = Literal["in-step", "lagged"]
 NUMBERS = 33
 """Numbers per point: eigenvectors (9), β (3), τ (3), K (6: 00, 11, 22, 01, 02, 12), the pairs (3), f⁻¹ (9)."""
 
@@ -60,19 +67,54 @@ def _along_trace(slope, tau, K):
     )  # fmt: skip
 
 
+@compiled(inline="always")
+def _symmetric_stiffness(K, D):
+    """The symmetric part of K D, without the change of the deviator with the trace that D may have.
+
+    Row i of D sums to t + 3 c n_i and its columns to t, where c n_i is what the deviator gains with the trace.
+    """
+    t = D[0] + D[3] + D[6]
+    c0, c1, c2 = (D[0] + D[1] + D[2] - t) / 3.0, (D[3] + D[4] + D[5] - t) / 3.0, (D[6] + D[7] + D[8] - t) / 3.0
+    M = multiply(K, (D[0] - c0, D[1] - c0, D[2] - c0, D[3] - c1, D[4] - c1, D[5] - c1, D[6] - c2, D[7] - c2, D[8] - c2))
+    m01, m02, m12 = 0.5 * (M[1] + M[3]), 0.5 * (M[2] + M[6]), 0.5 * (M[5] + M[7])
+    return (M[0], m01, m02, m01, M[4], m12, m02, m12, M[8])
+
+
+@cache
+def stress_in_step(law: Law) -> Callable[..., Any]:
+    """Compiled function (parameters, history, strain, dt) -> τ, dτ/dε of the first branch of `law` after its flow."""
+    principal_stress, return_map = law.branches[0].principal_stress, law.branches[0].return_map
+
+    if return_map is None:
+        return lagged_stress(law, None)
+
+    @compiled
+    def flowed(parameters, history, strain, dt):
+        after, D = return_map(parameters, history, strain, dt)
+        tau, K = principal_stress(parameters, history, after)
+        return tau, _symmetric_stiffness(K, D)
+
+    return flowed
+
+
 @cache
 def lagged_stress(law: Law, unilateral: Unilateral | None) -> Callable[..., Any]:
-    """Compiled function (parameters, history, strain) -> τ, dτ/dε of the first branch of `law` without flow.
+    """Compiled function (parameters, history, strain, dt) -> τ, dτ/dε of the first branch of `law` without flow.
 
     Sand forgives the compression that its volume correction forgives, and can have the unilateral energy.
     """
     principal_stress = law.branches[0].principal_stress
     if law is not DRUCKER_PRAGER:
-        return principal_stress
+
+        @compiled
+        def elastic(parameters, history, strain, dt):
+            return principal_stress(parameters, history, strain)
+
+        return elastic
     if unilateral is None:
 
         @compiled
-        def hencky(parameters, history, strain):
+        def hencky(parameters, history, strain, dt):
             left, slope = _forgiven(parameters, history, strain)
             tau, K = principal_stress(parameters, history, left)
             return _along_trace(slope, tau, K)
@@ -82,7 +124,7 @@ def lagged_stress(law: Law, unilateral: Unilateral | None) -> Callable[..., Any]
     a, b, c0, s_C, v0 = unilateral.packed()
 
     @compiled
-    def faded(parameters, history, strain):
+    def faded(parameters, history, strain, dt):
         left, slope = _forgiven(parameters, history, strain)
         tau, K = unilateral_stress(parameters[0], parameters[1], (a, b, c0, s_C, v0), left)
         return _along_trace(slope, tau, K)
@@ -100,11 +142,12 @@ def _pair(tau, K, beta, i, j):
 
 
 @cache
-def tangent_loops(law: Law, unilateral: Unilateral | None) -> tuple[Any, Any]:
+def tangent_loops(law: Law, plasticity: Plasticity, unilateral: Unilateral | None) -> tuple[Any, Any]:
     """The loops `linearize` and `answer` over the points of a law."""
     load_history, _ = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
-    deformation, stress_of = law.branches[0].deformation, lagged_stress(law, unilateral)
+    deformation = law.branches[0].deformation
+    stress_of = stress_in_step(law) if plasticity == "in-step" else lagged_stress(law, unilateral)
 
     @compiled(parallel=True)
     def linearize(material, belongs, constants, history, dt, L, S, numbers, smallest):
@@ -133,7 +176,7 @@ def tangent_loops(law: Law, unilateral: Unilateral | None) -> tuple[Any, Any]:
                 smallest[p] = 0.0
                 continue
             strain = (0.5 * math.log(beta[0]), 0.5 * math.log(beta[1]), 0.5 * math.log(beta[2]))
-            tau, K = stress_of(parameters, own, strain)
+            tau, K = stress_of(parameters, own, strain, dt)
             g = inverse(f)
             for k in range(9):
                 numbers[p, k], numbers[p, 24 + k] = V[k], g[k]
