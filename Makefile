@@ -18,7 +18,7 @@ $(INSTALLED)demo: $(BIN)/python pyproject.toml
 	@touch $@
 
 $(INSTALLED)test: $(BIN)/python pyproject.toml
-	@$(BIN)/python tools/install.py test geometry look view export alembic
+	@$(BIN)/python tools/install.py test geometry look view export alembic tables cluster
 	@touch $@
 
 $(INSTALLED)bench: $(BIN)/python pyproject.toml
