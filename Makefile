@@ -14,7 +14,7 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED)demo: $(BIN)/python pyproject.toml
-	@$(BIN)/python tools/install.py look
+	@$(BIN)/python tools/install.py look view
 	@touch $@
 
 $(INSTALLED)test: $(BIN)/python pyproject.toml
