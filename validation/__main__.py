@@ -12,6 +12,7 @@ from rich.table import Table
 from spume.errors import SpumeError
 from validation import (
     admm,
+    blender_import,
     channel,
     dam_break,
     dry_foam_scaling,
@@ -39,6 +40,7 @@ CASES: tuple[Case, ...] = (
     sand_collapse.CASE,
     admm.CASE,
     press_and_release.CASE,
+    blender_import.CASE,
 )
 QUICK = ("flow-curve", "start-up", "incline")
 """The cases of --quick: about a minute."""

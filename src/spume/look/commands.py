@@ -1,5 +1,6 @@
 """The commands that look at runs: surface, render, view, plot. They need the folder of a run and nothing else."""
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,8 @@ from cyclopts import App, Parameter
 from spume.errors import SceneError
 from spume.terminal import say
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
 Folder = Annotated[Path, Parameter(help="The folder of a run.")]
 Frames = Annotated[str | None, Parameter(help="Only these frames: a number, or first:last:step as in Python.")]
 Processes = Annotated[int | None, Parameter(help="Processes to use; chosen to suit the machine unless given.")]
@@ -97,12 +100,13 @@ def render(
     out: Annotated[Path | None, Parameter(help="Folder for the pictures; DIR/pictures unless given.")] = None,
     processes: Processes = None,
     again: Again = False,
-) -> None:
-    """Draw the frames of a run, and make a film and a contact sheet of them."""
+) -> int:
+    """Draw the frames of a run, and make a film and a contact sheet of them. Ctrl-C keeps what is done and makes the
+    film of it."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
     from spume.look.pictures.drawing import PictureOptions
-    from spume.look.pictures.stills import contact_sheet, draw_stills, film
+    from spume.look.pictures.stills import Interrupted, contact_sheet, draw_stills, film, still_file
 
     width, height = _numbers(size, "x", "--size", "1280x720", int)
     options = PictureOptions(
@@ -115,7 +119,12 @@ def render(
     numbers = select_frames(frames, len(longest))
     name = f"{'compare' if compare else 'pictures'}{options.suffix}"
     place = out or runs[0].path / name
-    stills = draw_stills(runs, _names(runs, labels), numbers, options, place, processes, again)
+    wanted = len(numbers)
+    try:
+        stills = draw_stills(runs, _names(runs, labels), numbers, options, place, processes, again)
+    except Interrupted as stopped:
+        numbers, stills = stopped.done, [still_file(place, number) for number in stopped.done]
+        say(f"interrupted after {len(numbers)} of {wanted} pictures; the same command draws the rest", file=sys.stderr)
     made = [f"{len(stills)} pictures in {place}"]
     if len(stills) > 1 and not stills_only:
         step = (numbers[-1] - numbers[0]) / (len(numbers) - 1)
@@ -124,6 +133,7 @@ def render(
         film(stills, movie, longest.scene.frame_rate / step)
         made += [str(sheet), str(movie)]
     say(", ".join(made))
+    return 0 if len(stills) == wanted else INTERRUPTED
 
 
 def _names(runs: list[Any], labels: str | None) -> list[str]:

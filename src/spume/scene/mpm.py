@@ -301,9 +301,11 @@ class MaterialScene(Scene):
     @cached_property
     def _seen_materials(self) -> dict[tuple[str, Look | None], Material]:
         """The used materials, and after them those of bodies and emitters that look different."""
-        tables = (*self.body, *self.emitter)
+        tables: tuple[Body | Emitter, ...] = (*self.body, *self.emitter)
         plain = {table.material for table in tables if table.look is None}
-        found = {(name, None): material for name, material in self._used_materials.items() if name in plain}
+        found: dict[tuple[str, Look | None], Material] = {
+            (name, None): material for name, material in self._used_materials.items() if name in plain
+        }
         for k, table in enumerate(tables):
             is_new = table.look is not None and (table.material, table.look) not in found
             if not is_new or table.material not in self._used_materials:

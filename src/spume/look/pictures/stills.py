@@ -38,7 +38,7 @@ def draw_stills(
 ) -> list[Path]:  # fmt: skip
     """Draw the missing pictures of the frames `numbers` into `folder`; several runs stand side by side.
 
-    Returns all of their files.
+    Returns all of their files. An interrupt raises `Interrupted` with those that are done.
     """
     recipe = _recipe(runs, labels, options)
     missing = [number for number in numbers if again or not _is_fresh(still_file(folder, number), runs, number, recipe)]
@@ -49,8 +49,20 @@ def draw_stills(
         lengths = [len(run) for run in runs]
         task = partial(draw_still, drawers, lengths, list(labels), folder, recipe)
         # Drawing in software and making skins use all cores already for most of the time.
-        each_frame(task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1))
+        try:
+            each_frame(task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1))
+        except KeyboardInterrupt:
+            done = [number for number in numbers if _is_fresh(still_file(folder, number), runs, number, recipe)]
+            raise Interrupted(done) from None
     return [still_file(folder, number) for number in numbers]
+
+
+class Interrupted(KeyboardInterrupt):
+    """The drawing was interrupted; the pictures of the frames `done` are on disk."""
+
+    def __init__(self, done: list[int]) -> None:
+        super().__init__(f"{len(done)} pictures are done")
+        self.done = done
 
 
 def _drawers(runs: Sequence[Run], options: PictureOptions) -> list[Drawer]:
