@@ -14,6 +14,7 @@ from validation import (
     admm,
     blender_import,
     channel,
+    consolidation,
     dam_break,
     dry_foam_scaling,
     flow_curve,
@@ -22,6 +23,7 @@ from validation import (
     press_and_release,
     rebound,
     sand_collapse,
+    skins,
     start_up,
 )
 from validation.case import Case, Check, Outcome, Surroundings
@@ -37,12 +39,14 @@ CASES: tuple[Case, ...] = (
     foam_quality.CASE,
     dry_foam_scaling.CASE,
     dam_break.CASE,
+    consolidation.CASE,
     sand_collapse.CASE,
     admm.CASE,
     press_and_release.CASE,
     blender_import.CASE,
+    skins.CASE,
 )
-QUICK = ("flow-curve", "start-up", "incline")
+QUICK = ("flow-curve", "start-up", "incline", "skins")
 """The cases of --quick: about a minute."""
 
 

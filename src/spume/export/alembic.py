@@ -12,7 +12,7 @@ from typing import Any, TextIO
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.errors import CacheError, SpumeError
+from spume.errors import CacheError, SceneError, SpumeError
 from spume.export.axes import camera_pose, pose_matrix, upright
 from spume.export.contents import Contents, Piece, identifier
 from spume.export.remark import is_current, leave_remark
@@ -81,6 +81,10 @@ def _write(contents: Contents, file: Path, stream: TextIO) -> None:
         top = AbcGeom.OXform(top, "upright")
         _set_matrix(AbcGeom, top, upright(contents.up))
     for piece in first:
+        if piece.lines is not None:
+            raise SceneError(
+                f"'{piece.name}' are lines, which Alembic is not written with here: export to usd, vtkhdf, ply or obj"
+            )
         kind = AbcGeom.OPoints if piece.triangles is None else AbcGeom.OPolyMesh
         name = contents.name if len(first) == 1 else f"{contents.name}_{identifier(piece.name)}"
         objects.append(kind(top, name, index))

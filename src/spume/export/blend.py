@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from spume.cores import cores
 from spume.errors import SceneError
 from spume.export.contents import Contents
 from spume.export.remark import is_current, leave_remark
@@ -11,7 +12,6 @@ from spume.look.blender.process import run_script
 from spume.look.blender.studio import studio
 from spume.look.pictures.drawing import PictureOptions
 from spume.look.pictures.space_drawer import space_drawer
-from spume.look.work import cores
 
 SAMPLES = 64
 

@@ -14,7 +14,7 @@ from spume.errors import SceneError
 from spume.fields import Field
 from spume.frames.extent import point_bounds, point_spacing, run_dimension
 from spume.frames.populations import PopulationArrays
-from spume.frames.quantities import drawable, has_quantity, quantity, spatial
+from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, spatial
 from spume.frames.reader import Frame, Run
 from spume.look.appearance import Appearance, ground_appearance, material_appearances
 from spume.look.obstacles import (
@@ -30,17 +30,17 @@ from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
 from spume.look.pictures.space_drawer import shown_box
 from spume.look.surface.files import skin_of, skinned_populations
 from spume.look.surroundings import materials
-from spume.run.folder import RunFolder
+from spume.runs.folder import RunFolder
 
 What = Literal["points", "surface"]
 FORMAT = 3
 """Raised whenever exports made before should be made again."""
-SHAPE = ("x", "triangles")
+SHAPE = ("x", "triangles", "lines")
 """Fields that are the shape itself."""
 
 
 class Piece(NamedTuple):
-    """A population of a frame as other programs take it: points, or a mesh."""
+    """A population of a frame as other programs take it: points, a mesh, or lines."""
 
     name: str
     x: NDArray[Any]
@@ -54,6 +54,8 @@ class Piece(NamedTuple):
     spacing: float
     """distance between points [m]"""
     dimension: int
+    lines: NDArray[np.int64] | None = None
+    """where each of m curves begins among the points and the last one ends, shape (m + 1,); None for other pieces"""
 
     def take(self, index: Any) -> "Piece":
         """The points that `index` selects."""
@@ -110,11 +112,11 @@ class Contents:
         frame = self.run[number]
         if self.fields is not None:
             self._check_fields(frame)
-        populations = frame.of_kind("points", "mesh")
+        populations = frame.of_kind(*DRAWN)
         return [self._piece(frame, name, each, tensors) for name, each in zip(self.piece_names, populations)]
 
     def _check_fields(self, frame: Frame) -> None:
-        populations = frame.of_kind("points", "mesh")
+        populations = frame.of_kind(*DRAWN)
         for name in self.fields or ():
             if not any(has_quantity(each, name) for each in populations):
                 quantity(populations[0], name)  # says what there is instead
@@ -131,6 +133,9 @@ class Contents:
         x = spatial(population["x"])
         if declared.kind == "points":
             return Piece(name, x, None, None, fields, spacing, dimension)
+        if declared.kind == "lines":
+            lines = np.asarray(population["lines"], dtype=np.int64)
+            return Piece(name, x, None, None, fields, spacing, dimension, lines)
         triangles = np.asarray(population["triangles"], dtype=np.int32)
         return Piece(name, x, triangles, vertex_normals(x, triangles), fields, spacing, dimension)
 

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.cores import cores
 from spume.errors import CacheError
 from spume.export.contents import Contents, Piece, identifier
 from spume.export.usd_surroundings import define_material, define_surroundings
@@ -21,19 +22,29 @@ from spume.look.appearance import Appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.grains import point_colors
-from spume.look.work import cores, each_frame
+from spume.look.work import each_frame
 from spume.terminal import readable_size
 
 Layout = Literal["auto", "single", "payload", "clips"]
 SINGLE_LIMIT = 20_000_000
 """Points in all frames together above which 'auto' writes value clips."""
+LINE_WIDTH = 0.3
+"""Width of lines, over the distance of their points."""
 RECIPE = "spumeRecipe"
 ID = "id"
 """The field that names a point for its whole life; USD has an attribute of its own for it."""
 
 
-def write_usd(contents: Contents, file: Path, layout: Layout = "auto", again: bool = False, processes: int = 1) -> bool:
-    """Write the frames to `file` (.usdc, .usda or .usd); returns whether that was needed."""
+def write_usd(
+    contents: Contents,
+    file: Path,
+    layout: Layout = "auto",
+    again: bool = False,
+    processes: int = 1,
+    cluster: str | None = None,
+) -> bool:
+    """Write the frames to `file` (.usdc, .usda or .usd); returns whether that was needed. Clips are written by the
+    workers of a `cluster` if one is given."""
     require("pxr", "writing USD")
     if layout == "auto":
         layout = "payload" if _size(contents) <= SINGLE_LIMIT else "clips"
@@ -43,7 +54,7 @@ def write_usd(contents: Contents, file: Path, layout: Layout = "auto", again: bo
     if layout in ("single", "payload"):
         _write_samples(contents, file, recipe, layout)
     else:
-        _write_clips(contents, file, recipe, again, processes)
+        _write_clips(contents, file, recipe, again, processes, cluster)
     return True
 
 
@@ -89,13 +100,13 @@ def _set_extent_hint(root: Any, contents: Contents) -> None:
     UsdGeom.ModelAPI.Apply(root).SetExtentsHint(vectors(np.array([lower, upper])))
 
 
-def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, processes: int) -> None:
+def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, processes: int, cluster: str | None) -> None:
     """A file for each frame, and one that plays them: clips hold the numbers, the file the things they belong to."""
     from pxr import Sdf, Usd
 
     folder = file.with_name(f"{file.stem}_clips")
-    task = partial(write_clip, contents, folder, again)
-    clips = each_frame(task, contents.numbers, "export", processes or min(2, cores()))
+    task = partial(write_clip, contents, folder.resolve() if cluster else folder, again)
+    clips = each_frame(task, contents.numbers, "export", processes or min(2, cores()), cluster=cluster)
     stage = _new_stage(contents, recipe)
     _define(stage, contents)
     root = stage.GetDefaultPrim()
@@ -173,6 +184,9 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
     prims: dict[str, Any] = {}
     for piece in contents.pieces(contents.numbers[0], tensors=False):
         path = f"{root}/{identifier(piece.name)}"
+        if piece.lines is not None:
+            prims[piece.name] = _define_curves(stage, path, piece)
+            continue
         if piece.triangles is None:
             UsdGeom.Xform.Define(stage, path)
             for (name, looks), material in zip(contents.materials, materials):
@@ -195,6 +209,32 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
             prims[f"{piece.name}/subset {k}"] = subset
     define_surroundings(stage, contents, root)
     return prims
+
+
+def _define_curves(stage: Any, path: str, piece: Piece) -> Any:
+    from pxr import UsdGeom
+
+    curves = UsdGeom.BasisCurves.Define(stage, path)
+    curves.CreateTypeAttr(UsdGeom.Tokens.linear)
+    curves.CreateWrapAttr(UsdGeom.Tokens.nonperiodic)
+    curves.CreateDisplayColorAttr([(0.0, 0.0, 0.0)])
+    curves.CreatePointsAttr()
+    curves.CreateCurveVertexCountsAttr()
+    curves.CreateExtentAttr()
+    curves.CreateWidthsAttr([LINE_WIDTH * piece.spacing])
+    curves.SetWidthsInterpolation(UsdGeom.Tokens.constant)
+    for name, values in piece.fields.items():
+        primvar(curves, name, values)
+    return curves
+
+
+def _sample_curves(curves: Any, piece: Piece, number: int) -> None:
+    assert piece.lines is not None
+    curves.GetPointsAttr().Set(vectors(piece.x), number)
+    curves.GetCurveVertexCountsAttr().Set(ints(np.diff(piece.lines)), number)
+    curves.GetExtentAttr().Set(extent(piece.x, 0.5 * LINE_WIDTH * piece.spacing), number)
+    for name, values in piece.fields.items():
+        primvar(curves, name, values).Set(array(values), number)
 
 
 def _color(points: Any, looks: Appearance) -> None:
@@ -223,6 +263,9 @@ def _declare(points: Any, piece: Piece) -> None:
 def _sample(prims: dict[str, Any], contents: Contents, number: int) -> None:
     """Set the values of one frame."""
     for piece in contents.pieces(number, tensors=False):
+        if piece.lines is not None:
+            _sample_curves(prims[piece.name], piece, number)
+            continue
         if piece.triangles is not None and piece.normals is not None:
             _sample_mesh(prims, piece, piece.triangles, piece.normals, number)
             continue

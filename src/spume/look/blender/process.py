@@ -61,7 +61,7 @@ def run_script(script: str, job: dict[str, Any], arrays: dict[str, NDArray[Any]]
     with tempfile.TemporaryDirectory(prefix="spume-blender-") as folder:
         place = Path(folder)
         (place / "job.json").write_text(json.dumps(job))
-        np.savez(place / "arrays.npz", **arrays)  # type: ignore[arg-type]
+        np.savez(place / "arrays.npz", **arrays)  # type: ignore[arg-type]  # names of arrays are never allow_pickle
         started = [*command, str(SCRIPTS / f"{script}.py")]
         started += ["--", folder] if len(command) > 1 else [folder]
         # Blender's Python must not find the packages of this one, nor use threads as it was told to.

@@ -7,7 +7,7 @@ from typing import cast, get_args
 import numpy as np
 
 from spume.dryfoam.drawing import cell_outlines
-from spume.dryfoam.network import Network
+from spume.dryfoam.network.half_edges import Network, network_of
 from spume.dryfoam.picture import Shading, draw
 from spume.errors import SceneError
 from spume.frames.reader import Run
@@ -59,8 +59,7 @@ class DryFoamDrawer:
 
 def network(run: Run, number: int) -> Network:
     """The foam of a frame."""
-    frame = run[number]
-    return Network(**{name: frame[name] for name in frame})
+    return network_of(run[number])
 
 
 def make_drawer(run: Run, options: PictureOptions) -> Drawer:
