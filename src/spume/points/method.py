@@ -17,11 +17,13 @@ from spume.mpm.method import REPORT_INTERVAL, build_obstacles, gravity_function,
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.sources import releases, sources_of
 from spume.mpm.time_step import TimeStep
+from spume.points import tearing
 from spume.points.deformation import OUTCOMES
 from spume.points.diagnostics import diagnose
 from spume.points.force_fields import ForceField
 from spume.points.formulations import formulation_fields
 from spume.points.neighbours import NeighbourLists
+from spume.points.resampling import Resampling
 from spume.points.state import Scheme, State, neighbourhood_fields
 from spume.points.step import point_based_step, restore_lists
 
@@ -48,26 +50,32 @@ class PointBased:
         materials = [(material.law, material.parameters) for material in scene.materials]
         model = ConstitutiveModel(materials)
         d, table = scene.dimension, scene.points
+        torn = tearing.build_tearing(scene)
         particles = Particles(
             [
                 point_fields(d, False),
                 model.fields,
                 neighbourhood_fields(d),
                 formulation_fields(scene.formulation, d),
+                tearing.FIELDS if torn else (),
             ]
         )
         radius = table.radius * table.spacing
+        scheme = build_scheme(scene)
         self.state = State(
             particles=particles,
             model=model,
             lists=NeighbourLists(d, radius, table.neighbours, table.skin * table.spacing),
             spacing=table.spacing,
-            scheme=build_scheme(scene),
+            scheme=scheme,
+            forces=scheme.pair_forces(d, radius, table.spacing),
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
             force_fields=build_force_fields(scene),
             time_step=build_time_step(scene, materials),
             dimension=d,
+            tearing=torn,
+            resampling=build_resampling(scene),
         )
         self._release_due()
 
@@ -140,6 +148,10 @@ class PointBased:
             "uncorrected": state.uncorrected,
             "rebuilds": state.rebuilds,
         }
+        if state.tearing is not None:
+            values["recovered_until"] = state.tearing.recovered_until
+        if state.resampling is not None:
+            values |= state.resampling.totals()
         return state.particles.arrays(), values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
@@ -157,6 +169,10 @@ class PointBased:
         state.outcomes = np.array([values["outcomes"][name] for name in OUTCOMES], np.int64)
         state.uncorrected = values["uncorrected"]
         state.rebuilds = values["rebuilds"]
+        if state.tearing is not None:
+            state.tearing.recovered_until = values["recovered_until"]
+        if state.resampling is not None:
+            state.resampling.restore(values)
         restore_lists(state)
 
     def _next_release(self) -> float:
@@ -180,7 +196,12 @@ class PointBased:
     def estimate(cls, scene: Any) -> Estimate:
         """Points, memory, steps, time and disk space of a scene."""
         materials = [(material.law, material.parameters) for material in scene.materials]
-        extra = (*neighbourhood_fields(scene.dimension), *formulation_fields(scene.formulation, scene.dimension))
+        torn = tearing.FIELDS if tearing.build_tearing(scene) else ()
+        extra = (
+            *neighbourhood_fields(scene.dimension),
+            *formulation_fields(scene.formulation, scene.dimension),
+            *torn,
+        )
         return estimate_cost(scene, build_time_step(scene, materials), extra, STEP_COST)
 
 
@@ -192,6 +213,14 @@ def build_scheme(scene: Any) -> Scheme:
         scene.formulation, forces.stress, forces.gradient, least, points.condition, forces.pressure, forces.viscosity,
         forces.damping,
     )  # fmt: skip
+
+
+def build_resampling(scene: Any) -> Resampling | None:
+    """The scene's choices; none where points are not resampled. Points at rest have no positions to average."""
+    table = scene.resampling
+    if not table.enabled or scene.formulation == "rest-configuration":
+        return None
+    return Resampling(table.every, table.coverage, table.merge_distance, scene.seed)
 
 
 def build_force_fields(scene: Any) -> tuple[ForceField, ...]:

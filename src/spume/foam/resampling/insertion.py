@@ -12,13 +12,13 @@ from spume.foam.resampling.determinants import determinants, restore_determinant
 from spume.foam.resampling.field_values import COLUMNS, Stencils, average, find_stencils, pack
 from spume.foam.resampling.stress import recompute_stress
 from spume.mpm.particles import Particles
-from spume.mpm.state import State
+from spume.foam.resampling.sampled import Sampled
 
 COMPUTED = ("x", "stress")
 """Fields of a new point that are not averages: its place is given, and its stress follows from its history."""
 
 
-def insert(state: State, bins: PointBins, darts: Darts) -> int:
+def insert(state: Sampled, bins: PointBins, darts: Darts) -> int:
     """Add the darts to the points. Returns how many tensors had no proper average and were taken from the nearest
     point."""
     particles = state.particles
@@ -39,7 +39,7 @@ def insert(state: State, bins: PointBins, darts: Darts) -> int:
     return degenerate
 
 
-def _averaged_fields(state: State, donors: Donors, x: NDArray[np.float64]) -> tuple[dict[str, NDArray[Any]], int]:
+def _averaged_fields(state: Sampled, donors: Donors, x: NDArray[np.float64]) -> tuple[dict[str, NDArray[Any]], int]:
     """All fields of new points at `x` that are averages, and how many averages were degenerate."""
     particles = state.particles
     fields = [f for f in particles.fields if f.resample.startswith("average") and f.name not in COMPUTED]

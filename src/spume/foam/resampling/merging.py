@@ -12,7 +12,7 @@ from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.determinants import determinants, restore_determinant
 from spume.foam.resampling.stress import recompute_stress
 from spume.mpm.blocks import BLOCK, cell_at
-from spume.mpm.state import State
+from spume.foam.resampling.sampled import Sampled
 from spume.numerics.jit import compiled
 
 
@@ -33,7 +33,7 @@ def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -
     return pairs[_choose(pairs, np.zeros(len(bins.y), np.bool_))]
 
 
-def merge(state: State, pairs: NDArray[np.int64]) -> int:
+def merge(state: Sampled, pairs: NDArray[np.int64]) -> int:
     """Replace each pair by one point at the index of its first. Returns how many tensors had no proper average and
     were taken from the heavier point."""
     particles = state.particles
