@@ -27,8 +27,9 @@ Further forces, each zero when its coefficient is:
     pressure   −V_i V_j (p_i + p_j) g x_ij, p = k max(0, n/n₀ − 1), n = Σ V W and n₀ its value in a cubic lattice
     viscosity  2 (d + 2) μ V_i V_j g (v_ij·x̂) x̂  [Monaghan05]
     damping    of what the velocities of neighbours differ by beyond their common affine motion: the fit does not see
-               such motion, so no stress holds it. D (c/h) (1 − r²/h²) m_ij (x̂·(v_ij − ½ (L_i + L_j) x_ij)) x̂, m_ij the
-               reduced mass, c the mean speed of waves; only the symmetric part of L, the rate, counts along x̂
+               such motion, so no stress holds it. (D/h) (1 − r²/h²) z_ij (x̂·(v_ij − ½ (L_i + L_j) x_ij)) x̂ with
+               1/z_ij = 1/z_i + 1/z_j and z the mass times the speed of waves; only the symmetric part of L, the rate,
+               counts along x̂
 
 All but the elastic forces act along x_ij, and none acts on an affine motion but viscosity.
 """
@@ -54,12 +55,12 @@ from spume.points.neighbours import NeighbourLists
 StressForm = Literal["first-piola", "printed"]
 GradientForm = Literal["corrected", "plain", "least-squares"]
 
-# What a point shows its neighbours stands in one row, see `numerics.row_gather`. PLACE is where elastic forces act:
-# the positions at rest in the rest-configuration formulation, else the present ones.
-PLACE, SIZE, VOLUME, MASS, WAVE, PRESSURE, B, METRIC, VELOCITY, RATE = 0, 3, 4, 5, 6, 7, 8, 17, 23, 26
-PRESENT = METRIC
-"""With the weights of the fit there is no metric: the present position stands in its place."""
-WIDTH = 32
+# What a point shows its neighbours stands in rows, see `numerics.row_gather`: what the weights need in one table, what
+# the forces need in another. PLACE is where elastic forces act: the position at rest in the rest-configuration
+# formulation, else the present one.
+PLACE, PRESENT, SIZE, VOLUME = 0, 3, 6, 7
+X, V, B, RATE, OWN_VOLUME, IMPEDANCE, PRESSURE = 0, 3, 6, 15, 21, 22, 23
+WIDTH = 24
 
 
 @compiled(inline="always")
@@ -68,45 +69,25 @@ def _full(s):
 
 
 @compiled(inline="always")
-def _square(table, p, first, dx, dy, dz):
-    """xᵀ C x with the symmetric tensor C in row p of `table` from column `first` on."""
-    return (
-        table[p, first] * dx * dx
-        + table[p, first + 1] * dy * dy
-        + table[p, first + 2] * dz * dz
-        + 2.0 * (table[p, first + 3] * dx * dy + table[p, first + 4] * dx * dz + table[p, first + 5] * dy * dz)
-    )
-
-
-@compiled(inline="always")
-def _square_in_columns(s, first, e, dx, dy, dz):
-    """As `_square`, with the tensor in column e of `s` from line `first` on."""
-    return (
-        s[first, e] * dx * dx
-        + s[first + 1, e] * dy * dy
-        + s[first + 2, e] * dz * dz
-        + 2.0 * (s[first + 3, e] * dx * dy + s[first + 4, e] * dx * dz + s[first + 5, e] * dy * dz)
-    )
+def _square(C, dx, dy, dz):
+    """xᵀ C x with the symmetric tensor C."""
+    return C[0] * dx * dx + C[1] * dy * dy + C[2] * dz * dz + 2.0 * (C[3] * dx * dy + C[4] * dx * dz + C[5] * dy * dz)
 
 
 @compiled(parallel=True)
-def _pack(place, x, volume, size, mass, wave, material, metric, v, rate, fit, rows):
-    """Write all but B and the pressure to the rows of the points; the last row is beyond every radius."""
+def _pack(place, x, v, volume, size, mass, wave, material, rate, places, rows):
+    """Write all but B and the pressure to the rows of the points; the last rows are beyond every radius."""
     n, d = x.shape
     for p in prange(n):
         for q in range(d):
-            rows[p, PLACE + q], rows[p, VELOCITY + q] = place[p, q], v[p, q]
-        rows[p, SIZE], rows[p, VOLUME], rows[p, MASS], rows[p, WAVE] = size[p], volume[p], mass[p], wave[material[p]]
-        if fit:
-            for q in range(d):
-                rows[p, PRESENT + q] = x[p, q]
-        else:
-            for q in range(6):
-                rows[p, METRIC + q] = metric[p, q]
+            places[p, PLACE + q], places[p, PRESENT + q] = place[p, q], x[p, q]
+            rows[p, X + q], rows[p, V + q] = x[p, q], v[p, q]
+        places[p, SIZE], places[p, VOLUME] = size[p], volume[p]
+        rows[p, OWN_VOLUME], rows[p, IMPEDANCE] = volume[p], mass[p] * wave[material[p]]
         for q in range(6):
             rows[p, RATE + q] = rate[p, q]
     for q in range(d):
-        rows[n, PLACE + q] = rows[n, PRESENT + q] = FAR
+        places[n, PLACE + q] = places[n, PRESENT + q] = rows[n, X + q] = FAR
 
 
 def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bool) -> Any:
@@ -114,30 +95,37 @@ def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bo
 
     @compiled(parallel=True)
     def prepare(
-        start, neighbour, longest, dimension, stress, metric, rest_F, h, c, least, condition, stiffness, lattice, rows
+        start, neighbour, longest, dimension, stress, metric, rest_F, h, c, least, condition, stiffness, lattice, places,
+        weight, rows,
     ):  # fmt: skip
-        """Write V B and the SPH pressure [Pa] to the rows of the points; returns how many had to do without K."""
+        """Write V B and the SPH pressure [Pa] to the rows of the points, and the weight v_j g_i of each entry of the
+        lists; returns how many points had to do without K."""
         missing = 0
         inverse_square = 1.0 / (h * h)
         n = stress.shape[0]
         for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
-            s = np.empty((2 * LANES, longest))
+            s = np.empty((LANES, longest))
             for i in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1))):
                 groups = (start[i + 1] - start[i]) // LANES
                 for g in range(groups):
-                    gather_rows(rows, PLACE, neighbour, start[i] + LANES * g, s, 0, LANES * g)
-                    if FIT and stiffness > 0.0:
-                        gather_rows(rows, PRESENT, neighbour, start[i] + LANES * g, s, LANES, LANES * g)
-                x0, x1, x2 = rows[i, PLACE], rows[i, PLACE + 1], rows[i, PLACE + 2]
-                kxx = kyy = kzz = kxy = kxz = kyz = 0.0
-                near = 0.0
+                    gather_rows(places, 0, neighbour, start[i] + LANES * g, s, 0, LANES * g)
+                C = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0) if FIT and not PRINTED else load_sym(metric, i)
+                own = weight[start[i] : start[i + 1]]
+                x0, x1, x2 = places[i, PLACE], places[i, PLACE + 1], places[i, PLACE + 2]
+                for e in range(LANES * groups):
+                    dx, dy, dz = s[PLACE, e] - x0, s[PLACE + 1, e] - x1, s[PLACE + 2, e] - x2
+                    if FIT:
+                        own[e] = squared_weight(dx * dx + dy * dy + dz * dz, inverse_square)
+                    else:
+                        own[e] = s[SIZE, e] * elastic_slope(_square(C, dx, dy, dz), h, c)
+                scale = places[i, VOLUME]
+                divisor = C
                 if not PLAIN:
+                    kxx = kyy = kzz = kxy = kxz = kyz = 0.0
+                    near = 0.0
                     for e in range(LANES * groups):
                         dx, dy, dz = s[PLACE, e] - x0, s[PLACE + 1, e] - x1, s[PLACE + 2, e] - x2
-                        if FIT:
-                            g = squared_weight(dx * dx + dy * dy + dz * dz, inverse_square)
-                        else:
-                            g = s[SIZE, e] * elastic_slope(_square(rows, i, METRIC, dx, dy, dz), h, c)
+                        g = own[e]
                         near += 1.0 if g > 0.0 else 0.0
                         gx, gy, gz = g * dx, g * dy, g * dz
                         kxx += gx * dx
@@ -146,20 +134,6 @@ def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bo
                         kxy += gx * dy
                         kxz += gx * dz
                         kyz += gy * dz
-                pressure = 0.0
-                if stiffness > 0.0:
-                    AT = LANES if FIT else PLACE
-                    if FIT:
-                        x0, x1, x2 = rows[i, PRESENT], rows[i, PRESENT + 1], rows[i, PRESENT + 2]
-                    dense = rows[i, VOLUME] * elastic_kernel(0.0, h, c)
-                    for e in range(LANES * groups):
-                        dx, dy, dz = s[AT, e] - x0, s[AT + 1, e] - x1, s[AT + 2, e] - x2
-                        dense += s[VOLUME, e] * elastic_kernel(dx * dx + dy * dy + dz * dz, h, c)
-                    pressure = stiffness * max(0.0, dense / lattice - 1.0)
-                rows[i, PRESSURE] = pressure
-                scale = rows[i, VOLUME]
-                divisor = load_sym(metric, i) if PLAIN else (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-                if not PLAIN:
                     K = (kxx, kyy, 0.5 * (kxx + kyy) if dimension == 2 else kzz, kxy, kxz, kyz)
                     if (near >= least or not FIT) and well_conditioned(K, condition):
                         divisor = inverse_sym(K)
@@ -167,12 +141,21 @@ def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bo
                         missing += 1
                         if FIT:
                             scale = 0.0
+                pressure = 0.0
+                if stiffness > 0.0:
+                    x0, x1, x2 = places[i, PRESENT], places[i, PRESENT + 1], places[i, PRESENT + 2]
+                    dense = places[i, VOLUME] * elastic_kernel(0.0, h, c)
+                    for e in range(LANES * groups):
+                        dx, dy, dz = s[PRESENT, e] - x0, s[PRESENT + 1, e] - x1, s[PRESENT + 2, e] - x2
+                        dense += s[VOLUME, e] * elastic_kernel(dx * dx + dy * dy + dz * dz, h, c)
+                    pressure = stiffness * max(0.0, dense / lattice - 1.0)
+                rows[i, PRESSURE] = pressure
                 tau = _full(load_sym(stress, i))
                 if PRINTED:
                     # from first Piola to the printed form: τ √b K⁻¹ for τ K⁻¹, τ √b b⁻¹ for τ b⁻¹
-                    squares, V = eigen_sym(load_sym(metric, i))
+                    squares, Q = eigen_sym(C)
                     tau = multiply(
-                        tau, _full(compose_sym((squares[0] ** -0.5, squares[1] ** -0.5, squares[2] ** -0.5), V))
+                        tau, _full(compose_sym((squares[0] ** -0.5, squares[1] ** -0.5, squares[2] ** -0.5), Q))
                     )
                 if REST:
                     tau = multiply(tau, transpose(inverse(load(rest_F, i))))
@@ -195,37 +178,42 @@ _prepare: dict[tuple[StressForm, GradientForm, bool], Any] = {
 }
 
 
-def _make_accelerate(fit: bool) -> Any:
-    FIT = fit
-    AT = PRESENT if fit else PLACE
+def _make_accelerate(rest: bool) -> Any:
+    REST = rest
 
     @compiled(parallel=True)
-    def accelerate(start, neighbour, longest, rows, dimension, h, c, viscosity, damping, sph, acceleration):
-        """Write the acceleration [m/s²] of each point by all pair forces. sph: whether there is pressure or
-        viscosity."""
+    def accelerate(
+        start, neighbour, reverse, longest, places, weight, rows, mass, dimension, h, c, viscosity, damping, central,
+        acceleration,
+    ):  # fmt: skip
+        """Write the acceleration [m/s²] of each point by all pair forces. central: whether there are any but elastic
+        ones."""
         inverse_square = 1.0 / (h * h)
         n = acceleration.shape[0]
         viscous = 2.0 * (dimension + 2) * viscosity
-        resistance = 0.5 * damping / h
+        resistance = damping / h
         for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
-            s = np.empty((WIDTH, longest))
+            s, from_other = np.empty((WIDTH + LANES, longest)), np.empty(longest)
             for i in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1))):
                 groups = (start[i + 1] - start[i]) // LANES
                 for g in range(groups):
                     for first in range(0, WIDTH, LANES):
                         gather_rows(rows, first, neighbour, start[i] + LANES * g, s, first, LANES * g)
-                x0, x1, x2 = rows[i, PLACE], rows[i, PLACE + 1], rows[i, PLACE + 2]
-                own = rows[i, SIZE]
+                    if REST:
+                        gather_rows(places, 0, neighbour, start[i] + LANES * g, s, WIDTH, LANES * g)
+                own, partner = weight[start[i] : start[i + 1]], reverse[start[i] : start[i + 1]]
+                for e in range(LANES * groups):
+                    from_other[e] = weight[partner[e]]
+                AT = WIDTH if REST else X
+                if REST:
+                    x0, x1, x2 = places[i, PLACE], places[i, PLACE + 1], places[i, PLACE + 2]
+                else:
+                    x0, x1, x2 = rows[i, X], rows[i, X + 1], rows[i, X + 2]
                 sx = sy = sz = 0.0  # Σ v_j g_i x_ij
                 fx = fy = fz = 0.0
                 for e in range(LANES * groups):
-                    dx, dy, dz = s[PLACE, e] - x0, s[PLACE + 1, e] - x1, s[PLACE + 2, e] - x2
-                    if FIT:
-                        gi = squared_weight(dx * dx + dy * dy + dz * dz, inverse_square)
-                        gj = gi
-                    else:
-                        gi = s[SIZE, e] * elastic_slope(_square(rows, i, METRIC, dx, dy, dz), h, c)
-                        gj = own * elastic_slope(_square_in_columns(s, METRIC, e, dx, dy, dz), h, c)
+                    dx, dy, dz = s[AT, e] - x0, s[AT + 1, e] - x1, s[AT + 2, e] - x2
+                    gi, gj = own[e], from_other[e]
                     sx += gi * dx
                     sy += gi * dy
                     sz += gi * dz
@@ -236,40 +224,34 @@ def _make_accelerate(fit: bool) -> Any:
                 fx += rows[i, B] * sx + rows[i, B + 1] * sy + rows[i, B + 2] * sz
                 fy += rows[i, B + 3] * sx + rows[i, B + 4] * sy + rows[i, B + 5] * sz
                 fz += rows[i, B + 6] * sx + rows[i, B + 7] * sy + rows[i, B + 8] * sz
-                # forces along the present x_ij
-                x0, x1, x2 = rows[i, AT], rows[i, AT + 1], rows[i, AT + 2]
-                v0, v1, v2 = rows[i, VELOCITY], rows[i, VELOCITY + 1], rows[i, VELOCITY + 2]
-                if sph:
-                    volume, pressure = rows[i, VOLUME], rows[i, PRESSURE]
+                if central:  # forces along the present x_ij
+                    x0, x1, x2 = rows[i, X], rows[i, X + 1], rows[i, X + 2]
+                    v0, v1, v2 = rows[i, V], rows[i, V + 1], rows[i, V + 2]
+                    r0, r1, r2, r3, r4, r5 = (
+                        rows[i, RATE], rows[i, RATE + 1], rows[i, RATE + 2], rows[i, RATE + 3], rows[i, RATE + 4],
+                        rows[i, RATE + 5],
+                    )  # fmt: skip
+                    volume, impedance, pressure = rows[i, OWN_VOLUME], rows[i, IMPEDANCE], rows[i, PRESSURE]
                     for e in range(LANES * groups):
-                        dx, dy, dz = s[AT, e] - x0, s[AT + 1, e] - x1, s[AT + 2, e] - x2
+                        dx, dy, dz = s[X, e] - x0, s[X + 1, e] - x1, s[X + 2, e] - x2
                         square = dx * dx + dy * dy + dz * dz
-                        along = (s[VELOCITY, e] - v0) * dx + (s[VELOCITY + 1, e] - v1) * dy + (
-                            s[VELOCITY + 2, e] - v2
-                        ) * dz  # fmt: skip
-                        g = volume * s[VOLUME, e] * elastic_slope(square, h, c)  # 0 where the points coincide
-                        central = g * (
-                            viscous * along / (square if square > 0.0 else 1.0) - (pressure + s[PRESSURE, e])
-                        )
-                        fx += central * dx
-                        fy += central * dy
-                        fz += central * dz
-                if damping > 0.0:
-                    mass, wave = rows[i, MASS], rows[i, WAVE]
-                    for e in range(LANES * groups):
-                        dx, dy, dz = s[AT, e] - x0, s[AT + 1, e] - x1, s[AT + 2, e] - x2
-                        square = dx * dx + dy * dy + dz * dz
-                        along = (s[VELOCITY, e] - v0) * dx + (s[VELOCITY + 1, e] - v1) * dy + (
-                            s[VELOCITY + 2, e] - v2
-                        ) * dz  # fmt: skip
-                        stretching = _square(rows, i, RATE, dx, dy, dz) + _square_in_columns(s, RATE, e, dx, dy, dz)
-                        weight = max(0.0, 1.0 - square * inverse_square) * mass * s[MASS, e] * (wave + s[WAVE, e])
-                        total = (mass + s[MASS, e]) * square
-                        central = resistance * weight * (along - 0.5 * stretching) / (total if total > 0.0 else 1.0)
-                        fx += central * dx
-                        fy += central * dy
-                        fz += central * dz
-                inverse_mass = 1.0 / rows[i, MASS]
+                        along = (s[V, e] - v0) * dx + (s[V + 1, e] - v1) * dy + (s[V + 2, e] - v2) * dz
+                        D = (
+                            r0 + s[RATE, e], r1 + s[RATE + 1, e], r2 + s[RATE + 2, e], r3 + s[RATE + 3, e],
+                            r4 + s[RATE + 4, e], r5 + s[RATE + 5, e],
+                        )  # fmt: skip
+                        beyond = along - 0.5 * _square(D, dx, dy, dz)
+                        both = impedance + s[IMPEDANCE, e]
+                        divisor = square * both
+                        near = max(0.0, 1.0 - square * inverse_square)
+                        g = volume * s[OWN_VOLUME, e] * elastic_slope(square, h, c)
+                        force = (
+                            g * viscous * along * both + resistance * near * impedance * s[IMPEDANCE, e] * beyond
+                        ) / (divisor if divisor > 0.0 else 1.0) - g * (pressure + s[PRESSURE, e])
+                        fx += force * dx
+                        fy += force * dy
+                        fz += force * dz
+                inverse_mass = 1.0 / mass[i]
                 acceleration[i, 0], acceleration[i, 1] = fx * inverse_mass, fy * inverse_mass
                 if dimension == 3:
                     acceleration[i, 2] = fz * inverse_mass
@@ -277,7 +259,7 @@ def _make_accelerate(fit: bool) -> Any:
     return accelerate
 
 
-_accelerate = {fit: _make_accelerate(fit) for fit in (False, True)}
+_accelerate = {rest: _make_accelerate(rest) for rest in (False, True)}
 
 
 @dataclass(frozen=True)
@@ -310,30 +292,32 @@ class PairForces:
         size: NDArray[np.float64],
         metric: NDArray[np.float64],
         wave: NDArray[np.float64],
+        places: NDArray[np.float64],
         rows: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], int]:
         """Acceleration [m/s²] of each point by all pair forces, and how many points had to do without K.
 
         size: volume of each point in the space of the metric [m³]; metric: b⁻¹, shape (n, 6); neither is read with the
-        weights of the fit and first-piola stress. wave: speed of waves of each material [m/s]. rows: memory, shape
-        (n + 1, WIDTH), zero when it is new.
+        weights of the fit and first-piola stress. wave: speed of waves of each material [m/s]. places, rows: memory,
+        shapes (n + 1, 8) and (n + 1, WIDTH), zero when it is new.
         """
         place, rest_F = (points["rest_x"], points["rest_F"]) if self.rest else (points["x"], np.empty((0, 3, 3)))
-        fit = self.gradient == "least-squares"
+        mass = points["mass"]
         _pack(
-            place, points["x"], points["volume"], size, points["mass"], wave, points["material"], metric, points["v"],
-            points["rate"], fit, rows,
+            place, points["x"], points["v"], points["volume"], size, mass, wave, points["material"], points["rate"],
+            places, rows,
         )  # fmt: skip
         c = elastic_constant(self.dimension, self.h)
-        arguments = lists.start, lists.neighbour, lists.longest
+        weight = lists.memory_for_weights()
         missing = _prepare[self.stress, self.gradient, self.rest](
-            *arguments, self.dimension, points["stress"], metric, rest_F, self.h, c, self.least_neighbours,
-            self.condition, self.pressure, self.lattice, rows,
+            lists.start, lists.neighbour, lists.longest, self.dimension, points["stress"], metric, rest_F, self.h, c,
+            self.least_neighbours, self.condition, self.pressure, self.lattice, places, weight, rows,
         )  # fmt: skip
-        acceleration = np.empty((len(size), self.dimension))
-        _accelerate[fit](
-            *arguments, rows, self.dimension, self.h, c, self.viscosity, self.damping,
-            self.pressure > 0.0 or self.viscosity > 0.0, acceleration,
+        acceleration = np.empty((len(mass), self.dimension))
+        _accelerate[self.rest](
+            lists.start, lists.neighbour, lists.reverse, lists.longest, places, weight, rows, mass, self.dimension,
+            self.h, c, self.viscosity, self.damping, max(self.pressure, self.viscosity, self.damping) > 0.0,
+            acceleration,
         )  # fmt: skip
         return acceleration, missing
 

@@ -9,8 +9,8 @@ radius is missing, unless the count cut it off. That is decided block by block f
 were built, so a body that flies or falls as a whole keeps its lists.
 
 Each list is filled up to a multiple of eight with the number of points, an index that no point has: sums over
-neighbours take eight at a time (`numerics.row_gather`). The order of a list depends on the positions and the order of
-the points alone, not on the number of threads.
+neighbours take eight at a time (`numerics.row_gather`). Lists are in ascending order, the same for any number
+of threads.
 """
 
 from typing import Any
@@ -44,6 +44,16 @@ class NeighbourLists:
         """First entry of each point in `neighbour`; one past the end last. Multiples of eight."""
         self.neighbour = np.empty(0, np.int32)
         """The neighbours; entries equal to the number of points fill the lists up."""
+        self.reverse = np.empty(0, np.int32)
+        """For each entry (i, j) the entry (j, i); for those that fill the lists up, one past the last entry."""
+        self._weights = np.zeros(1)
+
+    def memory_for_weights(self) -> NDArray[np.float64]:
+        """A number for each entry and one more, which is zero; values remain from the last time."""
+        if len(self._weights) != len(self.neighbour) + 1:
+            self._weights = np.empty(len(self.neighbour) + 1)
+        self._weights[-1] = 0.0
+        return self._weights
 
     @property
     def longest(self) -> int:
@@ -67,9 +77,9 @@ class NeighbourLists:
                 cells.neighbours, cells.cell_start, cells.sorted_points, y, reach, capacity, table, within
             )
             most = int(within.max(initial=0))
-            if most <= room:
+            if most < room:  # the last place of a row is overwritten
                 break
-            room = most
+            room = most + 1
         cut_square, cut_index = np.full(n, np.inf), np.zeros(n, np.int64)
         if most > self.count:
             _find_cuts(x, table, within, self.count, cut_square, cut_index)
@@ -77,7 +87,9 @@ class NeighbourLists:
         self.start = np.zeros(n + 1, np.int64)
         np.cumsum((within + (LANES - 1)) // LANES * LANES, out=self.start[1:])
         self.neighbour = np.empty(self.start[-1], np.int32)
+        self.reverse = np.empty(self.start[-1], np.int32)
         _fill(table, within, self.start, self.neighbour)
+        _find_reverse(within, self.start, self.neighbour, self.reverse)
 
     def valid(self, x: NDArray[np.float64], x_listed: NDArray[np.float64]) -> bool:
         """Whether no two points at `x` [m] can have come closer than the radius that are not in each other's list,
@@ -140,41 +152,15 @@ def _make_find_within(D: int) -> Any:
                     p = sorted_points[own]
                     found = 0
                     for n in range(count):
-                        if square[n] <= limit and candidate[n] != own:
-                            if found < room:
-                                table[p, found] = sorted_points[candidate[n]]
-                            found += 1
+                        # written in any case and kept if it counts: a jump here would be guessed wrong too often
+                        table[p, min(found, room - 1)] = sorted_points[candidate[n]]
+                        found += 1 if square[n] <= limit and candidate[n] != own else 0
                     number[p] = found
 
     return find_within
 
 
 _find_within = {d: _make_find_within(d) for d in (2, 3)}
-
-
-@compiled(fastmath=False)
-def _smallest(values, count, k):
-    """The k-th smallest (from 0) of the first `count` values, which are reordered: Hoare's selection."""
-    first, last = 0, count - 1
-    while first < last:
-        pivot = values[(first + last) >> 1]
-        i, j = first, last
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                i += 1
-                j -= 1
-        if k <= j:
-            last = j
-        elif k >= i:
-            first = i
-        else:
-            break
-    return values[k]
 
 
 @compiled(parallel=True, fastmath=False)
@@ -190,10 +176,15 @@ def _find_cuts(x, table, number, count, cut_square, cut_index):
                 continue
             for entry in range(number[i]):
                 values[entry] = _square(x, i, table[i, entry])
-            limit = _smallest(values, number[i], count - 1)
-            nearer = 0
+            # the largest distance that fewer than `count` others are below; comparing all vectorises, sorting does not
+            limit, nearer = -1.0, 0
             for entry in range(number[i]):
-                nearer += 1 if values[entry] < limit else 0
+                own = values[entry]
+                below = 0
+                for other in range(number[i]):
+                    below += 1 if values[other] < own else 0
+                if below < count and own > limit:
+                    limit, nearer = own, below
             # of those at the same distance as the last, the lowest indices
             index = -1
             for _ in range(count - nearer):
@@ -208,7 +199,8 @@ def _find_cuts(x, table, number, count, cut_square, cut_index):
 
 @compiled(parallel=True, fastmath=False)
 def _keep_listed(x, table, number, cut_square, cut_index):
-    """Of the points in each row keep those that are among the nearest of this point or have it among theirs."""
+    """Of the points in each row keep those that are among the nearest of this point or have it among theirs, in
+    ascending order."""
     for i in prange(number.size):
         kept = 0
         for entry in range(number[i]):
@@ -216,7 +208,11 @@ def _keep_listed(x, table, number, cut_square, cut_index):
             square = _square(x, i, j)
             mine = square < cut_square[i] or (square == cut_square[i] and j <= cut_index[i])
             if mine or square < cut_square[j] or (square == cut_square[j] and i <= cut_index[j]):
-                table[i, kept] = j
+                place = kept
+                while place > 0 and table[i, place - 1] > j:
+                    table[i, place] = table[i, place - 1]
+                    place -= 1
+                table[i, place] = j
                 kept += 1
         number[i] = kept
 
@@ -227,6 +223,20 @@ def _fill(table, number, start, neighbour):
     for i in prange(n):
         for entry in range(start[i + 1] - start[i]):
             neighbour[start[i] + entry] = table[i, entry] if entry < number[i] else n
+
+
+@compiled(fastmath=False)
+def _find_reverse(number, start, neighbour, reverse):
+    """Lists are in ascending order: when the points are visited in this order, each finds itself at the next entry of
+    every list it is in."""
+    following = start[:-1].copy()
+    for i in range(number.size):
+        for entry in range(start[i], start[i] + number[i]):
+            j = neighbour[entry]
+            reverse[entry] = following[j]
+            following[j] += 1
+        for entry in range(start[i] + number[i], start[i + 1]):
+            reverse[entry] = neighbour.size
 
 
 @compiled(parallel=True, fastmath=False)

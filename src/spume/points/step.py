@@ -76,7 +76,7 @@ def accelerate(state: State, dt: float) -> NDArray[np.float64]:
     with state.timed("forces"):
         wave = np.array([law.wave_speed(parameters) for law, parameters in state.model.materials])
         acceleration, uncorrected = state.forces.accelerations(
-            state.lists, p.arrays(), size, metric, wave, state.rows_of(WIDTH)
+            state.lists, p.arrays(), size, metric, wave, state.rows_of(LANES), state.rows_of(WIDTH)
         )
         state.uncorrected += uncorrected
         centers = np.array([f.center for f in state.force_fields]).reshape(-1, d)

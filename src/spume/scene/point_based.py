@@ -96,7 +96,7 @@ class PointResampling(Table):
     """Insertion of points where material is stretched, and merging of points that have come too close."""
 
     enabled: bool = Field(default=True, strict=True, description="whether points are inserted and merged")
-    every: Count = Field(default=20, description="steps between two searches")
+    every: Count = Field(default=40, description="steps between two searches")
     coverage: Positive | None = Field(
         default=None,
         description="distance from every interior place to the nearest point, in spacings [1]; 1.25 times that of a "
