@@ -67,7 +67,7 @@ def test_clay_that_is_trampled_keeps_its_points_apart():
     and everything stays finite."""
     ram = {
         "shape": {"box": {"center": [0.0, 0.06, 0.0], "size": [0.2, 0.04, 0.2]}}, "contact": "separate",
-        "motion": {"translate": {"velocity": [0.0, -1.0, 0.0]}},
+        "motion": {"velocity": {"linear": [0.0, -1.0, 0.0]}},
     }  # fmt: skip
     ground = {"shape": {"half_space": {"point": [0.0, -0.04, 0.0], "normal": [0.0, 1.0, 0.0]}}, "contact": "separate"}
     nearest = {}
