@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from spume.look.commands import Again, Folder, Frames, Processes
+from spume.errors import SceneError
+from spume.look.commands import Again, Cluster, Folder, Frames, Processes
 from spume.terminal import say
 
-SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc"}
+SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc", "gltf": ".glb", "blend": ".blend"}
 """Endings of the formats that put all frames into one file."""
 
 
@@ -22,49 +23,85 @@ def export(
     folder: Folder,
     /,
     *,
-    to: Annotated[Literal["usd", "vtkhdf", "ply", "obj", "alembic"], Parameter(help="The format.")],
-    what: Annotated[Literal["points", "surface"], Parameter(help="The points or the surface.")] = "points",
+    to: Annotated[
+        Literal["usd", "vtkhdf", "ply", "obj", "alembic", "gltf", "blend", "csv"], Parameter(help="The format.")
+    ],
+    what: Annotated[
+        Literal["points", "surface"] | None,
+        Parameter(help="The points or the surface; the surface for gltf and blend, else the points, unless given."),
+    ] = None,
     fields: Annotated[
         str | None, Parameter(help="Fields to write, separated by commas; all that the format takes unless given.")
     ] = None,
     layout: Annotated[
-        Literal["auto", "single", "clips"],
-        Parameter(help="USD in one file, or value clips with a file for each frame."),
+        Literal["auto", "single", "payload", "clips"],
+        Parameter(help="USD in one file, in a file with a payload, or value clips with a file for each frame."),
     ] = "auto",
     frames: Frames = None,
-    out: Annotated[Path | None, Parameter(help="File, or folder for PLY and OBJ; in DIR/export unless given.")] = None,
+    out: Annotated[
+        Path | None, Parameter(help="File, or folder for PLY, OBJ and CSV; in DIR/export unless given.")
+    ] = None,
     processes: Processes = None,
+    cluster: Cluster = None,
     again: Again = False,
 ) -> None:
-    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic."""
+    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic, glTF, Blender; its diagnostics and
+    logs as CSV."""
+    from spume.cores import cores
     from spume.export.contents import contents, default_file
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
-    from spume.look.work import cores, each_frame
+    from spume.look.surface.files import surface_frame
+    from spume.look.work import each_frame
 
     run = open_run(folder)
     numbers = select_frames(frames, len(run))
+    if to == "csv":
+        from spume.export.tables import write_tables
+
+        tables = write_tables(run, numbers, out or run.path / "export" / "csv")
+        say(f"{len(tables)} tables: {', '.join(str(each) for each in tables)}")
+        return
+    what = what or ("surface" if to in ("gltf", "blend") else "points")
     chosen = contents(run, numbers, what, fields)
     if to in ("ply", "obj"):
         from spume.export.sequence import write_frame
 
         place = out or run.path / "export" / to
-        task = partial(write_frame, chosen, place, to, again)
-        made = sum(each_frame(task, numbers, "export", processes or min(2, cores())).values())
+        task = partial(write_frame, chosen, place.resolve() if cluster else place, to, again)
+        written_files = each_frame(task, numbers, "export", processes or min(2, cores()), cluster=cluster)
+        made = sum(written_files.values())
         there = len(numbers) * len(chosen.piece_names) - made
         say(f"{made} files written, {there} were there already, in {place}")
         return
     file = out or default_file(run.path, what, SUFFIXES[to])
     files = [file]
+    if cluster and (to != "usd" or layout == "single"):
+        if what == "points":
+            raise SceneError(
+                f"--cluster {cluster}: one file of points is written by one process; --to ply, --to obj and --to usd "
+                "--layout clips have a file for each frame"
+            )
+        # the surfaces are the work; the file is then put together here
+        each_frame(partial(surface_frame, run, quality="fine", parts="all"), numbers, "surface", cluster=cluster)
+        cluster = None
     if to == "usd":
         from spume.export.usd import write_usd
 
-        written = write_usd(chosen, file, layout, again, processes or 1)
+        written = write_usd(chosen, file, "clips" if cluster else layout, again, processes or 1, cluster)
     elif to == "vtkhdf":
         from spume.export.vtkhdf import vtkhdf_files, write_vtkhdf
 
         files = vtkhdf_files(chosen, file)
         written = write_vtkhdf(chosen, file, again)
+    elif to == "gltf":
+        from spume.export.gltf import write_gltf
+
+        written = write_gltf(chosen, file, again)
+    elif to == "blend":
+        from spume.export.blend import write_blend
+
+        written = write_blend(chosen, file, again)
     else:
         from spume.export.alembic import write_alembic
 

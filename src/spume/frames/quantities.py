@@ -13,12 +13,15 @@ from numpy.typing import NDArray
 from spume.errors import SceneError
 from spume.fields import VOLUME_RATIO, Population
 from spume.frames.populations import FramePopulations, PopulationArrays
+from spume.suggestions import did_you_mean
 
 Floats = NDArray[np.float64]
 SYMMETRIC = ("xx", "yy", "zz", "xy", "xz", "yz")
 DERIVED = {"speed": ("v", "m/s", "speed")}
 """Name: the field it needs, its unit, its label."""
-NOT_COLORED = ("x", "v", "triangles", "id")
+DRAWN = ("points", "mesh", "lines")
+"""Kinds of populations whose members have positions."""
+NOT_COLORED = ("x", "v", "triangles", "lines", "id")
 """Fields that are no quantities to colour by."""
 
 
@@ -37,7 +40,7 @@ def quantity_names(populations: Iterable[Population]) -> list[str]:
 
 def drawable(populations: Iterable[Population]) -> list[Population]:
     """The populations whose members have positions."""
-    return [each for each in populations if each.kind in ("points", "mesh")]
+    return [each for each in populations if each.kind in DRAWN]
 
 
 def quantities(frame: FramePopulations, name: str) -> dict[str, Floats]:
@@ -45,11 +48,14 @@ def quantities(frame: FramePopulations, name: str) -> dict[str, Floats]:
 
     Raises SceneError when no population has it."""
     chosen, _, plain = name.rpartition("/")
-    shown = [each for each in frame.of_kind("points", "mesh") if chosen in ("", each.declared.name)]
+    shown = [each for each in frame.of_kind(*DRAWN) if chosen in ("", each.declared.name)]
     found = {each.declared.name: quantity(each, plain) for each in shown if has_quantity(each, plain)}
     if not found:
-        listed = "; ".join(f"{each.declared.name}: {_known(each)}" for each in frame.of_kind("points", "mesh"))
-        raise SceneError(f"there is no quantity '{name}' in this run: it has {listed}, and components such as v.x")
+        everything = frame.of_kind(*DRAWN)
+        listed = "; ".join(f"{each.declared.name}: {', '.join(_known(each))}" for each in everything)
+        words = [word for each in shown for word in _known(each)]  # none where the population is the wrong part
+        meant = did_you_mean(plain, words, f"it has {listed}")
+        raise SceneError(f"there is no quantity '{name}' in this run: {meant} (components are written as v.x)")
     return found
 
 
@@ -58,8 +64,8 @@ def has_quantity(population: Mapping[str, NDArray[Any]], name: str) -> bool:
     return (DERIVED[name][0] if name in DERIVED else name.partition(".")[0]) in population
 
 
-def _known(population: Mapping[str, NDArray[Any]]) -> str:
-    return ", ".join([*(name for name, (needs, _, _) in DERIVED.items() if needs in population), *population])
+def _known(population: Mapping[str, NDArray[Any]]) -> list[str]:
+    return [*(name for name, (needs, _, _) in DERIVED.items() if needs in population), *population]
 
 
 def quantity(population: Mapping[str, NDArray[Any]], name: str) -> Floats:
@@ -69,7 +75,8 @@ def quantity(population: Mapping[str, NDArray[Any]], name: str) -> Floats:
     field, _, component = name.partition(".")
     if field not in population:
         known = _known(population)
-        raise SceneError(f"there is no quantity '{name}' in this run: it has {known}, and components such as v.x")
+        meant = did_you_mean(field, known, f"it has {', '.join(known)}")
+        raise SceneError(f"there is no quantity '{name}' in this run: {meant} (components are written as v.x)")
     values = np.asarray(population[field], dtype=np.float64)
     if component:
         return values.reshape(len(values), -1)[:, _component(name, values.shape[1:])]

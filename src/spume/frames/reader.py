@@ -1,27 +1,33 @@
 """Reading a run from disk. Needs nothing but the folder: no method, no running simulation."""
 
-from collections.abc import Iterable, Iterator
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError
 from spume.fields import Field, Population
+from spume.frames.measurements import MeasuredSeries, measured_series
 from spume.frames.populations import FramePopulations, PopulationArrays
-from spume.run.folder import RunFolder
-from spume.run.manifest import Manifest
-from spume.run.storage import array_names, read_arrays, read_metadata, verify_arrays
+from spume.methods import Shapes, method_shapes
+from spume.runs.folder import RunFolder
+from spume.runs.manifest import Manifest
+from spume.runs.storage import array_names, read_arrays, read_metadata, verify_arrays
 from spume.scene.common import Scene
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 
 class Frame(FramePopulations):
     """One frame: `frame["points"].x`, or short `frame["x"]` and `frame.x`, is an array, read from disk when asked for
     and not kept."""
 
-    def __init__(self, path: Path, declarations: Iterable[Population]) -> None:
+    def __init__(self, path: Path, declarations: Iterable[Population], shapes: Shapes | None = None) -> None:
         about = read_metadata(path)
         self.path = path
         self.number: int = about["frame"]
@@ -29,6 +35,11 @@ class Frame(FramePopulations):
         """Simulated time [s]."""
         self.diagnostics: dict[str, Any] = about["diagnostics"]
         super().__init__(_populations(path, tuple(declarations)))
+        if shapes is not None:
+            made = _Made(shapes, dict(self.populations))
+            for each in shapes.declarations:
+                names = [field.name for field in each.fields]
+                self.populations[each.name] = PopulationArrays(each, names, partial(made, each.name))
 
     def __repr__(self) -> str:
         return f"Frame({self.number}, time={self.time:g} s, {'; '.join(map(repr, self.populations.values()))})"
@@ -58,6 +69,19 @@ class _Reader:
         if name not in self.stored and field == "J":
             return np.asarray(np.linalg.det(self("F")))
         return read_arrays(self.path, [name])[name]
+
+
+class _Made:
+    """Makes the shapes of a frame when the first of their arrays is asked for, and keeps them."""
+
+    def __init__(self, shapes: Shapes, stored: dict[str, PopulationArrays]) -> None:
+        self.shapes, self.stored = shapes, stored
+        self.arrays: dict[str, dict[str, NDArray[Any]]] | None = None
+
+    def __call__(self, population: str, field: str) -> NDArray[Any]:
+        if self.arrays is None:
+            self.arrays = self.shapes.make(FramePopulations(self.stored.values()))
+        return self.arrays[population][field]
 
 
 class Run:
@@ -109,7 +133,14 @@ class Run:
 
     @cached_property
     def populations(self) -> tuple[Population, ...]:
-        """The declarations of a frame's populations: kind, point spacing, fields."""
+        """The declarations of a frame's populations: kind, point spacing, fields; of a method whose frames hold tables
+        also those that are made of them for viewers and exporters."""
+        shapes = method_shapes(self.method)
+        return self.stored_populations + (shapes.declarations if shapes else ())
+
+    @cached_property
+    def stored_populations(self) -> tuple[Population, ...]:
+        """The declarations of the populations that are on disk."""
         return self._manifest.declarations()
 
     @property
@@ -125,10 +156,37 @@ class Run:
         """Of every frame: number, time and the numbers its method reports."""
         return list(self._manifest.frames)
 
+    @property
+    def measurements(self) -> dict[str, MeasuredSeries]:
+        """What the [[measure]] tables of the scene ask for, by name: `.values` over `.times`, and one `.value`."""
+        return measured_series(getattr(self.scene, "measure", ()), self._manifest.frames)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The diagnostics and measurements of every frame, indexed by time [s]; components of vectors are columns of
+        their own, such as "momentum.x". Needs pandas."""
+        from spume.frames.tables import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """The diagnostics and measurements of every frame along the dimension "time"; vectors keep their components
+        in a dimension of their own. Needs xarray."""
+        from spume.frames.tables import to_xarray
+
+        return to_xarray(self)
+
     def __len__(self) -> int:
         return len(self._manifest.frames)
 
-    def __getitem__(self, number: int) -> Frame:
+    @overload
+    def __getitem__(self, number: int) -> Frame: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> "Frames": ...
+
+    def __getitem__(self, number: int | slice) -> "Frame | Frames":
+        if isinstance(number, slice):
+            return Frames(self, range(len(self))[number])
         if not -len(self) <= number < len(self):
             raise IndexError(f"'{self.path}' has frames 0 to {len(self) - 1}, not {number}")
         number %= len(self)
@@ -138,7 +196,7 @@ class Run:
             verify_arrays(path)
         if stamp is not None:
             self._verified[number] = stamp
-        return Frame(path, self.populations)
+        return Frame(path, self.stored_populations, method_shapes(self.method))
 
     def __iter__(self) -> Iterator[Frame]:
         return (self[number] for number in range(len(self)))
@@ -147,9 +205,45 @@ class Run:
         state = "complete" if self.complete else "unfinished"
         return f"Run('{self.path}', {self.name}, {len(self)} frames, {state})"
 
+    def _repr_html_(self) -> str:
+        from spume.frames.notebook import run_html
+
+        return run_html(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Processes that get a run to work on open it once, however many frames they work on."""
-        return _opened_once, (str(self.path), len(self))
+        return _opened_once, (str(self.path.resolve()), len(self))
+
+
+class Frames(Sequence[Frame]):
+    """Some frames of a run, as `run[::10]` selects them. Each is read when it is asked for."""
+
+    def __init__(self, run: Run, numbers: range) -> None:
+        self.run = run
+        self.numbers = numbers
+        """Numbers of the frames in the run."""
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Times of the frames [s]."""
+        return np.array([self.run.diagnostics[number]["time"] for number in self.numbers])
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Frames": ...
+
+    def __getitem__(self, index: int | slice) -> "Frame | Frames":
+        if isinstance(index, slice):
+            return Frames(self.run, self.numbers[index])
+        return self.run[self.numbers[index]]
+
+    def __repr__(self) -> str:
+        return f"Frames({self.run!r}, {self.numbers})"
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

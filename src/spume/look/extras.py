@@ -7,12 +7,11 @@ from spume.errors import MissingExtra
 
 EXTRAS = {
     "matplotlib": "look",
-    "pyvista": "look",
-    "pysplashsurf": "look",
     "imageio": "look",
     "imageio_ffmpeg": "look",
     "PIL": "look",
     "mitsuba": "render",
+    "bpy": "blender",
     "viser": "view",
     "trimesh": "view",
     "pxr": "export",

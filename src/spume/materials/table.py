@@ -1,5 +1,6 @@
 """The table of named materials, and the way from a material's tables to its law and parameters."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 
 from spume.errors import SceneError
 from spume.materials.law import Law, Parameters
-from spume.materials.look import Look
+from spume.materials.look import Look, renamed
 from spume.suggestions import did_you_mean
 
 REMARKS = ("description", "source")
@@ -27,12 +28,24 @@ class Material:
     parameters: Parameters
     look: Look | None = None
     """How it looks; neutral when None."""
+    base: str | None = None
+    """The material of the scene it is, if only its look differs."""
 
 
 @cache
 def named_materials() -> dict[str, dict[str, Any]]:
     """The entries of the table by name: law, parameters, look, description and source."""
     return tomllib.loads(Path(__file__).with_name("table.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def parameter_units(law: str) -> dict[str, str]:
+    """The units of a law's parameters, which their descriptions end with in brackets; none for words and numbers."""
+    from spume.materials import LAWS
+
+    fields = LAWS[law].parameters.model_fields.items()
+    found = {name: re.search(r"\[([^\]]+)\]", field.description or "") for name, field in fields}
+    return {name: match[1] for name, match in found.items() if match and match[1] != "1"}
 
 
 def derived_quantities(name: str) -> dict[str, dict[str, Any]]:
@@ -71,7 +84,7 @@ def complete_look(name: str, own: Mapping[str, Mapping[str, Any]]) -> Look | Non
         at = str(entry.get("base", at))
     keys: dict[str, Any] = {}
     for entry in reversed(entries):
-        keys |= entry.get(LOOK, {})
+        keys |= renamed(entry.get(LOOK, {}))
     return Look.model_validate(keys) if keys else None
 
 

@@ -13,6 +13,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spume.foam.resampling import ResamplingSettings, avoid_a_void
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
@@ -42,6 +45,7 @@ class SampledPoints:
     nodes: Nodes
     obstacles: ObstacleSet
     time: float
+    affine_velocity: NDArray[np.float64]
 
 
 @dataclass
@@ -85,7 +89,7 @@ def resample(state: "State") -> None:
         cell = 2.0 * unit * state.spacing
         sampled = SampledPoints(
             state.particles, state.model, state.dimension, cell, Nodes(state.dimension, cell, SPLINE), state.obstacles,
-            state.time,
+            state.time, np.zeros((0, 1, 1)),
         )  # fmt: skip
         settings = ResamplingSettings(depth=DEPTH, merge_distance=resampling.merge_distance / unit)
         # the random numbers follow from the seed of the scene and the step, so that a resumed run has the same

@@ -5,9 +5,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from spume.scene.camera import Backdrop, Camera
+from spume.scene.overrides import Changes, apply_overrides
 from spume.scene.problems import Problem, SceneProblems, describe
 from spume.scene.registry import scene_model
-from spume.tables import DEEPEST, Table, Vector, depth
+from spume.tables import DEEPEST, Table, depth
 
 Positive = Annotated[float, Field(strict=True, gt=0)]
 NotNegative = Annotated[float, Field(strict=True, ge=0)]
@@ -16,17 +18,6 @@ Count = Annotated[int, Field(strict=True, ge=1, le=10**12)]
 SHORTEST = 1e-12
 """Least duration of a scene [s]: no continuum moves within less."""
 MOST_FRAMES = 1_000_000
-
-
-class Camera(Table):
-    """Where pictures are taken from; without it, rendering frames the whole scene."""
-
-    position: Vector = Field(description="place of the eye [m]")
-    target: Vector = Field(description="point looked at [m]")
-    up: Vector = Field(default=(0.0, 1.0, 0.0), description="direction that is up in the picture")
-    fov: Annotated[float, Field(strict=True, gt=0, lt=180)] = Field(
-        default=40.0, description="vertical angle of view [degrees]"
-    )
 
 
 class Scene(Table):
@@ -40,6 +31,7 @@ class Scene(Table):
         default=0, description="seed of all random numbers"
     )
     camera: Camera | None = Field(default=None, description="where pictures are taken from")
+    backdrop: Backdrop = Field(default=Backdrop(), description="what is seen around the scene")
 
     def __new__(cls, /, **tables: Any) -> "Scene":
         chosen = scene_model(tables.get("method")) if cls is Scene else cls
@@ -78,6 +70,20 @@ class Scene(Table):
         """The scene as JSON-serialisable tables that need nothing from outside: `Scene(**scene.resolved())` is the same
         scene, in a later version of the table of materials too."""
         return self.model_dump(mode="json", exclude_none=True)
+
+    def changed(self, changes: Changes) -> "Scene":
+        """A copy of the scene with changes such as {"grid.cell": 0.01, "material.foam.yield_stress": 20.0}, checked.
+
+        The parameters of all materials in use stand under "material", those of named materials too.
+        """
+        return Scene(**apply_overrides(self.resolved(), changes, type(self)))
+
+    def __repr__(self) -> str:
+        listed = [(len(getattr(self, key, ())), key) for key in ("body", "emitter", "obstacle", "measure")]
+        contents = ", ".join(f"{count} × {key}" for count, key in listed if count)
+        dimension = f"{self.dimension}D, " if hasattr(self, "dimension") else ""
+        about = f"method='{self.method}', {dimension}{self.duration:g} s, {self.frame_count + 1} frames"
+        return f"Scene('{self.title}', {about}{f', {contents}' if contents else ''})"
 
     def coarser(self) -> tuple["Scene", str]:
         """A cheaper version of the scene for a preview, and a sentence saying what was made coarse."""

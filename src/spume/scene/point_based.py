@@ -9,9 +9,10 @@ from pydantic import Field
 
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
-from spume.scene.mpm import Body, Emitter, Fill, Grid, MaterialScene, Transfer, Walls
-from spume.scene.problems import Problem, shown
-from spume.tables import Number, Table, Vector
+from spume.scene.emitter import Emitter, Fill
+from spume.scene.mpm import Body, Grid, MaterialScene, Transfer, Walls
+from spume.scene.problems import Problem
+from spume.tables import Table
 
 REST_FORCES = ("first-piola", "corrected")
 """What [forces] has where nothing is said."""
@@ -31,7 +32,8 @@ class PointBody(Body):
 
 
 class PointEmitter(Emitter):
-    """A shape that releases material: a flow through its middle section, or copies of it one after another."""
+    """A source of material: a flow through a nozzle or the middle section of a shape, or copies of a shape one after
+    another. What is released has the velocity of the emitter's motion, too."""
 
     fill: PointFill = Field(default=PointFill(), description="how released material is filled with points")
 
@@ -107,17 +109,6 @@ class PointResampling(Table):
     )
 
 
-class ForceTable(Table):
-    """An analytic force that grows from a centre: the acceleration factor · growth · (x − center) along each axis."""
-
-    center: Vector = Field(description="where the force vanishes [m]")
-    growth: Vector = Field(description="acceleration per distance along each axis; negative ones press together [1/s²]")
-    times: tuple[Number, ...] = Field(default=(0.0,), min_length=1, description="times, increasing [s]")
-    factors: tuple[Number, ...] = Field(
-        default=(1.0,), min_length=1, description="factor at each time: linear between, constant before and after [1]"
-    )
-
-
 class PointBasedScene(MaterialScene):
     """A scene of the point-based method."""
 
@@ -131,7 +122,6 @@ class PointBasedScene(MaterialScene):
     )
     tearing: PointTearing = Field(default=PointTearing(), description="tearing of material")
     resampling: PointResampling = Field(default=PointResampling(), description="insertion and merging of points")
-    force: tuple[ForceTable, ...] = Field(default=(), description="analytic forces")
     body: tuple[PointBody, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[PointEmitter, ...] = Field(default=(), description="sources of material")
 
@@ -148,7 +138,7 @@ class PointBasedScene(MaterialScene):
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
         shared = mpm_checks.problems(cast(Any, self))  # it has all that they read of an MpmScene
-        found = [*self._resolution[1], *shared, *self._time_problems(), *self._force_problems()]
+        found = [*self._resolution[1], *shared, *self._time_problems()]
         named = [
             Problem(p.path.replace("grid.walls", "points.walls"), p.sentence.replace("grid.walls", "points.walls"))
             for p in found
@@ -168,25 +158,6 @@ class PointBasedScene(MaterialScene):
         for k, body in enumerate(self.body):
             if body.surface == "embedded":
                 yield Problem(f"body.{k}.surface", "is 'embedded', which point-based scenes do not have: drop it")
-
-    def _force_problems(self) -> Iterator[Problem]:
-        for k, force in enumerate(self.force):
-            for key in ("center", "growth"):
-                value = getattr(force, key)
-                if len(value) != self.dimension:
-                    yield Problem(
-                        f"force.{k}.{key}",
-                        f"is {shown(value)}: a vector of a {self.dimension}D scene has {self.dimension} components",
-                    )
-            if len(force.times) != len(force.factors):
-                yield Problem(
-                    f"force.{k}",
-                    f"has {len(force.times)} times and {len(force.factors)} factors: each time needs one factor",
-                )
-            if any(later <= earlier for earlier, later in zip(force.times, force.times[1:])):
-                yield Problem(
-                    f"force.{k}.times", f"is {shown(force.times)}: each time should be greater than the one before"
-                )
 
     def _formulation_problems(self) -> Iterator[Problem]:
         if self.formulation == "composed":
@@ -239,7 +210,7 @@ class PointBasedScene(MaterialScene):
             )
 
     def _branches(self, name: str) -> int:
-        return len(self.materials[self.material_index(name)].law.branches)
+        return len(next(material for material in self.materials if material.name == name).law.branches)
 
     def coarser(self) -> tuple[Scene, str]:
         """The scene with points of twice the spacing."""

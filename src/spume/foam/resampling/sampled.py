@@ -2,6 +2,9 @@
 
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm.nodes import Nodes
@@ -34,6 +37,10 @@ class Sampled(Protocol):
     @property
     def obstacles(self) -> ObstacleSet:
         """Where no new point may be."""
+
+    @property
+    def affine_velocity(self) -> NDArray[np.float64]:
+        """C of [Jiang15] of each point, or an empty array where points carry none."""
 
     @property
     def time(self) -> float:
