@@ -1,8 +1,8 @@
 """The point-based method: point-steps per second of processor time on one thread.
 
 `measure` takes a sheared block of clay with everything on: corrected gradient, SPH pressure and viscosity, damping,
-resampling. `table_1` takes the scenes of Table 1 of [Gerszewski09] at its number of points and its step. `memory` is what
-a point and its neighbour list take.
+resampling. `table_1` takes the scenes of Table 1 of [Gerszewski09] at its number of points and its step. `memory` is
+what a point and its neighbour list take.
 """
 
 import time
@@ -17,9 +17,10 @@ from spume.scene.common import Scene
 PAPER = 36_000
 """Point-steps/s of figure 1 of [Gerszewski09], on one core of a Xeon E5410: 52,316 points, 0.5 ms, 96.5 s a frame."""
 SPLISHSPLASH = 144_000
-"""Point-steps per second of processor time of an SPH elastic solid of another package: SPlisHSPlasH 2.15.1, a clamped cube
-of 6,859 points by the method of Becker et al. 2009, which keeps a rest configuration; one thread of the same kind of machine. Measured once: the
-module of that package ends the process when it is imported into the environment of these measurements."""
+"""Point-steps per second of processor time of an SPH elastic solid of another package: SPlisHSPlasH 2.15.1, a clamped
+cube of 6,859 points by the method of Becker et al. 2009, which keeps a rest configuration; one thread of the same kind
+of machine. Measured once: importing that package here (2.15.1 and 2.19.0) ends the process with a segmentation fault.
+"""
 DT = 5e-5
 EVERYTHING = {"pressure": 1e5, "viscosity": 5.0, "damping": 0.2}
 TABLE_1 = [  # rows of Table 1: figure, scene, points, dt [s], seconds a frame of 1/30 s

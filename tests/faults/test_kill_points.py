@@ -1,5 +1,5 @@
-"""The point-based method killed in a process of its own and resumed in another: the same bits, with tearing, recovery and
-resampling at work and lists that were built before the kill."""
+"""The point-based method killed in a process of its own and resumed in another: the same bits, with tearing, recovery
+and resampling at work and lists that were built before the kill."""
 
 import random
 import time

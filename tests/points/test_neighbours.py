@@ -58,14 +58,14 @@ def test_lists_hold_until_a_point_has_moved_by_the_skin_relative_to_its_neighbou
 
 def test_a_body_that_moves_as_a_whole_keeps_its_lists(rng):
     x = jittered_lattice(4, 3, rng)
-    assert built(x).valid(x + [3.0, -20.0, 1.0], x)
+    assert built(x).valid(x + np.array([3.0, -20.0, 1.0]), x)
 
 
 def test_bodies_that_approach_each_other_lose_their_lists_before_they_meet(rng):
     """Whatever the gap and the motion, lists that are called valid miss no pair within the radius."""
     one = jittered_lattice(3, 3, rng)
     for gap in (2.2, 3.0, 5.0, 9.0, 14.0, 30.0):
-        x = np.concatenate([one, one + [0.0, 2.0 + gap, 0.0]])
+        x = np.concatenate([one, one + np.array([0.0, 2.0 + gap, 0.0])])
         lists = built(x)
         pairs = {(i, j) for i, own in enumerate(listed(lists)) for j in own}
         verdicts = []

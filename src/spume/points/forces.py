@@ -91,12 +91,17 @@ def _pack(place, x, v, volume, size, mass, wave, material, rate, places, rows):
 
 
 def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bool) -> Any:
-    PRINTED, FIT, PLAIN, REST = stress_form == "printed", gradient_form == "least-squares", gradient_form == "plain", rest
+    PRINTED, FIT, PLAIN, REST = (
+        stress_form == "printed",
+        gradient_form == "least-squares",
+        gradient_form == "plain",
+        rest,
+    )
 
     @compiled(parallel=True)
     def prepare(
-        start, neighbour, longest, dimension, stress, metric, rest_F, h, c, least, condition, stiffness, lattice, places,
-        weight, rows,
+        start, neighbour, longest, dimension, stress, metric, rest_F, h, c, least, condition, stiffness, lattice,
+        places, weight, rows,
     ):  # fmt: skip
         """Write V B and the SPH pressure [Pa] to the rows of the points, and the weight v_j g_i of each entry of the
         lists; returns how many points had to do without K."""

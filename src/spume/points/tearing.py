@@ -1,9 +1,10 @@
 """Torn points by the criterion of continuum foam, [Yue15] section 7.2: ‖dev Cp‖ > σT, whatever the law.
 
-In [Gerszewski09] a body tears where its points have moved so far apart that they are no neighbours any more. Here points
-carry their total deformation F beside the history of their law; with the elastic b of the law, the plastic part is Cp =
-J^(−2/3) Fᵀ b̄e⁻¹ F for every law with one elastic deformation. A torn point resists compression only and gathers neither
-shear nor expansion, so its neighbours are free to leave. Torn connections grow again in the recovery time: Cp decays.
+In [Gerszewski09] a body tears where its points have moved so far apart that they are no neighbours any more. Here
+points carry their total deformation F beside the history of their law; with the elastic b of the law, the plastic part
+is Cp = J^(−2/3) Fᵀ b̄e⁻¹ F for every law with one elastic deformation. A torn point resists compression only and
+gathers neither shear nor expansion, so its neighbours are free to leave. Torn connections grow again in the recovery
+time: Cp decays.
 """
 
 import math

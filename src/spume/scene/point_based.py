@@ -191,7 +191,9 @@ class PointBasedScene(MaterialScene):
                     "drop it, and give the other materials a tear_threshold of their own",
                 )
         if self.formulation == "rest-configuration":
-            yield Problem("tearing.threshold", "is given, but a body held together by its rest configuration never tears")
+            yield Problem(
+                "tearing.threshold", "is given, but a body held together by its rest configuration never tears"
+            )
 
     def _resampling_problems(self) -> Iterator[Problem]:
         table = self.resampling
@@ -200,8 +202,8 @@ class PointBasedScene(MaterialScene):
         if coverage <= lattice:
             yield Problem(
                 "resampling.coverage",
-                f"is {coverage:g}: in {self.dimension}D it should be greater than {lattice:.4g}, or a lattice of points "
-                "would have voids",
+                f"is {coverage:g}: in {self.dimension}D it should be greater than {lattice:.4g}, or a lattice would "
+                "have voids",
             )
         if table.merge_distance >= min(coverage, 1.0):
             yield Problem(

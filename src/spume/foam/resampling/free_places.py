@@ -8,8 +8,8 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.geometry.obstacles.collision import obstacle_distance_and_normal
 from spume.foam.resampling.sampled import Sampled
+from spume.geometry.obstacles.collision import obstacle_distance_and_normal
 from spume.numerics.jit import compiled
 
 

@@ -10,9 +10,9 @@ from spume.foam.resampling.conserved_values import Donors, find_donors, share, s
 from spume.foam.resampling.darts import Darts
 from spume.foam.resampling.determinants import determinants, restore_determinant
 from spume.foam.resampling.field_values import COLUMNS, Stencils, average, find_stencils, pack
+from spume.foam.resampling.sampled import Sampled
 from spume.foam.resampling.stress import recompute_stress
 from spume.mpm.particles import Particles
-from spume.foam.resampling.sampled import Sampled
 
 COMPUTED = ("x", "stress")
 """Fields of a new point that are not averages: its place is given, and its stress follows from its history."""

@@ -8,8 +8,8 @@ from spume.foam.resampling.darts import throw_darts
 from spume.foam.resampling.free_places import outside_obstacles
 from spume.foam.resampling.insertion import insert
 from spume.foam.resampling.merging import close_pairs, merge
-from spume.foam.resampling.signed_distance import REACH, signed_distance
 from spume.foam.resampling.sampled import Sampled
+from spume.foam.resampling.signed_distance import REACH, signed_distance
 
 
 @dataclass(frozen=True)
