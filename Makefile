@@ -10,28 +10,28 @@ INSTALLED = $(VENV)/.installed-
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		(echo "spume needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) --version). Try: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 1)
-	@echo "Setting up a private environment in $(VENV) (once; a minute or two) ..."
+	@echo "Setting up a private environment in $(VENV) (once) ..."
 	@$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED)demo: $(BIN)/python pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[look]'
+	@$(BIN)/python tools/install.py look
 	@touch $@
 
 $(INSTALLED)test: $(BIN)/python pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,geometry,look,view,export,alembic]'
+	@$(BIN)/python tools/install.py test geometry look view export alembic
 	@touch $@
 
 $(INSTALLED)bench: $(BIN)/python pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[peers]'
+	@$(BIN)/python tools/install.py peers
 	@touch $@
 
 $(INSTALLED)lint: $(BIN)/python pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[lint]'
+	@$(BIN)/python tools/install.py lint
 	@touch $@
 
 demo: $(INSTALLED)demo
 	@$(BIN)/spume run shaving-cream --preset draft --out out/demo --overwrite
-	@$(BIN)/spume render out/demo || (echo "No pictures without the libraries named above; plots instead."; $(BIN)/spume plot out/demo)
+	@$(BIN)/spume render out/demo
 	@echo "Results: out/demo (frames; pictures and film beside them). Look at the numbers with: $(BIN)/spume info out/demo"
 
 test: $(INSTALLED)test
@@ -49,7 +49,7 @@ lint: $(INSTALLED)lint
 	@$(BIN)/mypy
 
 $(INSTALLED)docs: $(BIN)/python pyproject.toml
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@$(BIN)/python tools/install.py docs
 	@touch $@
 
 docs: $(INSTALLED)docs

@@ -12,10 +12,19 @@ from spume.version import __version__  # noqa: E402
 
 project = "spume"
 author = "The spume authors"
+copyright = "2026, the spume authors"
 release = version = __version__
-extensions = ["myst_parser", "sphinx.ext.mathjax", "sphinx-mathjax-offline", "sphinx_gallery.gen_gallery"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.mathjax",
+    "sphinx-mathjax-offline",
+    "sphinx_gallery.gen_gallery",
+]
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
+autodoc_typehints = "description"
+autodoc_member_order = "bysource"
 html_theme = "furo"
 html_title = "spume"
 html_static_path: list[str] = []

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from spume.cli import app
 from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials
 from spume.methods import METHODS
 from spume.scene.extending import library_entries
@@ -13,12 +14,31 @@ from spume.scene.schema import scene_schema
 def write_pages(folder: Path) -> None:
     """Write all generated pages into `folder`."""
     folder.mkdir(exist_ok=True)
-    pages = {"materials.md": materials_page(), "library.md": library_page()}
+    pages = {"materials.md": materials_page(), "library.md": library_page(), "command-line.md": command_line_page()}
     pages |= {f"scene-{method}.md": scene_page(method) for method in METHODS}
     for name, text in pages.items():
         file = folder / name
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
+
+
+def command_line_page() -> str:
+    """Every command with its arguments and options."""
+    lines = ["# The command line", "", "`spume COMMAND --help` shows the same in a terminal.", ""]
+    for name in sorted(name for name in app if not name.startswith("-")):
+        command = app[name]
+        lines += [f"## spume {name}", "", _cell(command.help or "") + ".", ""]
+        arguments = [argument for argument in command.assemble_argument_collection() if argument.show]
+        if arguments:
+            lines += ["| argument | default | meaning |", "| --- | --- | --- |"]
+        for argument in arguments:
+            names = ", ".join(f"`{each}`" for each in argument.names) or f"`{argument.field_info.name.upper()}`"
+            default = argument.field_info.default
+            shown = "" if default is None or default is False or argument.required else f"`{default}`"
+            meaning = _cell(argument.parameter.help or "")
+            lines.append(f"| {names} | {'required' if argument.required else shown} | {meaning} |")
+        lines.append("")
+    return "\n".join(lines)
 
 
 def materials_page() -> str:
@@ -60,7 +80,7 @@ def scene_page(method: str) -> str:
 
 
 def _table(schema: dict[str, Any]) -> Iterator[str]:
-    required = set(schema.get("required", ()))
+    required = set(schema.get("required", schema.get("then", {}).get("required", ())))
     yield "| key | value | default | meaning |"
     yield "| --- | --- | --- | --- |"
     for name, about in schema.get("properties", {}).items():

@@ -12,17 +12,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import spume
-from spume.look.pictures.drawing import PictureOptions, make_drawer
-from spume.run.loop import start_run
 
-scene = spume.load_scene("colliding-discs", ["grid.cell=0.01"])
-folder = Path(tempfile.mkdtemp()) / "discs"
-start_run(scene, folder)
-run = spume.open_run(folder)
+run = spume.run("colliding-discs", Path(tempfile.mkdtemp()) / "discs", changes={"grid.cell": 0.01}, progress="none")
 
 # %%
 # The run at its start, in the middle and at its end, coloured by speed.
-drawer = make_drawer(run, PictureOptions(width=480, height=270, color="speed"))
+drawer = spume.make_drawer(run, spume.PictureOptions(width=480, height=270, color="speed"))
 figure, panels = plt.subplots(1, 3, figsize=(12, 2.6), layout="constrained")
 for panel, number in zip(panels, (0, len(run) // 2, len(run) - 1)):
     panel.imshow(drawer.draw(number))

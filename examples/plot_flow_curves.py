@@ -10,8 +10,7 @@ grid. Lines are the theory of small elastic strain, :math:`\\tau = \\sigma_Y/\\s
 import matplotlib.pyplot as plt
 import numpy as np
 
-from spume.rheology.choosing import choose_material
-from spume.rheology.rheometer import flow_curve
+from spume.rheology import choose_material, flow_curve
 
 rates = np.logspace(-3, 3, 13)
 figure, axes = plt.subplots(figsize=(6, 4), layout="constrained")

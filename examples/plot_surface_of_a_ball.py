@@ -9,7 +9,7 @@ stands a little outside its points, and smoothing draws the skin of a small, str
 import matplotlib.pyplot as plt
 import numpy as np
 
-from spume.look.surface.skin import enclosed_volume, is_watertight, skin
+from spume.look import enclosed_volume, is_watertight, skin
 
 spacing = 0.01
 across, errors = np.array([10, 16, 24, 36]), []

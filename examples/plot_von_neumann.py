@@ -10,8 +10,7 @@ one by one, and the law is what comes out.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from spume.dryfoam import Foam
-from spume.dryfoam.picture import draw
+from spume.dryfoam import Foam, draw
 
 foam = Foam.voronoi(cells=120, boundary="periodic", seed=4)
 foam.equilibrate()

@@ -13,6 +13,7 @@ from spume.errors import SpumeError
 from validation import (
     admm,
     channel,
+    consolidation,
     dam_break,
     dry_foam_scaling,
     flow_curve,
@@ -21,6 +22,7 @@ from validation import (
     press_and_release,
     rebound,
     sand_collapse,
+    skins,
     start_up,
 )
 from validation.case import Case, Check, Outcome, Surroundings
@@ -36,11 +38,13 @@ CASES: tuple[Case, ...] = (
     foam_quality.CASE,
     dry_foam_scaling.CASE,
     dam_break.CASE,
+    consolidation.CASE,
     sand_collapse.CASE,
     admm.CASE,
     press_and_release.CASE,
+    skins.CASE,
 )
-QUICK = ("flow-curve", "start-up", "incline")
+QUICK = ("flow-curve", "start-up", "incline", "skins")
 """The cases of --quick: about a minute."""
 
 

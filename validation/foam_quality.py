@@ -8,8 +8,8 @@ import numpy as np
 from spume import Run, Scene, load_scene, open_run
 from spume.errors import CacheError, MissingExtra
 from spume.look.surface.skin import enclosed_volume, point_radius, skin
-from spume.run.loop import start_run
-from spume.run.progress import Silent
+from spume.runs.loop import start_run
+from spume.runs.progress import Silent
 from spume.scene.continuum_foam import ContinuumFoamScene
 from validation.case import Case, Outcome, Surroundings, at_least, at_most
 from validation.drawing import COLOURS, THEIRS, panels, save

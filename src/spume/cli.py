@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -12,6 +12,7 @@ from spume.errors import SceneError, SpumeError
 from spume.export.commands import register as register_export
 from spume.look.commands import register as register_look
 from spume.rheology.commands import register as register_rheology
+from spume.sweeps.commands import register as register_sweeps
 from spume.terminal import finish_output, say
 from spume.version import __version__
 
@@ -46,8 +47,8 @@ def run(
     threads: Threads = None,
 ) -> int:
     """Run a scene and leave its frames in a folder."""
-    from spume.run.loop import start_run
-    from spume.run.progress import display_for
+    from spume.runs.loop import start_run
+    from spume.runs.progress import display_for
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
@@ -63,9 +64,14 @@ def run(
 
 @app.command
 def resume(folder: Folder, /, *, threads: Threads = None) -> int:
-    """Go on with a run where it stopped, however it stopped."""
-    from spume.run.loop import resume_run
-    from spume.run.progress import display_for
+    """Go on with a run, or with all runs of a sweep, where it stopped, however it stopped."""
+    if (folder / "sweep.json").exists():
+        from spume.sweeps.commands import report
+        from spume.sweeps.sweep import resume_sweep
+
+        return report(resume_sweep(folder))
+    from spume.runs.loop import resume_run
+    from spume.runs.progress import display_for
 
     return _report(resume_run(folder, threads=threads, display=display_for()))
 
@@ -88,8 +94,8 @@ def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = N
 
     from spume.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.methods import method_class
-    from spume.run.calibration import calibrated
-    from spume.run.progress import readable_time
+    from spume.runs.calibration import calibrated
+    from spume.runs.progress import readable_time
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
@@ -116,15 +122,24 @@ def info(
     /,
     *,
     frame: Annotated[int | None, Parameter(help="Only this frame, with the range of every field.")] = None,
+    csv_file: Annotated[
+        Path | None, Parameter(name="--csv", help="Write the numbers of every frame into this CSV file.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what is in a run's folder: the diagnostics of every frame."""
+    """Tell what is in a run's folder: the diagnostics of every frame, and the measurements of its scene."""
     from spume.frames.info import describe_frame, describe_run, frame_lines, run_lines
     from spume.frames.reader import open_run
 
     opened = open_run(folder)
     if frame is not None and not 0 <= frame < len(opened):
         raise SceneError(f"--frame {frame}: '{folder}' has frames 0 to {len(opened) - 1}")
+    if csv_file is not None:
+        from spume.frames.tables import columns, write_csv
+
+        write_csv(csv_file, columns(opened))
+        say(f"{len(opened)} frames in {csv_file}")
+        return
     if as_json:
         _print_json(describe_run(opened) if frame is None else describe_frame(opened, frame))
     else:
@@ -149,11 +164,16 @@ def scenes(*, as_json: Json = False) -> None:
 @app.command
 def materials(*, as_json: Json = False) -> None:
     """List the named materials, with their laws, parameters, derived quantities and sources."""
-    from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials
+    from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials, parameter_units
 
     entries = [{"name": name, **entry} for name, entry in named_materials().items()]
     if as_json:
-        _print_json([{**entry, "derived": derived_quantities(entry["name"])} for entry in entries])
+        _print_json(
+            [
+                {**entry, "units": parameter_units(entry["law"]), "derived": derived_quantities(entry["name"])}
+                for entry in entries
+            ]
+        )
         return
     for entry in entries:
         given = {key: value for key, value in entry.items() if key not in ("name", "law", LOOK, *REMARKS)}
@@ -161,7 +181,9 @@ def materials(*, as_json: Json = False) -> None:
             f"{key} {item['value']:.4g} {item['unit']}" for key, item in derived_quantities(entry["name"]).items()
         ]
         say(f"{entry['name']}: {entry['description']}")
-        say(f"    {entry['law']}: {', '.join(f'{key} {_shown(value)}' for key, value in given.items())}")
+        units = parameter_units(entry["law"])
+        listed = (f"{key} {_shown(value)} {units.get(key, '')}".rstrip() for key, value in given.items())
+        say(f"    {entry['law']}: {', '.join(listed)}")
         say(f"    derived: {', '.join(derived)}")
         say(f"    {entry['source']}")
 
@@ -169,6 +191,23 @@ def materials(*, as_json: Json = False) -> None:
 def _shown(value: Any) -> str:
     """A parameter as a scene would write it."""
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@app.command
+def new(name: Annotated[Path, Parameter(help="Name of the scene file; .toml is added.")], /) -> None:
+    """Write a commented scene to begin with."""
+    from spume.scene.starter import write_starter
+
+    file = write_starter(name)
+    say(f"{file} is written: look into it, then 'spume run {file} --preset draft'")
+
+
+@app.command
+def completion(
+    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell that is to complete.")], /
+) -> None:
+    """Print the script that lets a shell complete commands and options: eval "$(spume completion bash)"."""
+    say(app.generate_completion(prog_name="spume", shell=shell))
 
 
 @app.command
@@ -192,6 +231,7 @@ def _print_lines(lines: Sequence[str]) -> None:
 register_look(app)
 register_rheology(app)
 register_export(app)
+register_sweeps(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

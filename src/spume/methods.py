@@ -79,7 +79,9 @@ class Method(Protocol):
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state, JSON-serialisable. All follow from the scene alone, but for wall times [s],
-        under the key "seconds": the loop keeps those out of the frames, whose bits are the same in every run."""
+        under the key "seconds": the loop keeps those out of the frames, whose bits are the same in every run. Under the
+        key "warnings", sentences for the user by a short name of what they are about; each is told when its name comes
+        up for the first time in a run."""
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs: arrays, and JSON-serialisable values (random state included)."""
@@ -100,6 +102,8 @@ class MethodEntry:
     """The class that simulates them."""
     drawer: str = "spume.look.pictures.points_drawer:make_drawer"
     """`make_drawer(run, options)` for its pictures."""
+    late_stages: str = ""
+    """`late_stages(method)` calls what a step needs last, on a method that is thrown away; see `runs.compile_ahead`."""
     shapes: str = ""
     """Of a method whose frames hold tables only: a `Shapes`, which makes populations with positions of them."""
 
@@ -118,7 +122,10 @@ METHODS = {
     for entry in (
         MethodEntry("mpm", "spume.scene.mpm:MpmScene", "spume.mpm.method:MaterialPointMethod"),
         MethodEntry(
-            "continuum-foam", "spume.scene.continuum_foam:ContinuumFoamScene", "spume.foam.method:ContinuumFoam"
+            "continuum-foam",
+            "spume.scene.continuum_foam:ContinuumFoamScene",
+            "spume.foam.method:ContinuumFoam",
+            late_stages="spume.foam.late_stages:call_late_stages",
         ),
         MethodEntry("sand-water", "spume.scene.sand_water:SandWaterScene", "spume.mixture.method:SandWater"),
         MethodEntry("point-based", "spume.scene.point_based:PointBasedScene", "spume.points.method:PointBased"),

@@ -1,24 +1,49 @@
 """A simulation in memory, for scripts and notebooks."""
 
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 from spume.errors import SceneError
 from spume.frames.populations import FramePopulations, in_memory
-from spume.methods import Progress, method_class
+from spume.methods import Method, Progress, method_class
 from spume.scene.common import Scene
+from spume.scene.loading import SceneLike, load_scene
 
 
 class Simulation:
     """A scene being simulated. Nothing is written to disk."""
 
-    def __init__(self, scene: Scene | str | Path) -> None:
-        if not isinstance(scene, Scene):
-            from spume.scene.loading import load_scene
+    def __init__(self, scene: SceneLike) -> None:
+        """`scene` is a Scene, its tables as a dict, a built-in name or a TOML file."""
+        self._scene = load_scene(scene)
+        self.method: Method = method_class(self._scene.method)(self._scene)
 
-            scene = load_scene(scene)
-        self.scene = scene
-        self.method = method_class(scene.method)(scene)
+    @property
+    def scene(self) -> Scene:
+        """The scene. Assigning another one of the same method continues from the present state with its values:
+
+            sim.scene = sim.scene.changed({"gravity": [0, 0, 0]})
+
+        Bodies that are there already stay as they are. The laws of the materials must remain the same.
+        """
+        return self._scene
+
+    @scene.setter
+    def scene(self, scene: SceneLike) -> None:
+        new = load_scene(scene)
+        if new.method != self._scene.method:
+            raise SceneError(
+                f"a simulation of the method '{self._scene.method}' cannot go on with '{new.method}': make a new one"
+            )
+        method = method_class(new.method)(new)
+        arrays, values = self.method.checkpoint()
+        try:
+            method.restore({name: array.copy() for name, array in arrays.items()}, values)
+        except (ValueError, KeyError):
+            raise SceneError(
+                "the simulation cannot go on with this scene, since its points carry other fields: make a new one"
+            ) from None
+        self._scene, self.method = new, method
 
     @property
     def time(self) -> float:
@@ -33,11 +58,11 @@ class Simulation:
             raise AttributeError(f"the method '{self.scene.method}' has no particles; frame() gives its arrays")
         return particles
 
-    def advance(self, dt: float) -> None:
-        """Advance by exactly `dt` [s], in as many steps as the method needs."""
+    def advance(self, dt: float, on_progress: Callable[[Progress], object] | None = None) -> None:
+        """Advance by exactly `dt` [s], in as many steps as the method needs; `on_progress` is told about every few."""
         if not dt > 0:
             raise SceneError(f"a simulation cannot be advanced by {dt} s: the time must be positive")
-        self.method.advance(self.time + dt, _never, _ignore)
+        self.method.advance(self.time + dt, _never, _reporter(on_progress))
 
     def frame(self) -> FramePopulations:
         """What a frame on disk would hold: `frame["points"].x`, or short `frame.x`."""
@@ -47,10 +72,22 @@ class Simulation:
         """Numbers about the present state."""
         return self.method.diagnostics()
 
+    def __repr__(self) -> str:
+        return f"Simulation({self.scene!r}, time={self.time:g} s)"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        return f"<div>{escape(repr(self))}</div>{self.frame()._repr_html_()}"
+
 
 def _never() -> bool:
     return False
 
 
-def _ignore(progress: Progress) -> None:
-    pass
+def _reporter(on_progress: Callable[[Progress], object] | None) -> Callable[[Progress], None]:
+    def report(progress: Progress) -> None:
+        if on_progress is not None:
+            on_progress(progress)
+
+    return report

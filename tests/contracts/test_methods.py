@@ -15,8 +15,8 @@ from spume.errors import SceneError
 from spume.fields import Population
 from spume.frames.reader import open_run
 from spume.methods import METHODS, load, method_class, method_entry
-from spume.run.loop import start_run
-from spume.run.storage import TYPES, plain
+from spume.runs.loop import start_run
+from spume.runs.storage import TYPES, plain
 from spume.scene.common import Scene
 
 DISC = {"material": "gelatin", "shape": {"circle": {"center": [0.0, 0.03], "radius": 0.02}}, "velocity": [0.0, -1.0]}

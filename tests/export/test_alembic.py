@@ -40,7 +40,6 @@ def test_every_sample_of_points_is_the_frame(solid_run: Path, tmp_path: Path) ->
 
 
 def test_a_surface_keeps_its_triangles(solid_run: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
     chosen = contents(open_run(solid_run), [1], "surface", None)
     file = tmp_path / "surface.abc"
     write_alembic(chosen, file)

@@ -36,7 +36,6 @@ def test_fields_in_ply_come_back_exactly(solid_run: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize(("kind", "tolerance"), [("ply", 0.0), ("obj", 1e-8)])
 def test_a_surface_comes_back_watertight(kind: str, tolerance: float, solid_run: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
     chosen = contents(open_run(solid_run), [0], "surface", None)
     write_frame(chosen, tmp_path, kind, False, 0)
     loaded = trimesh.load(tmp_path / f"surface_00000.{kind}", process=False)

@@ -53,7 +53,6 @@ def test_units_axis_times_and_materials_are_declared(stage: Usd.Stage) -> None:
 
 
 def test_an_obstacle_moves_as_the_scene_says(stage: Usd.Stage) -> None:
-    pytest.importorskip("pyvista", reason="needs the extra 'look'")
     block = UsdGeom.Xformable(stage.GetPrimAtPath(f"{stage.GetDefaultPrim().GetPath()}/obstacles/block"))
     for number in range(3):
         moved = block.GetLocalTransformation(Usd.TimeCode(number)).ExtractTranslation()
@@ -62,7 +61,6 @@ def test_an_obstacle_moves_as_the_scene_says(stage: Usd.Stage) -> None:
 
 
 def test_a_surface_keeps_its_triangles_and_fields(solid_run: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
     chosen = contents(open_run(solid_run), [1], "surface", None)
     file = tmp_path / "skin.usdc"
     write_usd(chosen, file)

@@ -10,7 +10,7 @@ from spume.export.vtkhdf import write_vtkhdf
 from spume.frames.reader import open_run
 
 pytest.importorskip("h5py", reason="needs the extra 'export' (h5py)")
-pyvista = pytest.importorskip("pyvista", reason="needs the extra 'look' (vtk's reader)")
+pyvista = pytest.importorskip("pyvista", reason="needs the extra 'test' (VTK's reader)")
 
 
 def read_steps(file: Path):
@@ -45,7 +45,6 @@ def test_every_step_of_points_is_the_frame(request, dimension: int, tmp_path: Pa
 
 
 def test_every_step_of_a_surface_is_the_skin(solid_run: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
     chosen = contents(open_run(solid_run), [0, 2], "surface", None)
     file = tmp_path / "surface.vtkhdf"
     write_vtkhdf(chosen, file)

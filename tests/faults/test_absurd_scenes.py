@@ -9,7 +9,7 @@ import pytest
 
 from spume import Scene, SceneError, Simulation, memory
 from spume.mpm.method import MaterialPointMethod
-from spume.run.loop import start_run
+from spume.runs.loop import start_run
 
 SPHERE = {"sphere": {"center": [0, 0.2, 0], "radius": 0.1}}
 BODY = {"name": "ball", "material": "soft rubber", "shape": SPHERE}

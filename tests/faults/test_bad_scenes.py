@@ -219,7 +219,7 @@ def test_a_malformed_scene_is_one_sentence_and_exit_code_2(case, tmp_path, capsy
     lines = printed.err.splitlines()
     assert printed.out == ""
     assert len(lines) == 1
-    assert lines[0].startswith(f"error: {file}: {key}")
+    assert re.match(rf"error: {re.escape(str(file))}(:\d+)?: {re.escape(key)}", lines[0])
     assert re.search(words, lines[0])
     assert not (tmp_path / "out").exists()
 

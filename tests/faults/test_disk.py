@@ -14,9 +14,9 @@ import spume
 from spume.cli import main
 from spume.errors import CacheError
 from spume.numerics.jit import compiled
-from spume.run import storage
-from spume.run.loop import resume_run, start_run
-from spume.run.progress import display_for
+from spume.runs import storage
+from spume.runs.loop import resume_run, start_run
+from spume.runs.progress import display_for
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ import pytest
 from ballistic import frame_bytes, make_scene, without_wall_times
 
 import spume
-from spume.run import storage
-from spume.run.folder import RunFolder
-from spume.run.loop import resume_run, start_run
+from spume.runs import storage
+from spume.runs.folder import RunFolder
+from spume.runs.loop import resume_run, start_run
 
 MEMORY = "/dev/shm" if os.path.isdir("/dev/shm") else None
 

@@ -15,7 +15,7 @@ from ballistic import frame_bytes, without_wall_times
 
 import spume
 from spume.numerics.jit import cache_directory
-from spume.run.progress import COMPILING
+from spume.runs.progress import COMPILING
 
 SCENE = """\
 title = "a spinning disc, a stream and a paddle in a box"
@@ -41,6 +41,13 @@ fill = { jitter = 0.3 }
 material = "gelatin"
 shape = { rectangle = { center = [-0.3, 0.5], size = [0.1, 0.1] } }
 velocity = [1.0, -1.0]
+rate = { times = [0.0, 0.05, 0.1, 0.2], values = [0.1, 0.15, 0.0, 0.1] }
+motion = { combine = { of = [
+    { rotate = { rate = 3.0, about = [-0.3, 0.5] } },
+    { polyline = { points = [[0.0, 0.0], [0.1, 0.0], [0.1, 0.2]], stop = 0.2 } },
+] } }
+fill = { jitter = 0.2 }
+barrel = 0.05
 
 [[obstacle]]
 shape = { rectangle = { center = [0.2, 0.1], size = [0.1, 0.05] } }

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from foam_bench import Bench
 
-from spume.foam.removal import find_subgrid_points, remove_points
+from spume.foam.removal import NOTEWORTHY_SHARE, find_subgrid_points, removal_warning, remove_points
 from spume.mpm.step import sort_points
 
 CELL = 0.02
@@ -125,3 +125,15 @@ def test_the_points_found_do_not_depend_on_the_number_of_threads(rng):
     finally:
         numba.set_num_threads(threads)
     np.testing.assert_array_equal(*results)
+
+
+def test_a_warning_comes_when_more_than_the_stated_share_of_the_mass_is_gone():
+    """The share is that of all mass that has been in the scene: what is left and what was removed."""
+    bench = bench_of(np.zeros((1, 2)))
+    total = 3.0
+    for share, warned in ((0.0, False), (0.99 * NOTEWORTHY_SHARE, False), (1.01 * NOTEWORTHY_SHARE, True)):
+        bench.foam.mass_removed = share * total
+        sentences = removal_warning(total - bench.foam.mass_removed, bench.foam, 0.25)
+        assert bool(sentences) == warned
+    assert "1 % of the mass" in sentences["mass removed"]
+    assert "smaller [grid] cell" in sentences["mass removed"]

@@ -9,7 +9,7 @@ import pytest
 from spume.frames.reader import open_run
 from spume.look.pictures.drawing import PictureOptions, make_drawer
 
-for package, extra in (("mitsuba", "render"), ("pyvista", "look"), ("pysplashsurf", "look")):
+for package, extra in (("mitsuba", "render"),):
     pytest.importorskip(package, reason=f"needs the extra '{extra}'")
 
 

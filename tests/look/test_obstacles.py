@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-pytest.importorskip("pyvista")
-
 from spume.look.obstacles import solid_mesh, solids
 from spume.look.surface.skin import enclosed_volume
 from spume.scene.common import Scene

@@ -10,7 +10,7 @@ from spume.cli import main
 from spume.look.appearance import BACKGROUND, to_linear, to_srgb
 from spume.look.pictures.camera import automatic_view
 
-for package in ("pyvista", "pysplashsurf", "imageio", "imageio_ffmpeg", "matplotlib", "PIL"):
+for package in ("imageio", "imageio_ffmpeg", "matplotlib", "PIL"):
     pytest.importorskip(package, reason="needs the extra 'look'")
 
 SMALL = ["--size", "320x180", "--quality", "preview", "--processes", "1"]

@@ -7,9 +7,6 @@ import pytest
 
 from spume.frames.reader import open_run
 
-pytest.importorskip("pyvista", reason="needs the extra 'look'")
-pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
-
 
 def test_each_population_of_points_gets_a_surface(several_run: Path) -> None:
     from spume.look.surface.files import surface_frame, surface_parts

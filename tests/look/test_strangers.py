@@ -14,7 +14,7 @@ import pytest
 from browser import Browser, find_chromium
 
 from spume.frames.reader import open_run
-from spume.run.manifest import Manifest
+from spume.runs.manifest import Manifest
 
 pytest.importorskip("matplotlib", reason="needs the extra 'look'")
 needs_browser = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium (Debian: apt install chromium)")

@@ -81,7 +81,7 @@ def test_a_scene_runs_with_the_law_of_its_file(folder):
 
 def test_looking_at_a_run_does_not_run_the_file(folder):
     """`spume info` and `open_run(...).scene` in a new process work while the file would fail if it were run."""
-    run = [sys.executable, "-m", "spume.cli"]
+    run = [sys.executable, "-m", "spume"]
     environment = dict(os.environ)
     subprocess.run([*run, "run", "scene.toml", "--out", "out"], cwd=folder, check=True, env=environment)
     (folder / "my_law.py").write_text("raise SystemExit('this file was run')")

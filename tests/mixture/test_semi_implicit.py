@@ -5,8 +5,9 @@ import pytest
 from mixtures import PORE_WATER, SAND, body, simulate
 
 from spume.materials.unilateral import Unilateral
-from spume.mixture.coupled_system import CoupledSystem
 from spume.mixture.exchange import find_drag
+from spume.mixture.pore_pressure import find_pores
+from spume.mpm.implicit.coupled_system import CoupledSystem, Exchange
 from spume.mpm.step import find_contacts, rasterize, sort_points
 from spume.numerics.krylov import minres
 
@@ -39,8 +40,9 @@ def system_of(sim, unilateral=None, preconditioner="blocks", drag=1.0):
     find_drag(state, stages.mixture, stages.fields)
     stages.fields.drag[:] *= drag
     find_contacts(state, DT)
-    nothing = [np.zeros_like(species.fields["force"]) for species in state.species]
-    return CoupledSystem(state, stages.fields, nothing, DT, unilateral, preconditioner)
+    pores = find_pores(state, stages.mixture, stages.fields) if stages.mixture.coupling == "pore-pressure" else None
+    exchange = Exchange((), stages.fields.drag, pores)
+    return CoupledSystem(state, exchange, DT, "lagged", unilateral, preconditioner)
 
 
 @pytest.mark.parametrize("unilateral", [None, FADING], ids=["hencky", "unilateral"])

@@ -11,8 +11,9 @@ import pytest
 
 from spume.errors import CompilationStopped
 from spume.numerics.clock import working_time
-from spume.numerics.jit import compilation_listener, compiled
+from spume.numerics.jit import compilation_listener, compiled, inlined
 from spume.numerics.kernel_files import KernelFiles
+from spume.numerics.machine_code import KERNEL_ID
 
 KERNELS = """\
 import math
@@ -117,6 +118,25 @@ def test_functions_of_one_factory_compiled_in_two_processes_are_told_apart_in_a_
 
 def test_kernels_are_the_same_in_whatever_order_they_are_loaded(results, processes):
     assert processes("tripled(1.0, 0)", "doubled(1.0, 0)", "parallel()")[::-1] == results[1]
+
+
+def calls(kernel):
+    @compiled
+    def caller(x):
+        return kernel(x) + 1.0
+
+    return caller
+
+
+def test_a_kernel_and_its_inlined_variant_give_the_same_and_are_kept_apart():
+    @compiled
+    def cube(x):
+        return x * x * x
+
+    plain, copied = calls(cube), calls(inlined(cube))
+    assert plain(2.0) == copied(2.0) == 9.0
+    assert getattr(plain.py_func, KERNEL_ID) != getattr(copied.py_func, KERNEL_ID)
+    assert plain._cache._impl.filename_base != copied._cache._impl.filename_base
 
 
 def save_many(folder, worker: int) -> None:

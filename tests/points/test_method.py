@@ -90,8 +90,8 @@ def test_a_force_field_grows_from_its_centre_and_ends():
     x = method.particles.x.copy()
     method.step(1e-4)
     np.testing.assert_allclose(method.particles.v, 1e-4 * x * [0.0, -100.0, 0.0], atol=1e-16)
-    assert method.state.force_fields[0].growth_at(1.5e-3)[1] == pytest.approx(-50.0)
-    assert method.state.force_fields[0].growth_at(1.0)[1] == 0.0
+    assert method.state.loads[0].factor(1.5e-3) == pytest.approx(0.5)
+    assert method.state.loads[0].factor(1.0) == 0.0
 
 
 def test_the_stability_rules_are_counted():

@@ -1,5 +1,7 @@
 """What new points carry, and what it costs their neighbours."""
 
+import itertools
+
 import numpy as np
 import pytest
 from void_oracles import R, full, grid_average, lattice, make_state, scattered, totals
@@ -9,6 +11,14 @@ from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.conserved_values import Donors, find_donors, share, share_mass
 from spume.foam.resampling.darts import Darts
 from spume.foam.resampling.determinants import restore_determinant
+from spume.mpm.diagnostics import angular_momentum as mpm_angular_momentum
+from spume.mpm.diagnostics import kinetic_energy
+
+
+def angular_momentum(mass, x, v):
+    """Of points in the plane, about the origin."""
+    return mass @ (x[:, 0] * v[:, 1] - x[:, 1] * v[:, 0])
+
 
 NO_MERGING = ResamplingSettings(merge_distance=0.0)
 
@@ -34,9 +44,12 @@ def test_mass_volume_and_momentum_are_conserved(d, order, affine):
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("order", [2, 3])
 def test_fields_are_averages_by_way_of_the_grid(d, order):
-    """Every averaged field of some new points against a direct sum; v after the correction only in the mean."""
+    """Every averaged field of some new points against a direct sum. Momentum and angular momentum are zero all over, and
+    random C lose energy when they are averaged, so that velocities need no correction."""
     x = scattered(np.random.default_rng(8), d)
     state = make_state(x, order=order)
+    state.particles.v[:] = 0.0
+    state.particles.C[:] += state.particles.C.transpose(0, 2, 1).copy()
     old = {name: a.copy() for name, a in state.particles.arrays().items()}
     report = avoid_a_void(state, (1, 2), NO_MERGING)
     p = state.particles
@@ -102,6 +115,7 @@ def test_materials_do_not_mix(d):
     material = (x[:, 0] > x[:, 0].mean()).astype(np.int32)
     state = make_state(x, material=material, materials=2)
     state.particles.v[:] = np.where(material == 1, 1.0, -1.0)[:, None]
+    state.particles.C[:] = 0.0
     mass = [state.particles.mass[material == m].sum() for m in (0, 1)]
     avoid_a_void(state, (1, 2), NO_MERGING)
     p = state.particles
@@ -124,30 +138,105 @@ def test_a_dart_without_neighbours_within_r_draws_from_farther_ones(d, hole, rad
     cell = np.floor(y[0]).astype(int)
     block = np.flatnonzero((bins.blocks == cell // side).all(axis=1))
     local = np.ravel_multi_index(tuple(cell % side), side)
-    donors = find_donors(bins, Darts(y, block * 64 + local), np.zeros(len(x), np.int32))
+    donors = find_donors(bins, Darts(y, block * 64 + local), np.zeros(len(x), np.int32), np.ones(len(x)))
     distance = np.linalg.norm(x - centre, axis=1)
     assert set(donors.points) == set(np.flatnonzero(distance < radius * R))
     assert distance[donors.nearest[0]] == distance.min()
 
 
+NO_C = np.zeros((0, 1, 1))
+
+
 def test_new_points_draw_one_after_another():
+    """Each lies between its two donors, where these cannot surround it, so it takes a third of each."""
     donors = Donors(np.array([0, 1]), np.array([0, 2, 4]), np.array([0, 1, 1, 2]))
-    volume = np.array([3.0, 6.0, 9.0])
-    fresh = share(donors, volume)
+    x = np.array([[0.0, 0.0], [2.0, 0.0], [4.0, 0.0], [1.0, 0.0], [3.0, 0.0]])
+    mass, volume = np.array([3.0, 6.0, 9.0, 0.0, 0.0]), np.array([30.0, 60.0, 90.0, 0.0, 0.0])
+    fraction = share_mass(donors, 3, mass, x, np.zeros((5, 2)), NO_C, 0.0)
+    share(donors, 3, fraction, volume)
     # the first takes a third of 3 and 6; the second a third of the 4 that are left, and of 9
-    np.testing.assert_allclose(fresh, [3.0, 4.0 / 3.0 + 3.0], rtol=1e-15)
-    np.testing.assert_allclose(volume, [2.0, 8.0 / 3.0, 6.0], rtol=1e-15)
+    np.testing.assert_allclose(mass, [2.0, 8.0 / 3.0, 6.0, 3.0, 4.0 / 3.0 + 3.0], rtol=1e-15)
+    np.testing.assert_allclose(volume, 10.0 * mass, rtol=1e-15)
 
 
-def test_the_correction_of_velocities_is_the_same_for_a_new_point_and_its_donors():
+def test_donors_that_do_not_surround_a_new_point_move_to_keep_the_centre_of_mass():
     donors = Donors(np.array([0]), np.array([0, 2]), np.array([0, 1]))
-    mass, v = np.array([1.0, 2.0]), np.array([[1.0, 0.0], [0.0, 3.0]])
-    before, momentum = v.copy(), mass @ v
-    interpolated = np.array([[5.0, -1.0]])
-    new_v = interpolated.copy()
-    new_mass = share_mass(donors, mass, v, new_v)
-    np.testing.assert_allclose(mass @ v + new_mass @ new_v, momentum, rtol=1e-15)
-    np.testing.assert_allclose(v - before, np.broadcast_to(new_v - interpolated, v.shape), rtol=1e-14)
+    x = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.25]])
+    mass, v = np.array([1.0, 2.0, 0.0]), np.array([[1.0, 2.0], [-1.0, 3.0], [5.0, -1.0]])
+    centre, momentum, spin = mass @ x, mass @ v, angular_momentum(mass, x, v)
+    share_mass(donors, 2, mass, x, v, NO_C, 0.0)
+    assert mass[2] == 1.0
+    assert np.all(x[:2, 0] < 0.0)
+    np.testing.assert_allclose(mass @ x, centre, rtol=1e-15)
+    np.testing.assert_allclose(mass @ v, momentum, rtol=1e-15)
+    np.testing.assert_allclose(angular_momentum(mass, x, v), spin, rtol=1e-14)
+
+
+def test_donors_that_surround_a_new_point_give_so_that_the_centre_of_mass_stays():
+    """Four donors about a point that is not in their middle: those on the far side give more, none more than twice the
+    paper's fifth."""
+    donors = Donors(np.array([0]), np.array([0, 4]), np.arange(4))
+    x = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [0.3, 0.1]])
+    places, mass = x.copy(), np.array([1.0, 1.5, 2.0, 0.7, 0.0])
+    centre = mass @ x
+    fraction = share_mass(donors, 4, mass, x, np.zeros((5, 2)), NO_C, 0.0)
+    np.testing.assert_allclose(mass @ x, centre, atol=1e-15)
+    assert np.array_equal(x, places)
+    assert np.all((fraction > 0) & (fraction < 2 / 5))
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("affine", [False, True])
+def test_angular_momentum_and_the_centre_of_mass_stay_and_the_energy_does_not_grow(d, affine):
+    """Sums of some thousand terms, each of the size of the mass, the extent and the velocity; random velocities are far
+    from a rigid rotation, so no part of the cloud needs more energy."""
+    state = make_state(scattered(np.random.default_rng(6), d, 1.5), affine=affine)
+    p = state.particles
+    extent = np.abs(p.x).max()
+    p.v[:] += 3.0  # a body that moves must not start to spin because its mass was moved
+    before = mpm_angular_momentum(state), p.mass @ p.x, kinetic_energy(state), p.mass.sum()
+    report = avoid_a_void(state, (1, 2), ResamplingSettings(merge_distance=0.1))
+    assert report.inserted > 50
+    assert report.merged > 5
+    spin, moment, energy, mass = before
+    np.testing.assert_allclose(mpm_angular_momentum(state), spin, rtol=0, atol=1e-12 * mass * extent)
+    np.testing.assert_allclose(p.mass @ p.x, moment, rtol=0, atol=1e-12 * mass * extent)
+    assert kinetic_energy(state) < energy
+
+
+@pytest.mark.parametrize("affine", [False, True])
+def test_a_rotating_body_gains_only_the_energy_that_its_smaller_inertia_needs(affine):
+    """The angular momentum L of each group stays while its inertia I falls, and L²/2I grows: by less than ½ ω² times
+    the second moment of mass about the axis that the body as a whole has lost, and only in the second order of ΔI."""
+    state = make_state(scattered(np.random.default_rng(7), 2, 1.0), affine=affine)
+    p, rate = state.particles, 20.0
+    p.v[:] = rate * np.stack([-p.x[:, 1], p.x[:, 0]], axis=1)
+    if affine:
+        p.C[:] = rate * np.array([[0.0, -1.0], [1.0, 0.0]])
+    spin, energy, inertia = mpm_angular_momentum(state), kinetic_energy(state), p.mass @ (p.x**2).sum(axis=1)
+    assert avoid_a_void(state, (1, 2), NO_MERGING).inserted > 50
+    lost = inertia - p.mass @ (p.x**2).sum(axis=1)
+    assert lost > 0
+    np.testing.assert_allclose(mpm_angular_momentum(state), spin, rtol=1e-12)
+    # ½ L² (1/I′ − 1/I) = ½ ω² ΔI (1 + ΔI/I′); no group loses more than half of its inertia
+    assert 0 < kinetic_energy(state) - energy < 0.5 * rate**2 * lost * 2
+
+
+def test_the_correction_is_a_rigid_motion_when_the_energy_falls():
+    """Four donors around a new point whose interpolated velocity is their mean: corrections of all five velocities are
+    those of one rigid motion, and distances change as they would have."""
+    donors = Donors(np.array([0]), np.array([0, 4]), np.arange(4))
+    x = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [0.2, 0.1]])
+    mass = np.array([1.0, 1.5, 2.0, 0.7, 0.0])
+    v = np.array([[1.0, 0.0], [0.0, 3.0], [-2.0, 1.0], [0.5, 0.5], [0.0, 1.0]])
+    interpolated = v.copy()
+    momentum, spin = mass @ v, angular_momentum(mass, x, v)
+    share_mass(donors, 4, mass, x, v, NO_C, 0.0)
+    np.testing.assert_allclose(mass @ v, momentum, rtol=1e-14)
+    np.testing.assert_allclose(angular_momentum(mass, x, v), spin, rtol=1e-14)
+    change = v - interpolated
+    for i, j in itertools.combinations(range(5), 2):
+        np.testing.assert_allclose((change[i] - change[j]) @ (x[i] - x[j]), 0.0, atol=1e-14)
 
 
 def test_a_degenerate_average_is_replaced_by_the_nearest_tensor_and_counted():

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
-from void_oracles import R, full, lattice, make_state, scattered, totals
+from void_oracles import CELL, R, full, lattice, make_state, scattered, totals
 
 from spume.foam.resampling import ResamplingSettings, avoid_a_void
 from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.merging import close_pairs
+from spume.mpm.diagnostics import angular_momentum, kinetic_energy
 
 SETTINGS = ResamplingSettings()
 
@@ -29,8 +30,12 @@ def test_a_pair_becomes_its_sum_and_mean():
     assert p.volume[0] == old["volume"][0] + old["volume"][1]
     assert p.body[0] == old["body"][1]
     assert p.id[0] == old["id"][1]
-    for name in ("x", "v", "C", "dissipation"):
+    for name in ("x", "v", "dissipation"):
         np.testing.assert_allclose(getattr(p, name)[0], mean(name), **close)
+    # the spin of the two about their centre, with the reduced mass 3/4, is 2 D m times the additional rotation
+    turn = 0.75 * np.cross(old["x"][1] - old["x"][0], old["v"][1] - old["v"][0]) / (2 * CELL**2 / 3 * 4.0)
+    affine = mean("C") + np.array([[0, -turn[2], turn[1]], [turn[2], 0, -turn[0]], [-turn[1], turn[0], 0]])
+    np.testing.assert_allclose(p.C[0], affine, rtol=1e-12, atol=1e-13)
     J = 0.25 * np.linalg.det(old["F"][0]) + 0.75 * np.linalg.det(old["F"][1])
     np.testing.assert_allclose(p.F[0], mean("F") * np.cbrt(J / np.linalg.det(mean("F"))), **close)
     be = full(mean("be")[None])[0]
@@ -77,10 +82,22 @@ def test_merging_keeps_mass_momentum_volume_and_the_centre_of_mass(d):
     state = make_state(scattered(np.random.default_rng(22), d, 3.0) * 0.3)
     p = state.particles
     before = np.concatenate([totals(state), p.mass @ p.x])
+    energy = kinetic_energy(state)
     report = avoid_a_void(state, (0,), ResamplingSettings(merge_distance=0.3))
     assert report.merged > 100
     assert report.inserted == 0
     np.testing.assert_allclose(np.concatenate([totals(state), p.mass @ p.x]), before, rtol=0, atol=1e-12 * before[0])
+    assert kinetic_energy(state) < energy
+
+
+@pytest.mark.parametrize("d", [2, 3])
+@pytest.mark.parametrize("affine", [False, True])
+def test_merging_keeps_angular_momentum(d, affine):
+    state = make_state(scattered(np.random.default_rng(22), d, 3.0) * 0.3, affine=affine)
+    p = state.particles
+    before, scale = angular_momentum(state), p.mass.sum() * np.abs(p.x).max()
+    assert avoid_a_void(state, (0,), ResamplingSettings(merge_distance=0.3)).merged > 100
+    np.testing.assert_allclose(angular_momentum(state), before, rtol=0, atol=1e-12 * scale)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from spume import Scene, load_scene
 from spume.methods import method_class
 from spume.mpm.method import MaterialPointMethod
-from spume.run import calibration
-from spume.run.calibration import Trial, calibrated, time_steps
+from spume.runs import calibration
+from spume.runs.calibration import Trial, calibrated, time_steps
 
 SPHERE = {"sphere": {"center": [0, 0.2, 0], "radius": 0.1}}
 BALL = {
@@ -97,7 +97,7 @@ def test_kernels_that_are_not_compiled_count_with_their_time(ball, monkeypatch):
 def test_a_missing_kernel_is_noticed_and_not_compiled(tmp_path):
     """In a fresh process with an empty cache the trial ends at once."""
     code = (
-        "import time; from spume import Scene; from spume.run.calibration import time_steps, _NotCompiled\n"
+        "import time; from spume import Scene; from spume.runs.calibration import time_steps, _NotCompiled\n"
         f"scene = Scene(**{BALL!r})\n"
         "began = time.process_time()\n"
         "try:\n    time_steps(scene)\nexcept _NotCompiled as kernel:\n    print('missing', kernel)\n"

@@ -12,11 +12,12 @@ from ballistic import Ballistic, frame_bytes, make_scene, without_wall_times
 
 import spume
 from spume.errors import CacheError, RunFailed, SceneError
+from spume.frames.info import run_lines
 from spume.memory import available_memory
 from spume.methods import Progress
-from spume.run.folder import RunFolder
-from spume.run.loop import resume_run, start_run
-from spume.run.progress import Silent
+from spume.runs.folder import RunFolder
+from spume.runs.loop import resume_run, start_run
+from spume.runs.progress import Silent
 
 
 def test_frames_have_the_times_of_the_frame_rate_and_the_last_is_at_the_duration(tmp_path):
@@ -114,6 +115,27 @@ def test_a_scene_larger_than_memory_is_refused_with_the_figures(tmp_path):
     with pytest.raises(SceneError, match=r"needs about .*B of memory for 50 points, and .*B of this machine's"):
         start_run(make_scene(memory=needed), tmp_path / "run")
     assert not (tmp_path / "run" / "manifest.json").exists()
+
+
+class Notes(Silent):
+    """Keeps what it is told."""
+
+    def __init__(self):
+        self.told = []
+
+    def note(self, text):
+        self.told.append(text)
+
+
+def test_a_warning_is_told_once_also_by_a_resumed_run_and_listed_by_info(tmp_path):
+    scene, notes = make_scene(warns_at=0.02, fails_at=0.034), Notes()
+    with pytest.raises(RunFailed):
+        start_run(scene, tmp_path / "run", display=notes)
+    assert notes.told == ["warning: at 0.02 s a point flies high: lower it"]
+    with pytest.raises(RunFailed):
+        resume_run(tmp_path / "run", display=notes)
+    assert len(notes.told) == 1
+    assert "warning: at 0.03 s a point flies high: lower it" in run_lines(spume.open_run(tmp_path / "run"))
 
 
 class SignalAtStep(Silent):

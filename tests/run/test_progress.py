@@ -6,7 +6,7 @@ import pytest
 
 from spume.methods import Progress
 from spume.numerics.clock import start_clock, stop_clock
-from spume.run.progress import COMPILING, Live, Pace, Plain, display_for, readable_time
+from spume.runs.progress import COMPILING, Live, Pace, Plain, display_for, readable_time
 
 
 class Terminal(io.StringIO):
@@ -59,7 +59,7 @@ def test_times_are_written_as_a_person_reads_them(seconds, text):
 
 def test_time_left_follows_what_the_method_says_is_done(monkeypatch):
     now = iter([0.0, 10.0])
-    monkeypatch.setattr("spume.run.progress.working_time", lambda: next(now))
+    monkeypatch.setattr("spume.runs.progress.working_time", lambda: next(now))
     pace = Pace(duration=100.0)
     pace.step(Progress(time=0.0, points=10, steps=1, dt=0.1, done=0.0))
     pace.step(Progress(time=1.0, points=5, steps=2, dt=0.1, done=0.5))

@@ -8,7 +8,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from spume.errors import CacheError
-from spume.run.storage import (
+from spume.runs.storage import (
     BLOCK,
     plain,
     read_arrays,

@@ -12,8 +12,8 @@ from ballistic import make_scene
 
 import spume
 from spume.cli import main
-from spume.run.loop import start_run
-from spume.run.progress import Live, Plain
+from spume.runs.loop import start_run
+from spume.runs.progress import Live, Plain
 from spume.terminal import visible
 
 PAYLOADS = {

@@ -21,6 +21,7 @@ class BallisticScene(Scene):
     points: Count = Describe(default=50, description="number of points")
     pause: float = Describe(default=0.0, description="wall time spent in each step [s]")
     memory: int = Describe(default=1000, description="memory the scene claims to need [bytes]")
+    warns_at: float | None = Describe(default=None, description="time from which on the method has a warning [s]")
     fails_at: float | None = Describe(default=None, description="time at which the run goes wrong [s]")
 
 
@@ -67,7 +68,10 @@ class Ballistic:
         return {"points": {"x": self.x, "v": self.v}}
 
     def diagnostics(self) -> dict[str, Any]:
-        return {
+        warns_at = self._scene.warns_at
+        warned = warns_at is not None and self.time >= warns_at
+        warnings = {"warnings": {"height": f"at {self.time:g} s a point flies high: lower it"}} if warned else {}
+        return warnings | {
             "points": len(self.x),
             "mass": np.float64(len(self.x)),
             "momentum": self.v.sum(axis=0),

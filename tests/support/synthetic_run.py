@@ -9,10 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from spume.fields import IDENTITY, SYMMETRIC_IDENTITY, VOLUME_RATIO, Field, Population
-from spume.run.folder import RunFolder
-from spume.run.loop import stored_arrays
-from spume.run.manifest import Manifest, population_entries
-from spume.run.storage import write_arrays
+from spume.runs.folder import RunFolder
+from spume.runs.loop import stored_arrays
+from spume.runs.manifest import Manifest, population_entries
+from spume.runs.storage import write_arrays
 from spume.scene.common import Scene
 
 CELL = 0.02

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from spume.look.commands import Again, Folder, Frames, Processes
+from spume.errors import SceneError
+from spume.look.commands import Again, Cluster, Folder, Frames, Processes
 from spume.terminal import say
 
 SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc"}
@@ -36,13 +37,16 @@ def export(
         Path | None, Parameter(help="File, or folder for PLY, OBJ and CSV; in DIR/export unless given.")
     ] = None,
     processes: Processes = None,
+    cluster: Cluster = None,
     again: Again = False,
 ) -> None:
     """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic; its diagnostics and logs as CSV."""
+    from spume.cores import cores
     from spume.export.contents import contents, default_file
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
-    from spume.look.work import cores, each_frame
+    from spume.look.surface.files import surface_frame
+    from spume.look.work import each_frame
 
     run = open_run(folder)
     numbers = select_frames(frames, len(run))
@@ -57,17 +61,27 @@ def export(
         from spume.export.sequence import write_frame
 
         place = out or run.path / "export" / to
-        task = partial(write_frame, chosen, place, to, again)
-        made = sum(each_frame(task, numbers, "export", processes or min(2, cores())).values())
+        task = partial(write_frame, chosen, place.resolve() if cluster else place, to, again)
+        written_files = each_frame(task, numbers, "export", processes or min(2, cores()), cluster=cluster)
+        made = sum(written_files.values())
         there = len(numbers) * len(chosen.piece_names) - made
         say(f"{made} files written, {there} were there already, in {place}")
         return
     file = out or default_file(run.path, what, SUFFIXES[to])
     files = [file]
+    if cluster and (to != "usd" or layout == "single"):
+        if what == "points":
+            raise SceneError(
+                f"--cluster {cluster}: one file of points is written by one process; --to ply, --to obj and --to usd "
+                "--layout clips have a file for each frame"
+            )
+        # the surfaces are the work; the file is then put together here
+        each_frame(partial(surface_frame, run, quality="fine", parts="all"), numbers, "surface", cluster=cluster)
+        cluster = None
     if to == "usd":
         from spume.export.usd import write_usd
 
-        written = write_usd(chosen, file, layout, again, processes or 1)
+        written = write_usd(chosen, file, "clips" if cluster else layout, again, processes or 1, cluster)
     elif to == "vtkhdf":
         from spume.export.vtkhdf import vtkhdf_files, write_vtkhdf
 

@@ -21,7 +21,7 @@ from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh,
 from spume.look.pictures.camera import up_axis
 from spume.look.surface.files import skin_of, skinned_populations
 from spume.look.surroundings import materials
-from spume.run.folder import RunFolder
+from spume.runs.folder import RunFolder
 
 What = Literal["points", "surface"]
 FORMAT = 2

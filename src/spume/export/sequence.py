@@ -5,7 +5,7 @@ from typing import Literal
 
 from spume.export.contents import Contents
 from spume.export.ply import write_obj, write_ply
-from spume.run.folder import RunFolder
+from spume.runs.folder import RunFolder
 
 Kind = Literal["ply", "obj"]
 WRITERS = {"ply": write_ply, "obj": write_obj}

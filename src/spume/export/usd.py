@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.cores import cores
 from spume.errors import CacheError
 from spume.export.contents import Contents, Piece, identifier
 from spume.fields import VOLUME_RATIO
@@ -19,7 +20,7 @@ from spume.frames.quantities import DRAWN, spatial
 from spume.look.appearance import GROUND, Appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
-from spume.look.work import cores, each_frame
+from spume.look.work import each_frame
 from spume.terminal import readable_size
 
 Layout = Literal["auto", "single", "clips"]
@@ -33,8 +34,16 @@ ID = "id"
 """The field that names a point for its whole life; USD has an attribute of its own for it."""
 
 
-def write_usd(contents: Contents, file: Path, layout: Layout = "auto", again: bool = False, processes: int = 1) -> bool:
-    """Write the frames to `file` (.usdc, .usda or .usd); returns whether that was needed."""
+def write_usd(
+    contents: Contents,
+    file: Path,
+    layout: Layout = "auto",
+    again: bool = False,
+    processes: int = 1,
+    cluster: str | None = None,
+) -> bool:
+    """Write the frames to `file` (.usdc, .usda or .usd); returns whether that was needed. Clips are written by the
+    workers of a `cluster` if one is given."""
     require("pxr", "writing USD")
     if layout == "auto":
         layout = "single" if _size(contents) <= SINGLE_LIMIT else "clips"
@@ -44,7 +53,7 @@ def write_usd(contents: Contents, file: Path, layout: Layout = "auto", again: bo
     if layout == "single":
         _write_single(contents, file, recipe)
     else:
-        _write_clips(contents, file, recipe, again, processes)
+        _write_clips(contents, file, recipe, again, processes, cluster)
     return True
 
 
@@ -71,13 +80,13 @@ def _write_single(contents: Contents, file: Path, recipe: str) -> None:
     _save(stage.GetRootLayer(), file)
 
 
-def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, processes: int) -> None:
+def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, processes: int, cluster: str | None) -> None:
     """A file for each frame, and one that plays them: clips hold the numbers, the file the things they belong to."""
     from pxr import Sdf, Usd
 
     folder = file.with_name(f"{file.stem}_clips")
-    task = partial(write_clip, contents, folder, again)
-    clips = each_frame(task, contents.numbers, "export", processes or min(2, cores()))
+    task = partial(write_clip, contents, folder.resolve() if cluster else folder, again)
+    clips = each_frame(task, contents.numbers, "export", processes or min(2, cores()), cluster=cluster)
     stage = _new_stage(contents, recipe)
     _define(stage, contents)
     root = stage.GetDefaultPrim()

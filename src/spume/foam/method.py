@@ -3,6 +3,7 @@
 from typing import Any, ClassVar
 
 from spume.foam.foam import WEAK, Foam
+from spume.foam.removal import removal_warning
 from spume.foam.step import foam_step, implicit_foam_step
 from spume.methods import Estimate
 from spume.mpm.cost import estimate_cost
@@ -10,6 +11,7 @@ from spume.mpm.implicit.step import Integrator
 from spume.mpm.method import MaterialPointMethod, build_time_step
 from spume.mpm.species import SpeciesPlan, one_species
 from spume.mpm.state import State
+from spume.numerics.sums import total
 
 COST = 1.3
 """Time of a step over that of plain MPM, with a fifth of the points torn; for estimates only."""
@@ -39,9 +41,11 @@ class FoamStages:
             implicit_foam_step(state, self.foam, self.integrator, dt)
 
     def diagnostics(self, state: State) -> dict[str, Any]:
-        """Weak points now, and what was counted since the start."""
+        """Weak points now, what was counted since the start, and warnings."""
         solver = self.integrator.diagnostics() if self.integrator else {}
-        return {"weak_points": int(state.particles.weak.sum())} | self.foam.totals() | solver
+        warnings = removal_warning(total(state.particles.mass), self.foam, state.time)
+        weak = int(state.particles.weak.sum())
+        return {"weak_points": weak} | self.foam.totals() | solver | {"warnings": warnings}
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""

@@ -23,6 +23,9 @@ from spume.numerics.sums import total
 REACH = 2
 """Cells to either side of a point's own in which its neighbours lie: the cubic spline that weighs them ends there."""
 
+NOTEWORTHY_SHARE = 0.01
+"""Part of the mass whose removal is worth a warning [1]; [Yue15] lost less than 0.0028."""
+
 
 def find_subgrid_points(state: State, foam: Foam) -> NDArray[np.int64]:
     """Every so many steps, the weak points whose neighbourhood the grid does not resolve: procedure 12, [Yue15]
@@ -56,6 +59,18 @@ def remove_points(state: State, foam: Foam, points: NDArray[np.int64]) -> None:
         kept = np.ones(len(p), np.bool_)
         kept[points] = False
         p.take(kept)
+
+
+def removal_warning(mass: float, foam: Foam, time: float) -> dict[str, str]:
+    """A sentence when much of the material that has been in the scene was removed; `mass` [kg] is what is left."""
+    share = foam.mass_removed / (mass + foam.mass_removed) if foam.mass_removed > 0.0 else 0.0
+    if share <= NOTEWORTHY_SHARE:
+        return {}
+    return {
+        "mass removed": f"by t = {time:.4g} s subgrid removal has taken {100 * share:.2g} % of the mass, because torn "
+        "material became thinner than the grid resolves; use a smaller [grid] cell or a larger tear_threshold, or keep "
+        "such material with [subgrid_removal] enabled = false"
+    }
 
 
 @compiled(parallel=True)

@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.frames.logs import log_populations, log_table
+from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
-from spume.run.loop import SECONDS
+from spume.runs.loop import SECONDS, WARNINGS
+from spume.runs.storage import plain
 
 COLUMNS = (
     "frame", "time", "points", "mass", "kinetic_energy", "elastic_energy", "volume", "energy", "mu2", "strain",
@@ -27,7 +29,18 @@ def describe_run(run: Run) -> dict[str, Any]:
         "method": run.method,
         "version": run.version,
         "complete": run.complete,
+        "measurements": {name: _describe_series(series) for name, series in run.measurements.items()},
         "frames": run.diagnostics,
+    }
+
+
+def _describe_series(series: MeasuredSeries) -> dict[str, Any]:
+    return {
+        "unit": series.unit,
+        "times": series.times.tolist(),
+        "values": plain(series.values),
+        "reduction": series.reduction,
+        "value": plain(series.value),
     }
 
 
@@ -40,7 +53,23 @@ def run_lines(run: Run) -> list[str]:
     rows = [columns, *([_cell(entry.get(name)) for name in columns] for entry in frames)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) for row in rows]
-    return [heading, *lines, *_log_lines(run), *_stage_lines(frames)]
+    return [heading, *lines, *_measurement_lines(run), *_warning_lines(frames), *_log_lines(run), *_stage_lines(frames)]
+
+
+def _measurement_lines(run: Run) -> list[str]:
+    """Each measurement as one number."""
+    found = run.measurements.values()
+    width = max((len(series.name) for series in found), default=0)
+    lines = [
+        f"{series.name:{width}}  {_cell(series.value)} {series.value_unit}  ({series.reduction})" for series in found
+    ]
+    return ["", "measurements", *lines] if lines else []
+
+
+def _warning_lines(frames: list[dict[str, Any]]) -> list[str]:
+    """The last warning about each thing."""
+    last = {name: sentence for entry in frames for name, sentence in entry.get(WARNINGS, {}).items()}
+    return ["", *(f"warning: {sentence}" for sentence in last.values())] if last else []
 
 
 def _log_lines(run: Run) -> list[str]:

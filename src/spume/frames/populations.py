@@ -30,6 +30,9 @@ class PopulationArrays(Mapping[str, NDArray[Any]]):
             raise AttributeError(f"a population has no field '{name}'")
         return self[name]
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._names})
+
     def __contains__(self, name: object) -> bool:
         return name in self._names
 
@@ -66,6 +69,9 @@ class FramePopulations(Mapping[str, Any]):
             raise AttributeError(f"a frame has no field or population '{name}'")
         return self[name]
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self.populations, *self})
+
     def __contains__(self, name: object) -> bool:
         found = self.__dict__.get("populations", {})
         return name in found or any(name in each for each in found.values())
@@ -78,6 +84,11 @@ class FramePopulations(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"Frame({'; '.join(map(repr, self.populations.values()))})"
+
+    def _repr_html_(self) -> str:
+        from spume.frames.notebook import frame_html
+
+        return frame_html(self)
 
     def of_kind(self, *kinds: str) -> list[PopulationArrays]:
         """The populations of the given kinds, in their order."""

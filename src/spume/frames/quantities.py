@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spume.errors import SceneError
 from spume.fields import VOLUME_RATIO, Population
 from spume.frames.populations import FramePopulations, PopulationArrays
+from spume.suggestions import did_you_mean
 
 Floats = NDArray[np.float64]
 SYMMETRIC = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -50,8 +51,11 @@ def quantities(frame: FramePopulations, name: str) -> dict[str, Floats]:
     shown = [each for each in frame.of_kind(*DRAWN) if chosen in ("", each.declared.name)]
     found = {each.declared.name: quantity(each, plain) for each in shown if has_quantity(each, plain)}
     if not found:
-        listed = "; ".join(f"{each.declared.name}: {_known(each)}" for each in frame.of_kind(*DRAWN))
-        raise SceneError(f"there is no quantity '{name}' in this run: it has {listed}, and components such as v.x")
+        everything = frame.of_kind(*DRAWN)
+        listed = "; ".join(f"{each.declared.name}: {', '.join(_known(each))}" for each in everything)
+        words = [word for each in shown for word in _known(each)]  # none where the population is the wrong part
+        meant = did_you_mean(plain, words, f"it has {listed}")
+        raise SceneError(f"there is no quantity '{name}' in this run: {meant} (components are written as v.x)")
     return found
 
 
@@ -60,8 +64,8 @@ def has_quantity(population: Mapping[str, NDArray[Any]], name: str) -> bool:
     return (DERIVED[name][0] if name in DERIVED else name.partition(".")[0]) in population
 
 
-def _known(population: Mapping[str, NDArray[Any]]) -> str:
-    return ", ".join([*(name for name, (needs, _, _) in DERIVED.items() if needs in population), *population])
+def _known(population: Mapping[str, NDArray[Any]]) -> list[str]:
+    return [*(name for name, (needs, _, _) in DERIVED.items() if needs in population), *population]
 
 
 def quantity(population: Mapping[str, NDArray[Any]], name: str) -> Floats:
@@ -71,7 +75,8 @@ def quantity(population: Mapping[str, NDArray[Any]], name: str) -> Floats:
     field, _, component = name.partition(".")
     if field not in population:
         known = _known(population)
-        raise SceneError(f"there is no quantity '{name}' in this run: it has {known}, and components such as v.x")
+        meant = did_you_mean(field, known, f"it has {', '.join(known)}")
+        raise SceneError(f"there is no quantity '{name}' in this run: {meant} (components are written as v.x)")
     values = np.asarray(population[field], dtype=np.float64)
     if component:
         return values.reshape(len(values), -1)[:, _component(name, values.shape[1:])]

@@ -1,21 +1,26 @@
 """Reading a run from disk. Needs nothing but the folder: no method, no running simulation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError
 from spume.fields import Field, Population
+from spume.frames.measurements import MeasuredSeries, measured_series
 from spume.frames.populations import FramePopulations, PopulationArrays
 from spume.methods import Shapes, method_shapes
-from spume.run.folder import RunFolder
-from spume.run.manifest import Manifest
-from spume.run.storage import array_names, read_arrays, read_metadata, verify_arrays
+from spume.runs.folder import RunFolder
+from spume.runs.manifest import Manifest
+from spume.runs.storage import array_names, read_arrays, read_metadata, verify_arrays
 from spume.scene.common import Scene
+
+if TYPE_CHECKING:
+    import pandas
+    import xarray
 
 
 class Frame(FramePopulations):
@@ -151,10 +156,37 @@ class Run:
         """Of every frame: number, time and the numbers its method reports."""
         return list(self._manifest.frames)
 
+    @property
+    def measurements(self) -> dict[str, MeasuredSeries]:
+        """What the [[measure]] tables of the scene ask for, by name: `.values` over `.times`, and one `.value`."""
+        return measured_series(getattr(self.scene, "measure", ()), self._manifest.frames)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The diagnostics and measurements of every frame, indexed by time [s]; components of vectors are columns of
+        their own, such as "momentum.x". Needs pandas."""
+        from spume.frames.tables import to_pandas
+
+        return to_pandas(self)
+
+    def to_xarray(self) -> "xarray.Dataset":
+        """The diagnostics and measurements of every frame along the dimension "time"; vectors keep their components
+        in a dimension of their own. Needs xarray."""
+        from spume.frames.tables import to_xarray
+
+        return to_xarray(self)
+
     def __len__(self) -> int:
         return len(self._manifest.frames)
 
-    def __getitem__(self, number: int) -> Frame:
+    @overload
+    def __getitem__(self, number: int) -> Frame: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> "Frames": ...
+
+    def __getitem__(self, number: int | slice) -> "Frame | Frames":
+        if isinstance(number, slice):
+            return Frames(self, range(len(self))[number])
         if not -len(self) <= number < len(self):
             raise IndexError(f"'{self.path}' has frames 0 to {len(self) - 1}, not {number}")
         number %= len(self)
@@ -173,9 +205,45 @@ class Run:
         state = "complete" if self.complete else "unfinished"
         return f"Run('{self.path}', {self.name}, {len(self)} frames, {state})"
 
+    def _repr_html_(self) -> str:
+        from spume.frames.notebook import run_html
+
+        return run_html(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Processes that get a run to work on open it once, however many frames they work on."""
-        return _opened_once, (str(self.path), len(self))
+        return _opened_once, (str(self.path.resolve()), len(self))
+
+
+class Frames(Sequence[Frame]):
+    """Some frames of a run, as `run[::10]` selects them. Each is read when it is asked for."""
+
+    def __init__(self, run: Run, numbers: range) -> None:
+        self.run = run
+        self.numbers = numbers
+        """Numbers of the frames in the run."""
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """Times of the frames [s]."""
+        return np.array([self.run.diagnostics[number]["time"] for number in self.numbers])
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, index: int) -> Frame: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> "Frames": ...
+
+    def __getitem__(self, index: int | slice) -> "Frame | Frames":
+        if isinstance(index, slice):
+            return Frames(self.run, self.numbers[index])
+        return self.run[self.numbers[index]]
+
+    def __repr__(self) -> str:
+        return f"Frames({self.run!r}, {self.numbers})"
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:

@@ -33,6 +33,14 @@ def select_frames(text: str | None, count: int) -> list[int]:
     return chosen
 
 
+def chosen_frames(frames: slice | int | None, count: int) -> list[int]:
+    """The frame numbers that a slice or a number chooses out of `count` frames; all of them for None."""
+    if isinstance(frames, slice):
+        parts = (frames.start, frames.stop, frames.step)
+        return select_frames(":".join("" if part is None else str(part) for part in parts), count)
+    return select_frames(None if frames is None else str(frames), count)
+
+
 def spread(numbers: list[int], count: int) -> list[int]:
     """At most `count` of `numbers`, evenly spread, the first and the last among them."""
     if len(numbers) <= count:

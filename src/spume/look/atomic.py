@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spume.errors import CacheError
-from spume.run.storage import PARTIAL, sync_folder
+from spume.runs.storage import PARTIAL, sync_folder
 
 
 @contextmanager

@@ -13,6 +13,10 @@ from spume.terminal import say
 Folder = Annotated[Path, Parameter(help="The folder of a run.")]
 Frames = Annotated[str | None, Parameter(help="Only these frames: a number, or first:last:step as in Python.")]
 Processes = Annotated[int | None, Parameter(help="Processes to use; chosen to suit the machine unless given.")]
+Cluster = Annotated[
+    str | None,
+    Parameter(help="Address of a Dask scheduler, such as tcp://host:8786, whose workers do it on shared folders."),
+]
 Again = Annotated[bool, Parameter(negative="", help="Make everything again, not only what is missing.")]
 
 
@@ -36,22 +40,21 @@ def surface(
         Literal["all", "material"], Parameter(help="One mesh for all points, or one for each material.")
     ] = "all",
     processes: Processes = None,
+    cluster: Cluster = None,
     again: Again = False,
 ) -> int:
     """Make a closed mesh around the points of every frame, and compare its volume with theirs."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
-    from spume.look.extras import require
     from spume.look.surface.files import skinned_populations, surface_frame
     from spume.look.work import each_frame
 
     run = open_run(folder)
     skinned_populations(run)
-    require("pysplashsurf", "making surfaces")
     numbers = select_frames(frames, len(run))
-    # splashsurf itself uses every core, so that more processes only pay on request.
+    # a skin itself uses every core, so that more processes only pay on request
     task = partial(surface_frame, run, quality=quality, parts=parts, again=again)
-    made = each_frame(task, numbers, "surface", processes or 1)
+    made = each_frame(task, numbers, "surface", processes or 1, cluster=cluster)
     open_meshes = 0
     say("frame  part  vertices  skin [m³]  points [m³]  difference")
     for report in (report for reports in made.values() for report in reports):
@@ -92,13 +95,14 @@ def render(
     stills_only: Annotated[bool, Parameter(negative="", help="Neither a film nor a contact sheet.")] = False,
     out: Annotated[Path | None, Parameter(help="Folder for the pictures; DIR/pictures unless given.")] = None,
     processes: Processes = None,
+    cluster: Cluster = None,
     again: Again = False,
 ) -> None:
     """Draw the frames of a run, and make a film and a contact sheet of them."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
     from spume.look.pictures.drawing import PictureOptions
-    from spume.look.pictures.stills import contact_sheet, draw_stills, film
+    from spume.look.pictures.stills import pictures_of
 
     width, height = _numbers(size, "x", "--size", "1280x720", int)
     options = PictureOptions(
@@ -107,29 +111,11 @@ def render(
         "beauty" if beauty else "fast", camera, samples,
     )  # fmt: skip
     runs = [open_run(path) for path in (folder, *(compare or ()))]
-    longest = max(runs, key=len)
-    numbers = select_frames(frames, len(longest))
-    name = f"{'compare' if compare else 'pictures'}{options.suffix}"
-    place = out or runs[0].path / name
-    stills = draw_stills(runs, _names(runs, labels), numbers, options, place, processes, again)
-    made = [f"{len(stills)} pictures in {place}"]
-    if len(stills) > 1 and not stills_only:
-        step = (numbers[-1] - numbers[0]) / (len(numbers) - 1)
-        sheet, movie = place.with_name(f"{place.name}-sheet.png"), place.with_name(f"{place.name}.mp4")
-        contact_sheet(stills, [longest.diagnostics[number]["time"] for number in numbers], sheet)
-        film(stills, movie, longest.scene.frame_rate / step)
-        made += [str(sheet), str(movie)]
+    numbers = select_frames(frames, max(len(each) for each in runs))
+    names = None if labels is None else [name.strip() for name in labels.split(",")]
+    stills, sheet, movie = pictures_of(runs, names, numbers, options, out, stills_only, processes, again, cluster)
+    made = [f"{len(stills)} pictures in {stills[0].parent}", *(str(file) for file in (sheet, movie) if file)]
     say(", ".join(made))
-
-
-def _names(runs: list[Any], labels: str | None) -> list[str]:
-    """What is written above runs that stand side by side."""
-    if labels is None:
-        return [run.path.resolve().name for run in runs] if len(runs) > 1 else [""]
-    names = [name.strip() for name in labels.split(",")]
-    if len(names) != len(runs):
-        raise SceneError(f"--labels names {len(names)} runs, and {len(runs)} are shown")
-    return names
 
 
 def _numbers(text: str, separator: str, option: str, example: str, kind: Callable[[str], Any]) -> tuple[Any, Any]:

@@ -7,8 +7,6 @@ from spume.errors import MissingExtra
 
 EXTRAS = {
     "matplotlib": "look",
-    "pyvista": "look",
-    "pysplashsurf": "look",
     "imageio": "look",
     "imageio_ffmpeg": "look",
     "PIL": "look",

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from spume.geometry.motion import pose
 from spume.geometry.sdf.compiler import compile_shape
@@ -16,11 +18,13 @@ from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
 from spume.look import surroundings
 from spume.look.appearance import Appearance, obstacle_appearance
-from spume.look.extras import require
+from spume.look.surface.marching import surface_of_samples
 
 Floats = NDArray[np.float64]
 RESOLUTION = 72
 """Samples along the longest side of a part of an obstacle."""
+EDGE_ANGLE = 35.0
+"""Faces that meet by more than this are shaded as two [degrees]."""
 WIDE = 4.0
 """An obstacle that is this many times as wide as the surroundings of the points is drawn in part."""
 
@@ -143,7 +147,6 @@ def solid_mesh(solid: Solid) -> TriangleMesh:
 
 
 def _part_mesh(part: ObstaclePiece) -> TriangleMesh:
-    pyvista = require("pyvista", "drawing obstacles")
     spacing = float(np.max(part.upper - part.lower)) / RESOLUTION
     count = np.ceil((part.upper - part.lower) / spacing).astype(int) + 3
     origin = 0.5 * (part.lower + part.upper) - 0.5 * spacing * (count - 1)
@@ -154,33 +157,58 @@ def _part_mesh(part: ObstaclePiece) -> TriangleMesh:
         for end in (0, -1):
             edge = np.moveaxis(values, axis, 0)[end]
             np.maximum(edge, 0.5 * spacing, out=edge)
-    image = pyvista.ImageData(dimensions=count, spacing=[spacing] * 3, origin=origin)
-    image["distance"] = values.ravel(order="F")
-    contour = image.contour([0.0], scalars="distance", method="flying_edges", compute_normals=False)
-    return _with_sharp_edges(pyvista, contour, part.program, spacing)
+    vertices, triangles = surface_of_samples(-values, spacing, origin)  # positive inside
+    return _with_sharp_edges(vertices, triangles.astype(np.int64), part.program, spacing)
 
 
-def _with_sharp_edges(pyvista: Any, contour: Any, program: ShapeProgram, spacing: float) -> TriangleMesh:
+def _with_sharp_edges(
+    vertices: Floats, triangles: NDArray[np.int64], program: ShapeProgram, spacing: float
+) -> TriangleMesh:
     """Vertices next to an edge moved onto it, and normals that differ on both sides of it.
 
     Marching cubes cuts edges off. Two steps along the gradient bring its vertices back to the true surface.
     """
-    if contour.n_points == 0:
+    if len(vertices) == 0:
         return TriangleMesh(np.empty((0, 3)), np.empty((0, 3), np.int32), np.empty((0, 3)))
-    vertices = np.asarray(contour.points, dtype=np.float64)
     for _ in range(2):
         distance, gradient = distances_and_gradients(program, vertices)
         near = np.abs(distance) < spacing
         vertices = vertices - np.where(near, distance, 0.0)[:, None] * gradient
-    moved = pyvista.PolyData(vertices, contour.faces)
-    shaded = moved.compute_normals(split_vertices=True, feature_angle=35.0, auto_orient_normals=False)
-    triangles = np.asarray(shaded.faces).reshape(-1, 4)[:, 1:].astype(np.int32)
-    normals = np.asarray(shaded.point_data["Normals"], dtype=np.float64)
-    points = np.asarray(shaded.points, dtype=np.float64)
-    _, outward = distances_and_gradients(program, points)
-    if np.mean(np.einsum("ij,ij->i", normals, outward)) < 0:
-        normals, triangles = -normals, triangles[:, ::-1]
-    return TriangleMesh(points, triangles, normals)
+    mesh = split_at_edges(vertices, triangles, EDGE_ANGLE)
+    _, outward = distances_and_gradients(program, mesh.vertices)
+    if np.mean(np.einsum("ij,ij->i", mesh.normals, outward)) < 0:
+        mesh = TriangleMesh(mesh.vertices, np.ascontiguousarray(mesh.triangles[:, ::-1]), -mesh.normals)
+    return mesh
+
+
+def split_at_edges(vertices: Floats, triangles: NDArray[Any], angle: float) -> TriangleMesh:
+    """The mesh with a vertex for each smooth side of it: triangles that meet at an edge by more than `angle` [degrees]
+    share no vertex there, so that their normals differ."""
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    across = np.cross(b - a, c - a)
+    length = np.linalg.norm(across, axis=1)
+    unit = across / np.where(length > 0, length, 1.0)[:, None]
+    # each edge of each triangle: its lower vertex, its higher one, and the corners of the triangle that stand there
+    corner = np.arange(triangles.size).reshape(-1, 3)
+    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    at_start, at_end = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
+    swap = start > end
+    low, high = np.where(swap, end, start), np.where(swap, start, end)
+    at_low, at_high = np.where(swap, at_end, at_start), np.where(swap, at_start, at_end)
+    order = np.lexsort((high, low))
+    one, two = order[:-1], order[1:]
+    shared = (low[one] == low[two]) & (high[one] == high[two])
+    one, two = one[shared], two[shared]
+    cosine = np.einsum("ij,ij->i", unit[one // 3], unit[two // 3])
+    flat = (length[one // 3] == 0) | (length[two // 3] == 0)  # a triangle without area has no normal to differ by
+    one, two = (each[(cosine > np.cos(np.radians(angle))) | flat] for each in (one, two))
+    rows, columns = np.concatenate([at_low[one], at_high[one]]), np.concatenate([at_low[two], at_high[two]])
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(triangles.size, triangles.size))
+    count, new = connected_components(graph, directed=False)
+    first = np.empty(count, np.int64)
+    first[new] = triangles.ravel()
+    split = new.reshape(-1, 3).astype(np.int32)
+    return TriangleMesh(vertices[first], split, vertex_normals(vertices[first], split))
 
 
 def vertex_normals(vertices: Floats, triangles: NDArray[Any]) -> Floats:

@@ -1,7 +1,6 @@
 """Work on many frames: a progress bar, in several processes where that helps, cut short cleanly."""
 
 import multiprocessing
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -15,16 +14,24 @@ PLAIN_INTERVAL = 5.0
 """Seconds between two lines of progress where there is no terminal."""
 
 
-def cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def each_frame(
-    task: Callable[[int], Result], numbers: list[int], label: str, processes: int = 1, stream: TextIO | None = None
+    task: Callable[[int], Result],
+    numbers: list[int],
+    label: str,
+    processes: int = 1,
+    stream: TextIO | None = None,
+    cluster: str | None = None,
 ) -> dict[int, Result]:
-    """What `task` returns for each of `numbers`. With several processes the task must be a function of a module, or a
-    partial of one. Progress goes to `stream`, the error stream unless told."""
+    """What `task` returns for each of `numbers`. With several processes, or on a cluster, the task must be a function
+    of a module, or a partial of one. `cluster` is the address of a Dask scheduler. Progress goes to `stream`, the error
+    stream unless told."""
+    if cluster is not None:
+        from spume.cluster import each_on_cluster
+
+        chosen = sys.stderr if stream is None else stream
+        done = each_on_cluster(cluster, task, numbers, lambda text: say(text, file=chosen, flush=True))
+        found = dict(_shown(done, len(numbers), label, stream))
+        return {number: found[number] for number in numbers}
     if processes <= 1 or len(numbers) <= 2:
         return dict(_shown(((number, task(number)) for number in numbers), len(numbers), label, stream))
     # Spawned, not forked: threads of OpenGL, Numba and Rust do not survive a fork.

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from spume.fields import Field
 from spume.materials.kinematics import load, load_scalar, load_sym, store, store_scalar, store_sym
 from spume.materials.law import Law, Parameters
-from spume.numerics.jit import compiled
+from spume.numerics.jit import compiled, inlined
 
 ACCESS = {(): (load_scalar, store_scalar), (6,): (load_sym, store_sym), (3, 3): (load, store)}
 """How a field is read and written, by its shape."""
@@ -104,7 +104,7 @@ def loops_of(law: Law) -> Loops:
     """The loops of `law`, compiled when they are first called."""
     load_history, store_history = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
-    update_point, stress_of, energy_of, volume_ratio_of = law.update, law.stress, law.energy, law.volume_ratio
+    update_point, stress_of, energy_of, volume_ratio_of = inlined(law.update), law.stress, law.energy, law.volume_ratio
 
     @compiled(parallel=True)
     def update(material, belongs, constants, dt, deformation, stress, history):

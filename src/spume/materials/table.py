@@ -1,5 +1,6 @@
 """The table of named materials, and the way from a material's tables to its law and parameters."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -33,6 +34,16 @@ class Material:
 def named_materials() -> dict[str, dict[str, Any]]:
     """The entries of the table by name: law, parameters, look, description and source."""
     return tomllib.loads(Path(__file__).with_name("table.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def parameter_units(law: str) -> dict[str, str]:
+    """The units of a law's parameters, which their descriptions end with in brackets; none for words and numbers."""
+    from spume.materials import LAWS
+
+    fields = LAWS[law].parameters.model_fields.items()
+    found = {name: re.search(r"\[([^\]]+)\]", field.description or "") for name, field in fields}
+    return {name: match[1] for name, match in found.items() if match and match[1] != "1"}
 
 
 def derived_quantities(name: str) -> dict[str, dict[str, Any]]:

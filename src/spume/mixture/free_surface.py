@@ -26,8 +26,8 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mixture.mixture import MixtureFields
-from spume.mpm.species import Species
+from spume.mixture.mixture import Mixture, MixtureFields, bulk_volume
+from spume.mpm.implicit.coupled_system import PoreVolumes
 from spume.mpm.state import State
 from spume.numerics.jit import compiled
 
@@ -37,29 +37,47 @@ BAND = 0.05
 """Part by which J may differ from the density of the grid."""
 CROSSINGS = 20.0
 """Time in which drift decays, in times that sound takes to cross a cell."""
+LEAST_ROOM = 0.05
+"""Least part of the room of a node that is left to water between solids."""
 LEAST_PART = 1.0 / 48.0
 """Least part of a spline outside the obstacles that is told from none: that of a node a cell deep in a wall."""
 
 
-def restore_volume(state: State, water: Species, fields: MixtureFields, dt: float) -> None:
-    """Apply the rules to all points of `water`. Masses and contacts of the nodes must be known."""
+def restore_volume(
+    state: State, mixture: Mixture, fields: MixtureFields, dt: float, pores: PoreVolumes | None = None
+) -> None:
+    """Apply the rules to all points of the water. Masses and contacts of the nodes must be known.
+
+    With pore pressure, the solids take their part of the room of a node: ρ0/ρ is the room in the pores over the water.
+    What is known to a few per cent is the room of both together, so the band is wider by 1/n in pores.
+    """
+    sand, water = state.species
     p = water.particles
     if len(p) == 0:
         return
     near = fields.work(len(p))
-    np.copyto(fields.density, water.fields["mass"])
+    cell_volume = state.cell**state.dimension
+    room = np.full_like(fields.density, cell_volume)
     contacts = state.contacts_of(water)
     node = contacts.node
     if node.size:
         part = np.maximum(outer_part(contacts.numbers[:, 7] / state.cell, state.nodes.order), LEAST_PART)
-        np.divide.at(fields.density, (node // 64, node % 64), part)
+        np.multiply.at(room, (node // 64, node % 64), part)
+    if pores is not None:
+        solids = (1.0 - mixture.porosity) * bulk_volume(state, sand, mixture.sand_densities, fields)
+        np.maximum(room - solids, LEAST_ROOM * room, out=room)
+        np.divide(water.fields["mass"], mixture.water_density * room, out=fields.density)
+    else:
+        np.divide(water.fields["mass"], room, out=fields.density)
     first = fields.fields.first("density")
     water.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=near)
     materials = water.model.materials
     free = np.array([getattr(parameters, "tension", "full") == "none" for _, parameters in materials])
     rates = np.array([law.wave_speed(parameters) for law, parameters in materials]) / (CROSSINGS * state.cell)
     decay = -np.expm1(-dt * rates)
-    _restore(p.material, free, decay, p.mass, p.volume, near, state.cell**state.dimension, p.Jw)
+    now = 1.0 / near if pores is not None else p.mass / (p.volume * near)
+    wider = 1.0 / pores.at_points if pores is not None else np.ones(len(p))
+    _restore(p.material, free, decay, now, wider, p.Jw)
 
 
 def outer_part(distance: NDArray[np.float64], order: int) -> NDArray[np.float64]:
@@ -78,14 +96,15 @@ def outer_part(distance: NDArray[np.float64], order: int) -> NDArray[np.float64]
 
 
 @compiled(parallel=True)
-def _restore(material, free, decay, mass, volume, near, cell_volume, J):
+def _restore(material, free, decay, now, wider, J):
+    """`now` is ρ0/ρ of each point, `wider` the factor of its band."""
     for p in prange(J.size):
         m = material[p]
         if free[m]:
-            now = mass[p] * cell_volume / (volume[p] * near[p])  # ρ0/ρ
+            band = BAND * wider[p]
             if J[p] > 1.0:
-                J[p] = min(J[p], max(1.0, now))
-            if J[p] > (1.0 + BAND) * now:
-                J[p] += decay[m] * ((1.0 + BAND) * now - J[p])
-            elif J[p] < (1.0 - BAND) * now and now < SPARSE:
-                J[p] += decay[m] * ((1.0 - BAND) * now - J[p])
+                J[p] = min(J[p], max(1.0, now[p]))
+            if J[p] > (1.0 + band) * now[p]:
+                J[p] += decay[m] * ((1.0 + band) * now[p] - J[p])
+            elif J[p] < (1.0 - band) * now[p] and now[p] < 1.0 + (SPARSE - 1.0) * wider[p]:
+                J[p] += decay[m] * ((1.0 - band) * now[p] - J[p])

@@ -1,19 +1,21 @@
 """Sand and water as the frame loop sees them: the material point method with the stages of [Tampubolon17]."""
 
-import math
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-import numpy as np
+from numpy.typing import NDArray
 
-from spume.materials.unilateral import Unilateral
+from spume.fields import Population
 from spume.materials.water import WATER
 from spume.methods import Estimate
+from spume.mixture.drains import Drains
 from spume.mixture.mixture import Mixture, MixtureFields
+from spume.mixture.pictured import COHESION, PORE_PRESSURE, pictured_arrays, pictured_fields
+from spume.mixture.pore_pressure import wave_speed
 from spume.mixture.saturation import SATURATION
-from spume.mixture.semi_implicit import SemiImplicit
-from spume.mixture.step import mixture_step
+from spume.mixture.step import SemiImplicitMixture, mixture_step
 from spume.mpm.cost import estimate_cost
+from spume.mpm.implicit.semi_implicit import build_semi_implicit
 from spume.mpm.method import MaterialPointMethod, build_time_step
 from spume.mpm.species import SpeciesPlan
 from spume.mpm.state import State
@@ -22,27 +24,29 @@ from spume.numerics.sums import dot, total
 
 COST = 1.3
 """Time of a step over that of plain MPM; for estimates only."""
-SOLVER_COST = 60.0
-"""The same of a semi-implicit step; for estimates only."""
 
 
 class MixtureStages:
     """The step of a mixture and what it keeps from step to step."""
 
-    def __init__(self, mixture: Mixture, semi_implicit: SemiImplicit | None = None) -> None:
+    def __init__(self, mixture: Mixture, drains: Drains, semi_implicit: SemiImplicitMixture | None = None) -> None:
         """Steps are semi-implicit if a solver for them is given."""
         self.mixture = mixture
+        self.drains = drains
         self.semi_implicit = semi_implicit
         self.fields = MixtureFields()
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
-        """Bodies of the law "water" are water, all others sand."""
-        selective = any(obstacle.holds != "all" for obstacle in scene.obstacle)
+        """Bodies of the law "water" are water, all others sand. Water knows no Coulomb friction."""
+        frictions = [obstacle.friction for obstacle in scene.obstacle]
+        frictions.append(0.0 if scene.grid.walls is None else scene.grid.walls.friction)
+        own_contacts = any(obstacle.holds != "all" or obstacle.drained for obstacle in scene.obstacle) or any(frictions)
         plans = []
         for name, fields in (("sand", (SATURATION,)), ("water", ())):
             materials = tuple(k for k, each in enumerate(scene.materials) if scene.species_of(each.name) == name)
             held = tuple(k for k, obstacle in enumerate(scene.obstacle) if scene.holds(obstacle, name))
-            plans.append(SpeciesPlan(name, materials, fields, held if selective else None))
+            friction: Literal["coulomb", "none"] = "none" if name == "water" and own_contacts else "coulomb"
+            plans.append(SpeciesPlan(name, materials, fields, held if own_contacts else None, friction))
         return tuple(plans)
 
     def step(self, state: State, dt: float) -> None:
@@ -51,6 +55,7 @@ class MixtureStages:
             mixture_step(state, self.mixture, self.fields, dt)
         else:
             self.semi_implicit.step(state, self.mixture, self.fields, dt)
+        self.drains.drain(state)
 
     def diagnostics(self, state: State) -> dict[str, Any]:
         """Mass and volume of each species, and the work of the solver."""
@@ -62,13 +67,16 @@ class MixtureStages:
         return report
 
     def checkpoint(self) -> dict[str, Any]:
-        """What the solver counts."""
-        return {} if self.semi_implicit is None else self.semi_implicit.counts()
+        """What the solver and the drains count."""
+        drained = {"drained_mass": self.drains.mass, "drained_points": self.drains.points} if len(self.drains) else {}
+        return drained | ({} if self.semi_implicit is None else self.semi_implicit.solver.counts())
 
     def restore(self, values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
+        if len(self.drains):
+            self.drains.mass, self.drains.points = values["drained_mass"], values["drained_points"]
         if self.semi_implicit is not None:
-            self.semi_implicit.restore(values)
+            self.semi_implicit.solver.restore(values)
 
 
 class SandWater(MaterialPointMethod):
@@ -77,43 +85,38 @@ class SandWater(MaterialPointMethod):
     name: ClassVar[str] = "sand-water"
 
     def __init__(self, scene: Any) -> None:
-        super().__init__(scene, MixtureStages(build_mixture(scene), build_semi_implicit(scene)))
-        if scene.time.integrator == "semi-implicit":
-            self.state.time_step = long_steps(scene)
-            for species in self.state.species:  # the deformation that the solver has in its equations
-                species.scheme = replace(species.scheme, deformation="first-order")
+        mixture = build_mixture(scene)
+        implicit = scene.time.integrator == "semi-implicit"
+        solver = SemiImplicitMixture(build_semi_implicit(scene)) if implicit else None
+        super().__init__(scene, MixtureStages(mixture, Drains(scene), solver))
+        self.state.time_step = mixture_time_step(scene, mixture)
+
+    def declarations(self) -> tuple[Population, ...]:
+        """The points of each species with pressures and cohesion."""
+        return tuple(
+            replace(population, fields=(*population.fields, *pictured_fields(population.name)))
+            for population in super().declarations()
+        )
+
+    def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
+        """The arrays of a frame."""
+        return {name: arrays | pictured_arrays(self.state, name) for name, arrays in super().frame().items()}
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:
         """Points, memory, steps, time and disk space of a scene."""
-        if scene.time.integrator == "semi-implicit":
-            return estimate_cost(scene, long_steps(scene), (SATURATION,), SOLVER_COST)
-        materials = [(material.law, material.parameters) for material in scene.materials]
-        return estimate_cost(scene, build_time_step(scene, materials), (SATURATION,), COST)
+        extra = (SATURATION, COHESION, PORE_PRESSURE)
+        return estimate_cost(scene, mixture_time_step(scene, build_mixture(scene)), extra, COST)
 
 
-def build_semi_implicit(scene: Any) -> SemiImplicit | None:
-    """The solver of semi-implicit steps, if the scene asks for them."""
-    if scene.time.integrator != "semi-implicit":
-        return None
-    table = scene.semi_implicit
-    if table is None:
-        return SemiImplicit()
-    fading = table.unilateral
-    return SemiImplicit(
-        table.tolerance, table.accepted_residual, table.iterations, table.linear_iterations, table.linear_tolerance,
-        table.preconditioner,
-        None if fading is None else Unilateral(fading.a, fading.b, fading.c0, fading.s_C, fading.v0),
-    )  # fmt: skip
-
-
-def long_steps(scene: Any) -> TimeStep:
-    """Steps that follow the speed of the points, and at rest what gravity adds to it over a cell."""
-    pull = float(np.linalg.norm(scene.gravity_keyframes[1], axis=1).max())
-    fall = math.sqrt(max(pull * scene.grid.cell, 1e-300))
-    fixed = None if scene.time.dt == "auto" else scene.time.dt
-    largest = 1.0 / scene.frame_rate if scene.time.max_dt is None else scene.time.max_dt
-    return TimeStep(scene.grid.cell, fall, fixed, scene.time.courant, scene.time.growth, largest)
+def mixture_time_step(scene: Any, mixture: Mixture) -> TimeStep:
+    """The scene's choice of time step; pore pressure has waves of its own."""
+    step = build_time_step(scene, [(material.law, material.parameters) for material in scene.materials])
+    if mixture.coupling == "pore-pressure" and scene.time.integrator == "explicit":
+        sands = [material for material in scene.materials if material.law is not WATER]
+        waters = [material for material in scene.materials if material.law is WATER]
+        step.wave_speed = max(step.wave_speed, wave_speed(mixture, sands, waters))
+    return step
 
 
 def build_mixture(scene: Any) -> Mixture:
@@ -122,5 +125,5 @@ def build_mixture(scene: Any) -> Mixture:
     sands = tuple(material.parameters.density for material in scene.materials if material.law is not WATER)
     return Mixture(
         table.drag_coefficient, table.hydraulic_conductivity, table.porosity, table.water_density, table.buoyancy,
-        table.saturation, table.cohesion_curve, sands,
+        table.coupling, table.saturation, table.cohesion_curve, sands,
     )  # fmt: skip

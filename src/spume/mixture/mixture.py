@@ -20,6 +20,7 @@ STANDARD_GRAVITY = 9.81
 """Gravity in the definition of the hydraulic conductivity [m/s²], whatever the scene's own is."""
 
 Buoyancy = Literal["none", "archimedes", "paper"]
+Coupling = Literal["drag", "pore-pressure"]
 Saturation = Literal["overlap", "degree"]
 CohesionCurve = Literal["constant", "linear", "robert-soga"]
 
@@ -37,6 +38,7 @@ class Mixture:
     water_density: float = 1000.0
     """Density of the water in the pores itself [kg/m³]"""
     buoyancy: Buoyancy = "none"
+    coupling: Coupling = "drag"
     saturation: Saturation = "overlap"
     cohesion_curve: CohesionCurve = "linear"
     sand_densities: tuple[float, ...] = ()
@@ -53,7 +55,7 @@ class MixtureFields:
     """What a step of a mixture knows on the nodes beside the sums and velocities of the species."""
 
     def __init__(self) -> None:
-        self.fields = NodeFields(drag=0, saturation=0, density=0)
+        self.fields = NodeFields(drag=0, saturation=0, density=0, porosity=0)
         self.volumes = NodeFields(volume=0)
         self._work = np.empty(0)
 
@@ -71,6 +73,11 @@ class MixtureFields:
     def density(self) -> NDArray[np.float64]:
         """Water at the nodes over the part of their splines outside the walls [kg], shape (blocks, 64)."""
         return self.fields["density"]
+
+    @property
+    def porosity(self) -> NDArray[np.float64]:
+        """Porosity with coupling "pore-pressure" [1], shape (blocks, 64)."""
+        return self.fields["porosity"]
 
     def fit(self, state: State) -> None:
         """Make room for the nodes of the state."""

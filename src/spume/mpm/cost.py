@@ -18,6 +18,8 @@ FIXED_STEP = 4e-4
 """Seconds a step takes however few points there are."""
 IMPLICIT_ITERATION = 3.0
 """Time of an iteration of an implicit step over that of an explicit step."""
+SEMI_IMPLICIT = 60.0
+"""Time of a semi-implicit step over that of an explicit step."""
 HEADER = 3000
 """Bytes of a frame beside its arrays."""
 
@@ -40,6 +42,8 @@ def estimate_cost(
     mean = present / scene.duration
     if scene.time.integrator == "implicit":
         step_cost *= IMPLICIT_ITERATION * scene.implicit_settings.iterations
+    elif scene.time.integrator == "semi-implicit":
+        step_cost *= SEMI_IMPLICIT
     most = points + 2.0 * (growth - 1.0) * points  # they grow about linearly
     rate = PARTICLE_STEPS_PER_SECOND[scene.dimension]
     seconds = steps * step_cost * (growth * mean / rate + FIXED_STEP)
@@ -69,6 +73,6 @@ def _first_frame(scene: Any, time: float) -> int:
 def _frame_bytes(scene: Any, extra: Sequence[Field]) -> int:
     """Bytes of one point in a frame."""
     laws = {material.law.name: material.law for material in scene.materials}
-    affine = scene.transfer.scheme == "apic"
+    affine = scene.transfer.affine
     fields = Particles([point_fields(scene.dimension, affine), *(law.fields for law in laws.values()), extra]).fields
     return sum(math.prod(field.shape) * np.dtype(field.dtype).itemsize for field in fields if field.in_frames)

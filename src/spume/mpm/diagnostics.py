@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.mpm.cloud_density import cloud_density
 from spume.mpm.species import Species
 from spume.mpm.state import State
 from spume.numerics.sums import dot, total, weighted_total
@@ -22,14 +23,9 @@ def kinetic_energy(state: State) -> float:
         p = species.particles
         squares = np.einsum("ij,ij->i", p.v, p.v)
         if species.scheme.affine:
-            squares = squares + _second_moment(state) * np.einsum("pij,pij->p", p.C, p.C)
+            squares = squares + state.nodes.second_moment * np.einsum("pij,pij->p", p.C, p.C)
         energy += 0.5 * dot(p.mass, squares)
     return energy
-
-
-def _second_moment(state: State) -> float:
-    """Σ_i w (x_i − x_p)² along each axis [m²]."""
-    return state.cell**2 / (4.0 if state.nodes.order == 2 else 3.0)
 
 
 def angular_momentum(state: State) -> NDArray[np.float64]:
@@ -47,7 +43,7 @@ def _angular_momentum(state: State, species: Species) -> NDArray[np.float64]:
         C[:, :d, :d] = p.C
         # Σ_i m w (x_i − x_p) × C (x_i − x_p), [Jiang15]
         spin = np.stack([C[:, 2, 1] - C[:, 1, 2], C[:, 0, 2] - C[:, 2, 0], C[:, 1, 0] - C[:, 0, 1]], axis=1)
-        momentum = momentum + _second_moment(state) * weighted_total(p.mass, spin)
+        momentum = momentum + state.nodes.second_moment * weighted_total(p.mass, spin)
     return momentum
 
 
@@ -70,11 +66,15 @@ def diagnose(state: State) -> dict[str, Any]:
         "volume": sum(dot(p.volume, J) for p, J in zip(points, ratios)),
         "volume_ratio_min": min(float(J.min(initial=np.inf)) for J in ratios) if state.count else None,
         "volume_ratio_max": max(float(J.max(initial=-np.inf)) for J in ratios) if state.count else None,
+        # species that share their place part from their J for other reasons, such as water in the pores of sand
+        "cloud_density": cloud_density(state, state.only) if len(state.species) == 1 else None,
         "speed_max": float(np.sqrt(max(squares))),
         "dt": state.time_step.last,
         "steps": state.steps,
         "seconds": {stage: round(spent, 6) for stage, spent in state.seconds.items()},
     }
+    if len(state.obstacle_loads):
+        report["obstacles"] = state.obstacle_loads.report()
     if any("dissipation" in p for p in points):
         report["dissipated_energy"] = sum(dot(p.volume, p.dissipation) for p in points if "dissipation" in p)
     return report

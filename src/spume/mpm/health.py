@@ -1,10 +1,15 @@
 """Stops a simulation that has gone wrong, and says where, why and what to change."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import RunFailed
+from spume.materials.drucker_prager import DruckerPragerParameters, cone_coefficients
+from spume.materials.hencky import lame_parameters
 from spume.materials.loops import ConstitutiveModel
+from spume.materials.water import WATER
 from spume.mpm.blocks import BLOCK, REACH_IN_BLOCKS
 from spume.mpm.particles import Particles
 from spume.mpm.state import State
@@ -59,18 +64,30 @@ def check_points(
 
 def _check_volume_ratio(particles: Particles, model: ConstitutiveModel, name: str, time: float) -> None:
     J = model.volume_ratio(particles.arrays())
+    stretched = J / _separation(particles, model, J)
     low, high = VOLUME_RATIO_RANGE
-    for worst in (int(np.argmin(J)), int(np.argmax(J))):
-        if not low < J[worst] < high:
-            kind = "crushed" if J[worst] <= low else "blown up"
+    for worst in (int(np.argmin(J)), int(np.argmax(stretched))):
+        if J[worst] <= low or not stretched[worst] < high:
+            crushed = bool(J[worst] <= low)
             raise RunFailed(
-                f"{name} {worst} at {_place(particles.x, worst)} was {kind} to {J[worst]:.3g} times its rest volume at "
-                f"t = {time:.6g} s: {_advice(particles, model, worst)}"
+                f"{name} {worst} at {_place(particles.x, worst)} was {'crushed' if crushed else 'blown up'} to "
+                f"{J[worst]:.3g} times its rest volume at t = {time:.6g} s: {_advice(particles, model, worst, crushed)}"
             )
 
 
-def _advice(particles: Particles, model: ConstitutiveModel, point: int) -> str:
-    """What to change, by the speed of the material the point is of."""
+def _separation(particles: Particles, model: ConstitutiveModel, J: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The part of J that is space between grains or drops, which carries no stress and may be of any size."""
+    apart = np.ones_like(J)
+    if "gained_volume" in particles:
+        apart *= np.exp(np.minimum(particles.gained_volume, 600.0))
+    free = [law is WATER and getattr(p, "tension", "full") == "none" for law, p in model.materials]
+    if any(free):
+        apart[np.array(free)[particles.material] & (J > 1.0)] = np.inf
+    return apart
+
+
+def _advice(particles: Particles, model: ConstitutiveModel, point: int, crushed: bool) -> str:
+    """What to change, by the law of the point and the speed of its material."""
     material = int(particles.material[point])
     law, parameters = model.materials[material]
     sound = law.wave_speed(parameters)
@@ -81,6 +98,20 @@ def _advice(particles: Particles, model: ConstitutiveModel, point: int) -> str:
             f"its material moves at {speed:.3g} m/s, faster than its own sound, {sound:.3g} m/s, so an impact "
             "crushes it whatever the time step; make it slower or stiffer"
         )
+    if law is WATER:
+        return (
+            f"water keeps its volume at speeds up to about a tenth of its sound, {sound:.3g} m/s, and moves at "
+            f"{speed:.3g} m/s here; raise its bulk_modulus, or reduce [time] courant or dt"
+        )
+    if isinstance(parameters, DruckerPragerParameters) and not crushed:
+        c_F, c_C = cone_coefficients(parameters.friction_angle, parameters.cohesion, parameters.cone)
+        mu, lam = lame_parameters(parameters.youngs_modulus, parameters.poisson_ratio)
+        tip = math.inf if c_F == 0.0 else c_C / (c_F * (2.0 * mu + 3.0 * lam))
+        if tip > 0.1:
+            return (
+                f"its cohesion holds it up to a strain of {tip:.3g}, the tip of its cone; lower the cohesion, or raise "
+                "friction_angle or youngs_modulus"
+            )
     return "reduce [time] courant or dt, stiffen the material, or press it more slowly"
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,29 @@ from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes.primitives import HalfSpace
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
+from spume.measuring.measure import measured_planes, measured_values
+from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
+from spume.mpm.cloud_density import density_warning
 from spume.mpm.cost import estimate_cost
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
 from spume.mpm.embedded import embedded_surfaces
+from spume.mpm.held_layers import HeldLayers
+from spume.mpm.implicit.semi_implicit import SemiImplicitStages, build_semi_implicit
 from spume.mpm.implicit.step import ImplicitStages
+from spume.mpm.loads import apply_loads, build_loads
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
-from spume.mpm.sources import Source, releases, sources_of
+from spume.mpm.passages import Passages
+from spume.mpm.sources import Release, Source, releases, sources_of
 from spume.mpm.species import Species, SpeciesPlan, TransferScheme, one_species
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
 from spume.mpm.time_step import TimeStep
 from spume.mpm.transfers import Transfers
+from spume.scene.measure import obstacle_labels
 
 ORDERS = {"quadratic": 2, "cubic": 3}
 REPORT_INTERVAL = 10
@@ -87,9 +95,13 @@ class MaterialPointMethod:
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
+        self.held = HeldLayers(self.sources)
         self.walls = wall_corners(scene)
+        self.loads = build_loads(scene)
+        """Forces from outside."""
         materials = [(material.law, material.parameters) for material in scene.materials]
-        scheme = TransferScheme(scene.transfer.scheme, scene.transfer.blend, scene.time.deformation_of_step)
+        transfer = scene.transfer
+        scheme = TransferScheme(transfer.scheme, transfer.blend, scene.time.deformation_of_step, transfer.rate)
         nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
         plans = self.stages.species(scene)
         self.species_of_material = {material: k for k, plan in enumerate(plans) for material in plan.materials}
@@ -101,12 +113,14 @@ class MaterialPointMethod:
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
             surfaces=embedded_surfaces(scene, self.species_of_material),
+            passages=Passages(measured_planes(scene)),
         )
         self._release_due()
 
     def step(self, dt: float) -> None:
         """Advance by dt [s]."""
         damp_velocities(self.state, self.scene.damping, dt)
+        apply_loads(self.state, self.loads, dt)
         self.stages.step(self.state, dt)
 
     @property
@@ -140,6 +154,7 @@ class MaterialPointMethod:
             else:
                 remaining = stop - state.time
                 dt = TimeStep.cut(state.time_step.choose(state.speed, state.time), remaining)
+                self._hold()
                 self.step(dt)
                 if dt == remaining:
                     state.time = stop
@@ -168,7 +183,17 @@ class MaterialPointMethod:
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
-        return diagnose(self.state) | self.stages.diagnostics(self.state)
+        measured = measured_values(self.scene, self._sample, self.state.passages.mass)
+        report = diagnose(self.state) | self.stages.diagnostics(self.state) | measured
+        warnings = report.pop("warnings", {}) | density_warning(self.state, report["cloud_density"])
+        return report | {"warnings": warnings} if warnings else report
+
+    def _sample(self) -> Sample:
+        groups = []
+        for species in self.state.species:
+            arrays = species.particles.arrays()
+            groups.append((arrays, species.model.volume_ratio(arrays)))
+        return sample(groups, point_spacing(self.scene))
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
@@ -179,8 +204,11 @@ class MaterialPointMethod:
             "speed": state.speed,
             "last_dt": state.time_step.last,
             "released": self.released,
+            "held": self.held.layers,
             "next_id": [species.particles.next_id for species in state.species],
             "seconds": state.seconds,
+            "loads": state.obstacle_loads.report(),
+            "passed": state.passages.mass,
         }
         values |= self.stages.checkpoint()
         arrays = {
@@ -205,8 +233,17 @@ class MaterialPointMethod:
         state.speed = values["speed"]
         state.time_step.last = values["last_dt"]
         state.seconds = dict(values["seconds"])
+        state.obstacle_loads.restore(values.get("loads", {}))
+        state.passages.restore(values.get("passed", {}))
         self.released = values["released"]
+        self.held.layers = [(layer[0], layer[1], layer[2]) for layer in values["held"]]
         self.stages.restore(values)
+
+    def _hold(self) -> None:
+        """Move what is in the barrels of nozzles."""
+        species = self.state.species
+        particles = [species[self.species_of_material[source.material]].particles for source in self.sources]
+        self.held.hold(particles, self.state.time)
 
     def _next_release(self) -> float:
         return self.releases[self.released].time if self.released < len(self.releases) else math.inf
@@ -214,14 +251,16 @@ class MaterialPointMethod:
     def _release_due(self) -> None:
         while self._next_release() <= self.state.time:
             release = self.releases[self.released]
-            self._add(self.sources[release.source], release.source)
+            self._add(self.sources[release.source], release)
             self.released += 1
 
-    def _add(self, source: Source, index: int) -> None:
+    def _add(self, source: Source, release: Release) -> None:
         state = self.state
-        points = source.points()
+        points = source.points(release.number)
         species = state.species[self.species_of_material[source.material]]
-        new = species.particles.add(source.count, **points, material=source.material, body=index)
+        first_id = species.particles.next_id
+        new = species.particles.add(source.count, **points, material=source.material, body=release.source)
+        self.held.add(release.source, release.number, first_id)
         if source.estimate_volume:
             estimate_volumes(state, species, new)
         state.speed = max(state.speed, float(np.linalg.norm(points["v"], axis=1).max()))
@@ -258,14 +297,22 @@ def build_species(
     """A species without points."""
     model = ConstitutiveModel(materials, plan.materials)
     particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, plan.fields])
-    obstacles = None if plan.obstacles is None else build_obstacles(scene, plan.obstacles)
+    obstacles = None
+    if plan.obstacles is not None or plan.friction == "none":
+        chosen = tuple(range(len(scene.obstacle))) if plan.obstacles is None else plan.obstacles
+        obstacles = build_obstacles(scene, chosen, plan.friction)
     return Species(particles, model, scheme, nodes, plan.name, obstacles)
 
 
-def build_obstacles(scene: Any, chosen: tuple[int, ...] | None = None) -> ObstacleSet:
-    """The scene's obstacles, all or the `chosen` ones, and, as half spaces, its walls."""
+def build_obstacles(
+    scene: Any, chosen: tuple[int, ...] | None = None, friction: Literal["coulomb", "none"] = "coulomb"
+) -> ObstacleSet:
+    """The scene's obstacles, all or the `chosen` ones, and, as half spaces, its walls; with their friction or none."""
     tables = scene.obstacle if chosen is None else [scene.obstacle[k] for k in chosen]
-    listed = [(o.shape, o.contact, o.friction, o.motion, o.name) for o in tables]
+    labels = obstacle_labels(scene)
+    own = labels if chosen is None else [labels[k] for k in chosen]
+    rough = 1.0 if friction == "coulomb" else 0.0
+    listed = [(o.shape, o.contact, rough * o.friction, o.motion, label) for o, label in zip(tables, own)]
     walls = scene.grid.walls
     if walls is not None:
         for axis in range(scene.dimension):
@@ -273,7 +320,7 @@ def build_obstacles(scene: Any, chosen: tuple[int, ...] | None = None) -> Obstac
                 normal = [0.0] * scene.dimension
                 normal[axis] = sign
                 shape = HalfSpace(point=corner, normal=tuple(normal))
-                listed.append((shape, walls.contact, walls.friction, None, f"{side} wall {'xyz'[axis]}"))
+                listed.append((shape, walls.contact, rough * walls.friction, None, f"{side} wall {'xyz'[axis]}"))
     return ObstacleSet(listed, scene.dimension, scene.folder)
 
 
@@ -290,6 +337,8 @@ def default_stages(scene: Any) -> Stages:
     """The stages of the scene's integrator."""
     if scene.time.integrator == "explicit":
         return ExplicitStages()
+    if scene.time.integrator == "semi-implicit":
+        return SemiImplicitStages(build_semi_implicit(scene))
     return ImplicitStages(scene.implicit_settings)
 
 
@@ -298,7 +347,7 @@ def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> Time
     of the points, and what gravity adds to it in a step."""
     fixed = None if scene.time.dt == "auto" else scene.time.dt
     largest = math.inf if scene.time.max_dt is None else scene.time.max_dt
-    if scene.time.integrator == "implicit":
+    if scene.time.integrator != "explicit":
         largest = min(largest, 1.0 / scene.frame_rate)
         pull = float(np.linalg.norm(scene.gravity_keyframes[1], axis=1).max())
         return TimeStep(scene.grid.cell, 0.0, fixed, scene.time.courant, scene.time.growth, largest, pull)

@@ -39,6 +39,11 @@ class Nodes:
         """Number of blocks."""
         return int(self.keys.size)
 
+    @property
+    def second_moment(self) -> float:
+        """Σ_i w (x_i − x_p)² along each axis [m²]: D of [Jiang15]."""
+        return self.cell**2 / (4.0 if self.order == 2 else 3.0)
+
     def cover(self, species: Sequence[Cells]) -> None:
         """List the blocks of nodes that the stencils of the cells of all `species` reach."""
         generations = tuple(cells.generation for cells in species)
@@ -65,6 +70,13 @@ class Nodes:
         local = np.stack(np.unravel_index(np.arange(NODES_PER_BLOCK), side), axis=1)
         index = self.blocks[:, None, :] * np.array(side) + local
         return self.cell * index[:, :, : self.dimension].astype(np.float64)
+
+    def places(self, node: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Positions of the nodes of the given flat indices (64 a block) [m], shape (n, d)."""
+        side = BLOCK[self.dimension]
+        local = np.stack(np.unravel_index(node % NODES_PER_BLOCK, side), axis=1)
+        index = self.blocks[node // NODES_PER_BLOCK] * np.array(side) + local
+        return self.cell * index[:, : self.dimension].astype(np.float64)
 
 
 class NodeFields:

@@ -54,6 +54,13 @@ class Particles:
         except KeyError:
             raise AttributeError(f"points carry no '{name}'; they carry {', '.join(self._arrays)}") from None
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._arrays})
+
+    def __repr__(self) -> str:
+        fields = ", ".join(f"{field.name} [{field.unit}]" for field in self.fields)
+        return f"Particles({len(self):,} points: {fields})"
+
     def __contains__(self, name: str) -> bool:
         return name in self._arrays
 

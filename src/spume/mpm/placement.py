@@ -15,16 +15,19 @@ SAMPLE = 2000
 """Points of a body that are tested against another body."""
 
 
-def check_placement(scene: Any, points: list[NDArray[np.float64]], names: list[str]) -> None:
+def check_placement(scene: Any, releases: list[list[tuple[float, NDArray[np.float64]]]], names: list[str]) -> None:
     """Raise SceneError if material starts outside the walls or wholly inside an obstacle, or if bodies of one species
     share a place.
 
-    points, names: initial positions [m] of each source, bodies first, and what to call it.
+    releases, names: times [s] and positions [m] of some releases of each source, bodies first, and what to call it.
     """
     tables = (*scene.body, *scene.emitter)
-    for table, x, name in zip(tables, points, names):
-        _check_walls(scene, x, name)
-        _check_obstacles(scene, table, x, name)
+    for table, listed, name in zip(tables, releases, names):
+        for time, x in listed:
+            called = name if time == listed[0][0] else f"{name}, at {time:.4g} s on its way,"
+            _check_walls(scene, x, called)
+            _check_obstacles(scene, table, x, called, time)
+    points = [listed[0][1] for listed in releases[: len(scene.body)]]
     for (j, first), (k, second) in itertools.combinations(enumerate(scene.body), 2):
         same_species = scene.species_of(first.material) == scene.species_of(second.material)
         if first.start == second.start and same_species:
@@ -49,12 +52,12 @@ def _check_walls(scene: Any, x: NDArray[np.float64], name: str) -> None:
         )
 
 
-def _check_obstacles(scene: Any, table: Any, x: NDArray[np.float64], name: str) -> None:
+def _check_obstacles(scene: Any, table: Any, x: NDArray[np.float64], name: str, time: float) -> None:
     for k, obstacle in enumerate(scene.obstacle):
         if not scene.holds(obstacle, scene.species_of(table.material)):
             continue
         program = compile_shape(obstacle.shape, scene.dimension, scene.folder)
-        placed = pose(obstacle.motion, table.start, scene.dimension)
+        placed = pose(obstacle.motion, time, scene.dimension)
         d = scene.dimension
         local = (x - placed.p[:d]) @ placed.R[:d, :d]
         # a few points suffice to see that a body is not wholly inside

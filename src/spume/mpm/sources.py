@@ -11,19 +11,19 @@ from numpy.typing import NDArray
 
 from spume.errors import SceneError
 from spume.geometry.filling.fill import Filling, fill
-from spume.geometry.sdf.compiler import compile_shape
-from spume.geometry.sdf.evaluation import distances
+from spume.geometry.motion import pose
 from spume.geometry.shapes import TriangleMesh
-from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.volume import volume
 from spume.memory import refuse_memory
+from spume.mpm.flow_schedule import FlowCurve, Layers
 from spume.mpm.placement import check_placement
+from spume.mpm.sections import NozzleSection, ShapeSection
 
 BYTES_PER_POINT = 700
 BASE_MEMORY = 300_000_000
 """Python, NumPy and the compiled kernels."""
-PORTION = 1 << 20
-"""Points of the section of an emitter that are tested together."""
+PLACES = 33
+"""Releases of a source whose places are checked."""
 MOST_RELEASES = 2.0**52
 """Up to here the count of releases is exact."""
 
@@ -35,6 +35,8 @@ class Release:
     time: float
     source: int
     """Bodies first, then emitters, in the order of the scene."""
+    number: int
+    """Releases of this source before it."""
 
 
 class BodySource:
@@ -49,23 +51,30 @@ class BodySource:
             table.shape, scene.dimension, scene.grid.cell, table.fill.pattern, table.fill.points_per_axis,
             table.fill.jitter, np.random.default_rng([scene.seed, index]), scene.folder,
         )  # fmt: skip
-        self.affine = scene.transfer.scheme == "apic"
+        self.affine = scene.transfer.affine
         self.estimate_volume = getattr(table, "volume", "exact") == "grid"
         self.times = _schedule(table, scene.duration)
+        self.motion = getattr(table, "motion", None)  # of an emitter; bodies have none
         self.count = len(self.filling.positions)
 
-    def initial_points(self) -> NDArray[np.float64]:
-        """Positions at the first release [m], shape (n, dimension)."""
-        return self.filling.positions
+    def places(self) -> Iterator[tuple[float, NDArray[np.float64]]]:
+        """Time [s] and positions [m] of the release; of copies that move, of some releases."""
+        moves = self.motion is not None and self.times
+        for number in _spread(len(self.times)) if moves else (0,):
+            yield (
+                (self.times[number], self.points(number)["x"]) if moves else (self.table.start, self.filling.positions)
+            )
 
-    def points(self) -> dict[str, NDArray[np.float64]]:
-        """Position, velocity, volume and mass of the points."""
+    def points(self, number: int) -> dict[str, NDArray[np.float64]]:
+        """Position, velocity, volume and mass of the points of a release."""
         x = self.filling.positions
         v = np.zeros_like(x)
         # the affine velocity of [Jiang15] has to know the gradient of v, or the first step would lose part of it
         C = np.zeros((len(x), x.shape[1], x.shape[1]))
-        if self.table.velocity is not None:
+        if isinstance(self.table.velocity, tuple):
             v += self.table.velocity
+        elif self.table.velocity is not None:  # keyframes of an emitter
+            v += self.table.velocity_track.at(self.times[number])[0]
         if self.table.spin is not None:
             v += _spin_velocity(self.table.spin, x - x.mean(axis=0))
             C += _spin_velocity(self.table.spin, np.eye(x.shape[1])).T
@@ -76,7 +85,8 @@ class BodySource:
             C += np.einsum("p,i,j->pij", np.cos(phase), wave.velocity, wave.wave_vector)
         volume = np.full(len(x), self.filling.volume)
         points = {"x": x, "v": v, "volume": volume, "mass": volume * self.density}
-        return points | {"C": C} if self.affine else points
+        points |= {"C": C} if self.affine else {}
+        return _carried(points, self.motion, self.times[number], x.shape[1], self.affine)
 
     def note(self, name: str) -> str:
         """What `spume estimate` says of it."""
@@ -88,84 +98,125 @@ class BodySource:
 
 
 class FlowSource:
-    """Layers of points released from the middle section of a shape, each when the one before has made room."""
+    """Layers of points released from an opening, each when the one before has made room."""
 
     def __init__(self, table: Any, scene: Any, index: int) -> None:
         self.table = table
         self.material = scene.material_index(table.material)
         self.density = scene.materials[self.material].parameters.density
         self.estimate_volume = False
-        section = Section(table, scene, 1 << 24)
-        self.x = section.points(section.spacing)
+        self.dimension = scene.dimension
+        self.affine = scene.transfer.scheme == "apic"
+        self.seed = [scene.seed, index]
+        self.flow = Flow(table, scene, 1 << 24)
+        section = self.flow.section
+        self.x = section.points()
         if len(self.x) == 0:
             raise SceneError(
                 f"emitter.{index - len(scene.body)}.shape has no lattice point of spacing {section.spacing:g} m in its "
                 "section across the velocity: make the shape larger or the cell smaller"
             )
-        self.velocity = section.speed * section.direction
-        self.times = [table.start + k * section.interval for k in range(int(section.layers))]
         self.count = len(self.x)
-        self.point_volume = section.area * section.spacing / self.count
-        self.rate = section.area * section.speed
+        self._random = (-1, -1), np.empty((0, 0, 0))
+        """First and last of some layers, and their random numbers, kept because layers in a barrel need them again."""
+        self.barrel = self.flow.barrel
+        """Length of the barrel [m], in whole layers."""
+        times, thicknesses, ways = self.flow.layers.times_and_thicknesses()
+        filled = round(self.barrel / section.spacing)
+        # the barrel is full from the start on; what is pushed in behind comes out as much later
+        self.times: list[float] = [table.start] * filled + times.tolist()
+        self.thicknesses = np.concatenate([np.full(filled, section.spacing), thicknesses])
+        self.depths = np.concatenate([(np.arange(filled) + 0.5) * section.spacing, self.barrel + ways])
+        """How far the flow has to come until a layer lies in the opening [m]."""
 
-    def initial_points(self) -> NDArray[np.float64]:
-        """Positions at the first release [m], shape (n, dimension)."""
-        return self.x
+    def places(self) -> Iterator[tuple[float, NDArray[np.float64]]]:
+        """Time [s] and positions [m] of the first layer; of an emitter that moves, of some others and the last, too."""
+        for number in _spread(len(self.times) if self.table.motion is not None else min(1, len(self.times))):
+            time = self.times[number]
+            yield time, _carried({"x": self.x, "v": self.x}, self.table.motion, time, self.dimension, False)["x"]
 
-    def points(self) -> dict[str, NDArray[np.float64]]:
+    def points(self, number: int) -> dict[str, NDArray[np.float64]]:
         """Position, velocity, volume and mass of the points of a layer."""
-        volume = np.full(self.count, self.point_volume)
-        v = np.broadcast_to(self.velocity, self.x.shape)
-        return {"x": self.x, "v": v, "volume": volume, "mass": volume * self.density}
+        volume = np.full(self.count, self.flow.section.area * float(self.thicknesses[number]) / self.count)
+        numbers = np.full(self.count, number)
+        return self.held(numbers, np.arange(self.count), self.times[number]) | {
+            "volume": volume, "mass": volume * self.density
+        }  # fmt: skip
+
+    def way(self, time: float) -> float:
+        """How far the flow has come at `time` [s], in metres; layers that lie deeper are still in the barrel."""
+        return self.flow.layers.curve.way(time)
+
+    def held(
+        self, numbers: NDArray[np.int64], members: NDArray[np.int64], time: float
+    ) -> dict[str, NDArray[np.float64]]:
+        """Position and velocity at `time` [s] of some points of some layers that go with the flow."""
+        u = self.flow.velocity(time)
+        x = self.x[members] + self._jitter(numbers, members)
+        if self.barrel > 0:
+            back = self.way(time) - self.depths[numbers]
+            x = x + back[:, None] * self.flow.direction(time)
+        points = {"x": x, "v": np.broadcast_to(u, x.shape)}
+        return _carried(points, self.table.motion, time, self.dimension, self.affine)
+
+    def _jitter(self, numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Random displacements; each layer has numbers of its own, so that a resumed run goes on with the same ones."""
+        size = self.table.fill.jitter * self.flow.section.spacing
+        if size == 0:
+            return np.zeros((len(numbers), self.dimension))
+        first, last = int(numbers.min()), int(numbers.max())
+        if self._random[0] != (first, last):
+            layers = [np.random.default_rng([*self.seed, number]) for number in range(first, last + 1)]
+            self._random = (first, last), np.stack([layer.uniform(-0.5, 0.5, self.x.shape) for layer in layers])
+        return np.asarray(size * self._random[1][numbers - first, members])
 
     def note(self, name: str) -> str:
         """What `spume estimate` says of it."""
-        return f"{name}: {self.count} points a layer, {len(self.times)} layers, {self.rate:.4g} of volume per second"
+        total = self.flow.section.area * (self.flow.layers.curve.total + self.barrel)
+        unit = "m³" if self.dimension == 3 else "m²"
+        return f"{name}: {self.count} points a layer, {len(self.times)} layers, {total:.4g} {unit} in all"
 
 
-class Section:
-    """The section of an emitter's shape across its velocity, through the middle of the shape's bounds.
+class Flow:
+    """The opening of an emitter, how fast material goes through it, and the layers this makes.
 
-    most_samples: points of the lattice that measures its area, at the most.
+    most_samples: points of the lattice that measures the opening of a shape, at the most.
     """
 
     def __init__(self, table: Any, scene: Any, most_samples: int) -> None:
-        d = scene.dimension
-        self.shape, self.folder, self.dimension = table.shape, scene.folder, d
-        self.spacing = scene.grid.cell / table.fill.points_per_axis
-        """Between the points of a layer, and between layers [m]."""
-        self.direction = np.array(table.velocity) / np.linalg.norm(table.velocity)
-        lower, upper = bounds(table.shape, d, scene.folder)
-        self.middle = 0.5 * (lower + upper)
-        self.reach = 0.5 * float(np.linalg.norm(upper - lower))
-        # measured on a lattice eight times finer than that of the points, unless this has too many points
-        fine = max(self.spacing / 8, 2 * self.reach / most_samples ** (1 / (d - 1)))
-        self.area = sum(len(x) for x in self._inside(fine)) * fine ** (d - 1)
-        """[m²]; in 2D its length [m]"""
-        given = float(np.linalg.norm(table.velocity))
-        self.speed = table.rate / self.area if table.rate is not None and self.area > 0 else given
-        stop = min(table.stop if table.stop is not None else math.inf, scene.duration)
-        self.interval = self.spacing / self.speed
-        """Time in which a layer makes room for the next [s]."""
-        with np.errstate(over="ignore", divide="ignore"):
-            self.layers = max(0.0, float(np.ceil(np.float64(stop - table.start) / self.interval)))
+        self.track, self.rate = table.velocity_track, table.rate_track
+        given = table.velocity.values if hasattr(table.velocity, "values") else (table.velocity,)
+        first = np.array(next(velocity for velocity in given if any(velocity)))
+        self.normal = first / np.linalg.norm(first)
+        """Direction across the opening, in the emitter's own frame."""
+        spacing = scene.grid.cell / table.fill.points_per_axis
+        self.section = (
+            ShapeSection(table.shape, scene, self.normal, spacing, most_samples)
+            if table.nozzle is None
+            else NozzleSection(table.nozzle, self.normal, spacing)
+        )
+        self.barrel = spacing * math.ceil(getattr(table, "barrel", 0.0) / spacing - 1e-9)
+        """Length of the barrel, in whole layers [m]."""
+        stop = max(table.start, min(table.stop if table.stop is not None else math.inf, scene.duration))
+        if self.rate is None:
+            curve = FlowCurve(self.track, self.normal, table.start, stop)
+        else:
+            area = self.section.area or math.inf  # without an opening nothing flows
+            curve = FlowCurve(self.rate, np.array([1.0 / area]), table.start, stop)
+        self.layers = Layers(curve, spacing)
 
-    def points(self, spacing: float) -> NDArray[np.float64]:
-        """The lattice points of the section inside the shape [m], shape (n, dimension)."""
-        return np.ascontiguousarray(np.concatenate([np.empty((0, self.dimension)), *self._inside(spacing)]))
+    def direction(self, time: float) -> NDArray[np.float64]:
+        """Way of the material for each metre across the opening, in the emitter's own frame [1]."""
+        v = np.array(self.track.at(time)[0])
+        across = float(v @ self.normal)
+        return np.asarray(v / across) if across > 0 else self.normal
 
-    def _inside(self, spacing: float) -> Iterator[NDArray[np.float64]]:
-        """Those points in portions, so that no array holds the whole lattice."""
-        program = compile_shape(self.shape, self.dimension, self.folder)
-        half = math.ceil(self.reach / spacing)
-        # an orthonormal basis whose first vector is the direction
-        across = np.linalg.svd(self.direction[None, :])[2][1:]
-        rows = max(1, PORTION // (2 * half) ** (self.dimension - 2))
-        for first in range(-half, half, rows):
-            spans = [(first, min(first + rows, half)), (-half, half)][: self.dimension - 1]
-            lattice = np.meshgrid(*((np.arange(*span) + 0.5) * spacing for span in spans), indexing="ij")
-            x = self.middle + sum(g.reshape(-1, 1) * axis for g, axis in zip(lattice, across))
-            yield x[distances(program, x) < 0]
+    def velocity(self, time: float) -> NDArray[np.float64]:
+        """Velocity of the material that leaves at `time`, in the emitter's own frame [m/s]."""
+        v = np.array(self.track.at(time)[0])
+        if self.rate is None:
+            return v
+        return np.asarray(v * (self.rate.at(time)[0][0] / self.section.area / float(v @ self.normal)))
 
 
 Source = BodySource | FlowSource
@@ -206,8 +257,9 @@ def plan_sources(scene: Any) -> list[Plan]:
     for name, table in zip(source_names(scene), (*scene.body, *scene.emitter)):
         spacing = scene.grid.cell / table.fill.points_per_axis
         if hasattr(table, "copies") and table.copies is None:
-            section = Section(table, scene, 1 << 18)
-            plans.append(Plan(name, section.area / spacing ** (scene.dimension - 1), section.layers, table))
+            flow = Flow(table, scene, 1 << 18)
+            per_layer = flow.section.area / spacing ** (scene.dimension - 1)
+            plans.append(Plan(name, per_layer, flow.layers.count + flow.barrel / spacing, table))
         else:
             size = volume(table.shape, scene.dimension, scene.folder)
             plans.append(Plan(name, size / spacing**scene.dimension, _release_count(table, scene.duration), table))
@@ -235,13 +287,13 @@ def build_sources(scene: Any) -> list[Source]:
     for emitter in scene.emitter:
         kind = BodySource if emitter.copies is not None else FlowSource
         sources.append(kind(emitter, scene, len(sources)))
-    check_placement(scene, [source.initial_points() for source in sources], list(source_names(scene)))
+    check_placement(scene, [list(source.places()) for source in sources], list(source_names(scene)))
     return sources
 
 
 def releases(sources: list[Source]) -> list[Release]:
     """All releases in the order of time; at equal times in the order of the scene."""
-    found = [Release(time, k) for k, source in enumerate(sources) for time in source.times]
+    found = [Release(time, k, n) for k, source in enumerate(sources) for n, time in enumerate(source.times)]
     return sorted(found, key=lambda release: (release.time, release.source))
 
 
@@ -278,6 +330,28 @@ def _release_count(table: Any, duration: float) -> float:
         while table.start + count * interval <= last:
             count += 1.0
     return float(max(0.0, min(count, float(copies.count))))
+
+
+def _spread(count: int) -> list[int]:
+    """Some of the numbers below `count`, evenly, with the first and the last."""
+    return sorted({round(k) for k in np.linspace(0, count - 1, min(count, PLACES))}) if count else []
+
+
+def _carried(
+    points: dict[str, NDArray[np.float64]], motion: Any, time: float, dimension: int, affine: bool
+) -> dict[str, NDArray[np.float64]]:
+    """Points made in the frame of an emitter, at the place and with the velocity that its motion gives them."""
+    if motion is None:
+        return points
+    at = pose(motion, time, dimension)
+    R, p = at.R[:dimension, :dimension], at.p[:dimension]
+    omega = at.omega[2] if dimension == 2 else at.omega
+    arm = points["x"] @ R.T
+    moved = points | {"x": arm + p, "v": points["v"] @ R.T + at.v[:dimension] + _spin_velocity(omega, arm)}
+    if affine:
+        own = points.get("C", np.zeros((len(arm), dimension, dimension)))
+        moved["C"] = R @ own @ R.T + _spin_velocity(omega, np.eye(dimension)).T
+    return moved
 
 
 def _spin_velocity(spin: Any, arm: NDArray[np.float64]) -> NDArray[np.float64]:

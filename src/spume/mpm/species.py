@@ -1,5 +1,6 @@
 """A species: points, their laws and their transfer scheme, which share one velocity field on the nodes."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -19,16 +20,22 @@ from spume.mpm.transfers import Transfers
 class TransferScheme:
     """How velocities go between points and nodes, and what the points learn of their deformation."""
 
-    velocity: Literal["flip", "pic", "apic"] = "apic"
+    velocity: Literal["flip", "pic", "apic", "aflip"] = "apic"
     blend: float = 0.0
-    """Part of FLIP in new velocities, the rest is PIC; "flip" only [1]."""
+    """Part of FLIP in new velocities, the rest is PIC; "flip" without a damping rate only [1]."""
     deformation: Literal["first-order", "second-order"] = "second-order"
     """f = I + Δt L as in [Yue15], or I + Δt L + ½ (Δt L)²."""
+    damping_rate: float | None = None
+    """Rate at which "flip" and "aflip" forget what PIC or APIC would forget in every step [1/s]; none: `blend`."""
 
     @property
     def affine(self) -> bool:
         """Whether points carry the affine velocity C of [Jiang15]."""
-        return self.velocity == "apic"
+        return self.velocity in ("apic", "aflip")
+
+    def kept(self, dt: float) -> float:
+        """Part of what the grid does not see of the points' velocities that they keep in a step of dt [s]."""
+        return self.blend if self.damping_rate is None else math.exp(-self.damping_rate * dt)
 
     @property
     def to_grid(self) -> tuple[str, ...]:
@@ -38,7 +45,7 @@ class TransferScheme:
     @property
     def to_points(self) -> tuple[str, ...]:
         """What an explicit step interpolates to the points, see `to_points.QUANTITIES`."""
-        velocity = {"flip": "flip velocity", "pic": "velocity", "apic": "affine velocity"}[self.velocity]
+        velocity = {"flip": "flip velocity", "pic": "velocity"}.get(self.velocity, "affine velocity")
         return (velocity, f"{self.deformation} deformation")
 
 
@@ -53,6 +60,8 @@ class SpeciesPlan:
     fields: tuple[Field, ...] = ()
     obstacles: tuple[int, ...] | None = None
     """Places of the obstacles of the scene that hold it; None: all do. The walls hold every species."""
+    friction: Literal["coulomb", "none"] = "coulomb"
+    """Whether it feels the friction of obstacles and walls. A species without friction has its own contacts."""
 
 
 def one_species(scene: Any, fields: tuple[Field, ...] = ()) -> tuple[SpeciesPlan, ...]:

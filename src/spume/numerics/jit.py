@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import FunctionType
 from typing import Any, Literal
 
 # How long a waiting thread spins before it sleeps. A step has a dozen short parallel loops. Threads that spin for long
@@ -256,20 +257,41 @@ def compiled(
     parallel: bool = False,
     fastmath: Any = None,
     inline: Literal["never", "always"] = "never",
+    forceinline: bool = False,
 ) -> Any:
     """Compile `function` with Numba and keep the machine code on disk.
 
     It may close over numbers, booleans, strings, tuples of these, and other compiled functions.
     """
     if function is None:
-        return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline)
+        return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline, forceinline=forceinline)
     flags = FAST if fastmath is None else fastmath
     sources = _sources(function)
     setattr(function, KERNEL_ID, _kernel_id(function, sources))
     dispatcher: Any = numba.njit(
-        function, parallel=parallel, fastmath=flags, inline=inline, error_model="numpy", pipeline_class=KernelCompiler
+        function,
+        parallel=parallel,
+        fastmath=flags,
+        inline=inline,
+        forceinline=forceinline,
+        error_model="numpy",
+        pipeline_class=KernelCompiler,
     )
     dispatcher.spume_sources = sources
     with contextlib.suppress(OSError):  # a function typed at a prompt has no file: it is compiled anew in each process
         dispatcher._cache = _KernelCache(function)
     return dispatcher
+
+
+def inlined(kernel: Any) -> Any:
+    """The compiled function `kernel` once more, as one whose machine code is copied into its callers.
+
+    LLVM decides by itself whether to copy a function of this size or to call it, and then passes its tuples through
+    memory. The copy has a name of its own, so that the files of both variants differ.
+    """
+    function = kernel.py_func
+    code = function.__code__.replace(co_qualname=f"{function.__code__.co_qualname}.inlined")
+    again = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
+    again.__module__ = function.__module__
+    options = {name: kernel.targetoptions[name] for name in ("parallel", "fastmath", "inline")}
+    return compiled(again, forceinline=True, **options)

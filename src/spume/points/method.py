@@ -10,16 +10,20 @@ from numpy.typing import NDArray
 from spume.fields import VOLUME_RATIO, Population
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
+from spume.measuring.measure import measured_planes, measured_values
+from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
 from spume.mpm.cost import estimate_cost
+from spume.mpm.held_layers import HeldLayers
+from spume.mpm.loads import build_loads
 from spume.mpm.method import REPORT_INTERVAL, build_obstacles, gravity_function, wall_corners
 from spume.mpm.particles import Particles, point_fields
+from spume.mpm.passages import Passages
 from spume.mpm.sources import releases, sources_of
 from spume.mpm.time_step import TimeStep
 from spume.points.deformation import OUTCOMES
 from spume.points.diagnostics import diagnose
-from spume.points.force_fields import ForceField
 from spume.points.formulations import formulation_fields
 from spume.points.neighbours import NeighbourLists
 from spume.points.state import Scheme, State, neighbourhood_fields
@@ -44,6 +48,7 @@ class PointBased:
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
+        self.held = HeldLayers(self.sources)
         self.walls = wall_corners(scene)
         materials = [(material.law, material.parameters) for material in scene.materials]
         model = ConstitutiveModel(materials)
@@ -65,9 +70,10 @@ class PointBased:
             scheme=build_scheme(scene),
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
-            force_fields=build_force_fields(scene),
+            loads=build_loads(scene),
             time_step=build_time_step(scene, materials),
             dimension=d,
+            passages=Passages(measured_planes(scene)),
         )
         self._release_due()
 
@@ -98,6 +104,7 @@ class PointBased:
             else:
                 remaining = stop - state.time
                 dt = TimeStep.cut(state.time_step.choose(state.speed, state.time), remaining)
+                self.held.hold([state.particles] * len(self.sources), state.time)
                 self.step(dt)
                 if dt == remaining:
                     state.time = stop
@@ -122,7 +129,11 @@ class PointBased:
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
-        return diagnose(self.state)
+        return diagnose(self.state) | measured_values(self.scene, self._sample, self.state.passages.mass)
+
+    def _sample(self) -> Sample:
+        arrays = self.particles.arrays()
+        return sample([(arrays, self.state.model.volume_ratio(arrays))], self.state.spacing)
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
@@ -133,8 +144,11 @@ class PointBased:
             "speed": state.speed,
             "last_dt": state.time_step.last,
             "released": self.released,
+            "held": self.held.layers,
             "next_id": state.particles.next_id,
             "seconds": state.seconds,
+            "loads": state.obstacle_loads.report(),
+            "passed": state.passages.mass,
             "listed": state.listed,
             "outcomes": dict(zip(OUTCOMES, state.outcomes.tolist())),
             "uncorrected": state.uncorrected,
@@ -151,8 +165,11 @@ class PointBased:
         state.speed = values["speed"]
         state.time_step.last = values["last_dt"]
         state.seconds = dict(values["seconds"])
+        state.obstacle_loads.restore(values.get("loads", {}))
+        state.passages.restore(values.get("passed", {}))
         state.particles.next_id = values["next_id"]
         self.released = values["released"]
+        self.held.layers = [(layer[0], layer[1], layer[2]) for layer in values["held"]]
         state.listed = values["listed"]
         state.outcomes = np.array([values["outcomes"][name] for name in OUTCOMES], np.int64)
         state.uncorrected = values["uncorrected"]
@@ -167,10 +184,11 @@ class PointBased:
         while self._next_release() <= state.time:
             release = self.releases[self.released]
             source = self.sources[release.source]
-            points = source.points()
+            points = source.points(release.number)
             values: dict[str, Any] = {**points, "material": source.material, "body": release.source}
             if state.scheme.formulation == "rest-configuration":
                 values["rest_x"] = points["x"]
+            self.held.add(release.source, release.number, state.particles.next_id)
             state.particles.add(source.count, **values)
             state.speed = max(state.speed, float(np.linalg.norm(points["v"], axis=1).max()))
             state.listed = False
@@ -192,13 +210,6 @@ def build_scheme(scene: Any) -> Scheme:
         scene.formulation, forces.stress, forces.gradient, least, points.condition, forces.pressure, forces.viscosity,
         forces.damping,
     )  # fmt: skip
-
-
-def build_force_fields(scene: Any) -> tuple[ForceField, ...]:
-    """The scene's force fields."""
-    return tuple(
-        ForceField(np.array(f.center), np.array(f.growth), np.array(f.times), np.array(f.factors)) for f in scene.force
-    )
 
 
 def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> TimeStep:

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from spume.fields import Field
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
+from spume.mpm.loads import Load
+from spume.mpm.obstacle_loads import ObstacleLoads
 from spume.mpm.particles import Particles
+from spume.mpm.passages import Passages
 from spume.mpm.time_step import TimeStep
 from spume.numerics.clock import working_time
 from spume.points.deformation import OUTCOMES
-from spume.points.force_fields import ForceField
 from spume.points.forces import GradientForm, StressForm
 from spume.points.formulations import Formulation
 from spume.points.neighbours import NeighbourLists
@@ -74,7 +76,8 @@ class State:
     obstacles: ObstacleSet
     gravity: Callable[[float], NDArray[np.float64]]
     """Acceleration [m/s²] at a time [s], three components."""
-    force_fields: tuple[ForceField, ...]
+    loads: tuple[Load, ...]
+    """Forces from outside."""
     time_step: TimeStep
     dimension: int
     time: float = 0.0
@@ -97,6 +100,13 @@ class State:
     """Generation of the points for which `clear_until` holds."""
     clear_until: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     """See `mpm.species.Species.clear_until`; no result depends on it."""
+
+    passages: Passages = field(default_factory=lambda: Passages({}))
+    """Mass that has passed the planes of the scene's measurements."""
+
+    def __post_init__(self) -> None:
+        self.obstacle_loads = ObstacleLoads(self.obstacles.names, self.dimension)
+        """What the obstacles have got from the material since the start."""
 
     @property
     def cell(self) -> float:

@@ -9,19 +9,21 @@ from spume.errors import RunFailed
 from spume.materials.kinematics import load
 from spume.mpm.contacts import MARGIN
 from spume.mpm.motion import move_points
+from spume.mpm.obstacle_loads import WatchedPoints
 from spume.numerics.jit import compiled
 from spume.points.deformation import OUTCOMES, fit_deformation
 from spume.points.elastic_metric import elastic_metric
-from spume.points.force_fields import kick
 from spume.points.forces import accelerate_points, lattice_density, prepare_forces
 from spume.points.formulations import add_green_strain, full_stress, step_from_rest, stress_from_rest
 from spume.points.kernels import elastic_constant
+from spume.points.loads import apply_loads
 from spume.points.state import State
 
 
 def point_based_step(state: State, dt: float) -> None:
     """Advance `state` by dt [s]."""
     find_neighbours(state)
+    apply_loads(state, state.loads, dt)
     metric = accelerate(state, dt)  # eqs. (10) to (13)
     before = collide_and_move(state, dt)
     fit(state, dt, before, metric)  # eqs. (6), (7)
@@ -88,10 +90,16 @@ def accelerate(state: State, dt: float) -> NDArray[np.float64]:
             lists.start, lists.neighbour, place, p.x, p.v, p.mass, p.volume, size, metric, B, pressure, p.rate, wave,
             p.material, h, c, scheme.viscosity, scheme.damping, acceleration,
         )  # fmt: skip
-        centers = np.array([f.center for f in state.force_fields]).reshape(-1, d)
-        growths = np.array([f.growth_at(state.time) for f in state.force_fields]).reshape(-1, d)
-        kick(p.x, p.v, acceleration, state.gravity(state.time), centers, growths, dt)
+        _kick(p.v, acceleration, state.gravity(state.time), dt)
     return metric
+
+
+@compiled(parallel=True)
+def _kick(v, acceleration, gravity, dt):
+    """v ← v + Δt (a + g)."""
+    for p in prange(v.shape[0]):
+        for q in range(v.shape[1]):
+            v[p, q] += dt * (acceleration[p, q] + gravity[q])
 
 
 def collide_and_move(state: State, dt: float) -> NDArray[np.float64]:
@@ -103,10 +111,17 @@ def collide_and_move(state: State, dt: float) -> NDArray[np.float64]:
         threads = numba.get_num_threads()
         tasks = len(p) * np.arange(threads + 1) // threads
         speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
+        clear_until, margin = state.clearances(), MARGIN * state.cell
+        watched = None
+        if len(state.obstacles):
+            watched = WatchedPoints(p.x, p.v, clear_until, state.obstacles.travelled + margin)
+        sides = state.passages.sides(p.x)
         move_points[state.dimension](
-            tasks, dt, obstacles, state.obstacles.travelled, MARGIN * state.cell, state.clearances(), p.x, p.v, speed,
-            broken,
-        )  # fmt: skip
+            tasks, dt, obstacles, state.obstacles.travelled, margin, clear_until, p.x, p.v, speed, broken
+        )
+        state.passages.count(sides, p.x, p.mass)
+        if watched is not None:
+            watched.load(state.obstacle_loads, state.obstacles, obstacles, p.v, p.mass)
         state.speed = float(speed.max(initial=0.0))
     if broken.max(initial=-1) >= 0:
         _report_broken_point(state, int(broken.max()), dt)

@@ -113,12 +113,18 @@ def fit(
     file: Annotated[
         Path,
         Parameter(
-            help="CSV file with the columns rate [1/s] and stress [Pa]; frequency [rad/s], storage_modulus [Pa] and "
-            "loss_modulus [Pa]; or time [s] and relaxation_modulus [Pa]."
+            help="CSV file or export of a rheometer with the columns rate and stress, or viscosity; frequency, "
+            "storage_modulus and loss_modulus; or time and relaxation_modulus."
         ),
     ],
     /,
     *,
+    columns: Annotated[
+        str | None, Parameter(help="What the columns hold, for a file without a header: 'rate,viscosity [mPa s],-'.")
+    ] = None,
+    interval: Annotated[
+        str | None, Parameter(help="Number of the interval, or 'all', for a file that holds several.")
+    ] = None,
     name: Annotated[str | None, Parameter(help="Name of the material; the file's name unless given.")] = None,
     base: Annotated[
         str | None, Parameter(help="Named material that gives what the measurement does not tell: density, moduli.")
@@ -140,7 +146,7 @@ def fit(
     from spume.rheology.measured import FlowCurve, read_measured
 
     called = name or file.stem
-    found_in_file = read_measured(file)
+    found_in_file = read_measured(file, columns=columns, interval=interval)
     if found_in_file.kind != "flow curve":
         if shear_modulus is not None:
             raise SceneError(f"--shear-modulus {shear_modulus:g}: a {found_in_file.kind} tells it; leave it out")

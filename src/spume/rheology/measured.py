@@ -1,33 +1,46 @@
-"""Reading of measured curves from CSV files: flow curves, frequency sweeps and relaxation curves."""
+"""Measured curves out of instrument files: flow curves, frequency sweeps and relaxation curves, in SI units."""
 
-import csv
 import math
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
+from spume.rheology.instrument_files import Cells, Table, find_tables, is_label, read_lines, split, to_number
 
-NAMES = {
-    "rate": ("rate", "shear_rate", "strain_rate", "shear rate", "γ̇"),
-    "stress": ("stress", "shear_stress", "shear stress", "τ"),
-    "frequency": ("frequency", "angular_frequency", "angular frequency", "omega", "ω"),
-    "storage modulus": ("storage_modulus", "storage modulus", "g'"),
-    "loss modulus": ("loss_modulus", "loss modulus", 'g"', "g''"),
-    "time": ("time", "t"),
-    "relaxation modulus": ("relaxation_modulus", "relaxation modulus", "modulus", "g"),
-}
-UNITS = {
-    "rate": ("1/s", "s^-1", "s-1", "s⁻¹"),
-    "stress": ("Pa",),
-    "frequency": ("rad/s",),
-    "storage modulus": ("Pa",),
-    "loss modulus": ("Pa",),
-    "time": ("s",),
-    "relaxation modulus": ("Pa",),
+PASCAL = {"Pa": 1.0, "kPa": 1e3, "MPa": 1e6, "mPa": 1e-3, "N/m²": 1.0, "N/m2": 1.0, "dyn/cm²": 0.1, "dyn/cm2": 0.1}
+PER_SECOND = {"1/s": 1.0, "s^-1": 1.0, "s-1": 1.0, "s⁻¹": 1.0, "1/min": 1 / 60, "min^-1": 1 / 60}
+
+
+class Quantity(NamedTuple):
+    """What a column may hold."""
+
+    names: tuple[str, ...]
+    """The words for it in headers, lower case, with spaces for underscores."""
+    units: dict[str, float]
+    """SI units in one of each unit, spaces and dots left out; the first one is that of a column without a unit."""
+
+
+QUANTITIES = {
+    "rate": Quantity(("rate", "shear rate", "strain rate", "shearrate", "γ̇", "ɣ̇", "gamma dot"), PER_SECOND),
+    "stress": Quantity(("stress", "shear stress", "shearstress", "τ", "tau"), PASCAL),
+    "viscosity": Quantity(
+        ("viscosity", "shear viscosity", "apparent viscosity", "η", "eta"),
+        {"Pas": 1.0, "mPas": 1e-3, "kPas": 1e3, "cP": 1e-3, "P": 0.1},
+    ),
+    "frequency": Quantity(
+        ("frequency", "angular frequency", "ang frequency", "omega", "ω"),
+        {"rad/s": 1.0, "Hz": 2 * math.pi, "1/s": 2 * math.pi, "s^-1": 2 * math.pi},
+    ),
+    "storage modulus": Quantity(("storage modulus", "g'", "g′"), PASCAL),
+    "loss modulus": Quantity(("loss modulus", 'g"', "g''", "g″"), PASCAL),
+    "time": Quantity(("time", "t", "step time"), {"s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}),
+    "relaxation modulus": Quantity(("relaxation modulus", "modulus", "g", "g(t)"), PASCAL),
 }
 KINDS = {
     "flow curve": ("rate", "stress"),
@@ -35,7 +48,7 @@ KINDS = {
     "relaxation curve": ("time", "relaxation modulus"),
 }
 """The columns of each kind of measurement; the first one tells them apart."""
-HEADING = re.compile(r"\s*(?P<name>[^\[(]*?)\s*(?:[\[(]\s*(?P<unit>[^\])]*?)\s*[\])])?\s*")
+HEADING = re.compile(r"\s*(?P<name>.*?)\s*(?:[\[(]\s*(?P<unit>[^\])]*?)\s*[\])]|\s+in\s+(?P<plain>\S.*?))?\s*")
 
 
 @dataclass(frozen=True)
@@ -68,87 +81,161 @@ def read_flow_curve(file: Path) -> FlowCurve:
     return FlowCurve(found.columns["rate"], found.columns["stress"], found.lines)
 
 
-def read_measured(file: Path, kind: str | None = None) -> Measured:
-    """The measurements of a CSV file, separated by commas, semicolons or tabs; lines beginning with # are remarks.
+def read_measured(
+    file: Path, kind: str | None = None, columns: str | None = None, interval: str | None = None
+) -> Measured:
+    """The measurements of a CSV file or of the export of a rheometer; see `instrument_files` for what is understood.
 
-    Its first line names the columns, perhaps with the unit in brackets: rate and stress; frequency, storage_modulus and
-    loss_modulus; or time and relaxation_modulus. Unless `kind` is given, they tell what was measured.
+    The header names the columns: rate and stress, or viscosity instead of stress; frequency, storage_modulus and
+    loss_modulus; or time and relaxation_modulus. Units stand behind the names, in brackets, or in the row below.
+    Unless `kind` is given, the columns tell what was measured.
+
+    columns: what the columns hold, for a file without a header: "rate,viscosity [mPa s],-".
+    interval: number of the interval, from 1 on, or "all", for a file with several.
     """
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise SceneError(f"'{file}' cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise SceneError(f"'{file}' is not a text file; it should be CSV in UTF-8") from None
-    lines = [
-        (number, line)
-        for number, line in enumerate(text.splitlines(), 1)
-        if line.strip() and not line.lstrip().startswith("#")
-    ]
+    lines = read_lines(file)
     if not lines:
         raise SceneError(f"'{file}' is empty; it should have the columns rate [1/s] and stress [Pa]")
-    separator = next((mark for mark in "\t;," if mark in lines[0][1]), ",")
-    rows = [(number, _row(line, separator, f"'{file}', line {number}")) for number, line in lines]
-    kind = kind or _kind(rows[0][1])
-    wanted = KINDS[kind]
-    columns = _columns(rows[0][1], wanted, f"'{file}', line {rows[0][0]}")
-    numbers = [
-        [_number(row, columns[key], key, f"'{file}', line {number}") for key in wanted] for number, row in rows[1:]
-    ]
-    if not numbers:
+
+    def where(line: int) -> str:
+        return f"'{file}', line {line}"
+
+    if columns is not None:
+        tables = [_without_header(lines, columns, file)]
+    else:
+        tables = find_tables(lines, _is_header, _is_unit, where)
+        if all(to_number(cell, tables[0].separator) is not None for cell in tables[0].header):
+            raise SceneError(f"'{file}' has no header: say what its columns hold, as in --columns rate,stress")
+    curves = [_curve(table, kind, where) for table in tables if table.rows]
+    if not curves:
         raise SceneError(f"'{file}' has a header and no measurements below it")
-    return Measured(kind, dict(zip(wanted, np.array(numbers).T)), tuple(number for number, _ in rows[1:]))
+    return _chosen(curves, interval, file)
 
 
-def _row(line: str, separator: str, where: str) -> list[str]:
-    try:
-        return next(csv.reader([line], delimiter=separator))
-    except csv.Error as error:
-        raise SceneError(f"{where}: {error}; it should be a row of numbers") from None
+def _chosen(curves: list[Measured], interval: str | None, file: Path) -> Measured:
+    """The curve of an interval, or all of one kind in one."""
+    listed = "; ".join(f"{k}: {each.kind} of {len(each.lines)} points" for k, each in enumerate(curves, 1))
+    if interval is None and len(curves) > 1:
+        raise SceneError(f"'{file}' holds {len(curves)} intervals ({listed}): choose one, or all, as in --interval 2")
+    if interval in (None, "1"):
+        return curves[0]
+    if interval == "all":
+        alike = [each for each in curves if each.kind == curves[0].kind]
+        names = KINDS[curves[0].kind]
+        joined = {name: np.concatenate([each.columns[name] for each in alike]) for name in names}
+        return Measured(curves[0].kind, joined, tuple(line for each in alike for line in each.lines))
+    if interval is None or not interval.isdigit() or not 1 <= int(interval) <= len(curves):
+        raise SceneError(f"--interval {interval}: '{file}' has {listed}; give one of these numbers, or all")
+    return curves[int(interval) - 1]
 
 
-def _name(heading: str) -> str:
+def _without_header(lines: list[tuple[int, str]], columns: str, file: Path) -> Table:
+    header = split(columns, ",", "--columns")
+    if unknown := [cell for cell in header if cell.strip() not in ("-", "") and _quantity(cell) is None]:
+        known = ", ".join(QUANTITIES)
+        raise SceneError(f"--columns {columns}: '{unknown[0].strip()}' is none of {known}, or - for one to leave out")
+    separator = next((mark for mark in "\t;," if mark in lines[-1][1]), ",")
+    rows = [(number, split(line, separator, f"'{file}', line {number}")) for number, line in lines]
+    numbers = [row for row in rows if not is_label(row[1], separator) and to_number(row[1][0], separator) is not None]
+    return Table(header, rows[0][0], separator, rows=numbers)
+
+
+def _plain(unit: str) -> str:
+    """A unit without brackets, spaces and dots."""
+    return re.sub(r"[\s·⋅*.\[\]()]", "", unit)
+
+
+def _parts(heading: str) -> tuple[str, str]:
+    """Name and unit of a heading such as "Shear rate [1/s]", "G' (Pa)" or "τ in Pa"."""
     match = HEADING.fullmatch(heading)
-    return match["name"].lower() if match else heading.strip().lower()
+    if match is None:
+        return heading.strip().lower(), ""
+    name = re.sub(r"[\s_.]+", " ", match["name"]).strip().lower()
+    return name, match["unit"] or match["plain"] or ""
 
 
-def _kind(header: list[str]) -> str:
-    """What was measured, by the first column of KINDS that is there; a flow curve if none is."""
-    names = {_name(heading) for heading in header}
-    return next((kind for kind, (first, *_) in KINDS.items() if names & set(NAMES[first])), "flow curve")
+def _quantity(heading: str) -> str | None:
+    """What a column holds, by its heading."""
+    for name in (_parts(heading)[0], heading.strip().lower()):  # "g(t)" has no unit t
+        for key, quantity in QUANTITIES.items():
+            if name in quantity.names:
+                return key
+    return None
 
 
-def _columns(header: list[str], wanted: tuple[str, ...], where: str) -> dict[str, int]:
-    """Which column holds each of the `wanted` quantities."""
-    found: dict[str, int] = {}
-    for position, heading in enumerate(header):
-        match = HEADING.fullmatch(heading)
-        name = _name(heading)
-        for key in wanted:
-            if name not in NAMES[key]:
-                continue
-            if key in found:
-                raise SceneError(f"{where}: two columns hold the {key}: '{header[found[key]]}' and '{heading}'")
-            unit = match["unit"] if match else None
-            if unit and unit not in UNITS[key]:
-                raise SceneError(f"{where}: the {key} is in '{unit}': it should be in {UNITS[key][0]}")
-            found[key] = position
-    for key in wanted:
-        names = NAMES[key]
-        if key not in found:
-            shown = ", ".join(cell.strip() for cell in header)
-            raise SceneError(f"{where}: no column is called {names[0]} or {names[1]}; the header is: {shown}")
-    return found
+def _is_header(cells: Cells) -> bool:
+    """Whether a row names the columns of a measurement."""
+    return _kind_of({key for cell in cells if (key := _quantity(cell))}) is not None
 
 
-def _number(row: list[str], column: int, key: str, where: str) -> float:
-    if column >= len(row):
-        raise SceneError(f"{where}: it has {len(row)} columns, and the {key} should be in column {column + 1}")
-    cell = row[column].strip()
-    try:
-        value = float(cell)
-    except ValueError:
-        raise SceneError(f"{where}: the {key} is '{cell}', which is not a number") from None
+def _is_unit(cell: str) -> bool:
+    return any(_plain(cell) in quantity.units for quantity in QUANTITIES.values())
+
+
+def _kind_of(found: set[str]) -> str | None:
+    """The kind of measurement whose columns are all there."""
+    if "viscosity" in found:
+        found = found | {"stress"}
+    return next((kind for kind, wanted in KINDS.items() if set(wanted) <= found), None)
+
+
+def _curve(table: Table, kind: str | None, where: Callable[[int], str]) -> Measured:
+    """The measurements of a table, in SI units."""
+    keys = [_quantity(cell) for cell in table.header]
+    found = {key for key in keys if key}
+    # without a kind that is wholly there, the message is about the one whose first column is
+    kind = (
+        kind or _kind_of(found) or next((name for name, (first, *_) in KINDS.items() if first in found), "flow curve")
+    )
+    read = [
+        "viscosity" if key == "stress" and key not in found and "viscosity" in found else key for key in KINDS[kind]
+    ]
+    columns = {key: _column(key, keys, table, where(table.line)) for key in read}
+    factors = {key: _factor(key, column, table, where(table.line)) for key, column in columns.items()}
+    values = {
+        key: np.array([_number(cells, column, key, table, where(line)) for line, cells in table.rows]) * factors[key]
+        for key, column in columns.items()
+    }
+    if "viscosity" in values:
+        values["stress"] = values.pop("viscosity") * values["rate"]
+    return Measured(kind, {key: values[key] for key in KINDS[kind]}, tuple(line for line, _ in table.rows))
+
+
+def _column(key: str, keys: list[str | None], table: Table, where: str) -> int:
+    places = [position for position, each in enumerate(keys) if each == key]
+    if key == "frequency" and len(places) > 1:  # in Hz beside rad/s
+        places = [place for place in places if _parts(table.header[place])[0].startswith(("ang", "ω", "om"))] or places
+    if len(places) > 1:
+        one, two = (table.header[place] for place in places[:2])
+        raise SceneError(f"{where}: two columns hold the {key}: '{one}' and '{two}'")
+    if not places:
+        names = [name.replace(" ", "_") for name in QUANTITIES[key].names]
+        shown = ", ".join(cell.strip() for cell in table.header)
+        raise SceneError(f"{where}: no column is called {names[0]} or {names[1]}; the header is: {shown}")
+    return places[0]
+
+
+def _factor(key: str, column: int, table: Table, where: str) -> float:
+    """SI units in the unit of a column."""
+    below = table.units[column] if column < len(table.units) else ""
+    heading = table.header[column]
+    own = "" if heading.strip().lower() == "g(t)" else _parts(heading)[1]
+    unit = _plain(own or below)
+    units = QUANTITIES[key].units
+    if not unit:
+        return next(iter(units.values()))
+    if unit not in units:
+        raise SceneError(f"{where}: the {key} is in '{unit}': it should be in {', '.join(list(units)[:4])}")
+    return units[unit]
+
+
+def _number(cells: Cells, column: int, key: str, table: Table, where: str) -> float:
+    if column >= len(cells):
+        raise SceneError(f"{where}: it has {len(cells)} columns, and the {key} should be in column {column + 1}")
+    cell = cells[column].strip()
+    value = to_number(cell, table.separator)
+    if value is None:
+        raise SceneError(f"{where}: the {key} is '{cell}', which is not a number")
     if not (math.isfinite(value) and (value > 0.0 or (key == "time" and value == 0.0))):
         raise SceneError(f"{where}: the {key} is {cell}: it should be positive and finite")
     return value

@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from spume.scene.overrides import Changes, apply_overrides
 from spume.scene.problems import Problem, SceneProblems, describe
 from spume.scene.registry import scene_model
 from spume.tables import DEEPEST, Table, Vector, depth
@@ -78,6 +79,20 @@ class Scene(Table):
         """The scene as JSON-serialisable tables that need nothing from outside: `Scene(**scene.resolved())` is the same
         scene, in a later version of the table of materials too."""
         return self.model_dump(mode="json", exclude_none=True)
+
+    def changed(self, changes: Changes) -> "Scene":
+        """A copy of the scene with changes such as {"grid.cell": 0.01, "material.foam.yield_stress": 20.0}, checked.
+
+        The parameters of all materials in use stand under "material", those of named materials too.
+        """
+        return Scene(**apply_overrides(self.resolved(), changes, type(self)))
+
+    def __repr__(self) -> str:
+        listed = [(len(getattr(self, key, ())), key) for key in ("body", "emitter", "obstacle", "measure")]
+        contents = ", ".join(f"{count} × {key}" for count, key in listed if count)
+        dimension = f"{self.dimension}D, " if hasattr(self, "dimension") else ""
+        about = f"method='{self.method}', {dimension}{self.duration:g} s, {self.frame_count + 1} frames"
+        return f"Scene('{self.title}', {about}{f', {contents}' if contents else ''})"
 
     def coarser(self) -> tuple["Scene", str]:
         """A cheaper version of the scene for a preview, and a sentence saying what was made coarse."""

@@ -78,7 +78,11 @@ class ContinuumFoamScene(MpmScene):
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
-        return [*super().problems(), *self._coverage_problems()]
+        return [*super().problems(), *self._integrator_problems(), *self._coverage_problems()]
+
+    def _integrator_problems(self) -> Iterator[Problem]:
+        if self.time.integrator == "semi-implicit":
+            yield Problem("time.integrator", "is 'semi-implicit': continuum foam has 'explicit' and 'implicit' steps")
 
     def _coverage_problems(self) -> Iterator[Problem]:
         half_diagonal = math.sqrt(self.dimension) / 2

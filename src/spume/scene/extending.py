@@ -15,17 +15,22 @@ def read_scene(file: Path, behind: tuple[Path, ...] = ()) -> dict[str, Any]:
     Changes are spelled as in presets: tables merge, everything else replaces, and a dotted key in quotes reaches into
     lists ("body.0.material" = "oobleck"). Presets are inherited and merged too.
     """
-    data = read_toml(file)
+    return extended(read_toml(file), file.parent, str(file), (*behind, file))
+
+
+def extended(data: dict[str, Any], folder: Path, source: str, behind: tuple[Path, ...] = ()) -> dict[str, Any]:
+    """`data` with the tables of the scene that its key "extends" names; `source` is what messages call `data`, `folder`
+    where the names of files are relative to."""
     parent = data.pop("extends", None)
     if parent is None:
         return data
     if not isinstance(parent, str):
-        raise SceneError(f"{file}: extends is {shown(parent)}: it should be the name or the file of a scene")
-    found = find_scene(parent if parent in {known.stem for known in library_files()} else file.parent / parent)
-    if found.resolve() in {seen.resolve() for seen in (*behind, file)}:
-        raise SceneError(f"{file}: extends leads in a circle back to {found.name}")
-    tables = read_scene(found, (*behind, file))
-    merge(tables, data, str(file))
+        raise SceneError(f"{source}: extends is {shown(parent)}: it should be the name or the file of a scene")
+    found = find_scene(parent if parent in {known.stem for known in library_files()} else folder / parent)
+    if found.resolve() in {seen.resolve() for seen in behind}:
+        raise SceneError(f"{source}: extends leads in a circle back to {found.name}")
+    tables = read_scene(found, behind)
+    merge(tables, data, source)
     return tables
 
 

@@ -1,36 +1,55 @@
-"""From a name or a file to a checked scene."""
+"""From a name, a file or tables in memory to a checked scene."""
 
+import copy
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from spume.errors import SceneError
 from spume.scene.builtin import find_scene
 from spume.scene.common import Scene
-from spume.scene.extending import read_scene
-from spume.scene.overrides import apply_overrides, apply_preset
+from spume.scene.extending import extended, read_scene
+from spume.scene.lines import located
+from spume.scene.overrides import Changes, apply_overrides, apply_preset
 from spume.scene.problems import SceneProblems
 from spume.scene.registry import scene_model
 
+SceneLike = Scene | Mapping[str, Any] | str | Path
+"""What is taken for a scene: a checked one, its tables, a built-in name or a TOML file."""
 
-def load_scene(name_or_path: str | Path, overrides: Iterable[str] = (), preset: str | None = None) -> Scene:
-    """The checked scene of a built-in name or a TOML file.
 
-    overrides: changes such as "grid.cell=0.01" or "body.0.velocity=[1, 0, 0]", the values written as in TOML.
-    preset: name of one of the scene's own [preset.*] tables, put in before the overrides.
+def load_scene(scene: SceneLike, changes: Changes = (), preset: str | None = None) -> Scene:
+    """The checked scene of a built-in name, a TOML file, or a dict with the tables of such a file.
 
-    Raises SceneError with one sentence for each problem.
+    changes: {"grid.cell": 0.01}, or as on the command line ["grid.cell=0.01", "body.0.velocity=[1, 0, 0]"].
+    preset: name of one of the scene's own [preset.*] tables, put in before the changes.
+
+    A dict may have the keys "extends" and "preset" as a file may; names of files in it are relative to the working
+    directory. A Scene is returned with the changes. Raises SceneError with one sentence for each problem.
     """
-    file = find_scene(name_or_path)
-    source = str(name_or_path)
-    data = apply_preset(read_scene(file), preset, source)
+    if isinstance(scene, Scene):
+        if preset is not None:
+            raise SceneError(f"preset '{preset}': a checked scene has no presets any more; load it with the preset")
+        return scene.changed(changes) if changes else scene
+    if isinstance(scene, Mapping):
+        source, folder = "the scene", Path()
+        tables = extended(copy.deepcopy(dict(scene)), folder, source)
+    else:
+        file = find_scene(scene)
+        source, folder = str(scene), file.parent
+        tables = read_scene(file)
+    data = apply_preset(tables, preset, source)
     try:
         model = scene_model(data.get("method"))
-        data = anchor_files(apply_overrides(data, overrides, model), file.parent)
+        data = anchor_files(apply_overrides(data, changes, model), folder)
         load_laws_of(data)
         return Scene(**data)
     except SceneProblems as error:
-        raise SceneProblems(error.problems, source) from None
+        if isinstance(scene, Mapping):
+            raise SceneProblems(error.problems, source) from None
+        given = tuple(changes) if isinstance(changes, Mapping) else tuple(text.partition("=")[0] for text in changes)
+        raise SceneProblems([located(each, file, preset, given) for each in error.problems], source) from None
 
 
 def anchor_files(data: Any, folder: Path) -> Any:

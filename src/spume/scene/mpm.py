@@ -17,21 +17,20 @@ from spume.materials.look import Look
 from spume.materials.table import Material
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
+from spume.scene.emitter import Emitter, Fill, Spin, spelling
+from spume.scene.force import ForceTable
 from spume.scene.material import MaterialTable, resolve_materials
+from spume.scene.measure import MeasureTable
 from spume.scene.problems import Problem
+from spume.scene.semi_implicit import SemiImplicitTable, semi_implicit_problems
 from spume.tables import Number, Table, Vector
 
 STANDARD_GRAVITY = 9.81
 """Magnitude of the default gravity [m/s²]."""
 
 
-def _spelling(value: Any) -> str:
-    """How a value that may be spelled in several ways is spelled."""
-    if isinstance(value, str):
-        return "word"
-    if isinstance(value, list | tuple):
-        return "list"
-    return "number" if isinstance(value, int | float) else "table"
+PAPER_RATE = 5000.0
+"""Default damping rate [1/s]: 5 % in a step of 1e-5 s, as in [Yue15]."""
 
 
 class GravityKeyframes(Table):
@@ -43,15 +42,11 @@ class GravityKeyframes(Table):
 
 Gravity = Annotated[
     Annotated[Vector, Tag("list")] | Annotated[GravityKeyframes, Tag("table")],
-    Discriminator(lambda value: "list" if _spelling(value) in ("list", "number", "word") else "table"),
-]
-Spin = Annotated[
-    Annotated[Number, Tag("number")] | Annotated[Vector, Tag("list")],
-    Discriminator(lambda value: "list" if _spelling(value) in ("list", "table") else "number"),
+    Discriminator(lambda value: "list" if spelling(value) in ("list", "number", "word") else "table"),
 ]
 TimeStep = Annotated[
     Annotated[Literal["auto"], Tag("word")] | Annotated[Positive, Tag("number")],
-    Discriminator(lambda value: "word" if _spelling(value) == "word" else "number"),
+    Discriminator(lambda value: "word" if spelling(value) == "word" else "number"),
 ]
 
 
@@ -75,10 +70,11 @@ class Grid(Table):
 class Time(Table):
     """Time stepping."""
 
-    integrator: Literal["explicit", "implicit"] = Field(
+    integrator: Literal["explicit", "implicit", "semi-implicit"] = Field(
         default="explicit",
         description="symplectic Euler, whose steps must not exceed the time of elastic waves through a cell, or "
-        "backward Euler, whose steps only follow the speed of the points; see [implicit]",
+        "backward Euler, whose steps only follow the speed of the points: 'implicit' by ADMM or Newton's method, see "
+        "[implicit], 'semi-implicit' by Newton's method and MINRES as in [Tampubolon17], see [semi_implicit]",
     )
     dt: TimeStep = Field(
         default="auto",
@@ -105,7 +101,7 @@ class Time(Table):
         """The choice of `deformation`, made."""
         if self.deformation is not None:
             return self.deformation
-        return "first-order" if self.integrator == "implicit" else "second-order"
+        return "second-order" if self.integrator == "explicit" else "first-order"
 
 
 class Implicit(Table):
@@ -155,12 +151,18 @@ class Damping(Table):
 class Transfer(Table):
     """How velocities go between points and grid."""
 
-    scheme: Literal["flip", "apic", "pic"] = Field(
+    scheme: Literal["flip", "apic", "pic", "aflip"] = Field(
         default="apic",
-        description="transfer scheme; with 'flip', points drift from their volume at steps as long as 'auto' ones",
+        description="transfer scheme; with 'flip', points drift from their volume at steps as long as 'auto' ones; "
+        "'aflip' is APIC whose damping is a rate per time, not per step",
     )
     flip: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
         default=None, description="part of FLIP in the blend with PIC [1]; only with scheme 'flip', 0.95 if absent"
+    )
+    damping_rate: NotNegative | None = Field(
+        default=None,
+        description="rate at which points forget velocities that the grid does not see [1/s]; with scheme 'aflip', "
+        f"{PAPER_RATE:g} if absent, or with 'flip' instead of a blend per step",
     )
 
     @property
@@ -170,15 +172,15 @@ class Transfer(Table):
             return 0.0
         return 0.95 if self.flip is None else self.flip
 
+    @property
+    def rate(self) -> float | None:
+        """The damping rate [1/s]; none for schemes that damp by step."""
+        return PAPER_RATE if self.scheme == "aflip" and self.damping_rate is None else self.damping_rate
 
-class Fill(Table):
-    """How a shape is filled with points."""
-
-    pattern: Literal["lattice", "poisson-disk"] = Field(default="lattice", description="arrangement of the points")
-    points_per_axis: Count = Field(default=2, description="points along each edge of a cell")
-    jitter: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
-        default=0.0, description="random displacement of lattice points, as a part of their spacing [1]"
-    )
+    @property
+    def affine(self) -> bool:
+        """Whether points carry an affine velocity."""
+        return self.scheme in ("apic", "aflip")
 
 
 class VelocityWave(Table):
@@ -211,30 +213,6 @@ class Body(Table):
     )
 
 
-class Copies(Table):
-    """A schedule on which copies of a body are released."""
-
-    count: Count = Field(description="number of copies")
-    interval: Positive = Field(description="time between two copies [s]")
-
-
-class Emitter(Table):
-    """A shape that releases material: a flow through its middle section, or copies of it one after another."""
-
-    name: str = Field(default="", description="a name for messages and pictures")
-    material: str = Field(description="name of a material of this file or of the table of materials")
-    shape: Shape = Field(description="the shape material comes out of, or the shape of each copy")
-    velocity: Vector = Field(description="velocity of released material [m/s]; of a rate, only the direction counts")
-    spin: Spin | None = Field(default=None, description="initial angular velocity of each copy [rad/s]")
-    start: NotNegative = Field(default=0.0, description="time of the first release [s]")
-    stop: Positive | None = Field(default=None, description="time after which nothing is released [s]")
-    rate: Positive | None = Field(
-        default=None, description="volume released per time [m³/s], in 2D [m²/s]; section times velocity if absent"
-    )
-    copies: Copies | None = Field(default=None, description="schedule of copies of the shape, instead of a flow")
-    fill: Fill = Field(default=Fill(), description="how released material is filled with points")
-
-
 class ObstacleTable(Table):
     """A solid that material cannot enter; it is not moved by the material."""
 
@@ -261,6 +239,8 @@ class MaterialScene(Scene):
     body: tuple[Body, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
     obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
+    force: tuple[ForceTable, ...] = Field(default=(), description="forces from outside")
+    measure: tuple[MeasureTable, ...] = Field(default=(), description="what is measured at every frame")
     material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
     laws: tuple[str, ...] = Field(
         default=(), description="Python files with laws of your own, beside the scene file; their code is run"
@@ -348,6 +328,9 @@ class MpmScene(MaterialScene):
     implicit: Implicit | None = Field(
         default=None, description="how implicit steps are solved; only with integrator 'implicit'"
     )
+    semi_implicit: SemiImplicitTable | None = Field(
+        default=None, description="how semi-implicit steps are solved; only with integrator 'semi-implicit'"
+    )
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     damping: Damping = Field(default=Damping(), description="damping of the velocities")
 
@@ -358,7 +341,12 @@ class MpmScene(MaterialScene):
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
-        return [*self._resolution[1], *mpm_checks.problems(self), *mpm_checks.solver_problems(self)]
+        return [
+            *self._resolution[1],
+            *mpm_checks.problems(self),
+            *mpm_checks.solver_problems(self),
+            *semi_implicit_problems(self),
+        ]
 
     def coarser(self) -> tuple[Scene, str]:
         """The scene on cells of twice the size."""

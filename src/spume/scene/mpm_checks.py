@@ -2,18 +2,21 @@
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spume.errors import SceneError
 from spume.geometry.motion import check_motion
 from spume.geometry.shapes.extent import bounds
-from spume.geometry.shapes.volume import volume
 from spume.materials import LAWS
 from spume.materials.table import Material
+from spume.scene.emitter_checks import emitter_problems, emitter_velocities
+from spume.scene.force import force_problems
+from spume.scene.measure import measure_problems
+from spume.scene.part_checks import check_filled, check_friction, check_spin, check_starts, check_vector, check_walls
 from spume.scene.problems import Problem, dotted, shown
 
 if TYPE_CHECKING:
-    from spume.scene.mpm import Body, Emitter, MpmScene, Walls
+    from spume.scene.mpm import Body, MpmScene
 
 SPEED_OF_LIGHT = 299_792_458.0
 """[m/s]"""
@@ -25,13 +28,19 @@ def problems(scene: "MpmScene") -> list[Problem]:
     """What is wrong across the scene."""
     return [
         *_gravity(scene),
-        *_walls(scene.grid.walls, scene.dimension),
+        *check_walls(scene.grid.walls, scene.dimension),
         *_stepping(scene),
         *_wave_speeds(scene),
         *_contents(scene),
         *(problem for k, body in enumerate(scene.body) for problem in _body(body, f"body.{k}", scene)),
-        *(problem for k, emitter in enumerate(scene.emitter) for problem in _emitter(emitter, f"emitter.{k}", scene)),
+        *(
+            problem
+            for k, emitter in enumerate(scene.emitter)
+            for problem in emitter_problems(emitter, f"emitter.{k}", scene)
+        ),
         *_obstacles(scene),
+        *force_problems(scene),
+        *measure_problems(scene),
     ]
 
 
@@ -40,40 +49,19 @@ def _with_known_laws(scene: "MpmScene") -> list[Material]:
     return [material for material in scene.materials if material.law.name in LAWS]
 
 
-def _vector(value: Any, path: str, dimension: int) -> Iterator[Problem]:
-    if value is not None and len(value) != dimension:
-        yield Problem(path, f"is {shown(value)}: a vector of a {dimension}D scene has {dimension} components")
-
-
 def _gravity(scene: "MpmScene") -> Iterator[Problem]:
     gravity = scene.gravity
     if gravity is None or isinstance(gravity, tuple):
-        yield from _vector(gravity, "gravity", scene.dimension)
+        yield from check_vector(gravity, "gravity", scene.dimension)
         return
     for k, value in enumerate(gravity.values):
-        yield from _vector(value, f"gravity.values.{k}", scene.dimension)
+        yield from check_vector(value, f"gravity.values.{k}", scene.dimension)
     if len(gravity.times) != len(gravity.values):
         yield Problem(
             "gravity", f"has {len(gravity.times)} times and {len(gravity.values)} values: each time needs one value"
         )
     if any(later <= earlier for earlier, later in zip(gravity.times, gravity.times[1:])):
         yield Problem("gravity.times", f"is {shown(gravity.times)}: each time should be greater than the one before")
-
-
-def _walls(walls: "Walls | None", dimension: int) -> Iterator[Problem]:
-    if walls is None:
-        return
-    found = [*_vector(walls.lower, "grid.walls.lower", dimension), *_vector(walls.upper, "grid.walls.upper", dimension)]
-    yield from found
-    if not found and any(low >= high for low, high in zip(walls.lower, walls.upper)):
-        above = f"every component should be greater than in lower, {shown(walls.lower)}"
-        yield Problem("grid.walls.upper", f"is {shown(walls.upper)}: {above}")
-    yield from _friction(walls.contact, walls.friction, "grid.walls")
-
-
-def _friction(contact: str, friction: float, path: str) -> Iterator[Problem]:
-    if friction > 0 and contact != "separate":
-        yield Problem(f"{path}.friction", f"is {friction:g} with contact '{contact}': only 'separate' has friction")
 
 
 def _stepping(scene: "MpmScene") -> Iterator[Problem]:
@@ -97,6 +85,15 @@ def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
             "transfer.flip",
             f"is {scene.transfer.flip:g} with scheme '{scene.transfer.scheme}': drop it, or say scheme = 'flip'",
         )
+    if scene.transfer.damping_rate is not None:
+        if scene.transfer.scheme not in ("flip", "aflip"):
+            yield Problem(
+                "transfer.damping_rate",
+                f"is given with scheme '{scene.transfer.scheme}', which damps in every step: drop it, or say scheme = "
+                "'aflip' or 'flip'",
+            )
+        elif scene.transfer.flip is not None:
+            yield Problem("transfer", "has both 'flip' and 'damping_rate': give one of them")
 
 
 def _implicit(scene: "MpmScene") -> Iterator[Problem]:
@@ -127,7 +124,7 @@ def _wave_speeds(scene: "MpmScene") -> Iterator[Problem]:
     """Materials so stiff or so soft that no simulation of them makes sense."""
     _, gravity = scene.gravity_keyframes
     bodies = [body.velocity for body in scene.body if body.velocity is not None]
-    given = [*bodies, *(emitter.velocity for emitter in scene.emitter)]
+    given = [*bodies, *(velocity for emitter in scene.emitter for velocity in emitter_velocities(emitter))]
     fall = max(math.hypot(*map(float, vector)) for vector in gravity) * scene.duration
     fastest = max([fall, *(math.hypot(*velocity) for velocity in given)])
     for material in _with_known_laws(scene):
@@ -149,7 +146,7 @@ def _wave_speeds(scene: "MpmScene") -> Iterator[Problem]:
 def _contents(scene: "MpmScene") -> Iterator[Problem]:
     if not scene.body and not scene.emitter:
         yield Problem("body", "is missing: a scene needs a [[body]] or an [[emitter]]")
-    for kind in ("body", "emitter", "obstacle"):
+    for kind in ("body", "emitter", "obstacle", "force"):
         places: dict[str, int] = {}
         for k, item in enumerate(getattr(scene, kind)):
             if item.name and places.setdefault(item.name, k) != k:
@@ -157,87 +154,21 @@ def _contents(scene: "MpmScene") -> Iterator[Problem]:
 
 
 def _body(body: "Body", path: str, scene: "MpmScene") -> Iterator[Problem]:
-    yield from _filled(body, path, scene)
+    yield from check_filled(body, path, scene)
     if body.surface == "embedded" and scene.dimension == 2:
         yield Problem(f"{path}.surface", "is 'embedded' in a 2D scene: surfaces are embedded in space only")
-    yield from _vector(body.velocity, f"{path}.velocity", scene.dimension)
-    yield from _spin(body.spin, f"{path}.spin", scene.dimension)
+    yield from check_vector(body.velocity, f"{path}.velocity", scene.dimension)
+    yield from check_spin(body.spin, f"{path}.spin", scene.dimension)
     if body.wave is not None:
         for key, value in body.wave:
-            yield from _vector(value, f"{path}.wave.{key}", scene.dimension)
-    yield from _starts(body.start, path, scene)
-
-
-def _starts(start: float, path: str, scene: "MpmScene") -> Iterator[Problem]:
-    if start >= scene.duration:
-        yield Problem(f"{path}.start", f"is {start:g} s: the scene ends before, at {scene.duration:g} s")
-
-
-def _spin(spin: Any, path: str, dimension: int) -> Iterator[Problem]:
-    if spin is None:
-        return
-    if dimension == 2 and isinstance(spin, tuple):
-        yield Problem(path, f"is {shown(spin)}: in a 2D scene it is a number, the turning rate in the plane")
-    elif dimension == 3 and not isinstance(spin, tuple):
-        yield Problem(path, f"is {shown(spin)}: in a 3D scene it is a vector along the axis")
-    elif isinstance(spin, tuple):
-        yield from _vector(spin, path, dimension)
-
-
-def _filled(item: "Body | Emitter", path: str, scene: "MpmScene") -> Iterator[Problem]:
-    """Whether points would be in the shape, and inside the walls."""
-    if item.fill.pattern != "lattice" and item.fill.jitter > 0:
-        yield Problem(
-            f"{path}.fill.jitter", f"is {item.fill.jitter:g} with pattern '{item.fill.pattern}': drop one of them"
-        )
-    try:
-        size = volume(item.shape, scene.dimension)
-        points = size / (scene.grid.cell / item.fill.points_per_axis) ** scene.dimension
-        lower, upper = bounds(item.shape, scene.dimension)
-    except SceneError as error:
-        yield Problem(f"{path}.shape", f"cannot be filled: {error}")
-        return
-    except (OverflowError, ZeroDivisionError):
-        yield Problem(
-            f"{path}.shape", f"cannot be filled: its size and cells of {scene.grid.cell:g} m are too far apart"
-        )
-        return
-    if not math.isfinite(points):
-        yield Problem(f"{path}.shape", f"cannot be filled: it is too large for cells of {scene.grid.cell:g} m")
-    elif points < 1:
-        unit = "m³" if scene.dimension == 3 else "m²"
-        yield Problem(
-            f"{path}.shape",
-            f"holds {size:.3g} {unit}, less than one point at cells of {scene.grid.cell:g} m: nothing is in it",
-        )
-    walls = scene.grid.walls
-    if walls is not None and not list(_walls(walls, scene.dimension)):
-        outside = (upper <= walls.lower) | (lower >= walls.upper)
-        if outside.any():
-            yield Problem(
-                f"{path}.shape", "lies outside the walls: move it between grid.walls.lower and grid.walls.upper"
-            )
-
-
-def _emitter(emitter: "Emitter", path: str, scene: "MpmScene") -> Iterator[Problem]:
-    yield from _filled(emitter, path, scene)
-    yield from _vector(emitter.velocity, f"{path}.velocity", scene.dimension)
-    yield from _spin(emitter.spin, f"{path}.spin", scene.dimension)
-    yield from _starts(emitter.start, path, scene)
-    if emitter.rate is not None and emitter.copies is not None:
-        yield Problem(path, "has both 'rate' and 'copies': give one of them")
-    if emitter.stop is not None and emitter.stop <= emitter.start:
-        yield Problem(f"{path}.stop", f"is {emitter.stop:g} s: it should be after the start, {emitter.start:g} s")
-    if emitter.copies is None and not any(emitter.velocity):
-        yield Problem(f"{path}.velocity", "is zero: a flow needs a velocity to leave the emitter with")
-    if emitter.copies is None and emitter.spin is not None:
-        yield Problem(f"{path}.spin", "is given for a flow: only copies can spin")
+            yield from check_vector(value, f"{path}.wave.{key}", scene.dimension)
+    yield from check_starts(body.start, path, scene)
 
 
 def _obstacles(scene: "MpmScene") -> Iterator[Problem]:
     for k, obstacle in enumerate(scene.obstacle):
         path = f"obstacle.{k}"
-        yield from _friction(obstacle.contact, obstacle.friction, path)
+        yield from check_friction(obstacle.contact, obstacle.friction, path)
         try:
             bounds(obstacle.shape, scene.dimension)
         except SceneError as error:

@@ -8,9 +8,10 @@ from pydantic import Field
 
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
-from spume.scene.mpm import Body, Emitter, Fill, Grid, MaterialScene, Transfer, Walls
-from spume.scene.problems import Problem, shown
-from spume.tables import Number, Table, Vector
+from spume.scene.emitter import Emitter, Fill
+from spume.scene.mpm import Body, Grid, MaterialScene, Transfer, Walls
+from spume.scene.problems import Problem
+from spume.tables import Table
 
 REST_FORCES = ("first-piola", "corrected")
 """What [forces] has where nothing is said."""
@@ -30,7 +31,8 @@ class PointBody(Body):
 
 
 class PointEmitter(Emitter):
-    """A shape that releases material: a flow through its middle section, or copies of it one after another."""
+    """A source of material: a flow through a nozzle or the middle section of a shape, or copies of a shape one after
+    another. What is released has the velocity of the emitter's motion, too."""
 
     fill: PointFill = Field(default=PointFill(), description="how released material is filled with points")
 
@@ -75,17 +77,6 @@ class Forces(Table):
     )
 
 
-class ForceTable(Table):
-    """An analytic force that grows from a centre: the acceleration factor · growth · (x − center) along each axis."""
-
-    center: Vector = Field(description="where the force vanishes [m]")
-    growth: Vector = Field(description="acceleration per distance along each axis; negative ones press together [1/s²]")
-    times: tuple[Number, ...] = Field(default=(0.0,), min_length=1, description="times, increasing [s]")
-    factors: tuple[Number, ...] = Field(
-        default=(1.0,), min_length=1, description="factor at each time: linear between, constant before and after [1]"
-    )
-
-
 class PointBasedScene(MaterialScene):
     """A scene of the point-based method."""
 
@@ -97,7 +88,6 @@ class PointBasedScene(MaterialScene):
         description="what the law sees of the motion: each step composed with those before, the deformation since the "
         "start, or a sum of strains; the last two for comparison",
     )
-    force: tuple[ForceTable, ...] = Field(default=(), description="analytic forces")
     body: tuple[PointBody, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[PointEmitter, ...] = Field(default=(), description="sources of material")
 
@@ -114,7 +104,7 @@ class PointBasedScene(MaterialScene):
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
         shared = mpm_checks.problems(cast(Any, self))  # it has all that they read of an MpmScene
-        found = [*self._resolution[1], *shared, *self._time_problems(), *self._force_problems()]
+        found = [*self._resolution[1], *shared, *self._time_problems()]
         named = [
             Problem(p.path.replace("grid.walls", "points.walls"), p.sentence.replace("grid.walls", "points.walls"))
             for p in found
@@ -129,25 +119,6 @@ class PointBasedScene(MaterialScene):
         for k, body in enumerate(self.body):
             if body.surface == "embedded":
                 yield Problem(f"body.{k}.surface", "is 'embedded', which point-based scenes do not have: drop it")
-
-    def _force_problems(self) -> Iterator[Problem]:
-        for k, force in enumerate(self.force):
-            for key in ("center", "growth"):
-                value = getattr(force, key)
-                if len(value) != self.dimension:
-                    yield Problem(
-                        f"force.{k}.{key}",
-                        f"is {shown(value)}: a vector of a {self.dimension}D scene has {self.dimension} components",
-                    )
-            if len(force.times) != len(force.factors):
-                yield Problem(
-                    f"force.{k}",
-                    f"has {len(force.times)} times and {len(force.factors)} factors: each time needs one factor",
-                )
-            if any(later <= earlier for earlier, later in zip(force.times, force.times[1:])):
-                yield Problem(
-                    f"force.{k}.times", f"is {shown(force.times)}: each time should be greater than the one before"
-                )
 
     def _formulation_problems(self) -> Iterator[Problem]:
         if self.formulation == "composed":

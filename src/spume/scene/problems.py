@@ -44,6 +44,8 @@ class Problem:
 
     path: str
     sentence: str
+    place: str = ""
+    """File and line of the key, where they are known."""
 
     def __str__(self) -> str:
         return f"{self.path} {self.sentence}".strip()
@@ -55,7 +57,9 @@ class SceneProblems(SceneError):
     def __init__(self, problems: Sequence[Problem], source: str = "") -> None:
         self.problems = tuple(problems)
         prefix = f"{source}: " if source else ""
-        lines = [f"{prefix}{problem}" for problem in self.problems[:SHOWN]]
+        lines = [
+            f"{problem.place}: {problem}" if problem.place else f"{prefix}{problem}" for problem in problems[:SHOWN]
+        ]
         if len(self.problems) > SHOWN:
             lines.append(f"{prefix}and {len(self.problems) - SHOWN} more problems")
         super().__init__("\n".join(lines))

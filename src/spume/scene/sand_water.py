@@ -6,10 +6,11 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from spume.materials.water import WATER
-from spume.scene.common import Count, NotNegative, Positive
+from spume.scene.common import NotNegative, Positive
+from spume.scene.force import ForceTable
 from spume.scene.mpm import Grid, MpmScene, ObstacleTable, Time
 from spume.scene.problems import Problem
-from spume.tables import Number, Table
+from spume.tables import Table
 
 
 class QuadraticGrid(Grid):
@@ -24,6 +25,17 @@ class SelectiveObstacle(ObstacleTable):
     holds: Literal["all", "sand", "water"] = Field(
         default="all", description="what cannot pass: 'all', or one of 'sand' (a sieve) and 'water' (a membrane)"
     )
+    drained: bool = Field(
+        default=False,
+        strict=True,
+        description="whether water drains into the solid: it passes its surface without resistance and is removed",
+    )
+
+
+class SelectiveForce(ForceTable):
+    """A force on the sand, the water or both in a shape."""
+
+    acts_on: Literal["all", "sand", "water"] = Field(default="all", description="what it acts on")
 
 
 class MixtureTable(Table):
@@ -44,6 +56,12 @@ class MixtureTable(Table):
         description="part of the water's pressure force that acts on the sand: 'none', the part of the solids "
         "('archimedes'), or the water's part of the mass, as printed in [Tampubolon17] section 5.3 ('paper')",
     )
+    coupling: Literal["drag", "pore-pressure"] = Field(
+        default="drag",
+        description="what the water's pressure follows: the motion of the water alone ('drag', [Tampubolon17]), or the "
+        "motion of both phases by their porosity ('pore-pressure', [BandaraSoga15]), so that saturated soil "
+        "consolidates",
+    )
     saturation: Literal["overlap", "degree"] = Field(
         default="overlap",
         description="saturation of a node: 1 where both species have mass ([Tampubolon17] eq. 24), or the degree of "
@@ -59,39 +77,11 @@ class MixtureTable(Table):
 class MixtureTime(Time):
     """Time stepping."""
 
-    integrator: Literal["explicit", "semi-implicit"] = Field(  # type: ignore[assignment]  # those of a mixture
+    integrator: Literal["explicit", "semi-implicit"] = Field(  # those of a mixture
         default="explicit",
         description="symplectic Euler with implicit drag, whose steps must not exceed the time of elastic waves "
-        "through a cell, or backward Euler with plasticity at its end ([Tampubolon17]), whose steps follow the speed "
-        "of the points; see [semi_implicit]",
-    )
-
-
-class UnilateralTable(Table):
-    """Energy of sand that fades to zero where the cone allows no stress; all values are strains but for c0."""
-
-    a: Number = Field(description="strain on the hydrostatic axis where the energy begins to fade [1]")
-    b: Number = Field(description="strain on the hydrostatic axis from which on it is zero [1]")
-    c0: NotNegative = Field(description="opening of the region: small values follow a wide cone [1]")
-    s_C: Number = Field(default=0.0, description="shift along the hydrostatic axis, for cohesion [1]")
-    v0: Positive = Field(description="strain scale of the bend at the tip [1]; the paper's is 1 at strains of order 1")
-
-
-class SemiImplicitTable(Table):
-    """How the equations of a semi-implicit step are solved."""
-
-    tolerance: Positive = Field(default=1e-3, description="residual at which Newton's method stops [1]")
-    accepted_residual: Positive = Field(
-        default=0.05, description="residual accepted when the iterations are used up; else the step is shortened [1]"
-    )
-    iterations: Count = Field(default=6, description="most iterations of Newton's method in a step")
-    linear_iterations: Count = Field(default=500, description="most iterations of MINRES in each of them")
-    linear_tolerance: Positive = Field(default=1e-2, description="relative residual at which MINRES stops [1]")
-    preconditioner: Literal["blocks", "mass"] = Field(
-        default="blocks", description="of MINRES: mass, drag and stiffness of each node, or its mass alone"
-    )
-    unilateral: UnilateralTable | None = Field(
-        default=None, description="the unilateral energy of [Tampubolon17] for sand; that of Hencky if absent"
+        "through a cell, or backward Euler by Newton's method and MINRES ([Tampubolon17]), whose steps follow the "
+        "speed of the points; see [semi_implicit]",
     )
 
 
@@ -102,10 +92,8 @@ class SandWaterScene(MpmScene):
     method: Literal["sand-water"] = Field(description="name of the simulation method")  # type: ignore[assignment]
     grid: QuadraticGrid = Field(description="the background grid")
     time: MixtureTime = Field(default=MixtureTime(), description="time stepping")
-    semi_implicit: SemiImplicitTable | None = Field(
-        default=None, description="how semi-implicit steps are solved; only with integrator 'semi-implicit'"
-    )
     obstacle: tuple[SelectiveObstacle, ...] = Field(default=(), description="solids in the way")
+    force: tuple[SelectiveForce, ...] = Field(default=(), description="forces from outside")
     mixture: MixtureTable = Field(description="what sand and water do to each other")
 
     def species_of(self, material: str) -> str:
@@ -114,7 +102,9 @@ class SandWaterScene(MpmScene):
 
     def holds(self, obstacle: ObstacleTable, species: str) -> bool:
         """Whether `obstacle` stops `species`."""
-        return not isinstance(obstacle, SelectiveObstacle) or obstacle.holds in ("all", species)
+        if not isinstance(obstacle, SelectiveObstacle):
+            return True
+        return obstacle.holds in ("all", species) and not (obstacle.drained and species == "water")
 
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
@@ -131,18 +121,19 @@ class SandWaterScene(MpmScene):
             found = "neither {} nor {}" if table.drag_coefficient is None else "both {} and {}"
             keys = found.format("drag_coefficient", "hydraulic_conductivity")
             yield Problem("mixture", f"has {keys}: the drag needs one of them")
+        for k, obstacle in enumerate(self.obstacle):
+            if obstacle.drained and obstacle.holds == "water":
+                yield Problem(f"obstacle.{k}.drained", "is true with holds = 'water': water passes a drained surface")
         if self.implicit is not None:
             yield Problem("implicit", "is given in a scene of sand and water: its solver is that of [semi_implicit]")
         for k, each in enumerate(self.body):
             if each.surface == "embedded":
                 yield Problem(f"body.{k}.surface", "is 'embedded': scenes of sand and water embed no surfaces")
-        if self.semi_implicit is not None and self.time.integrator != "semi-implicit":
+        if table.coupling == "pore-pressure" and table.buoyancy != "none":
             yield Problem(
-                "semi_implicit", f"is given with integrator '{self.time.integrator}': it belongs to 'semi-implicit'"
+                "mixture.buoyancy",
+                f"is '{table.buoyancy}' with coupling 'pore-pressure', which has the buoyancy in it: drop it",
             )
-        fading = None if self.semi_implicit is None else self.semi_implicit.unilateral
-        if fading is not None and not fading.a < fading.b:
-            yield Problem("semi_implicit.unilateral.a", f"is {fading.a:g}: it should be below b, {fading.b:g}")
         if table.cohesion_curve == "robert-soga" and table.saturation != "degree":
             yield Problem(
                 "mixture.saturation",

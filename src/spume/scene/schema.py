@@ -32,11 +32,14 @@ def scene_schema(method: str | None = None) -> dict[str, Any]:
     definitions: dict[str, Any] = {}
     for schema in schemas.values():
         definitions |= schema.pop("$defs", {})
-    return {"$schema": DIALECT, "title": "spume scene", "oneOf": list(schemas.values()), "$defs": definitions}
+    # A scene that extends another may fit several methods: it need not name its own.
+    return {"$schema": DIALECT, "title": "spume scene", "anyOf": list(schemas.values()), "$defs": definitions}
 
 
 def _of_method(method: str) -> dict[str, Any]:
     schema = scene_model(method).model_json_schema()
     schema["properties"]["preset"] = PRESETS
     schema["properties"]["extends"] = EXTENDS
+    if required := schema.pop("required", None):  # what is missing may stand in the scene that is extended
+        schema["if"], schema["then"] = {"not": {"required": ["extends"]}}, {"required": required}
     return schema

@@ -1,12 +1,20 @@
 """Mass and volume of new points, taken from their neighbours. [Yue15] algorithm 19
 
-A new point takes 1/(N + 1) of the mass and volume of each of the N points of its material within r. A dart lies outside
-all spheres of radius αr, so there may be no such point: the radius then grows by half r at a time. 2 r always suffices:
-all corners of the cell of the distance grid in which a deep dart lies have a point within r, so there is a point within
-(1 + √d/2) r < 2 r of the dart.
+A new point takes mass and volume from each of the N points of its material within r. The paper takes 1/(N + 1) of each.
+That moves the centre of mass, and with it the angular momentum of a body that moves. Here donor d gives
+
+    (1 − ξ_d·a) / (N + 1),     (Σ m ξ ξᵀ) a = Σ m ξ,
+
+with ξ_d its place relative to the new point: the parts nearest to the paper's, in the mean square over the mass, whose
+centre is the new point. The donors must surround the new point for none of the parts to be negative. A dart lies
+outside all spheres of radius αr, so there may be few points within r, or none: the radius grows by half r at a time
+until no part is outside 0 to 2/(N + 1), or to 2 r. (All corners of the cell of the distance grid in which a deep dart
+lies have a point within r, so there is a point within (1 + √d/2) r < 2 r of it.) If the parts are still out of bounds,
+those of the paper are taken, and the donors move by what keeps the centre of mass.
 
 New points take their shares one after another, in their order, each from what the earlier ones have left. They never
-take from each other.
+take from each other. The paper leaves it at that, and mass that was given with the donors' velocities goes on with an
+interpolated one; here the motion of the new point and its donors is restored, see `group_motion.py`.
 """
 
 from dataclasses import dataclass
@@ -17,6 +25,7 @@ from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.darts import Darts
+from spume.foam.resampling.group_motion import CENTRE, MASS, SIZE, measure_motion, restore_motion
 from spume.mpm.blocks import BLOCK, cell_at
 from spume.numerics.jit import compiled
 
@@ -31,14 +40,23 @@ class Donors:
     points: NDArray[np.int64]
 
 
-def find_donors(bins: PointBins, darts: Darts, material: NDArray[np.int32]) -> Donors:
-    """The old points that give to each new one: of the material of the nearest, within r or as far as there is one."""
+WIDEST, WIDER = 2.0, 0.5
+"""Largest distance of a donor, and by how much the search widens [r]."""
+MOST = 2.0
+"""Most that a donor gives, relative to the paper's share [1]."""
+
+
+def find_donors(bins: PointBins, darts: Darts, material: NDArray[np.int32], mass: NDArray[np.float64]) -> Donors:
+    """The old points that give to each new one: of the material of the nearest, within r or as far as it takes to
+    surround it."""
     count = len(darts)
     nearest = np.empty(count, np.int64)
     radius = np.empty(count)
     start = np.zeros(count + 1, np.int64)
     arrays = (bins.neighbours, bins.start, bins.y, bins.point, material, darts.y, darts.bin)
-    _count_donors[bins.dimension](*arrays, nearest, radius, start[1:])
+    entry = np.empty(len(bins.point), np.int64)
+    entry[bins.point] = np.arange(len(bins.point))
+    _count_donors[bins.dimension](*arrays, entry, mass, nearest, radius, start[1:])
     np.cumsum(start, out=start)
     points = np.empty(start[-1], np.int64)
     _list_donors[bins.dimension](*arrays, nearest, radius, start, points)
@@ -86,23 +104,65 @@ def _donors_within(D, BY, BZ, neighbours, start, y, point, material, wanted, dar
     return count
 
 
+@compiled(fastmath=False)
+def relative_parts(D, xi, mass, parts):
+    """What each donor gives relative to the paper's share, 1 − ξ·a, from the places `xi` of the donors relative to the
+    new point; returns whether all are within 0 to MOST."""
+    moment, first = np.zeros((D, D)), np.zeros(D)
+    for n in range(mass.size):
+        for i in range(D):
+            first[i] += mass[n] * xi[n, i]
+            for j in range(D):
+                moment[i, j] += mass[n] * xi[n, i] * xi[n, j]
+    # Gaussian elimination without pivots: the matrix is symmetric and positive
+    for i in range(D):
+        if not moment[i, i] > 0.0:
+            return False
+        for k in range(i + 1, D):
+            factor = moment[k, i] / moment[i, i]
+            for j in range(i, D):
+                moment[k, j] -= factor * moment[i, j]
+            first[k] -= factor * first[i]
+    for i in range(D - 1, -1, -1):
+        for j in range(i + 1, D):
+            first[i] -= moment[i, j] * first[j]
+        first[i] /= moment[i, i]
+    for n in range(mass.size):
+        parts[n] = 1.0
+        for i in range(D):
+            parts[n] -= xi[n, i] * first[i]
+        if not 0.0 <= parts[n] <= MOST:
+            return False
+    return True
+
+
 def _make_count_donors(D: int):
     _, BY, BZ = BLOCK[D]
 
-    @compiled(parallel=True)
-    def count_donors(neighbours, start, y, point, material, darts, home, nearest, radius, count):
+    @compiled(parallel=True, fastmath=False)
+    def count_donors(neighbours, start, y, point, material, darts, home, entry, mass, nearest, radius, count):
         for q in prange(home.size):
             nearest[q] = _nearest_point(D, BY, BZ, neighbours, start, y, point, darts[q], home[q])
             wanted = material[nearest[q]]
             nothing = np.empty(0, np.int64)
             radius[q] = 1.0
-            count[q] = 0
-            while count[q] == 0:
+            while True:
                 count[q] = _donors_within(
                     D, BY, BZ, neighbours, start, y, point, material, wanted, darts[q], home[q], radius[q], nothing
                 )
-                if count[q] == 0:
-                    radius[q] += 0.5
+                found = np.empty(count[q], np.int64)
+                _donors_within(
+                    D, BY, BZ, neighbours, start, y, point, material, wanted, darts[q], home[q], radius[q], found
+                )
+                xi, donor_mass = np.empty((found.size, D)), np.empty(found.size)
+                for n in range(found.size):
+                    donor_mass[n] = mass[found[n]]
+                    for i in range(D):
+                        xi[n, i] = y[entry[found[n]], i] - darts[q, i]
+                surrounded = found.size > D and relative_parts(D, xi, donor_mass, np.empty(found.size))
+                if surrounded or radius[q] >= WIDEST:
+                    break
+                radius[q] += WIDER
 
     return count_donors
 
@@ -126,55 +186,66 @@ _list_donors = {d: _make_list_donors(d) for d in (2, 3)}
 
 
 @compiled(fastmath=False)
-def _share(start, donors, values, fresh):
-    for q in range(fresh.shape[0]):
-        part = 1.0 / (start[q + 1] - start[q] + 1)
-        for n in range(start[q], start[q + 1]):
-            for c in range(values.shape[1]):
-                given = part * values[donors[n], c]
-                values[donors[n], c] -= given
-                fresh[q, c] += given
-
-
-def share(donors: Donors, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What new points take of a conserved field; the donors' `values`, shape (n, …), are lowered in place."""
-    fresh = np.zeros((len(donors.nearest), *values.shape[1:]))
-    _share(donors.start, donors.points, values.reshape(len(values), -1), fresh.reshape(len(fresh), -1))
-    return fresh
-
-
-@compiled(fastmath=False)
-def _share_mass(start, donors, mass, v, fresh_mass, fresh_v):
-    surplus = np.empty(v.shape[1])
-    for q in range(fresh_mass.size):
-        part = 1.0 / (start[q + 1] - start[q] + 1)
-        group = 0.0
-        surplus[:] = 0.0
-        for n in range(start[q], start[q + 1]):
-            donor = donors[n]
-            given = part * mass[donor]
-            group += mass[donor]
-            mass[donor] -= given
-            fresh_mass[q] += given
-            for c in range(surplus.size):
-                surplus[c] += given * (fresh_v[q, c] - v[donor, c])
-        for c in range(surplus.size):
-            change = surplus[c] / group
-            fresh_v[q, c] -= change
-            for n in range(start[q], start[q + 1]):
-                v[donors[n], c] -= change
+def _share_mass(start, donors, new, mass, x, v, C, moment, fraction):
+    D = x.shape[1]
+    before = np.empty(SIZE)
+    for q in range(start.size - 1):
+        first, count = start[q], start[q + 1] - start[q]
+        point = new + q
+        group = np.empty(count + 1, np.int64)
+        group[:count] = donors[first : first + count]
+        group[count] = point
+        measure_motion(group[:count], mass, x, v, C, moment, before)
+        xi, donor_mass, parts = np.empty((count, D)), np.empty(count), np.empty(count)
+        for n in range(count):
+            donor_mass[n] = mass[group[n]]
+            for i in range(D):
+                xi[n, i] = x[group[n], i] - x[point, i]
+        surrounded = count > D and relative_parts(D, xi, donor_mass, parts)
+        for n in range(count):
+            fraction[first + n] = (parts[n] if surrounded else 1.0) / (count + 1)
+            given = fraction[first + n] * mass[group[n]]
+            mass[group[n]] -= given
+            mass[point] += given
+        if not surrounded:
+            for i in range(D):
+                # M X = Σ (m − given) (x + shift) + given x_new
+                left, sum_left = 0.0, 0.0
+                for n in range(count):
+                    left += mass[group[n]]
+                    sum_left += mass[group[n]] * x[group[n], i]
+                shift = (before[MASS] * before[CENTRE + i] - mass[point] * x[point, i] - sum_left) / left
+                for n in range(count):
+                    x[group[n], i] += shift
+        restore_motion(group, mass, x, v, C, moment, before)
 
 
 def share_mass(
-    donors: Donors, mass: NDArray[np.float64], v: NDArray[np.float64], fresh_v: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Masses of new points whose velocities are `fresh_v`; lowers the donors' masses in place.
+    donors: Donors, new: int, mass: NDArray[np.float64], x: NDArray[np.float64], v: NDArray[np.float64],
+    C: NDArray[np.float64], moment: float,
+) -> NDArray[np.float64]:  # fmt: skip
+    """Let the new points, which stand from index `new` on and have no mass yet, take theirs from their donors.
 
-    The paper leaves it at that, and momentum is not conserved: mass given with the donors' velocities goes on with an
-    interpolated one. Here the surplus, Σ given (ṽ − v_q), is taken from the new point and its donors by one and the
-    same change of velocity, so the momentum of the group stays what it was to rounding, and velocities relative to each
-    other stay as they were. Changes `v` and `fresh_v` in place.
+    Mass, centre of mass, momentum and angular momentum of each new point with its donors stay what they were to
+    rounding; their energy does not grow unless they turn like a rigid body. `moment`: second moment of the spline [m²];
+    `C` is empty where points carry none. Returns the part each donor has given, in the order of `donors.points`.
     """
-    fresh = np.zeros(len(fresh_v))
-    _share_mass(donors.start, donors.points, mass, v, fresh, fresh_v)
-    return fresh
+    fraction = np.empty(len(donors.points))
+    _share_mass(donors.start, donors.points, new, mass, x, v, C, moment, fraction)
+    return fraction
+
+
+@compiled(fastmath=False)
+def _share(start, donors, new, fraction, values):
+    for q in range(start.size - 1):
+        for n in range(start[q], start[q + 1]):
+            for c in range(values.shape[1]):
+                given = fraction[n] * values[donors[n], c]
+                values[donors[n], c] -= given
+                values[new + q, c] += given
+
+
+def share(donors: Donors, new: int, fraction: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    """Let the new points, which stand from index `new` on and have nothing yet, take the same `fraction` of another
+    conserved field; `values`, shape (n, …), change in place."""
+    _share(donors.start, donors.points, new, fraction, values.reshape(len(values), -1))

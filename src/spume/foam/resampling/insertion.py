@@ -23,18 +23,21 @@ def insert(state: State, bins: PointBins, darts: Darts) -> int:
     point."""
     particles = state.particles
     x = bins.position(darts.y)
-    donors = find_donors(bins, darts, particles.material)
+    donors = find_donors(bins, darts, particles.material, particles.mass)
     fresh, degenerate = _averaged_fields(state, donors, x)
     for field in particles.fields:
-        old = particles.arrays()[field.name]
-        if field.name == "mass":
-            # [Yue15] algorithm 19, with the correction of velocities that keeps the momentum
-            fresh["mass"] = share_mass(donors, old, particles.v, fresh["v"])
-        elif field.resample == "share":
-            fresh[field.name] = share(donors, old)
+        if field.resample == "share":
+            fresh[field.name] = np.zeros((len(x), *field.shape))
         elif field.resample == "nearest":
-            fresh[field.name] = old[donors.nearest]
+            fresh[field.name] = particles.arrays()[field.name][donors.nearest]
     new = particles.add(len(x), x=x, **fresh)
+    affine_velocity = state.only.affine_velocity
+    fraction = share_mass(
+        donors, new.start, particles.mass, particles.x, particles.v, affine_velocity, state.nodes.second_moment
+    )
+    for field in particles.fields:
+        if field.resample == "share" and field.name != "mass":
+            share(donors, new.start, fraction, particles.arrays()[field.name])
     recompute_stress(state, np.arange(new.start, new.stop))
     return degenerate
 

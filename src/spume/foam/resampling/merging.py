@@ -1,17 +1,22 @@
 """Points that have come too close become one. [Yue15] section 6.2, algorithm 21
 
 Closest pairs first, each point in one pair at most, both of one material. Conserved fields add up; the others, the
-position among them, are averages by mass, so mass, momentum, volume and the centre of mass stay.
+position among them, are averages by mass, so mass, momentum, volume and the centre of mass stay. The angular momentum of
+the two about their centre goes into the affine velocity of the new point; where points carry none, into a rotation of
+the new point and those within a cell of it. A new point that is alone there loses it.
 """
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.foam.resampling.bins import PointBins
+from spume.foam.resampling.bins import OFFSET, PointBins
 from spume.foam.resampling.determinants import determinants, restore_determinant
+from spume.foam.resampling.group_motion import ENERGY, SIZE, SPIN, measure_motion, restore_motion
 from spume.foam.resampling.stress import recompute_stress
 from spume.mpm.blocks import BLOCK, cell_at
+from spume.mpm.cells import Cells
+from spume.mpm.neighbour_search import all_within
 from spume.mpm.state import State
 from spume.numerics.jit import compiled
 
@@ -36,8 +41,10 @@ def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -
 def merge(state: State, pairs: NDArray[np.int64]) -> int:
     """Replace each pair by one point at the index of its first. Returns how many tensors had no proper average and
     were taken from the heavier point."""
-    particles = state.particles
+    particles, moment = state.particles, state.nodes.second_moment
     p, q = pairs.T
+    motions = np.empty((len(pairs), SIZE))
+    _measure_pairs(pairs, particles.mass, particles.x, particles.v, state.only.affine_velocity, moment, motions)
     mass = particles.mass
     share_p = mass[p] / (mass[p] + mass[q])
     heavier = np.where(mass[p] >= mass[q], p, q)
@@ -63,7 +70,45 @@ def merge(state: State, pairs: NDArray[np.int64]) -> int:
     keep = np.ones(len(particles), np.bool_)
     keep[q] = False
     particles.take(keep)
+    _restore_spins(state, (np.cumsum(keep) - 1)[p], motions)
     return degenerate
+
+
+def _restore_spins(state: State, merged: NDArray[np.int64], motions: NDArray[np.float64]) -> None:
+    """Give the points `merged`, or their neighbourhoods, the angular momentum that the pairs had, and no more energy.
+
+    motions: those of the pairs, see `group_motion.py`."""
+    particles, C = state.particles, state.only.affine_velocity
+    x = particles.x
+    if len(C):
+        start, members = np.arange(len(merged) + 1), merged
+    else:
+        cells = Cells(state.dimension, state.cell, OFFSET)
+        cells.sort(x)
+        start, found = all_within(cells, x, x[merged], state.cell)
+        members = found.astype(np.int64)
+    _restore_spins_of(merged, start, members, particles.mass, x, particles.v, C, state.nodes.second_moment, motions)
+
+
+@compiled(fastmath=False)
+def _measure_pairs(pairs, mass, x, v, C, moment, motions):
+    for n in range(pairs.shape[0]):
+        measure_motion(pairs[n], mass, x, v, C, moment, motions[n])
+
+
+@compiled(fastmath=False)
+def _restore_spins_of(merged, start, members, mass, x, v, C, moment, motions):
+    own, wanted = np.empty(SIZE), np.empty(SIZE)
+    for n in range(merged.size):
+        group = members[start[n] : start[n + 1]]
+        if C.shape[0] == 0 and group.size == 1:
+            continue
+        measure_motion(merged[n : n + 1], mass, x, v, C, moment, own)
+        measure_motion(group, mass, x, v, C, moment, wanted)
+        for c in range(SPIN, SPIN + 3):
+            wanted[c] += motions[n, c] - own[c]
+        wanted[ENERGY] += motions[n, ENERGY] - own[ENERGY]
+        restore_motion(group, mass, x, v, C, moment, wanted)
 
 
 def _make_find_pairs(D: int):

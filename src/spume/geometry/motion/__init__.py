@@ -9,6 +9,8 @@ from spume.geometry.motion.models import (
     Motion,
     MotionModel,
     Oscillate,
+    Polyline,
+    Spiral,
     Turn,
     Velocity,
 )
@@ -23,7 +25,9 @@ __all__ = [
     "Motion",
     "MotionModel",
     "Oscillate",
+    "Polyline",
     "Pose",
+    "Spiral",
     "Turn",
     "Velocity",
     "check_motion",

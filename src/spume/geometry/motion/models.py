@@ -3,7 +3,7 @@
 Angles are in degrees, rates in radians or turns per second, times in seconds.
 """
 
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -98,6 +98,56 @@ class Keyframes(MotionModel):
         return self
 
 
+class Spiral(MotionModel):
+    """moves along a spiral or a helix about an axis through the place where the shape was put, without turning"""
+
+    axis: Direction | None = Field(None, description="axis of the spiral [1]; absent in a 2D scene")
+    start_radius: Number = Field(ge=0, description="distance from the axis at the start [m]")
+    end_radius: Number = Field(ge=0, description="distance from the axis at the end [m]")
+    revolutions: Number = Field(
+        description="turns, counter-clockwise seen against the axis; negative are clockwise [1]"
+    )
+    rise: Number = Field(0.0, description="displacement along the axis from start to end [m]")
+    phase: Number = Field(
+        0.0, description="angle of the start from the x axis, or from y where the axis is x, about the axis [degrees]"
+    )
+    start: Number = Field(0.0, description="time at which it begins to move [s]")
+    stop: Number = Field(description="time at which it arrives [s]")
+    pacing: Literal["speed", "angle"] = Field("speed", description="what is constant on the way: the speed, or turns")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_span(self.start, self.stop)
+        if self.revolutions == 0 and self.start_radius == self.end_radius and self.rise == 0:
+            raise wrong("the spiral has no length: give it 'revolutions', a 'rise', or two different radii")
+        if self.start_radius == self.end_radius == 0 and self.rise == 0:
+            raise wrong("the spiral has no length: both radii are 0 and so is the 'rise'")
+        return self
+
+
+class Polyline(MotionModel):
+    """moves along straight lines from point to point at a constant speed, without turning"""
+
+    points: tuple[Vector, ...] = Field(description="displacements from where the shape was put, in order [m]")
+    start: Number = Field(0.0, description="time at which it leaves the first point [s]")
+    stop: Number | None = Field(None, description="time at which it arrives at the last point [s]")
+    speed: Number | None = Field(None, gt=0, description="speed on the way, instead of 'stop' [m/s]")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_span(self.start, self.stop)
+        if (self.stop is None) == (self.speed is None):
+            raise wrong("a polyline needs one of 'stop' [s] and 'speed' [m/s], and not both")
+        if len(self.points) < 2:
+            raise wrong(f"a polyline needs at least 2 points, and this one has {len(self.points)}")
+        if len({len(point) for point in self.points}) > 1:
+            raise wrong("the points of a polyline need as many components as each other")
+        for k, (one, two) in enumerate(zip(self.points, self.points[1:])):
+            if one == two:
+                raise wrong(f"points {k + 1} and {k + 2} of the polyline are the same place")
+        return self
+
+
 class Combine(MotionModel):
     """several motions composed: the second is applied to the result of the first, and so on"""
 
@@ -110,6 +160,8 @@ MOTIONS: dict[str, type[MotionModel]] = {
     "oscillate": Oscillate,
     "rotate": Turn,
     "keyframes": Keyframes,
+    "spiral": Spiral,
+    "polyline": Polyline,
     "combine": Combine,
 }
 """The motions by the names that scenes use."""

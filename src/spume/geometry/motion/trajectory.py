@@ -12,6 +12,7 @@ from spume.errors import SceneError
 from spume.geometry.motion import models
 from spume.geometry.motion.interpolation import KeyframedVector
 from spume.geometry.motion.models import MotionModel
+from spume.geometry.motion.paths import polyline_path, spiral_path
 from spume.geometry.shapes.parts import check_vector
 
 Triple = tuple[float, float, float]
@@ -65,6 +66,10 @@ def trajectory(motion: MotionModel | None, dimension: int) -> Trajectory:
             return _rotation(motion)
         case models.Keyframes():
             return _keyframes(motion)
+        case models.Spiral():
+            return _displacement(spiral_path(motion))
+        case models.Polyline():
+            return _displacement(polyline_path(motion))
         case models.Combine():
             return _combination([trajectory(part, dimension) for part in motion.of])
     return lambda time: Rigid()
@@ -78,9 +83,12 @@ def check_motion(motion: MotionModel | None, dimension: int) -> None:
         return
     for key, vector in _vectors(motion):
         check_vector(vector, dimension, f"'{key}' of the motion")
-    if isinstance(motion, models.Turn) and (motion.axis is None) != (dimension == 2):
+    if isinstance(motion, models.Turn | models.Spiral) and (motion.axis is None) != (dimension == 2):
         what = "turns in its plane and takes no 'axis'" if dimension == 2 else "needs an 'axis'"
-        raise SceneError(f"the motion 'rotate' in a {dimension}D scene {what}")
+        name = "rotate" if isinstance(motion, models.Turn) else "spiral"
+        raise SceneError(f"the motion '{name}' in a {dimension}D scene {what}")
+    if isinstance(motion, models.Spiral) and dimension == 2 and motion.rise != 0:
+        raise SceneError(f"the motion 'spiral' stays in the plane of a 2D scene, and its rise is {motion.rise:g} m")
     if isinstance(motion, models.Keyframes):
         for rotation in motion.rotations or ():
             if isinstance(rotation, tuple) != (dimension == 3):
@@ -91,7 +99,8 @@ def check_motion(motion: MotionModel | None, dimension: int) -> None:
 def _vectors(motion: MotionModel | None) -> list[tuple[str, tuple[float, ...]]]:
     keys = ("linear", "direction", "axis", "about")
     found = [(key, getattr(motion, key)) for key in keys if getattr(motion, key, None) is not None]
-    return found + [("positions", position) for position in getattr(motion, "positions", None) or ()]
+    lists = ("positions", "points")
+    return found + [(key, vector) for key in lists for vector in getattr(motion, key, None) or ()]
 
 
 def _triple(vector: tuple[float, ...] | None) -> Triple:
@@ -158,6 +167,14 @@ def _keyframes(motion: models.Keyframes) -> Trajectory:
         shift, speed = moves.at(time)
         theta, rate = (_triple(vector) for vector in turns.at(time))
         return _turned(theta, _angular_velocity(theta, rate), about, _triple(shift), _triple(speed))
+
+    return at
+
+
+def _displacement(path: Callable[[float], tuple[Triple, Triple]]) -> Trajectory:
+    def at(time: float) -> Rigid:
+        place, speed = path(time)
+        return Rigid(p=place, v=speed)
 
     return at
 

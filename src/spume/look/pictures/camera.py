@@ -22,6 +22,10 @@ class View(NamedTuple):
     up: Vector
     angle: float
     """vertical angle of view [degrees]"""
+    aperture: float = 0.0
+    """diameter of the lens [m]; 0 when everything is sharp"""
+    focus: float = 0.0
+    """distance that is sharp, along the view [m]"""
 
 
 def up_axis(scene: Any) -> Vector:

@@ -1,19 +1,32 @@
-"""Meshes with finished colours to pixels, by VTK without a window: no X server is needed."""
+"""Meshes with finished colours to pixels: a rasterizer with a depth buffer.
 
-import os
-from functools import lru_cache
-from typing import Any, NamedTuple
+Vertices arrive with the light they send to the camera, so nothing is left to do but to project triangles and balls, to
+keep what is nearest at each sample, and to blend what is seen through. The picture is cut into bands of rows; each is
+drawn by one thread, which walks over everything that reaches into it.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
+from numba import prange
 from numpy.typing import NDArray
 
-from spume.errors import SpumeError
 from spume.look.appearance import Color, to_srgb
-from spume.look.extras import require
 from spume.look.pictures.camera import View
+from spume.look.pictures.lens import out_of_focus
+from spume.numerics.jit import compiled
 
 OVERSAMPLING = 2
-"""Pixels are averages of so many, squared: smooth edges on every machine, software rendering included."""
+"""Samples along each axis of a pixel, which is their mean."""
+BAND = 64
+"""Rows of samples in a band."""
+NEAR = 1e-3
+"""What is nearer to the camera than this part of its distance to its target is cut off."""
+LEAST_RADIUS = 0.75
+"""Smaller balls are drawn with this radius [samples], so that none falls between the samples."""
+BALL = (0.62, 0.44)
+"""Light of a ball's surface: the first, plus the second times the cosine between its normal and the lamp. The mean over
+the visible half is about 1 for a lamp above the camera."""
 
 
 class ShadedMesh(NamedTuple):
@@ -30,61 +43,193 @@ class ShadedMesh(NamedTuple):
     """of a mesh; below 1 it is seen through"""
 
 
-@lru_cache(maxsize=1)
-def headless() -> Any:
-    """pyvista, told to draw off screen."""
-    if os.name == "posix" and not os.environ.get("DISPLAY"):
-        # Without this VTK first tries to reach an X server and complains that there is none.
-        os.environ.setdefault("VTK_DEFAULT_OPENGL_WINDOW", "vtkEGLRenderWindow")
-    pyvista: Any = require("pyvista", "drawing pictures")
-    pyvista.OFF_SCREEN = True
-    return pyvista
+class Layer(NamedTuple):
+    """The nearest surface at each sample."""
+
+    nearness: NDArray[np.float64]
+    """1/distance along the view [1/m], shape (rows, columns); 0 where nothing was drawn"""
+    light: NDArray[np.float64]
+    """linear RGB, shape (rows, columns, 3)"""
 
 
-def rasterize(parts: list[ShadedMesh], view: View, size: tuple[int, int], background: Color) -> NDArray[np.uint8]:
-    """The picture of `parts`, sRGB, shape (height, width, 3)."""
-    pyvista = headless()
-    scale = OVERSAMPLING
-    plotter = pyvista.Plotter(off_screen=True, window_size=[scale * size[0], scale * size[1]], lighting="none")
-    try:
-        plotter.set_background([int(byte) for byte in to_srgb(np.array(background))])
-        for part in parts:
-            _add(pyvista, plotter, part)
-        camera = plotter.camera
-        camera.position, camera.focal_point, camera.up = view.position, view.target, view.up
-        camera.view_angle = view.angle
-        plotter.renderer.ResetCameraClippingRange()
-        pixels = plotter.screenshot(return_img=True)
-    finally:
-        plotter.close()
-    if pixels is None or pixels.shape[:2] != (scale * size[1], scale * size[0]):
-        raise SpumeError("VTK drew no picture: it needs EGL or OSMesa (Debian: apt install libegl1 libgl1-mesa-dri)")
-    return _averaged(np.asarray(pixels)[..., :3], scale)
+def rasterize(
+    parts: list[ShadedMesh],
+    view: View,
+    size: tuple[int, int],
+    background: Color,
+    lamp: NDArray[np.float64] | None = None,
+) -> NDArray[np.uint8]:
+    """The picture of `parts`, sRGB, shape (height, width, 3).
+
+    Points are shaded as balls under a lamp in the direction `lamp`, or as discs without one. Of a mesh that is seen
+    through, only the surface nearest to the camera is drawn.
+    """
+    columns, rows = OVERSAMPLING * size[0], OVERSAMPLING * size[1]
+    axes = camera_axes(view)
+    towards = None if lamp is None else axes @ lamp
+    scale = 0.5 * rows / np.tan(0.5 * np.radians(view.angle))
+    near = NEAR * float(np.linalg.norm(view.target - view.position))
+    solid = _empty_layer(rows, columns, background)
+    parts = [part for part in parts if len(part.vertices)]
+    for part in parts:
+        if part.opacity >= 1.0:
+            _draw(solid, part, (part.vertices - view.position) @ axes.T, scale, near, towards)
+    clear = [(part, (part.vertices - view.position) @ axes.T) for part in parts if part.opacity < 1.0]
+    for part, seen in sorted(clear, key=lambda pair: -float(pair[1][:, 2].mean())):
+        over = _empty_layer(rows, columns, background)
+        _draw(over, part, seen, scale, near, towards)
+        covered = over.nearness > solid.nearness
+        solid.light[covered] += part.opacity * (over.light[covered] - solid.light[covered])
+    light = np.clip(solid.light, 0.0, 1.0)
+    if view.aperture > 0.0:
+        light = out_of_focus(light, solid.nearness, view.aperture, view.focus, scale)
+    means = light.reshape(size[1], OVERSAMPLING, size[0], OVERSAMPLING, 3).mean(axis=(1, 3))
+    return to_srgb(means)
 
 
-def _add(pyvista: Any, plotter: Any, part: ShadedMesh) -> None:
-    if len(part.vertices) == 0:
-        return
-    colors = to_srgb(part.light)
+def camera_axes(view: View) -> NDArray[np.float64]:
+    """Unit vectors to the right, up and along the view, shape (3, 3)."""
+    along = (view.target - view.position) / np.linalg.norm(view.target - view.position)
+    right = np.cross(along, view.up)
+    right /= np.linalg.norm(right)
+    return np.array([right, np.cross(right, along), along])
+
+
+def _empty_layer(rows: int, columns: int, background: Color) -> Layer:
+    return Layer(np.zeros((rows, columns)), np.tile(np.asarray(background, np.float64), (rows, columns, 1)))
+
+
+def _draw(
+    layer: Layer,
+    part: ShadedMesh,
+    seen: NDArray[np.float64],
+    scale: float,
+    near: float,
+    towards: NDArray[np.float64] | None,
+) -> None:
+    """Draw a part at the places `seen` in the camera's coordinates."""
+    light = np.ascontiguousarray(part.light, dtype=np.float64)
     if len(part.triangles):
-        faces = np.column_stack([np.full(len(part.triangles), 3, np.int64), part.triangles])
-        mesh = pyvista.PolyData(part.vertices, faces.ravel())
-        plotter.add_mesh(mesh, scalars=colors, rgb=True, lighting=False, copy_mesh=False, opacity=part.opacity)
+        triangles = np.ascontiguousarray(part.triangles, dtype=np.int64)
+        _draw_triangles(seen, triangles, light, scale, near, layer.nearness, layer.light)
         return
-    points = pyvista.PolyData(part.vertices)
-    actor = plotter.add_mesh(
-        points,
-        scalars=colors,
-        rgb=True,
-        style="points_gaussian",
-        emissive=False,
-        render_points_as_spheres=True,
-        lighting=False,
-    )
-    actor.mapper.scale_factor = 0.5 * part.point_size
+    shade, facing = BALL if towards is not None else (1.0, 0.0)
+    direction = np.zeros(3) if towards is None else towards * (1.0, 1.0, -1.0)
+    _draw_balls(seen, 0.5 * part.point_size, light, scale, near, shade, facing * direction, layer.nearness, layer.light)
 
 
-def _averaged(pixels: NDArray[np.uint8], factor: int) -> NDArray[np.uint8]:
-    height, width = pixels.shape[0] // factor, pixels.shape[1] // factor
-    blocks = pixels.reshape(height, factor, width, factor, 3).astype(np.uint16)
-    return np.asarray((blocks.sum(axis=(1, 3)) + factor * factor // 2) // (factor * factor), dtype=np.uint8)
+@compiled
+def _draw_triangle(corners, scale, top, bottom, nearness, image):
+    """A triangle in front of the camera, in the rows `top` to `bottom`. A corner is x, y, z, and red, green, blue."""
+    rows, columns = nearness.shape
+    x0, y0 = 0.5 * columns, 0.5 * rows
+    u0, u1, u2 = corners[0, 2], corners[1, 2], corners[2, 2]
+    u0, u1, u2 = 1.0 / u0, 1.0 / u1, 1.0 / u2
+    ax, ay = x0 + scale * corners[0, 0] * u0, y0 - scale * corners[0, 1] * u0
+    bx, by = x0 + scale * corners[1, 0] * u1, y0 - scale * corners[1, 1] * u1
+    cx, cy = x0 + scale * corners[2, 0] * u2, y0 - scale * corners[2, 1] * u2
+    area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    if area == 0.0:
+        return
+    low, high = max(min(ay, by, cy), top), min(max(ay, by, cy), bottom)
+    left, right = max(min(ax, bx, cx), 0.0), min(max(ax, bx, cx), columns)
+    if low > high or left > right:
+        return
+    over = 1.0 / area
+    for row in range(int(np.ceil(low - 0.5)), int(np.floor(high - 0.5)) + 1):
+        y = row + 0.5
+        for column in range(int(np.ceil(left - 0.5)), int(np.floor(right - 0.5)) + 1):
+            x = column + 0.5
+            wa = ((bx - x) * (cy - y) - (by - y) * (cx - x)) * over
+            wb = ((cx - x) * (ay - y) - (cy - y) * (ax - x)) * over
+            wc = 1.0 - wa - wb
+            # the tolerance closes the seams between triangles, which rounding opens
+            if wa < -1e-9 or wb < -1e-9 or wc < -1e-9:
+                continue
+            u = wa * u0 + wb * u1 + wc * u2
+            if u > nearness[row, column]:
+                nearness[row, column] = u
+                wa, wb, wc = wa * u0 / u, wb * u1 / u, wc * u2 / u
+                for k in range(3):
+                    image[row, column, k] = wa * corners[0, 3 + k] + wb * corners[1, 3 + k] + wc * corners[2, 3 + k]
+
+
+@compiled
+def _cut_off(corners, near, kept):
+    """What of a triangle is farther than `near`: a polygon of up to 4 corners, to `kept`; returns how many."""
+    count = 0
+    for m in range(3):
+        n = (m + 1) % 3
+        here, there = corners[m, 2] - near, corners[n, 2] - near
+        if here > 0.0:
+            kept[count] = corners[m]
+            count += 1
+        if (here > 0.0) != (there > 0.0):
+            kept[count] = corners[m] + here / (here - there) * (corners[n] - corners[m])
+            kept[count, 2] = near
+            count += 1
+    return count
+
+
+@compiled(parallel=True)
+def _draw_triangles(seen, triangles, light, scale, near, nearness, image):
+    rows = nearness.shape[0]
+    for band in prange((rows + BAND - 1) // BAND):
+        top, bottom = band * BAND, min(rows, band * BAND + BAND)
+        corners, kept, third = np.empty((3, 6)), np.empty((4, 6)), np.empty((3, 6))
+        for t in range(triangles.shape[0]):
+            farthest = -np.inf
+            nearest = np.inf
+            low, high = np.inf, -np.inf
+            for m in range(3):
+                p = triangles[t, m]
+                z = seen[p, 2]
+                farthest, nearest = max(farthest, z), min(nearest, z)
+                y = 0.5 * rows - scale * seen[p, 1] / max(z, near)
+                low, high = min(low, y), max(high, y)
+            if farthest <= near or (nearest > near and (high < top or low > bottom)):
+                continue
+            for m in range(3):
+                p = triangles[t, m]
+                for k in range(3):
+                    corners[m, k], corners[m, 3 + k] = seen[p, k], light[p, k]
+            if nearest > near:
+                _draw_triangle(corners, scale, top, bottom, nearness, image)
+                continue
+            count = _cut_off(corners, near, kept)
+            for m in range(1, count - 1):
+                third[0], third[1], third[2] = kept[0], kept[m], kept[m + 1]
+                _draw_triangle(third, scale, top, bottom, nearness, image)
+
+
+@compiled(parallel=True)
+def _draw_balls(seen, radius, light, scale, near, shade, facing, nearness, image):
+    """Balls as discs with the depth of a ball; their light is `shade` plus `facing` · normal times their own."""
+    rows, columns = nearness.shape
+    for band in prange((rows + BAND - 1) // BAND):
+        top, bottom = band * BAND, min(rows, band * BAND + BAND)
+        for p in range(seen.shape[0]):
+            z = seen[p, 2]
+            if z - radius <= near:
+                continue
+            x, y = 0.5 * columns + scale * seen[p, 0] / z, 0.5 * rows - scale * seen[p, 1] / z
+            size = max(scale * radius / z, LEAST_RADIUS)
+            if y + size < top or y - size > bottom or x + size < 0.0 or x - size > columns:
+                continue
+            first, last = max(int(np.ceil(x - size - 0.5)), 0), min(int(np.floor(x + size - 0.5)), columns - 1)
+            for row in range(
+                max(int(np.ceil(y - size - 0.5)), top), min(int(np.floor(y + size - 0.5)), bottom - 1) + 1
+            ):
+                ny = (y - row - 0.5) / size
+                for column in range(first, last + 1):
+                    nx = (column + 0.5 - x) / size
+                    away = nx * nx + ny * ny
+                    if away > 1.0:
+                        continue
+                    nz = np.sqrt(1.0 - away)
+                    u = 1.0 / (z - radius * nz)
+                    if u > nearness[row, column]:
+                        nearness[row, column] = u
+                        factor = shade + facing[0] * nx + facing[1] * ny + facing[2] * nz
+                        for k in range(3):
+                            image[row, column, k] = factor * light[p, k]

@@ -10,14 +10,16 @@ from pathlib import Path
 
 import numpy as np
 
+from spume.cores import cores
+from spume.errors import SceneError
 from spume.frames.reader import Run
 from spume.frames.selection import spread
 from spume.look.atomic import whole_file
 from spume.look.extras import require
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions, make_drawer
 from spume.look.pictures.lettering import with_color_bar, with_label
-from spume.look.work import cores, each_frame
-from spume.run.folder import RunFolder
+from spume.look.work import each_frame
+from spume.runs.folder import RunFolder
 
 SHEET = 8
 """Frames on a contact sheet."""
@@ -34,11 +36,11 @@ def still_file(folder: Path, number: int) -> Path:
 
 def draw_stills(
     runs: Sequence[Run], labels: Sequence[str], numbers: list[int], options: PictureOptions, folder: Path,
-    processes: int | None = None, again: bool = False,
+    processes: int | None = None, again: bool = False, cluster: str | None = None,
 ) -> list[Path]:  # fmt: skip
     """Draw the missing pictures of the frames `numbers` into `folder`; several runs stand side by side.
 
-    Returns all of their files.
+    Returns all of their files. `cluster` is the address of a Dask scheduler whose workers draw them.
     """
     recipe = _recipe(runs, labels, options)
     missing = [number for number in numbers if again or not _is_fresh(still_file(folder, number), runs, number, recipe)]
@@ -47,10 +49,43 @@ def draw_stills(
         single = replace(options, width=width, height=height)
         drawers = _drawers(runs, single)
         lengths = [len(run) for run in runs]
-        task = partial(draw_still, drawers, lengths, list(labels), folder, recipe)
+        task = partial(draw_still, drawers, lengths, list(labels), folder.resolve() if cluster else folder, recipe)
         # Drawing in software and making skins use all cores already for most of the time.
-        each_frame(task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1))
+        each_frame(
+            task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1), cluster=cluster
+        )  # fmt: skip
     return [still_file(folder, number) for number in numbers]
+
+
+def pictures_of(
+    runs: Sequence[Run], labels: list[str] | None, numbers: list[int], options: PictureOptions,
+    folder: Path | None = None, stills_only: bool = False, processes: int | None = None, again: bool = False,
+    cluster: str | None = None,
+) -> tuple[list[Path], Path | None, Path | None]:  # fmt: skip
+    """Stills of the frames `numbers` of one run or of several side by side, a contact sheet and a film of them.
+
+    Returns their files; sheet and film are None where there is one picture, or `stills_only`.
+    """
+    longest = max(runs, key=len)
+    place = folder or runs[0].path / f"{'compare' if len(runs) > 1 else 'pictures'}{options.suffix}"
+    names = run_names(runs, labels)
+    stills = draw_stills(runs, names, numbers, options, place, processes, again, cluster)
+    if len(stills) < 2 or stills_only:
+        return stills, None, None
+    step = (numbers[-1] - numbers[0]) / (len(numbers) - 1)
+    sheet, movie = place.with_name(f"{place.name}-sheet.png"), place.with_name(f"{place.name}.mp4")
+    contact_sheet(stills, [longest.diagnostics[number]["time"] for number in numbers], sheet)
+    film(stills, movie, longest.scene.frame_rate / step)
+    return stills, sheet, movie
+
+
+def run_names(runs: Sequence[Run], labels: list[str] | None) -> list[str]:
+    """What is written above runs that stand side by side."""
+    if labels is None:
+        return [run.path.resolve().name for run in runs] if len(runs) > 1 else [""]
+    if len(labels) != len(runs):
+        raise SceneError(f"--labels names {len(labels)} runs, and {len(runs)} are shown")
+    return labels
 
 
 def _drawers(runs: Sequence[Run], options: PictureOptions) -> list[Drawer]:

@@ -16,12 +16,12 @@ from spume.frames.quantities import has_quantity, quantity, spatial, volumes
 from spume.frames.reader import Frame, Run
 from spume.look.surface.skin import SETTINGS, Quality, Skin, enclosed_volume, is_watertight, point_radius, skin
 from spume.look.surroundings import materials
-from spume.run.folder import RunFolder
-from spume.run.storage import read_arrays, read_metadata, write_arrays
+from spume.runs.folder import RunFolder
+from spume.runs.storage import read_arrays, read_metadata, write_arrays
 
 Parts = Literal["all", "material"]
 ALL = "all"
-FORMAT = 2
+FORMAT = 3
 """Raised whenever skins made before should be made again."""
 CARRIED = ("v", "material", "weak", VOLUME_RATIO.name)
 """What a skin carries from the points to its vertices."""
@@ -160,8 +160,12 @@ def make_skin(
     spacing: float,
     quality: Quality,
     extra: tuple[str, ...] = (),
+    material: int | None = None,
 ) -> Skin:
-    """The skin of the chosen points (all of them when None), with what it carries and the quantities `extra`."""
+    """The skin of the chosen points (all of them when None), with what it carries and the quantities `extra`.
+
+    material: the part of that skin that this material fills, which meets those of the others without gaps.
+    """
     members: Any = slice(None) if chosen is None else chosen
     fields: dict[str, NDArray[Any]] = {}
     for name in dict.fromkeys((*CARRIED, *extra)):
@@ -170,8 +174,12 @@ def make_skin(
         elif has_quantity(points, name) or name in extra:
             fields[name] = quantity(points, name)[members]
     rest = points["volume"][members] if "volume" in points else np.zeros(0)
-    x = spatial(points["x"])[members]
-    made = skin(x, point_radius(spacing, rest), quality, fields)
+    x, filled = spatial(points["x"])[members], volumes(points, spacing)[members]
+    kinds = None if material is None else np.asarray(points["material"])[members]
+    made = skin(x, point_radius(spacing, rest), quality, fields, filled, kinds, material)
+    if material is not None and "material" in fields:
+        made.fields["material"][:] = material
+        return made
     if "material" in fields:
         made.fields["material"][:] = _nearest(x, fields["material"], made.vertices)
     return made
@@ -191,10 +199,10 @@ def _write(
 ) -> None:
     points: PopulationArrays = frame[part.population.name]
     chosen = without_embedded(run.scene, points)
+    made = make_skin(points, chosen, spacing, quality, material=part.material)
     if part.material is not None:
         own = np.asarray(points["material"] == part.material)
         chosen = own if chosen is None else chosen & own
-    made = make_skin(points, chosen, spacing, quality)
     occupied = volumes(points, spacing)
     report = {
         "vertices": len(made.vertices),

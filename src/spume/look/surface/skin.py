@@ -1,8 +1,8 @@
-"""Skins of points: closed meshes around them by splashsurf, level sets of their smoothed density as in [Yue15].
+"""Skins of points: closed meshes that hold the volume of their points, level sets of the space these fill.
 
-Lengths follow the spacing of the points: the kernel reaches twice as far, the mesh is half as coarse. The level at
-which the skin of a lattice holds the volume of its points is about 0.55 with this kernel; see
-`tests/look/test_surface.py`.
+Lengths follow the spacing of the points. See `spume.look.surface.field` for the kernel, which keeps the volume of thin
+ropes and sheets; what each body still lacks, at its edges and corners, is made up for by moving its whole surface a
+little.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.look.extras import require
+from spume.look.surface.field import SIDE, Blocks, cover, pack, volume_fraction
+from spume.look.surface.finishing import signed_volumes, smoothed, unit_normals, with_volumes, without_cavities
+from spume.look.surface.marching import surface_of
 
 Quality = Literal["fine", "preview"]
 Floats = NDArray[np.float32]
@@ -20,24 +22,34 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class SkinSettings:
-    """How a skin is made. Lengths are in units of half the distance between points."""
+    """How a skin is made. Lengths are in distances between points."""
 
     kernel: float
-    """smoothing length; the kernel reaches twice as far"""
+    """radius of the kernels"""
     cube: float
     """edge of the cubes the surface is marched through"""
-    level: float
-    """the smoothed density at the skin, 1 inside"""
-    smoothing: int
-    """sweeps of Laplacian smoothing"""
+    sweeps: int
+    """of smoothing"""
 
 
 SETTINGS: dict[str, SkinSettings] = {
-    "fine": SkinSettings(kernel=2.0, cube=1.0, level=0.55, smoothing=5),
-    "preview": SkinSettings(kernel=2.2, cube=1.9, level=0.55, smoothing=2),
+    "fine": SkinSettings(kernel=2.8, cube=0.6, sweeps=8),
+    "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2),
 }
+LEVEL = 0.5
+"""The part of space that is filled at the surface."""
+WIDEST = 1.6
+"""Kernels of points with larger volumes are wider, by up to this factor; they must not reach beyond the next block."""
 VOID = 30
 """Cavities inside a skin that hold fewer points than this are gaps between points, and are filled."""
+LONELY = (0.3, 0.5)
+"""Parts of space filled around a point at which its kernel is narrow, and wide as those of all others."""
+SHARP = 1.6
+"""Radius of a narrow kernel, in cube roots of the point's volume: a lone point becomes a drop of its own volume."""
+DEEP = 0.97
+"""Values at vertices are taken from points where less than this part of the space around is filled."""
+NEIGHBOURS = 8
+"""Points that the values at a vertex are taken from."""
 
 
 class Skin(NamedTuple):
@@ -61,39 +73,119 @@ def point_radius(spacing: float, volumes: NDArray[Any]) -> float:
 
 
 def skin(
-    x: NDArray[Any], radius: float, quality: Quality = "fine", fields: Mapping[str, NDArray[Any]] | None = None
+    x: NDArray[Any],
+    radius: float,
+    quality: Quality = "fine",
+    fields: Mapping[str, NDArray[Any]] | None = None,
+    volumes: NDArray[Any] | None = None,
+    kinds: NDArray[Any] | None = None,
+    kind: int | None = None,
 ) -> Skin:
-    """The skin of points at `x` [m], shape (n, 3), that are about twice `radius` [m] apart."""
-    splashsurf = require("pysplashsurf", "making surfaces")
+    """The skin of points at `x` [m], shape (n, 3), that are about twice `radius` [m] apart.
+
+    volumes: of the points [m³]; those of a cubic lattice if None.
+    kinds, kind: the skin of the points of one kind only, which meets those of the other kinds without gaps.
+    """
     wanted = dict(fields or {})
-    if len(x) == 0:
+    if len(x) == 0 or (kinds is not None and not (kinds == kind).any()):
         carried = {name: _rows(*values.shape[1:]) for name, values in wanted.items()}
         return Skin(_rows(3), np.empty((0, 3), np.int32), _rows(3), carried)
-    settings = SETTINGS[quality]
-    middle = 0.5 * (x.min(axis=0) + x.max(axis=0))
-    # Single precision about the middle of the points: half the time, and errors far below the size of a cube.
-    local = np.ascontiguousarray(x - middle, dtype=np.float32)
-    made, _ = splashsurf.reconstruction_pipeline(
-        local,
-        attributes_to_interpolate={name: np.asarray(v, dtype=np.float32) for name, v in wanted.items()} or None,
-        particle_radius=radius,
-        smoothing_length=settings.kernel,
-        cube_size=settings.cube,
-        iso_surface_threshold=settings.level,
-        subdomain_grid=True,
-        mesh_cleanup=quality == "fine",
-        mesh_smoothing_iters=settings.smoothing,
-        mesh_smoothing_weights=quality == "fine",
-        compute_normals=True,
-    )
-    carried = {name: np.asarray(values, dtype=np.float32) for name, values in made.point_attributes.items()}
-    normals = carried.pop("normals")
-    # A vertex whose triangles have no area has no normal; any direction does for so small a thing.
-    normals[~np.isfinite(normals).all(axis=1)] = (0.0, 1.0, 0.0)
-    vertices = np.asarray(made.mesh.vertices, dtype=np.float64) + middle
-    triangles = np.asarray(made.mesh.triangles).astype(np.int32)
-    whole = Skin(vertices.astype(np.float32), triangles, normals, {name: carried[name] for name in wanted})
-    return without_voids(whole, VOID * (2 * radius) ** 3)
+    settings, spacing = SETTINGS[quality], 2.0 * radius
+    points = np.ascontiguousarray(x, dtype=np.float64)
+    filled = np.full(len(x), spacing**3) if volumes is None else np.asarray(volumes, dtype=np.float64)
+    reach = settings.kernel * np.clip(np.cbrt(filled), spacing, WIDEST * spacing)
+    blocks = cover(points, reach, settings.cube * spacing)
+    whole = volume_fraction(blocks, points, filled, reach)
+    sharper = _sharper(blocks, whole, points)
+    narrow = np.minimum(reach, SHARP * np.cbrt(filled))
+
+    def fraction(share: NDArray[np.float64]) -> NDArray[np.float32]:
+        """The part of space that points fill, each with this share of its volume."""
+        wide = volume_fraction(blocks, points, share * (1.0 - sharper), reach)
+        return wide + volume_fraction(blocks, points, share * sharper, narrow)
+
+    if sharper.any():
+        whole += volume_fraction(blocks, points, filled * sharper, narrow)
+        whole -= volume_fraction(blocks, points, filled * sharper, reach)
+    members = np.ones(len(x), bool) if kinds is None else np.asarray(kinds == kind)
+    inside = whole - np.float32(LEVEL)
+    if kinds is not None:
+        shares = {
+            int(each): volume_fraction(blocks, points, filled * (kinds == each), reach) for each in np.unique(kinds)
+        }
+        own = shares.pop(int(kind or 0))
+        for other in shares.values():
+            inside = np.minimum(inside, np.float32(0.5) * (own - other))
+    vertices, triangles = surface_of(blocks, inside)
+    if len(triangles):
+        vertices, triangles = without_cavities(vertices, triangles, VOID * spacing**3)
+        free = None if kinds is None else _freedom(blocks, whole, vertices)
+        vertices = smoothed(vertices, triangles, settings.sweeps)
+        vertices = with_volumes(vertices, triangles, points[members], filled[members], spacing, free)
+    values = {name: np.asarray(v)[members] if kinds is not None else np.asarray(v) for name, v in wanted.items()}
+    near = _at_nodes(blocks, whole, points[members]) < DEEP
+    if not near.any():
+        near[:] = True
+    outer = {name: array[near] for name, array in values.items()}
+    carried = at_vertices(vertices, points[members][near], outer, 2.0 * spacing)
+    normals = unit_normals(vertices, triangles)
+    return Skin(vertices.astype(np.float32), triangles, normals.astype(np.float32), carried)
+
+
+def _sharper(blocks: Blocks, whole: NDArray[np.float32], x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far the kernel of each point is to be replaced by a narrow one, from 0 to 1: wholly where points are alone,
+    in drops and threads, which a wide kernel would smear out."""
+    low, high = LONELY
+    found = np.zeros(len(x))
+    few = np.flatnonzero(_at_nodes(blocks, whole, x) < high + 0.15)  # nodes are up to a cube away
+    if len(few) == 0:
+        return found
+    node = np.floor(x[few] / blocks.size)
+    part = x[few] / blocks.size - node
+    filled = np.zeros(len(few))
+    for corner in np.ndindex(2, 2, 2):
+        weight = np.prod(np.where(corner, part, 1.0 - part), axis=1)
+        filled += weight * _at_nodes(blocks, whole, (node + corner) * blocks.size)
+    found[few] = np.clip((high - filled) / (high - low), 0.0, 1.0)
+    return found
+
+
+def _freedom(blocks: Blocks, whole: NDArray[np.float32], vertices: NDArray[np.float64]) -> NDArray[np.float64]:
+    """1 for vertices at the free surface, 0 for those inside, where two kinds meet."""
+    return np.asarray(np.clip((0.85 - _at_nodes(blocks, whole, vertices)) / 0.25, 0.0, 1.0))
+
+
+def _at_nodes(blocks: Blocks, whole: NDArray[np.float32], places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The part of space filled at the nodes nearest to `places`."""
+    node = np.rint(places / blocks.size).astype(np.int64)
+    home = node // SIDE
+    block = blocks.find(pack(home))
+    i, j, k = (node - home * SIDE).T
+    return np.where(block >= 0, whole[block, i, j, k], 0.0)
+
+
+def at_vertices(
+    vertices: NDArray[np.float64], x: NDArray[np.float64], values: Mapping[str, NDArray[Any]], reach: float
+) -> dict[str, Floats]:
+    """Means of the values of the points nearest to each vertex, weighted by their distance."""
+    from scipy.spatial import cKDTree
+
+    if not values:
+        return {}
+    if len(vertices) == 0:
+        return {name: _rows(*array.shape[1:]) for name, array in values.items()}
+    found_at = cKDTree(x).query(vertices, k=min(NEIGHBOURS, len(x)), workers=-1)
+    distance, nearest = (np.asarray(each).reshape(len(vertices), -1) for each in found_at)
+    # beyond the reach the nearest point alone counts
+    limit = np.maximum(reach, distance[:, :1] * (1.0 + 1e-6) + 1e-300)
+    weights = (1.0 - np.minimum(distance / limit, 1.0) ** 2) ** 3
+    weights /= weights.sum(axis=1, keepdims=True)
+    found = {}
+    for name, array in values.items():
+        flat = np.asarray(array, dtype=np.float64).reshape(len(x), -1)
+        mean = np.einsum("vk,vkc->vc", weights, flat[nearest])
+        found[name] = mean.reshape(len(vertices), *array.shape[1:]).astype(np.float32)
+    return found
 
 
 def _rows(*shape: int) -> Floats:
@@ -102,17 +194,10 @@ def _rows(*shape: int) -> Floats:
 
 def enclosed_volume(vertices: NDArray[Any], triangles: NDArray[Any]) -> float:
     """The volume inside a closed mesh [m³], by Gauss' theorem."""
-    return float(_shares(vertices, triangles).sum())
-
-
-def _shares(vertices: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.float64]:
-    """Signed volume of the tetrahedron between each triangle and a point amid the vertices."""
     if len(triangles) == 0:
-        return np.zeros(0)
-    local = np.asarray(vertices, dtype=np.float64)
-    local = local - local.mean(axis=0)
-    a, b, c = (local[triangles[:, k]] for k in range(3))
-    return np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+        return 0.0
+    places, faces = np.ascontiguousarray(vertices, np.float64), np.ascontiguousarray(triangles, np.int32)
+    return float(signed_volumes(places, faces, np.zeros(len(places), np.int64), 1)[0])
 
 
 def is_watertight(triangles: NDArray[Any]) -> bool:
@@ -124,23 +209,3 @@ def is_watertight(triangles: NDArray[Any]) -> bool:
     forward = np.sort(edges[:, 0] * base + edges[:, 1])
     backward = np.sort(edges[:, 1] * base + edges[:, 0])
     return bool((forward[1:] != forward[:-1]).all() and np.array_equal(forward, backward))
-
-
-def without_voids(whole: Skin, largest: float) -> Skin:
-    """The skin without its cavities up to a volume of `largest` [m³]: closed parts whose normals point inwards."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    t, count = whole.triangles, len(whole.vertices)
-    if count == 0:
-        return whole
-    ends = np.concatenate([t[:, 0], t[:, 1]]), np.concatenate([t[:, 1], t[:, 2]])
-    graph = coo_array((np.ones(len(ends[0]), np.int8), ends), (count, count))
-    parts, part = connected_components(graph, directed=False)
-    volumes = np.bincount(part[t[:, 0]], weights=_shares(whole.vertices, t), minlength=parts)
-    kept = ~((volumes < 0) & (volumes > -largest))[part]
-    if kept.all():
-        return whole
-    new = np.cumsum(kept, dtype=np.int32) - 1
-    fields = {name: values[kept] for name, values in whole.fields.items()}
-    return Skin(whole.vertices[kept], new[t[kept[t[:, 0]]]], whole.normals[kept], fields)

@@ -1,0 +1,273 @@
+"""Sand and water: explicit steps beside peers, the cost of a MINRES iteration, preconditioners, explicit against
+semi-implicit steps, and Table 2 of [Tampubolon17].
+
+    python -m benchmarks.sand                 # everything, about half an hour on a quiet machine
+    python -m benchmarks.sand explicit minres # some of explicit, minres, drag, stiffness, table2
+"""
+
+import math
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from typing import Any
+
+import numba
+import numpy as np
+
+from benchmarks.timing import best_of, machine
+from spume.mixture.exchange import find_drag
+from spume.mpm.implicit.coupled_system import CoupledSystem, Exchange, Preconditioner
+from spume.mpm.step import find_contacts, rasterize, sort_points
+from spume.numerics.krylov import minres
+from spume.scene.common import Scene
+from spume.scene.loading import load_scene
+from spume.simulation import Simulation
+
+SAND = {
+    "law": "drucker-prager", "density": 1400.0, "youngs_modulus": 1e6, "poisson_ratio": 0.3, "friction_angle": 30.0,
+}  # fmt: skip
+PEERS = {"Genesis 1.4.5 sand (float32)": 8.3e5, "GeoTaichi, its own scene": 7.2e5}
+"""Point-steps per processor second measured on two cores of this kind of machine; not measured again here."""
+
+
+def sand_column(cell: float = 0.01) -> Simulation:
+    """A cylinder of sand, r = 0.1 m, h = 0.4 m, that collapses on a rough floor: the case peers were measured on."""
+    return Simulation(
+        Scene(
+            title="benchmark", method="mpm", duration=100.0, material={"sand": SAND},
+            grid={"cell": cell, "spline": "quadratic"}, time={"dt": 1e-4},
+            body=[
+                {
+                    "material": "sand",
+                    "shape": {"cylinder": {"center": [0.0, 0.2, 0.0], "radius": 0.1, "height": 0.4}},
+                }
+            ],
+            obstacle=[
+                {
+                    "shape": {"half_space": {"point": [0.0, 0.0, 0.0], "normal": [0.0, 1.0, 0.0]}},
+                    "contact": "separate", "friction": 0.6,
+                }
+            ],
+        )
+    )  # fmt: skip
+
+
+def explicit(cell: float = 0.01, steps: int = 20, before: int = 200) -> dict[str, Any]:
+    """Million point-steps/s of explicit sand in space with quadratic splines while it flows, and its shares."""
+    sims = {threads: sand_column(cell) for threads in (1, 2)}
+
+    def stretch(threads: int) -> None:
+        numba.set_num_threads(threads)
+        sims[threads].advance(steps * 1e-4)
+
+    for threads, sim in sims.items():
+        numba.set_num_threads(threads)
+        sim.advance(before * 1e-4)
+        sim.method.state.seconds.clear()
+    taken = best_of({str(k): lambda k=k: stretch(k) for k in sims}, rounds=4)
+    rows = {}
+    for threads, sim in sims.items():
+        spent = sim.method.state.seconds
+        rows[threads] = {
+            "rate": len(sim.particles) * steps / taken[str(threads)] / 1e6,
+            "share": {stage: seconds / sum(spent.values()) for stage, seconds in spent.items()},
+        }
+    return {"points": len(sims[1].particles), "threads": rows, "taichi": taichi_rate(cell), "peers": PEERS}
+
+
+_TAICHI = """
+import sys
+from benchmarks import peer_taichi_sand, sand
+from benchmarks.timing import best_of
+sim = sand.sand_column(float(sys.argv[1]))
+p = sim.particles
+step, sync = peer_taichi_sand.build(p.x, float(sys.argv[1]), 1e-4, 1400.0, 1e6, 0.3, 30.0, threads=1)
+for _ in range(200):
+    step()
+sync()
+def stretch():
+    for _ in range(10):
+        step()
+    sync()
+print(len(p) * 10 / best_of({"step": stretch}, 3)["step"] / 1e6)
+"""
+
+
+def taichi_rate(cell: float) -> float | None:
+    """Million point-steps/s of the same column in Taichi on one thread, or None without Taichi."""
+    if find_spec("taichi") is None:
+        return None
+    out = subprocess.run([sys.executable, "-c", _TAICHI, str(cell)], capture_output=True, text=True, check=True)
+    return float(out.stdout.split()[-1])
+
+
+def blocks(youngs_modulus: float, drag: float, size: int = 20, dimension: int = 2, **tables: Any) -> Simulation:
+    """Two blocks of sand and water that overlap in part, of `size` cells a side, with the drag of the paper."""
+    cell, side = 0.05, size * 0.05
+    shape = "rectangle" if dimension == 2 else "box"
+    first = {"center": [0.5 * side] * dimension, "size": [side] * dimension}
+    second = {"center": [0.83 * side] * dimension, "size": [side] * dimension}
+    scene = {
+        "title": "benchmark", "method": "sand-water", "dimension": dimension, "duration": 100.0, "grid": {"cell": cell},
+        "material": {
+            "sand": SAND | {"youngs_modulus": youngs_modulus},
+            "water": {"law": "water", "density": 1000.0, "bulk_modulus": youngs_modulus},
+        },
+        "mixture": {"drag_coefficient": drag}, "time": {"integrator": "semi-implicit", "dt": 5e-3},
+        "body": [
+            {"material": "sand", "shape": {shape: first}},
+            {"material": "water", "shape": {shape: second}, "velocity": [-1.0, 0.5, 0.0][:dimension]},
+        ],
+    }  # fmt: skip
+    return Simulation(Scene(**(scene | tables)))
+
+
+def system_of(sim: Simulation, preconditioner: Preconditioner = "blocks") -> CoupledSystem:
+    """The equations of the first step, linearised at rest."""
+    state, stages = sim.method.state, sim.method.stages
+    sort_points(state)
+    rasterize(state)
+    stages.fields.fit(state)
+    find_drag(state, stages.mixture, stages.fields)
+    find_contacts(state, 5e-3)
+    system = CoupledSystem(state, Exchange((), stages.fields.drag), 5e-3, "in-step", None, preconditioner)
+    system.residual(np.zeros((system.count, state.dimension)))
+    system.prepare_preconditioner()
+    return system
+
+
+def minres_iteration(size: int = 30) -> dict[str, float]:
+    """Milliseconds of a MINRES iteration in space beside one transfer in each direction, both species, one thread."""
+    numba.set_num_threads(1)
+    sim = blocks(1e6, 1e4, size, 3)
+    system, state = system_of(sim), sim.method.state
+    right = np.random.default_rng(0).normal(size=(system.count, 3))
+
+    def there() -> None:
+        rasterize(state)
+
+    def back() -> None:
+        for part in system.parts:
+            p = part.species.particles
+            part.species.transfers.to_points(("velocity", "gradient"), p.x, part.fields.array, v=p.v, tensor=part.L)
+
+    taken = best_of(
+        {"P2G": there, "G2P": back, "ten iterations": lambda: minres(system, right, tolerance=0.0, limit=10)}, rounds=5
+    )  # fmt: skip
+    iteration = 100.0 * taken["ten iterations"]
+    both = 1e3 * (taken["P2G"] + taken["G2P"])
+    return {"points": state.count, "iteration": iteration, "P2G + G2P": both, "ratio": iteration / both}
+
+
+def drag_iterations(size: int = 20) -> list[dict[str, Any]]:
+    """MINRES iterations to 1e-6 against c_E [1/(kg s)], with the blocks of the nodes and with masses alone."""
+    rows = []
+    for modulus in (1e5, 1e7):
+        for kind in ("blocks", "mass"):
+            counts = {}
+            for drag in (1e2, 1e4, 1e6, 1e8):
+                system = system_of(blocks(modulus, drag, size), kind)
+                r, _ = system.residual(np.zeros((system.count, 2)))
+                system.prepare_preconditioner()
+                counts[drag] = minres(system, -r, tolerance=1e-6, limit=5000).iterations
+            rows.append({"E": modulus, "preconditioner": kind, "iterations": counts})
+    return rows
+
+
+def stiffness(
+    moduli: tuple[float, ...] = (1e5, 1e6, 1e7, 1e8, 1e9), drags: tuple[float, ...] = (1e2, 1e4, 1e6, 1e8),
+    size: int = 12, simulated: float = 0.02,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Processor seconds per simulated second, explicit (drag node by node) against semi-implicit at Δt ≤ 5 ms."""
+    rows = []
+    for modulus in moduli:
+        for drag in drags:
+            row: dict[str, Any] = {"E": modulus, "c_E": drag}
+            for integrator in ("explicit", "semi-implicit"):
+                time_table = {"integrator": integrator} | ({} if integrator == "explicit" else {"dt": 5e-3})
+                sim = blocks(modulus, drag, size, time=time_table)
+                sim.advance(1e-4)  # compiles
+                length = simulated
+                if integrator == "explicit":  # as many steps as are needed to tell
+                    length = min(simulated, 300 * 0.5 * 0.05 / math.sqrt(1.35 * modulus / 1000.0))
+                start = time.process_time()
+                sim.advance(length)
+                row[integrator] = (time.process_time() - start) / length
+            rows.append(row)
+    return rows
+
+
+TABLE_2 = [  # scene, changes, seconds per frame, max dt [s], points: [Tampubolon17] Table 2
+    ("hourglass", ["grid.cell=0.0037"], 0.84, 5e-4, 3.0e4),
+    ("hourglass", ["grid.cell=0.0074"], 0.73, 5e-4, 3.0e4),
+    ("sand-pile", ["grid.cell=0.0025"], 7.26, 5e-5, 4.7e4),
+    ("sand-pile-semi-implicit", ["grid.cell=0.0025"], 3.39, 1e-4, 4.7e4),
+    ("sand-pile-unilateral", ["grid.cell=0.0025"], 0.67, 1e-2, 4.7e4),
+    ("sand-column-unilateral", ["grid.cell=0.004"], 24.30, 1e-3, 9.4e3),
+    ("sand-wedge", ["grid.cell=0.003"], 129.65, 1e-4, 1.0e6),
+    ("sand-wedge-wet", ["grid.cell=0.003"], 72.65, 1e-3, 1.0e6),
+    ("dam-breach-2d", ["grid.cell=0.0115"], 59.09, 1e-3, 1.7e5),
+    ("dam-breach", ["grid.cell=0.02"], 268.99, 1e-3, 3.0e6),
+]
+FRAME = 1.0 / 24.0
+"""Length of a frame of the paper [s]; it is not stated there."""
+
+
+def table_2(steps: int = 20, rows: list[tuple[Any, ...]] | None = None) -> list[dict[str, Any]]:
+    """Point-steps per second, theirs from seconds per frame at their largest step, ours over the first steps of the
+    same scene, in our own units and sizes; frames are taken to be 1/24 s. Theirs are an upper bound: their machine and
+    its cores are not stated, and their steps may have been shorter."""
+    found = []
+    for name, changes, seconds, dt, points in TABLE_2 if rows is None else rows:
+        sim = Simulation(load_scene(name, changes))
+        method = sim.method
+        length = method.state.time_step.choose(method.state.speed, 0.0)
+        while method.state.count == 0:
+            sim.advance(sim.scene.duration / 100)
+        method.step(length)
+        taken = best_of({name: lambda method=method, length=length: [method.step(length) for _ in range(steps)]}, 2)
+        theirs = points * (FRAME / dt) / seconds
+        ours = method.state.count * steps / taken[name]
+        found.append({"scene": name, "points": method.state.count, "paper": theirs, "ours": ours, "dt": length})
+    return found
+
+
+def main(chosen: list[str]) -> None:
+    """Measure and print."""
+    print(f"sand and water on {machine()}")
+    parts = chosen or ["explicit", "minres", "drag", "stiffness", "table2"]
+    if "explicit" in parts:
+        found = explicit()
+        for threads, row in found["threads"].items():
+            share = ", ".join(f"{stage} {100 * part:.0f} %" for stage, part in row["share"].items())
+            print(f"explicit sand, {found['points']:,} points, {threads} thread(s): {row['rate']:.2f} M/s ({share})")
+        if found["taichi"] is not None:
+            one = found["threads"][1]["rate"]
+            print(f"  Taichi (float32), one thread: {found['taichi']:.2f} M/s; spume {one / found['taichi']:.1f}×")
+        for peer, rate in found["peers"].items():
+            print(f"  {peer}: {rate / 1e6:.2f} M/s, measured earlier")
+    if "minres" in parts:
+        row = minres_iteration()
+        print(
+            f"MINRES iteration, {row['points']:,} points: {row['iteration']:.1f} ms; P2G + G2P "
+            f"{row['P2G + G2P']:.1f} ms; ratio {row['ratio']:.2f}"
+        )
+    if "drag" in parts:
+        for row in drag_iterations():
+            counts = ", ".join(f"{drag:g}: {count}" for drag, count in row["iterations"].items())
+            print(f"MINRES iterations, E = {row['E']:g} Pa, {row['preconditioner']}: {counts}")
+    if "stiffness" in parts:
+        print("processor seconds per simulated second, explicit and semi-implicit")
+        for row in stiffness():
+            print(f"  E = {row['E']:g}, c_E = {row['c_E']:g}: {row['explicit']:.1f}  {row['semi-implicit']:.1f}")
+    if "table2" in parts:
+        for row in table_2():
+            print(
+                f"{row['scene']}: {row['points']:,} points, {row['ours'] / 1e3:.0f} k point-steps/s at dt "
+                f"{row['dt']:.2g} s; paper {row['paper'] / 1e3:.0f} k"
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

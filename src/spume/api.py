@@ -1,0 +1,163 @@
+"""The commands as functions: run, resume, render."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from spume.frames.reader import Frame, Run, open_run
+from spume.look.pictures.drawing import PictureOptions
+from spume.methods import Progress
+from spume.runs.folder import RunFolder
+from spume.runs.loop import Outcome, resume_run, start_run
+from spume.runs.manifest import Manifest
+from spume.runs.progress import Display, Silent, display_for
+from spume.scene.loading import SceneLike, load_scene
+from spume.scene.overrides import Changes
+
+OnFrame = Callable[[Frame], object]
+OnProgress = Callable[[Progress], object]
+Show = Literal["auto", "none"]
+"""Whether progress is printed on the error stream."""
+
+
+def run(
+    scene: SceneLike,
+    out: str | Path | None = None,
+    *,
+    preset: str | None = None,
+    changes: Changes = (),
+    on_frame: OnFrame | None = None,
+    on_progress: OnProgress | None = None,
+    threads: int | None = None,
+    overwrite: bool = False,
+    progress: Show = "auto",
+) -> Run:
+    """Run a scene, leave its frames in the folder `out` and return the run.
+
+    scene: a built-in name, a TOML file, a dict of tables or a Scene; `preset` and `changes` as for `load_scene`.
+    out: folder for the frames; out/NAME unless given.
+    on_frame: called with each frame as soon as it is on disk. An exception it raises ends the run and is passed on.
+    on_progress: called every few steps with the time, points and steps so far.
+    threads: threads to use; all cores unless given.
+    overwrite: whether a run that is in the folder already is replaced.
+    progress: "none" prints nothing.
+
+    Ctrl-C stops after the present step; the run returned is then not `complete`, and `resume` continues it.
+    """
+    loaded = load_scene(scene, changes, preset)
+    name = Path(scene).stem if isinstance(scene, str | Path) else None
+    folder = Path(out) if out is not None else Path("out") / (name or "scene")
+    display = Callbacks(_display(progress), folder, on_frame, on_progress)
+    outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display)
+    return _opened(outcome)
+
+
+def resume(
+    folder: str | Path,
+    *,
+    on_frame: OnFrame | None = None,
+    on_progress: OnProgress | None = None,
+    threads: int | None = None,
+    progress: Show = "auto",
+) -> Run:
+    """Continue the run in `folder` where it stopped, however it stopped, and return it. See `run`."""
+    display = Callbacks(_display(progress), Path(folder), on_frame, on_progress)
+    return _opened(resume_run(folder, threads=threads, display=display))
+
+
+def _opened(outcome: Outcome) -> Run:
+    if outcome.frames == 0:
+        raise KeyboardInterrupt("stopped before the first frame: nothing is on disk yet")
+    return open_run(outcome.folder)
+
+
+def _display(progress: Show) -> Display:
+    return display_for() if progress == "auto" else Silent()
+
+
+class Callbacks:
+    """A display that passes on to another one, and calls functions of the user."""
+
+    def __init__(
+        self, inner: Display, folder: Path, on_frame: OnFrame | None = None, on_progress: OnProgress | None = None
+    ) -> None:
+        self._inner, self._folder = inner, RunFolder(folder)
+        self._on_frame, self._on_progress = on_frame, on_progress
+
+    def begin(self, first: int, last: int, start: float, duration: float) -> None:
+        """Frame 0 has been written when the steps begin."""
+        self._inner.begin(first, last, start, duration)
+        if first == 0 and start == 0.0:
+            self._tell(0)
+
+    def compiling(self, kernel: str) -> None:
+        """A kernel is about to be compiled."""
+        self._inner.compiling(kernel)
+
+    def step(self, progress: Progress) -> None:
+        """A step is done."""
+        self._inner.step(progress)
+        if self._on_progress is not None:
+            self._on_progress(progress)
+
+    def frame(self, number: int) -> None:
+        """A frame is on disk."""
+        self._inner.frame(number)
+        self._tell(number)
+
+    def _tell(self, number: int) -> None:
+        if self._on_frame is not None:
+            manifest = Manifest.read(self._folder.manifest)
+            self._on_frame(Frame(self._folder.frame(number), manifest.declarations()))
+
+    def note(self, text: str) -> None:
+        """A sentence for the user."""
+        self._inner.note(text)
+
+    def end(self) -> None:
+        """The run is over."""
+        self._inner.end()
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """The files that `render` made."""
+
+    stills: list[Path]
+    sheet: Path | None
+    """contact sheet; None for a single picture"""
+    film: Path | None
+
+
+def render(
+    run: Run | str | Path,
+    *more: Run | str | Path,
+    frames: slice | int | None = None,
+    labels: Iterable[str] | None = None,
+    out: str | Path | None = None,
+    stills_only: bool = False,
+    processes: int | None = None,
+    cluster: str | None = None,
+    again: bool = False,
+    **options: Any,
+) -> Pictures:
+    """Draw frames of a run, or of several runs side by side, and make a contact sheet and a film of them.
+
+    frames: a slice such as slice(None, None, 10), or one number; all frames unless given.
+    labels: what is written above runs side by side; the names of their folders unless given.
+    out: folder for the pictures; beside the frames unless given.
+    cluster: address of a Dask scheduler whose workers draw the pictures.
+    options: fields of `spume.PictureOptions`: width, height, show, quality, color, limits, engine, camera, samples.
+    """
+    from spume.frames.selection import chosen_frames
+    from spume.look.pictures.stills import pictures_of
+
+    runs = [each if isinstance(each, Run) else open_run(each) for each in (run, *more)]
+    longest = max(runs, key=len)
+    numbers = chosen_frames(frames, len(longest))
+    made = pictures_of(
+        runs, None if labels is None else list(labels), numbers, PictureOptions(**options),
+        None if out is None else Path(out), stills_only, processes, again, cluster,
+    )  # fmt: skip
+    return Pictures(*made)

@@ -1,0 +1,30 @@
+"""The stages at the end of a foam step, called once so that their kernels are compiled: see `runs.compile_ahead`."""
+
+import numpy as np
+
+from spume.foam.method import ContinuumFoam, FoamStages
+from spume.foam.recovery import recover
+from spume.foam.removal import find_subgrid_points, remove_points
+from spume.foam.resampling import avoid_a_void
+from spume.foam.tearing import detect_tearing_and_limit_stress, limit_deformation
+from spume.mpm.step import sort_points, update_material
+
+
+def call_late_stages(method: ContinuumFoam) -> None:
+    """From the last stage of a step to the first ones. The state that is left makes no sense."""
+    state, stages = method.state, method.stages
+    assert isinstance(stages, FoamStages)
+    foam, p = stages.foam, method.particles
+    if foam.resampling.enabled and len(p):
+        middle = np.linalg.norm(p.x - p.x.mean(axis=0), axis=1)
+        p.take(np.flatnonzero(middle > 1.5 * state.cell))  # a void to fill
+        p.x[1] = p.x[0] + 1e-3 * state.cell  # a pair to merge
+        avoid_a_void(state, (0, 0), foam.resampling_settings)
+    dt = 1e-9
+    recover(state, foam, dt)
+    sort_points(state)
+    remove_points(state, foam, find_subgrid_points(state, foam))
+    update_material(state, dt)
+    limit_deformation(state, foam)
+    detect_tearing_and_limit_stress(state, foam)
+    method.diagnostics()

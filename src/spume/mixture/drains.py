@@ -1,0 +1,45 @@
+"""Drained obstacles: water passes their surface and is taken out behind it."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.geometry.motion import pose
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+from spume.mpm.state import State
+from spume.numerics.sums import total
+
+DEPTH = 2.0
+"""Depth below the surface at which water is taken out [cells]: beyond it no spline of the outside reaches."""
+
+
+class Drains:
+    """The drained obstacles of a scene, and the water they have taken."""
+
+    def __init__(self, scene: Any) -> None:
+        tables = [obstacle for obstacle in scene.obstacle if obstacle.drained]
+        self._dimension = scene.dimension
+        self._shapes = [(compile_shape(o.shape, scene.dimension, scene.folder), o.motion) for o in tables]
+        self.mass = 0.0
+        """Mass of the water taken out since the start [kg]"""
+        self.points = 0
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def drain(self, state: State) -> None:
+        """Take out the water that is deep in a drained obstacle."""
+        p = state.species[1].particles
+        if not self._shapes or len(p) == 0:
+            return
+        gone = np.zeros(len(p), np.bool_)
+        for program, motion in self._shapes:
+            placed, d = pose(motion, state.time, self._dimension), self._dimension
+            local: NDArray[np.float64] = np.ascontiguousarray((p.x - placed.p[:d]) @ placed.R[:d, :d])
+            gone |= distances(program, local) < -DEPTH * state.cell
+        if gone.any():
+            self.mass += total(p.mass[gone])
+            self.points += int(gone.sum())
+            p.take(~gone)

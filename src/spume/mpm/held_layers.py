@@ -1,0 +1,61 @@
+"""Material in the barrel of a nozzle: it moves with the flow, whatever pulls at it, until it has left the opening."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.mpm.particles import Particles
+
+
+class HeldLayers:
+    """The layers that are still in barrels."""
+
+    def __init__(self, sources: Sequence[Any]) -> None:
+        self.sources = sources
+        self.layers: list[tuple[int, int, int]] = []
+        """Source, number and id of the first point of each."""
+        self._found: dict[int, tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = {}
+        """For each source: generation of the points, indices of those held, their layers, their places in these."""
+
+    def add(self, source: int, number: int, first_id: int) -> None:
+        """A layer was released, whose points have consecutive ids."""
+        if getattr(self.sources[source], "barrel", 0.0) > 0.0:
+            self.layers.append((source, number, first_id))
+            self._found.pop(source, None)
+
+    def hold(self, particles: Sequence[Particles], time: float) -> None:
+        """Put the points where the flow has them at `time` [s], with its velocity, and let go of those that are out.
+
+        particles: those that each source's points are among.
+        """
+        if not self.layers:
+            return
+        ways = {source: self.sources[source].way(time) for source in {layer[0] for layer in self.layers}}
+        inside = [layer for layer in self.layers if ways[layer[0]] < self.sources[layer[0]].depths[layer[1]]]
+        if len(inside) < len(self.layers):
+            self.layers = inside
+            self._found.clear()
+        for source in {layer[0] for layer in self.layers}:
+            p = particles[source]
+            where, number, member = self._find(source, p)
+            values = self.sources[source].held(number, member, time)
+            for name in values.keys() & {"x", "v", "C"}:
+                getattr(p, name)[where] = values[name]
+
+    def _find(self, source: int, p: Particles) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        known = self._found.get(source)
+        if known is not None and known[0] == p.generation:
+            return known[1:]
+        own = [layer for layer in self.layers if layer[0] == source]
+        count = self.sources[source].count
+        number = np.repeat([layer[1] for layer in own], count)
+        member = np.tile(np.arange(count), len(own))
+        ids = np.repeat([layer[2] for layer in own], count) + member
+        order = np.argsort(p.id, kind="stable")
+        place = np.minimum(np.searchsorted(p.id, ids, sorter=order), len(order) - 1)
+        where = order[place]
+        there = p.id[where] == ids  # points may have been merged or removed
+        self._found[source] = p.generation, where[there], number[there], member[there]
+        return self._found[source][1:]

@@ -1,0 +1,296 @@
+"""The equations of a semi-implicit step for all species at once: [Tampubolon17] eqs. (18) to (22).
+
+    r(v) = M (v − v̂) + Δt Σ_p V S(v) ∇w + Δt D v,    v̂ = vⁿ + Δt g
+
+for the stacked velocities v of the active nodes of the species, S as in `tangent.py` and D the drag between the two
+species of a mixture. Its derivative
+
+    A = M + Δt² Σ_p V T ∇w + Δt D
+
+is symmetric, in general not definite. The preconditioner is a 2×2 block for each node and component,
+
+    ( m_s + k_s + Δt c      −Δt c       )
+    (     −Δt c       m_w + k_w + Δt c  )
+
+(a single number for one species) with k an estimate of the diagonal of the stiffness that is never negative, so it is
+positive definite as MINRES needs it, and drag of any size is inverted exactly at each node.
+
+With pore pressure the water deforms by the flux q = n v_w + (1 − n) v_s of both species (`mixture/pore_pressure.py`):
+its points take ∇q over their porosity for L, and the forces of their stress are shared n to 1 − n, the transpose.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.geometry.obstacles.collision import SEPARATE
+from spume.materials.unilateral import Unilateral
+from spume.mpm.contacts import Contacts
+from spume.mpm.implicit.tangent import NUMBERS, Plasticity, tangent_loops
+from spume.mpm.nodes import DegreesOfFreedom, NodeFields, number_active
+from spume.mpm.species import Species
+from spume.mpm.state import State
+from spume.mpm.step import gaps_of
+
+Floats = NDArray[np.float64]
+Preconditioner = Literal["blocks", "mass"]
+ROUGHNESS = {(2, 2): 1.1, (2, 3): 0.9075, (3, 2): 0.639, (3, 3): 0.459}
+"""h² ∫|∇N|² / ∫N for B-splines N, by order and dimension: d ∫N'² (∫N²)^(d−1) with ∫N'² = 1 and ∫N² = 11/20 for
+quadratic ones, 2/3 and 151/315 for cubic ones."""
+
+
+@dataclass(frozen=True)
+class PoreVolumes:
+    """What the equations of a step know of pores that two species share."""
+
+    porosity: Floats
+    """n of the nodes [1], shape (blocks, 64)"""
+    at_points: Floats
+    """n at the points of the water [1]"""
+    bulk: Floats
+    """Rest volume of each point of the water over its porosity [m³]"""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What species do to each other in a step."""
+
+    forces: tuple[Floats, ...] = ()
+    """Forces on the nodes of each species beside its own [N], shape (blocks, d, 64); none if empty"""
+    drag: Floats | None = None
+    """Drag coefficients of the nodes between the first two species [kg/s], shape (blocks, 64)"""
+    pores: PoreVolumes | None = None
+
+
+NO_EXCHANGE = Exchange()
+
+
+@dataclass
+class Part:
+    """One species in the system."""
+
+    species: Species
+    dofs: DegreesOfFreedom
+    mass: Floats
+    """of the active nodes [kg]"""
+    before: Floats
+    """vⁿ [m/s]"""
+    free: Floats
+    """v̂ [m/s]"""
+    contacts: Contacts
+    gaps: Floats
+    fields: NodeFields
+    rows: slice
+    """of the stacked unknowns"""
+    engaged: NDArray[np.bool_]
+    stiffness: Floats = field(default_factory=lambda: np.empty(0))
+    """Estimated diagonal Δt² k of the active nodes [kg]"""
+
+    def __post_init__(self) -> None:
+        count = len(self.species.particles)
+        self.L, self.S = np.zeros((count, 3, 3)), np.zeros((count, 3, 3))
+        self.T, self.numbers = np.zeros((count, 3, 3)), np.zeros((count, NUMBERS))
+        self.smallest = np.ones(count)
+
+
+class CoupledSystem:
+    """A system for `numerics.krylov`; its vectors have the shape (active nodes of sand and of water, d)."""
+
+    def __init__(
+        self, state: State, exchange: Exchange, dt: float, plasticity: Plasticity, unilateral: Unilateral | None,
+        preconditioner: Preconditioner,
+    ) -> None:  # fmt: skip
+        """Contacts must have been found."""
+        self.state, self.dt = state, dt
+        self._laws = plasticity, unilateral
+        self._preconditioner = preconditioner
+        self._pores = exchange.pores
+        self.parts: list[Part] = []
+        first = 0
+        for k, species in enumerate(state.species):
+            dofs = number_active(species.fields["mass"])
+            mass = dofs.take(species.fields["mass"])
+            before = dofs.take(species.fields["momentum"]) / mass[:, None]
+            free = before + dt * state.gravity(state.time)[: state.dimension]
+            if exchange.forces:
+                free += dt * dofs.take(exchange.forces[k]) / mass[:, None]
+            contacts, work = state.contacts_of(species), NodeFields(vector=state.dimension)
+            work.fit(state.nodes)
+            rows = slice(first, first + len(dofs))
+            engaged = np.zeros(contacts.filled.shape, np.bool_)
+            part = Part(
+                species, dofs, mass, before, free, contacts, gaps_of(state, species), work, rows, engaged
+            )  # fmt: skip
+            self.parts.append(part)
+            first += len(dofs)
+        self.count = first
+        self.mass = np.concatenate([part.mass for part in self.parts])
+        self.before = np.concatenate([part.before for part in self.parts])
+        self.free = np.concatenate([part.free for part in self.parts])
+        self._sand = self._water = np.empty(0, np.int64)
+        self._drag = np.empty(0)
+        if exchange.drag is not None:
+            sand, water = self.parts
+            both = (sand.dofs.number >= 0) & (water.dofs.number >= 0)
+            self._sand = sand.dofs.number[both].astype(np.int64)
+            self._water = water.dofs.number[both].astype(np.int64) + sand.rows.stop
+            self._drag = dt * exchange.drag[both]
+
+    def _touching(self) -> list[Part]:
+        """The species that have contacts."""
+        return [part for part in self.parts if len(part.contacts) and len(part.dofs)]
+
+    def close_contacts(self, v: Floats) -> None:
+        """Apply the contacts to `v` in place, and hold what they engage."""
+        for part in self._touching():
+            part.dofs.put(v[part.rows], part.fields.array)
+            part.engaged |= part.contacts.apply(part.fields.array, gap=part.gaps, dt=self.dt)
+            v[part.rows] = part.dofs.take(part.fields.array)
+
+    def release_contacts(self, residual: Floats) -> None:
+        """Let go of separating contacts that would have to pull. `residual` is r(v): what contacts give, at them."""
+        for part in self._touching():
+            rows, normal, _ = self._contact_rows(part)
+            pull = np.einsum("nq,nq->n", residual[rows], normal) < 0.0
+            filled = part.contacts.filled
+            part.engaged[filled] &= ~(pull & (part.contacts.kind == SEPARATE))
+
+    def rub(self, v: Floats, residual: Floats) -> None:
+        """Coulomb friction of the engaged separating contacts on `v`, limited by what they push."""
+        for part in self._touching():
+            rows, normal, numbers = self._contact_rows(part)
+            push = np.einsum("nq,nq->n", residual[rows], normal)
+            rough = part.engaged[part.contacts.filled] & (part.contacts.kind == SEPARATE) & (numbers[:, 6] > 0.0)
+            for k in np.flatnonzero(rough & (push > 0.0)):
+                relative = v[rows[k]] - numbers[k, 3 : 3 + v.shape[1]]
+                slide = relative - (relative @ normal[k]) * normal[k]
+                speed = float(np.linalg.norm(slide))
+                if speed > 0.0:
+                    v[rows[k]] -= min(1.0, numbers[k, 6] * push[k] / (self.mass[rows[k]] * speed)) * slide
+
+    def _contact_rows(self, part: Part) -> tuple[NDArray[np.int64], Floats, Floats]:
+        """Unknowns, normals and numbers of the contacts of a part."""
+        numbers = part.contacts.numbers
+        own = part.dofs.number.reshape(-1)[part.contacts.node]
+        # contacts are shared: where this species has no mass, its first unknown stands in and nothing is engaged
+        rows = np.where(own >= 0, own, 0) + part.rows.start
+        normal = np.where((own >= 0)[:, None], numbers[:, : self.state.dimension], 0.0)
+        return rows, normal, numbers
+
+    def residual(self, v: Floats) -> tuple[Floats, float]:
+        """r(v), whose derivative is kept for `multiply`, and the least det f of a point, which must be positive."""
+        r = self.mass[:, None] * (v - self.free)
+        smallest = math.inf
+        for part in self.parts:
+            p = part.species.particles
+            if len(p) == 0:
+                continue
+            self._gradient(part, v)
+            arrays = p.arrays()
+            for use in part.species.model.laws:
+                linearize, _ = tangent_loops(use.law, *self._laws)
+                history = tuple(arrays[name] for name in use.columns)
+                linearize(
+                    p.material, use.belongs, use.constants, history, self.dt, part.L, part.S, part.numbers,
+                    part.smallest,
+                )  # fmt: skip
+            smallest = min(smallest, float(part.smallest.min()))
+            self._add_divergence(part, part.S, -self.dt, r)
+        return r + self._dragged(v), smallest
+
+    def multiply(self, x: Floats) -> Floats:
+        """A x."""
+        result = self.mass[:, None] * x + self._dragged(x)
+        for part in self.parts:
+            p = part.species.particles
+            if len(p) == 0:
+                continue
+            self._gradient(part, x)
+            for use in part.species.model.laws:
+                _, answer = tangent_loops(use.law, *self._laws)
+                answer(p.material, use.belongs, part.numbers, part.L, part.T)
+            self._add_divergence(part, part.T, -(self.dt**2), result)
+        return result
+
+    def _shares_pores(self, part: Part) -> bool:
+        return self._pores is not None and part is self.parts[1]
+
+    def _gradient(self, part: Part, v: Floats) -> None:
+        """Write to L what the points of a part see of the velocities `v`."""
+        p, field = part.species.particles, part.fields.array
+        part.dofs.put(v[part.rows], field)
+        if self._shares_pores(part):
+            assert self._pores is not None
+            sand, n = self.parts[0], self._pores.porosity[:, None, :]
+            sand.dofs.put(v[sand.rows], sand.fields.array)
+            field[:] = n * field + (1.0 - n) * sand.fields.array
+        part.species.transfers.to_points(("gradient",), p.x, field, tensor=part.L)
+        if self._shares_pores(part):
+            assert self._pores is not None
+            part.L /= self._pores.at_points[:, None, None]
+
+    def _add_divergence(self, part: Part, tensor: Floats, factor: float, result: Floats) -> None:
+        """Add the factor times −Σ V T ∇w to the rows of the nodes that it acts on."""
+        p, field = part.species.particles, part.fields.array
+        shared = self._shares_pores(part)
+        volume = self._pores.bulk if shared and self._pores is not None else p.volume
+        part.species.transfers.to_grid(("tensor divergence",), p.x, field, volume=volume, tensor=tensor)
+        if not shared:
+            result[part.rows] += factor * part.dofs.take(field)
+            return
+        assert self._pores is not None
+        sand, n = self.parts[0], self._pores.porosity[:, None, :]
+        result[sand.rows] += factor * sand.dofs.take((1.0 - n) * field)
+        result[part.rows] += factor * part.dofs.take(n * field)
+
+    def _dragged(self, x: Floats) -> Floats:
+        """Δt D x."""
+        result = np.zeros_like(x)
+        impulse = self._drag[:, None] * (x[self._sand] - x[self._water])
+        result[self._sand] += impulse
+        result[self._water] -= impulse
+        return result
+
+    def prepare_preconditioner(self) -> None:
+        """Estimate the diagonal of the stiffness from that of the points at the last `residual`."""
+        self._diagonal = self.mass.copy()
+        if self._preconditioner == "mass":
+            return
+        scale = ROUGHNESS[self.state.nodes.order, self.state.dimension] * (self.dt / self.state.cell) ** 2
+        for part in self.parts:
+            p = part.species.particles
+            if len(p):
+                largest = np.maximum(part.numbers[:, 15:18].max(axis=1), 0.0)
+                sums = NodeFields(stiffness=0)
+                sums.fit(self.state.nodes)
+                shared = self._shares_pores(part)
+                weight = p.volume
+                if shared and self._pores is not None:
+                    weight = self._pores.bulk / self._pores.at_points
+                part.species.transfers.to_grid(("scalar",), p.x, sums.array, scalar=weight * largest)
+                if shared and self._pores is not None:
+                    n, sand = self._pores.porosity, self.parts[0]
+                    self._diagonal[sand.rows] += scale * sand.dofs.take((1.0 - n) ** 2 * sums["stiffness"])
+                    sums["stiffness"][:] *= n**2
+                self._diagonal[part.rows] += scale * part.dofs.take(sums["stiffness"])
+
+    def precondition(self, r: Floats) -> Floats:
+        """The blocks solved for r."""
+        z = r / self._diagonal[:, None]
+        if self._preconditioner == "blocks" and self._drag.size:
+            a, b, c = self._diagonal[self._sand], self._diagonal[self._water], self._drag
+            scale = (1.0 / (a * b + c * (a + b)))[:, None]
+            r_s, r_w, c = r[self._sand], r[self._water], c[:, None]
+            z[self._sand] = scale * ((b[:, None] + c) * r_s + c * r_w)
+            z[self._water] = scale * ((a[:, None] + c) * r_w + c * r_s)
+        return z
+
+    def project(self, x: Floats) -> None:
+        """Remove what the engaged contacts forbid."""
+        for part in self._touching():
+            own = np.ascontiguousarray(x[part.rows])
+            part.contacts.project(own, part.dofs, part.engaged)
+            x[part.rows] = own

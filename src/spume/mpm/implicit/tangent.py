@@ -1,0 +1,229 @@
+"""Stress and stiffness of points for the semi-implicit step: [Tampubolon17] section 4.2.
+
+A step deforms a point by f = I + Δt L to b = f bⁿ fᵀ, and the force on the nodes is that of S = τ(b) f⁻ᵀ, because the
+gradients of the weights are those of the start of the step. A change δL of the velocity gradient changes S by Δt T(δL),
+
+    T(δL) = (δτ − τ ℓᵀ) f⁻ᵀ,    ℓ = δL f⁻¹,
+
+and in the principal axes of b, with its eigenvalues β_i, ε_i = ½ ln β_i and K = dτ/dε,
+
+    δτ_ii = Σ_j K_ij ℓ_jj,    δτ_ij = (τ_i − τ_j)/(β_i − β_j) (ℓ_ij β_j + ℓ_ji β_i).
+
+With "lagged" plasticity τ is elastic, as in the paper: the flow follows at the end of the step. T is symmetric
+(A : T(B) = B : T(A)) because S is the derivative of an energy, which need not be convex. The stress that the flow takes
+away at the end of the step has resisted the motion during the step, like a viscosity of about E Δt.
+
+With plasticity "in-step" τ is the stress after the return map, so the step is backward Euler with the flow in it. The
+derivative of the return map of sand is not symmetric: its cone widens with the pressure, the pressure does not know the
+shear. T leaves that coupling out (and takes the symmetric part of what else there may be), which makes it symmetric and
+positive for sand; Newton's method is then a fixed-point iteration in the width of the cone, and its solution is exact.
+"""
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Literal
+
+from numba import prange
+
+from spume.materials.drucker_prager import DRUCKER_PRAGER
+from spume.materials.kinematics import load
+from spume.materials.law import Law
+from spume.materials.loops import constants_reader, history_access
+from spume.materials.principal import joined, split
+from spume.materials.unilateral import Unilateral, unilateral_stress
+from spume.numerics.jit import compiled
+from spume.numerics.spectral3 import eigen_sym
+from spume.numerics.tensor3 import compose_sym, congruence, gram, inverse, multiply, multiply_transpose
+
+Plasticity = Literal["in-step", "lagged"]
+NUMBERS = 33
+"""Numbers per point: eigenvectors (9), β (3), τ (3), K (6: 00, 11, 22, 01, 02, 12), the pairs (3), f⁻¹ (9)."""
+
+
+@compiled
+def _forgiven(parameters, history, strain):
+    """The strain that the volume correction leaves of a trial strain, and the derivative of its trace."""
+    trace, d, _ = split(strain)
+    gained, forgiving = history[1], parameters[4]
+    if forgiving > 0.0 and trace < 0.0 and gained > 0.0:
+        if gained < -trace:
+            return joined(trace + gained, 1.0, d), 1.0
+        return joined(0.0, 1.0, d), 0.0
+    return strain, 1.0
+
+
+@compiled(inline="always")
+def _along_trace(slope, tau, K):
+    """Q τ and Q K Q with Q = I + (slope − 1)/3 1 1ᵀ: stress and stiffness of an energy of the forgiven strain."""
+    c = (slope - 1.0) / 3.0
+    s = c * (tau[0] + tau[1] + tau[2])
+    r0, r1, r2 = c * (K[0] + K[3] + K[6]), c * (K[1] + K[4] + K[7]), c * (K[2] + K[5] + K[8])
+    t = c * (r0 + r1 + r2)
+    return (tau[0] + s, tau[1] + s, tau[2] + s), (
+        K[0] + 2.0 * r0 + t, K[1] + r0 + r1 + t, K[2] + r0 + r2 + t,
+        K[3] + r0 + r1 + t, K[4] + 2.0 * r1 + t, K[5] + r1 + r2 + t,
+        K[6] + r0 + r2 + t, K[7] + r1 + r2 + t, K[8] + 2.0 * r2 + t,
+    )  # fmt: skip
+
+
+@compiled(inline="always")
+def _symmetric_stiffness(K, D):
+    """The symmetric part of K D, without the change of the deviator with the trace that D may have.
+
+    Row i of D sums to t + 3 c n_i and its columns to t, where c n_i is what the deviator gains with the trace.
+    """
+    t = D[0] + D[3] + D[6]
+    c0, c1, c2 = (D[0] + D[1] + D[2] - t) / 3.0, (D[3] + D[4] + D[5] - t) / 3.0, (D[6] + D[7] + D[8] - t) / 3.0
+    M = multiply(K, (D[0] - c0, D[1] - c0, D[2] - c0, D[3] - c1, D[4] - c1, D[5] - c1, D[6] - c2, D[7] - c2, D[8] - c2))
+    m01, m02, m12 = 0.5 * (M[1] + M[3]), 0.5 * (M[2] + M[6]), 0.5 * (M[5] + M[7])
+    return (M[0], m01, m02, m01, M[4], m12, m02, m12, M[8])
+
+
+@cache
+def stress_in_step(law: Law) -> Callable[..., Any]:
+    """Compiled function (parameters, history, strain, dt) -> τ, dτ/dε of the first branch of `law` after its flow."""
+    principal_stress, return_map = law.branches[0].principal_stress, law.branches[0].return_map
+
+    if return_map is None:
+        return lagged_stress(law, None)
+
+    @compiled
+    def flowed(parameters, history, strain, dt):
+        after, D = return_map(parameters, history, strain, dt)
+        tau, K = principal_stress(parameters, history, after)
+        return tau, _symmetric_stiffness(K, D)
+
+    return flowed
+
+
+@cache
+def lagged_stress(law: Law, unilateral: Unilateral | None) -> Callable[..., Any]:
+    """Compiled function (parameters, history, strain, dt) -> τ, dτ/dε of the first branch of `law` without flow.
+
+    Sand forgives the compression that its volume correction forgives, and can have the unilateral energy.
+    """
+    principal_stress = law.branches[0].principal_stress
+    if law is not DRUCKER_PRAGER:
+
+        @compiled
+        def elastic(parameters, history, strain, dt):
+            return principal_stress(parameters, history, strain)
+
+        return elastic
+    if unilateral is None:
+
+        @compiled
+        def hencky(parameters, history, strain, dt):
+            left, slope = _forgiven(parameters, history, strain)
+            tau, K = principal_stress(parameters, history, left)
+            return _along_trace(slope, tau, K)
+
+        return hencky
+
+    a, b, c0, s_C, v0 = unilateral.packed()
+
+    @compiled
+    def faded(parameters, history, strain, dt):
+        left, slope = _forgiven(parameters, history, strain)
+        tau, K = unilateral_stress(parameters[0], parameters[1], (a, b, c0, s_C, v0), left)
+        return _along_trace(slope, tau, K)
+
+    return faded
+
+
+@compiled(inline="always")
+def _pair(tau, K, beta, i, j):
+    """(τ_i − τ_j)/(β_i − β_j); a derivative where the eigenvalues agree."""
+    difference = beta[i] - beta[j]
+    if abs(difference) > 1e-7 * (beta[i] + beta[j]):
+        return (tau[i] - tau[j]) / difference
+    return 0.25 * (K[4 * i] + K[4 * j] - 2.0 * K[3 * i + j]) / beta[i]
+
+
+@cache
+def tangent_loops(law: Law, plasticity: Plasticity, unilateral: Unilateral | None) -> tuple[Any, Any]:
+    """The loops `linearize` and `answer` over the points of a law."""
+    load_history, _ = history_access(law.fields)
+    read_constants = constants_reader(len(law.constants))
+    deformation = law.branches[0].deformation
+    stress_of = stress_in_step(law) if plasticity == "in-step" else lagged_stress(law, unilateral)
+
+    @compiled(parallel=True)
+    def linearize(material, belongs, constants, history, dt, L, S, numbers, smallest):
+        """Writes S and what `answer` needs; `smallest` receives det f, which must be positive."""
+        for p in prange(material.size):
+            m = material[p]
+            if not belongs[m]:
+                continue
+            parameters, own = read_constants(constants[m]), load_history(history, p)
+            l = load(L, p)
+            f = (
+                1.0 + dt * l[0], dt * l[1], dt * l[2],
+                dt * l[3], 1.0 + dt * l[4], dt * l[5],
+                dt * l[6], dt * l[7], 1.0 + dt * l[8],
+            )  # fmt: skip
+            det = (
+                f[0] * (f[4] * f[8] - f[5] * f[7])
+                - f[1] * (f[3] * f[8] - f[5] * f[6])
+                + f[2] * (f[3] * f[7] - f[4] * f[6])
+            )
+            smallest[p] = det
+            if det <= 0.0:
+                continue
+            beta, V = eigen_sym(congruence(f, gram(deformation(parameters, own))))
+            if beta[0] <= 0.0 or beta[1] <= 0.0 or beta[2] <= 0.0:
+                smallest[p] = 0.0
+                continue
+            strain = (0.5 * math.log(beta[0]), 0.5 * math.log(beta[1]), 0.5 * math.log(beta[2]))
+            tau, K = stress_of(parameters, own, strain, dt)
+            g = inverse(f)
+            for k in range(9):
+                numbers[p, k], numbers[p, 24 + k] = V[k], g[k]
+            for k in range(3):
+                numbers[p, 9 + k], numbers[p, 12 + k] = beta[k], tau[k]
+            numbers[p, 15], numbers[p, 16], numbers[p, 17] = K[0], K[4], K[8]
+            numbers[p, 18], numbers[p, 19], numbers[p, 20] = K[1], K[2], K[5]
+            numbers[p, 21] = _pair(tau, K, beta, 0, 1)
+            numbers[p, 22] = _pair(tau, K, beta, 0, 2)
+            numbers[p, 23] = _pair(tau, K, beta, 1, 2)
+            s = compose_sym(tau, V)
+            result = multiply_transpose((s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]), g)
+            for i in range(3):
+                for j in range(3):
+                    S[p, i, j] = result[3 * i + j]
+
+    return linearize, answer
+
+
+@compiled(parallel=True)
+def answer(material, belongs, numbers, L, T):
+    """Writes T(L) for the points of the materials that belong."""
+    for p in prange(material.size):
+        if not belongs[material[p]]:
+            continue
+        V = (numbers[p, 0], numbers[p, 1], numbers[p, 2], numbers[p, 3], numbers[p, 4], numbers[p, 5],
+             numbers[p, 6], numbers[p, 7], numbers[p, 8])  # fmt: skip
+        b0, b1, b2 = numbers[p, 9], numbers[p, 10], numbers[p, 11]
+        t0, t1, t2 = numbers[p, 12], numbers[p, 13], numbers[p, 14]
+        k00, k11, k22 = numbers[p, 15], numbers[p, 16], numbers[p, 17]
+        k01, k02, k12 = numbers[p, 18], numbers[p, 19], numbers[p, 20]
+        g = (numbers[p, 24], numbers[p, 25], numbers[p, 26], numbers[p, 27], numbers[p, 28], numbers[p, 29],
+             numbers[p, 30], numbers[p, 31], numbers[p, 32])  # fmt: skip
+        l = multiply(load(L, p), g)
+        # in the principal axes: Vᵀ l V
+        Vt = (V[0], V[3], V[6], V[1], V[4], V[7], V[2], V[5], V[8])
+        e = multiply(multiply(Vt, l), V)
+        s01 = numbers[p, 21] * (e[1] * b1 + e[3] * b0)
+        s02 = numbers[p, 22] * (e[2] * b2 + e[6] * b0)
+        s12 = numbers[p, 23] * (e[5] * b2 + e[7] * b1)
+        # δτ − τ ℓᵀ: row i of τ ℓᵀ is τ_i times column i of ℓ
+        d = (
+            k00 * e[0] + k01 * e[4] + k02 * e[8] - t0 * e[0], s01 - t0 * e[3], s02 - t0 * e[6],
+            s01 - t1 * e[1], k01 * e[0] + k11 * e[4] + k12 * e[8] - t1 * e[4], s12 - t1 * e[7],
+            s02 - t2 * e[2], s12 - t2 * e[5], k02 * e[0] + k12 * e[4] + k22 * e[8] - t2 * e[8],
+        )  # fmt: skip
+        result = multiply_transpose(multiply_transpose(multiply(V, d), V), g)
+        for i in range(3):
+            for j in range(3):
+                T[p, i, j] = result[3 * i + j]

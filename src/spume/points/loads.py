@@ -1,0 +1,79 @@
+"""Forces from outside on the points of the point-based method; see `mpm/loads.py` for those that need no surface.
+
+A point has the area vector
+
+    A_i = −(2/k) V_i Σ_j V_j g x_ij,    k = Σ_j V_j g x² in a cubic lattice,
+
+with present volumes V, x_ij = x_j − x_i and the slope g of the elastic kernel: twice the gradient of the volume
+fraction, of which half is felt at a surface because there are points on one side only. The sum over the points on one
+side of a cut through a lattice is the area of the cut, and the pairs are antisymmetric: a pressure all around a body
+gives no momentum.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import prange
+
+from spume.mpm.loads import ON_SURFACES, Load, push_points
+from spume.numerics.jit import compiled
+from spume.points.kernels import elastic_constant, elastic_slope
+from spume.points.state import State
+
+
+def apply_loads(state: State, loads: Sequence[Load], dt: float) -> None:
+    """Change the velocities of all points by what the loads give in dt [s]. The neighbour lists must be valid."""
+    if not loads:
+        return
+    p = state.particles
+    with state.timed("loads"):
+        on_surfaces = [load for load in loads if load.kind in ON_SURFACES and load.factor(state.time) != 0.0]
+        if on_surfaces:
+            h = state.lists.radius
+            c = elastic_constant(state.dimension, h)
+            area = np.zeros_like(p.v)
+            volume = p.volume * state.model.volume_ratio(p.arrays())
+            k = lattice_slope(state.dimension, state.spacing, h, c)
+            area_vectors[state.dimension](state.lists.start, state.lists.neighbour, p.x, volume, h, c, k, area)
+            for load in on_surfaces:
+                force = load.factor(state.time) * load.surface_force(area)
+                force[~load.inside(p.x)] = 0.0
+                np.add(p.v, (dt / p.mass)[:, None] * force, out=p.v)
+        for load in loads:
+            if load.kind not in ON_SURFACES:
+                push_points(p, load, state.time, dt)
+
+
+def _make_area_vectors(D: int) -> Any:
+    @compiled(parallel=True)
+    def area_vectors(start, neighbour, x, volume, h, c, k, area):
+        for i in prange(x.shape[0]):
+            for entry in range(start[i], start[i + 1]):
+                j = neighbour[entry]
+                dx, dy = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
+                dz = x[j, 2] - x[i, 2] if D == 3 else 0.0
+                s = -2.0 / k * volume[i] * volume[j] * elastic_slope(dx * dx + dy * dy + dz * dz, h, c)
+                area[i, 0] += s * dx
+                area[i, 1] += s * dy
+                if D == 3:
+                    area[i, 2] += s * dz
+
+    return area_vectors
+
+
+area_vectors = {2: _make_area_vectors(2), 3: _make_area_vectors(3)}
+"""By dimension."""
+
+
+def lattice_slope(dimension: int, spacing: float, h: float, c: float) -> float:
+    """k = Σ V g x² over a cubic lattice, about 1."""
+    reach = math.ceil(h / spacing)
+    steps = range(-reach, reach + 1)
+    total = 0.0
+    for i in steps:
+        for j in steps:
+            for k in steps if dimension == 3 else (0,):
+                total += i * i * elastic_slope((i * i + j * j + k * k) * spacing**2, h, c)
+    return spacing ** (dimension + 2) * total

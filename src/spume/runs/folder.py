@@ -1,0 +1,182 @@
+"""The folder of a run: where its files are, who may write there, what may be deleted.
+
+DIR/manifest.json                        scene, version, fields, diagnostics of every frame
+DIR/frames/frame_00000.safetensors ...   frame 0 is the initial state
+DIR/checkpoint.safetensors               everything a bit-for-bit continuation needs
+DIR/checkpoint.previous.safetensors      the one before, should the last be damaged
+DIR/run.lock                             held by the process that writes
+"""
+
+import contextlib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+from spume.errors import CacheError
+from spume.runs.manifest import Manifest
+from spume.runs.storage import PARTIAL, sync_folder
+
+WRITER = re.compile(r"\.\d+$")
+"""The number of the process that was writing a file, at the end of its name."""
+FRAME_NAME = re.compile(r"frame_(\d{5,})\.safetensors")
+
+
+class RunFolder:
+    """Paths of one run's files."""
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path)
+        self.manifest = self.path / "manifest.json"
+        self.checkpoint = self.path / "checkpoint.safetensors"
+        self.next_checkpoint = self.path / "checkpoint.next.safetensors"
+        self.previous_checkpoint = self.path / "checkpoint.previous.safetensors"
+        self.frames = self.path / "frames"
+        self.lock_file = self.path / "run.lock"
+
+    def frame(self, number: int) -> Path:
+        """The file of a frame."""
+        return self.frames / f"frame_{number:05d}.safetensors"
+
+    def frames_on_disk(self) -> list[int]:
+        """Numbers of the frames whose files exist."""
+        if not self.frames.is_dir():
+            return []
+        matches = (FRAME_NAME.fullmatch(file.name) for file in self.frames.iterdir())
+        return sorted(int(match[1]) for match in matches if match)
+
+    def checkpoints(self) -> list[Path]:
+        """The checkpoints there are, the latest first."""
+        files = (self.next_checkpoint, self.checkpoint, self.previous_checkpoint)
+        return [file for file in files if file.exists()]
+
+    def rotate_checkpoints(self) -> None:
+        """Let the next checkpoint, which is whole, take the place of the last one, and that of the one before."""
+        try:
+            if self.checkpoint.exists():
+                os.replace(self.checkpoint, self.previous_checkpoint)
+            os.replace(self.next_checkpoint, self.checkpoint)
+            sync_folder(self.path)
+        except OSError as error:
+            raise CacheError(f"'{self.checkpoint}' cannot be written: {error.strerror}") from error
+
+    def prepare(self, overwrite: bool) -> None:
+        """Make the folder ready for a new run; called with the lock held.
+
+        A finished or unfinished run is only deleted when `overwrite` says so, and then only spume's own files.
+        """
+        if self.manifest.exists() or self.checkpoints() or self.frames_on_disk():
+            if not overwrite:
+                raise CacheError(self._occupied())
+            self._delete_own_files()
+        self.remove_partial_files()
+        self._create(self.frames)
+
+    def _occupied(self) -> str:
+        try:
+            manifest = Manifest.read(self.manifest)
+        except CacheError:
+            return f"'{self.path}' holds files of a damaged run: give another --out, or --overwrite to delete them"
+        if manifest.complete:
+            return (
+                f"'{self.path}' holds a finished run of '{manifest.name}' ({len(manifest.frames)} frames): "
+                "give another --out, or --overwrite to replace it"
+            )
+        return (
+            f"'{self.path}' holds an unfinished run of '{manifest.name}' ({len(manifest.frames)} frames so far): "
+            f"go on with 'spume resume {self.path}', or give --overwrite to start again"
+        )
+
+    def _delete_own_files(self) -> None:
+        if not self._manifest_is_own():
+            raise CacheError(f"'{self.manifest}' is not a manifest of spume: give another --out")
+        # The manifest first: a folder without one never passes for a whole run, should this be cut short.
+        self.manifest.unlink(missing_ok=True)
+        for checkpoint in self.checkpoints():
+            checkpoint.unlink()
+        for number in self.frames_on_disk():
+            self.frame(number).unlink()
+
+    def _manifest_is_own(self) -> bool:
+        """Whether manifest.json is absent, or spume's: one that cannot be read counts as spume's beside frames."""
+        try:
+            value = json.loads(self.manifest.read_bytes())
+        except FileNotFoundError:
+            return True
+        except ValueError:
+            return bool(self.frames_on_disk())
+        return isinstance(value, dict) and {"format", "scene", "frames", "checksum"} <= value.keys()
+
+    def remove_partial_files(self) -> None:
+        """Delete what a killed process left half written."""
+        for folder in (self.path, self.frames):
+            for file in folder.glob(f"*{PARTIAL}") if folder.is_dir() else ():
+                target = WRITER.sub("", file.name.removesuffix(PARTIAL))
+                own = (self.manifest.name, self.checkpoint.name, self.next_checkpoint.name)
+                if target in own or FRAME_NAME.fullmatch(target):
+                    file.unlink(missing_ok=True)
+
+    def _create(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except (FileExistsError, NotADirectoryError):
+            raise CacheError(f"'{folder}' cannot be a folder: a file is in its way") from None
+        except OSError as error:
+            raise CacheError(f"'{folder}' cannot be made: {error.strerror}") from None
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder for this process alone. The system frees the lock of a process that died, however it died."""
+        self._create(self.path)
+        self._held = self._take_lock()
+        try:
+            yield
+        finally:
+            self._held.close()
+
+    def keep_lock(self) -> None:
+        """Make sure that the folder still belongs to this process; called before anything is written. Somebody may have
+        deleted the lock file: it is made again, unless another process did so."""
+        if not _is_same_file(self._held, self.lock_file):
+            taken = self._take_lock()
+            self._held.close()
+            self._held = taken
+
+    def _take_lock(self) -> IO[bytes]:
+        try:
+            file = open(self.lock_file, "a+b")  # noqa: SIM115 - held open, and so locked, for the whole run
+        except OSError as error:
+            raise CacheError(f"'{self.path}' cannot be written to: {error.strerror}") from None
+        try:
+            _lock(file)
+        except OSError:
+            file.seek(0)
+            owner = file.read().decode(errors="replace") or "unknown"
+            file.close()
+            raise CacheError(f"'{self.path}' is being written by another process (number {owner})") from None
+        file.truncate(0)
+        file.write(str(os.getpid()).encode())
+        file.flush()
+        return file
+
+
+def _is_same_file(file: IO[bytes], path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+    except OSError:
+        return False
+
+
+def _lock(file: IO[Any]) -> None:
+    """Lock a file or raise OSError when another process holds it."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

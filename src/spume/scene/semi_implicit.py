@@ -1,0 +1,79 @@
+"""Semi-implicit steps: the table [semi_implicit] of scenes."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from spume.materials.water import WATER
+from spume.scene.common import Count, NotNegative, Positive
+from spume.scene.problems import Problem
+from spume.tables import Number, Table
+
+if TYPE_CHECKING:
+    from spume.scene.mpm import MpmScene
+
+
+class UnilateralTable(Table):
+    """Energy of sand that fades to zero where the cone allows no stress; all values are strains but for c0."""
+
+    a: Number = Field(description="strain on the hydrostatic axis where the energy begins to fade [1]")
+    b: Number = Field(description="strain on the hydrostatic axis from which on it is zero [1]")
+    c0: NotNegative = Field(description="opening of the region: small values follow a wide cone [1]")
+    s_C: Number = Field(default=0.0, description="shift along the hydrostatic axis, for cohesion [1]")
+    v0: Positive = Field(description="strain scale of the bend at the tip [1]; the paper's is 1 at strains of order 1")
+
+
+class SemiImplicitTable(Table):
+    """How the equations of a semi-implicit step are solved."""
+
+    plasticity: Literal["in-step", "lagged"] = Field(
+        default="in-step",
+        description="whether the equations of a step know the flow: 'in-step', or 'lagged' to its end as in "
+        "[Tampubolon17], which holds sand together when steps are long",
+    )
+    unilateral: UnilateralTable | None = Field(
+        default=None,
+        description="the unilateral energy of [Tampubolon17] for sand; only with plasticity = 'lagged', whose energy "
+        "is Hencky's if absent",
+    )
+    tolerance: Positive = Field(default=1e-3, description="residual at which Newton's method stops [1]")
+    accepted_residual: Positive = Field(
+        default=0.05, description="residual accepted when the iterations are used up; else the step is shortened [1]"
+    )
+    iterations: Count = Field(default=20, description="most iterations of Newton's method in a step")
+    linear_iterations: Count = Field(default=500, description="most iterations of MINRES in each of them")
+    linear_tolerance: Positive = Field(default=1e-2, description="relative residual at which MINRES stops [1]")
+    preconditioner: Literal["blocks", "mass"] = Field(
+        default="blocks", description="of MINRES: mass, drag and stiffness of each node, or its mass alone"
+    )
+
+
+def semi_implicit_problems(scene: "MpmScene") -> Iterator[Problem]:
+    """What is wrong with [semi_implicit], and laws that such steps cannot take."""
+    table, integrator = scene.semi_implicit, scene.time.integrator
+    if integrator != "semi-implicit":
+        if table is not None:
+            yield Problem("semi_implicit", f"is given with integrator '{integrator}': it belongs to 'semi-implicit'")
+        return
+    if scene.time.deformation == "second-order":
+        yield Problem(
+            "time.deformation", "is 'second-order' with integrator 'semi-implicit': such steps deform by I + Δt L"
+        )
+    for material in scene.materials:
+        if len(material.law.branches) != 1 and material.law is not WATER:
+            count = "several elastic strains" if material.law.branches else "no elastic strain"
+            yield Problem(
+                f"material.{material.name}.law",
+                f"is '{material.law.name}', which has {count}: semi-implicit steps need one; use another integrator",
+            )
+    fading = None if table is None else table.unilateral
+    if table is None or fading is None:
+        return
+    if not fading.a < fading.b:
+        yield Problem("semi_implicit.unilateral.a", f"is {fading.a:g}: it should be below b, {fading.b:g}")
+    if table.plasticity != "lagged":
+        yield Problem(
+            "semi_implicit.unilateral",
+            f"is given with plasticity = '{table.plasticity}': it belongs to 'lagged'; drop it, or say so",
+        )

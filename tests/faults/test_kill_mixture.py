@@ -1,0 +1,79 @@
+"""Mixtures of sand and water killed and resumed, and on one thread and two: the same bits."""
+
+import random
+import time
+
+import pytest
+from test_kill_mpm import assert_same_run, finish, start, wait_for_frame
+
+SCENE = """\
+title = "water runs over a heap of sand"
+method = "sand-water"
+dimension = 2
+duration = 0.1
+frame_rate = 50
+
+[grid]
+cell = 0.04
+walls = {{ lower = [-0.6, 0.0], upper = [0.6, 1.0], contact = "separate", friction = 0.3 }}
+
+[time]
+integrator = "{integrator}"
+max_dt = 0.005
+
+[mixture]
+hydraulic_conductivity = 0.01
+coupling = "{coupling}"
+
+[material."soft sand"]
+base = "wet sand"
+youngs_modulus = 1.0e5
+
+[material.river]
+base = "water"
+bulk_modulus = 1.0e5
+
+[[body]]
+material = "soft sand"
+shape = {{ rectangle = {{ center = [0.1, 0.16], size = [0.4, 0.32] }} }}
+
+[[emitter]]
+material = "river"
+shape = {{ rectangle = {{ center = [-0.3, 0.3], size = [0.08, 0.2] }} }}
+velocity = [1.5, 0.0]
+
+[[obstacle]]
+shape = {{ rectangle = {{ center = [0.6, 0.0], size = [0.4, 0.1] }} }}
+drained = true
+
+[[force]]
+acceleration = [1.0, 0.0]
+"""
+KINDS = [("explicit", "drag"), ("explicit", "pore-pressure"), ("semi-implicit", "drag")]
+
+
+@pytest.fixture(scope="module", params=KINDS, ids=["explicit", "pore pressure", "semi-implicit"])
+def scene(request, tmp_path_factory):
+    """The scene file, and the folder of its uninterrupted run."""
+    folder = tmp_path_factory.mktemp("mixture")
+    integrator, coupling = request.param
+    (folder / "scene.toml").write_text(SCENE.format(integrator=integrator, coupling=coupling))
+    finish("run", str(folder / "scene.toml"), "--out", str(folder / "whole"))
+    return folder / "scene.toml", folder / "whole"
+
+
+def test_killed_and_resumed(scene, tmp_path):
+    file, whole = scene
+    process = start(file, tmp_path / "run")
+    wait_for_frame(tmp_path / "run", 2)
+    time.sleep(random.Random(2).uniform(0.0, 0.03))
+    process.kill()
+    process.communicate()
+    finish("resume", str(tmp_path / "run"))
+    assert_same_run(tmp_path / "run", whole)
+
+
+def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
+    file, whole = scene
+    finish("run", str(file), "--out", str(tmp_path / "run"), "--threads", "1")
+    assert_same_run(tmp_path / "run", whole)

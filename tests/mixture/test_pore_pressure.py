@@ -1,0 +1,162 @@
+"""Pore pressure from the motion of both phases; consolidation itself is in validation/consolidation.py."""
+
+import numpy as np
+import pytest
+from mixtures import PORE_WATER, SAND, WATER, body, rectangle, simulate
+from test_semi_implicit import overlapping, system_of
+
+from spume.errors import SceneError
+
+CELL, POROSITY = 0.05, 0.4
+PORES = {"drag_coefficient": 0.0, "porosity": POROSITY, "coupling": "pore-pressure"}
+
+
+def saturated(mixture=PORES, **tables):
+    """Saturated sand of 12 × 12 cells without gravity."""
+    corners = ([0.0, 0.0], [12 * CELL, 12 * CELL])
+    bodies = [body("sand", *corners), body("pore water", *corners)]
+    return simulate(
+        **(
+            {"gravity": [0, 0], "grid": {"cell": CELL}, "time": {"dt": 1e-5}, "body": bodies, "mixture": mixture}
+            | tables
+        )
+    )
+
+
+def interior(p, margin=3):
+    return np.all(np.abs(p.x - 6 * CELL) < (6 - margin) * CELL, axis=1)
+
+
+def squeeze(p, rate):
+    """Give points the velocity −rate y along y."""
+    p.v[:, 1] = -rate * p.x[:, 1]
+    p.C[:, 1, 1] = -rate
+
+
+@pytest.mark.parametrize(("sand_rate", "water_rate"), [(1.0, 0.0), (0.0, 1.0), (2.0, 2.0), (1.0, -1.5)])
+def test_the_water_is_squeezed_by_both_phases(sand_rate, water_rate):
+    """n d ln J = ∇·(n v_w + (1 − n) v_s) dt; 1 and −1.5 bring as much as they take away."""
+    sim = saturated()
+    sand, water = sim.method.species["sand"], sim.method.species["water"]
+    squeeze(sand, sand_rate)
+    squeeze(water, water_rate)
+    sim.advance(1e-5)
+    expected = -1e-5 * (POROSITY * water_rate + (1.0 - POROSITY) * sand_rate) / POROSITY
+    np.testing.assert_allclose(np.log(water.Jw[interior(water)]), expected, rtol=1e-9, atol=1e-15)
+
+
+def test_pressures_give_no_momentum_and_work_what_the_water_stores():
+    """Pressures at random: total momentum to rounding. The work of their forces in a short step from rest is the loss
+    of stored energy but for terms of the second order in the step."""
+    changes = []
+    for dt in (2e-5, 1e-5):
+        sim = saturated(time={"dt": dt}, material={"sand": SAND, "pore water": PORE_WATER | {"tension": "full"}})
+        water = sim.method.species["water"]
+        water.Jw[:] = np.exp(0.01 * np.random.default_rng(5).normal(size=len(water)))
+        sim.method.state.species[1].model.stress(water.arrays(), water.stress)
+        sim.advance(dt)
+        report = sim.diagnostics()
+        scale = sum(np.sum(p.mass * np.abs(p.v[:, 0])) for p in sim.method.species.values())
+        np.testing.assert_allclose(report["momentum"], [0.0, 0.0], rtol=0, atol=1e-12 * scale)
+        changes.append(report["kinetic_energy"] / dt**2)
+    assert changes[0] == pytest.approx(changes[1], rel=1e-2)
+
+
+def test_sand_under_water_at_rest_feels_the_buoyancy_of_its_solids():
+    """With p = ρw g (H − y) pore water stays at rest and sand falls with −g + (1 − n) ρw g/ρs."""
+    sim = saturated(gravity=[0.0, -9.81], material={"sand": SAND, "pore water": PORE_WATER | {"exponent": 1.0}})
+    water, sand = sim.method.species["water"], sim.method.species["sand"]
+    water.Jw[:] = 1.0 / (1.0 + 1000.0 * 9.81 * (12 * CELL - water.x[:, 1]) / 1e5)
+    sim.method.state.species[1].model.stress(water.arrays(), water.stress)
+    sim.advance(1e-5)
+    buoyancy = (1.0 - POROSITY) * 1000.0 * 9.81 / 1600.0
+    # the Kirchhoff stress is p J, and J is up to 6 % below one here: that of the depth is taken into account
+    J = water.Jw[interior(water)].mean()
+    assert sand.v[interior(sand), 1].mean() / 1e-5 + 9.81 == pytest.approx(buoyancy * J**2, rel=0.02)
+    assert abs(water.v[interior(water), 1].mean() / 1e-5 + 9.81 * (1.0 - J**2)) < 0.02 * 9.81
+
+
+@pytest.mark.parametrize("unilateral", [None])
+def test_the_matrix_is_the_derivative_of_the_residual_and_symmetric(unilateral):
+    """As without pore pressure."""
+    system = system_of(overlapping(mixture=PORES | {"drag_coefficient": 10.0}), unilateral)
+    rng = np.random.default_rng(1)
+    v, x, y = (rng.normal(size=(system.count, 2)) for _ in range(3))
+    v *= 0.3
+    step = 1e-6
+    up, low = system.residual(v + step * x)[0], system.residual(v - step * x)[0]
+    system.residual(v)
+    ax, ay = system.multiply(x), system.multiply(y)
+    assert np.linalg.norm((up - low) / (2 * step) - ax) < 1e-5 * np.linalg.norm(ax)
+    assert np.sum(y * ax) == pytest.approx(np.sum(x * ay), rel=1e-11)
+
+
+def test_explicit_and_semi_implicit_steps_agree_when_they_are_short():
+    """Velocities after a step of 1e-6 s from squeezed pores, to the first order of the step."""
+    found = []
+    for integrator in ("explicit", "semi-implicit"):
+        solver = {"semi_implicit": {"tolerance": 1e-10, "linear_tolerance": 1e-10}}
+        sim = saturated(
+            time={"integrator": integrator, "dt": 1e-6}, **(solver if integrator == "semi-implicit" else {})
+        )  # fmt: skip
+        water = sim.method.species["water"]
+        water.Jw[:] = 1.0 - 0.02 * water.x[:, 1]
+        sim.method.state.species[1].model.stress(water.arrays(), water.stress)
+        sim.advance(1e-6)
+        found.append([p.v.copy() for p in sim.method.species.values()])
+    for explicit, implicit in zip(*found):
+        assert np.abs(explicit - implicit).max() < 1e-3 * np.abs(explicit).max()
+
+
+def test_a_drained_obstacle_takes_the_water_and_holds_the_sand():
+    """Pore water runs out through the floor; what is gone is counted."""
+    corners = ([0.0, 0.0], [4 * CELL, 4 * CELL])
+    floor = {"shape": rectangle([-1.0, -1.0], [1.0, 0.0]), "contact": "slip", "drained": True}
+    walls = {"lower": [0.0, -2.0], "upper": [4 * CELL, 2.0], "contact": "slip"}
+    sim = simulate(
+        grid={"cell": CELL, "walls": walls}, obstacle=[floor], mixture=PORES | {"drag_coefficient": 1.0},
+        material={"sand": SAND | {"cohesion": 1e5}, "pore water": PORE_WATER | {"bulk_modulus": 1e4}},
+        body=[body("sand", *corners), body("pore water", *corners)],
+    )  # fmt: skip
+    mass = sim.diagnostics()["water_mass"]
+    sim.advance(0.4)
+    report = sim.diagnostics()
+    assert report["drained_mass"] > 0.5 * mass
+    assert report["drained_mass"] + report["water_mass"] == pytest.approx(mass, rel=1e-12)
+    assert sim.method.species["sand"].x[:, 1].min() > -0.2 * CELL
+
+
+def test_frames_carry_pressures_and_cohesion():
+    sim = saturated(material={"sand": SAND | {"cohesion": 500.0}, "pore water": PORE_WATER, "water": WATER})
+    water = sim.method.species["water"]
+    water.Jw[:] = 0.99
+    sim.method.state.species[1].model.stress(water.arrays(), water.stress)
+    frame = sim.method.frame()
+    p = 1e5 / 7.0 * (0.99**-7.0 - 1.0)
+    np.testing.assert_allclose(frame["water"]["pressure"], p, rtol=1e-9)
+    sand = sim.method.species["sand"]
+    np.testing.assert_allclose(frame["sand"]["pore_pressure"][interior(sand, 1)], p, rtol=1e-9)
+    np.testing.assert_allclose(frame["sand"]["cohesion"], 500.0)
+    declared = {population.name: {f.name for f in population.fields} for population in sim.method.declarations()}
+    for name, arrays in frame.items():
+        assert declared[name] == set(arrays)
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        (
+            {"mixture": PORES | {"buoyancy": "archimedes"}},
+            "mixture.buoyancy is 'archimedes' with coupling 'pore-pressure'",
+        ),
+        (
+            {"obstacle": [{"shape": rectangle([0, -1], [1, 0]), "drained": True, "holds": "water"}]},
+            "obstacle.0.drained is true with holds = 'water'",
+        ),
+        ({"mixture": PORES | {"coupling": "pores"}}, "mixture.coupling"),
+    ],
+)
+def test_a_mistake_is_named(tables, sentence):
+    with pytest.raises(SceneError) as caught:
+        saturated(**tables)
+    assert sentence in str(caught.value)

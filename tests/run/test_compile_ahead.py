@@ -1,0 +1,65 @@
+"""Two processes compile the kernels of a new run."""
+
+import subprocess
+
+import pytest
+
+from spume.methods import METHODS, load
+from spume.runs import compile_ahead
+from spume.runs.compile_ahead import CompileAhead, compile_late_stages
+from spume.scene.common import Scene
+
+FOAM = {
+    "title": "foam", "method": "continuum-foam", "duration": 0.01, "dimension": 2, "grid": {"cell": 0.01},
+    "body": [{"material": "shaving cream", "shape": {"circle": {"center": [0.0, 0.0], "radius": 0.06}}}],
+}  # fmt: skip
+
+
+class Process:
+    """Stands for the second process."""
+
+    started = 0
+
+    def __init__(self, *command, **options):
+        Process.started += 1
+        self.stdin = open("/dev/null", "w")  # noqa: SIM115 - closed by whoever writes to it
+        self.killed = False
+
+    def kill(self):
+        self.killed = True
+
+    def wait(self):
+        assert self.killed
+
+
+@pytest.fixture
+def processes(monkeypatch):
+    Process.started = 0
+    monkeypatch.setattr(subprocess, "Popen", Process)
+    monkeypatch.setattr(compile_ahead, "cores", lambda: 2)
+    return Process
+
+
+def test_one_process_is_started_at_the_first_missing_kernel_and_ends_with_the_run(processes):
+    with CompileAhead(Scene(**FOAM)) as ahead:
+        assert processes.started == 0
+        ahead.start()
+        ahead.start()
+        assert processes.started == 1
+    assert ahead._process.killed
+
+
+def test_a_single_core_compiles_alone(processes, monkeypatch):
+    monkeypatch.setattr(compile_ahead, "cores", lambda: 1)
+    with CompileAhead(Scene(**FOAM)) as ahead:
+        ahead.start()
+    assert processes.started == 0
+
+
+def test_every_method_with_late_stages_has_them():
+    for entry in METHODS.values():
+        assert not entry.late_stages or callable(load(entry.late_stages))
+
+
+def test_the_late_stages_of_a_foam_run_on_a_new_scene():
+    compile_late_stages(Scene(**FOAM).resolved())
