@@ -14,7 +14,7 @@ from spume.dryfoam.shapes import filled
 from spume.export.contents import contents
 from spume.frames.info import run_lines
 from spume.frames.reader import open_run
-from spume.run.loop import start_run
+from spume.runs.loop import start_run
 from spume.scene.common import Scene
 
 SHEARED = {
