@@ -29,17 +29,17 @@ def test_a_name_alone_gives_no_look() -> None:
 
 
 def test_a_scene_changes_the_look_key_by_key() -> None:
-    changed = scene({"panda": {"base": "gelatin", "look": {"gloss": 0.9}}}).materials[0].look
-    assert changed == Look(**{**named_materials()["gelatin"]["look"], "gloss": 0.9})
+    changed = scene({"panda": {"base": "gelatin", "look": {"roughness": 0.9}}}).materials[0].look
+    assert changed == Look(**{**named_materials()["gelatin"]["look"], "roughness": 0.9})
     (drawn,) = material_appearances(scene({"panda": {**SOLID, "look": {"color": "#ff0080"}}}))
     assert drawn.color == srgb(255, 0, 128)
-    assert drawn.gloss == OTHERS[0].gloss
+    assert drawn.roughness == OTHERS[0].roughness
     painted = scene({"panda": SOLID}, look={"color": "#102030"}).obstacle[0]
     assert obstacle_appearance(painted).color == srgb(16, 32, 48)
 
 
 def test_a_resolved_scene_keeps_its_looks() -> None:
-    first = scene({"panda": {"base": "gelatin", "look": {"gloss": 0.9}}}, look={"color": "#102030"})
+    first = scene({"panda": {"base": "gelatin", "look": {"roughness": 0.9}}}, look={"color": "#102030"})
     again = Scene(**first.resolved())
     assert again.materials[0].look == first.materials[0].look
     assert again.obstacle[0].look == first.obstacle[0].look
@@ -50,7 +50,7 @@ def test_a_written_out_material_looks_like_the_named_one() -> None:
     assert complete_look("gelatin", {"gelatin": SOLID}) == Look(**named_materials()["gelatin"]["look"])
 
 
-@pytest.mark.parametrize("look", [{"color": "red"}, {"color": "#12345"}, {"gloss": 2.0}, {"colour": "#102030"}])
+@pytest.mark.parametrize("look", [{"color": "red"}, {"color": "#12345"}, {"roughness": 2.0}, {"colour": "#102030"}])
 def test_a_wrong_look_is_one_sentence_that_names_the_key(look: dict) -> None:
     with pytest.raises(SceneError, match=rf"material\.panda\.look\.{next(iter(look))}"):
         scene({"panda": {**SOLID, "look": look}})

@@ -39,6 +39,9 @@ def surface(
     parts: Annotated[
         Literal["all", "material"], Parameter(help="One mesh for all points, or one for each material.")
     ] = "all",
+    out: Annotated[
+        Path | None, Parameter(help="Folder for the meshes; DIR/surface, where pictures use them, unless given.")
+    ] = None,
     processes: Processes = None,
     cluster: Cluster = None,
     again: Again = False,
@@ -53,7 +56,7 @@ def surface(
     skinned_populations(run)
     numbers = select_frames(frames, len(run))
     # a skin itself uses every core, so that more processes only pay on request
-    task = partial(surface_frame, run, quality=quality, parts=parts, again=again)
+    task = partial(surface_frame, run, quality=quality, parts=parts, again=again, out=out)
     made = each_frame(task, numbers, "surface", processes or 1, cluster=cluster)
     open_meshes = 0
     say("frame  part  vertices  skin [m³]  points [m³]  difference")
@@ -62,7 +65,7 @@ def surface(
         state = "" if report.watertight else "  not watertight"
         volumes = f"{report.volume:9.4g}  {report.points_volume:11.4g}  {report.excess:+10.2%}"
         say(f"{report.frame:5d}  {report.part:4}  {report.vertices:8d}  {volumes}{state}")
-    say(f"{len(made)} frames in {run.path / 'surface'}")
+    say(f"{len(made)} frames in {out or run.path / 'surface'}")
     return 1 if open_meshes else 0
 
 
@@ -86,8 +89,12 @@ def render(
     ] = None,
     show: Annotated[Literal["surface", "points"], Parameter(help="Draw the surface or the points.")] = "surface",
     quality: Annotated[Literal["fine", "preview"], Parameter(help="'preview' is coarse and quick.")] = "fine",
-    beauty: Annotated[bool, Parameter(negative="", help="Trace light through the foam with Mitsuba; slow.")] = False,
-    samples: Annotated[int, Parameter(help="Light paths for each pixel with --beauty.")] = 64,
+    beauty: Annotated[bool, Parameter(negative="", help="Trace light: slow, for pictures to show.")] = False,
+    renderer: Annotated[
+        Literal["auto", "cycles", "mitsuba"],
+        Parameter(help="What traces light with --beauty: Blender's Cycles where it is installed, else Mitsuba."),
+    ] = "auto",
+    samples: Annotated[int, Parameter(help="Light paths for each pixel with --beauty, at most.")] = 48,
     camera: Annotated[
         Literal["scene", "auto"], Parameter(help="The scene's camera, or one that holds the whole run.")
     ] = "scene",
@@ -108,7 +115,7 @@ def render(
     options = PictureOptions(
         width, height, show, quality, color,
         _numbers(limits, ":", "--limits", "0:2.5", float) if limits else None,
-        "beauty" if beauty else "fast", camera, samples,
+        "beauty" if beauty else "fast", camera, samples, renderer,
     )  # fmt: skip
     runs = [open_run(path) for path in (folder, *(compare or ()))]
     numbers = select_frames(frames, max(len(each) for each in runs))

@@ -142,7 +142,7 @@ class PointBasedScene(MaterialScene):
             )
 
     def _branches(self, name: str) -> int:
-        return len(self.materials[self.material_index(name)].law.branches)
+        return len(next(material for material in self.materials if material.name == name).law.branches)
 
     def coarser(self) -> tuple[Scene, str]:
         """The scene with points of twice the spacing."""

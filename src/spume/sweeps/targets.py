@@ -13,7 +13,8 @@ from spume.errors import SceneError
 from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
 from spume.materials.table import Material
-from spume.rheology.measured import KINDS, QUANTITIES, Measured, read_measured
+from spume.rheology.instrument_files import read_lines
+from spume.rheology.measured import KINDS, Measured, read_measured
 from spume.suggestions import did_you_mean
 
 Floats = NDArray[np.float64]
@@ -91,47 +92,51 @@ AnyTarget = SeriesTarget | ValuesTarget | CurveTarget
 
 def read_target(file: Path, scene: Any) -> AnyTarget:
     """The target of a CSV file, by its columns."""
-    header, rows, lines = _read(file)
+    lines = read_lines(file)
     names = [table.name for table in getattr(scene, "measure", ())]
-    if "measure" in header and "value" in header:
-        return _values(file, header, rows, names)
-    if TIME in header and any(column in names for column in header):
-        return _series(file, header, rows, names)
-    plain = {column.split("[")[0].split("(")[0].strip().lower() for column in header}
-    if kind := next((kind for kind, (first, *_) in KINDS.items() if plain & set(QUANTITIES[first].names)), None):
-        if kind == "relaxation curve":
-            others = ", ".join(column for column in header if column != TIME)
-            known = did_you_mean(others, names) if names else "the scene has no [[measure]] tables"
-            raise SceneError(f"'{file}', line {lines[0]}: '{others}' is no measurement of the scene: {known}")
-        return _curve(read_measured(file, kind))
-    raise SceneError(
-        f"'{file}', line {lines[0]}: its columns are {', '.join(header)}; they should be time and measurements of the "
-        f"scene ({', '.join(names) or 'it has none'}), or measure and value, or those of a rheometer's curve"
-    )
-
-
-def _read(file: Path) -> tuple[list[str], list[dict[str, str]], list[int]]:
-    """Header, rows and their lines of a CSV file; lines that begin with # are remarks."""
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise SceneError(f"'{file}' cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise SceneError(f"'{file}' is not a text file; it should be CSV in UTF-8") from None
-    kept = [
-        (k, line) for k, line in enumerate(text.splitlines(), 1) if line.strip() and not line.lstrip().startswith("#")
-    ]
-    if len(kept) < 2:
+    if len(lines) < 2:
         raise SceneError(f"'{file}' has no values: it should have a line of column names and values below it")
-    separator = next((mark for mark in "\t;," if mark in kept[0][1]), ",")
-    parsed = list(csv.reader([line for _, line in kept], delimiter=separator))
-    header = [cell.strip() for cell in parsed[0]]
+    header = _cells(lines[0][1], _separator(lines))
+    if "measure" in header and "value" in header:
+        return _values(file, header, _rows(file, lines), names)
+    if TIME in header and any(column in names for column in header):
+        return _series(file, header, _rows(file, lines), names)
+    if TIME in header and len(header) > 1:
+        others = ", ".join(column for column in header if column != TIME)
+        known = did_you_mean(others, names) if names else "the scene has no [[measure]] tables"
+        raise SceneError(f"'{file}', line {lines[0][0]}: '{others}' is no measurement of the scene: {known}")
+    try:
+        measured = read_measured(file)
+    except SceneError as error:
+        raise SceneError(
+            f"'{file}', line {lines[0][0]}: its columns are {', '.join(header)}; they should be time and measurements "
+            f"of the scene ({', '.join(names) or 'it has none'}), or measure and value, or those of a rheometer's "
+            f"curve ({error})"
+        ) from None
+    if measured.kind == "relaxation curve":
+        raise SceneError(f"'{file}' is a relaxation curve: a calibration takes flow curves and frequency sweeps")
+    return _curve(measured)
+
+
+def _separator(lines: list[tuple[int, str]]) -> str:
+    return next((mark for mark in "\t;," if mark in lines[0][1]), ",")
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+
+
+def _rows(file: Path, lines: list[tuple[int, str]]) -> list[dict[str, str]]:
+    """The rows by column, with the number of their line under "#"."""
+    separator = _separator(lines)
+    header = _cells(lines[0][1], separator)
     rows = []
-    for (number, _), row in zip(kept[1:], parsed[1:]):
-        if len(row) != len(header):
-            raise SceneError(f"'{file}', line {number}: it has {len(row)} columns, and the header has {len(header)}")
-        rows.append({**dict(zip(header, (cell.strip() for cell in row))), "#": str(number)})
-    return header, rows, [number for number, _ in kept]
+    for number, line in lines[1:]:
+        cells = _cells(line, separator)
+        if len(cells) != len(header):
+            raise SceneError(f"'{file}', line {number}: it has {len(cells)} columns, and the header has {len(header)}")
+        rows.append({**dict(zip(header, cells)), "#": str(number)})
+    return rows
 
 
 def _number(file: Path, row: dict[str, str], column: str) -> float:

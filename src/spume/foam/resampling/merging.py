@@ -1,9 +1,9 @@
 """Points that have come too close become one. [Yue15] section 6.2, algorithm 21
 
 Closest pairs first, each point in one pair at most, both of one material. Conserved fields add up; the others, the
-position among them, are averages by mass, so mass, momentum, volume and the centre of mass stay. The angular momentum of
-the two about their centre goes into the affine velocity of the new point; where points carry none, into a rotation of
-the new point and those within a cell of it. A new point that is alone there loses it.
+position among them, are averages by mass, so mass, momentum, volume and the centre of mass stay. The angular momentum
+of the two about their centre goes into the affine velocity of the new point; where points carry none, into a rotation
+of the new point and those within a cell of it. A new point that is alone there loses it.
 """
 
 import numpy as np

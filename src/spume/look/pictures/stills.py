@@ -42,14 +42,14 @@ def draw_stills(
 
     Returns all of their files. `cluster` is the address of a Dask scheduler whose workers draw them.
     """
-    recipe = _recipe(runs, labels, options)
-    missing = [number for number in numbers if again or not _is_fresh(still_file(folder, number), runs, number, recipe)]
+    made_by = recipe(runs, labels, options)
+    missing = [n for n in numbers if again or not _is_fresh(still_file(folder, n), runs, n, made_by)]
     if missing:
         width, height = _share(options, len(runs))
         single = replace(options, width=width, height=height)
         drawers = _drawers(runs, single)
         lengths = [len(run) for run in runs]
-        task = partial(draw_still, drawers, lengths, list(labels), folder.resolve() if cluster else folder, recipe)
+        task = partial(draw_still, drawers, lengths, list(labels), folder.resolve() if cluster else folder, made_by)
         # Drawing in software and making skins use all cores already for most of the time.
         each_frame(
             task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1), cluster=cluster
@@ -89,13 +89,15 @@ def run_names(runs: Sequence[Run], labels: list[str] | None) -> list[str]:
 
 
 def _drawers(runs: Sequence[Run], options: PictureOptions) -> list[Drawer]:
-    """A drawer for each run, all of them with the same colour bar."""
+    """A drawer for each run, all of them with the same colour bar, camera and ground."""
     drawers = [make_drawer(run, options) for run in runs]
-    legends = [legend for legend in (drawer.legend() for drawer in drawers) if legend]
-    if len(runs) == 1 or not legends:
+    if len(runs) == 1:
         return drawers
-    limits = min(legend.limits[0] for legend in legends), max(legend.limits[1] for legend in legends)
-    return [make_drawer(run, replace(options, limits=limits)) for run in runs]
+    legends = [legend for legend in (drawer.legend() for drawer in drawers) if legend]
+    if legends:
+        limits = min(legend.limits[0] for legend in legends), max(legend.limits[1] for legend in legends)
+        drawers = [make_drawer(run, replace(options, limits=limits)) for run in runs]
+    return [drawer.alike(drawers) for drawer in drawers]
 
 
 def draw_still(
@@ -156,10 +158,11 @@ def read_png(file: Path) -> Picture:
         return np.asarray(image.convert("RGB"))
 
 
-def _recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions) -> str:
-    """A digest of everything but the frames that a picture depends on."""
+def recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions, settled: bool = False) -> str:
+    """A digest of everything but the frames that a picture depends on. The pictures of a run that is going on depend on
+    the frames so far, unless what they show is `settled`."""
     about = [FORMAT, asdict(options), list(labels), [[str(run.path), len(run)] for run in runs]]
-    if all(run.complete for run in runs):
+    if settled or all(run.complete for run in runs):
         about[-1] = [str(run.path) for run in runs]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 

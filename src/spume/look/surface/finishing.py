@@ -11,7 +11,9 @@ Floats = NDArray[np.float64]
 Triangles = NDArray[np.int32]
 SHRINK, GROW = 0.5, -0.53
 """The two steps of a sweep of [Taubin95]: waves of the mesh longer than about twelve edges keep their height."""
-LARGEST_SHIFT = 0.3
+CLOSE = 5e-4
+"""Part of its volume by which a body may still miss it."""
+LARGEST_SHIFT = 0.6
 """By which part of the distance between points a vertex may be moved to set volumes right: a skin that misses by more
 has points crowded closer, or spread wider, than their volumes say."""
 
@@ -159,12 +161,15 @@ def with_volumes(
     own = body[parts.of_vertex]
     shift = np.zeros(len(wanted))
     moved = vertices
-    for _ in range(2):  # Newton's method: the derivative of the volume by the shift is the area
+    for _ in range(6):  # Newton's method: the derivative of the volume by the shift is the area
         held = signed_volumes(moved, triangles, own, len(wanted))
+        done = np.abs(wanted - held) <= CLOSE * wanted
+        if done.all():
+            break
         areas = vertex_areas(moved, triangles)
         length = np.sqrt(np.einsum("ij,ij->i", areas, areas))
         area = np.bincount(own, weights=freedom * length, minlength=len(wanted))
-        step = np.where(area > 0, (wanted - held) / np.where(area > 0, area, 1.0), 0.0)
+        step = np.where(done | (area == 0), 0.0, (wanted - held) / np.where(area > 0, area, 1.0))
         step = np.clip(shift + step, -LARGEST_SHIFT * spacing, LARGEST_SHIFT * spacing) - shift
         shift += step
         normals = areas / np.where(length > 0, length, 1.0)[:, None]
