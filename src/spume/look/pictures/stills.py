@@ -57,7 +57,7 @@ def draw_stills(
                 task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1), cluster=cluster
             )  # fmt: skip
         except KeyboardInterrupt:
-            done = [number for number in numbers if _is_fresh(still_file(folder, number), runs, number, recipe)]
+            done = [number for number in numbers if _is_fresh(still_file(folder, number), runs, number, made_by)]
             raise Interrupted(done, ([still_file(folder, number) for number in done], None, None)) from None
     return [still_file(folder, number) for number in numbers]
 
