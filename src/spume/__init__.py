@@ -16,6 +16,7 @@ from spume.version import __version__
 
 if TYPE_CHECKING:
     from spume.api import Pictures, render, resume, run
+    from spume.frames.measurements import MeasuredSeries
     from spume.frames.populations import FramePopulations, PopulationArrays
     from spume.frames.reader import Frame, Frames, Run, open_run
     from spume.look.pictures.drawing import Drawer, PictureOptions, make_drawer
@@ -25,25 +26,33 @@ if TYPE_CHECKING:
     from spume.scene.common import Scene
     from spume.scene.loading import load_scene
     from spume.simulation import Simulation
+    from spume.sweeps.calibration import Calibration, calibrate
+    from spume.sweeps.samples import Range
+    from spume.sweeps.sweep import Sweep, resume_sweep, sweep
 
 __all__ = [
     "CacheError",
+    "Calibration",
     "Drawer",
     "Frame",
     "FramePopulations",
     "Frames",
+    "MeasuredSeries",
     "MissingExtra",
     "PictureOptions",
     "Pictures",
     "PopulationArrays",
     "Progress",
+    "Range",
     "Run",
     "RunFailed",
     "Scene",
     "SceneError",
     "Simulation",
     "SpumeError",
+    "Sweep",
     "__version__",
+    "calibrate",
     "load_laws",
     "load_scene",
     "make_drawer",
@@ -51,21 +60,28 @@ __all__ = [
     "register_law",
     "render",
     "resume",
+    "resume_sweep",
     "run",
+    "sweep",
 ]
 
 _HOMES = {
+    "Calibration": "spume.sweeps.calibration",
     "Drawer": "spume.look.pictures.drawing",
     "Frame": "spume.frames.reader",
     "FramePopulations": "spume.frames.populations",
     "Frames": "spume.frames.reader",
+    "MeasuredSeries": "spume.frames.measurements",
     "PictureOptions": "spume.look.pictures.drawing",
     "Pictures": "spume.api",
     "PopulationArrays": "spume.frames.populations",
     "Progress": "spume.methods",
+    "Range": "spume.sweeps.samples",
     "Run": "spume.frames.reader",
     "Scene": "spume.scene.common",
     "Simulation": "spume.simulation",
+    "Sweep": "spume.sweeps.sweep",
+    "calibrate": "spume.sweeps.calibration",
     "load_laws": "spume.materials.registry:load_law_file",
     "load_scene": "spume.scene.loading",
     "make_drawer": "spume.look.pictures.drawing",
@@ -73,7 +89,9 @@ _HOMES = {
     "register_law": "spume.materials.registry",
     "render": "spume.api",
     "resume": "spume.api",
+    "resume_sweep": "spume.sweeps.sweep",
     "run": "spume.api",
+    "sweep": "spume.sweeps.sweep",
 }
 
 

@@ -1,8 +1,11 @@
 """The command line: parses, calls the rest, prints. Results go to standard output, progress and errors to the other."""
 
+import contextlib
 import json
+import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -12,6 +15,7 @@ from spume.errors import SceneError, SpumeError
 from spume.export.commands import register as register_export
 from spume.look.commands import register as register_look
 from spume.rheology.commands import register as register_rheology
+from spume.sweeps.commands import register as register_sweeps
 from spume.terminal import finish_output, say
 from spume.version import __version__
 
@@ -43,6 +47,9 @@ def run(
         bool, Parameter(negative="", help="A quick look: the scene on a grid of twice the cell size.")
     ] = False,
     overwrite: Annotated[bool, Parameter(negative="", help="Replace the run the folder holds.")] = False,
+    render: Annotated[
+        bool, Parameter(negative="", help="Draw pictures and a film while it runs, as 'spume render' does afterwards.")
+    ] = False,
     threads: Threads = None,
 ) -> int:
     """Run a scene and leave its frames in a folder."""
@@ -57,13 +64,31 @@ def run(
         name = f"{name}-preview"
         say(f"preview: {sentence}", file=sys.stderr)
     folder = out or Path("out") / name
-    outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
-    return _report(outcome)
+    with _pictures_of(folder) if render else contextlib.nullcontext():
+        outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
+        code = _report(outcome)
+    return code
+
+
+@contextlib.contextmanager
+def _pictures_of(folder: Path) -> Iterator[None]:
+    """A second process draws the frames as they arrive, and what is missing at the end."""
+    from spume.look.extras import require
+
+    require("pysplashsurf", "drawing pictures")
+    command = [sys.executable, "-m", "spume.look.pictures.following", str(folder), str(time.time())]
+    with subprocess.Popen(command, stdin=subprocess.PIPE):  # closing its input tells it that the run has ended
+        yield
 
 
 @app.command
 def resume(folder: Folder, /, *, threads: Threads = None) -> int:
-    """Go on with a run where it stopped, however it stopped."""
+    """Go on with a run, or with all runs of a sweep, where it stopped, however it stopped."""
+    if (folder / "sweep.json").exists():
+        from spume.sweeps.commands import report
+        from spume.sweeps.sweep import resume_sweep
+
+        return report(resume_sweep(folder))
     from spume.runs.loop import resume_run
     from spume.runs.progress import display_for
 
@@ -116,15 +141,24 @@ def info(
     /,
     *,
     frame: Annotated[int | None, Parameter(help="Only this frame, with the range of every field.")] = None,
+    csv_file: Annotated[
+        Path | None, Parameter(name="--csv", help="Write the numbers of every frame into this CSV file.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what is in a run's folder: the diagnostics of every frame."""
+    """Tell what is in a run's folder: the diagnostics of every frame, and the measurements of its scene."""
     from spume.frames.info import describe_frame, describe_run, frame_lines, run_lines
     from spume.frames.reader import open_run
 
     opened = open_run(folder)
     if frame is not None and not 0 <= frame < len(opened):
         raise SceneError(f"--frame {frame}: '{folder}' has frames 0 to {len(opened) - 1}")
+    if csv_file is not None:
+        from spume.frames.tables import columns, write_csv
+
+        write_csv(csv_file, columns(opened))
+        say(f"{len(opened)} frames in {csv_file}")
+        return
     if as_json:
         _print_json(describe_run(opened) if frame is None else describe_frame(opened, frame))
     else:
@@ -216,6 +250,7 @@ def _print_lines(lines: Sequence[str]) -> None:
 register_look(app)
 register_rheology(app)
 register_export(app)
+register_sweeps(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -88,7 +88,7 @@ def _round(
     from distributed.comm import CommClosedError
 
     futures = {client.submit(task, items[index], pure=False): index for index in pending}
-    waiting = as_completed(list(futures))
+    waiting = as_completed(list(futures), loop=client.loop)
     try:
         for future in waiting:
             index = futures[future]

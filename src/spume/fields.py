@@ -51,13 +51,16 @@ class Field:
         return values
 
 
-PopulationKind = Literal["points", "mesh", "table"]
+PopulationKind = Literal["points", "mesh", "lines", "table"]
 """What the members of a population are:
 
 points  points in space or in the plane, at `x` [m]
 mesh    vertices of triangles, at `x` [m]; the field `triangles`, shape (t, 3), holds the indices of their vertices
         and is the one field with a length of its own
-table   things without a position of their own (films and bubbles of a dry foam), which only their method can draw
+lines   points along curves, at `x` [m]; the field `lines`, shape (m + 1,), says where each of m curves begins and where
+        the last one ends, and has a length of its own
+table   things without a position of their own (films and bubbles of a dry foam); a table with the field `time` lists
+        what happened since the frame before
 """
 
 
@@ -76,7 +79,7 @@ class Population:
         names = [field.name for field in self.fields]
         if "/" in self.name or any("/" in name for name in names):
             raise ValueError(f"population '{self.name}': names of populations and fields hold no '/'")
-        needed = {"points": ("x",), "mesh": ("x", "triangles"), "table": ()}[self.kind]
+        needed = {"points": ("x",), "mesh": ("x", "triangles"), "lines": ("x", "lines"), "table": ()}[self.kind]
         if missing := [name for name in needed if name not in names]:
             raise ValueError(f"population '{self.name}' is of the kind '{self.kind}' and lacks {', '.join(missing)}")
 

@@ -104,6 +104,17 @@ class MethodEntry:
     """`make_drawer(run, options)` for its pictures."""
     late_stages: str = ""
     """`late_stages(method)` calls what a step needs last, on a method that is thrown away; see `runs.compile_ahead`."""
+    shapes: str = ""
+    """Of a method whose frames hold tables only: a `Shapes`, which makes populations with positions of them."""
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Populations with positions that are made of a frame when it is read, for viewers and exporters."""
+
+    declarations: tuple[Population, ...]
+    make: Callable[[Any], dict[str, dict[str, NDArray[Any]]]]
+    """The arrays by population and field, of a frame's arrays by field."""
 
 
 METHODS = {
@@ -123,6 +134,7 @@ METHODS = {
             "spume.scene.dry_foam:DryFoamScene",
             "spume.dryfoam.method:DryFoamMethod",
             drawer="spume.look.pictures.dry_foam_drawer:make_drawer",
+            shapes="spume.dryfoam.shapes:SHAPES",
         ),
     )
 }
@@ -145,6 +157,13 @@ def method_entry(name: str) -> MethodEntry:
     if name not in METHODS:
         raise SceneError(f"this version of spume has no method '{name}': it has {', '.join(METHODS)}")
     return METHODS[name]
+
+
+def method_shapes(name: str) -> Shapes | None:
+    """The `Shapes` of the method called `name`, if it has some and is known here."""
+    entry = METHODS.get(name)
+    found: Shapes | None = load(entry.shapes) if entry is not None and entry.shapes else None
+    return found
 
 
 def method_class(name: str) -> type[Method]:

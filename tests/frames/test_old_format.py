@@ -29,7 +29,7 @@ def test_the_volume_ratio_of_an_old_frame_follows_from_its_deformation_gradient(
 
 def test_an_old_dry_foam_is_a_table_with_its_fields() -> None:
     run = open_run(OLD / "foam")
-    assert [each.kind for each in run.populations] == ["table"]
+    assert run.populations[0].kind == "table"
     assert len(run[0].pressures) == 16
     assert run[0]["positions"].shape[1] == 2
 

@@ -132,11 +132,19 @@ def test_the_served_page_scrubs_and_follows(browser: Browser, tmp_path: Path) ->
         browser.click("[...document.querySelectorAll('input')].find(e => e.value === 'material')")
         browser.wait(f"{OPTION} !== undefined")
         browser.click(OPTION)
-        browser.wait("document.body.innerText.includes('(bright)')")
+        browser.wait("[...document.querySelectorAll('img')].some(e => e.offsetParent !== null)")  # the colour bar
         assert viewer.color.value == "speed"
         colored = _middle_once_drawn(browser, moved)
-        viewer.show.value = "surface"
+        assert viewer.show.value == "surface"
+        viewer.show.value = "points"
         _middle_once_drawn(browser, colored)
+        browser.click("[...document.querySelectorAll('button')].find(e => e.innerText === 'Play')")
+        browser.wait("!document.body.innerText.includes('t = 0.200 s')")
+        browser.click("[...document.querySelectorAll('button')].find(e => e.innerText === 'Pause')")
+        deadline = time.monotonic() + 30
+        while viewer.playing and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not viewer.playing
         viewer.follow.value = True
         manifest.write(folder / "manifest.json")
         browser.wait("document.body.innerText.includes('t = 0.300 s')")

@@ -3,6 +3,7 @@
 import numpy as np
 
 from spume.dryfoam.network.half_edges import Floats, Network
+from spume.dryfoam.network.walls import corner_paths
 
 STEP = np.radians(6.0)
 """Largest turning between two points of a drawn arc [rad]."""
@@ -43,25 +44,35 @@ def half_edge_chords(network: Network) -> Floats:
 
 def cell_outlines(network: Network, step: float = STEP) -> list[Floats]:
     """Closed outline of each cell as points (n, 2) [m], its centre moved into the periodic box."""
+    if network.is_lone and network.is_closed:
+        return [wall_outline(network)]
     if network.is_lone:
         angle = np.arange(0.0, 2.0 * np.pi, step)
         circle = np.stack([np.cos(angle), np.sin(angle)], axis=1)
         return [network.positions[0] + np.sqrt(network.targets[0] / np.pi) * circle]
-    chords = half_edge_chords(network)
+    chords, corners = half_edge_chords(network), dict(corner_paths(network))
     outlines = []
     for loop in cell_half_edges(network):
         at, parts = network.positions[network.origin[loop[0]]].copy(), []
         for h in loop:
             theta = network.half_angles[h >> 1] * (1.0 if h % 2 == 0 else -1.0)
-            parts.append(arc_points(at, chords[h], theta, step))
+            parts.append(corners[h][:-1] if h in corners else arc_points(at, chords[h], theta, step))
             at = at + chords[h]
         points = np.concatenate(parts)
         outlines.append(points + box_translation(network, points.mean(axis=0)))
     return outlines
 
 
+def wall_outline(network: Network) -> Floats:
+    """Corners of the box, or of a period of the channel [m], shape (4, 2)."""
+    if network.boundary == "box":
+        return network.walls[:, :2].copy()
+    a, b = network.lattice.T
+    return np.stack([0.0 * a, a, a + b, b])
+
+
 def box_translation(network: Network, place: Floats) -> Floats:
-    """Lattice translation that brings `place` into the box; zero for a free foam [m]."""
-    if network.boundary == "free":
+    """Lattice translation that brings `place` into the box; zero for a foam that does not repeat [m]."""
+    if not np.any(network.lattice):
         return np.zeros(2)
     return -network.lattice @ np.floor(np.linalg.solve(network.lattice, place))

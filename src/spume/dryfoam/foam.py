@@ -14,11 +14,14 @@ from spume.dryfoam.equilibrium.search import equilibrate
 from spume.dryfoam.equilibrium.stability import Stability, stability
 from spume.dryfoam.network import geometry, voronoi
 from spume.dryfoam.network import seeds as seeding
+from spume.dryfoam.network.cutting import Walls, walled_voronoi, walls_and_lattice
 from spume.dryfoam.network.half_edges import Boundary, Floats, Integers, Network, validate
 from spume.dryfoam.network.polygons import Corner, network_of_polygons
 from spume.dryfoam.statistics import bulk_cells, texture
-from spume.errors import SceneError
+from spume.errors import RunFailed, SceneError
 
+MOST_WAITING = 100
+"""Steps of coarsening without a limit in time in which cells should vanish, cannot, and nothing else happens."""
 Seeds = Literal["random", "poisson-disk", "hexagonal"]
 Solver = Literal["newton", "gauss-seidel"]
 
@@ -78,12 +81,15 @@ class Foam:
         seeds: Seeds = "random",
         polydispersity: float | None = None,
         shape: seeding.SignedDistance | None = None,
+        aspect: float = 1.0,
     ) -> "Foam":
-        """A Voronoi diagram of `cells` seeds, not yet in equilibrium, in a square box or as a free cluster.
+        """A Voronoi diagram of `cells` seeds, not yet in equilibrium: in a periodic square, as a free cluster, in a box
+        with walls, or in a channel between two walls that repeats along them.
 
         `cell_area`: mean area of a cell [m²]. `polydispersity`: standard deviation over mean of the target areas
         (log-normal, the largest to the largest Voronoi cell); None takes the areas of the diagram. `shape`: signed
-        distance of the free cluster's outline, scaled to fit the cells; a disc when None.
+        distance of the free cluster's outline, scaled to fit the cells; a disc when None. `aspect`: width over height
+        of a box with walls, or of a period of a channel.
         """
         _whole("the number of cells of a Voronoi foam", cells, 2)
         _whole("the random seed", seed, 0)
@@ -97,8 +103,14 @@ class Foam:
             scale = np.sqrt(cells * cell_area / network.targets.sum())
             network.positions *= scale
             network.targets *= scale**2
+        elif boundary in ("box", "channel"):
+            height = float(np.sqrt(cells * cell_area / _positive("the aspect", aspect)))
+            size = np.array([aspect * height, height])
+            network = walled_voronoi(_unit_seeds(cells, seeds, generator) * size, boundary, *size)
         else:
-            raise SceneError(f"the boundary of a dry foam is 'periodic' or 'free', found '{boundary}'")
+            raise SceneError(
+                f"the boundary of a dry foam is 'periodic', 'free', 'box' or 'channel', found '{boundary}'"
+            )
         if polydispersity is not None:
             network.targets = _spread_areas(network.targets, polydispersity, generator)
         return cls(network, T, K)
@@ -121,18 +133,25 @@ class Foam:
         *,
         lattice: Floats | Sequence[Sequence[float]] | None = None,
         shape: seeding.SignedDistance | None = None,
+        walls: Walls | None = None,
+        size: Sequence[float] | None = None,
         areas: Sequence[float] | Floats | None = None,
     ) -> "Foam":
         """The Voronoi diagram of `seeds` (N, 2) [m]; the label of a cell is the number of its seed.
 
         It repeats along the columns of `lattice` (2, 2) [m], or is a free cluster inside `shape`, a signed distance (a
-        disc around the seeds when None). `areas` (N,) are the targets [m²], in the order of the seeds; those of the
-        diagram when None.
+        disc around the seeds when None), or lies between `walls`: those of the box from the origin to `size` [m], or of
+        the channel between y = 0 and y = size[1], which repeats after size[0]. `areas` (N,) are the targets [m²], in
+        the order of the seeds; those of the diagram when None.
         """
         points = np.asarray(seeds, dtype=float)
         if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
             raise SceneError(f"seeds must have the shape (N, 2) with N at least 2, found {points.shape}")
-        if lattice is not None:
+        if walls is not None:
+            if lattice is not None or shape is not None:
+                raise SceneError("walls have a size: give that, without a lattice or a shape")
+            network = walled_voronoi(points, _kind(walls), *_size(size))
+        elif lattice is not None:
             if shape is not None:
                 raise SceneError("a periodic foam fills its box: give a lattice or a shape, not both")
             box = np.asarray(lattice, dtype=float)
@@ -154,6 +173,8 @@ class Foam:
         K: float = 1.0,
         *,
         lattice: Floats | Sequence[Sequence[float]] | None = None,
+        walls: Walls | None = None,
+        size: Sequence[float] | None = None,
         areas: Sequence[float] | Floats | None = None,
     ) -> "Foam":
         """A foam from vertex positions (V, 2) [m] and, per cell, its vertices counter-clockwise.
@@ -161,16 +182,26 @@ class Foam:
         Three films must meet in every vertex. `areas` are the targets [m²]; the polygons' own when None. The foam is
         free, or repeats along the columns of `lattice` (2, 2) [m]. In a box a corner of a cell is a vertex, meaning its
         image nearest to the corner before, or (vertex, i, j), meaning the image moved by i and j lattice vectors.
+
+        Between `walls` of the given `size`, as in `from_seeds`, a vertex on a wall has one film; the side of a cell
+        from one such vertex to the next along the wall is the wall, round corners of the box too, which are no
+        vertices.
         """
         box = None if lattice is None else np.asarray(lattice, dtype=float)
-        network = network_of_polygons(np.asarray(positions, dtype=float), cells, box)
+        lines = None
+        if walls is not None:
+            if lattice is not None:
+                raise SceneError("walls have a size: give that, without a lattice")
+            lines, box = walls_and_lattice(_kind(walls), *_size(size))
+            box = box if np.any(box) else None
+        network = network_of_polygons(np.asarray(positions, dtype=float), cells, box, lines)
         if areas is not None:
             network.targets = _given_areas(areas, network.cells)
         return cls(network, T, K)
 
     def _check_box(self) -> None:
-        """Raise SceneError when the target areas do not fill the box of a periodic foam."""
-        if self.boundary == "periodic":
+        """Raise SceneError when the target areas do not fill the periodic box, or the room between the walls."""
+        if self.network.is_closed:
             box, total = self.network.box_area(), float(np.sum(self.network.targets))
             if not abs(total - box) <= 1e-6 * box:
                 raise SceneError(
@@ -208,12 +239,12 @@ class Foam:
 
     @property
     def pressures(self) -> Floats:
-        """Cell pressures [N/m], relative to the outside, or to the mean of a periodic foam, shape (F,)."""
+        """Cell pressures [N/m], relative to the outside, or to their mean where there is none, shape (F,)."""
         return self.network.pressures.copy()
 
     @property
     def sides(self) -> Integers:
-        """Films around each cell, shape (F,)."""
+        """Films around each cell, parts of walls not counted, shape (F,)."""
         return self.network.sides()
 
     @property
@@ -228,9 +259,9 @@ class Foam:
 
     @property
     def centroid(self) -> Floats:
-        """Centre of area of a free foam [m], shape (2,)."""
-        if self.boundary != "free":
-            raise SceneError("a periodic foam has no centre")
+        """Centre of area of a free foam, or of one in a box with walls [m], shape (2,)."""
+        if self.boundary == "periodic" or self.boundary == "channel":
+            raise SceneError("a foam that repeats has no centre")
         return geometry.centroid(self.network)
 
     @property
@@ -240,7 +271,8 @@ class Foam:
 
     @property
     def angles(self) -> Floats:
-        """Angles between neighbouring films at the vertices [rad], 2π/3 in equilibrium, shape (2E,)."""
+        """Angles between neighbouring films at the vertices [rad], 2π/3 in equilibrium, shape (2E,). At a wall they are
+        those between film and wall, π/2 in equilibrium, and the π behind it."""
         return geometry.angles(self.network)
 
     @property
@@ -260,7 +292,7 @@ class Foam:
             raise SceneError(f"the foam network is not valid: the films at vertex {wrong[0]} leave it in reverse order")
 
     def equilibrate(self, solver: Solver = "newton", tolerance: float | None = None) -> Report:
-        """Bring the foam to equilibrium: angles of 120°, areas on target.
+        """Bring the foam to equilibrium: angles of 120°, of 90° at walls, areas on target.
 
         solver: newton (whole foam at once) or gauss-seidel (vertex by vertex, [DryFoam] eqs. (11), (15)).
         """
@@ -331,7 +363,7 @@ class Foam:
         if not self.equilibrated:
             self.equilibrate()
         rule = Coarsening(self.K, event_tolerance, scheme)
-        total, steps = Events(), 0
+        total, steps, waiting = Events(), 0, 0
         if scheme == "unit" and duration != round(duration) and np.isfinite(duration):
             raise SceneError(f"the unit scheme takes whole seconds, found a duration of {duration} s")
         while total.duration < duration and self.cells > until_cells and steps != most_steps:
@@ -342,12 +374,19 @@ class Foam:
             steps += 1
             self.count(events)
             total.add(events)
+            waiting = waiting + 1 if events.stuck and not (events.vanished or events.flips) else 0
+            if waiting > MOST_WAITING and not np.isfinite(duration):
+                raise RunFailed(
+                    f"{events.stuck} of the last {self.cells} cells cannot vanish, as a neighbour would be left with "
+                    f"a single film: coarsen to until_cells={self.cells}, or for a finite time"
+                )
         return total
 
     def collapse(self, cell: int, gas: Literal["lost", "shared"] = "lost") -> None:
         """Remove the cell with index `cell` by T1s and a T2 and equilibrate, [DryFoam] figure 7.
 
-        Its gas is lost to the outside of a free foam, or shared among its neighbours; a periodic foam always shares it.
+        Its gas is lost to the outside of a free foam, or shared among its neighbours; it stays in a periodic foam and
+        between walls.
         """
         if not 0 <= cell < self.cells:
             raise SceneError(f"there is no cell {cell}: the foam has cells 0 to {self.cells - 1}")
@@ -356,7 +395,7 @@ class Foam:
         if self.cells == 2 and self.boundary == "free":
             self.network, events = lone_bubble(self.network, 1 - cell), Events(vanished=1)
         else:
-            kind: Literal["lost", "shared"] = "shared" if self.boundary == "periodic" else gas
+            kind: Literal["lost", "shared"] = "shared" if self.network.is_closed else gas
             network, events = remove_cells(self.network.copy(), np.array([cell]), kind, self.options.checks)
             if not events.vanished:
                 raise SceneError(f"cell {cell} cannot collapse: its neighbours would be left with a single film")
@@ -367,8 +406,8 @@ class Foam:
     def shear(self, strain: float, steps: int = 0) -> Deformation:
         """Simple shear by `strain`, in `steps` quasi-static increments (of at most 0.01 when 0).
 
-        Moves the box of a periodic foam, the vertices on the edge of a free one. Returns the stress-strain record; its
-        strain goes on from `foam.strain`.
+        Moves the box of a periodic foam, the vertices on the edge of a free one; walls cannot shear a foam. Returns the
+        stress-strain record; its strain goes on from `foam.strain`.
         """
         return deform(self, simple_shear, strain, steps)
 
@@ -387,8 +426,22 @@ class Foam:
         return record
 
     def extend(self, strain: float, steps: int = 0) -> Deformation:
-        """Extension by the logarithmic `strain` along x at a constant area, else as `shear`."""
+        """Extension by the logarithmic `strain` along x at a constant area, of the walls too, else as `shear`."""
         return deform(self, pure_extension, strain, steps)
+
+
+def _kind(walls: str) -> Walls:
+    if walls != "box" and walls != "channel":
+        raise SceneError(f"walls are those of a 'box' or of a 'channel', found '{walls}'")
+    return "box" if walls == "box" else "channel"
+
+
+def _size(size: Sequence[float] | None) -> tuple[float, float]:
+    """Width and height between walls [m]."""
+    given = np.asarray(() if size is None else size, dtype=float)
+    if given.shape != (2,) or not np.all(np.isfinite(given) & (given > 0.0)):
+        raise SceneError(f"walls need a size of two positive numbers, width and height [m], found {size}")
+    return float(given[0]), float(given[1])
 
 
 def _unit_seeds(cells: int, seeds: Seeds, generator: np.random.Generator) -> Floats:
@@ -396,7 +449,7 @@ def _unit_seeds(cells: int, seeds: Seeds, generator: np.random.Generator) -> Flo
         return seeding.random_seeds(cells, generator)
     if seeds == "poisson-disk":
         return seeding.poisson_disk_seeds(cells, generator)
-    raise SceneError(f"seeds of a periodic Voronoi foam are 'random' or 'poisson-disk', found '{seeds}'")
+    raise SceneError(f"seeds in a box or a channel are 'random' or 'poisson-disk', found '{seeds}'")
 
 
 def _given_areas(areas: Sequence[float] | Floats, cells: int) -> Floats:

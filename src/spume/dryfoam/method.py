@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.dryfoam.equilibrium.report import Events
+from spume.dryfoam.equilibrium.report import Events, Exchange
 from spume.dryfoam.foam import Foam
+from spume.dryfoam.logs import DROPS, T1S, Drop, drops_of, log_arrays, t1s_of
 from spume.dryfoam.network.half_edges import Network
 from spume.dryfoam.statistics import summary
 from spume.fields import Field, Population
@@ -34,11 +35,17 @@ HALF_EDGES = (
     Field("cell", dtype="int64", description="cell left of each half-edge, -1 is the outside"),
     Field("shift", (2,), dtype="int64", description="lattice vectors between stored and true end of a half-edge"),
 )
-VERTICES = (Field("positions", (2,), unit="m", description="position"),)
-BOX = (
-    Field("lattice", (2,), unit="m", description="columns are the lattice vectors of the box, zero for a free foam"),
+VERTICES = (
+    Field("positions", (2,), unit="m", description="position"),
+    Field("wall", dtype="int64", description="wall on which a vertex slides, -1 for none"),
 )
-POPULATIONS = tuple(
+BOX = (
+    Field(
+        "lattice", (2,), unit="m", description="columns are the lattice vectors of the box, zero if it does not repeat"
+    ),
+)
+WALLS = (Field("walls", (4,), description="a point of each wall [m] and its direction, the foam on its left"),)
+NETWORK = tuple(
     Population(name, fields, "table")
     for name, fields in (
         ("bubbles", BUBBLES),
@@ -46,9 +53,14 @@ POPULATIONS = tuple(
         ("half_edges", HALF_EDGES),
         ("vertices", VERTICES),
         ("box", BOX),
+        ("wall_lines", WALLS),
     )
 )
-"""The populations of a frame; their fields are the arrays of a Network."""
+"""The populations whose fields are the arrays of a Network."""
+LOGS = (Population("t1s", T1S, "table"), Population("drops", DROPS, "table"))
+"""What happened since the frame before: the T1s one by one, the energy that those of an increment of strain release."""
+POPULATIONS = NETWORK + LOGS
+"""The populations of a frame."""
 
 
 class DryFoamMethod:
@@ -62,12 +74,21 @@ class DryFoamMethod:
         self.steps = 0
         self.last_step = 0.0
         self.strain = 0.0
+        self.t1s: list[Exchange] = []
+        """T1s since the last frame; those of the first equilibrium are not counted."""
+        self.drops: list[Drop] = []
+        """Releases of energy by T1s in the deformation since the last frame."""
+        self.released = 0.0
+        """Energy that T1s have released in the deformation so far [J/m]."""
+        self.is_frame_done = True
+        """Whether the last call of `advance` came to its end, so that the next one begins a frame."""
         table = scene.foam
         shape = _signed_distance(table.shape) if table.shape is not None else None
         self.foam = Foam.voronoi(
             table.cells, table.boundary, scene.seed, table.tension,
             scene.coarsening.diffusion if scene.coarsening else 1.0,
             cell_area=table.cell_area, seeds=table.seeds, polydispersity=table.polydispersity, shape=shape,
+            aspect=table.aspect,
         )  # fmt: skip
         if table.start == "equilibrium":
             self.foam.equilibrate()
@@ -91,12 +112,18 @@ class DryFoamMethod:
         """Advance to `until` [s]; False when interrupted before."""
         if not self.foam.equilibrated:
             self.foam.equilibrate()
+        if self.is_frame_done:
+            self.t1s, self.drops = [], []
+        self.is_frame_done = False
         while self.time < until:
             if interrupted():
                 return False
+            known = len(self.foam.exchanges)
             self._step(min(until, self._next_collapse()))
             self._burst()
+            self.t1s += self.foam.exchanges[known:]
             report(Progress(self.time, self.foam.cells, self.steps, self.last_step, self._done()))
+        self.is_frame_done = True
         return True
 
     def _done(self) -> float | None:
@@ -124,8 +151,14 @@ class DryFoamMethod:
         if deformation is not None:
             move = self.foam.shear if deformation.kind == "shear" else self.foam.extend
             strain = imposed_strain(self.time + dt, deformation.rate, deformation.amplitude)
-            move(strain - self.strain, steps=1)
+            self.foam.time = self.time + dt
+            record = move(strain - self.strain, steps=1)
             self.strain = self.foam.strain = strain
+            if record.flips[-1]:
+                self.released += record.released[-1]
+                self.drops.append(
+                    Drop(self.foam.time, strain, record.released[-1], record.flips[-1], record.shear_stress[-1])
+                )
         # exactly the frame's time, whatever the sum of steps rounds to
         self.time = until if self.time + dt >= until * (1.0 - 1e-12) else self.time + dt
         self.foam.time = self.time
@@ -144,9 +177,10 @@ class DryFoamMethod:
         return POPULATIONS
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
-        """The arrays of the network."""
+        """The arrays of the network, and what happened since the last frame."""
         arrays = self.foam.network.arrays()
-        return {each.name: {field.name: arrays[field.name] for field in each.fields} for each in POPULATIONS}
+        found = {each.name: {field.name: arrays[field.name] for field in each.fields} for each in NETWORK}
+        return found | log_arrays(self.t1s, self.drops)
 
     def diagnostics(self) -> dict[str, Any]:
         """Counts, energy, stress and the statistics of cells."""
@@ -155,6 +189,7 @@ class DryFoamMethod:
             "steps": self.steps,
             "dt": self.last_step,
             "strain": self.strain,
+            "released": self.released,
             **summary(self.foam),
         }
 
@@ -165,13 +200,24 @@ class DryFoamMethod:
         values = {
             "time": self.time, "steps": self.steps, "last_step": self.last_step, "strain": self.strain,
             "happened": happened, "notices": list(foam.notices), "equilibrated": foam.equilibrated,
+            "released": self.released, "is_frame_done": self.is_frame_done,
         }  # fmt: skip
-        return {name: array.copy() for name, array in foam.network.arrays().items()}, values
+        arrays = {name: array.copy() for name, array in foam.network.arrays().items()}
+        for log, fields in log_arrays(self.t1s, self.drops).items():
+            arrays |= {f"{log}/{name}": array for name, array in fields.items()}
+        return arrays, values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Take up a checkpoint."""
         foam = self.foam
-        foam.network = Network(**{name: np.array(array) for name, array in arrays.items()})
+        logs: dict[str, dict[str, NDArray[Any]]] = {"t1s": {}, "drops": {}}
+        for name in [name for name in arrays if "/" in name]:
+            log, _, field = name.partition("/")
+            logs[log][field] = arrays[name]
+        self.t1s, self.drops = t1s_of(logs["t1s"]), drops_of(logs["drops"])
+        # checkpoints of early runs hold no logs
+        self.released, self.is_frame_done = values.get("released", 0.0), values.get("is_frame_done", True)
+        foam.network = Network(**{name: np.array(array) for name, array in arrays.items() if "/" not in name})
         self.time = foam.time = values["time"]
         self.steps, self.last_step, self.strain = values["steps"], values["last_step"], values["strain"]
         foam.strain = self.strain

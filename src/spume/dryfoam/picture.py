@@ -9,7 +9,7 @@ import numpy as np
 
 from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.dynamics.deformation import Deformation, deformation_of
-from spume.dryfoam.network.half_edges import Floats, Network
+from spume.dryfoam.network.half_edges import Floats, Network, network_of
 from spume.dryfoam.statistics import aboav_weaire, bulk_cells, second_moment, side_distribution
 from spume.errors import MissingExtra, SceneError
 
@@ -187,7 +187,7 @@ def save_pages(folder: str | Path, out: str | Path | None = None) -> list[Path]:
     records = [run.diagnostics[number] for number in range(len(run))]
     last = run[len(run) - 1]
     pages = [target / "statistics.png"]
-    save_statistics(Network(**{name: last[name] for name in last}), records, pages[0])
+    save_statistics(network_of(last), records, pages[0])
     if any(record["strain"] != 0.0 for record in records):
         pages.append(target / "stress-strain.png")
         save_stress_strain(deformation_of(records), pages[1])

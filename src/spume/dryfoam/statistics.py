@@ -1,6 +1,7 @@
 """Numbers about a foam: side distribution, μ2, Aboav-Weaire, texture, and the summary a run keeps per frame.
 
-The cells on the edge of a free foam have a side to the outside. Statistics of the bulk leave them out.
+The cells on the edge of a free foam have a side to the outside, those on a wall a part of the wall. Statistics of the
+bulk leave them out.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.dryfoam.network.geometry import angles, centre_links, film_lengths
+from spume.dryfoam.network.geometry import angle_errors, centre_links, film_lengths
 from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Integers, Network
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ Mask = NDArray[np.bool_]
 
 
 def bulk_cells(network: Network, rings: int = 1) -> Mask:
-    """Cells with at least `rings` others between them and the outside, shape (F,): 1 leaves out the cells on the edge,
-    2 their neighbours too. All cells of a periodic foam."""
+    """Cells with at least `rings` others between them and the outside or the walls, shape (F,): 1 leaves out the cells
+    on the edge, 2 their neighbours too. All cells of a periodic foam."""
     inside = np.ones(network.cells + 1, dtype=np.bool_)  # the last is the outside
     inside[OUTSIDE] = network.boundary == "periodic"
     for _ in range(rings):
@@ -104,11 +105,11 @@ def summary(foam: "Foam") -> dict[str, Any]:
         "normal_stress_difference": float(stress[0, 0] - stress[1, 1]),
         **counts,
         "area_error": float(np.max(np.abs(areas - network.targets) / network.targets)),
-        "angle_error": float(np.max(np.abs(angles(network) - 2.0 * np.pi / 3.0)) / (2.0 * np.pi / 3.0)),
-        "shortest_film": float(film_lengths(network).min()),
+        "angle_error": float(np.max(np.abs(angle_errors(network))) / (2.0 * np.pi / 3.0)),
+        "shortest_film": float(film_lengths(network)[~network.is_wall].min()),
     }
     bulk = bulk_cells(network)
-    if network.boundary == "free" and np.any(bulk):
+    if network.boundary != "periodic" and np.any(bulk):
         found["bulk_cells"] = int(np.sum(bulk))
         found["bulk_mu2"] = second_moment(network, bulk)
     return found

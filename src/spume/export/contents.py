@@ -14,24 +14,33 @@ from spume.errors import SceneError
 from spume.fields import Field
 from spume.frames.extent import point_bounds, point_spacing, run_dimension
 from spume.frames.populations import PopulationArrays
-from spume.frames.quantities import drawable, has_quantity, quantity, spatial
+from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, spatial
 from spume.frames.reader import Frame, Run
-from spume.look.appearance import Appearance, material_appearances
-from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids, vertex_normals
-from spume.look.pictures.camera import up_axis
+from spume.look.appearance import Appearance, ground_appearance, material_appearances
+from spume.look.obstacles import (
+    Solid,
+    TriangleMesh,
+    ground_height,
+    ground_obstacle,
+    solid_mesh,
+    solids,
+    vertex_normals,
+)
+from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
+from spume.look.pictures.space_drawer import shown_box
 from spume.look.surface.files import skin_of, skinned_populations
 from spume.look.surroundings import materials
 from spume.runs.folder import RunFolder
 
 What = Literal["points", "surface"]
-FORMAT = 2
+FORMAT = 3
 """Raised whenever exports made before should be made again."""
-SHAPE = ("x", "triangles")
+SHAPE = ("x", "triangles", "lines")
 """Fields that are the shape itself."""
 
 
 class Piece(NamedTuple):
-    """A population of a frame as other programs take it: points, or a mesh."""
+    """A population of a frame as other programs take it: points, a mesh, or lines."""
 
     name: str
     x: NDArray[Any]
@@ -45,6 +54,8 @@ class Piece(NamedTuple):
     spacing: float
     """distance between points [m]"""
     dimension: int
+    lines: NDArray[np.int64] | None = None
+    """where each of m curves begins among the points and the last one ends, shape (m + 1,); None for other pieces"""
 
     def take(self, index: Any) -> "Piece":
         """The points that `index` selects."""
@@ -101,11 +112,11 @@ class Contents:
         frame = self.run[number]
         if self.fields is not None:
             self._check_fields(frame)
-        populations = frame.of_kind("points", "mesh")
+        populations = frame.of_kind(*DRAWN)
         return [self._piece(frame, name, each, tensors) for name, each in zip(self.piece_names, populations)]
 
     def _check_fields(self, frame: Frame) -> None:
-        populations = frame.of_kind("points", "mesh")
+        populations = frame.of_kind(*DRAWN)
         for name in self.fields or ():
             if not any(has_quantity(each, name) for each in populations):
                 quantity(populations[0], name)  # says what there is instead
@@ -122,6 +133,9 @@ class Contents:
         x = spatial(population["x"])
         if declared.kind == "points":
             return Piece(name, x, None, None, fields, spacing, dimension)
+        if declared.kind == "lines":
+            lines = np.asarray(population["lines"], dtype=np.int64)
+            return Piece(name, x, None, None, fields, spacing, dimension, lines)
         triangles = np.asarray(population["triangles"], dtype=np.int32)
         return Piece(name, x, triangles, vertex_normals(x, triangles), fields, spacing, dimension)
 
@@ -141,6 +155,37 @@ class Contents:
     def ground(self) -> float | None:
         """Height of the ground [m], if there is one."""
         return ground_height(self.run.scene, self.up)
+
+    @property
+    def ground_looks(self) -> Appearance:
+        """The looks of the ground."""
+        return ground_appearance(self.run.scene, ground_obstacle(self.run.scene, self.up))
+
+    def ground_corners(self, x: NDArray[Any], height: float) -> NDArray[np.float64]:
+        """A square on the ground, shape (4, 3), ten times as wide as the points at `x` reach [m]."""
+        reach = 5 * float(np.ptp(x, axis=0).max()) if len(x) else 1.0
+        one = np.eye(3)[int(np.argmin(np.abs(self.up)))]
+        two = np.cross(self.up, one)
+        middle = x.mean(axis=0) if len(x) else np.zeros(3)
+        middle = middle + (height - middle @ self.up) * self.up
+        return np.array([middle + reach * (a * one + b * two) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+
+    @property
+    def box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Corners of a box around the points of all frames [m]."""
+        lower, upper = point_bounds(self.run)
+        return np.asarray(spatial(lower[None])[0]), np.asarray(spatial(upper[None])[0])
+
+    def views(self, aspect: float) -> dict[int, View]:
+        """The camera at each frame: the scene's own, or one that holds the whole run; none for runs in the plane."""
+        if run_dimension(self.run) != 3:
+            return {}
+        scene: Any = self.run.scene
+        if scene_view(scene) is None:
+            lower, upper, _ = shown_box(self.run, self.up)
+            return dict.fromkeys(self.numbers, automatic_view(lower, upper, self.up, aspect))
+        found = {number: scene_view(scene, self.time(number)) for number in self.numbers}
+        return {number: view for number, view in found.items() if view is not None}
 
     def recipe(self, *more: Any) -> str:
         """A digest of all that an export depends on, the frames' times of writing included."""

@@ -42,10 +42,23 @@ def write_ply(contents: Contents, piece: Piece, file: Path, number: int) -> None
         table |= columns(name, values)
     comment = f"spume {contents.name} frame {number} time {contents.time(number):.9g} s, SI units"
     with whole_file(file) as partial:
-        partial.write_bytes(_ply(table, piece.triangles, comment))
+        partial.write_bytes(_ply(table, piece.triangles, _segments(piece), comment))
 
 
-def _ply(table: dict[str, NDArray[Any]], faces: NDArray[np.int32] | None, comment: str) -> bytes:
+def _segments(piece: Piece) -> NDArray[np.int32] | None:
+    """The points that each piece of the lines joins, shape (n, 2); None for points and meshes."""
+    if piece.lines is None:
+        return None
+    first = np.delete(np.arange(len(piece.x)), piece.lines[1:] - 1)
+    return np.stack([first, first + 1], axis=1).astype(np.int32)
+
+
+def _ply(
+    table: dict[str, NDArray[Any]],
+    faces: NDArray[np.int32] | None,
+    segments: NDArray[np.int32] | None,
+    comment: str,
+) -> bytes:
     narrow = {name: _storable(values) for name, values in table.items()}
     layout = np.dtype([(name, values.dtype.newbyteorder("<")) for name, values in narrow.items()])
     rows = np.empty(len(narrow["x"]), layout)
@@ -59,6 +72,9 @@ def _ply(table: dict[str, NDArray[Any]], faces: NDArray[np.int32] | None, commen
         listed = np.empty(len(faces), np.dtype([("count", "u1"), ("index", "<i4", 3)]))
         listed["count"], listed["index"] = 3, faces
         body += listed.tobytes()
+    if segments is not None:
+        header += [f"element edge {len(segments)}", "property int vertex1", "property int vertex2"]
+        body += segments.astype("<i4").tobytes()
     return "\n".join([*header, "end_header", ""]).encode() + body
 
 
@@ -71,7 +87,10 @@ def write_obj(contents: Contents, piece: Piece, file: Path, number: int) -> None
     """Write one piece of a frame."""
     comment = f"# spume {contents.name} frame {number} time {contents.time(number):.9g} s, metres"
     lines = [comment, _lines("v {} {} {}", piece.x)]
-    if piece.triangles is None or piece.normals is None:
+    if piece.lines is not None:
+        for begin, end in zip(piece.lines[:-1].tolist(), piece.lines[1:].tolist(), strict=True):
+            lines.append("l " + " ".join(str(k + 1) for k in range(begin, end)))
+    elif piece.triangles is None or piece.normals is None:
         lines.append(_lines("p {}", np.arange(1, len(piece.x) + 1)[:, None]))
     else:
         lines.append(_lines("vn {} {} {}", piece.normals))

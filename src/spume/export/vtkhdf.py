@@ -93,7 +93,11 @@ class _Writer:
 
     def add(self, piece: Piece, time: float) -> None:
         """Append a frame."""
-        if piece.triangles is None or piece.normals is None:
+        if piece.lines is not None:
+            along = {name: values[piece.lines[:-1]] for name, values in piece.fields.items()}
+            self._add(piece.x, piece.fields, "Lines", np.arange(len(piece.x)), piece.lines)
+            self._add_cell_data(along)
+        elif piece.triangles is None or piece.normals is None:
             # One cell that holds all points draws them in ParaView at no cost.
             self._add(piece.x, piece.fields, "Vertices", np.arange(len(piece.x)), np.array([0, len(piece.x)]))
         else:
@@ -132,6 +136,13 @@ class _Writer:
         self.points += len(x)
         self.cells += len(offsets) - 1
         self.ids += len(connectivity)
+
+    def _add_cell_data(self, fields: dict[str, NDArray[Any]]) -> None:
+        """Values of the cells of the frame that was added last."""
+        data, offsets = self.root.require_group("CellData"), self.steps.require_group("CellDataOffsets")
+        for name, values in fields.items():
+            self._append(offsets, name, [self.cells - len(values)])
+            self._append(data, name, values)
 
     def _append(self, group: Any, name: str, rows: Any) -> None:
         values = np.asarray(rows)

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from spume.errors import SceneError
 from spume.fields import Population
-from spume.frames.quantities import quantities, spatial
+from spume.frames.quantities import DRAWN, quantities, spatial
 from spume.frames.reader import Run
 from spume.frames.selection import spread
 
@@ -22,7 +22,7 @@ def point_bounds(run: Run) -> tuple[Floats, Floats]:
     """Lower and upper corner [m], shape (3,), of the box of all points over the whole run, without strays."""
     lower, upper = np.full(3, np.inf), np.full(3, -np.inf)
     for number in spread(list(range(len(run))), FRAMES):
-        for population in run[number].of_kind("points", "mesh"):
+        for population in run[number].of_kind(*DRAWN):
             x = spatial(population["x"])
             if len(x):
                 low, high = np.quantile(x, (STRAYS, 1 - STRAYS), axis=0)

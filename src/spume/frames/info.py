@@ -6,11 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
+from spume.frames.logs import log_populations, log_table
+from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
 from spume.runs.loop import SECONDS, WARNINGS
+from spume.runs.storage import plain
 
-COLUMNS = ("frame", "time", "points", "mass", "kinetic_energy", "elastic_energy", "volume", "dt", "steps")
+COLUMNS = (
+    "frame", "time", "points", "mass", "kinetic_energy", "elastic_energy", "volume", "energy", "mu2", "strain",
+    "shear_stress", "released", "flips", "vanished", "dt", "steps",
+)  # fmt: skip
 """The diagnostics shown as columns, where a method reports them."""
+LISTED = 20
+"""Entries of a log that are shown."""
 
 
 def describe_run(run: Run) -> dict[str, Any]:
@@ -21,7 +29,18 @@ def describe_run(run: Run) -> dict[str, Any]:
         "method": run.method,
         "version": run.version,
         "complete": run.complete,
+        "measurements": {name: _describe_series(series) for name, series in run.measurements.items()},
         "frames": run.diagnostics,
+    }
+
+
+def _describe_series(series: MeasuredSeries) -> dict[str, Any]:
+    return {
+        "unit": series.unit,
+        "times": series.times.tolist(),
+        "values": plain(series.values),
+        "reduction": series.reduction,
+        "value": plain(series.value),
     }
 
 
@@ -34,13 +53,39 @@ def run_lines(run: Run) -> list[str]:
     rows = [columns, *([_cell(entry.get(name)) for name in columns] for entry in frames)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) for row in rows]
-    return [heading, *lines, *_warning_lines(frames), *_stage_lines(frames)]
+    return [heading, *lines, *_measurement_lines(run), *_warning_lines(frames), *_log_lines(run), *_stage_lines(frames)]
+
+
+def _measurement_lines(run: Run) -> list[str]:
+    """Each measurement as one number."""
+    found = run.measurements.values()
+    width = max((len(series.name) for series in found), default=0)
+    lines = [
+        f"{series.name:{width}}  {_cell(series.value)} {series.value_unit}  ({series.reduction})" for series in found
+    ]
+    return ["", "measurements", *lines] if lines else []
 
 
 def _warning_lines(frames: list[dict[str, Any]]) -> list[str]:
     """The last warning about each thing."""
     last = {name: sentence for entry in frames for name, sentence in entry.get(WARNINGS, {}).items()}
     return ["", *(f"warning: {sentence}" for sentence in last.values())] if last else []
+
+
+def _log_lines(run: Run) -> list[str]:
+    """The latest entries of each log, and how to have them all."""
+    lines = []
+    for log in log_populations(run):
+        table = log_table(run, log)
+        names, rows = list(table), list(zip(*(values.tolist() for values in table.values()), strict=True))
+        if not rows:
+            continue
+        more = f", the last {LISTED} of them" if len(rows) > LISTED else ""
+        lines += ["", f"{log.name}: {len(rows)} entries{more} (spume export {run.path} --to csv writes all)"]
+        cells = [names, *([_cell(value) for value in row] for row in rows[-LISTED:])]
+        widths = [max(len(row[k]) for row in cells) for k in range(len(names))]
+        lines += ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) for row in cells]
+    return lines
 
 
 def _stage_lines(frames: list[dict[str, Any]]) -> list[str]:
@@ -57,7 +102,8 @@ def describe_frame(run: Run, number: int) -> dict[str, Any]:
     """One frame: its diagnostics and, for each population, the shape, unit and range of each field."""
     frame = run[number]
     populations: dict[str, Any] = {}
-    for name, population in frame.populations.items():
+    for name in (each.name for each in run.stored_populations):
+        population = frame.populations[name]
         fields: dict[str, Any] = {}
         for declared in population.declared.fields:
             if declared.name in population:

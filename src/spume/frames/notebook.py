@@ -32,7 +32,7 @@ Pixels = NDArray[np.uint8]
 
 def frame_html(frame: FramePopulations) -> str:
     """A frame for a notebook."""
-    time = getattr(frame, "time", None)
+    time = vars(frame).get("time")  # a field may have this name, too
     heading = "Frame" if time is None else f"Frame {frame.number}, {time:g} s"
     return _side_by_side(point_picture(frame), f"<b>{heading}</b>{_fields(frame)}")
 

@@ -19,7 +19,9 @@ Floats = NDArray[np.float64]
 SYMMETRIC = ("xx", "yy", "zz", "xy", "xz", "yz")
 DERIVED = {"speed": ("v", "m/s", "speed")}
 """Name: the field it needs, its unit, its label."""
-NOT_COLORED = ("x", "v", "triangles", "id")
+DRAWN = ("points", "mesh", "lines")
+"""Kinds of populations whose members have positions."""
+NOT_COLORED = ("x", "v", "triangles", "lines", "id")
 """Fields that are no quantities to colour by."""
 
 
@@ -38,7 +40,7 @@ def quantity_names(populations: Iterable[Population]) -> list[str]:
 
 def drawable(populations: Iterable[Population]) -> list[Population]:
     """The populations whose members have positions."""
-    return [each for each in populations if each.kind in ("points", "mesh")]
+    return [each for each in populations if each.kind in DRAWN]
 
 
 def quantities(frame: FramePopulations, name: str) -> dict[str, Floats]:
@@ -46,10 +48,10 @@ def quantities(frame: FramePopulations, name: str) -> dict[str, Floats]:
 
     Raises SceneError when no population has it."""
     chosen, _, plain = name.rpartition("/")
-    shown = [each for each in frame.of_kind("points", "mesh") if chosen in ("", each.declared.name)]
+    shown = [each for each in frame.of_kind(*DRAWN) if chosen in ("", each.declared.name)]
     found = {each.declared.name: quantity(each, plain) for each in shown if has_quantity(each, plain)}
     if not found:
-        everything = frame.of_kind("points", "mesh")
+        everything = frame.of_kind(*DRAWN)
         listed = "; ".join(f"{each.declared.name}: {', '.join(_known(each))}" for each in everything)
         words = [word for each in shown for word in _known(each)]  # none where the population is the wrong part
         meant = did_you_mean(plain, words, f"it has {listed}")

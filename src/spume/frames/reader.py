@@ -1,7 +1,7 @@
 """Reading a run from disk. Needs nothing but the folder: no method, no running simulation."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from spume.errors import CacheError
 from spume.fields import Field, Population
+from spume.frames.measurements import MeasuredSeries, measured_series
 from spume.frames.populations import FramePopulations, PopulationArrays
+from spume.methods import Shapes, method_shapes
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
 from spume.runs.storage import array_names, read_arrays, read_metadata, verify_arrays
 from spume.scene.common import Scene
+from spume.scene.measure import MeasureTable
 
 if TYPE_CHECKING:
     import pandas
@@ -25,7 +28,7 @@ class Frame(FramePopulations):
     """One frame: `frame["points"].x`, or short `frame["x"]` and `frame.x`, is an array, read from disk when asked for
     and not kept."""
 
-    def __init__(self, path: Path, declarations: Iterable[Population]) -> None:
+    def __init__(self, path: Path, declarations: Iterable[Population], shapes: Shapes | None = None) -> None:
         about = read_metadata(path)
         self.path = path
         self.number: int = about["frame"]
@@ -33,6 +36,11 @@ class Frame(FramePopulations):
         """Simulated time [s]."""
         self.diagnostics: dict[str, Any] = about["diagnostics"]
         super().__init__(_populations(path, tuple(declarations)))
+        if shapes is not None:
+            made = _Made(shapes, dict(self.populations))
+            for each in shapes.declarations:
+                names = [field.name for field in each.fields]
+                self.populations[each.name] = PopulationArrays(each, names, partial(made, each.name))
 
     def __repr__(self) -> str:
         return f"Frame({self.number}, time={self.time:g} s, {'; '.join(map(repr, self.populations.values()))})"
@@ -62,6 +70,19 @@ class _Reader:
         if name not in self.stored and field == "J":
             return np.asarray(np.linalg.det(self("F")))
         return read_arrays(self.path, [name])[name]
+
+
+class _Made:
+    """Makes the shapes of a frame when the first of their arrays is asked for, and keeps them."""
+
+    def __init__(self, shapes: Shapes, stored: dict[str, PopulationArrays]) -> None:
+        self.shapes, self.stored = shapes, stored
+        self.arrays: dict[str, dict[str, NDArray[Any]]] | None = None
+
+    def __call__(self, population: str, field: str) -> NDArray[Any]:
+        if self.arrays is None:
+            self.arrays = self.shapes.make(FramePopulations(self.stored.values()))
+        return self.arrays[population][field]
 
 
 class Run:
@@ -113,7 +134,14 @@ class Run:
 
     @cached_property
     def populations(self) -> tuple[Population, ...]:
-        """The declarations of a frame's populations: kind, point spacing, fields."""
+        """The declarations of a frame's populations: kind, point spacing, fields; of a method whose frames hold tables
+        also those that are made of them for viewers and exporters."""
+        shapes = method_shapes(self.method)
+        return self.stored_populations + (shapes.declarations if shapes else ())
+
+    @cached_property
+    def stored_populations(self) -> tuple[Population, ...]:
+        """The declarations of the populations that are on disk."""
         return self._manifest.declarations()
 
     @property
@@ -128,6 +156,12 @@ class Run:
     def diagnostics(self) -> list[dict[str, Any]]:
         """Of every frame: number, time and the numbers its method reports."""
         return list(self._manifest.frames)
+
+    @property
+    def measurements(self) -> dict[str, MeasuredSeries]:
+        """What the [[measure]] tables of the scene ask for, by name: `.values` over `.times`, and one `.value`."""
+        tables = self._manifest.scene.get("measure", ())  # a run can be told about without its method
+        return measured_series([MeasureTable.model_validate(table) for table in tables], self._manifest.frames)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The diagnostics and measurements of every frame, indexed by time [s]; components of vectors are columns of
@@ -164,7 +198,7 @@ class Run:
             verify_arrays(path)
         if stamp is not None:
             self._verified[number] = stamp
-        return Frame(path, self.populations)
+        return Frame(path, self.stored_populations, method_shapes(self.method))
 
     def __iter__(self) -> Iterator[Frame]:
         return (self[number] for number in range(len(self)))

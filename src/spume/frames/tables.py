@@ -22,10 +22,17 @@ AXES = "xyz"
 
 def columns(run: "Run") -> dict[str, NDArray[np.float64]]:
     """The numbers of every frame by name, NaN where a frame does not report one. Components of vectors are "name.x",
-    entries of tables "name.key"; lists whose length changes are left out."""
-    rows = [flat(entry) for entry in run.diagnostics]
+    entries of tables "name.key"; lists whose length changes are left out. Measurements stand under their own names."""
+    raw = [{key: value for key, value in entry.items() if key != "measured"} for entry in run.diagnostics]
+    rows = [flat(entry) for entry in raw]
     names = dict.fromkeys(name for row in rows for name in row)
-    return {name: np.array([row.get(name, np.nan) for row in rows], dtype=float) for name in names}
+    table = {name: np.array([row.get(name, np.nan) for row in rows], dtype=float) for name in names}
+    for series in run.measurements.values():
+        if series.values.ndim == 1:
+            table[series.name] = series.values
+        else:
+            table |= {f"{series.name}.{axis}": part for axis, part in zip(AXES, series.values.T)}
+    return table
 
 
 def flat(entry: dict[str, Any]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from spume.errors import SceneError
+from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
 from spume.look.atomic import write_whole
 from spume.look.extras import require
@@ -28,6 +29,7 @@ def plot_run(run: Run, file: Path, numbers: list[int]) -> list[str]:
     entries = [run.diagnostics[number] for number in numbers]
     panels = [(title, draw) for title, draw, keys in PANELS if any(key in entry for entry in entries for key in keys)]
     panels += [(name, _plain(name)) for name in _others(entries)]
+    panels = [(series.name, _measured(series, numbers)) for series in run.measurements.values()] + panels
     figure = _figure(run, panels, entries)
     write_whole(file, lambda partial: figure.savefig(partial, format=kind, dpi=150))
     return [title for title, _ in panels]
@@ -108,6 +110,19 @@ def _lines(key: str, unit: str) -> Callable[[Any, Entries], None]:
         low, high = axes.get_ylim()
         if low > 0 and high / low > 1e3:
             axes.set_yscale("log")
+
+    return draw
+
+
+def _measured(series: MeasuredSeries, numbers: list[int]) -> Callable[[Any, Entries], None]:
+    def draw(axes: Any, entries: Entries) -> None:
+        times, values = series.times[numbers], series.values[numbers]
+        if values.ndim == 1:
+            axes.plot(times, values)
+        else:
+            for component, letter in zip(values.T, "xyz"):
+                axes.plot(times, component, label=letter)
+        axes.set_ylabel(series.unit, fontsize=8)
 
     return draw
 

@@ -13,9 +13,10 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.mixture.mixture import Mixture, MixtureFields, bulk_volume
+from spume.mpm.obstacle_loads import load_by_nodes
 from spume.mpm.species import Species
 from spume.mpm.state import State
-from spume.mpm.step import collide_nodes, gaps_of
+from spume.mpm.step import gaps_of
 from spume.numerics.jit import compiled
 
 
@@ -65,13 +66,54 @@ def drag(state: State, fields: MixtureFields, dt: float) -> None:
     water_before = _velocity_at_contacts(state, water, sand)
     sand_before = _velocity_at_contacts(state, sand, water)
     _drag(fields.drag, dt, sand.fields.array, water.fields.array)
+    contacts, node = _contacts_of_both(state)
+    free = _momentum(state, node)
     sand_gaps, water_gaps = gaps_of(state, sand), gaps_of(state, water)
     # sand first: what holds it is what water then flows through
-    collide_nodes(state, sand, sand_gaps, dt)
+    _collide(state, sand, sand_gaps, dt)
     _solve_row(state, water, sand, water_before, fields, dt)
-    collide_nodes(state, water, water_gaps, dt)
+    _collide(state, water, water_gaps, dt)
     _solve_row(state, sand, water, sand_before, fields, dt)
-    collide_nodes(state, sand, sand_gaps, dt)
+    _collide(state, sand, sand_gaps, dt)
+    load_both(state, contacts, node, _momentum(state, node) - free)
+
+
+def _collide(state: State, species: Species, gaps: NDArray[np.float64], dt: float) -> None:
+    state.contacts_of(species).apply(species.fields["velocity"], species.fields["change"], gaps, dt)
+
+
+Contacted = list[tuple[Species, NDArray[np.bool_]]]
+"""A species with contacts, and which of them have a part in the impulses of the nodes."""
+
+
+def _contacts_of_both(state: State) -> tuple[Contacted, NDArray[np.int64]]:
+    """The contacts of both species, each node under one species only, and the nodes of all of them."""
+    sand, water = state.species
+    first, second = state.contacts_of(sand).node, state.contacts_of(water).node
+    if state.contacts_of(sand) is state.contacts_of(water):
+        return [(sand, np.ones(first.size, np.bool_))], first
+    other = ~np.isin(second, first)
+    return [(sand, np.ones(first.size, np.bool_)), (water, other)], np.concatenate([first, second[other]])
+
+
+def _momentum(state: State, node: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Momentum of both species at nodes [kg m/s], shape (n, d)."""
+    block, local = node // 64, node % 64
+    parts = (s.fields["mass"][block, local][:, None] * s.fields["velocity"][block, :, local] for s in state.species)
+    return sum(parts, start=np.zeros((node.size, state.dimension)))
+
+
+def load_both(state: State, contacts: Contacted, node: NDArray[np.int64], taken: NDArray[np.float64]) -> None:
+    """Give the obstacles what both species took at the nodes of `_contacts_of_both`: what holds the sand holds the
+    water that it drags, too."""
+    start = 0
+    for species, acting in contacts:
+        count = int(acting.sum())
+        impulse = np.zeros((acting.size, state.dimension))
+        impulse[acting] = taken[start : start + count]
+        start += count
+        own = state.contacts_of(species)
+        load_by_nodes(state.obstacle_loads, state.obstacles_of(species), own, state.nodes, impulse, acting)
 
 
 def _velocity_at_contacts(state: State, species: Species, held: Species) -> NDArray[np.float64]:

@@ -34,8 +34,9 @@ from spume.numerics.jit import compiled
 
 MARGIN = 1e-6
 """Of a cell: at distances this small obstacles are looked up, since both distances and ways are rounded."""
-NUMBERS = 8
-"""Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1], distance of the node [m]."""
+NUMBERS = 9
+"""Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1], distance of the node [m], place of
+the obstacle in its set."""
 HOLD = 1.0
 """Sticking and slipping contacts hold material that leaves until the gap is this wide [cells]."""
 TOUCH = 0.1
@@ -72,7 +73,7 @@ class Contacts:
     @property
     def numbers(self) -> NDArray[np.float64]:
         """Of each contact the normal (3), the velocity of the obstacle at the node (3) [m/s], friction [1], the
-        distance of the node [m]."""
+        distance of the node [m], the place of the obstacle in its set."""
         return self._numbers[self.filled]
 
     @property
@@ -217,6 +218,7 @@ def _make_find(D: int) -> Any:
                                 numbers[task, n, 0], numbers[task, n, 1], numbers[task, n, 2] = nx, ny, nz
                                 numbers[task, n, 3], numbers[task, n, 4], numbers[task, n, 5] = vx, vy, vz
                                 numbers[task, n, 6], numbers[task, n, 7] = obstacles.friction[k], d
+                                numbers[task, n, 8] = k
                             n += 1
                             if sticks:
                                 break

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import RunFailed
-from spume.materials.drucker_prager import DRUCKER_PRAGER, cone_coefficients
+from spume.materials.drucker_prager import DruckerPragerParameters, cone_coefficients
 from spume.materials.hencky import lame_parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.materials.water import WATER
@@ -103,7 +103,7 @@ def _advice(particles: Particles, model: ConstitutiveModel, point: int, crushed:
             f"water keeps its volume at speeds up to about a tenth of its sound, {sound:.3g} m/s, and moves at "
             f"{speed:.3g} m/s here; raise its bulk_modulus, or reduce [time] courant or dt"
         )
-    if law is DRUCKER_PRAGER and not crushed:
+    if isinstance(parameters, DruckerPragerParameters) and not crushed:
         c_F, c_C = cone_coefficients(parameters.friction_angle, parameters.cohesion, parameters.cone)
         mu, lam = lame_parameters(parameters.youngs_modulus, parameters.poisson_ratio)
         tip = math.inf if c_F == 0.0 else c_C / (c_F * (2.0 * mu + 3.0 * lam))

@@ -12,6 +12,8 @@ from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes.primitives import HalfSpace
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
+from spume.measuring.measure import measured_planes, measured_values
+from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
 from spume.mpm.cloud_density import density_warning
@@ -25,12 +27,14 @@ from spume.mpm.implicit.step import ImplicitStages
 from spume.mpm.loads import apply_loads, build_loads
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.particles import Particles, point_fields
+from spume.mpm.passages import Passages
 from spume.mpm.sources import Release, Source, releases, sources_of
 from spume.mpm.species import Species, SpeciesPlan, TransferScheme, one_species
 from spume.mpm.state import State
 from spume.mpm.step import explicit_step
 from spume.mpm.time_step import TimeStep
 from spume.mpm.transfers import Transfers
+from spume.scene.measure import obstacle_labels
 
 ORDERS = {"quadratic": 2, "cubic": 3}
 REPORT_INTERVAL = 10
@@ -109,6 +113,7 @@ class MaterialPointMethod:
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
             surfaces=embedded_surfaces(scene, self.species_of_material),
+            passages=Passages(measured_planes(scene)),
         )
         self._release_due()
 
@@ -178,9 +183,17 @@ class MaterialPointMethod:
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
-        report = diagnose(self.state) | self.stages.diagnostics(self.state)
+        measured = measured_values(self.scene, self._sample, self.state.passages.mass)
+        report = diagnose(self.state) | self.stages.diagnostics(self.state) | measured
         warnings = report.pop("warnings", {}) | density_warning(self.state, report["cloud_density"])
         return report | {"warnings": warnings} if warnings else report
+
+    def _sample(self) -> Sample:
+        groups = []
+        for species in self.state.species:
+            arrays = species.particles.arrays()
+            groups.append((arrays, species.model.volume_ratio(arrays)))
+        return sample(groups, point_spacing(self.scene))
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
@@ -194,6 +207,8 @@ class MaterialPointMethod:
             "held": self.held.layers,
             "next_id": [species.particles.next_id for species in state.species],
             "seconds": state.seconds,
+            "loads": state.obstacle_loads.report(),
+            "passed": state.passages.mass,
         }
         values |= self.stages.checkpoint()
         arrays = {
@@ -218,6 +233,8 @@ class MaterialPointMethod:
         state.speed = values["speed"]
         state.time_step.last = values["last_dt"]
         state.seconds = dict(values["seconds"])
+        state.obstacle_loads.restore(values.get("loads", {}))
+        state.passages.restore(values.get("passed", {}))
         self.released = values["released"]
         self.held.layers = [(layer[0], layer[1], layer[2]) for layer in values["held"]]
         self.stages.restore(values)
@@ -292,8 +309,10 @@ def build_obstacles(
 ) -> ObstacleSet:
     """The scene's obstacles, all or the `chosen` ones, and, as half spaces, its walls; with their friction or none."""
     tables = scene.obstacle if chosen is None else [scene.obstacle[k] for k in chosen]
+    labels = obstacle_labels(scene)
+    own = labels if chosen is None else [labels[k] for k in chosen]
     rough = 1.0 if friction == "coulomb" else 0.0
-    listed = [(o.shape, o.contact, rough * o.friction, o.motion, o.name) for o in tables]
+    listed = [(o.shape, o.contact, rough * o.friction, o.motion, label) for o, label in zip(tables, own)]
     walls = scene.grid.walls
     if walls is not None:
         for axis in range(scene.dimension):

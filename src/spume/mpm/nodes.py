@@ -71,6 +71,13 @@ class Nodes:
         index = self.blocks[:, None, :] * np.array(side) + local
         return self.cell * index[:, :, : self.dimension].astype(np.float64)
 
+    def places(self, node: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Positions of the nodes of the given flat indices (64 a block) [m], shape (n, d)."""
+        side = BLOCK[self.dimension]
+        local = np.stack(np.unravel_index(node % NODES_PER_BLOCK, side), axis=1)
+        index = self.blocks[node // NODES_PER_BLOCK] * np.array(side) + local
+        return self.cell * index[:, : self.dimension].astype(np.float64)
+
 
 class NodeFields:
     """Named fields on nodes, stored side by side: one array (blocks, channels, 64) of which each field is a part.

@@ -12,7 +12,9 @@ from spume.materials.loops import ConstitutiveModel
 from spume.mpm.contacts import Contacts
 from spume.mpm.embedded import EmbeddedSurface
 from spume.mpm.nodes import Nodes
+from spume.mpm.obstacle_loads import ObstacleLoads
 from spume.mpm.particles import Particles
+from spume.mpm.passages import Passages
 from spume.mpm.species import Species
 from spume.mpm.time_step import TimeStep
 from spume.numerics.clock import working_time
@@ -38,6 +40,12 @@ class State:
     """Meshes that travel with the material."""
     contacts: Contacts = field(default_factory=Contacts)
     """Contacts of the nodes with obstacles in the step under way."""
+    passages: Passages = field(default_factory=lambda: Passages({}))
+    """Mass that has passed the planes of the scene's measurements."""
+
+    def __post_init__(self) -> None:
+        self.obstacle_loads = ObstacleLoads(self.obstacles.names, self.dimension)
+        """What the obstacles have got from the material since the start."""
 
     @property
     def dimension(self) -> int:
@@ -72,6 +80,11 @@ class State:
     def particles(self) -> Particles:
         """Points of the only species."""
         return self.only.particles
+
+    @property
+    def affine_velocity(self) -> NDArray[np.float64]:
+        """C of [Jiang15] of the only species, or an empty array for FLIP and PIC."""
+        return self.only.affine_velocity
 
     @property
     def model(self) -> ConstitutiveModel:

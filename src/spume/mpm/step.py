@@ -12,6 +12,7 @@ from spume.errors import RunFailed
 from spume.mpm.contacts import MARGIN
 from spume.mpm.grid_velocities import update_grid_velocities
 from spume.mpm.motion import move_points
+from spume.mpm.obstacle_loads import WatchedPoints, load_by_nodes
 from spume.mpm.species import Species
 from spume.mpm.state import State
 
@@ -86,8 +87,16 @@ def gaps_of(state: State, species: Species) -> NDArray[np.float64]:
 
 
 def collide_nodes(state: State, species: Species, gaps: NDArray[np.float64], dt: float) -> None:
-    """Collide the velocities of a species on the nodes."""
-    state.contacts_of(species).apply(species.fields["velocity"], species.fields["change"], gaps, dt)
+    """Collide the velocities of a species on the nodes; what that takes is given to the obstacles."""
+    contacts = state.contacts_of(species)
+    node = contacts.node
+    if not node.size:
+        return
+    velocity = species.fields["velocity"]
+    before = velocity[node // 64, :, node % 64]
+    contacts.apply(velocity, species.fields["change"], gaps, dt)
+    taken = species.fields["mass"][node // 64, node % 64][:, None] * (velocity[node // 64, :, node % 64] - before)
+    load_by_nodes(state.obstacle_loads, state.obstacles_of(species), contacts, state.nodes, taken)
 
 
 def gather(state: State, dt: float) -> None:
@@ -139,10 +148,15 @@ def collide_and_move(state: State, dt: float) -> None:
             obstacles = held_by.during(state.time, state.time + dt)
             tasks = len(p) * np.arange(threads + 1) // threads
             speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
+            clear_until, margin = species.clear_until(), MARGIN * state.cell
+            watched = WatchedPoints(p.x, p.v, clear_until, held_by.travelled + margin) if len(held_by) else None
+            sides = state.passages.sides(p.x)
             move_points[state.dimension](
-                tasks, dt, obstacles, held_by.travelled, MARGIN * state.cell, species.clear_until(),
-                p.x, p.v, speed, broken,
-            )  # fmt: skip
+                tasks, dt, obstacles, held_by.travelled, margin, clear_until, p.x, p.v, speed, broken
+            )
+            state.passages.count(sides, p.x, p.mass)
+            if watched is not None:
+                watched.load(state.obstacle_loads, held_by, obstacles, p.v, p.mass)
             state.speed = max(state.speed, float(speed.max(initial=0.0)))
             if broken.max(initial=-1) >= 0:
                 _report_broken_point(state, species, int(broken.max()), dt)

@@ -16,9 +16,12 @@ class FoamTable(Table):
     """The bubbles and their films at the start."""
 
     cells: Annotated[int, Field(strict=True, ge=2, le=10**12)] = Field(description="number of bubbles")
-    boundary: Literal["periodic", "free"] = Field(
-        default="periodic", description="a box that repeats, or a cluster with the atmosphere around it"
+    boundary: Literal["periodic", "free", "box", "channel"] = Field(
+        default="periodic",
+        description="a box that repeats; a free cluster with the atmosphere around it; a box with four walls, on which "
+        "films slide; a channel between two walls that repeats along them",
     )
+    aspect: Positive = Field(default=1.0, description="width over height of a box, or of a period of a channel [1]")
     seeds: Literal["random", "poisson-disk", "hexagonal"] = Field(
         default="random", description="arrangement of the Voronoi seeds; 'hexagonal' for a free cluster only"
     )
@@ -79,10 +82,17 @@ class DryFoamScene(Scene):
     def problems(self) -> list[Problem]:
         """What is wrong across the scene."""
         found = []
-        if self.foam.boundary == "periodic" and self.foam.shape is not None:
-            found.append(Problem("foam.shape", "is given, but a periodic foam fills its box: leave it out"))
-        if self.foam.boundary == "periodic" and self.foam.seeds == "hexagonal":
+        boundary = self.foam.boundary
+        if boundary != "free" and self.foam.shape is not None:
+            found.append(Problem("foam.shape", f"is given, but with the boundary '{boundary}' a foam fills its box"))
+        if boundary != "free" and self.foam.seeds == "hexagonal":
             found.append(Problem("foam.seeds", "is 'hexagonal', which needs the boundary 'free'"))
+        if boundary in ("periodic", "free") and self.foam.aspect != 1.0:
+            found.append(Problem("foam.aspect", f"is for the boundaries 'box' and 'channel', not for '{boundary}'"))
+        if boundary in ("box", "channel") and self.deformation is not None and self.deformation.kind == "shear":
+            found.append(
+                Problem("deformation.kind", "is 'shear', but films slide on walls: use 'extension' or another boundary")
+            )
         if self.foam.shape is not None:
             try:
                 check_dimension(self.foam.shape, 2)

@@ -11,6 +11,7 @@ from spume.materials import LAWS
 from spume.materials.table import Material
 from spume.scene.emitter_checks import emitter_problems, emitter_velocities
 from spume.scene.force import force_problems
+from spume.scene.measure import measure_problems
 from spume.scene.part_checks import check_filled, check_friction, check_spin, check_starts, check_vector, check_walls
 from spume.scene.problems import Problem, dotted, shown
 
@@ -39,6 +40,7 @@ def problems(scene: "MpmScene") -> list[Problem]:
         ),
         *_obstacles(scene),
         *force_problems(scene),
+        *measure_problems(scene),
     ]
 
 

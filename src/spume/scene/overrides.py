@@ -24,7 +24,7 @@ def apply_overrides(data: dict[str, Any], changes: Changes, model: Any) -> dict[
     changed = copy.deepcopy(data)
     if isinstance(changes, Mapping):
         for key, value in changes.items():
-            _put(changed, _parse_path(key, key), copy.deepcopy(value), model, key)
+            _put(changed, parse_path(key, key), copy.deepcopy(value), model, key)
         return changed
     if isinstance(changes, str):
         raise SceneError(f"changes are a list of texts or a dict, and '{changes}' is a single text: put it in a list")
@@ -39,10 +39,12 @@ def parse_override(text: str) -> tuple[Path, Any]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
         raise SceneError(f"--set {text}: it should be path.to.key=value, as in grid.cell=0.01")
-    return _parse_path(key, text), _parse_value(value.strip(), text)
+    return parse_path(key, text), _parse_value(value.strip(), text)
 
 
-def _parse_path(key: str, text: str) -> Path:
+def parse_path(key: str, text: str = "") -> Path:
+    """The parts of a dotted key; `text` is what the message of an error quotes, the key if empty."""
+    text = text or key
     try:
         table: Any = tomllib.loads(f"{key} = 0")
     except (tomllib.TOMLDecodeError, RecursionError):
@@ -122,7 +124,7 @@ def apply_preset(data: dict[str, Any], preset: str | None, source: str) -> dict[
 def merge(data: dict[str, Any], changes: Mapping[str, Any], where: str) -> None:
     """Put `changes` into `data`: tables merge, everything else replaces; a dotted key reaches into lists."""
     for key, value in changes.items():
-        path = _parse_path(key, f"{where}.{key}") if "." in key else (key,)
+        path = parse_path(key, f"{where}.{key}") if "." in key else (key,)
         table: Any = data
         for part in path[:-1]:
             table = _inside(table, part, f"{where}.{key}", {})

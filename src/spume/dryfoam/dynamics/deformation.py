@@ -1,4 +1,5 @@
-"""Quasi-static deformation: the box of a periodic foam, or the edge of a free one, moves in small affine increments."""
+"""Quasi-static deformation: the box of a periodic foam, the edge of a free one, or walls, move in small affine
+increments. Films slide on walls, so these can extend a foam but not shear it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -72,7 +73,7 @@ class Deformation:
 def deformation_of(records: Sequence[dict[str, Any]]) -> Deformation:
     """The record of a run's deformation, from the diagnostics of its frames."""
     found = Deformation()
-    before = 0
+    before, released = 0, 0.0
     for record in records:
         found.strain.append(record["strain"])
         found.shear_stress.append(record["shear_stress"])
@@ -80,7 +81,15 @@ def deformation_of(records: Sequence[dict[str, Any]]) -> Deformation:
         found.energy.append(record["energy"])
         found.flips.append(record["flips"] - before)
         before = record["flips"]
+        found.released.append(record.get("released", 0.0) - released)  # early runs do not say
+        released = record.get("released", 0.0)
     return found
+
+
+def deformed_walls(walls: Floats, change: Floats) -> Floats:
+    """Walls (W, 4) after the deformation `change` (2, 2)."""
+    points, directions = walls[:, :2] @ change.T, walls[:, 2:] @ change.T
+    return np.concatenate([points, directions / np.hypot(directions[:, :1], directions[:, 1:])], axis=1)
 
 
 def edge_vertices(network: Network) -> NDArray[np.bool_]:
@@ -118,6 +127,8 @@ def deform(foam: "Foam", gradient: Gradient, strain: float, steps: int) -> Defor
         raise SceneError(f"the number of increments must be a whole number, zero for a choice by size, found {steps!r}")
     if foam.network.is_lone:
         raise SceneError("a lone bubble cannot be deformed: it has no films to others")
+    if len(foam.network.walls) and gradient(0.01)[0, 1] != 0.0:
+        raise SceneError("films slide on walls, which cannot shear a foam: extend it, or take a periodic foam")
     if not foam.equilibrated:
         foam.equilibrate()
     steps = steps or max(1, int(np.ceil(abs(strain) / INCREMENT - 1e-9)))
@@ -133,6 +144,7 @@ def deform(foam: "Foam", gradient: Gradient, strain: float, steps: int) -> Defor
         centre = network.positions.mean(axis=0) if network.boundary == "free" else np.zeros(2)
         network.positions = (network.positions - centre) @ change.T + centre
         network.lattice = change @ network.lattice
+        network.walls = deformed_walls(network.walls, change)
         pinned = edge_vertices(network) if network.boundary == "free" else None
         if network.boundary == "periodic":
             reduce_lattice(network)

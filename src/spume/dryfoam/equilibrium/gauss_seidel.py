@@ -18,7 +18,7 @@ from spume.dryfoam.equilibrium.system import Residual
 from spume.dryfoam.network.arcs import arc_factors
 from spume.dryfoam.network.geometry import half_edge_vector, one_cell_area, turn
 from spume.dryfoam.network.half_edges import Network, validate
-from spume.errors import RunFailed
+from spume.errors import RunFailed, SceneError
 from spume.numerics.jit import compiled
 
 LOWEST_SINGULAR = 1e-8
@@ -133,7 +133,7 @@ def _bend_cell(h0, positions, half_angles, origin, next_, cell, shift, lattice, 
 @compiled
 def sweep(
     vertices, relax, flip_below, reach, out, flips_of, positions, half_angles, origin, next_, previous, cell, shift,
-    lattice, pressures, targets, tension,
+    lattice, wall, walls, pressures, targets, tension,
 ):  # fmt: skip
     """One Gauss-Seidel sweep over `vertices`, short films settling as they meet; returns the number of T1s."""
     J, r = np.empty((5, 5)), np.empty(5)
@@ -170,7 +170,7 @@ def sweep(
             if cc < flip_below[e] ** 2 and cc - scale * (z[3] * dx + z[4] * dy) < 0.1 * cc:
                 done = settle(
                     e, max(math.sqrt(cc), 0.3 * flip_below[e]), flips_of,
-                    positions, half_angles, origin, next_, previous, cell, shift, lattice,
+                    positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls,
                 )  # fmt: skip
                 if done:
                     for g in (2 * e, 2 * e + 1):
@@ -206,6 +206,8 @@ def equilibrate_by_blocks(
 
     Raises RunFailed when 20 times `options.iterations` sweeps are not enough."""
     n, report = network, Report()
+    if len(n.walls):
+        raise SceneError("the solver 'gauss-seidel' knows no walls: use the solver 'newton'")
     out = np.zeros(n.vertices, dtype=np.int64)
     flips_of = np.zeros(n.films, dtype=np.int64)
     flip_below, reach = np.empty(n.films), np.empty(n.vertices)
@@ -229,7 +231,7 @@ def equilibrate_by_blocks(
         out[n.origin] = np.arange(len(n.origin))
         flips = sweep(
             moving, relax, flip_below, reach, out, flips_of, n.positions, n.half_angles, n.origin, n.next, n.previous,
-            n.cell, n.shift, n.lattice, n.pressures, n.targets, tension,
+            n.cell, n.shift, n.lattice, n.wall, n.walls, n.pressures, n.targets, tension,
         )  # fmt: skip
         if flips and options.checks == "events":
             validate(n)

@@ -105,7 +105,7 @@ def _elimination(system: NewtonSystem) -> Elimination:
     places = np.zeros((nodes, 2))
     places[:vertices] = n.positions[r.vertices]
     places[vertices : vertices + cells] = n.positions[n.origin[r.first]]
-    if n.boundary == "periodic":
+    if np.any(n.lattice):
         places = unit_places(places, n.lattice)
     last = np.zeros(nodes, dtype=np.bool_)
     last[vertices + cells :] = True

@@ -23,6 +23,7 @@ from spume.dryfoam.equilibrium.short_films import flip_or_hold
 from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
 from spume.dryfoam.network.geometry import half_edge_vector
 from spume.dryfoam.network.half_edges import Floats, Integers, Network
+from spume.dryfoam.network.walls import normals
 from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 
@@ -75,10 +76,12 @@ def limit_moves(moves, reach):
 
 
 @compiled
-def bend_to_pressure(films, positions, half_angles, origin, cell, shift, lattice, pressures, tension):
+def bend_to_pressure(films, positions, half_angles, origin, cell, shift, lattice, pressures, tension, wall):
     """Gives the films that are far from half circles the curvature of Laplace-Young, sin θ = Δp c / 2T."""
     for e in films:
         i, j = cell[2 * e], cell[2 * e + 1]
+        if (i < 0 or j < 0) and wall[origin[2 * e]] >= 0:  # a part of a wall
+            continue
         dp = (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
         dx, dy = half_edge_vector(2 * e, positions, origin, shift, lattice)
         sine = 0.5 * dp * math.hypot(dx, dy) / tension
@@ -106,7 +109,14 @@ def imbalance(error: Floats) -> Floats:
 
 
 def remove_drift(network: Network, moves: Floats) -> None:
-    """Takes the mean translation, and for a free foam the mean rotation, out of vertex moves."""
+    """Takes the motions that no force resists out of vertex moves: the mean translation, of a foam in a channel along
+    it, and the mean rotation of a free foam."""
+    if network.boundary == "box":
+        return
+    if network.boundary == "channel":
+        t = network.walls[0, 2:]
+        moves -= (moves.mean(axis=0) @ t) * t
+        return
     moves -= moves.mean(axis=0)
     if network.boundary == "free":
         arm = network.positions - network.positions.mean(axis=0)
@@ -148,6 +158,9 @@ class Newton:
 
     def residual(self) -> Residual:
         """Imbalances of the present state."""
+        if not np.array_equal(self.region.normals, normals(self.network)[self.region.vertices]):
+            self.topology_changed()  # a vertex has passed a corner of the box
+            self.system = None
         return Residual(self.network, self.tension, self.region)
 
     def count_descending_modes(self, residual: Residual) -> int:
@@ -210,7 +223,8 @@ class Newton:
         moves, dpressure, explicit = self.system.split(solution)
         moves = moves.copy()
         limit_moves(moves, self.reach / np.sqrt(self.caution[r.vertices]))
-        loose = r.is_whole and r.pinned is None
+        r.slide(moves)  # an older factor may know of fewer vertices on walls
+        loose = r.is_whole and r.pinned is None and n.boundary != "box"
         if loose:
             remove_drift(n, moves)
         steps = self.system.half_angle_steps(residual, moves, dpressure, explicit)
@@ -218,18 +232,20 @@ class Newton:
         centre = n.positions.mean(axis=0) if loose else np.zeros(2)
         flips = flip_or_hold(
             r.films, r.vertices, r.vertex_index, moves, self.flip_below, self.busy, self.flips_of,
-            n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice,
+            n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice, n.wall, n.walls,
             residual.chords, steps,
         )  # fmt: skip
         if loose:
-            n.positions += centre - n.positions.mean(axis=0)
+            drift = centre - n.positions.mean(axis=0)
+            n.positions += (drift @ n.walls[0, 2:]) * n.walls[0, 2:] if n.boundary == "channel" else drift
         limit = 3.0 * tension / residual.size
         n.pressures[r.cells] += np.clip(dpressure, -limit, limit)
-        if r.is_whole and n.boundary == "periodic":
+        if r.is_whole and n.is_closed:
             n.pressures -= n.pressures.mean()
         bend_to_pressure(
-            r.films, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension
-        )
+            r.films, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension,
+            n.wall,
+        )  # fmt: skip
         if flips:
             self.topology_changed()
             self.system = None

@@ -3,7 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.dryfoam.network.half_edges import Integers, Network
+from spume.dryfoam.network.half_edges import Floats, Integers, Network
+from spume.dryfoam.network.walls import normals
 from spume.numerics.jit import compiled
 
 Mask = NDArray[np.bool_]
@@ -75,6 +76,14 @@ class Region:
         self.cells: Integers = cells[: counts[1]].copy()
         self.films: Integers = films[: counts[2]].copy()
         self.first: Integers = first[self.cells]
+        self.is_wall: Mask = n.is_wall[self.films]
+        """Which of the films are parts of a wall."""
+        self.normals: Floats = normals(n)[self.vertices]
+        """Normals of the walls on which the vertices slide, zero off the walls, shape (V, 2)."""
+
+    def slide(self, vectors: Floats) -> None:
+        """Take the parts normal to the walls out of vectors (V, 2) at the vertices, in place."""
+        vectors -= np.sum(vectors * self.normals, axis=1)[:, None] * self.normals
 
     def after_flips(self, network: Network) -> "Region":
         """The region of the same vertices once films have exchanged neighbours."""

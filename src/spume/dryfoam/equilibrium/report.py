@@ -6,6 +6,7 @@ from typing import Literal
 import numpy as np
 
 from spume.dryfoam.equilibrium.system import Residual
+from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Integers, Network
 
 Checks = Literal["none", "events"]
 
@@ -95,6 +96,24 @@ class Exchange:
     """Imposed strain [1]."""
 
 
+def exchanges(cell: Integers, labels: Integers, after: Network) -> list[Exchange]:
+    """The T1s that led from a network with the half-edges' cells `cell` (2E,) and the cells' `labels` (F,) to `after`:
+    the films that are left and have other cells on their sides, as a T1 changes those of its own film only."""
+    n = after
+    films = np.flatnonzero(n.origin[0::2] != DEAD)
+    names = np.append(labels, OUTSIDE)
+    old, new = (names[cells.reshape(-1, 2)[films]] for cells in (cell, n.cell))
+    changed = np.any(np.sort(old, axis=1) != np.sort(new, axis=1), axis=1)
+    films, old, new = films[changed], old[changed], new[changed]
+    places = n.positions[n.origin[2 * films]] + 0.5 * n.chords(films)
+    if np.any(n.lattice):
+        places = places - np.floor(np.linalg.solve(n.lattice, places.T)).T @ n.lattice.T
+    return [
+        Exchange((float(x), float(y)), (int(a), int(b)), (int(c), int(d)))
+        for (x, y), (a, b), (c, d) in zip(places, old, new, strict=True)
+    ]
+
+
 @dataclass
 class Events:
     """What happened to a foam in some time."""
@@ -117,8 +136,8 @@ class Events:
     saddles: int = 0
     """Saddle points of the energy that were left along a descending mode."""
     exchanges: list[Exchange] = field(default_factory=list)
-    """The T1s on the way to equilibria, one by one. T1s by which a cell vanishes, and T1s that were undone again, are
-    only counted."""
+    """The T1s one by one, those by which a cell loses its sides before it vanishes included. T1s that were undone again
+    are only counted."""
 
     def counts(self) -> dict[str, int]:
         """The numbers by name."""

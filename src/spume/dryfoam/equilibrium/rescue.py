@@ -43,7 +43,7 @@ def put_back(network: Network, kept: Network, spot: Mask) -> Mask:
     half = np.flatnonzero(spot[kept.origin])
     for name in ("origin", "next", "previous", "cell", "shift"):
         getattr(n, name)[half] = getattr(kept, name)[half]
-    n.positions[spot] = kept.positions[spot]
+    n.positions[spot], n.wall[spot] = kept.positions[spot], kept.wall[spot]
     within = spot[kept.origin[0::2]] & spot[kept.origin[1::2]]
     n.half_angles[within] = kept.half_angles[within]
     touched = np.unique(kept.cell[half])

@@ -19,13 +19,13 @@ from spume.dryfoam.equilibrium.errors import FEW, ROUGH, PlaceErrors
 from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
 from spume.dryfoam.equilibrium.newton import NEAR, Kind, Newton
 from spume.dryfoam.equilibrium.region import Mask, Region, around
-from spume.dryfoam.equilibrium.report import Exchange, Options, Report
+from spume.dryfoam.equilibrium.report import Options, Report, exchanges
 from spume.dryfoam.equilibrium.rescue import put_back
 from spume.dryfoam.equilibrium.short_films import MOST_FLIPS
 from spume.dryfoam.equilibrium.stability import stability
 from spume.dryfoam.equilibrium.system import Residual
 from spume.dryfoam.network.geometry import cell_areas, centroid, reversed_vertices
-from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Network, validate
+from spume.dryfoam.network.half_edges import Floats, Network, validate
 from spume.errors import RunFailed, SceneError
 
 CAUTION_STEP = 4.0
@@ -69,9 +69,9 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
     options = options or Options()
     n = network
     if n.is_lone:
-        n.pressures[0] = tension * math.sqrt(math.pi / n.targets[0])
+        n.pressures[0] = 0.0 if n.is_closed else tension * math.sqrt(math.pi / n.targets[0])
         return Report(force_error=0.0, area_error=0.0, bend_error=0.0)
-    held = None if pinned is not None or n.boundary == "periodic" else centroid(n)
+    held = None if pinned is not None or n.is_closed else centroid(n)
     begin = n.copy()
     try:
         if held is not None:
@@ -85,21 +85,8 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         report.restarts += len(CAUTIONS)
     if held is not None:  # no force acts from outside
         n.positions += held - centroid(n)
-    report.exchanges = _exchanges(begin, n)
+    report.exchanges = exchanges(begin.cell, begin.labels, n)
     return report
-
-
-def _exchanges(before: Network, after: Network) -> list[Exchange]:
-    """The films that have other cells on their sides than before: a T1 changes those of its own film only."""
-    pairs = [np.append(n.labels, OUTSIDE)[n.cell.reshape(-1, 2)] for n in (before, after)]
-    films = np.flatnonzero(np.any(np.sort(pairs[0], axis=1) != np.sort(pairs[1], axis=1), axis=1))
-    places = after.positions[after.origin[2 * films]] + 0.5 * after.chords(films)
-    if after.boundary == "periodic":
-        places = places - np.floor(np.linalg.solve(after.lattice, places.T)).T @ after.lattice.T
-    return [
-        Exchange((float(x), float(y)), (int(a), int(b)), (int(c), int(d)))
-        for (x, y), (a, b), (c, d) in zip(places, pairs[0][films], pairs[1][films], strict=True)
-    ]
 
 
 def _approach(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
@@ -123,7 +110,7 @@ def _approach(network: Network, tension: float, options: Options, pinned: Mask |
 def _between(network: Network, begin: Floats, end: Floats, part: float) -> Floats:
     """Areas (F,) between those of `begin` and `end`, in equal ratios; in a box they fill it."""
     areas = np.asarray(begin ** (1.0 - part) * end**part)
-    return areas * (end.sum() / areas.sum()) if network.boundary == "periodic" else areas
+    return areas * (end.sum() / areas.sum()) if network.is_closed else areas
 
 
 def _in_stages(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
@@ -176,6 +163,8 @@ def _with_help(network: Network, tension: float, options: Options, pinned: Mask 
         return _in_stages(network, tension, options, pinned)
     except RunFailed:
         _restore(network, kept)
+        if len(network.walls):  # that iteration knows no walls
+            raise
         failed = Report(fallbacks=1)
     residual = Residual(network, tension, Region(network, None, pinned))
     spots = PlaceErrors(network, residual).spots(ROUGH, FALLBACK_RINGS)

@@ -49,20 +49,91 @@ def realign(h, x, y, length, positions, half_angles, origin, shift, lattice):
 
 
 @compiled
-def settle(e, length, flips_of, positions, half_angles, origin, next_, previous, cell, shift, lattice):
+def pulls_at_wall(h, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
+    """Energy that a short film standing on a wall, and a short part of a wall in its place, set free per length, over
+    T; h is either of the two. A part of a wall has no tension, so it needs none to open.
+    """
+    if wall[origin[h]] >= 0 and wall[origin[h ^ 1]] >= 0:
+        inner = h if cell[h ^ 1] < 0 else h ^ 1  # along the wall
+        before, after, w = previous[inner] ^ 1, next_[inner], wall[origin[inner]]
+    else:
+        out = h if wall[origin[h]] >= 0 else h ^ 1  # away from the wall
+        before, after, w = next_[out], previous[out ^ 1] ^ 1, wall[origin[out]]
+    ax, ay = _leaving(before, positions, half_angles, origin, shift, lattice)
+    bx, by = _leaving(after, positions, half_angles, origin, shift, lattice)
+    tx, ty = walls[w, 2], walls[w, 3]
+    standing = (ay + by) * tx - (ax + bx) * ty - 1.0
+    lying = 0.5 * ((bx - ax) * tx + (by - ay) * ty)
+    return standing, lying
+
+
+@compiled
+def realign_at_wall(h, length, positions, half_angles, origin, cell, shift, lattice, wall, walls):
+    """Gives a film standing on a wall, or a part of a wall, the `length` [m]; a part round a corner stays as it is."""
+    if wall[origin[h]] >= 0 and wall[origin[h ^ 1]] >= 0:
+        a, b = origin[h], origin[h ^ 1]
+        if wall[a] == wall[b]:
+            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+            stretch = 0.5 * (length / math.hypot(dx, dy) - 1.0)
+            positions[a, 0] -= stretch * dx
+            positions[a, 1] -= stretch * dy
+            positions[b, 0] += stretch * dx
+            positions[b, 1] += stretch * dy
+        return
+    out = h if wall[origin[h]] >= 0 else h ^ 1
+    foot, other = origin[out], origin[out ^ 1]
+    dx, dy = half_edge_vector(out, positions, origin, shift, lattice)
+    w = wall[foot]
+    positions[other, 0] += -length * walls[w, 3] - dx
+    positions[other, 1] += length * walls[w, 2] - dy
+    half_angles[h >> 1] = 0.0
+
+
+@compiled
+def _settle_at_wall(
+    e, length, flips_of, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls
+):
+    """As `settle`, for a film with an end on a wall, or a part of a wall."""
+    h = 2 * e
+    lies = wall[origin[h]] >= 0 and wall[origin[h ^ 1]] >= 0
+    if lies and cell[h] >= 0 and cell[h ^ 1] >= 0:
+        return 0  # a film from wall to wall cannot turn: its cell goes by T2
+    standing, lying = pulls_at_wall(
+        h, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls
+    )
+    stays, turns = (lying, standing) if lies else (standing, lying)
+    roomy = True
+    for k in (h, h ^ 1):
+        roomy = roomy and (cell[k] < 0 or count_sides(k, next_) > 3)
+    if turns > stays and roomy and flips_of[e] <= MOST_FLIPS and t1_allowed(h, origin, next_, previous, cell, shift):
+        flips_of[e] += 1
+        if flips_of[e] <= MOST_FLIPS:
+            flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls)
+            return 1
+    if stays > 0.0:
+        realign_at_wall(h, 0.3 * length, positions, half_angles, origin, cell, shift, lattice, wall, walls)
+    return 0
+
+
+@compiled
+def settle(e, length, flips_of, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
     """Gives the short film e the topology and direction in which its neighbours pull it open; returns T1s done (0, 1).
 
     The T1 is not done where it would leave a cell with two sides: a triangle goes by T2 only. Nor is it done when the
     film has been through MOST_FLIPS of them, counted in `flips_of` (E,): then it only turns.
     """
     h = 2 * e
+    if wall[origin[h]] >= 0 or wall[origin[h ^ 1]] >= 0:
+        return _settle_at_wall(
+            e, length, flips_of, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls
+        )
     along, across = opening_pulls(h, positions, half_angles, origin, next_, previous, shift, lattice)
     stays, turns = math.hypot(along[0], along[1]), math.hypot(across[0], across[1])
     roomy = count_sides(h, next_) > 3 and count_sides(h ^ 1, next_) > 3
     if turns > stays and roomy and flips_of[e] <= MOST_FLIPS and t1_allowed(h, origin, next_, previous, cell, shift):
         flips_of[e] += 1
         if flips_of[e] <= MOST_FLIPS:
-            flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice)
+            flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls)
             realign(h, across[0], across[1], length, positions, half_angles, origin, shift, lattice)
             return 1
     if stays > 0.0:  # shorter than a new film: it may be near its true, small length
@@ -71,9 +142,66 @@ def settle(e, length, flips_of, positions, half_angles, origin, next_, previous,
 
 
 @compiled
+def _goes_round(e, positions, origin, cell, wall, walls):
+    """Whether film e is a part of a wall round two corners or more: its ends are not near each other along it."""
+    if len(walls) < 3 or (cell[2 * e] >= 0 and cell[2 * e + 1] >= 0) or wall[origin[2 * e]] < 0:
+        return False
+    h = 2 * e if cell[2 * e + 1] < 0 else 2 * e + 1
+    a, b = origin[h], origin[h ^ 1]
+    corners = (wall[b] - wall[a]) % len(walls)
+    if corners == 0:
+        along = 0.0
+        for k in range(2):
+            along += (positions[b, k] - positions[a, k]) * walls[wall[a], 2 + k]
+        return along < 0.0
+    return corners > 1
+
+
+@compiled
+def _move_to(v, w, s, other, end, positions, wall, walls):
+    """Puts vertex v on wall w, s [m] from its beginning (end = 0) or before its end (end = 1), no farther than halfway
+    to the vertex `other`, if that is there too."""
+    if wall[other] == w:
+        c = (w + end) % len(walls)
+        there = 0.0
+        for k in range(2):
+            there += (positions[other, k] - walls[c, k]) * walls[w, 2 + k]
+        s = min(s, 0.5 * abs(there))
+    c = (w + end) % len(walls)
+    for k in range(2):
+        positions[v, k] = walls[c, k] + (s if end == 0 else -s) * walls[w, 2 + k]
+    wall[v] = w
+
+
+@compiled
+def pass_corners(films, positions, origin, cell, wall, walls):
+    """Vertices that have slid beyond the end of their wall go on along the next one."""
+    count = len(walls)
+    if count < 3:
+        return
+    for e in films:
+        if (cell[2 * e] >= 0 and cell[2 * e + 1] >= 0) or wall[origin[2 * e]] < 0:
+            continue
+        h = 2 * e if cell[2 * e + 1] < 0 else 2 * e + 1
+        a, b = origin[h], origin[h ^ 1]
+        w, c = wall[a], (wall[a] + 1) % count
+        beyond = 0.0
+        for k in range(2):
+            beyond += (positions[a, k] - walls[c, k]) * walls[w, 2 + k]
+        if beyond > 0.0:
+            _move_to(a, c, beyond, b, 0, positions, wall, walls)
+        w = wall[b]
+        before = 0.0
+        for k in range(2):
+            before += (walls[w, k] - positions[b, k]) * walls[w, 2 + k]
+        if before > 0.0:
+            _move_to(b, (w + count - 1) % count, before, a, 1, positions, wall, walls)
+
+
+@compiled
 def flip_or_hold(
     films, vertices, vertex_index, moves, flip_below, busy, flips_of,
-    positions, half_angles, origin, next_, previous, cell, shift, lattice, chords, steps,
+    positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls, chords, steps,
 ):  # fmt: skip
     """Applies the moves of a region; where the ends of a short film would pass through each other it settles instead
     (see `settle`), where those of a long one would, they hold back. Returns the number of T1s."""
@@ -82,7 +210,7 @@ def flip_or_hold(
     for q in range(len(films)):
         e = films[q]
         i, j = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
-        if i < 0 or j < 0 or busy[i] or busy[j]:
+        if i < 0 or j < 0 or busy[i] or busy[j] or _goes_round(e, positions, origin, cell, wall, walls):
             continue
         dx, dy = chords[q, 0], chords[q, 1]
         cc = dx * dx + dy * dy
@@ -93,7 +221,7 @@ def flip_or_hold(
         if c < flip_below[q]:
             flips += settle(
                 e, max(c, 0.3 * flip_below[q]), flips_of,
-                positions, half_angles, origin, next_, previous, cell, shift, lattice,
+                positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls,
             )  # fmt: skip
             # the vertices around keep still this time: their steps belonged to the old shape
             for h0 in (2 * e, 2 * e + 1):
@@ -111,6 +239,7 @@ def flip_or_hold(
         if not busy[i]:
             positions[vertices[i], 0] += moves[i, 0]
             positions[vertices[i], 1] += moves[i, 1]
+    pass_corners(films, positions, origin, cell, wall, walls)
     for q in range(len(films)):
         e = films[q]
         i, j = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]

@@ -72,10 +72,14 @@ class _Shifted:
 
 
 def _rigid_motions(network: Network, region: Region, size: int) -> Floats:
-    """Orthonormal translations, and the rotation of a free foam, of all unknowns, shape (size, 2 or 3)."""
-    if region.pinned is not None:
+    """Orthonormal translations, and the rotation of a free foam, of all unknowns, shape (size, 0 to 3)."""
+    if region.pinned is not None or network.boundary == "box":
         return np.zeros((size, 0))
     moving = 2 * len(region.vertices)
+    if network.boundary == "channel":
+        along = np.zeros((size, 1))
+        along[0:moving:2, 0], along[1:moving:2, 0] = network.walls[0, 2:]
+        return np.asarray(along / np.linalg.norm(along))
     motions = np.zeros((size, 2 if network.boundary == "periodic" else 3))
     motions[0:moving:2, 0] = motions[1:moving:2, 1] = 1.0
     if network.boundary == "free":
@@ -96,12 +100,15 @@ def stability(network: Network, tension: float, count: int, pinned: Mask | None 
     rigid = _rigid_motions(n, region, shifted.size)
 
     def project(vector: Floats) -> Floats:
-        return vector - rigid @ (rigid.T @ vector)
+        vector = vector - rigid @ (rigid.T @ vector)
+        region.slide(vector[: shifted.moving].reshape(-1, 2))
+        return vector
 
     def apply(vector: Floats) -> Floats:
         return project(shifted.inverse(project(vector.ravel())))
 
-    free = shifted.size - rigid.shape[1] - shifted.cells + (n.boundary == "periodic")
+    on_wall = int(np.sum(np.any(region.normals != 0.0, axis=1)))
+    free = shifted.size - on_wall - rigid.shape[1] - shifted.cells + n.is_closed
     count = max(1, min(count, free))
     if shifted.size <= DENSE:
         dense = np.stack([apply(column) for column in np.eye(shifted.size)])

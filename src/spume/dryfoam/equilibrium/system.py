@@ -4,6 +4,10 @@ Equilibrium is a stationary point of  Σ T ℓ - Σ p_f (A_f - A_f*)  in vertex 
 derivatives are the net film tension at a vertex (zero at 120°), the law of Laplace-Young for each film, and the area
 constraints, [DryFoam] eqs. (5), (6). The half angle of a film couples to nothing but that film, so it is eliminated
 before the sparse solve, except near and beyond half circles, where it cannot be and stays an unknown.
+
+A vertex on a wall moves along it only: forces and second derivatives are projected, and a stiffness across the wall
+keeps the matrix regular. The parts of the walls themselves contribute neither: the area that a sliding vertex takes
+from one cell for the next is that at its film.
 """
 
 import math
@@ -16,6 +20,7 @@ from spume.dryfoam.equilibrium.region import Mask, Region
 from spume.dryfoam.network.arcs import arc_factors, film_energy
 from spume.dryfoam.network.geometry import area_with_segments, half_edge_vector
 from spume.dryfoam.network.half_edges import Floats, Integers, Network
+from spume.dryfoam.network.walls import corner_paths, polygon_moments
 from spume.numerics.jit import compiled
 
 # Second derivatives are taken at the pressure difference that the film's own curvature implies, 2T sin θ / c: the same
@@ -33,7 +38,7 @@ def _difference(e, cell, pressures):
 
 @compiled
 def residual_kernel(
-    films, vertex_index, positions, half_angles, origin, cell, shift, lattice, pressures, tension,
+    films, is_wall, vertex_index, positions, half_angles, origin, cell, shift, lattice, pressures, tension,
     force, bend, chords, lengths, segments, second,
 ):  # fmt: skip
     """Derivative to the positions of the indexed vertices (V, 2) and, per film of `films`, to its half angle, with its
@@ -49,6 +54,11 @@ def residual_kernel(
         dp = _difference(e, cell, pressures)
         dx, dy = half_edge_vector(2 * e, positions, origin, shift, lattice)
         c = math.sqrt(dx * dx + dy * dy)
+        chords[k, 0], chords[k, 1], lengths[k] = dx, dy, c
+        if is_wall[k]:
+            bend[k], segments[k] = 0.0, 0.0
+            second[k] = 0.0
+            continue
         factors = arc_factors(theta)
         _, g, bend[k], _, _, _ = film_energy(c, factors, tension, dp)
         a, b = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
@@ -65,7 +75,6 @@ def residual_kernel(
         S, dS = factors[3], factors[4]
         second[k, 4], second[k, 5] = -2.0 * S, -c * c * dS
         segments[k] = c * c * S
-        chords[k, 0], chords[k, 1], lengths[k] = dx, dy, c
 
 
 @compiled
@@ -102,21 +111,45 @@ def _film_matrix(dx, dy, dp, second, explicit, m):
 
 
 @compiled
+def _slide(m, k, nx, ny):
+    """Takes the direction (nx, ny) out of the rows and columns k, k + 1 of a symmetric matrix, given by its upper
+    triangle."""
+    for i in range(7):
+        if i == k or i == k + 1:
+            continue
+        ax, ay = (m[i, k], m[i, k + 1]) if i < k else (m[k, i], m[k + 1, i])
+        across = ax * nx + ay * ny
+        if i < k:
+            m[i, k], m[i, k + 1] = ax - across * nx, ay - across * ny
+        else:
+            m[k, i], m[k + 1, i] = ax - across * nx, ay - across * ny
+    tx, ty = ny, -nx
+    along = m[k, k] * tx * tx + 2.0 * m[k, k + 1] * tx * ty + m[k + 1, k + 1] * ty * ty
+    m[k, k], m[k, k + 1], m[k + 1, k + 1] = along * tx * tx, along * tx * ty, along * ty * ty
+
+
+@compiled
 def assemble_kernel(
-    films, extra, chords, second, origin, cell, pressures, vertex_index, cell_index, damping, softness,
-    starts, neighbours, below, indptr, data,
+    films, is_wall, normals, across, extra, chords, second, origin, cell, pressures, vertex_index, cell_index, damping,
+    softness, starts, neighbours, below, indptr, data,
 ):  # fmt: skip
-    """Values of the Newton matrix in the columns of its pattern."""
+    """Values of the Newton matrix in the columns of its pattern; `across` is the stiffness across walls."""
     vertices, cells = len(damping), len(softness)
     nodes = np.empty(ENDS, dtype=np.int64)
     m = np.empty((7, 7))
     begin, wide = (0, 2, 4, 5, 6), (2, 2, 1, 1, 1)
     data[:] = 0.0
     for q in range(len(films)):
+        if is_wall[q]:
+            continue
         e = films[q]
         film_nodes(e, extra[q], origin, cell, vertex_index, cell_index, vertices, cells, nodes)
         film = second[q, 0], second[q, 1], second[q, 2], second[q, 3], second[q, 4], second[q, 5]
         _film_matrix(chords[q, 0], chords[q, 1], _difference(e, cell, pressures), film, extra[q] >= 0, m)
+        for k in range(2):
+            v = nodes[k]
+            if v >= 0 and (normals[v, 0] != 0.0 or normals[v, 1] != 0.0):
+                _slide(m, 2 * k, normals[v, 0], normals[v, 1])
         for k in range(ENDS):
             i = nodes[k]
             if i < 0:
@@ -131,17 +164,24 @@ def assemble_kernel(
                         row, col = begin[l] + a, begin[k] + b
                         data[indptr[column + b] + at + a] += m[min(row, col), max(row, col)]
     for v in range(vertices):
-        data[indptr[2 * v]] += damping[v]
-        data[indptr[2 * v + 1] + 1] += damping[v]
+        nx, ny = normals[v, 0], normals[v, 1]
+        data[indptr[2 * v]] += damping[v] + across * nx * nx
+        data[indptr[2 * v] + 1] += across * nx * ny
+        data[indptr[2 * v + 1]] += across * nx * ny
+        data[indptr[2 * v + 1] + 1] += damping[v] + across * ny * ny
     for f in range(cells):
         data[indptr[2 * vertices + f]] -= softness[f]
 
 
 @compiled
-def right_kernel(films, extra, chords, bend, second, origin, cell, vertex_index, cell_index, vertices, cells, right):
+def right_kernel(
+    films, is_wall, extra, chords, bend, second, origin, cell, vertex_index, cell_index, vertices, cells, right
+):
     """Adds the films' own imbalance of Laplace-Young, condensed or explicit, to the right side."""
     nodes = np.empty(ENDS, dtype=np.int64)
     for q in range(len(films)):
+        if is_wall[q]:
+            continue
         film_nodes(films[q], extra[q], origin, cell, vertex_index, cell_index, vertices, cells, nodes)
         if extra[q] >= 0:
             right[nodes[4] + vertices] -= bend[q]
@@ -170,10 +210,26 @@ def explicit_kernel(films, half_angles, extra):
 
 @compiled
 def half_angle_kernel(
-    films, extra, chords, bend, second, origin, cell, vertex_index, cell_index, move, dpressure, explicit, steps
+    films,
+    is_wall,
+    extra,
+    chords,
+    bend,
+    second,
+    origin,
+    cell,
+    vertex_index,
+    cell_index,
+    move,
+    dpressure,
+    explicit,
+    steps,
 ):
     """Step of each film's half angle that belongs to the vertex and pressure steps."""
     for q in range(len(films)):
+        if is_wall[q]:
+            steps[q] = 0.0
+            continue
         if extra[q] >= 0:
             steps[q] = explicit[extra[q]]
             continue
@@ -206,14 +262,21 @@ class Residual:
         self.chords, self.chord, segments = np.empty((films, 2)), np.empty(films), np.empty(films)
         self.second = np.empty((films, 6))
         residual_kernel(
-            r.films, r.vertex_index, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures,
-            tension, self.force, self.bend, self.chords, self.chord, segments, self.second,
+            r.films, r.is_wall, r.vertex_index, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice,
+            n.pressures, tension, self.force, self.bend, self.chords, self.chord, segments, self.second,
         )  # fmt: skip
+        r.slide(self.force)
+        for h, path in corner_paths(n):
+            if r.film_index[h >> 1] >= 0:
+                area = polygon_moments(path)[0]
+                segments[r.film_index[h >> 1]] = area if h % 2 == 0 else -area
         areas = np.empty(len(r.cells))
         area_kernel(r.first, segments, r.film_index, n.positions, n.origin, n.next, n.shift, n.lattice, areas)
         targets = n.targets[r.cells]
         self.area = areas - targets
         self.relative_area = np.abs(self.area) / targets
+        self.across = tension / float(self.chord.mean())
+        """Stiffness against moves across walls [N/m]: that of a film."""
         self.size = np.sqrt(np.clip(areas, 0.01 * targets, targets))
         self.local = np.hypot(self.force[:, 0], self.force[:, 1]) / tension
         self.force_error = float(np.max(self.local, initial=0.0))
@@ -250,8 +313,9 @@ class NewtonSystem:
         self.pattern, self.size = p, p.size
         data = np.empty(len(p.indices))
         assemble_kernel(
-            r.films, self.extra, residual.chords, residual.second, n.origin, n.cell, n.pressures, r.vertex_index,
-            r.cell_index, damping, softness, p.starts, p.neighbours, p.below, p.indptr, data,
+            r.films, r.is_wall, r.normals, residual.across, self.extra, residual.chords, residual.second, n.origin,
+            n.cell, n.pressures, r.vertex_index, r.cell_index, damping, softness, p.starts, p.neighbours, p.below,
+            p.indptr, data,
         )  # fmt: skip
         self.matrix = csc_matrix((data, p.indices, p.indptr), shape=(self.size, self.size))
 
@@ -269,9 +333,10 @@ class NewtonSystem:
         right[: 2 * vertices] = -residual.force.ravel()
         right[2 * vertices : 2 * vertices + cells] = residual.area
         right_kernel(
-            r.films, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell, r.vertex_index,
-            r.cell_index, vertices, cells, right,
+            r.films, r.is_wall, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell,
+            r.vertex_index, r.cell_index, vertices, cells, right,
         )  # fmt: skip
+        r.slide(right[: 2 * vertices].reshape(-1, 2))
         return right
 
     def split(self, solution: Floats) -> tuple[Floats, Floats, Floats]:
@@ -285,7 +350,7 @@ class NewtonSystem:
         n, r = self.network, self.region
         steps = np.empty(len(r.films))
         half_angle_kernel(
-            r.films, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell, r.vertex_index,
-            r.cell_index, moves, dpressure, explicit, steps,
+            r.films, r.is_wall, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell,
+            r.vertex_index, r.cell_index, moves, dpressure, explicit, steps,
         )  # fmt: skip
         return steps

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 from spume.dryfoam.network.arcs import arc_factors
-from spume.dryfoam.network.half_edges import ALL, Floats, Integers, Network
+from spume.dryfoam.network.half_edges import ALL, OUTSIDE, Floats, Integers, Network
+from spume.dryfoam.network.walls import corner_paths, polygon_moments, wall_half_edges
 from spume.numerics.jit import compiled
 
 
@@ -78,6 +79,8 @@ def cell_areas(network: Network) -> Floats:
     n = network
     areas = np.empty(n.cells)
     cell_area_kernel(n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas)
+    for h, path in corner_paths(n):
+        areas[n.cell[h]] += polygon_moments(path)[0]
     return areas
 
 
@@ -122,7 +125,15 @@ def cell_centroids(network: Network) -> Floats:
     if n.is_lone:
         return n.positions.copy()
     centroids = np.empty((n.cells, 2))
-    _centroid_kernel(n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, centroids)
+    first = n.first_half_edges()
+    _centroid_kernel(first, n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, centroids)
+    if paths := corner_paths(n):
+        areas = np.empty(n.cells)
+        cell_area_kernel(first, n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas)
+        for h, path in paths:
+            f, (area, centre) = n.cell[h], polygon_moments(path)
+            centroids[f] = (areas[f] * centroids[f] + area * centre) / (areas[f] + area)
+            areas[f] += area
     return centroids
 
 
@@ -163,27 +174,37 @@ def centroid(network: Network) -> Floats:
 
 
 def film_lengths(network: Network, films: slice | Integers = ALL) -> Floats:
-    """Arc length of each film, or of those chosen [m], shape (E,)."""
+    """Arc length of each film, or of those chosen [m], zero for parts of walls, shape (E,)."""
     half_angles = network.half_angles[films]
     lengths = np.empty(len(half_angles))
     _film_length_kernel(network.chords(films), half_angles, lengths)
+    if len(network.walls):
+        lengths[network.is_wall[films]] = 0.0
     return lengths
 
 
 def energy(network: Network, tension: float) -> float:
-    """T times the length of all films [J/m]; a lone bubble is a circle."""
+    """T times the length of all films [J/m]; a lone bubble is a circle, or fills its walls and has none."""
     if network.is_lone:
+        if network.is_closed:
+            return 0.0
         return tension * 2.0 * math.sqrt(math.pi * network.targets[0])
     return tension * float(np.sum(film_lengths(network)))
 
 
 def directions(network: Network) -> Floats:
     """Direction in which each half-edge leaves its origin, as an angle [rad], shape (2E,)."""
-    chords = network.chords()
+    n = network
+    chords = n.chords()
     angle = np.arctan2(chords[:, 1], chords[:, 0])
-    leaving = np.empty(2 * network.films)
-    leaving[0::2] = angle - network.half_angles
-    leaving[1::2] = angle + np.pi + network.half_angles
+    leaving = np.empty(2 * n.films)
+    leaving[0::2] = angle - n.half_angles
+    leaving[1::2] = angle + np.pi + n.half_angles
+    along = wall_half_edges(n)
+    if len(along):  # a part of a wall may go round corners
+        slope = np.arctan2(n.walls[:, 3], n.walls[:, 2])
+        leaving[along] = slope[n.wall[n.origin[along]]]
+        leaving[along ^ 1] = slope[n.wall[n.origin[along ^ 1]]] + np.pi
     return leaving
 
 
@@ -194,6 +215,15 @@ def angles(network: Network) -> Floats:
     """
     leaving = directions(network)
     return np.mod(leaving[network.previous ^ 1] - leaving, 2.0 * np.pi)
+
+
+def angle_errors(network: Network) -> Floats:
+    """Angles inside the corners of cells less those of equilibrium [rad]: 120° between films, 90° between a film and a
+    wall; shape (n,)."""
+    n = network
+    inside = n.cell != OUTSIDE if len(n.walls) else np.ones(2 * n.films, dtype=np.bool_)
+    right = np.where(n.wall[n.origin] >= 0, 0.5 * np.pi, 2.0 * np.pi / 3.0)
+    return np.asarray((angles(n) - right)[inside])
 
 
 def reversed_vertices(network: Network) -> Integers:
@@ -213,9 +243,11 @@ def stress(network: Network, tension: float) -> Floats:
     """Stress tensor of the foam [N/m], shape (2, 2): (T ∫ t tᵀ dℓ - Σ p A 1) / area, tension positive.
 
     Batchelor's average. Along an arc of half angle θ and chord direction e, with n its normal, the integral of t tᵀ is
-    ℓ/2 1 + c cos θ / 2 (e eᵀ - n nᵀ). A lone bubble in equilibrium has none.
+    ℓ/2 1 + c cos θ / 2 (e eᵀ - n nᵀ). A lone free bubble in equilibrium has none.
     """
     if network.is_lone:
+        if network.is_closed:
+            return -network.pressures[0] * np.eye(2)
         tangent = 0.5 * energy(network, tension) / network.targets[0]
         return np.asarray((tangent - network.pressures[0]) * np.eye(2))
     chords = network.chords()
@@ -223,7 +255,7 @@ def stress(network: Network, tension: float) -> Floats:
     e = chords / c[:, None]
     normal = np.stack([-e[:, 1], e[:, 0]], axis=1)
     lengths = film_lengths(network)
-    weight = 0.5 * c * np.cos(network.half_angles)
+    weight = 0.5 * c * np.cos(network.half_angles) * ~network.is_wall
     film = 0.5 * np.sum(lengths) * np.eye(2) + np.einsum("e,ei,ej->ij", weight, e, e)
     film -= np.einsum("e,ei,ej->ij", weight, normal, normal)
     areas = cell_areas(network)

@@ -4,9 +4,13 @@ Film e consists of the half-edges 2e and 2e+1, each the twin of the other (h ^ 1
 the origin of its twin, with its cell on its left; `next` and `previous` go round that cell counter-clockwise. In a
 periodic foam the end of a half-edge is its destination moved by `lattice @ shift`, with an integer shift.
 The outside of a free foam is the cell OUTSIDE, at pressure zero.
+
+Between walls, OUTSIDE is what is behind them, and the half-edges with OUTSIDE on one side are parts of a wall, without
+tension: each vertex on a wall has one film and the wall on both sides of it. A part of a wall may go round corners.
 """
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -21,7 +25,9 @@ ALL = slice(None)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Boundary = Literal["periodic", "free"]
+Boundary = Literal["periodic", "free", "box", "channel"]
+"""periodic: a box that repeats; free: the atmosphere around a cluster; box: four walls; channel: two parallel walls,
+periodic along them."""
 
 
 @dataclass
@@ -47,11 +53,28 @@ class Network:
     labels: Integers
     """Number each cell keeps for life, shape (F,)."""
     lattice: Floats
-    """Columns are the lattice vectors of the periodic box [m]; zero for a free foam, shape (2, 2)."""
+    """Columns are the lattice vectors of the periodic box [m]; zero for a free foam and in a box with walls. Those of a
+    channel lead along and across it; no shift counts the second. Shape (2, 2)."""
+    wall: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    """Wall on which a vertex slides, -1 for none, shape (V,)."""
+    walls: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    """A point [m] and the direction of each wall, with the foam on its left: (x, y, t_x, t_y), shape (W, 4). The walls
+    of a box follow each other counter-clockwise, and the points are its corners; a channel has two."""
+
+    def __post_init__(self) -> None:
+        if len(self.wall) != len(self.positions):
+            self.wall = np.full(len(self.positions), -1, dtype=np.int64)
 
     @property
     def boundary(self) -> Boundary:
+        if len(self.walls):
+            return "channel" if len(self.walls) == 2 else "box"
         return "periodic" if np.any(self.lattice) else "free"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the cells fill a given area: all but free foams."""
+        return self.boundary != "free"
 
     @property
     def cells(self) -> int:
@@ -67,8 +90,15 @@ class Network:
 
     @property
     def is_lone(self) -> bool:
-        """Whether this is a single free bubble: a circle without vertices and films."""
+        """Whether this is a single bubble without vertices and films: a free circle, or one that fills its walls."""
         return len(self.half_angles) == 0
+
+    @property
+    def is_wall(self) -> NDArray[np.bool_]:
+        """Which films are parts of a wall, shape (E,)."""
+        if not len(self.walls):
+            return np.zeros(self.films, dtype=np.bool_)
+        return np.asarray(np.any(self.cell.reshape(-1, 2) == OUTSIDE, axis=1))
 
     def copy(self) -> "Network":
         return Network(**{f.name: getattr(self, f.name).copy() for f in fields(self)})
@@ -85,8 +115,9 @@ class Network:
         return np.stack([l[0, 0] * s[:, 0] + l[0, 1] * s[:, 1], l[1, 0] * s[:, 0] + l[1, 1] * s[:, 1]], axis=1)
 
     def sides(self) -> Integers:
-        """Number of films around each cell, shape (F,)."""
-        return np.bincount(self.cell[self.cell >= 0], minlength=self.cells)
+        """Number of films around each cell, parts of walls not counted, shape (F,)."""
+        films = (self.cell >= 0) & ~np.repeat(self.is_wall, 2)
+        return np.bincount(self.cell[films], minlength=self.cells)
 
     def first_half_edges(self) -> Integers:
         """One half-edge of each cell: the lowest, shape (F,)."""
@@ -100,8 +131,16 @@ class Network:
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def box_area(self) -> float:
-        """Area of the periodic box [m²]."""
+        """Area of the periodic box, or between the walls [m²]."""
+        if self.boundary == "box":
+            x, y = self.walls[:, 0], self.walls[:, 1]
+            return float(0.5 * np.sum(x * np.roll(y, -1) - y * np.roll(x, -1)))
         return float(abs(np.linalg.det(self.lattice)))
+
+
+def network_of(arrays: Mapping[str, Any]) -> Network:
+    """The network among the arrays of a frame, by name; those of early runs say nothing of walls."""
+    return Network(**{part.name: arrays[part.name] for part in fields(Network) if part.name in arrays})
 
 
 def compact(network: Network) -> Network:
@@ -128,6 +167,7 @@ def compact(network: Network) -> Network:
         pressures=network.pressures[live_cells],
         targets=network.targets[live_cells],
         labels=network.labels[live_cells],
+        wall=network.wall[live_vertices],
     )
 
 
@@ -172,16 +212,30 @@ def _require(right: bool, found: str) -> None:
         raise SceneError(f"the foam network is not valid: {found}")
 
 
+def _validate_walls(network: Network) -> None:
+    n = network
+    on_wall = np.zeros(n.vertices, dtype=np.bool_)
+    if len(n.walls):
+        on_wall[n.origin[n.cell == OUTSIDE]] = True
+    _require(bool(np.all((n.wall >= 0) == on_wall)), "the vertices of the walls are not those that have a wall")
+    _require(bool(np.all(n.wall < len(n.walls))), "an index in 'wall' is out of range")
+    _require(not np.any(n.half_angles[n.is_wall]), "a part of a wall is bent")
+    arm, t = n.positions[on_wall] - n.walls[n.wall[on_wall], :2], n.walls[n.wall[on_wall], 2:]
+    off = np.abs(t[:, 0] * arm[:, 1] - t[:, 1] * arm[:, 0])
+    _require(bool(np.all(off <= 1e-9 * np.sqrt(n.box_area() if len(n.walls) else 1.0))), "a vertex has left its wall")
+
+
 def validate(network: Network, areas: Floats | None = None) -> None:
     """Raise SceneError naming the first invariant of a dry foam that does not hold.
 
     Three films a vertex; twins and loops consistent; each cell one loop of at least two sides; Euler's formula,
-    V - E + F = 0 on the torus and 1 in the plane; finite numbers; positive areas (when given).
+    V - E + F = 0 on the torus and in a channel, 1 in the plane and in a box; vertices on their walls; finite numbers;
+    positive areas (when given).
     """
     n = network
     half = len(n.origin)
     if n.is_lone:
-        _require(n.cells == 1 and n.boundary == "free", "only a lone free bubble has no films")
+        _require(n.cells == 1 and n.boundary != "periodic", "only a lone bubble, not in a periodic box, has no films")
         _require(n.positions.shape == (1, 2), "a lone bubble has its centre as its one position")
         return
     _require(half == 2 * n.films == len(n.next) == len(n.previous) == len(n.cell), "half-edge arrays differ in length")
@@ -202,16 +256,19 @@ def validate(network: Network, areas: Floats | None = None) -> None:
     _require(bool(np.all(n.next[n.next[turned ^ 1] ^ 1] == index)), "the films of a vertex are not in cyclic order")
     bad, loops = _broken_loops(n.next, n.cell, n.shift, np.zeros(half, dtype=np.bool_))
     _require(bad < 0, f"the films around cell {n.cell[bad]} do not close")
-    sides = n.sides()
+    sides = np.bincount(n.cell[n.cell >= 0], minlength=n.cells)  # walls included
     _require(bool(np.all(sides >= 2)), f"cell {np.argmin(sides)} has {sides.min()} sides, where two is the least")
     if n.boundary == "periodic":
         _require(bool(np.all(n.cell >= 0)), "a periodic foam has no outside")
         _require(n.vertices - n.films + n.cells == 0, "V - E + F is not 0, as on a torus")
         _require(n.vertices == 2 * n.cells, "V is not 2 F")
     else:
-        _require(bool(np.any(n.cell == OUTSIDE)), "a free foam needs films to the outside")
-        _require(n.vertices - n.films + n.cells == 1, "V - E + F is not 1, as for one free cluster")
-    _require(loops == n.cells + (n.boundary == "free"), "a cell is not bounded by one loop of films")
+        _require(bool(np.any(n.cell == OUTSIDE)), "no film has the outside on one side")
+        euler = 0 if n.boundary == "channel" else 1
+        _require(n.vertices - n.films + n.cells == euler, f"V - E + F is not {euler}, as for one cluster without holes")
+    outer = {"periodic": 0, "free": 1, "box": 1, "channel": 2}[n.boundary]
+    _require(loops == n.cells + outer, "a cell is not bounded by one loop of films")
+    _validate_walls(n)
     for name in ("positions", "half_angles", "pressures", "targets"):
         _require(bool(np.all(np.isfinite(getattr(n, name)))), f"'{name}' holds a number that is not finite")
     _require(bool(np.all(np.abs(n.half_angles) < np.pi)), "a film turns by more than a full circle")

@@ -54,4 +54,5 @@ def along_curve(network: Network) -> Network:
         n, positions=n.positions[vertices], half_angles=n.half_angles[films], origin=origin[half],
         next=new_half[n.next[half]], previous=new_half[n.previous[half]], cell=new_cell[n.cell[half]],
         shift=n.shift[half], pressures=n.pressures[cells], targets=n.targets[cells], labels=n.labels[cells],
+        wall=n.wall[vertices],
     )  # fmt: skip

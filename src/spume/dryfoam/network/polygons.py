@@ -6,6 +6,7 @@ import numpy as np
 
 from spume.dryfoam.network.geometry import cell_areas
 from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Floats, Network, validate
+from spume.dryfoam.network.walls import attach_to_walls
 from spume.errors import SceneError
 from spume.numerics.jit import compiled
 
@@ -68,10 +69,16 @@ def _opposite(side: Side) -> Side:
     return b, a, -i, -j
 
 
-def network_of_polygons(positions: Floats, cells: Sequence[Sequence[Corner]], lattice: Floats | None = None) -> Network:
+def network_of_polygons(
+    positions: Floats,
+    cells: Sequence[Sequence[Corner]],
+    lattice: Floats | None = None,
+    walls: Floats | None = None,
+) -> Network:
     """Network of straight films whose cells are the polygons `cells`, vertices counter-clockwise.
 
-    It is free, or repeats along the columns of `lattice` [m].
+    It is free, or repeats along the columns of `lattice` [m], or lies between `walls` (W, 4), with a lattice in a
+    channel. The corners of a box are no vertices: the side of a polygon may lead past them.
     """
     if positions.ndim != 2 or positions.shape[1] != 2:
         raise SceneError(f"vertex positions must have the shape (V, 2), found {positions.shape}")
@@ -87,7 +94,7 @@ def network_of_polygons(positions: Floats, cells: Sequence[Sequence[Corner]], la
                 raise SceneError(f"the film from vertex {a} to {b} has the cells {owner[side]} and {f} on one side")
             owner[side] = f
     for side in list(owner):
-        if _opposite(side) not in owner and lattice is not None:
+        if _opposite(side) not in owner and lattice is not None and walls is None:
             raise SceneError(f"the film from vertex {side[0]} to {side[1]} has a cell on one side only")
         owner.setdefault(_opposite(side), OUTSIDE)
     half: dict[Side, int] = {}
@@ -120,6 +127,9 @@ def network_of_polygons(positions: Floats, cells: Sequence[Sequence[Corner]], la
         cell=cell, shift=shift, pressures=np.zeros(len(cells)), targets=np.zeros(len(cells)),
         labels=np.arange(len(cells)), lattice=box,
     )  # fmt: skip
+    if walls is not None:
+        network.walls = walls
+        attach_to_walls(network, 1e-6 * float(np.sqrt(network.box_area())))
     _check_crossings(network)
     network.targets = cell_areas(network)
     validate(network, network.targets)
@@ -130,7 +140,7 @@ def _check_crossings(network: Network) -> None:
     begins = network.positions[network.origin[0::2]]
     ends = begins + network.chords()
     films = np.arange(network.films)
-    if network.boundary == "periodic":  # each film in the box, with its images around
+    if np.any(network.lattice):  # each film in the box, with its images around
         begins = begins - np.floor(np.linalg.solve(network.lattice, begins.T)).T @ network.lattice.T
         ends = begins + network.chords()
         moves = [network.lattice @ np.array([i, j]) for i in (-1, 0, 1) for j in (-1, 0, 1)]

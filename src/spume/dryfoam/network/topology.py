@@ -53,14 +53,9 @@ def t1_allowed(h, origin, next_, previous, cell, shift):
 
 
 @compiled
-def flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice):
-    """T1 of half-edge h, [DryFoam] figure 1: the film turns by +90° about its middle and gets the chord `length` [m].
-
-    The cells left and right of the film lose a side, the cells at its ends gain one and become neighbours.
-    """
+def turn_film(h, length, positions, origin, shift, lattice):
+    """Turns film h by +90° about its middle, with the chord `length` [m]."""
     a, b = origin[h], origin[h ^ 1]
-    a1, a2 = previous[h] ^ 1, next_[h ^ 1]
-    b1, b2 = next_[h], previous[h ^ 1] ^ 1
     dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
     c = math.hypot(dx, dy)
     nx, ny = -dy / c, dx / c
@@ -69,7 +64,78 @@ def flip(h, length, positions, half_angles, origin, next_, previous, cell, shift
     ox, oy = positions[a, 0] + dx - positions[b, 0], positions[a, 1] + dy - positions[b, 1]
     positions[a, 0], positions[a, 1] = mx - 0.5 * length * nx, my - 0.5 * length * ny
     positions[b, 0], positions[b, 1] = mx + 0.5 * length * nx - ox, my + 0.5 * length * ny - oy
+
+
+@compiled
+def leave_wall(h, length, positions, origin, cell, shift, lattice, wall, walls):
+    """Ends of the part h of a wall once its cell leaves the wall: one stays on the wall, in the middle, the other
+    stands off by `length` [m]."""
+    stays, goes = (origin[h], origin[h ^ 1]) if cell[h ^ 1] < 0 else (origin[h ^ 1], origin[h])
+    out = h if origin[h] == stays else h ^ 1
+    dx, dy = half_edge_vector(out, positions, origin, shift, lattice)
+    ox, oy = positions[stays, 0] + dx - positions[goes, 0], positions[stays, 1] + dy - positions[goes, 1]
+    w = wall[stays]
+    if wall[goes] == w:  # else round a corner, from which the film slides away on this wall
+        positions[stays, 0] += 0.5 * dx
+        positions[stays, 1] += 0.5 * dy
+    positions[goes, 0] = positions[stays, 0] - length * walls[w, 3] - ox
+    positions[goes, 1] = positions[stays, 1] + length * walls[w, 2] - oy
+    wall[goes] = -1
+
+
+@compiled
+def _room(h, positions, origin, shift, lattice, wall, walls):
+    """How far the origin of the part h of a wall can slide along it, to the next vertex or the corner [m]."""
+    v, u = origin[h], origin[h ^ 1]
+    w = wall[v]
+    dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+    along = dx * walls[w, 2] + dy * walls[w, 3]
+    room = abs(along) if wall[u] == w else np.inf
+    if len(walls) > 2:
+        k = (w + 1) % len(walls)
+        for c in (w, k):
+            side = (walls[c, 0] - positions[v, 0]) * walls[w, 2] + (walls[c, 1] - positions[v, 1]) * walls[w, 3]
+            room = min(room, abs(side))
+    return room
+
+
+@compiled
+def reach_wall(h, length, positions, origin, next_, previous, shift, lattice, wall, walls):
+    """Ends of the film h, one of which is on a wall, once it has become a part of the wall of about `length` [m]."""
+    out = h if wall[origin[h]] >= 0 else h ^ 1
+    foot, other = origin[out], origin[out ^ 1]
+    w = wall[foot]
+    dx, dy = half_edge_vector(out, positions, origin, shift, lattice)
+    ox, oy = positions[foot, 0] + dx - positions[other, 0], positions[foot, 1] + dy - positions[other, 1]
+    half = 0.5 * length
+    for side in (previous[out] ^ 1, next_[out ^ 1]):
+        half = min(half, 0.45 * _room(side, positions, origin, shift, lattice, wall, walls))
+    # left of the film that leaves the wall is against the direction of the wall
+    x, y = half * walls[w, 2], half * walls[w, 3]
+    positions[other, 0], positions[other, 1] = positions[foot, 0] - x - ox, positions[foot, 1] - y - oy
+    positions[foot, 0] += x
+    positions[foot, 1] += y
+    wall[other] = w
+
+
+@compiled
+def flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
+    """T1 of half-edge h, [DryFoam] figure 1: the film turns by +90° about its middle and gets the chord `length` [m].
+
+    The cells left and right of the film lose a side, the cells at its ends gain one and become neighbours. At a wall
+    the same change turns a part of the wall into a film that stands on it, so that a cell leaves the wall, or a film
+    that stands on the wall into a part of it, so that the cell at its other end comes to the wall.
+    """
+    a, b = origin[h], origin[h ^ 1]
+    if wall[a] >= 0 and wall[b] >= 0:
+        leave_wall(h, length, positions, origin, cell, shift, lattice, wall, walls)
+    elif wall[a] >= 0 or wall[b] >= 0:
+        reach_wall(h, length, positions, origin, next_, previous, shift, lattice, wall, walls)
+    else:
+        turn_film(h, length, positions, origin, shift, lattice)
     half_angles[h >> 1] = 0.0
+    a1, a2 = previous[h] ^ 1, next_[h ^ 1]
+    b1, b2 = next_[h], previous[h ^ 1] ^ 1
     next_[a1 ^ 1], previous[b1] = b1, a1 ^ 1
     next_[b2 ^ 1], previous[a2] = a2, b2 ^ 1
     next_[a2 ^ 1], previous[h], next_[h], previous[a1] = h, a2 ^ 1, a1, h
@@ -98,17 +164,26 @@ def triangle_collapsible(h0, origin, next_):
 
 
 @compiled
-def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice):
-    """T2, [DryFoam] eq. (3): the three-sided cell of h0 becomes one vertex, the mean of its three."""
+def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall):
+    """T2, [DryFoam] eq. (3): the three-sided cell of h0 becomes one vertex, the mean of its three; one on a wall, the
+    mean of its two there, or the first of them when these are on two walls."""
     h1 = next_[h0]
+    if wall[origin[h0]] >= 0 or wall[origin[h1]] >= 0 or wall[origin[next_[h1]]] >= 0:
+        while cell[h0 ^ 1] >= 0:  # so that h0 is the part of the wall
+            h0 = next_[h0]
+        h1 = next_[h0]
     h2 = next_[h1]
     u = origin[h0]
     # the films outside, leaving u, v, w
     eu, ev, ew = next_[h0 ^ 1], next_[h1 ^ 1], next_[h2 ^ 1]
     d0x, d0y = half_edge_vector(h0, positions, origin, shift, lattice)
     d2x, d2y = half_edge_vector(h2 ^ 1, positions, origin, shift, lattice)
-    positions[u, 0] += (d0x + d2x) / 3
-    positions[u, 1] += (d0y + d2y) / 3
+    if wall[u] < 0:
+        positions[u, 0] += (d0x + d2x) / 3
+        positions[u, 1] += (d0y + d2y) / 3
+    elif wall[u] == wall[origin[h1]]:
+        positions[u, 0] += 0.5 * d0x
+        positions[u, 1] += 0.5 * d0y
     for k in range(2):
         sv, sw = shift[h0, k], shift[h2 ^ 1, k]
         shift[ev, k] += sv
@@ -126,10 +201,14 @@ def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell,
 
 
 @compiled
-def lens_collapsible(h0, next_):
-    """Whether the two-sided cell of h0 can go: its neighbours, which lose two sides each, keep at least two."""
+def lens_collapsible(h0, origin, next_, cell, wall):
+    """Whether the two-sided cell of h0 can go: its neighbours, which lose two sides each, keep at least two. A wall
+    keeps at least one part: in a channel, a cell that is its own neighbour may have all of a wall."""
     h1 = next_[h0]
-    return count_sides(h0 ^ 1, next_) > 3 and count_sides(h1 ^ 1, next_) > 3 and next_[h0 ^ 1] != next_[h1 ^ 1] ^ 1
+    for h in (h0 ^ 1, h1 ^ 1):
+        if count_sides(h, next_) <= (2 if cell[h] < 0 and wall[origin[h]] >= 0 else 3):
+            return False
+    return next_[h0 ^ 1] != next_[h1 ^ 1] ^ 1
 
 
 @compiled
@@ -170,7 +249,7 @@ def _shortest_flippable(h0, positions, origin, next_, previous, cell, shift, lat
 
 
 @compiled
-def collapse(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice):
+def collapse(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
     """Removes the cell of half-edge h0: T1s of its shortest films down to three sides, then T2 [DryFoam], section 3.
 
     A triangle whose corners are joined outside (a two-sided neighbour) becomes a lens first. Returns the number of T1s,
@@ -183,10 +262,10 @@ def collapse(h0, positions, half_angles, origin, next_, previous, cell, shift, l
     while flips < limit:
         sides = count_sides(h0, next_)
         if sides == 3 and triangle_collapsible(h0, origin, next_):
-            collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice)
+            collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall)
             return flips
         if sides == 2:
-            if not lens_collapsible(h0, next_):
+            if not lens_collapsible(h0, origin, next_, cell, wall):
                 return -1
             collapse_lens(h0, half_angles, origin, next_, previous, cell, shift)
             return flips
@@ -194,14 +273,14 @@ def collapse(h0, positions, half_angles, origin, next_, previous, cell, shift, l
         if h < 0:
             return -1
         h0 = next_[h]
-        flip(h, c, positions, half_angles, origin, next_, previous, cell, shift, lattice)
+        flip(h, c, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls)
         flips += 1
     return -1
 
 
 def _arrays(network: Network) -> tuple:
     n = network
-    return n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice
+    return n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice, n.wall, n.walls
 
 
 def flip_film(network: Network, film: int, length: float | None = None) -> bool:

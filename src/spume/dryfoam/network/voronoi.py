@@ -38,10 +38,10 @@ def _circumcentres(a: Floats, b: Floats, c: Floats) -> Floats:
     return a + np.stack([x, y], axis=1)
 
 
-def _empty_network(films: int, cells: int, lattice: Floats) -> Network:
+def _empty_network(positions: Floats, films: int, cells: int, lattice: Floats) -> Network:
     half = 2 * films
     return Network(
-        positions=np.zeros((0, 2)),
+        positions=positions,
         half_angles=np.zeros(films),
         origin=np.zeros(half, dtype=np.int64),
         next=np.zeros(half, dtype=np.int64),
@@ -76,8 +76,7 @@ def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lat
     half_of = np.empty(3 * count, dtype=np.int64)
     half_of[first] = 2 * np.arange(len(first))
     half_of[corner_twin[first]] = half_of[first] + 1
-    network = _empty_network(len(first), cells, lattice)
-    network.positions = positions
+    network = _empty_network(positions, len(first), cells, lattice)
     network.origin[half_of] = corner // 3
     network.cell[half_of] = left
     flat = offsets.reshape(-1, 2)
@@ -90,7 +89,7 @@ def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lat
     return network
 
 
-def _check_apart(seeds: Floats, lattice: Floats | None) -> None:
+def check_apart(seeds: Floats, lattice: Floats | None) -> None:
     """Raise SceneError for seeds [m] that are not finite points of the plane, or not apart."""
     if seeds.ndim != 2 or seeds.shape[1] != 2 or not len(seeds):
         raise SceneError(f"seeds must have the shape (N, 2), found {seeds.shape}")
@@ -112,7 +111,7 @@ def _check_apart(seeds: Floats, lattice: Floats | None) -> None:
         raise SceneError(f"the seeds {a} and {b} coincide")
 
 
-def _jittered(seeds: Floats, spacing: float) -> Floats:
+def jittered(seeds: Floats, spacing: float) -> Floats:
     """Seeds moved a little, always in the same way, so that no four of them lie on one circle."""
     return seeds + JITTER * spacing * np.random.default_rng(0).uniform(-1.0, 1.0, seeds.shape)
 
@@ -125,12 +124,12 @@ def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
     """
     if np.linalg.det(lattice) <= 0:
         raise SceneError("the lattice vectors of the box must be given counter-clockwise, and not be parallel")
-    _check_apart(seeds @ lattice.T, lattice)
+    check_apart(seeds @ lattice.T, lattice)
     spacing = np.sqrt(1.0 / len(seeds))
-    network = _periodic_dual(seeds, lattice)
+    network = periodic_dual(seeds, lattice)
     length = np.sqrt(np.linalg.det(lattice) / len(seeds))
     if network is None or np.min(np.hypot(*network.chords().T)) < COINCIDENT * length:
-        network = _periodic_dual(_jittered(seeds, spacing), lattice)
+        network = periodic_dual(jittered(seeds, spacing), lattice)
     if network is None:
         raise SceneError(f"the {len(seeds)} seeds do not give a closed network: there are too few of them for this box")
     network = along_curve(network)
@@ -139,7 +138,7 @@ def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
     return network
 
 
-def _periodic_dual(seeds: Floats, lattice: Floats) -> Network | None:
+def periodic_dual(seeds: Floats, lattice: Floats) -> Network | None:
     """The network of `periodic_voronoi`, without areas; None when the triangles of two copies of the box differ."""
     count = len(seeds)
     margin = 1.0 if count < 400 else 12.0 / np.sqrt(count)
@@ -175,13 +174,13 @@ def free_voronoi(seeds: Floats, distance: SignedDistance) -> Network:
     The seeds are mirrored in the shape's edge; the cells of the images together are the outside. The label of a cell
     is the number of its seed. Where four seeds lie on one circle all are moved a little, as in `periodic_voronoi`.
     """
-    _check_apart(seeds, None)
+    check_apart(seeds, None)
     if outside := np.flatnonzero(distance(seeds) >= 0.0).tolist():
         raise SceneError(f"seed {outside[0]} lies outside the shape of the foam")
     spacing = float(np.sqrt(np.ptp(seeds[:, 0]) * np.ptp(seeds[:, 1]) / len(seeds)))
     network = _free_dual(seeds, distance, spacing)
     if np.min(np.hypot(*network.chords().T)) < COINCIDENT * spacing:
-        network = _free_dual(_jittered(seeds, spacing), distance, spacing)
+        network = _free_dual(jittered(seeds, spacing), distance, spacing)
     network = along_curve(network)
     network.targets = cell_areas(network)
     validate(network, network.targets)
@@ -257,8 +256,7 @@ def _open_dual(positions: Floats, triangles: Integers, cells: int) -> Network:
     for e, opening in enumerate(first):
         half_of[opening] = 2 * e
         half_of[number[int(left[opening]), int(right[opening])]] = 2 * e + 1
-    network = _empty_network(len(first), cells, np.zeros((2, 2)))
-    network.positions = positions
+    network = _empty_network(positions, len(first), cells, np.zeros((2, 2)))
     for k in np.flatnonzero(~outer):
         h = half_of[k]
         network.origin[h] = k // 3

@@ -175,6 +175,24 @@ def _distance_during(o, k, x, y, z):
 
 
 @compiled
+def find_owners(obstacles, x, owner):
+    """For each point the obstacle that acts on it in the step of `ObstacleSet.during`: the first sticking one that
+    contains it, otherwise the one it is deepest in, −1 if there is none."""
+    o = open_arrays(obstacles)
+    contact = o[7]
+    for p in range(x.shape[0]):
+        owner[p] = -1
+        deepest = math.inf
+        for k in range(o[9]):
+            d, _, _, _ = _distance_during(o, k, x[p, 0], x[p, 1], x[p, 2])
+            if d <= 0.0 and contact[k] == STICK:
+                owner[p] = k
+                break
+            if d <= 0.0 and d < deepest:
+                owner[p], deepest = k, d
+
+
+@compiled
 def _held(o, k, x, y, z):
     """Position and velocity of a point that moves rigidly with obstacle k."""
     x, y, z = _carried(o, k, x, y, z)

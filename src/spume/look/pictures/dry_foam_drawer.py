@@ -1,12 +1,13 @@
 """Pictures of dry foams: bubbles in the plane, coloured by pressure, number of sides or area."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import cast, get_args
 
 import numpy as np
 
 from spume.dryfoam.drawing import cell_outlines
-from spume.dryfoam.network import Network
+from spume.dryfoam.network.half_edges import Network, network_of
 from spume.dryfoam.picture import Shading, draw
 from spume.errors import SceneError
 from spume.frames.reader import Run
@@ -48,11 +49,17 @@ class DryFoamDrawer:
         """None: the colours follow each frame, since pressures grow without bound as bubbles vanish."""
         return None
 
+    def alike(self, drawers: Sequence[Drawer]) -> "DryFoamDrawer":
+        """This drawer with a window that holds the foams of all drawers."""
+        others = [drawer for drawer in drawers if isinstance(drawer, DryFoamDrawer)]
+        left, bottom = (min(each.lower[axis] for each in others) for axis in range(2))
+        right, top = (max(each.upper[axis] for each in others) for axis in range(2))
+        return replace(self, lower=(left, bottom), upper=(right, top))
+
 
 def network(run: Run, number: int) -> Network:
     """The foam of a frame."""
-    frame = run[number]
-    return Network(**{name: frame[name] for name in frame})
+    return network_of(run[number])
 
 
 def make_drawer(run: Run, options: PictureOptions) -> Drawer:

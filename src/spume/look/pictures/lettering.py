@@ -58,6 +58,28 @@ def with_color_bar(picture: Picture, legend: Legend) -> Picture:
     return np.asarray(image)
 
 
+def lying_color_bar(legend: Legend, size: tuple[int, int]) -> Picture:
+    """A colour bar that lies, with its numbers below it and its text above, `size` pixels wide and high."""
+    name, limits, text = legend
+    matplotlib = require("matplotlib", "drawing a colour bar")
+    width, height = size
+    letters = height // 5
+    pixels = np.full((height, width, 3), PAPER, np.uint8)
+    left, right = 2 * letters, width - 2 * letters
+    top, bottom = int(1.5 * letters), height - 2 * letters
+    colors = (255 * np.asarray(matplotlib.colormaps[name](np.linspace(0.0, 1.0, right - left)))[:, :3]).astype(np.uint8)
+    pixels[top:bottom, left:right] = colors
+    image, draw = _open(pixels)
+    draw.rectangle((left - 1, top - 1, right, bottom), outline=INK)
+    draw.text((width // 2, letters // 5), text, fill=INK, font=_font(letters), anchor="ma")
+    ticks = _ticks(*limits)
+    for value, words in zip(ticks, tick_labels(ticks)):
+        x = left + (value - limits[0]) / (limits[1] - limits[0]) * (right - left - 1)
+        draw.line((x, bottom, x, bottom + letters // 3), fill=INK)
+        draw.text((x, bottom + letters // 2), words, fill=INK, font=_font(letters), anchor="ma")
+    return np.asarray(image)
+
+
 def _upright(text: str, size: int) -> Any:
     """A picture of words that read from bottom to top."""
     image = require("PIL.Image", "writing on pictures")
@@ -98,7 +120,7 @@ def _open(picture: Picture) -> tuple[Any, Any]:
 def tick_labels(ticks: NDArray[np.float64]) -> list[str]:
     """The numbers in as few digits, three at least, as tell them apart."""
     for digits in range(3, 17):
-        labels = [f"{value:.{digits}g}" for value in ticks]
+        labels = [f"{value + 0.0:.{digits}g}" for value in ticks]  # + 0.0 makes -0 a 0
         if len(set(labels)) == len(labels):
             break
     return labels

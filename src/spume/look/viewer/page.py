@@ -104,7 +104,8 @@ def _population(watched: WatchedRun, shown: Shown) -> dict[str, Any]:
         values = {name: each[chosen] for name, each in shown.values.items()}
         shown = shown._replace(vertices=shown.vertices[chosen], values=values)
     scaled = {name: _scaled(values, name, watched) for name, values in shown.values.items()}
-    return pack(shown.vertices, shown.triangles, shown.normals, scaled) | {"pointSize": shown.spacing}
+    plain = None if shown.plain is None else [part / 255 for part in shown.plain]
+    return pack(shown.vertices, shown.triangles, shown.normals, scaled) | {"pointSize": shown.spacing, "plain": plain}
 
 
 def _scaled(values: NDArray[Any], name: str, watched: WatchedRun) -> NDArray[np.uint8]:

@@ -8,13 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
-from spume.look.appearance import GROUND, to_srgb
+from spume.frames.quantities import label
+from spume.look.appearance import BACKGROUND, GROUND, to_srgb
 from spume.look.extras import require
+from spume.look.pictures.lettering import Legend, lying_color_bar
 from spume.look.viewer.own_address import own_address_only
-from spume.look.viewer.watched_run import MATERIAL, Shown, WatchedRun, watch
+from spume.look.viewer.watched_run import MAP, MATERIAL, Shown, WatchedRun, watch
 
 POLL = 1.0
 """Seconds between two looks for new frames."""
+SPEEDS = {"¼×": 0.25, "½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
+"""Playing speeds, over that of the simulated time."""
+PLAY, PAUSE, BACK, ON = "Play", "Pause", "◀", "▶"
 
 
 class Viewer:
@@ -44,15 +49,21 @@ class Viewer:
     def _build(self) -> None:
         """The controls. Each one only marks the page as out of date: `step` draws it, in one thread."""
         gui = self.server.gui
+        gui.configure_theme(show_logo=False, show_share_button=False)
+        gui.main_panel.dock_right()  # beside the scene, not over it
         names = list(self.runs)
         self.run_choice = gui.add_dropdown("Run", names, initial_value=names[0])
         self.title = gui.add_markdown("")
+        self.legend = gui.add_markdown("")
         self.frame = gui.add_slider("Frame", 0, 1, 1, 0)
-        self.play = gui.add_checkbox("Play", False)
+        self.playing = False
+        self.buttons = gui.add_button_group("Film", [BACK, PLAY, PAUSE, ON])
+        self.buttons.on_click(lambda _: self._press(self.buttons.value))
+        self.speed = gui.add_dropdown("Speed", list(SPEEDS), initial_value="1×")
         self.follow = gui.add_checkbox("Follow new frames", False)
         self.show = gui.add_dropdown("Show", ["points", "surface"])
         self.color = gui.add_dropdown("Colour", ["material"])
-        self.legend = gui.add_markdown("")
+        self.color_bar = gui.add_image(np.full((8, 8, 3), 255, np.uint8), visible=False)
         self.size = gui.add_slider("Point size", 0.1, 2.0, 0.05, 0.8)
         self.obstacles = gui.add_checkbox("Obstacles", True)
         self.plot_choice = gui.add_dropdown("Plot", ["points"])
@@ -65,6 +76,13 @@ class Viewer:
     def _mark(self) -> None:
         self.dirty = True
 
+    def _press(self, button: str) -> None:
+        """Play, pause, or go a frame back or on."""
+        self.playing = button == PLAY
+        if button in (BACK, ON):
+            last = len(self.watched.run) - 1
+            self.frame.value = min(max(self.frame.value + (1 if button == ON else -1), 0), last)
+
     def _enter_run(self) -> None:
         """Set the controls up for the run that was chosen."""
         watched = self.watched
@@ -72,12 +90,14 @@ class Viewer:
         self.title.content = f"**{plain_text(run.title)}**"
         self.frame.max = max(1, len(run) - 1)
         self.frame.value = min(self.frame.value, len(run) - 1)
-        self.show.options = ["points", "surface"] if watched.spatial else ["points"]
+        self.show.options = ["surface", "points"] if watched.spatial else ["points"]
+        self.show.value = self.show.options[0]
         self.color.options = watched.names
         self.follow.value = not run.complete
         self.plot_choice.options = [name for name in watched.series() if name != "time"]
         self.plot_choice.value = self.plot_choice.options[0]
         self.server.scene.reset()
+        self.server.scene.set_background_image(backdrop(), format="png")
         self.server.scene.set_up_direction(tuple(watched.up))
         self._aim(watched)
         self._add_obstacles(watched)
@@ -85,30 +105,33 @@ class Viewer:
         self.dirty = True
 
     def _aim(self, watched: WatchedRun) -> None:
-        from spume.look.pictures.camera import automatic_view
+        """The scene's own camera; or one that holds the whole run, and the obstacles as far as they are no farther than
+        the run is wide."""
+        from spume.look.pictures.camera import automatic_view, scene_view
 
-        view = automatic_view(watched.lower, watched.upper, watched.up, 1.5)
+        lower, upper = watched.lower, watched.upper
+        room = float(np.max(upper - lower))
+        for solid in watched.solids:
+            corners = np.clip(solid.corners(0.0), watched.lower - room, watched.upper + room)
+            lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
+        view = scene_view(watched.run.scene) or automatic_view(lower, upper, watched.up, 1.2)
         camera = self.server.initial_camera
         camera.position, camera.look_at, camera.up = tuple(view.position), tuple(view.target), tuple(view.up)
         camera.fov = float(np.radians(view.angle))
 
     def _add_obstacles(self, watched: WatchedRun) -> None:
         self.solid_handles = []
+        scene = self.server.scene
         for k, (mesh, solid) in enumerate(zip(watched.meshes, watched.solids)):
-            tint = to_srgb(np.array(solid.appearance.color))
-            color = int(tint[0]), int(tint[1]), int(tint[2])
-            handle = self.server.scene.add_mesh_simple(f"/obstacles/{k}", mesh.vertices, mesh.triangles, color=color)
+            tint = _bytes(solid.appearance.color)
+            handle = scene.add_mesh_simple(f"/obstacles/{k}", mesh.vertices, mesh.triangles, color=tint, side="double")
             self.solid_handles.append(handle)
         if watched.ground is not None:
             middle = 0.5 * (watched.lower + watched.upper)
             middle = middle + (watched.ground - middle @ watched.up) * watched.up
             wide = 3 * float(np.max(watched.upper - watched.lower))
-            soil = tuple(int(byte) for byte in to_srgb(np.array(GROUND)))
-            plane = "xz" if abs(watched.up[1]) > 0.5 else ("xy" if abs(watched.up[2]) > 0.5 else "yz")
-            self.server.scene.add_grid(
-                "/ground", wide, wide, plane=plane, cell_size=wide / 30, cell_color=soil, section_size=wide / 6,
-                position=tuple(middle),
-            )  # fmt: skip
+            vertices, triangles = disc(middle, watched.up, wide)
+            scene.add_mesh_simple("/ground", vertices, triangles, color=_bytes(GROUND), side="double")
 
     def step(self) -> None:
         """Look for new frames, play on, draw what is out of date."""
@@ -121,7 +144,7 @@ class Viewer:
                 self._draw_plot()
                 if self.follow.value:
                     self.frame.value = len(watched.run) - 1
-        if self.play.value and now - self._stepped > 1 / watched.run.scene.frame_rate:
+        if self.playing and now - self._stepped > 1 / (SPEEDS[self.speed.value] * watched.run.scene.frame_rate):
             self._stepped = now
             self.frame.value = (self.frame.value + 1) % len(watched.run)
         if self.dirty:
@@ -140,16 +163,21 @@ class Viewer:
                 R, p = solid.place(time_of_frame)
                 handle.wxyz, handle.position = quaternion(R), tuple(p)
                 handle.visible = self.obstacles.value
-        low, high = watched.range(name)
-        scale = "" if name == "material" else f", {low:.3g} (dark) to {high:.3g} (bright)"
-        self.legend.content = f"t = {time_of_frame:.3f} s{scale}"
+        self.legend.content = f"t = {time_of_frame:.3f} s, frame {number} of {len(watched.run) - 1}"
+        self.color_bar.visible = name != MATERIAL
+        if name != MATERIAL:
+            self.color_bar.image = lying_color_bar(
+                Legend(MAP, watched.range(name), label(watched.run.populations, name)), (420, 74)
+            )
 
     def _draw_population(self, name: str, shown: Shown, colors: NDArray[np.uint8]) -> None:
         scene = self.server.scene
         if len(shown.triangles):
             self._drop(f"/points/{name}")
             trimesh = require("trimesh", "showing surfaces")
-            mesh = trimesh.Trimesh(shown.vertices, shown.triangles, vertex_colors=colors, process=False)
+            mesh = trimesh.Trimesh(
+                shown.vertices, shown.triangles, vertex_colors=colors, vertex_normals=shown.normals, process=False
+            )
             scene.add_mesh_trimesh(f"/surface/{name}", mesh)
             return
         self._drop(f"/surface/{name}")
@@ -186,6 +214,30 @@ class Viewer:
     def close(self) -> None:
         """Stop serving."""
         self.server.stop()
+
+
+def _bytes(color: Any) -> tuple[int, int, int]:
+    red, green, blue = to_srgb(np.array(color))
+    return int(red), int(green), int(blue)
+
+
+def backdrop(height: int = 256) -> NDArray[np.uint8]:
+    """A backdrop like that of pictures, a little brighter above."""
+    up = np.linspace(1.0, 0.0, height)[:, None]
+    rows = np.array(BACKGROUND) * (0.8 + 0.5 * up)
+    return np.tile(to_srgb(np.clip(rows, 0.0, 1.0))[:, None], (1, 16, 1))
+
+
+def disc(middle: NDArray[np.float64], up: NDArray[np.float64], radius: float) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Vertices and triangles of a level disc."""
+    angle = np.linspace(0.0, 2.0 * np.pi, 65)[:-1]
+    one = np.eye(3)[int(np.argmin(np.abs(up)))]
+    one = one - (one @ up) * up
+    one /= np.linalg.norm(one)
+    rim = middle + radius * (np.cos(angle)[:, None] * one + np.sin(angle)[:, None] * np.cross(up, one))
+    k = np.arange(1, 65)
+    triangles = np.column_stack([np.zeros(64, int), k, np.roll(k, -1)])
+    return np.vstack([middle, rim]).astype(np.float32), triangles.astype(np.int32)
 
 
 def plain_text(text: str) -> str:

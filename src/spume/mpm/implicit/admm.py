@@ -133,4 +133,5 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
         problem.gradient(v - before, change)
     else:
         outcome.L += change
+    outcome.reaction = mass * (v - problem.free) - problem.impulse(branches.S)
     return outcome

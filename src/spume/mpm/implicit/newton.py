@@ -264,5 +264,6 @@ def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
             break
         v[:] = best
         problem.close_contacts(v)
+    outcome.reaction = energy.slope(v)
     problem.gradient(v, outcome.L)
     return outcome

@@ -22,6 +22,8 @@ class Outcome:
     """Dual residual of each iteration, relative. ADMM: ‖W D (change of v)‖/‖W u‖; Newton: none."""
     displacement_error: float = math.inf
     """What the last primal residual moves nodes by in the step, roughly [cells]; unknown: infinite."""
+    reaction: NDArray[np.float64] | None = None
+    """Impulses that the equations leave at the active nodes [N s]: what contacts give, where they act."""
     linear_iterations: int = 0
     converged: bool = False
 

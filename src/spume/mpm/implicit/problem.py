@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from spume.mpm.implicit.contact_set import ContactSet
 from spume.mpm.nodes import NodeFields, number_active
+from spume.mpm.obstacle_loads import load_by_nodes
 from spume.mpm.species import Species
 from spume.mpm.state import State
 
@@ -50,6 +51,16 @@ class StepProblem:
         field, p = self._fields.array, self.species.particles
         self.species.transfers.to_grid(("tensor divergence",), p.x, field, volume=p.volume, tensor=tensor)
         return -self.dofs.take(field)
+
+    def load_obstacles(self, reaction: NDArray[np.float64]) -> None:
+        """Give the obstacles the `reaction` of the closed contacts, impulses at the active nodes (unknowns, d)."""
+        contacts = self.state.contacts
+        if len(contacts):
+            at_contacts = reaction[self.dofs.number.reshape(-1)[contacts.node]]
+            closed = self.contacts.closed
+            load_by_nodes(
+                self.state.obstacle_loads, self.state.obstacles, contacts, self.state.nodes, at_contacts, closed
+            )
 
     def finish(self, v: NDArray[np.float64]) -> None:
         """Write the new velocities to the node fields of the species."""

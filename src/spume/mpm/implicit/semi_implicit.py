@@ -17,6 +17,7 @@ from spume.errors import RunFailed
 from spume.materials.unilateral import Unilateral
 from spume.mpm.implicit.coupled_system import NO_EXCHANGE, CoupledSystem, Exchange, Preconditioner
 from spume.mpm.implicit.tangent import Plasticity
+from spume.mpm.obstacle_loads import load_by_nodes
 from spume.mpm.species import SpeciesPlan, one_species
 from spume.mpm.state import State
 from spume.mpm.step import collide_and_move, find_contacts, gather, rasterize, sort_points, update_material
@@ -127,13 +128,27 @@ class SemiImplicit:
         self.residual = size / scale if scale > 0.0 else 0.0
         if not (self.residual <= self.accepted and np.isfinite(v).all()):
             return False
+        sliding = v.copy()
         system.rub(v, r)
+        r = r + system.mass[:, None] * (v - sliding)
         for part in system.parts:
             own, f = v[part.rows], part.species.fields
             f.rename(momentum="velocity", force="change")
             part.dofs.put(own, f["velocity"])
             part.dofs.put(own - part.before, f["change"])
+        self._load_obstacles(system, r)
         return True
+
+    def _load_obstacles(self, system: CoupledSystem, r: NDArray[np.float64]) -> None:
+        """Give the obstacles what the equations leave at the nodes that they hold."""
+        state = system.state
+        for part in system.parts:
+            number = part.dofs.number.reshape(-1)[part.contacts.node]
+            acting = part.engaged[part.contacts.filled] & (number >= 0)
+            impulse = r[part.rows][np.where(number >= 0, number, 0)] if len(part.dofs) else np.zeros((0, r.shape[1]))
+            if acting.any():
+                held_by = state.obstacles_of(part.species)
+                load_by_nodes(state.obstacle_loads, held_by, part.contacts, state.nodes, impulse, acting)
 
     def _advance(
         self, system: CoupledSystem, v: NDArray[np.float64], dv: NDArray[np.float64], size: float

@@ -87,7 +87,10 @@ class Integrator:
             self.iterations += len(outcome.primal)
             self.linear_iterations += outcome.linear_iterations
             problem.finish(outcome.v)
-            return _failure(outcome, dt, state.dimension, self.settings.accepted_residual)
+            failure = _failure(outcome, dt, state.dimension, self.settings.accepted_residual)
+            if not failure and outcome.reaction is not None:
+                problem.load_obstacles(outcome.reaction)
+            return failure
 
     def diagnostics(self) -> dict[str, Any]:
         """Residuals of the last step, and what was counted since the start."""

@@ -242,7 +242,8 @@ function draw() {
     const material = each.own === "material";
     gl.uniform1f(places.discrete, material ? 1 : 0);
     gl.bindTexture(gl.TEXTURE_2D, material ? materialTexture : mapTexture);
-    const plain = each.own === null ? run.colors[0].map((part) => part / 255) : [-1, 0, 0];
+    const own = each.packed.plain ?? run.colors[0].map((part) => part / 255);
+    const plain = each.own === null ? own : [-1, 0, 0];
     drawPart(each, each.packed, IDENTITY, { plain });
   }
   if (element("obstacles").checked) {

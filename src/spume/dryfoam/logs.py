@@ -1,0 +1,70 @@
+"""What happens to a foam in a run, as tables: its T1s one by one, the energy they release under deformation."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.dryfoam.equilibrium.report import Exchange
+from spume.fields import Field
+
+
+class Drop(NamedTuple):
+    """Energy released by the T1s of one increment of strain."""
+
+    time: float
+    """[s]"""
+    strain: float
+    """Imposed strain after the increment [1]."""
+    released: float
+    """[J/m]; see `Deformation.released`."""
+    flips: int
+    """T1s in the increment."""
+    shear_stress: float
+    """σ_xy after the increment [N/m]."""
+
+
+T1S = (
+    Field("time", unit="s", description="when the T1 was found, at the end of the step it happened in"),
+    Field("strain", description="imposed strain"),
+    Field("place", (2,), unit="m", description="middle of the new film"),
+    Field("parted", (2,), dtype="int64", description="labels of the bubbles that part, -1 for the outside or a wall"),
+    Field("joined", (2,), dtype="int64", description="labels of the bubbles that become neighbours"),
+)
+DROPS = (
+    Field("time", unit="s", description="end of the increment"),
+    Field("strain", description="imposed strain"),
+    Field("released", unit="J/m", description="energy that T1s set free in the increment"),
+    Field("flips", dtype="int64", description="T1s in the increment"),
+    Field("shear_stress", unit="N/m", description="shear stress after the increment"),
+)
+
+
+def _columns(fields: Sequence[Field], rows: Sequence[Any]) -> dict[str, NDArray[Any]]:
+    return {
+        field.name: np.array([getattr(row, field.name) for row in rows], dtype=field.dtype).reshape(-1, *field.shape)
+        for field in fields
+    }
+
+
+def log_arrays(t1s: Sequence[Exchange], drops: Sequence[Drop]) -> dict[str, dict[str, NDArray[Any]]]:
+    """The tables of a frame, by name and column."""
+    return {"t1s": _columns(T1S, t1s), "drops": _columns(DROPS, drops)}
+
+
+def t1s_of(columns: Mapping[str, NDArray[Any]]) -> list[Exchange]:
+    """The T1s of a table that `log_arrays` made."""
+    if not columns:
+        return []
+    return [
+        Exchange(tuple(place), tuple(parted), tuple(joined), time, strain)
+        for time, strain, place, parted, joined in zip(*(columns[field.name].tolist() for field in T1S), strict=True)
+    ]
+
+
+def drops_of(columns: Mapping[str, NDArray[Any]]) -> list[Drop]:
+    """The releases of energy of a table that `log_arrays` made."""
+    if not columns:
+        return []
+    return [Drop(*row) for row in zip(*(columns[field.name].tolist() for field in DROPS), strict=True)]

@@ -1,0 +1,1 @@
+"""Measurements of the state of a simulation, for the [[measure]] tables of scenes."""

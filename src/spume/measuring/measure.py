@@ -1,0 +1,35 @@
+"""The measurements of a scene at one time."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from spume.measuring.quantities import QUANTITIES
+from spume.measuring.sample import Sample
+from spume.scene.measure import Discharge
+
+Plane = tuple[tuple[float, ...], tuple[float, ...]]
+
+
+def measured_planes(scene: Any) -> dict[str, Plane]:
+    """Point and normal of the planes whose discharge is measured, by the name of the measurement."""
+    tables = [table for table in scene.measure if isinstance(table.what, Discharge)]
+    return {table.name: (table.what.point, table.what.normal) for table in tables}
+
+
+def measured_values(scene: Any, points: Callable[[], Sample], passed: dict[str, float]) -> dict[str, Any]:
+    """What diagnostics hold of the scene's measurements, by name: the value at this time, of a discharge the mass that
+    has `passed` since the start [kg]. Forces and torques are in the diagnostics of the obstacles."""
+    tables = [table for table in scene.measure if type(table.what) in QUANTITIES]
+    if not scene.measure:
+        return {}
+    values: dict[str, Any] = dict(passed)
+    if tables:
+        whole = points()
+        sources = [source.name for source in (*scene.body, *scene.emitter)]
+        for table in tables:
+            name = getattr(table.what, "body", None)
+            chosen = whole if name is None else whole.of(np.asarray(whole.body == sources.index(name)))
+            values[table.name] = QUANTITIES[type(table.what)](table.what, chosen)
+    return {"measured": values} if values else {}

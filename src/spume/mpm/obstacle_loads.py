@@ -1,0 +1,122 @@
+"""What the material has given the obstacles: impulse and angular impulse of each since the start.
+
+Obstacles act in two places. On the nodes they change velocities, and a node of mass m that gets the change Δv takes the
+impulse m Δv from its obstacles. After the step they collide the points that are inside. The obstacles get the negative
+of both, so the momentum of the material changes by what gravity gives it and by nothing else. Differences between two
+times over the time between them are the mean force and the mean torque.
+
+Where several obstacles contain a node, the impulse is split into parts along their normals; what is left over,
+friction, counts for the one with the largest part.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.geometry.obstacles.collision import find_owners
+from spume.geometry.obstacles.obstacle_set import ObstacleArrays, ObstacleSet
+from spume.mpm.contacts import Contacts
+from spume.mpm.nodes import Nodes
+
+Floats = NDArray[np.float64]
+REGULAR = 1e-9
+"""Added to the Gram matrix of the normals: obstacles with the same normal share equally."""
+
+
+class ObstacleLoads:
+    """Impulse [N s] and angular impulse about the origin [N m s] that each obstacle has got."""
+
+    def __init__(self, names: Iterable[str], dimension: int) -> None:
+        self.places = {name: k for k, name in enumerate(dict.fromkeys(names))}
+        self.impulse = np.zeros((len(self.places), dimension))
+        self.angular_impulse = np.zeros((len(self.places), 3))
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def add(self, obstacles: ObstacleSet, owner: NDArray[Any], place: Floats, impulse: Floats) -> None:
+        """Add impulses that the material took from its obstacles at `place` [m], both of shape (n, d); `owner` is the
+        place of each obstacle in the set `obstacles`."""
+        d = place.shape[1]
+        own = np.array([self.places[name] for name in obstacles.names])[owner]
+        moment = np.cross(np.pad(place, ((0, 0), (0, 3 - d))), np.pad(impulse, ((0, 0), (0, 3 - d))))
+        for q in range(d):
+            self.impulse[:, q] -= np.bincount(own, impulse[:, q], len(self))
+        for q in range(3):
+            self.angular_impulse[:, q] -= np.bincount(own, moment[:, q], len(self))
+
+    def report(self) -> dict[str, Any]:
+        """For diagnostics: what each obstacle has got, by name."""
+        return {
+            name: {"impulse": self.impulse[k].tolist(), "angular_impulse": self.angular_impulse[k].tolist()}
+            for name, k in self.places.items()
+        }
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Restore what `report` returned."""
+        for name, k in self.places.items():
+            if name in values:
+                self.impulse[k] = values[name]["impulse"]
+                self.angular_impulse[k] = values[name]["angular_impulse"]
+
+
+def load_by_nodes(
+    loads: ObstacleLoads, obstacles: ObstacleSet, contacts: Contacts, nodes: Nodes, impulse: Floats,
+    acting: NDArray[np.bool_] | None = None,
+) -> None:  # fmt: skip
+    """Add the impulses that the nodes of `contacts` took, one row (d) for each contact, the same one for all contacts
+    of a node. Only the contacts `acting` have a part in it, all if None."""
+    node, numbers = contacts.node, contacts.numbers
+    if acting is not None:
+        node, numbers, impulse = node[acting], numbers[acting], impulse[acting]
+    if not node.size:
+        return
+    owner = numbers[:, 8].astype(np.int64)
+    parts = split(node, numbers[:, : impulse.shape[1]], impulse)
+    loads.add(obstacles, owner, nodes.places(node), parts)
+
+
+def split(node: NDArray[np.int64], normal: Floats, impulse: Floats) -> Floats:
+    """The part of each contact in the impulse of its node; contacts of one node stand together."""
+    first = np.flatnonzero(np.r_[True, node[1:] != node[:-1]])
+    count = np.diff(np.r_[first, node.size])
+    if count.max() == 1:
+        return impulse
+    parts = impulse.copy()
+    for several in np.unique(count[count > 1]):
+        rows = first[count == several][:, None] + np.arange(several)
+        n, p = normal[rows], impulse[rows[:, 0]]
+        gram = np.einsum("gaq,gbq->gab", n, n) + REGULAR * np.eye(several)
+        size = np.linalg.solve(gram, np.einsum("gaq,gq->ga", n, p)[:, :, None])[:, :, 0]
+        along = size[:, :, None] * n
+        rest = p - along.sum(axis=1)
+        along[np.arange(len(rows)), np.abs(size).argmax(axis=1)] += rest
+        parts[rows] = along
+    return parts
+
+
+class WatchedPoints:
+    """The points that obstacles may collide in a step, as they were before it."""
+
+    def __init__(self, x: Floats, v: Floats, clear_until: Floats, reach: float) -> None:
+        """`clear_until` of `Species.clear_until`; points above `reach` are certainly outside all obstacles."""
+        self.points = np.flatnonzero(~(clear_until > reach))
+        self.x, self.v = x[self.points], v[self.points]
+
+    def load(
+        self, loads: ObstacleLoads, obstacles: ObstacleSet, arrays: ObstacleArrays, v: Floats, mass: Floats
+    ) -> None:
+        """Add what the points took from the obstacles; `arrays` are those of the step."""
+        change = v[self.points] - self.v
+        hit = np.flatnonzero(change.any(axis=1))
+        if not hit.size:
+            return
+        x = self.x[hit]
+        owner = np.zeros(hit.size, np.int64)
+        if len(obstacles) > 1:
+            find_owners(arrays, np.pad(x, ((0, 0), (0, 3 - x.shape[1]))), owner)
+        known = owner >= 0
+        taken = mass[self.points[hit], None] * change[hit]
+        loads.add(obstacles, owner[known], x[known], taken[known])

@@ -1,0 +1,133 @@
+"""The commands about many runs of one scene: sweep and calibrate."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from spume.look.commands import Cluster
+from spume.terminal import say
+
+SceneName = Annotated[str, Parameter(help="A built-in scene ('spume scenes' lists them) or a TOML file.")]
+Changes = Annotated[
+    list[str] | None,
+    Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value, repeatedly."),
+]
+Preset = Annotated[str | None, Parameter(help="One of the scene's presets.")]
+AtOnce = Annotated[int | None, Parameter(help="Runs at once; as many as cores and memory allow unless given.")]
+
+
+def register(app: App) -> None:
+    """Add the commands of this file to the command line."""
+    app.command(sweep)
+    app.command(calibrate)
+
+
+def sweep(
+    scene: SceneName,
+    /,
+    *,
+    vary: Annotated[
+        list[str],
+        Parameter(
+            negative="", help="Parameter and values: path.to.key=a,b,c or path.to.key=low:high[:log|:int], repeatedly."
+        ),
+    ],
+    out: Annotated[Path, Parameter(help="Folder for all runs and the table of results.")],
+    sample: Annotated[
+        Literal["grid", "random", "latin"],
+        Parameter(help="All combinations of the values, random ones, or a Latin hypercube."),
+    ] = "grid",
+    count: Annotated[int | None, Parameter(help="Number of runs of random and latin samples.")] = None,
+    seed: Annotated[int, Parameter(help="Seed of random and latin samples.")] = 0,
+    measure: Annotated[
+        list[str] | None,
+        Parameter(
+            negative="",
+            help="What goes into the table: a measurement of the scene, or a diagnostic such as volume or "
+            "speed_max:max; all measurements of the scene unless given.",
+        ),
+    ] = None,
+    function: Annotated[
+        list[str] | None,
+        Parameter(negative="", help="FILE.py:NAME, a function of a run that returns a number or a dict of numbers."),
+    ] = None,
+    changes: Changes = None,
+    preset: Preset = None,
+    processes: AtOnce = None,
+    cluster: Cluster = None,
+    pictures: Annotated[
+        Literal["film", "sheet", "none"],
+        Parameter(help="A contact sheet of the last frames and a film of the runs side by side, only the sheet, none."),
+    ] = "film",
+    overwrite: Annotated[bool, Parameter(negative="", help="Replace the sweep the folder holds.")] = False,
+) -> int:
+    """Run a scene with many values of its parameters, and put parameters and measurements into one table.
+
+    Called again for the same folder, or with 'spume resume DIR', it goes on with the runs that are not complete.
+    """
+    from spume.sweeps.sweep import sweep as make_sweep
+    from spume.sweeps.table import Measure, load_function
+
+    measures: list[Measure] = [*(measure or ()), *(load_function(text) for text in function or ())]
+    made = make_sweep(
+        scene, vary, out, sample=sample, count=count, seed=seed, measure=measures, preset=preset,
+        changes=changes or (), processes=processes, cluster=cluster, pictures=pictures, overwrite=overwrite,
+    )  # fmt: skip
+    return report(made)
+
+
+def report(made: Any) -> int:
+    """Print what a sweep has made; returns the exit code."""
+    complete = sum(status == "complete" for status in made.table["status"])
+    say(f"{complete} of {len(made)} runs complete; {', '.join(str(file) for file in made.files)}")
+    return 0 if complete == len(made) else 3
+
+
+def calibrate(
+    scene: SceneName,
+    /,
+    *,
+    target: Annotated[
+        Path,
+        Parameter(
+            help="CSV file of what was measured: the columns time [s] and measurements of the scene; or measure, value "
+            "and perhaps error; or a rheometer's curve (rate and stress; frequency and moduli)."
+        ),
+    ],
+    fit: Annotated[
+        list[str],
+        Parameter(
+            negative="",
+            help="Parameter and limits, path.to.key=low:high[:log], repeatedly; it begins as in the scene.",
+        ),
+    ],
+    out: Annotated[Path, Parameter(help="Folder for all runs and the result.")],
+    material: Annotated[
+        str | None, Parameter(help="Material a rheometer's curve is of; the only one of the scene unless given.")
+    ] = None,
+    changes: Changes = None,
+    preset: Preset = None,
+    evaluations: Annotated[int, Parameter(help="Most evaluations of the scene.")] = 60,
+    processes: AtOnce = None,
+    cluster: Cluster = None,
+    as_json: Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")] = False,
+) -> int:
+    """Find parameters with which a simulation meets a measurement, with their uncertainties.
+
+    Called again for the same folder it goes on where it stopped: runs that were made are not made again.
+    """
+    import json
+
+    from spume.sweeps.calibration import calibrate as find
+
+    found = find(
+        scene, target, fit, out, material=material, preset=preset, changes=changes or (), evaluations=evaluations,
+        processes=processes, cluster=cluster,
+    )  # fmt: skip
+    if as_json:
+        say(json.dumps(found.record(), indent=2, ensure_ascii=False))
+    else:
+        for line in found.lines():
+            say(line)
+    return 0 if found.converged else 3

@@ -1,0 +1,69 @@
+"""What a sweep consists of, on disk: DIR/sweep.json, and a folder for each run, DIR/runs/0000 and so on."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from spume.errors import CacheError
+from spume.runs.storage import plain, read_json, write_json
+from spume.version import __version__
+
+FORMAT = 1
+FILE = "sweep.json"
+STOP = "stop"
+
+
+@dataclass(frozen=True)
+class PlannedRun:
+    """One run of a sweep."""
+
+    number: int
+    parameters: dict[str, Any]
+    scene: dict[str, Any]
+    """Resolved tables."""
+
+    @property
+    def folder(self) -> str:
+        """Folder within the sweep's."""
+        return f"runs/{self.number:04d}"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All runs of a sweep, and what is measured of them."""
+
+    name: str
+    """Name of the scene."""
+    runs: list[PlannedRun]
+    measures: list[str]
+    """Measurements of the scene and diagnostics, see `table.measure_run`."""
+
+    @property
+    def keys(self) -> list[str]:
+        """The parameters that are varied."""
+        return list(self.runs[0].parameters)
+
+    def write(self, folder: Path) -> None:
+        """Put the plan into the sweep's folder."""
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CacheError(f"'{folder}' cannot be made: {error.strerror}") from None
+        write_json(folder / FILE, {"format": FORMAT, "version": __version__, **plain(asdict(self))})
+
+
+def read_plan(folder: Path) -> Plan:
+    """The plan of the sweep in `folder`."""
+    file = folder / FILE
+    if not file.exists():
+        raise CacheError(f"'{folder}' holds no sweep: it has no {FILE}")
+    data = read_json(file)
+    if data.get("format") != FORMAT:
+        raise CacheError(f"'{file}' has format {data.get('format')}, of another version of spume")
+    runs = [PlannedRun(**entry) for entry in data["runs"]]
+    return Plan(data["name"], runs, list(data["measures"]))
+
+
+def same_runs(one: Plan, other: Plan) -> bool:
+    """Whether two plans have the same runs; what is measured may differ."""
+    return bool(plain([asdict(run) for run in one.runs]) == plain([asdict(run) for run in other.runs]))

@@ -1,0 +1,216 @@
+"""A sweep: many runs of a scene with other parameters, and one table of what came out."""
+
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from spume.errors import CacheError, MissingExtra, SceneError
+from spume.frames.reader import Run, open_run
+from spume.scene.common import Scene
+from spume.scene.loading import SceneLike, load_laws_of, load_scene
+from spume.scene.overrides import Changes
+from spume.sweeps.execution import execute, suitable_processes
+from spume.sweeps.jobs import Job, JobResult, state_of
+from spume.sweeps.plan import FILE, STOP, Plan, PlannedRun, read_plan, same_runs
+from spume.sweeps.samples import Sampling, draw_samples, variations
+from spume.sweeps.table import Measure, Table, make_table, write_table
+from spume.terminal import say
+
+if TYPE_CHECKING:
+    import pandas
+
+Show = Literal["auto", "none"]
+PicturesOf = Literal["film", "sheet", "none"]
+
+
+class Sweep:
+    """The runs of a sweep and the table of their parameters and measurements."""
+
+    def __init__(self, folder: Path, plan: Plan, table: Table, files: Sequence[Path]) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.table = table
+        """Columns by name: run, the varied keys, status, frames, the measurements, seconds."""
+        self.files = list(files)
+        """Tables, plots and pictures that were made."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether all runs reached their ends."""
+        return all(status == "complete" for status in self.table["status"])
+
+    def __len__(self) -> int:
+        return len(self.plan.runs)
+
+    def __getitem__(self, number: int) -> Run:
+        """The run with this number."""
+        return open_run(self.folder / self.plan.runs[number].folder)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The table as a DataFrame. Needs pandas."""
+        try:
+            import pandas
+        except ImportError:
+            raise MissingExtra("tables", "pandas", "a table of the runs") from None
+        return pandas.DataFrame(self.table).set_index("run")
+
+    def __repr__(self) -> str:
+        state = "complete" if self.complete else "not complete"
+        return f"Sweep('{self.folder}', {len(self)} runs over {', '.join(self.plan.keys)}, {state})"
+
+
+def sweep(
+    scene: SceneLike,
+    vary: Mapping[str, Any] | Sequence[str],
+    out: str | Path,
+    *,
+    sample: Sampling = "grid",
+    count: int | None = None,
+    seed: int = 0,
+    measure: Sequence[Measure] | Measure = (),
+    preset: str | None = None,
+    changes: Changes = (),
+    processes: int | None = None,
+    cluster: str | None = None,
+    pictures: PicturesOf = "none",
+    overwrite: bool = False,
+    progress: Show = "auto",
+) -> Sweep:
+    """Run a scene with many values of its parameters, each run in a folder of its own, and return all of them.
+
+    - vary: values by key, {"grid.cell": [0.004, 0.002], "material.foam.yield_stress": "10:40:log"}, or texts as on the
+      command line. A range needs sample="random" or "latin" and a `count` of runs.
+    - measure: names of measurements of the scene, diagnostics such as "volume:max", functions of a run; all
+      measurements of the scene unless given.
+    - processes: runs at once; as many as cores and memory allow unless given. Each uses its share of the cores.
+    - cluster: address of a Dask scheduler whose workers make the runs; they must see `out` under the same path.
+    - pictures: "sheet" draws the last frames of all runs, "film" also shows them side by side.
+
+    Called again for the same folder with the same runs, it goes on with those that are not complete. Runs that go wrong
+    are in the table with the reason.
+    """
+    loaded = load_scene(scene, changes, preset)
+    name = Path(scene).stem if isinstance(scene, str | Path) else "scene"
+    samples = draw_samples(variations(vary), sample, count, seed)
+    measures = [measure] if isinstance(measure, str) or callable(measure) else list(measure)
+    runs = [PlannedRun(k, values, _varied(loaded, values)) for k, values in enumerate(samples)]
+    named = [each for each in measures if isinstance(each, str)] or [
+        table.name for table in getattr(loaded, "measure", ()) if not measures
+    ]
+    plan = Plan(name, runs, named)
+    folder = Path(out)
+    _prepare(folder, plan, overwrite)
+    plan.write(folder)
+    functions = [each for each in measures if not isinstance(each, str)]
+    return _go_on(folder, plan, [*named, *functions], processes, cluster, pictures, progress)
+
+
+def resume_sweep(
+    folder: str | Path,
+    *,
+    measure: Sequence[Measure] = (),
+    processes: int | None = None,
+    cluster: str | None = None,
+    pictures: PicturesOf = "none",
+    progress: Show = "auto",
+) -> Sweep:
+    """Go on with the runs of a sweep that are not complete. `measure` adds to what it measures."""
+    place = Path(folder)
+    plan = read_plan(place)
+    return _go_on(place, plan, [*plan.measures, *measure], processes, cluster, pictures, progress)
+
+
+def _varied(scene: Scene, values: dict[str, Any]) -> dict[str, Any]:
+    """Resolved tables of the scene with the values of a run; errors name the values."""
+    try:
+        return scene.changed(values).resolved()
+    except SceneError as error:
+        listed = ", ".join(f"{key}={value}" for key, value in values.items())
+        raise SceneError(f"{listed}: {error}") from None
+
+
+def _prepare(folder: Path, plan: Plan, overwrite: bool) -> None:
+    if overwrite and (folder / FILE).exists():
+        for planned in read_plan(folder).runs:
+            shutil.rmtree(folder / planned.folder, ignore_errors=True)
+    elif (folder / FILE).exists() and not same_runs(read_plan(folder), plan):
+        raise CacheError(
+            f"'{folder}' holds a sweep with other runs: choose another folder, or replace it with --overwrite"
+        )
+    elif not (folder / FILE).exists() and folder.is_dir() and any(folder.iterdir()):
+        raise CacheError(f"'{folder}' holds other files: choose an empty folder for the sweep")
+
+
+def _go_on(
+    folder: Path,
+    plan: Plan,
+    measures: list[Measure],
+    processes: int | None,
+    cluster: str | None,
+    pictures: PicturesOf,
+    progress: Show,
+) -> Sweep:
+    def note(text: str) -> None:
+        if progress == "auto":
+            say(text, file=sys.stderr, flush=True)
+
+    left = [planned for planned in plan.runs if state_of(folder / planned.folder)[0] != "complete"]
+    failures: dict[str, str] = {}
+    seconds: dict[str, float] = {}
+    if left:
+        jobs, frames, at_once = _jobs(folder.resolve(), plan, left, processes, cluster)
+        where = f"on {cluster}" if cluster else f"{at_once} at once"
+        note(f"{len(left)} of {len(plan.runs)} runs to make, {where}")
+        places = {job.folder: planned.folder for job, planned in zip(jobs, left)}
+        done = len(plan.runs) - len(left)
+
+        def on_done(job: Job, result: JobResult) -> None:
+            nonlocal done
+            done += result.status != "interrupted"
+            seconds[places[job.folder]] = round(result.seconds, 3)
+            if result.status == "failed":
+                failures[places[job.folder]] = result.sentence
+                note(f"{places[job.folder]} failed: {result.sentence}")
+            else:
+                note(f"{places[job.folder]} {result.status}, {done} of {len(plan.runs)} runs")
+
+        try:
+            execute(jobs, frames, note, at_once, cluster, on_done)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(f"stopped; go on with: spume resume {folder}") from None
+    table = make_table(folder, plan, measures, failures, seconds)
+    files = write_table(folder, table)
+    made = Sweep(folder, plan, table, files)
+    try:
+        made.files += _pictures(made, pictures, cluster)
+    except MissingExtra as error:
+        note(f"no plots and pictures: {error}")
+    return made
+
+
+def _jobs(
+    folder: Path, plan: Plan, left: Sequence[PlannedRun], processes: int | None, cluster: str | None
+) -> tuple[list[Job], int, int]:
+    """The jobs, the number of their frames, and how many go on at once on this machine."""
+    for planned in left:
+        load_laws_of(planned.scene)
+    scenes = [Scene(**planned.scene) for planned in left]
+    at_once, threads = (1, None) if cluster else suitable_processes(scenes, processes)
+    jobs = [
+        Job(str(folder / planned.folder), f"{plan.name} {planned.number}", planned.scene, str(folder / STOP), threads)
+        for planned in left
+    ]
+    return jobs, sum(scene.frame_count + 1 for scene in scenes), at_once
+
+
+def _pictures(made: Sweep, pictures: PicturesOf, cluster: str | None) -> list[Path]:
+    from spume.sweeps.pictures import contact_sheet_of, film_of, plot_table
+
+    files = plot_table(made.folder, made.plan.keys, made.table)
+    if pictures != "none":
+        files += contact_sheet_of(made.folder, made.plan)
+    if pictures == "film":
+        files += film_of(made.folder, made.plan, cluster)
+    return files

@@ -1,0 +1,128 @@
+"""The table of a sweep: a row for each run, with its parameters, its state and what was measured."""
+
+import importlib.util
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spume.errors import SceneError, SpumeError
+from spume.frames.measurements import REDUCTIONS
+from spume.frames.reader import Run, open_run
+from spume.frames.tables import AXES, columns, write_csv
+from spume.look.atomic import whole_file
+from spume.suggestions import did_you_mean
+from spume.sweeps.jobs import state_of
+from spume.sweeps.plan import Plan
+
+Measure = str | Callable[[Run], Any]
+"""The name of a measurement of the scene, a diagnostic such as "volume:last", or a function of the run that returns a
+number or a dict of numbers."""
+Table = dict[str, list[Any]]
+FILE_AND_FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>\w+)")
+
+
+def measure_run(run: Run, measures: Sequence[Measure]) -> dict[str, Any]:
+    """What is measured of one run, by name; components of vectors are "name.x"."""
+    found: dict[str, Any] = {}
+    for measure in measures:
+        if callable(measure):
+            name = getattr(measure, "__name__", "measure")
+            value = measure(run)
+            found |= dict(value) if isinstance(value, Mapping) else {name: value}
+        else:
+            found |= _named(run, measure)
+    return {key: value.item() if isinstance(value, np.generic) else value for key, value in found.items()}
+
+
+def _named(run: Run, name: str) -> dict[str, Any]:
+    series = run.measurements
+    if name in series:
+        value = series[name].value
+        if isinstance(value, list):
+            return {f"{name}.{axis}": part for axis, part in zip(AXES, value)}
+        return {name: value}
+    key, _, reduction = name.rpartition(":")
+    key, reduction = (key, reduction) if reduction in REDUCTIONS and key else (name, "last")
+    table = columns(run)
+    if key not in table:
+        raise SceneError(f"--measure {name}: there is no such measurement: {did_you_mean(key, [*series, *table])}")
+    known = table[key][~np.isnan(table[key])]
+    return {name: float(REDUCTIONS[reduction](known)) if len(known) else None}
+
+
+def load_function(text: str) -> Callable[[Run], Any]:
+    """The function of "FILE.py:NAME", whose code is run."""
+    match = FILE_AND_FUNCTION.fullmatch(text)
+    if not match:
+        raise SceneError(f"--function {text}: it should be FILE.py:NAME, a function that takes a run")
+    file = Path(match["file"])
+    if not file.is_file():
+        raise SceneError(f"--function {text}: there is no file '{file}'")
+    spec = importlib.util.spec_from_file_location(f"spume_measure_{file.stem}", file)
+    assert spec is not None and spec.loader is not None  # noqa: PT018 - a file ending in .py has both
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise SceneError(f"--function {text}: '{file}' cannot be run: {type(error).__name__}: {error}") from error
+    found = getattr(module, match["function"], None)
+    if not callable(found):
+        raise SceneError(f"--function {text}: '{file}' has no function '{match['function']}'")
+    chosen: Callable[[Run], Any] = found
+    return chosen
+
+
+def make_table(
+    folder: Path, plan: Plan, measures: Sequence[Measure], failures: Mapping[str, str], seconds: Mapping[str, float]
+) -> Table:
+    """The table of all runs as they are on disk; `failures` and `seconds` of this session by the folders of runs."""
+    rows: list[dict[str, Any]] = []
+    for planned in plan.runs:
+        place = folder / planned.folder
+        status, frames = state_of(place)
+        row: dict[str, Any] = {"run": planned.number, **planned.parameters, "status": status, "frames": frames}
+        if planned.folder in failures:
+            row["status"] = f"failed: {failures[planned.folder]}"
+        elif status == "complete":
+            try:
+                row |= measure_run(open_run(place), measures)
+            except SceneError:
+                raise
+            except SpumeError as error:
+                row["status"] = f"damaged: {error}"
+        row["seconds"] = seconds.get(planned.folder)
+        rows.append(row)
+    names = [name for name in dict.fromkeys(key for row in rows for key in row) if name != "seconds"]
+    return {name: [row.get(name) for row in rows] for name in (*names, "seconds")}
+
+
+def write_table(folder: Path, table: Table) -> list[Path]:
+    """Write table.csv, and table.parquet where pyarrow is installed; returns their files."""
+    text = {name: [_cell(value) for value in values] for name, values in table.items()}
+    files = [folder / "table.csv"]
+    write_csv(files[0], text)
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        return files
+    files.append(folder / "table.parquet")
+    with whole_file(files[1]) as partial:
+        parquet.write_table(pyarrow.table({name: _column(values) for name, values in table.items()}), partial)
+    return files
+
+
+def _column(values: list[Any]) -> list[Any]:
+    """Values of one type, as Parquet wants them: numbers stay numbers, everything else becomes text."""
+    known = [value for value in values if value is not None]
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in known):
+        whole = all(isinstance(value, int) for value in known)
+        return values if whole else [None if value is None else float(value) for value in values]
+    return [None if value is None else str(_cell(value)) for value in values]
+
+
+def _cell(value: Any) -> Any:
+    return str(value) if isinstance(value, list | tuple | dict | bool) else value

@@ -1,0 +1,203 @@
+"""What a calibration should meet: measured values of a CSV file, and the same values of a simulation."""
+
+import csv
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import SceneError
+from spume.frames.measurements import MeasuredSeries
+from spume.frames.reader import Run
+from spume.materials.table import Material
+from spume.rheology.instrument_files import read_lines
+from spume.rheology.measured import KINDS, Measured, read_measured
+from spume.suggestions import did_you_mean
+
+Floats = NDArray[np.float64]
+TIME = "time"
+
+
+@dataclass(frozen=True)
+class Target:
+    """Measured values, and the scale that residuals are divided by."""
+
+    labels: tuple[str, ...]
+    """What each value is."""
+    values: Floats
+    scale: Floats
+    """Standard errors where the file gives them, otherwise what makes values of different kinds comparable."""
+    absolute: bool
+    """Whether the scales are standard errors."""
+
+
+@dataclass(frozen=True)
+class SeriesTarget:
+    """Measurements of the scene over time."""
+
+    target: Target
+    times: dict[str, Floats]
+
+    def of_run(self, run: Run) -> Floats:
+        """The measurements at the target's times, linear between frames."""
+        parts = []
+        for name, times in self.times.items():
+            series = _scalar(run.measurements[name])
+            known = ~np.isnan(series.values)
+            parts.append(np.interp(times, series.times[known], series.values[known]))
+        return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class ValuesTarget:
+    """Measurements of the scene as single numbers."""
+
+    target: Target
+
+    def of_run(self, run: Run) -> Floats:
+        """The numbers of the run."""
+        found = [_scalar(run.measurements[name]).value for name in self.target.labels]
+        return np.array([math.nan if value is None else value for value in found], dtype=float)
+
+
+def _scalar(series: MeasuredSeries) -> MeasuredSeries:
+    if series.values.ndim != 1:
+        raise SceneError(f"the measurement '{series.name}' is a vector: give it a direction to compare it")
+    return series
+
+
+@dataclass(frozen=True)
+class CurveTarget:
+    """A rheometer's curve of one material."""
+
+    target: Target
+    measured: Measured
+
+    def of_material(self, material: Material) -> Floats:
+        """The curve of a simulated material, relative to the measured one."""
+        from spume.rheology import rheometer
+
+        columns = self.measured.columns
+        if self.measured.kind == "flow curve":
+            return rheometer.flow_curve(material, columns["rate"]).shear_stress
+        sweep = rheometer.frequency_sweep(material, columns["frequency"]).records()
+        return np.array([[row["storage_modulus"], row["loss_modulus"]] for row in sweep]).T.ravel()
+
+
+AnyTarget = SeriesTarget | ValuesTarget | CurveTarget
+
+
+def read_target(file: Path, scene: Any) -> AnyTarget:
+    """The target of a CSV file, by its columns."""
+    lines = read_lines(file)
+    names = [table.name for table in getattr(scene, "measure", ())]
+    if len(lines) < 2:
+        raise SceneError(f"'{file}' has no values: it should have a line of column names and values below it")
+    header = _cells(lines[0][1], _separator(lines))
+    if "measure" in header and "value" in header:
+        return _values(file, header, _rows(file, lines), names)
+    if TIME in header and any(column in names for column in header):
+        return _series(file, header, _rows(file, lines), names)
+    if TIME in header and len(header) > 1:
+        others = ", ".join(column for column in header if column != TIME)
+        known = did_you_mean(others, names) if names else "the scene has no [[measure]] tables"
+        raise SceneError(f"'{file}', line {lines[0][0]}: '{others}' is no measurement of the scene: {known}")
+    try:
+        measured = read_measured(file)
+    except SceneError as error:
+        raise SceneError(
+            f"'{file}', line {lines[0][0]}: its columns are {', '.join(header)}; they should be time and measurements "
+            f"of the scene ({', '.join(names) or 'it has none'}), or measure and value, or those of a rheometer's "
+            f"curve ({error})"
+        ) from None
+    if measured.kind == "relaxation curve":
+        raise SceneError(f"'{file}' is a relaxation curve: a calibration takes flow curves and frequency sweeps")
+    return _curve(measured)
+
+
+def _separator(lines: list[tuple[int, str]]) -> str:
+    return next((mark for mark in "\t;," if mark in lines[0][1]), ",")
+
+
+def _cells(line: str, separator: str) -> list[str]:
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
+
+
+def _rows(file: Path, lines: list[tuple[int, str]]) -> list[dict[str, str]]:
+    """The rows by column, with the number of their line under "#"."""
+    separator = _separator(lines)
+    header = _cells(lines[0][1], separator)
+    rows = []
+    for number, line in lines[1:]:
+        cells = _cells(line, separator)
+        if len(cells) != len(header):
+            raise SceneError(f"'{file}', line {number}: it has {len(cells)} columns, and the header has {len(header)}")
+        rows.append({**dict(zip(header, cells)), "#": str(number)})
+    return rows
+
+
+def _number(file: Path, row: dict[str, str], column: str) -> float:
+    try:
+        value = float(row[column])
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise SceneError(f"'{file}', line {row['#']}: {column} is '{row[column]}', which is not a finite number")
+    return value
+
+
+def _values(file: Path, header: list[str], rows: list[dict[str, str]], names: list[str]) -> ValuesTarget:
+    labels = tuple(row["measure"] for row in rows)
+    for label, row in zip(labels, rows):
+        if label not in names:
+            known = did_you_mean(label, names) if names else "the scene has no [[measure]] tables"
+            raise SceneError(f"'{file}', line {row['#']}: '{label}' is no measurement of the scene: {known}")
+    values = np.array([_number(file, row, "value") for row in rows])
+    if "error" in header:
+        return ValuesTarget(Target(labels, values, _errors(file, rows), True))
+    return ValuesTarget(Target(labels, values, np.where(values == 0.0, 1.0, np.abs(values)), False))
+
+
+def _errors(file: Path, rows: list[dict[str, str]]) -> Floats:
+    errors = np.array([_number(file, row, "error") for row in rows])
+    if not (errors > 0.0).all():
+        line = rows[int(np.argmin(errors))]["#"]
+        raise SceneError(f"'{file}', line {line}: the error is {errors.min():g}: it should be positive")
+    return errors
+
+
+def _series(file: Path, header: list[str], rows: list[dict[str, str]], names: list[str]) -> SeriesTarget:
+    labels: list[str] = []
+    values: list[float] = []
+    scale: list[float] = []
+    times: dict[str, Floats] = {}
+    for name in (column for column in header if column in names):
+        filled = [row for row in rows if row[name]]
+        times[name] = np.array([_number(file, row, TIME) for row in filled])
+        found = [_number(file, row, name) for row in filled]
+        labels += [f"{name} at {time:g} s" for time in times[name]]
+        values += found
+        # series of different units count alike: each by its own largest value
+        scale += [max(map(abs, found)) or 1.0] * len(found)
+    return SeriesTarget(Target(tuple(labels), np.array(values), np.array(scale), False), times)
+
+
+def _curve(measured: Measured) -> CurveTarget:
+    first, *rest = KINDS[measured.kind]
+    labels = tuple(f"{name} at {x:g}" for name in rest for x in measured.columns[first])
+    values = np.concatenate([measured.columns[name] for name in rest])
+    return CurveTarget(Target(labels, values, values, False), measured)  # relative residuals: curves span decades
+
+
+def check_times(target: AnyTarget, scene: Any, file: Path) -> None:
+    """Refuse times that the scene does not reach."""
+    if isinstance(target, SeriesTarget):
+        last = max(float(times.max()) for times in target.times.values())
+        first = min(float(times.min()) for times in target.times.values())
+        if first < 0.0 or last > scene.duration * (1 + 1e-9):
+            raise SceneError(
+                f"'{file}': its times go from {first:g} s to {last:g} s, and the scene lasts {scene.duration:g} s"
+            )

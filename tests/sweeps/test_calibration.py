@@ -1,0 +1,151 @@
+"""Calibration: known parameters are found again, with the uncertainties of linear regression."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import spume
+from spume.cli import main
+from spume.rheology import choose_material, flow_curve
+from spume.sweeps.calibration import _Search
+from spume.sweeps.samples import Range
+from spume.sweeps.targets import Target
+
+FOAM = {
+    "title": "foam",
+    "method": "continuum-foam",
+    "dimension": 2,
+    "duration": 0.01,
+    "grid": {"cell": 0.01},
+    "material": {"foam": {"base": "shaving cream", "yield_stress": 40.0}},
+    "body": [{"material": "foam", "shape": {"circle": {"center": [0.0, 0.0], "radius": 0.03}}}],
+}
+BLOCK = {
+    "title": "a block sags under its weight",
+    "method": "mpm",
+    "dimension": 2,
+    "duration": 0.2,
+    "frame_rate": 20.0,
+    "grid": {"cell": 0.01},
+    "transfer": {"scheme": "pic"},
+    "material": {"solid": {"law": "hencky", "density": 1000.0, "youngs_modulus": 6.0e3, "poisson_ratio": 0.3}},
+    "body": [{"material": "solid", "shape": {"rectangle": {"center": [0.0, 0.02], "size": [0.04, 0.04]}}}],
+    "obstacle": [{"shape": {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}, "contact": "separate"}],
+    "measure": [{"name": "top", "what": {"height": {}}}],
+}
+
+
+def search(y, x, scale, absolute, limits) -> _Search:
+    """A search whose simulation is a straight line through the points x."""
+
+    def simulate(samples):
+        return [np.array(sample["slope"] * x + sample["offset"]) for sample in samples]
+
+    target = Target(tuple(map(str, x)), y, scale, absolute)
+    return _Search(simulate, target, limits, 60, lambda text: None)
+
+
+def test_a_linear_model_gives_the_estimates_and_limits_of_linear_regression(tmp_path):
+    """For s = a x + b least squares, standard errors and Student's t are in closed form."""
+    rng = np.random.default_rng(5)
+    x = np.linspace(0.0, 1.0, 12)
+    y = 3.0 * x + 1.0 + 0.05 * rng.normal(size=x.size)
+    limits = {"slope": Range(0.0, 10.0), "offset": Range(0.0, 4.0)}
+    found = search(y, x, np.ones(12), False, limits).run([0.5, 0.5], tmp_path)
+    line = stats.linregress(x, y)
+    t = stats.t.ppf(0.975, 10)
+    assert found.converged
+    for key, value, error in (("slope", line.slope, line.stderr), ("offset", line.intercept, line.intercept_stderr)):
+        estimate = found.parameters[key]
+        assert estimate.value == pytest.approx(value, rel=1e-4)
+        np.testing.assert_allclose(estimate.limits, [value - t * error, value + t * error], rtol=1e-3)
+
+
+def test_given_errors_make_the_limits_whatever_the_scatter(tmp_path):
+    x = np.linspace(0.0, 1.0, 5)
+    limits = {"slope": Range(0.0, 10.0), "offset": Range(0.0, 4.0)}
+    found = search(2.0 * x + 1.0, x, np.full(5, 0.1), True, limits).run([0.5, 0.5], tmp_path)
+    error = 0.1 / np.sqrt(np.sum((x - 0.5) ** 2))
+    width = np.diff(found.parameters["slope"].limits)[0]
+    assert width == pytest.approx(2 * stats.norm.ppf(0.975) * error, rel=1e-3)
+
+
+def test_what_cannot_be_told_is_said(tmp_path):
+    limits = {"slope": Range(0.0, 10.0), "offset": Range(0.0, 4.0)}
+    few = search(np.array([1.0, 2.0]), np.array([0.0, 1.0]), np.ones(2), False, limits).run([0.5, 0.5], tmp_path)
+    assert few.parameters["slope"].limits is None
+    assert "no more values than parameters" in few.notes[0]
+    same = search(np.ones(4), np.ones(4), np.ones(4), False, limits).run([0.5, 0.5], tmp_path)
+    assert any("does not tell the parameters apart" in note for note in same.notes)
+    narrow = {"slope": Range(0.0, 1.0), "offset": Range(0.0, 4.0)}
+    x = np.linspace(0.0, 1.0, 5)
+    at_limit = search(3.0 * x, x, np.ones(5), False, narrow).run([0.5, 0.5], tmp_path)
+    assert any("slope is at one of its limits" in note for note in at_limit.notes)
+
+
+def test_a_rheometers_curve_gives_its_parameters_back(tmp_path, capsys):
+    """The curve is that of the material itself, so the parameters come back to the search's tolerance."""
+    rates = np.logspace(-1, 2, 7)
+    true = choose_material("shaving cream", ["yield_stress=25.0", "viscosity=12.0"])
+    curve = flow_curve(true, rates).shear_stress
+    lines = "\n".join(f"{rate!r},{stress!r}" for rate, stress in zip(rates.tolist(), curve.tolist()))
+    (tmp_path / "curve.csv").write_text(f"rate [1/s],stress [Pa]\n{lines}\n")
+    (tmp_path / "foam.toml").write_text(
+        'title = "foam"\nmethod = "continuum-foam"\ndimension = 2\nduration = 0.01\ngrid.cell = 0.01\n'
+        '[material.foam]\nbase = "shaving cream"\nyield_stress = 40.0\n'
+        '[[body]]\nmaterial = "foam"\nshape = { circle = { center = [0, 0], radius = 0.03 } }\n'
+    )
+    command = ["calibrate", str(tmp_path / "foam.toml"), "--target", str(tmp_path / "curve.csv")]
+    command += ["--fit", "material.foam.yield_stress=5:100:log", "--fit", "material.foam.viscosity=1:100:log"]
+    assert main([*command, "--out", str(tmp_path / "out"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["parameters"]
+    assert found["material.foam.yield_stress"]["value"] == pytest.approx(25.0, rel=1e-2)
+    assert found["material.foam.viscosity"]["value"] == pytest.approx(12.0, rel=1e-2)
+    assert json.loads((tmp_path / "out" / "calibration.json").read_text())["converged"]
+
+
+def test_a_block_that_sagged_gives_its_modulus_back_and_runs_are_not_made_again(tmp_path):
+    """The target is a run of the scene itself with another modulus."""
+    true = 1.0e4
+    run = spume.run(BLOCK, tmp_path / "true", changes={"material.solid.youngs_modulus": true}, progress="none")
+    top = run.measurements["top"]
+    chosen = [1, 2, 4]
+    rows = "\n".join(f"{top.times[k]!r},{top.values[k]!r}" for k in chosen)
+    target = tmp_path / "slump.csv"
+    target.write_text(f"time,top\n{rows}\n".replace("np.float64(", "").replace(")", ""))
+    key = "material.solid.youngs_modulus"
+    found = spume.calibrate(BLOCK, target, {key: "3e3:3e4:log"}, tmp_path / "out", processes=1, progress="none")
+    assert found.converged
+    assert found.parameters[key].value == pytest.approx(true, rel=0.01)
+    low, high = found.parameters[key].limits
+    assert low <= found.parameters[key].value <= high
+    made = {file: file.stat().st_mtime_ns for file in (tmp_path / "out" / "runs").rglob("frame_*")}
+    assert len({file.parts[-3] for file in made}) == found.evaluations
+    again = spume.calibrate(BLOCK, target, {key: "3e3:3e4:log"}, tmp_path / "out", processes=1, progress="none")
+    assert again.parameters == found.parameters
+    assert {file: file.stat().st_mtime_ns for file in (tmp_path / "out" / "runs").rglob("frame_*")} == made
+
+
+@pytest.mark.parametrize(
+    ("text", "fit", "sentence"),
+    [
+        ("time,tpo\n0.1,1\n", "material.solid.youngs_modulus=1e3:1e5", "did you mean 'top'"),
+        ("measure,value\ntpo,1\n", "material.solid.youngs_modulus=1e3:1e5", "did you mean 'top'"),
+        ("measure,value,error\ntop,1,0\n", "material.solid.youngs_modulus=1e3:1e5", "should be positive"),
+        ("time,top\n0.1,high\n", "material.solid.youngs_modulus=1e3:1e5", "line 2: top is 'high'"),
+        ("time,top\n9,1\n", "material.solid.youngs_modulus=1e3:1e5", "the scene lasts 0.2 s"),
+        ("a,b\n1,2\n", "material.solid.youngs_modulus=1e3:1e5", "its columns are a, b"),
+        ("time,top\n", "material.solid.youngs_modulus=1e3:1e5", "has no values"),
+        ("time,top\n0.1,1\n", "material.solid.youngs_modulus=1,2", "it should have limits"),
+        ("time,top\n0.1,1\n", "material.solid.youngs_modulus=1e5:1e6", "begins with 6000, outside"),
+        ("time,top\n0.1,1\n", "material.solid.yungs_modulus=1:2", "yungs_modulus"),
+    ],
+)
+def test_a_wrong_target_or_parameter_is_one_sentence(tmp_path, text, fit, sentence):
+    file = tmp_path / "target.csv"
+    Path(file).write_text(text)
+    with pytest.raises(spume.SceneError, match=sentence):
+        spume.calibrate(BLOCK, file, [fit], tmp_path / "out", progress="none")
