@@ -185,8 +185,8 @@ def test_a_t1_at_a_wall_undoes_itself():
 
 @pytest.mark.parametrize(("boundary", "seed"), [("box", 1), ("channel", 2)])
 def test_a_foam_between_walls_coarsens_to_a_few_cells(boundary, seed):
-    """Every network on the way is valid and in equilibrium, and no gas is lost; it ends with two cells, or at rest, when
-    von Neumann's law gives no cell a rate."""
+    """Every network on the way is valid and in equilibrium, and no gas is lost; it ends with two cells, or at rest,
+    when von Neumann's law gives no cell a rate."""
     foam = Foam.voronoi(20, boundary, seed=seed)
     foam.options = Options(checks="events")
     while foam.cells > 2 and foam.time < 1e6:
