@@ -15,7 +15,7 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED)demo: $(BIN)/python pyproject.toml
-	@$(BIN)/python tools/install.py look
+	@$(BIN)/python tools/install.py look view
 	@touch $@
 
 $(INSTALLED)test: $(BIN)/python pyproject.toml
@@ -31,9 +31,8 @@ $(INSTALLED)lint: $(BIN)/python pyproject.toml
 	@touch $@
 
 demo: $(INSTALLED)demo
-	@$(BIN)/spume run shaving-cream --preset draft --out out/demo --overwrite
-	@$(BIN)/spume render out/demo
-	@echo "Results: out/demo (frames; pictures and film beside them). Look at the numbers with: $(BIN)/spume info out/demo"
+	@$(BIN)/spume run shaving-cream --preset draft --out out/demo --overwrite --render
+	@echo "The film is out/demo/pictures.mp4. To go on: source $(BIN)/activate; spume info out/demo"
 
 test: $(INSTALLED)test
 	@$(BIN)/python -m pytest -n 2 --dist loadfile

@@ -42,6 +42,9 @@ def surface(
     parts: Annotated[
         Literal["all", "material"], Parameter(help="One mesh for all points, or one for each material.")
     ] = "all",
+    out: Annotated[
+        Path | None, Parameter(help="Folder for the meshes; DIR/surface, where pictures use them, unless given.")
+    ] = None,
     processes: Processes = None,
     cluster: Cluster = None,
     again: Again = False,
@@ -56,7 +59,7 @@ def surface(
     skinned_populations(run)
     numbers = select_frames(frames, len(run))
     # a skin itself uses every core, so that more processes only pay on request
-    task = partial(surface_frame, run, quality=quality, parts=parts, again=again)
+    task = partial(surface_frame, run, quality=quality, parts=parts, again=again, out=out)
     made = each_frame(task, numbers, "surface", processes or 1, cluster=cluster)
     open_meshes = 0
     say("frame  part  vertices  skin [m³]  points [m³]  difference")
@@ -65,7 +68,7 @@ def surface(
         state = "" if report.watertight else "  not watertight"
         volumes = f"{report.volume:9.4g}  {report.points_volume:11.4g}  {report.excess:+10.2%}"
         say(f"{report.frame:5d}  {report.part:4}  {report.vertices:8d}  {volumes}{state}")
-    say(f"{len(made)} frames in {run.path / 'surface'}")
+    say(f"{len(made)} frames in {out or run.path / 'surface'}")
     return 1 if open_meshes else 0
 
 

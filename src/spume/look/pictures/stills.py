@@ -43,21 +43,21 @@ def draw_stills(
     Returns all of their files. `cluster` is the address of a Dask scheduler whose workers draw them. An interrupt
     raises `Interrupted` with those that are done.
     """
-    recipe = _recipe(runs, labels, options)
-    missing = [number for number in numbers if again or not _is_fresh(still_file(folder, number), runs, number, recipe)]
+    made_by = recipe(runs, labels, options)
+    missing = [n for n in numbers if again or not _is_fresh(still_file(folder, n), runs, n, made_by)]
     if missing:
         width, height = _share(options, len(runs))
         single = replace(options, width=width, height=height)
         drawers = _drawers(runs, single)
         lengths = [len(run) for run in runs]
-        task = partial(draw_still, drawers, lengths, list(labels), folder.resolve() if cluster else folder, recipe)
+        task = partial(draw_still, drawers, lengths, list(labels), folder.resolve() if cluster else folder, made_by)
         # Drawing in software and making skins use all cores already for most of the time.
         try:
             each_frame(
                 task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1), cluster=cluster
             )  # fmt: skip
         except KeyboardInterrupt:
-            done = [number for number in numbers if _is_fresh(still_file(folder, number), runs, number, recipe)]
+            done = [number for number in numbers if _is_fresh(still_file(folder, number), runs, number, made_by)]
             raise Interrupted(done, ([still_file(folder, number) for number in done], None, None)) from None
     return [still_file(folder, number) for number in numbers]
 
@@ -184,10 +184,11 @@ def read_png(file: Path) -> Picture:
         return np.asarray(image.convert("RGB"))
 
 
-def _recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions) -> str:
-    """A digest of everything but the frames that a picture depends on."""
+def recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions, settled: bool = False) -> str:
+    """A digest of everything but the frames that a picture depends on. The pictures of a run that is going on depend on
+    the frames so far, unless what they show is `settled`."""
     about = [FORMAT, asdict(options), list(labels), [[str(run.path), len(run)] for run in runs]]
-    if all(run.complete for run in runs):
+    if settled or all(run.complete for run in runs):
         about[-1] = [str(run.path) for run in runs]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
