@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from kills import assert_same_run, finish, start, wait_for_frame
+from killed_runs import assert_same_run, finish, start, wait_for_frame
 
 from spume.numerics.jit import cache_directory
 from spume.runs.progress import COMPILING

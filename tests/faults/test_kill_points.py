@@ -5,7 +5,7 @@ import random
 import time
 
 import pytest
-from kills import assert_same_run, finish, start, wait_for_frame
+from killed_runs import assert_same_run, finish, start, wait_for_frame
 
 import spume
 

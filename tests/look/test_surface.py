@@ -228,9 +228,9 @@ def test_surface_files_are_made_once_and_report_volumes(solid_run: Path) -> None
     run = open_run(solid_run)
     first = surface_frame(run, 2, "fine", "material")
     assert [report.part for report in first] == ["soft-rubber", "gelatin"]
-    stamp = skin_file(solid_run, "gelatin", 2).stat().st_mtime_ns
+    stamp = skin_file(solid_run / "surface", "gelatin", 2).stat().st_mtime_ns
     assert surface_frame(run, 2, "fine", "material") == first
-    assert skin_file(solid_run, "gelatin", 2).stat().st_mtime_ns == stamp
+    assert skin_file(solid_run / "surface", "gelatin", 2).stat().st_mtime_ns == stamp
     for report in first:
         assert report.watertight
         assert abs(report.excess) < PAPER
@@ -242,3 +242,10 @@ def test_surface_files_are_made_once_and_report_volumes(solid_run: Path) -> None
     np.testing.assert_allclose(made.fields["material"], 1.0)
     np.testing.assert_allclose(made.fields["J"], 1.2, rtol=1e-5)
     assert read_skin(run, 2, gelatin, "preview") is None
+
+
+def test_skins_go_where_they_are_told(solid_run: Path, tmp_path: Path) -> None:
+    from spume.cli import main
+
+    assert main(["surface", str(solid_run), "--quality", "preview", "--frames", "0", "--out", str(tmp_path)]) == 0
+    assert [file.name for file in tmp_path.rglob("*.safetensors")] == ["frame_00000.safetensors"]

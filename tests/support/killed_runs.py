@@ -1,4 +1,4 @@
-"""Runs in processes of their own, to be killed and resumed."""
+"""Runs in processes of their own, which tests kill and resume."""
 
 import os
 import subprocess
