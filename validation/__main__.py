@@ -12,6 +12,7 @@ from rich.table import Table
 from spume.errors import SpumeError
 from validation import (
     admm,
+    blender_import,
     channel,
     consolidation,
     dam_break,
@@ -43,6 +44,7 @@ CASES: tuple[Case, ...] = (
     sand_collapse.CASE,
     admm.CASE,
     press_and_release.CASE,
+    blender_import.CASE,
     skins.CASE,
 )
 ABSENT = "all but those that take longest if absent"
