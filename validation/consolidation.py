@@ -7,9 +7,9 @@ from validation.case import Case, Check, Outcome, Surroundings
 from validation.drawing import COLOURS, panels, save
 
 HEIGHT = 1.0
-"""H [m], drained at the top"""
+"""H [m]: half of a column that is drained and loaded at both ends, so that its middle is the closed end"""
 CELLS = 16
-"""along the height"""
+"""along H"""
 CONDUCTIVITY, YOUNGS_MODULUS, POISSON_RATIO, POROSITY, BULK_MODULUS = 1e-3, 1e7, 0.3, 0.4, 2.2e8
 LOAD, RAMP = 1e4, 0.02
 """[Pa], and the time over which it grows [s]: several periods 4 H/c of the waves, which a sudden one would excite"""
@@ -26,14 +26,14 @@ COEFFICIENT = CONDUCTIVITY * OEDOMETER / (1000.0 * 9.81) * SHARE
 
 
 def scene() -> Scene:
-    """A column of saturated soil between smooth walls, loaded on the sand at its top."""
+    """A column of saturated soil between smooth walls, loaded on the sand at both ends."""
     cell = HEIGHT / CELLS
     width = 2 * cell
-    column = {"rectangle": {"center": [width / 2, HEIGHT / 2], "size": [width, HEIGHT]}}
-    above = {"rectangle": {"center": [width / 2, HEIGHT], "size": [10 * width, HEIGHT]}}
+    column = {"rectangle": {"center": [width / 2, 0.0], "size": [width, 2 * HEIGHT]}}
+    ends = [{"rectangle": {"center": [width / 2, y], "size": [10 * width, HEIGHT]}} for y in (HEIGHT, -HEIGHT)]
     return Scene(
         title="consolidation", method="sand-water", dimension=2, duration=100.0, gravity=[0.0, 0.0],
-        grid={"cell": cell, "walls": {"lower": [0.0, 0.0], "upper": [width, 2 * HEIGHT], "contact": "slip"}},
+        grid={"cell": cell, "walls": {"lower": [0.0, -2 * HEIGHT], "upper": [width, 2 * HEIGHT], "contact": "slip"}},
         mixture={"hydraulic_conductivity": CONDUCTIVITY, "porosity": POROSITY, "coupling": "pore-pressure"},
         material={
             "soil": {
@@ -46,9 +46,9 @@ def scene() -> Scene:
         body=[{"material": "soil", "shape": column}, {"material": "pore water", "shape": column}],
         force=[
             {
-                "shape": above, "traction": [0.0, -LOAD], "acts_on": "sand", "times": [0.0, RAMP],
-                "factors": [0.0, 1.0],
+                "shape": shape, "traction": [0.0, load], "acts_on": "sand", "times": [0.0, RAMP], "factors": [0.0, 1.0],
             }
+            for shape, load in zip(ends, (-LOAD, LOAD))
         ],
     )  # fmt: skip
 
@@ -75,7 +75,7 @@ def run(around: Surroundings) -> Outcome:
         start = np.array([height[point] for point in water.id.tolist()])
         rows = np.unique(start)
         ours = np.array([pressure[start == row].mean() for row in rows])
-        depth = 1.0 - rows / HEIGHT
+        depth = 1.0 - np.abs(rows) / HEIGHT
         worst = float(np.abs(ours - excess_pressure(depth, T)).max())
         outcome.checks.append(
             Check(f"pore pressure at T = {T:g}", "all rows", "series", f"{100 * worst:.2g} % of p0",
@@ -94,9 +94,9 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "consolidation",
     "Saturated soil consolidates",
-    "A column of saturated soil is loaded at its drained top. The water carries the load at first and hands it to the "
-    "grains as it drains: Terzaghi's p/p0 = Σ 4/(mπ) sin(mπz/2H) exp(−m²π²T/4), m odd, T = c_v t/H², with c_v = "
-    "k̂ E_oed/(ρw g) and p0 both reduced by the compressibility of the water, (Kw/n)/(Kw/n + E_oed). Ours: coupling "
-    '"pore-pressure", explicit steps, 16 cells.',
+    "A column of saturated soil is loaded at both of its drained ends; its middle is the closed end of the theory. The "
+    "water carries the load at first and hands it to the grains as it drains: Terzaghi's p/p0 = Σ 4/(mπ) sin(mπz/2H) "
+    "exp(−m²π²T/4), m odd, T = c_v t/H², with c_v = k̂ E_oed/(ρw g) and p0 both reduced by the compressibility of the "
+    'water, (Kw/n)/(Kw/n + E_oed). Ours: coupling "pore-pressure", explicit steps, 16 cells along H.',
     run,
 )

@@ -43,4 +43,5 @@ def test_an_export_that_does_not_fit(solid_run: Path, tmp_path: Path, kind: str)
     errors = [line for line in ended.stderr.splitlines() if not line.startswith("export: ")]
     assert len(errors) == 3, ended.stderr
     assert all(line.startswith(f"error: '{file}' cannot be written: ") for line in errors)
-    assert {path.name for path in tmp_path.iterdir()} <= {name, f".{name}.json"}
+    payload = f"{file.stem}_payload.usdc"
+    assert {path.name for path in tmp_path.iterdir()} <= {name, f".{name}.json", payload}

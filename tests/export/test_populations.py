@@ -93,6 +93,6 @@ def test_alembic_has_an_object_for_each(chosen: Contents, tmp_path: Path) -> Non
     write_alembic(chosen, tmp_path / "several.abc")
     top = Abc.IArchive(str(tmp_path / "several.abc")).getTop()
     names = [top.getChildHeader(k).getName() for k in range(top.getNumChildren())]
-    assert names == ["several_rubber", "several_jelly", "several_shell"]
+    assert names[:3] == ["several_rubber", "several_jelly", "several_shell"]
     sample = AbcGeom.IPoints(top, names[1]).getSchema().getValue(Abc.ISampleSelector(0.1))
     assert len(sample.getPositions()) == len(chosen.run[1]["jelly"].x)

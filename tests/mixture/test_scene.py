@@ -27,7 +27,10 @@ BLOCK = {"grid": {"cell": 0.05}, "body": [body("sand", [0.0, 0.0], [0.2, 0.2])]}
         (
             {
                 "time": {"integrator": "semi-implicit"},
-                "semi_implicit": {"unilateral": {"a": 0.1, "b": 0.0, "c0": 1.0, "v0": 0.01}},
+                "semi_implicit": {
+                    "plasticity": "lagged",
+                    "unilateral": {"a": 0.1, "b": 0.0, "c0": 1.0, "v0": 0.01},
+                },
             },
             "semi_implicit.unilateral.a is 0.1: it should be below b, 0",
         ),

@@ -44,8 +44,8 @@ def test_mass_volume_and_momentum_are_conserved(d, order, affine):
 @pytest.mark.parametrize("d", [2, 3])
 @pytest.mark.parametrize("order", [2, 3])
 def test_fields_are_averages_by_way_of_the_grid(d, order):
-    """Every averaged field of some new points against a direct sum. Momentum and angular momentum are zero all over, and
-    random C lose energy when they are averaged, so that velocities need no correction."""
+    """Every averaged field of some new points against a direct sum. Momentum and angular momentum are zero all over,
+    and random C lose energy when they are averaged, so that velocities need no correction."""
     x = scattered(np.random.default_rng(8), d)
     state = make_state(x, order=order)
     state.particles.v[:] = 0.0

@@ -10,7 +10,7 @@ from spume.errors import SceneError
 from spume.look.commands import Again, Cluster, Folder, Frames, Processes
 from spume.terminal import say
 
-SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc"}
+SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc", "gltf": ".glb", "blend": ".blend"}
 """Endings of the formats that put all frames into one file."""
 
 
@@ -23,14 +23,19 @@ def export(
     folder: Folder,
     /,
     *,
-    to: Annotated[Literal["usd", "vtkhdf", "ply", "obj", "alembic", "csv"], Parameter(help="The format.")],
-    what: Annotated[Literal["points", "surface"], Parameter(help="The points or the surface.")] = "points",
+    to: Annotated[
+        Literal["usd", "vtkhdf", "ply", "obj", "alembic", "gltf", "blend", "csv"], Parameter(help="The format.")
+    ],
+    what: Annotated[
+        Literal["points", "surface"] | None,
+        Parameter(help="The points or the surface; the surface for gltf and blend, else the points, unless given."),
+    ] = None,
     fields: Annotated[
         str | None, Parameter(help="Fields to write, separated by commas; all that the format takes unless given.")
     ] = None,
     layout: Annotated[
-        Literal["auto", "single", "clips"],
-        Parameter(help="USD in one file, or value clips with a file for each frame."),
+        Literal["auto", "single", "payload", "clips"],
+        Parameter(help="USD in one file, in a file with a payload, or value clips with a file for each frame."),
     ] = "auto",
     frames: Frames = None,
     out: Annotated[
@@ -40,7 +45,8 @@ def export(
     cluster: Cluster = None,
     again: Again = False,
 ) -> None:
-    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic; its diagnostics and logs as CSV."""
+    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic, glTF, Blender; its diagnostics and
+    logs as CSV."""
     from spume.cores import cores
     from spume.export.contents import contents, default_file
     from spume.frames.reader import open_run
@@ -56,6 +62,7 @@ def export(
         tables = write_tables(run, numbers, out or run.path / "export" / "csv")
         say(f"{len(tables)} tables: {', '.join(str(each) for each in tables)}")
         return
+    what = what or ("surface" if to in ("gltf", "blend") else "points")
     chosen = contents(run, numbers, what, fields)
     if to in ("ply", "obj"):
         from spume.export.sequence import write_frame
@@ -87,6 +94,14 @@ def export(
 
         files = vtkhdf_files(chosen, file)
         written = write_vtkhdf(chosen, file, again)
+    elif to == "gltf":
+        from spume.export.gltf import write_gltf
+
+        written = write_gltf(chosen, file, again)
+    elif to == "blend":
+        from spume.export.blend import write_blend
+
+        written = write_blend(chosen, file, again)
     else:
         from spume.export.alembic import write_alembic
 

@@ -16,15 +16,24 @@ from spume.frames.extent import point_bounds, point_spacing, run_dimension
 from spume.frames.populations import PopulationArrays
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, spatial
 from spume.frames.reader import Frame, Run
-from spume.look.appearance import Appearance, material_appearances
-from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids, vertex_normals
-from spume.look.pictures.camera import up_axis
+from spume.look.appearance import Appearance, ground_appearance, material_appearances
+from spume.look.obstacles import (
+    Solid,
+    TriangleMesh,
+    ground_height,
+    ground_obstacle,
+    solid_mesh,
+    solids,
+    vertex_normals,
+)
+from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
+from spume.look.pictures.space_drawer import shown_box
 from spume.look.surface.files import skin_of, skinned_populations
 from spume.look.surroundings import materials
 from spume.runs.folder import RunFolder
 
 What = Literal["points", "surface"]
-FORMAT = 2
+FORMAT = 3
 """Raised whenever exports made before should be made again."""
 SHAPE = ("x", "triangles", "lines")
 """Fields that are the shape itself."""
@@ -146,6 +155,37 @@ class Contents:
     def ground(self) -> float | None:
         """Height of the ground [m], if there is one."""
         return ground_height(self.run.scene, self.up)
+
+    @property
+    def ground_looks(self) -> Appearance:
+        """The looks of the ground."""
+        return ground_appearance(self.run.scene, ground_obstacle(self.run.scene, self.up))
+
+    def ground_corners(self, x: NDArray[Any], height: float) -> NDArray[np.float64]:
+        """A square on the ground, shape (4, 3), ten times as wide as the points at `x` reach [m]."""
+        reach = 5 * float(np.ptp(x, axis=0).max()) if len(x) else 1.0
+        one = np.eye(3)[int(np.argmin(np.abs(self.up)))]
+        two = np.cross(self.up, one)
+        middle = x.mean(axis=0) if len(x) else np.zeros(3)
+        middle = middle + (height - middle @ self.up) * self.up
+        return np.array([middle + reach * (a * one + b * two) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+
+    @property
+    def box(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Corners of a box around the points of all frames [m]."""
+        lower, upper = point_bounds(self.run)
+        return np.asarray(spatial(lower[None])[0]), np.asarray(spatial(upper[None])[0])
+
+    def views(self, aspect: float) -> dict[int, View]:
+        """The camera at each frame: the scene's own, or one that holds the whole run; none for runs in the plane."""
+        if run_dimension(self.run) != 3:
+            return {}
+        scene: Any = self.run.scene
+        if scene_view(scene) is None:
+            lower, upper, _ = shown_box(self.run, self.up)
+            return dict.fromkeys(self.numbers, automatic_view(lower, upper, self.up, aspect))
+        found = {number: scene_view(scene, self.time(number)) for number in self.numbers}
+        return {number: view for number, view in found.items() if view is not None}
 
     def recipe(self, *more: Any) -> str:
         """A digest of all that an export depends on, the frames' times of writing included."""

@@ -15,21 +15,22 @@ from numpy.typing import NDArray
 from spume.cores import cores
 from spume.errors import CacheError
 from spume.export.contents import Contents, Piece, identifier
+from spume.export.usd_surroundings import define_material, define_surroundings
+from spume.export.usd_values import array, extent, ints, long_ints, primvar, set_mesh, vectors
 from spume.fields import VOLUME_RATIO
-from spume.frames.quantities import DRAWN, spatial
-from spume.look.appearance import GROUND, Appearance
+from spume.look.appearance import Appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
+from spume.look.grains import point_colors
 from spume.look.work import each_frame
 from spume.terminal import readable_size
 
-Layout = Literal["auto", "single", "clips"]
+Layout = Literal["auto", "single", "payload", "clips"]
 SINGLE_LIMIT = 20_000_000
 """Points in all frames together above which 'auto' writes value clips."""
 LINE_WIDTH = 0.3
 """Width of lines, over the distance of their points."""
 RECIPE = "spumeRecipe"
-INTEGERS = "biuB"
 ID = "id"
 """The field that names a point for its whole life; USD has an attribute of its own for it."""
 
@@ -46,12 +47,12 @@ def write_usd(
     workers of a `cluster` if one is given."""
     require("pxr", "writing USD")
     if layout == "auto":
-        layout = "single" if _size(contents) <= SINGLE_LIMIT else "clips"
+        layout = "payload" if _size(contents) <= SINGLE_LIMIT else "clips"
     recipe = contents.recipe("usd", layout)
     if not again and _recipe(file) == recipe:
         return False
-    if layout == "single":
-        _write_single(contents, file, recipe)
+    if layout in ("single", "payload"):
+        _write_samples(contents, file, recipe, layout)
     else:
         _write_clips(contents, file, recipe, again, processes, cluster)
     return True
@@ -73,11 +74,30 @@ def _recipe(file: Path) -> str | None:
     return str(layer.customLayerData.get(RECIPE)) if layer else None
 
 
-def _write_single(contents: Contents, file: Path, recipe: str) -> None:
+def _write_samples(contents: Contents, file: Path, recipe: str, layout: Layout) -> None:
+    """All frames in `file`, or in a second file beside it that `file` refers to as a payload: programs then show the
+    asset's name, extent and cameras at once and load the rest when it is wanted."""
     stage = _new_stage(contents, recipe)
     prims = _define(stage, contents)
     each_frame(lambda number: _sample(prims, contents, number), contents.numbers, "export")
-    _save(stage.GetRootLayer(), file)
+    if layout == "single":
+        _save(stage.GetRootLayer(), file)
+        return
+    heavy = file.with_name(f"{file.stem}_payload.usdc")
+    _save(stage.GetRootLayer(), heavy, file)
+    light = _new_stage(contents, recipe)
+    root = light.GetDefaultPrim()
+    root.GetPayloads().AddPayload(f"./{heavy.name}")
+    _set_extent_hint(root, contents)
+    _save(light.GetRootLayer(), file)
+
+
+def _set_extent_hint(root: Any, contents: Contents) -> None:
+    """The box of the points in all frames, for programs that have not loaded the payload."""
+    from pxr import UsdGeom
+
+    lower, upper = contents.box
+    UsdGeom.ModelAPI.Apply(root).SetExtentsHint(vectors(np.array([lower, upper])))
 
 
 def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, processes: int, cluster: str | None) -> None:
@@ -115,8 +135,9 @@ def write_clip(contents: Contents, folder: Path, again: bool, number: int) -> Pa
     return file
 
 
-def _save(layer: Any, file: Path) -> None:
-    """Write a layer beside `file`, see whether it can be read, and put it in place."""
+def _save(layer: Any, file: Path, asked: Path | None = None) -> None:
+    """Write a layer beside `file`, see whether it can be read, and put it in place. `asked` is the file that was asked
+    for, if this one belongs to it."""
     from pxr import Sdf, Tf
 
     with whole_file(file) as partial_file:
@@ -126,13 +147,14 @@ def _save(layer: Any, file: Path) -> None:
             good = False
         if not good:
             free = readable_size(shutil.disk_usage(file.parent).free)
-            raise CacheError(f"'{file}' cannot be written: USD gave up, and {free} is free there")
+            raise CacheError(f"'{asked or file}' cannot be written: USD gave up, and {free} is free there")
 
 
 def _new_stage(contents: Contents, recipe: str) -> Any:
     from pxr import Kind, Usd, UsdGeom, UsdPhysics
 
-    stage = Usd.Stage.CreateInMemory()
+    # payloads are referred to before they are where the file will be
+    stage = Usd.Stage.CreateInMemory(Usd.Stage.LoadNone)
     UsdGeom.SetStageMetersPerUnit(stage, UsdGeom.LinearUnits.meters)
     UsdPhysics.SetStageKilogramsPerUnit(stage, 1.0)
     UsdGeom.SetStageUpAxis(stage, UsdGeom.Tokens.z if abs(contents.up[2]) > 0.5 else UsdGeom.Tokens.y)
@@ -154,7 +176,11 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
     from pxr import UsdGeom, UsdShade
 
     root = f"/{contents.name}"
-    materials = [_material(stage, f"{root}/materials/{identifier(name)}", looks) for name, looks in contents.materials]
+    # every prim has a type: importers lose the axis conversion of what stands below one without
+    UsdGeom.Scope.Define(stage, f"{root}/materials")
+    materials = [
+        define_material(stage, f"{root}/materials/{identifier(name)}", looks) for name, looks in contents.materials
+    ]
     prims: dict[str, Any] = {}
     for piece in contents.pieces(contents.numbers[0], tensors=False):
         path = f"{root}/{identifier(piece.name)}"
@@ -162,9 +188,10 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
             prims[piece.name] = _define_curves(stage, path, piece)
             continue
         if piece.triangles is None:
+            UsdGeom.Xform.Define(stage, path)
             for (name, looks), material in zip(contents.materials, materials):
                 points = UsdGeom.Points.Define(stage, f"{path}/{identifier(name)}")
-                points.CreateDisplayColorAttr([looks.color])
+                _color(points, looks)
                 UsdShade.MaterialBindingAPI.Apply(points.GetPrim()).Bind(material)
                 prims[f"{piece.name}/{name}"] = points
                 _declare(points, piece)
@@ -173,12 +200,14 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
         mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
         binding = UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim())
         binding.Bind(materials[0])
+        if len(materials) == 1:
+            mesh.CreateDisplayColorAttr([contents.materials[0][1].color])
         prims[piece.name] = mesh
         for k, (name, _) in enumerate(contents.materials if len(materials) > 1 else []):
-            subset = binding.CreateMaterialBindSubset(identifier(name), _ints(np.zeros(0)))
+            subset = binding.CreateMaterialBindSubset(identifier(name), ints(np.zeros(0)))
             UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(materials[k])
             prims[f"{piece.name}/subset {k}"] = subset
-    _define_obstacles(stage, contents, root)
+    define_surroundings(stage, contents, root)
     return prims
 
 
@@ -195,17 +224,27 @@ def _define_curves(stage: Any, path: str, piece: Piece) -> Any:
     curves.CreateWidthsAttr([LINE_WIDTH * piece.spacing])
     curves.SetWidthsInterpolation(UsdGeom.Tokens.constant)
     for name, values in piece.fields.items():
-        _primvar(curves, name, values)
+        primvar(curves, name, values)
     return curves
 
 
 def _sample_curves(curves: Any, piece: Piece, number: int) -> None:
     assert piece.lines is not None
-    curves.GetPointsAttr().Set(_vectors(piece.x), number)
-    curves.GetCurveVertexCountsAttr().Set(_ints(np.diff(piece.lines)), number)
-    curves.GetExtentAttr().Set(_extent(piece.x, 0.5 * LINE_WIDTH * piece.spacing), number)
+    curves.GetPointsAttr().Set(vectors(piece.x), number)
+    curves.GetCurveVertexCountsAttr().Set(ints(np.diff(piece.lines)), number)
+    curves.GetExtentAttr().Set(extent(piece.x, 0.5 * LINE_WIDTH * piece.spacing), number)
     for name, values in piece.fields.items():
-        _primvar(curves, name, values).Set(_array(values), number)
+        primvar(curves, name, values).Set(array(values), number)
+
+
+def _color(points: Any, looks: Appearance) -> None:
+    """One colour for all points, or the promise of one for each."""
+    from pxr import UsdGeom
+
+    if looks.variation > 0 or looks.grain > 0:
+        points.CreateDisplayColorPrimvar(UsdGeom.Tokens.vertex)
+    else:
+        points.CreateDisplayColorAttr([looks.color])
 
 
 def _declare(points: Any, piece: Piece) -> None:
@@ -218,56 +257,7 @@ def _declare(points: Any, piece: Piece) -> None:
         points.CreateIdsAttr()
     for name, values in piece.fields.items():
         if name not in (ID, "v"):
-            _primvar(points, name, values)
-
-
-def _material(stage: Any, path: str, looks: Appearance) -> Any:
-    from pxr import Gf, Sdf, UsdShade
-
-    material = UsdShade.Material.Define(stage, path)
-    shader = UsdShade.Shader.Define(stage, f"{path}/preview")
-    shader.CreateIdAttr("UsdPreviewSurface")
-    shader.CreateInput("diffuseColor", Sdf.ValueTypeNames.Color3f).Set(Gf.Vec3f(*looks.color))
-    shader.CreateInput("roughness", Sdf.ValueTypeNames.Float).Set(max(0.15, 0.9 - 1.5 * looks.gloss))
-    material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
-    return material
-
-
-def _define_obstacles(stage: Any, contents: Contents, root: str) -> None:
-    from pxr import Gf, UsdGeom
-
-    for solid, mesh in contents.obstacles():
-        prim = UsdGeom.Mesh.Define(stage, f"{root}/obstacles/{identifier(solid.name)}")
-        prim.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-        _set_mesh(prim, mesh.vertices, mesh.triangles, mesh.normals, None)
-        prim.CreateDisplayColorAttr([solid.appearance.color])
-        transform = prim.AddTransformOp()
-        for number in contents.numbers if solid.motion is not None else ():
-            R, p = solid.place(contents.time(number))
-            matrix = np.eye(4)
-            matrix[:3, :3], matrix[3, :3] = R.T, p
-            transform.Set(Gf.Matrix4d(matrix.tolist()), number)
-    height = contents.ground()
-    if height is not None:
-        _define_ground(stage, contents, f"{root}/ground", height)
-
-
-def _define_ground(stage: Any, contents: Contents, path: str, height: float) -> None:
-    """A square, ten times as wide as the first frame's points reach."""
-    from pxr import UsdGeom
-
-    x = np.concatenate([spatial(each["x"]) for each in contents.run[contents.numbers[0]].of_kind(*DRAWN)])
-    reach = 5 * float(np.ptp(x, axis=0).max()) if len(x) else 1.0
-    up = contents.up
-    one = np.eye(3)[int(np.argmin(np.abs(up)))]
-    two = np.cross(up, one)
-    middle = x.mean(axis=0) if len(x) else np.zeros(3)
-    middle = middle + (height - middle @ up) * up
-    corners = np.array([middle + reach * (a * one + b * two) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
-    ground = UsdGeom.Mesh.Define(stage, path)
-    ground.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-    _set_mesh(ground, corners, np.array([[0, 1, 2], [0, 2, 3]]), np.tile(up, (4, 1)), None)
-    ground.CreateDisplayColorAttr([GROUND])
+            primvar(points, name, values)
 
 
 def _sample(prims: dict[str, Any], contents: Contents, number: int) -> None:
@@ -280,45 +270,49 @@ def _sample(prims: dict[str, Any], contents: Contents, number: int) -> None:
             _sample_mesh(prims, piece, piece.triangles, piece.normals, number)
             continue
         kinds = piece.fields.get("material")
-        for k, (name, _) in enumerate(contents.materials):
+        for k, (name, looks) in enumerate(contents.materials):
             members = slice(None) if kinds is None or len(contents.materials) == 1 else np.flatnonzero(kinds == k)
             # Points that carry no material belong to the first one.
             shown = piece.take(slice(0) if kinds is None and k > 0 else members)
-            _sample_points(prims[f"{piece.name}/{name}"], shown, number)
+            _sample_points(prims[f"{piece.name}/{name}"], shown, looks, number)
 
 
 def _sample_mesh(
     prims: dict[str, Any], piece: Piece, triangles: NDArray[np.int32], normals: NDArray[Any], number: int
 ) -> None:
     mesh = prims[piece.name]
-    _set_mesh(mesh, piece.x, triangles, normals, number)
+    set_mesh(mesh, piece.x, triangles, normals, number)
     for name, values in piece.fields.items():
         if name == "v":
-            mesh.CreateVelocitiesAttr().Set(_vectors(values), number)
+            mesh.CreateVelocitiesAttr().Set(vectors(values), number)
         else:
-            _primvar(mesh, name, values).Set(_array(values), number)
+            primvar(mesh, name, values).Set(array(values), number)
     kinds = piece.fields.get("material", np.zeros(len(piece.x)))
     faces = np.round(kinds[triangles[:, 0]])
     for k in itertools.count():
         subset = prims.get(f"{piece.name}/subset {k}")
         if subset is None:
             break
-        subset.GetIndicesAttr().Set(_ints(np.flatnonzero(faces == k)), number)
+        subset.GetIndicesAttr().Set(ints(np.flatnonzero(faces == k)), number)
 
 
-def _sample_points(points: Any, piece: Piece, number: int) -> None:
-    points.GetPointsAttr().Set(_vectors(piece.x), number)
+def _sample_points(points: Any, piece: Piece, looks: Appearance, number: int) -> None:
+    if looks.variation > 0 or looks.grain > 0:
+        ids = piece.fields.get(ID, np.arange(len(piece.x)))
+        colors = point_colors(looks, ids, piece.fields.get("saturation") if looks.grain else None)
+        points.GetDisplayColorPrimvar().Set(vectors(colors), number)
+    points.GetPointsAttr().Set(vectors(piece.x), number)
     if "v" in piece.fields:
-        points.GetVelocitiesAttr().Set(_vectors(piece.fields["v"]), number)
+        points.GetVelocitiesAttr().Set(vectors(piece.fields["v"]), number)
     if ID in piece.fields:
-        points.GetIdsAttr().Set(_long_ints(piece.fields[ID]), number)
+        points.GetIdsAttr().Set(long_ints(piece.fields[ID]), number)
     widths = _widths(piece)
-    points.GetWidthsAttr().Set(_array(widths), number)
+    points.GetWidthsAttr().Set(array(widths), number)
     half = 0.5 * float(widths.max(initial=0.0))
-    points.GetExtentAttr().Set(_extent(piece.x, half), number)
+    points.GetExtentAttr().Set(extent(piece.x, half), number)
     for name, values in piece.fields.items():
         if name not in (ID, "v"):
-            _primvar(points, name, values).Set(_array(values), number)
+            primvar(points, name, values).Set(array(values), number)
 
 
 def _widths(piece: Piece) -> NDArray[np.float64]:
@@ -329,66 +323,3 @@ def _widths(piece: Piece) -> NDArray[np.float64]:
     if piece.dimension == 2:
         return np.asarray(2 * np.sqrt(volume / np.pi))
     return np.asarray(np.cbrt(6 * volume / np.pi))
-
-
-def _set_mesh(
-    prim: Any, vertices: NDArray[Any], triangles: NDArray[Any], normals: NDArray[Any], number: int | None
-) -> None:
-    from pxr import Usd, UsdGeom
-
-    time = Usd.TimeCode.Default() if number is None else Usd.TimeCode(number)
-    prim.CreatePointsAttr().Set(_vectors(vertices), time)
-    prim.CreateFaceVertexCountsAttr().Set(_ints(np.full(len(triangles), 3)), time)
-    prim.CreateFaceVertexIndicesAttr().Set(_ints(triangles.ravel()), time)
-    prim.CreateNormalsAttr().Set(_vectors(normals), time)
-    prim.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
-    prim.CreateExtentAttr().Set(_extent(vertices, 0.0), time)
-
-
-def _extent(x: NDArray[Any], half: float) -> Any:
-    if len(x) == 0:
-        return _vectors(np.zeros((2, 3)))
-    return _vectors(np.array([x.min(axis=0) - half, x.max(axis=0) + half]))
-
-
-def _primvar(prim: Any, name: str, values: NDArray[Any]) -> Any:
-    from pxr import Sdf, UsdGeom
-
-    types = Sdf.ValueTypeNames
-    if values.ndim == 1:
-        kind = types.IntArray if values.dtype.kind in INTEGERS else types.FloatArray
-    elif values.shape[1:] == (3,):
-        kind = types.Vector3fArray
-    else:
-        kind = types.FloatArray
-    size = int(np.prod(values.shape[1:])) if kind == types.FloatArray and values.ndim > 1 else -1
-    api = UsdGeom.PrimvarsAPI(prim.GetPrim())
-    return api.CreatePrimvar(identifier(name), kind, UsdGeom.Tokens.vertex, size)
-
-
-def _array(values: NDArray[Any]) -> Any:
-    from pxr import Vt
-
-    if values.ndim == 2 and values.shape[1] == 3:
-        return _vectors(values)
-    if values.dtype.kind in INTEGERS:
-        return _ints(values)
-    return Vt.FloatArray.FromNumpy(np.ascontiguousarray(values.reshape(-1), dtype=np.float32))
-
-
-def _vectors(values: NDArray[Any]) -> Any:
-    from pxr import Vt
-
-    return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, dtype=np.float32))
-
-
-def _long_ints(values: NDArray[Any]) -> Any:
-    from pxr import Vt
-
-    return Vt.Int64Array.FromNumpy(np.ascontiguousarray(values, dtype=np.int64))
-
-
-def _ints(values: NDArray[Any]) -> Any:
-    from pxr import Vt
-
-    return Vt.IntArray.FromNumpy(np.ascontiguousarray(values, dtype=np.int32))

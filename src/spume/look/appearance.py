@@ -6,24 +6,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.look.surroundings import materials
-from spume.materials.look import Look, Texture
+from spume.materials.look import Look
 
 Color = tuple[float, float, float]
 
 
 class Appearance(NamedTuple):
-    """How a material looks."""
+    """How a material, an obstacle or the ground looks; `materials/look.py` says what users write."""
 
     color: Color
     """reflectance, linear RGB"""
-    softness: float
-    """how far light goes round edges: 0 for a hard solid, 0.5 for foam that light seeps through"""
-    gloss: float
-    """strength of highlights, 0 for a matt surface"""
-    opacity: float = 1.0
-    """1 for an opaque material"""
-    texture: Texture = "smooth"
-    """a closed surface, or every point a grain"""
+    subsurface: float = 0.0
+    """share of the light that spreads below the surface: 0 for a hard solid, 0.5 and more for foam"""
+    roughness: float = 0.6
+    """0 for a mirror or clear glass, 1 for a matt surface"""
+    transparency: float = 0.0
+    """share of the light that passes through, 0 for an opaque material"""
+    metallic: float = 0.0
+    """1 for a bare metal"""
+    grain: float = 0.0
+    """diameter of a drawn grain in distances between points; 0 for a closed surface"""
+    variation: float = 0.0
+    """range of the brightness from point to point, as a share of it"""
+
+    @property
+    def opacity(self) -> float:
+        """Of the flat colour that quick pictures and viewers lay over what is behind: a clear body is still seen."""
+        return 1.0 - 0.6 * self.transparency
 
 
 def srgb(red: int, green: int, blue: int) -> Color:
@@ -45,15 +54,16 @@ def to_srgb(color: NDArray[np.float64]) -> NDArray[np.uint8]:
 
 
 OTHERS = (
-    Appearance(srgb(236, 232, 222), 0.35, 0.08),
-    Appearance(srgb(222, 148, 96), 0.25, 0.15),
-    Appearance(srgb(116, 166, 156), 0.25, 0.15),
-    Appearance(srgb(166, 138, 190), 0.25, 0.15),
-    Appearance(srgb(214, 190, 104), 0.25, 0.15),
+    Appearance(srgb(236, 232, 222), 0.35, 0.7),
+    Appearance(srgb(222, 148, 96), 0.25, 0.6),
+    Appearance(srgb(116, 166, 156), 0.25, 0.6),
+    Appearance(srgb(166, 138, 190), 0.25, 0.6),
+    Appearance(srgb(214, 190, 104), 0.25, 0.6),
 )
 """Looks of materials that have none of their own, by their place in the scene."""
-OBSTACLE = Appearance(srgb(112, 118, 128), 0.0, 0.12)
+OBSTACLE = Appearance(srgb(112, 118, 128), 0.0, 0.55)
 GROUND = srgb(146, 158, 169)
+MATT_GROUND = Appearance(GROUND, 0.0, 1.0)
 BACKGROUND = srgb(170, 182, 192)
 
 
@@ -68,12 +78,29 @@ def obstacle_appearance(obstacle: Any) -> Appearance:
     return _completed(obstacle.look, OBSTACLE)
 
 
+def background(scene: Any) -> Color:
+    """The colour behind everything, linear RGB."""
+    given = scene.backdrop.color
+    return BACKGROUND if given is None else hex_color(given)
+
+
+def ground_appearance(scene: Any, obstacle: Any | None) -> Appearance:
+    """The looks of the ground: those of its obstacle, if it has one with a look, else the scene's [backdrop]."""
+    given = scene.backdrop.ground
+    default = MATT_GROUND if given is None else MATT_GROUND._replace(color=hex_color(given))
+    return default if obstacle is None else _completed(obstacle.look, default)
+
+
+def hex_color(text: str) -> Color:
+    """Linear reflectance of a colour written '#f6f8fa'."""
+    return srgb(*bytes.fromhex(text[1:]))
+
+
 def _completed(look: Look | None, default: Appearance) -> Appearance:
     """What a look leaves open is taken from `default`."""
     if look is None:
         return default
-    color = default.color if look.color is None else srgb(*bytes.fromhex(look.color[1:]))
-    softness = default.softness if look.softness is None else look.softness
-    gloss = default.gloss if look.gloss is None else look.gloss
-    opacity = default.opacity if look.opacity is None else look.opacity
-    return Appearance(color, softness, gloss, opacity, look.texture or default.texture)
+    given = look.model_dump(exclude_none=True)
+    if "color" in given:
+        given["color"] = hex_color(given["color"])
+    return default._replace(**given)

@@ -11,6 +11,7 @@ EXTRAS = {
     "imageio_ffmpeg": "look",
     "PIL": "look",
     "mitsuba": "render",
+    "bpy": "blender",
     "viser": "view",
     "trimesh": "view",
     "pxr": "export",

@@ -7,29 +7,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.frames.populations import PopulationArrays
-from spume.look.appearance import Appearance, Color
+from spume.look.appearance import Appearance
 
-GRAIN_CONTRAST = 0.45
-"""Range of the brightness of grains, around that of their material."""
 WET = 0.45
 """What water in the pores takes of the brightness of grains."""
 
 
-def grain_colors(color: Color, ids: NDArray[np.int64], saturation: NDArray[np.float64] | None) -> NDArray[np.float64]:
-    """A colour for each grain, linear RGB, shape (n, 3): brighter or darker by its number, darker where it is wet."""
-    # the golden ratio spreads consecutive numbers evenly, so that a grain keeps its shade in every frame
-    shade = np.modf(0.6180339887498949 * ids.astype(np.float64))[0] - 0.5
-    brightness = 1.0 + GRAIN_CONTRAST * shade
+def shades(ids: NDArray[Any], variation: float) -> NDArray[np.float64]:
+    """Brightness of points by their numbers, 1 on average; a point keeps its own in every frame."""
+    # the golden ratio spreads consecutive numbers evenly over the range
+    return np.asarray(1.0 + variation * (np.modf(0.6180339887498949 * ids.astype(np.float64))[0] - 0.5))
+
+
+def point_colors(
+    looks: Appearance, ids: NDArray[Any], saturation: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """A colour for each point, linear RGB, shape (n, 3): it varies with its number and is darker where it is wet."""
+    brightness = shades(ids, looks.variation)
     if saturation is not None:
         brightness *= 1.0 - WET * saturation
-    return np.asarray(brightness[:, None] * np.array(color))
+    return np.asarray(brightness[:, None] * np.array(looks.color))
 
 
 def grains_of(points: PopulationArrays, members: NDArray[Any], looks: Appearance) -> NDArray[np.float64]:
-    """Colours of the grains of one material, those that `members` selects."""
+    """Colours of the points of one material, those that `members` selects."""
     ids = points["id"][members] if "id" in points else np.flatnonzero(members)
-    saturation = points["saturation"][members] if "saturation" in points else None
-    return grain_colors(looks.color, np.asarray(ids), saturation)
+    saturation = points["saturation"][members] if "saturation" in points and looks.grain else None
+    return point_colors(looks, np.asarray(ids), saturation)
 
 
 def opaque_first(populations: Iterable[PopulationArrays], looks: list[Appearance]) -> list[PopulationArrays]:
@@ -38,7 +42,7 @@ def opaque_first(populations: Iterable[PopulationArrays], looks: list[Appearance
     def transparency(population: PopulationArrays) -> float:
         if "material" not in population or len(population["x"]) == 0:
             return 0.0
-        return 1.0 - min(looks[int(kind) % len(looks)].opacity for kind in np.unique(population["material"]))
+        return max(looks[int(kind) % len(looks)].transparency for kind in np.unique(population["material"]))
 
     return sorted(populations, key=transparency)
 
@@ -47,4 +51,4 @@ def is_granular(population: PopulationArrays, looks: list[Appearance]) -> bool:
     """Whether all materials of a population are seen as grains."""
     if "material" not in population or len(population["x"]) == 0:
         return False
-    return all(looks[int(kind) % len(looks)].texture == "grains" for kind in np.unique(population["material"]))
+    return all(looks[int(kind) % len(looks)].grain > 0 for kind in np.unique(population["material"]))

@@ -80,6 +80,12 @@ def ground_height(scene: Any, up: Floats) -> float | None:
     return max(heights, default=None)
 
 
+def ground_obstacle(scene: Any, up: Floats) -> Any | None:
+    """The highest level half space at rest; None without one."""
+    level = [obstacle for obstacle in surroundings.obstacles(scene) if is_ground(obstacle, up)]
+    return max(level, key=lambda obstacle: float(np.dot(_wide(obstacle.shape.point), up)), default=None)
+
+
 def is_ground(obstacle: Any, up: Floats) -> bool:
     """Whether an obstacle is a level ground at rest."""
     if obstacle.motion is not None or not isinstance(obstacle.shape, HalfSpace | HalfPlane):

@@ -10,7 +10,7 @@ from typing import Any
 
 from spume.errors import SceneError
 from spume.materials.law import Law, Parameters
-from spume.materials.look import Look
+from spume.materials.look import Look, renamed
 from spume.suggestions import did_you_mean
 
 REMARKS = ("description", "source")
@@ -28,6 +28,8 @@ class Material:
     parameters: Parameters
     look: Look | None = None
     """How it looks; neutral when None."""
+    base: str | None = None
+    """The material of the scene it is, if only its look differs."""
 
 
 @cache
@@ -82,7 +84,7 @@ def complete_look(name: str, own: Mapping[str, Mapping[str, Any]]) -> Look | Non
         at = str(entry.get("base", at))
     keys: dict[str, Any] = {}
     for entry in reversed(entries):
-        keys |= entry.get(LOOK, {})
+        keys |= renamed(entry.get(LOOK, {}))
     return Look.model_validate(keys) if keys else None
 
 

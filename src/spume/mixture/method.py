@@ -43,7 +43,9 @@ class MixtureStages:
         own_contacts = any(obstacle.holds != "all" or obstacle.drained for obstacle in scene.obstacle) or any(frictions)
         plans = []
         for name, fields in (("sand", (SATURATION,)), ("water", ())):
-            materials = tuple(k for k, each in enumerate(scene.materials) if scene.species_of(each.name) == name)
+            materials = tuple(
+                k for k, each in enumerate(scene.materials) if scene.species_of(each.base or each.name) == name
+            )
             held = tuple(k for k, obstacle in enumerate(scene.obstacle) if scene.holds(obstacle, name))
             friction: Literal["coulomb", "none"] = "none" if name == "water" and own_contacts else "coulomb"
             plans.append(SpeciesPlan(name, materials, fields, held if own_contacts else None, friction))

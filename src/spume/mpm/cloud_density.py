@@ -1,8 +1,8 @@
 """Whether the points lie as dense as their deformation says.
 
 A point has the volume V J. If the points lie where the motion has carried them, Σ_p w_ip V_p J_p = h^d at every node
-i in the interior of the material: the density of the cloud is ρ0/J. Forces follow from the deformation alone, so nothing
-brings the points back when the two part: then bodies swell or shrink while J stays one.
+i in the interior of the material: the density of the cloud is ρ0/J. Forces follow from the deformation alone, so
+nothing brings the points back when the two part: then bodies swell or shrink while J stays one.
 
 At free surfaces and near obstacles the sum is smaller. So only nodes count from which all nodes within four cells along
 the axes are reached by material. As splines reach two cells, there is then material for two cells or more in all these
@@ -64,8 +64,8 @@ def density_warning(state: State, ratio: float | None) -> dict[str, str]:
     else:
         remedy = "reduce [time] courant or dt"
     return {
-        "cloud density": f"at t = {state.time:.4g} s the points lie {ratio:.3g} times as dense in the interior as their "
-        f"deformation says, so volumes and pressures are wrong by as much: errors of many steps have added up; {remedy}"
+        "cloud density": f"at t = {state.time:.4g} s the points lie {ratio:.3g} times as dense in the interior as "
+        f"their deformation says, so volumes and pressures are wrong by as much: errors of many steps add up; {remedy}"
     }
 
 

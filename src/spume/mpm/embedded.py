@@ -71,7 +71,7 @@ def embedded_surfaces(scene: Any, species_of_material: Mapping[int, int]) -> lis
             x, triangles = surface_mesh(body.shape, spacing, scene.folder)
         except SceneError as error:
             raise SceneError(f"body.{k}.surface is 'embedded': {error}") from None
-        material = scene.material_index(body.material)
+        material = scene.material_index(body.material, body.look)
         found.append(EmbeddedSurface(name, x, triangles, material, species_of_material[material]))
     return found
 

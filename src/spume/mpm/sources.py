@@ -44,7 +44,7 @@ class BodySource:
 
     def __init__(self, table: Any, scene: Any, index: int) -> None:
         self.table = table
-        self.material = scene.material_index(table.material)
+        self.material = scene.material_index(table.material, table.look)
         self.density = scene.materials[self.material].parameters.density
         # each source has random numbers of its own, so that a change of one body leaves the others as they were
         self.filling: Filling = fill(
@@ -102,7 +102,7 @@ class FlowSource:
 
     def __init__(self, table: Any, scene: Any, index: int) -> None:
         self.table = table
-        self.material = scene.material_index(table.material)
+        self.material = scene.material_index(table.material, table.look)
         self.density = scene.materials[self.material].parameters.density
         self.estimate_volume = False
         self.dimension = scene.dimension

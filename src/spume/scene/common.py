@@ -5,10 +5,11 @@ from typing import Annotated, Any
 
 from pydantic import Field, ValidationError
 
+from spume.scene.camera import Backdrop, Camera
 from spume.scene.overrides import Changes, apply_overrides
 from spume.scene.problems import Problem, SceneProblems, describe
 from spume.scene.registry import scene_model
-from spume.tables import DEEPEST, Table, Vector, depth
+from spume.tables import DEEPEST, Table, depth
 
 Positive = Annotated[float, Field(strict=True, gt=0)]
 NotNegative = Annotated[float, Field(strict=True, ge=0)]
@@ -17,17 +18,6 @@ Count = Annotated[int, Field(strict=True, ge=1, le=10**12)]
 SHORTEST = 1e-12
 """Least duration of a scene [s]: no continuum moves within less."""
 MOST_FRAMES = 1_000_000
-
-
-class Camera(Table):
-    """Where pictures are taken from; without it, rendering frames the whole scene."""
-
-    position: Vector = Field(description="place of the eye [m]")
-    target: Vector = Field(description="point looked at [m]")
-    up: Vector = Field(default=(0.0, 1.0, 0.0), description="direction that is up in the picture")
-    fov: Annotated[float, Field(strict=True, gt=0, lt=180)] = Field(
-        default=40.0, description="vertical angle of view [degrees]"
-    )
 
 
 class Scene(Table):
@@ -41,6 +31,7 @@ class Scene(Table):
         default=0, description="seed of all random numbers"
     )
     camera: Camera | None = Field(default=None, description="where pictures are taken from")
+    backdrop: Backdrop = Field(default=Backdrop(), description="what is seen around the scene")
 
     def __new__(cls, /, **tables: Any) -> "Scene":
         chosen = scene_model(tables.get("method")) if cls is Scene else cls

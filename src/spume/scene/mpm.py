@@ -1,5 +1,6 @@
 """Scenes of the material point method."""
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -13,7 +14,7 @@ from spume.geometry.obstacles.contact import Contact
 from spume.geometry.shapes import Shape
 from spume.materials.herschel_bulkley import TearingParameters
 from spume.materials.law import Parameters
-from spume.materials.look import Look
+from spume.materials.look import Look, merged
 from spume.materials.table import Material
 from spume.scene import mpm_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
@@ -27,7 +28,6 @@ from spume.tables import Number, Table, Vector
 
 STANDARD_GRAVITY = 9.81
 """Magnitude of the default gravity [m/s²]."""
-
 
 PAPER_RATE = 5000.0
 """Default damping rate [1/s]: 5 % in a step of 1e-5 s, as in [Yue15]."""
@@ -211,6 +211,7 @@ class Body(Table):
     volume: Literal["exact", "grid"] = Field(
         default="exact", description="rest volume of points: their share of the shape, or [Yue15]'s estimate by grid"
     )
+    look: Look | None = Field(default=None, description="how it looks, where that differs from its material")
 
 
 class ObstacleTable(Table):
@@ -275,14 +276,33 @@ class MaterialScene(Scene):
         used = {body.material for body in self.body} | {emitter.material for emitter in self.emitter}
         return {name: material for name, material in self._resolution[0].items() if name in used}
 
+    @cached_property
+    def _seen_materials(self) -> dict[tuple[str, Look | None], Material]:
+        """The used materials, and after them those of bodies and emitters that look different."""
+        tables: tuple[Body | Emitter, ...] = (*self.body, *self.emitter)
+        plain = {table.material for table in tables if table.look is None}
+        found: dict[tuple[str, Look | None], Material] = {
+            (name, None): material for name, material in self._used_materials.items() if name in plain
+        }
+        for k, table in enumerate(tables):
+            is_new = table.look is not None and (table.material, table.look) not in found
+            if not is_new or table.material not in self._used_materials:
+                continue
+            own = self._used_materials[table.material]
+            name = f"{own.name} of {table.name or f'source {k}'}"
+            look = merged(own.look, table.look)
+            found[own.name, table.look] = replace(own, name=name, look=look, base=own.name)
+        return found
+
     @property
     def materials(self) -> tuple[Material, ...]:
-        """Law and parameters of every material of a body or emitter, in the order of the file."""
-        return tuple(self._used_materials.values())
+        """Law, parameters and look of the points, in the order in which they count materials: the order of the file,
+        then bodies and emitters with a look of their own."""
+        return tuple(self._seen_materials.values())
 
-    def material_index(self, name: str) -> int:
-        """Place in `materials` of the material called `name`."""
-        return list(self._used_materials).index(name)
+    def material_index(self, name: str, look: Look | None = None) -> int:
+        """Place in `materials` of the material called `name`, for bodies with the given `look` of their own."""
+        return list(self._seen_materials).index((name, look))
 
     def species_of(self, material: str) -> str:
         """The species that bodies of the material called `material` belong to; those of different ones may overlap."""
@@ -315,7 +335,7 @@ class MaterialScene(Scene):
         tables = super().resolved()
         tables["material"] = {
             material.name: {"law": material.law.name, **material.parameters.model_dump(mode="json"), **_look(material)}
-            for material in self.materials
+            for material in self._used_materials.values()
         }
         return tables
 

@@ -1,15 +1,17 @@
 """Pictures by light transport, with Mitsuba: foam is a cloud of scatterers in its skin, so light seeps through it."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
 
 from spume.frames.reader import Frame
-from spume.look.appearance import BACKGROUND, GROUND, Appearance, to_linear, to_srgb
+from spume.look.appearance import Appearance, to_linear, to_srgb
 from spume.look.extras import require
-from spume.look.pictures.drawing import Picture
+from spume.look.pictures.drawing import Drawer, Picture
 from spume.look.pictures.lettering import Legend
 from spume.look.pictures.raster import ShadedMesh, rasterize
 from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
@@ -23,7 +25,7 @@ DEPTH = 160
 PASSES = 8
 """Pictures that are averaged."""
 FOAM = 0.4
-"""Materials at least as soft as this (see `Appearance.softness`) are drawn as scattering media."""
+"""Opaque materials with at least this much subsurface light are drawn as scattering media."""
 
 
 @dataclass(frozen=True)
@@ -38,39 +40,49 @@ class BeautyDrawer:
         mitsuba.set_variant(VARIANT)
         frame = self.inner.run[number]
         scene = {"type": "scene", "integrator": {"type": "volpath", "max_depth": DEPTH, "rr_depth": 64}}
-        scene |= self._camera(mitsuba) | self._lights(mitsuba)
-        for k, (mesh, looks) in enumerate(self.inner.material_parts(frame)):
+        scene |= self._camera(mitsuba, frame.time) | self._lights(mitsuba)
+        for k, (mesh, looks) in enumerate(self._parts(frame)):
             scene[f"foam {k}"] = self._foam(mitsuba, mesh, looks, f"foam {k}")
         for k, (solid, looks) in enumerate(self.inner.placed_obstacles(frame.time)):
-            scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _plastic(looks))
+            scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _principled(_rgb(looks.color), looks))
         if self.inner.ground is not None:
             scene["ground"] = self._ground(mitsuba)
         light = _robust_mean(mitsuba, mitsuba.load_dict(scene), self.inner.options.samples)
-        return to_srgb(light + self._haze(frame)[..., None] * (np.array(BACKGROUND) - light))
+        return to_srgb(light + self._haze(frame)[..., None] * (np.array(self.inner.backdrop) - light))
 
     def legend(self) -> Legend | None:
         """The colour bar, if a quantity is shown."""
         return self.inner.legend()
 
+    def alike(self, drawers: Sequence[Drawer]) -> "BeautyDrawer":
+        """This drawer with the camera and the ground that all of `drawers` share."""
+        return replace(self, inner=self.inner.alike([getattr(each, "inner", each) for each in drawers]))
+
+    def _parts(self, frame: Frame) -> list[tuple[ColoredMesh, Appearance]]:
+        """What is drawn as meshes: every point by itself is a ball."""
+        parts = self.inner.material_parts(frame)
+        return [(mesh if len(mesh.triangles) else balls(mesh, looks.grain or 1.0), looks) for mesh, looks in parts]
+
     def _haze(self, frame: Frame) -> NDArray[np.float64]:
         """How far each pixel has faded into the background: the ground does in the distance."""
         options = self.inner.options
-        near: list[Any] = [
-            mesh for mesh, _ in [*self.inner.material_parts(frame), *self.inner.placed_obstacles(frame.time)]
-        ]
+        near: list[Any] = [mesh for mesh, _ in [*self._parts(frame), *self.inner.placed_obstacles(frame.time)]]
         parts = [ShadedMesh(mesh.vertices, mesh.triangles, np.zeros((len(mesh.vertices), 3))) for mesh in near]
         if self.inner.ground is not None:
             ground, fade = self.inner.ground_mesh()
             parts.append(ShadedMesh(ground.vertices, ground.triangles, np.repeat(fade[:, None], 3, axis=1)))
-        mask = rasterize(parts, self.inner.view, (options.width, options.height), (1.0, 1.0, 1.0))
+        sharp = self.inner.view_at(frame.time)._replace(aperture=0.0)
+        mask = rasterize(parts, sharp, (options.width, options.height), (1.0, 1.0, 1.0))
         return to_linear(mask[..., 0] / 255)
 
-    def _camera(self, mitsuba: Any) -> dict[str, Any]:
-        view, options = self.inner.view, self.inner.options
+    def _camera(self, mitsuba: Any, time: float) -> dict[str, Any]:
+        view, options = self.inner.view_at(time), self.inner.options
         look = mitsuba.ScalarTransform4f().look_at(view.position.tolist(), view.target.tolist(), view.up.tolist())
         film = {"type": "hdrfilm", "width": options.width, "height": options.height, "rfilter": {"type": "gaussian"}}
         sampler = {"type": "independent", "sample_count": options.samples}
         sensor = {"type": "perspective", "fov": view.angle, "fov_axis": "y", "to_world": look}
+        if view.aperture > 0:
+            sensor |= {"type": "thinlens", "aperture_radius": 0.5 * view.aperture, "focus_distance": view.focus}
         return {"sensor": sensor | {"film": film | {"pixel_format": "rgb"}, "sampler": sampler}}
 
     def _lights(self, mitsuba: Any) -> dict[str, Any]:
@@ -85,11 +97,11 @@ class BeautyDrawer:
         return {"sky": {"type": "constant", "radiance": _rgb((0.5, 0.53, 0.56))}, "lamp": lamp}
 
     def _foam(self, mitsuba: Any, mesh: ColoredMesh, looks: Appearance, name: str) -> Any:
+        painted = {"type": "mesh_attribute", "name": "vertex_color"}
         if looks == PLAIN:
-            bsdf = {"type": "diffuse", "reflectance": {"type": "mesh_attribute", "name": "vertex_color"}}
-            return _mesh(mitsuba, name, mesh, bsdf, mesh.colors)
-        if looks.softness < FOAM:
-            return _mesh(mitsuba, name, mesh, _plastic(looks))
+            return _mesh(mitsuba, name, mesh, {"type": "diffuse", "reflectance": painted}, mesh.colors)
+        if looks.subsurface < FOAM or looks.transparency > 0 or looks.grain:
+            return _mesh(mitsuba, name, mesh, _principled(painted, looks), mesh.colors)
         # Multiple scattering darkens a tint: the albedo of one event is much nearer to one than the reflectance.
         albedo = tuple(1.0 - 0.03 * (1.0 - channel) ** 2 - 0.0005 for channel in looks.color)
         medium = {
@@ -102,7 +114,7 @@ class BeautyDrawer:
 
     def _ground(self, mitsuba: Any) -> Any:
         ground, _ = self.inner.ground_mesh()
-        return _mesh(mitsuba, "ground", ground, {"type": "diffuse", "reflectance": _rgb(GROUND)})
+        return _mesh(mitsuba, "ground", ground, {"type": "diffuse", "reflectance": _rgb(self.inner.soil.color)})
 
 
 def _robust_mean(mitsuba: Any, scene: Any, samples: int) -> NDArray[np.float64]:
@@ -127,10 +139,36 @@ def _rgb(color: Any) -> dict[str, Any]:
     return {"type": "rgb", "value": [float(channel) for channel in color]}
 
 
-def _plastic(looks: Appearance) -> dict[str, Any]:
-    roughness = max(0.08, 0.5 - looks.gloss)
-    smooth = {"type": "roughplastic", "diffuse_reflectance": _rgb(looks.color), "alpha": roughness}
-    return {"type": "twosided", "bsdf": smooth}
+def _principled(color: dict[str, Any], looks: Appearance) -> dict[str, Any]:
+    bsdf = {"type": "principled", "base_color": color, "roughness": max(0.05, looks.roughness)}
+    if looks.transparency > 0:
+        return bsdf | {"spec_trans": looks.transparency, "eta": 1.33}
+    return {"type": "twosided", "bsdf": bsdf | {"metallic": looks.metallic}}
+
+
+def balls(points: ColoredMesh, size: float) -> ColoredMesh:
+    """An icosahedron around each point, `size` spacings wide, with the normals of a ball."""
+    golden = 0.5 * (1 + 5**0.5)
+    corners = [(0, a, b * golden) for a in (-1, 1) for b in (-1, 1)]
+    unit = np.array([[c[(k + turn) % 3] for k in range(3)] for turn in range(3) for c in corners])
+    unit /= np.linalg.norm(unit, axis=1, keepdims=True)
+    faces = ConvexHull(unit).simplices
+    inward = (
+        np.einsum(
+            "ij,ij->i",
+            np.cross(unit[faces[:, 1]] - unit[faces[:, 0]], unit[faces[:, 2]] - unit[faces[:, 0]]),
+            unit[faces[:, 0]],
+        )
+        < 0
+    )
+    faces[inward] = faces[inward][:, ::-1]
+    count = len(points.vertices)
+    vertices = points.vertices[:, None] + 0.5 * size * points.spacing * unit
+    triangles = faces[None] + 12 * np.arange(count)[:, None, None]
+    return ColoredMesh(
+        vertices.reshape(-1, 3), triangles.reshape(-1, 3).astype(np.int32), np.tile(unit, (count, 1)),
+        np.repeat(points.colors, 12, axis=0), points.spacing,
+    )  # fmt: skip
 
 
 def _mesh(

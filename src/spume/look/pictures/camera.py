@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.look import surroundings
+from spume.scene.camera import angle_at, place_at
 
 Vector = NDArray[np.float64]
 AUTOMATIC_ANGLE = 30.0
@@ -38,12 +39,16 @@ def up_axis(scene: Any) -> Vector:
     return up
 
 
-def scene_view(scene: Any) -> View | None:
-    """The scene's own camera, if it has one in space."""
+def scene_view(scene: Any, time: float = 0.0) -> View | None:
+    """The scene's own camera at a time [s], if it has one in space."""
     camera = scene.camera
-    if camera is None or len(camera.position) != 3:
+    if camera is None or len(place_at(camera.position, 0.0)) != 3:
         return None
-    return View(np.array(camera.position), np.array(camera.target), np.array(camera.up), camera.fov)
+    position, target = np.array(place_at(camera.position, time)), np.array(place_at(camera.target, time))
+    sharp = target if camera.focus is None else np.array(place_at(camera.focus, time))
+    forward = (target - position) / (float(np.linalg.norm(target - position)) or 1.0)
+    focus = float((sharp - position) @ forward)
+    return View(position, target, np.array(camera.up), angle_at(camera.fov, time), camera.aperture, focus)
 
 
 def automatic_view(lower: Vector, upper: Vector, up: Vector, aspect: float) -> View:

@@ -3,6 +3,7 @@
 A drawer is made once for a run, in the process that was called, and sent to those that draw: it must be picklable.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -35,6 +36,8 @@ class PictureOptions:
     """the scene's own camera, if it has one, or one that holds the whole run"""
     samples: int = 64
     """light paths for each pixel of the engine 'beauty'"""
+    renderer: Literal["auto", "cycles", "mitsuba"] = "auto"
+    """of the engine 'beauty': Cycles where there is a Blender, else Mitsuba, unless one is named"""
 
     def __post_init__(self) -> None:
         if not (64 <= self.width <= 8192 and 64 <= self.height <= 8192):
@@ -58,6 +61,10 @@ class Drawer(Protocol):
 
     def legend(self) -> Legend | None:
         """The colour bar of the pictures; None where colours are the materials' own."""
+
+    def alike(self, drawers: "Sequence[Drawer]") -> "Drawer":
+        """This drawer with the camera, the ground and the background that it shares with `drawers`, itself among
+        them, for pictures that stand side by side."""
 
 
 def make_drawer(run: Run, options: PictureOptions) -> Drawer:

@@ -1,6 +1,7 @@
 """Pictures of dry foams: bubbles in the plane, coloured by pressure, number of sides or area."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import cast, get_args
 
 import numpy as np
@@ -47,6 +48,13 @@ class DryFoamDrawer:
     def legend(self) -> Legend | None:
         """None: the colours follow each frame, since pressures grow without bound as bubbles vanish."""
         return None
+
+    def alike(self, drawers: Sequence[Drawer]) -> "DryFoamDrawer":
+        """This drawer with a window that holds the foams of all drawers."""
+        others = [drawer for drawer in drawers if isinstance(drawer, DryFoamDrawer)]
+        left, bottom = (min(each.lower[axis] for each in others) for axis in range(2))
+        right, top = (max(each.upper[axis] for each in others) for axis in range(2))
+        return replace(self, lower=(left, bottom), upper=(right, top))
 
 
 def network(run: Run, number: int) -> Network:

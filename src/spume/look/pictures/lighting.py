@@ -105,25 +105,44 @@ def lit(
     vertices: Floats, normals: Floats, colors: Floats, looks: Appearance, around: Occupancy, lamp: Lamp
 ) -> NDArray[np.float64]:
     """Light that vertices send to the camera, linear RGB, shape (n, 3), for their `colors` in linear RGB."""
+    softness = 0.6 * looks.subsurface
     open_sky = _openness(vertices, normals, around)
     start = vertices + 2.0 * around.voxel * normals
     through = _lamp_light(around.shading, (start - around.origin) / around.voxel, lamp.direction)
     height = 0.5 + 0.5 * normals @ lamp.up
     # Light that seeps through a foam lifts its creases and shadows: the softer the material, the more.
-    open_sky = open_sky + 0.5 * looks.softness * (1.0 - open_sky)
+    open_sky = open_sky + 0.5 * softness * (1.0 - open_sky)
     ambient = (BOUNCE + (SKY - BOUNCE) * height) * open_sky
-    facing = np.clip((normals @ lamp.direction + looks.softness) / (1.0 + looks.softness), 0.0, None)
-    direct = LAMP * facing * (through + 0.4 * looks.softness * (1.0 - through))
+    facing = np.clip((normals @ lamp.direction + softness) / (1.0 + softness), 0.0, None)
+    direct = LAMP * facing * (through + 0.4 * softness * (1.0 - through))
     towards = lamp.eye - vertices
     towards /= np.linalg.norm(towards, axis=1, keepdims=True)
     fill = FILL * np.clip(np.einsum("ij,ij->i", normals, towards), 0.0, None) * open_sky
     shaded = colors * (ambient + direct + fill)[:, None]
-    if looks.gloss > 0:
+    gloss = 1.0 - looks.roughness
+    if gloss > 0:
         half = towards + lamp.direction
         half /= np.linalg.norm(half, axis=1, keepdims=True)
-        shine = np.clip(np.einsum("ij,ij->i", normals, half), 0.0, None) ** 40
-        shaded += (0.6 * looks.gloss * shine * through)[:, None]
+        # Blinn's exponent for the width of a microfacet lobe, about 2/α² with α = roughness²; the lamp is not small
+        exponent = min(2.0 / max(looks.roughness, 0.3) ** 4, 120.0)
+        shine = np.clip(np.einsum("ij,ij->i", normals, half), 0.0, None) ** exponent
+        tint = (1.0 - looks.metallic) + looks.metallic * np.array(looks.color)
+        shaded += (0.55 * gloss**2 * shine * through)[:, None] * tint
     return np.asarray(shaded)
+
+
+def outward(x: Floats, around: Occupancy, up: Floats) -> Floats:
+    """Unit normals of the matter around points, shape (n, 3): where it grows thinner fastest; `up` deep inside."""
+    place = (x - around.origin) / around.voxel
+    slope = np.empty_like(place)
+    ahead, behind = np.empty(len(x)), np.empty(len(x))
+    for axis in range(3):
+        step = np.eye(3)[axis]
+        _look_up(around.filled.near, place + step, ahead)
+        _look_up(around.filled.near, place - step, behind)
+        slope[:, axis] = behind - ahead
+    length = np.linalg.norm(slope, axis=1, keepdims=True)
+    return np.where(length > 1e-3, slope / np.maximum(length, 1e-3), up)
 
 
 def _openness(vertices: Floats, normals: Floats, around: Occupancy) -> Floats:

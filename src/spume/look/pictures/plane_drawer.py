@@ -3,7 +3,8 @@
 A material is where the blurred area of its points covers more than half; the blur follows the distance of the points.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,16 @@ from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes.extent import bounds
 from spume.look import surroundings
 from spume.look.appearance import (
-    BACKGROUND,
     OBSTACLE,
     Appearance,
+    background,
     material_appearances,
     obstacle_appearance,
     to_srgb,
 )
 from spume.look.grains import grains_of, opaque_first
-from spume.look.pictures.drawing import Picture, PictureOptions
+from spume.look.pictures.camera import scene_view
+from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
 from spume.look.pictures.lettering import Legend, map_colors
 
 Floats = NDArray[np.float64]
@@ -50,12 +52,24 @@ class PlaneDrawer:
     limits: tuple[float, float] | None
     lower: Floats
     upper: Floats
+    shared: "Window | None" = None
+    """the window of pictures that stand side by side"""
+
+    def alike(self, drawers: Sequence[Drawer]) -> "PlaneDrawer":
+        """This drawer with a window that holds those of all drawers."""
+        windows = [drawer.window() for drawer in drawers if isinstance(drawer, PlaneDrawer)]
+        halves = [0.5 * each.pixel * np.array(each.shape[::-1]) for each in windows]
+        lower = np.min([each.center - half for each, half in zip(windows, halves)], axis=0)
+        upper = np.max([each.center + half for each, half in zip(windows, halves)], axis=0)
+        height, width = windows[0].shape
+        pixel = float(np.max((upper - lower) / np.array([width, height])))
+        return replace(self, shared=Window(0.5 * (lower + upper), pixel, (height, width)))
 
     def draw(self, number: int) -> Picture:
         """The picture of a frame."""
         frame = self.run[number]
-        window = self.window()
-        image = np.tile(np.array(BACKGROUND), (*window.shape, 1))
+        window = self.window(frame.time)
+        image = np.tile(np.array(background(self.run.scene)), (*window.shape, 1))
         for mask, looks in self.solid_masks(window, frame.time):
             image = _over(image, np.array(looks.color), mask)
         values = {} if self.options.color is None else quantities(frame, self.options.color)
@@ -74,14 +88,16 @@ class PlaneDrawer:
             return None
         return Legend(MAP, self.limits, label(self.run.populations, self.options.color))
 
-    def window(self) -> "Window":
-        """The part of the plane that is shown."""
+    def window(self, time: float = 0.0) -> "Window":
+        """The part of the plane that is shown at a time [s]."""
+        if self.shared is not None:
+            return self.shared
         scene: Any = self.run.scene
         width, height = self.options.width, self.options.height
-        camera = scene.camera
-        if self.options.camera == "scene" and camera is not None and len(camera.position) == 3:
-            tall = 2 * abs(camera.position[2] - camera.target[2]) * np.tan(np.radians(camera.fov) / 2)
-            return Window(np.array(camera.target[:2]), tall / height, (height, width))
+        view = scene_view(scene, time) if self.options.camera == "scene" else None
+        if view is not None:
+            tall = 2 * abs(view.position[2] - view.target[2]) * np.tan(np.radians(view.angle) / 2)
+            return Window(view.target[:2], tall / height, (height, width))
         lower, upper = _with_obstacles(scene, self.lower[:2], self.upper[:2])
         least = 2 * max(point_spacing(self.run, each) for each in drawable(self.run.populations))
         size = (1 + 2 * MARGIN) * np.maximum(upper - lower, least)
@@ -125,7 +141,7 @@ class PlaneDrawer:
             color = colors[members][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
             opacity = appearance.opacity if values is None else 1.0
             image = _over(image, color, _smoothstep((covered - 0.5) / 0.12 + 0.5), opacity)
-            if appearance.texture == "grains":
+            if appearance.grain:
                 grains = colors[members] if values is not None else grains_of(points, members, appearance)
                 _draw_points(image, x[members], window, grains, POINT_SIZE * spacing)
         return image

@@ -1,10 +1,18 @@
 """Pictures of runs made of points and meshes: in the plane as filled outlines, in space as lit skins."""
 
-from spume.errors import SceneError
+import sys
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from spume.errors import MissingExtra, SceneError
 from spume.frames.extent import point_bounds, quantity_limits, run_dimension
 from spume.frames.quantities import quantities
 from spume.frames.reader import Run
 from spume.look.pictures.drawing import Drawer, PictureOptions
+from spume.terminal import say
+
+if TYPE_CHECKING:
+    from spume.look.pictures.space_drawer import SpaceDrawer
 
 
 def make_drawer(run: Run, options: PictureOptions) -> Drawer:
@@ -24,7 +32,22 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
 
     drawer = space_drawer(run, options, limits)
     if options.engine == "beauty":
-        from spume.look.pictures.beauty import BeautyDrawer
-
-        return BeautyDrawer(drawer)
+        return _beauty(drawer)
     return drawer
+
+
+def _beauty(drawer: "SpaceDrawer") -> Drawer:
+    """The drawer of the renderer that was asked for; without a wish that of Cycles where there is a Blender."""
+    from spume.look.blender.process import has_blender
+
+    if drawer.options.renderer == "cycles" or (drawer.options.renderer == "auto" and has_blender()):
+        from spume.look.blender.render import CyclesDrawer
+
+        return CyclesDrawer(drawer)
+    from spume.look.pictures.beauty import BeautyDrawer
+
+    if drawer.options.renderer == "auto":
+        if find_spec("mitsuba") is None:
+            raise MissingExtra("blender", "bpy", "--beauty")
+        say("Blender is not installed: Mitsuba traces the light, slower and with more noise", file=sys.stderr)
+    return BeautyDrawer(drawer)

@@ -1,7 +1,7 @@
 """Pictures of runs in space: lit skins of points, meshes and obstacles on a ground."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,20 +12,28 @@ from spume.frames.extent import point_bounds, point_spacing
 from spume.frames.populations import PopulationArrays
 from spume.frames.quantities import drawable, label, quantities, spatial, volumes
 from spume.frames.reader import Frame, Run
-from spume.look.appearance import BACKGROUND, GROUND, Appearance, material_appearances
-from spume.look.grains import grains_of, is_granular, opaque_first
-from spume.look.obstacles import Solid, TriangleMesh, ground_height, placed, solid_mesh, solids, vertex_normals
+from spume.look.appearance import Appearance, Color, background, ground_appearance, material_appearances
+from spume.look.grains import grains_of, is_granular, opaque_first, shades
+from spume.look.obstacles import (
+    Solid,
+    TriangleMesh,
+    ground_height,
+    ground_obstacle,
+    placed,
+    solid_mesh,
+    solids,
+    vertex_normals,
+)
 from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
-from spume.look.pictures.drawing import Picture, PictureOptions
+from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
 from spume.look.pictures.lettering import Legend, map_colors
-from spume.look.pictures.lighting import Lamp, lit, occupancy
+from spume.look.pictures.lighting import Lamp, lit, occupancy, outward
 from spume.look.pictures.raster import ShadedMesh, rasterize
 from spume.look.surface.files import skin_of
 
 Floats = NDArray[np.float64]
 MAP = "viridis"
-MATT_GROUND = Appearance(GROUND, 0.0, 0.0)
-PLAIN = Appearance((1.0, 1.0, 1.0), 0.5, 0.0)
+PLAIN = Appearance((1.0, 1.0, 1.0), 0.8, 1.0)
 """Looks of a skin coloured by a quantity: soft, so that shading hides no colour."""
 POINT_SIZE = 1.1
 """Diameter of a drawn point, in spacings."""
@@ -46,12 +54,39 @@ class SpaceDrawer:
     solids: list[Solid]
     meshes: list[TriangleMesh]
     looks: list[Appearance]
+    soil: Appearance
+    """looks of the ground"""
+    backdrop: Color
     color_label: str
+    moving_camera: Any = None
+    """the scene whose camera is taken, where there is one"""
+
+    def view_at(self, time: float) -> View:
+        """The camera at a time [s]."""
+        own = None if self.moving_camera is None else scene_view(self.moving_camera, time)
+        return own or self.view
+
+    def alike(self, drawers: Sequence[Drawer]) -> "SpaceDrawer":
+        """This drawer with the camera, the box, the ground and the background that all of `drawers` share."""
+        others = [drawer for drawer in drawers if isinstance(drawer, SpaceDrawer)]
+        first = others[0]
+        lower = np.min([each.lower for each in others], axis=0)
+        upper = np.max([each.upper for each in others], axis=0)
+        grounds = [each for each in others if each.ground is not None]
+        ground, soil = (grounds[0].ground, grounds[0].soil) if grounds else (None, first.soil)
+        view = first.view
+        if first.moving_camera is None:
+            view = automatic_view(lower, upper, first.up, self.options.width / self.options.height)
+        return replace(
+            self, lower=lower, upper=upper, up=first.up, ground=ground, soil=soil, backdrop=first.backdrop, view=view,
+            moving_camera=first.moving_camera,
+        )  # fmt: skip
 
     def draw(self, number: int) -> Picture:
         """The picture of a frame."""
         frame = self.run[number]
-        return rasterize(self.shaded(frame), self.view, (self.options.width, self.options.height), BACKGROUND)
+        size = self.options.width, self.options.height
+        return rasterize(self.shaded(frame), self.view_at(frame.time), size, self.backdrop, self.lamp_direction())
 
     def legend(self) -> Legend | None:
         """The colour bar, if a quantity is shown."""
@@ -67,21 +102,23 @@ class SpaceDrawer:
         volume = np.concatenate([np.empty(0), *(volumes(*pair) for pair in zip(clouds, spacings))])
         ground = None if self.ground is None else (self.up, self.ground)
         around = occupancy(x, volume, self.solids, frame.time, (self.lower, self.upper), ground)
-        lamp = Lamp(self.lamp_direction(), self.up, self.view.position)
+        lamp = Lamp(self.lamp_direction(), self.up, self.view_at(frame.time).position)
         parts = []
         for part, looks in self.material_parts(frame):
-            light = lit(part.vertices, part.normals, part.colors, looks, around, lamp)
-            opacity = 1.0 if len(part.triangles) == 0 else looks.opacity
-            parts.append(ShadedMesh(part.vertices, part.triangles, light, POINT_SIZE * part.spacing, opacity))
+            is_mesh = len(part.triangles) > 0
+            normals = part.normals if is_mesh else outward(part.vertices, around, self.up)
+            light = lit(part.vertices, normals, part.colors, looks, around, lamp)
+            size = (looks.grain or POINT_SIZE) * part.spacing
+            parts.append(ShadedMesh(part.vertices, part.triangles, light, size, looks.opacity if is_mesh else 1.0))
         for mesh, looks in self.placed_obstacles(frame.time):
             colors = np.tile(looks.color, (len(mesh.vertices), 1))
             light = lit(mesh.vertices, mesh.normals, colors, looks, around, lamp)
             parts.append(ShadedMesh(mesh.vertices, mesh.triangles, light))
         if self.ground is not None:
             mesh, fade = self.ground_mesh()
-            colors = np.tile(GROUND, (len(mesh.vertices), 1))
-            light = lit(mesh.vertices, mesh.normals, colors, MATT_GROUND, around, lamp)
-            blended = fade[:, None] * np.array(BACKGROUND) + (1 - fade)[:, None] * light
+            colors = np.tile(self.soil.color, (len(mesh.vertices), 1))
+            light = lit(mesh.vertices, mesh.normals, colors, self.soil, around, lamp)
+            blended = fade[:, None] * np.array(self.backdrop) + (1 - fade)[:, None] * light
             parts.append(ShadedMesh(mesh.vertices, mesh.triangles, blended))
         return parts
 
@@ -107,16 +144,20 @@ class SpaceDrawer:
         for population in opaque_first(frame.of_kind("points", "mesh"), self.looks):
             colored = population.declared.name in values
             mesh, kinds = self._seen(frame, population, values.get(population.declared.name))
-            if not colored and is_granular(population, self.looks):
-                parts += self._grains(population, mesh, kinds)
+            if colored:
+                parts.append((mesh, PLAIN))
+            elif len(mesh.triangles) == 0 and len(kinds) == len(population["x"]):
+                parts += self._separate_points(population, mesh, kinds)
             else:
-                parts += [(mesh, PLAIN)] if colored else _by_material(mesh, kinds, self.looks)
+                parts += (
+                    (varied(part, population, looks), looks) for part, looks in _by_material(mesh, kinds, self.looks)
+                )
         return parts
 
-    def _grains(
+    def _separate_points(
         self, population: PopulationArrays, mesh: "ColoredMesh", kinds: NDArray[Any]
     ) -> Iterator[tuple["ColoredMesh", Appearance]]:
-        """The points of each material as grains."""
+        """The points of each material in their own colours."""
         for index in np.unique(kinds):
             members, looks = kinds == index, self.looks[int(index) % len(self.looks)]
             colors = grains_of(population, members, looks)
@@ -184,6 +225,19 @@ class ColoredMesh:
     """of the points it stands for [m]"""
 
 
+def varied(mesh: ColoredMesh, population: PopulationArrays, looks: Appearance) -> ColoredMesh:
+    """The mesh with the colours of the points its vertices are nearest to, where those differ."""
+    if looks.variation == 0 or len(mesh.vertices) == 0 or population.declared.kind != "points":
+        return mesh
+    from scipy.spatial import cKDTree
+
+    _, nearest = cKDTree(spatial(population["x"])).query(mesh.vertices, k=4, workers=-1)
+    near = np.minimum(nearest, len(population["x"]) - 1)
+    ids = np.asarray(population["id"] if "id" in population else np.arange(len(population["x"])))
+    brightness = shades(ids, looks.variation)[near].mean(axis=1)
+    return replace(mesh, colors=brightness[:, None] * np.array(looks.color))
+
+
 def _by_material(
     mesh: ColoredMesh, kinds: NDArray[Any], looks: list[Appearance]
 ) -> Iterator[tuple[ColoredMesh, Appearance]]:
@@ -227,6 +281,22 @@ def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     """A drawer for points in space, framed to hold the whole run."""
     scene: Any = run.scene
     up = up_axis(scene)
+    lower, upper, shown = shown_box(run, up)
+    ground = ground_height(scene, up)
+    own = scene_view(scene) if options.camera == "scene" else None
+    view = own or automatic_view(lower, upper, up, options.width / options.height)
+    color_label = "" if options.color is None else label(run.populations, options.color)
+    return SpaceDrawer(
+        run, options, limits, view, lower, upper, up, ground, shown,
+        [solid_mesh(solid) for solid in shown], material_appearances(scene),
+        ground_appearance(scene, ground_obstacle(scene, up)), background(scene), color_label,
+        None if own is None else scene,
+    )  # fmt: skip
+
+
+def shown_box(run: Run, up: Floats) -> tuple[Floats, Floats, list[Solid]]:
+    """Corners of the box that pictures of a run hold [m], and the obstacles in it."""
+    scene: Any = run.scene
     lower, upper = point_bounds(run)
     pad = max(point_spacing(run, each) for each in drawable(run.populations))
     lower, upper = lower - pad, upper + pad
@@ -237,12 +307,4 @@ def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     for solid in shown:
         corners = np.clip(np.concatenate([solid.corners(time) for time in times]), least, most)
         lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
-    ground = ground_height(scene, up)
-    lower, upper = _down_to(lower, upper, up, ground)
-    own = scene_view(scene) if options.camera == "scene" else None
-    view = own or automatic_view(lower, upper, up, options.width / options.height)
-    color_label = "" if options.color is None else label(run.populations, options.color)
-    return SpaceDrawer(
-        run, options, limits, view, lower, upper, up, ground, shown,
-        [solid_mesh(solid) for solid in shown], material_appearances(scene), color_label,
-    )  # fmt: skip
+    return *_down_to(lower, upper, up, ground_height(scene, up)), shown

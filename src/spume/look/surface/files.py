@@ -55,12 +55,15 @@ class SkinReport(NamedTuple):
         return self.volume / self.points_volume - 1 if self.points_volume > 0 else 0.0
 
 
-def surface_frame(run: Run, number: int, quality: Quality, parts: Parts, again: bool = False) -> list[SkinReport]:
-    """Make the skins of a frame, or only report on them where they are on disk already."""
+def surface_frame(
+    run: Run, number: int, quality: Quality, parts: Parts, again: bool = False, out: Path | None = None
+) -> list[SkinReport]:
+    """Make the skins of a frame in `out`, or in the run's folder, or only report on them where they are on disk
+    already."""
     frame: Frame | None = None
     reports = []
     for part in surface_parts(run, parts):
-        file = skin_file(run.path, part.name, number)
+        file = skin_file(run.path / "surface" if out is None else out, part.name, number)
         about = _about(run, part, quality)
         if again or not is_fresh(file, run, number, about):
             frame = frame or run[number]
@@ -102,7 +105,7 @@ def slug(name: str) -> str:
 
 def skin_file(folder: Path, part: str, number: int) -> Path:
     """Where a skin is kept."""
-    return folder / "surface" / part / f"frame_{number:05d}.safetensors"
+    return folder / part / f"frame_{number:05d}.safetensors"
 
 
 def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
@@ -117,7 +120,7 @@ def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
 
 def read_skin(run: Run, number: int, part: SurfacePart, quality: Quality = "fine") -> Skin | None:
     """The skin on disk, or None where there is none of this quality made from the present frame."""
-    file = skin_file(run.path, part.name, number)
+    file = skin_file(run.path / "surface", part.name, number)
     if not is_fresh(file, run, number, _about(run, part, quality)):
         return None
     arrays = read_arrays(file)
@@ -175,23 +178,19 @@ def make_skin(
             fields[name] = quantity(points, name)[members]
     rest = points["volume"][members] if "volume" in points else np.zeros(0)
     x, filled = spatial(points["x"])[members], volumes(points, spacing)[members]
-    kinds = None if material is None else np.asarray(points["material"])[members]
-    made = skin(x, point_radius(spacing, rest), quality, fields, filled, kinds, material)
+    kinds = np.asarray(points["material"])[members] if "material" in points else np.zeros(len(x), int)
+    present = np.unique(kinds).tolist() if "material" in fields and material is None else []
+    if len(present) > 1:  # between materials 0 and 2 there is no material 1: each vertex has the one it has most of
+        del fields["material"]
+        fields |= {f"part of {kind}": np.asarray(kinds == kind, dtype=np.float64) for kind in present}
+    chosen_kinds = None if material is None else kinds
+    made = skin(x, point_radius(spacing, rest), quality, fields, filled, chosen_kinds, material)
     if material is not None and "material" in fields:
         made.fields["material"][:] = material
-        return made
-    if "material" in fields:
-        made.fields["material"][:] = _nearest(x, fields["material"], made.vertices)
+    if len(present) > 1:
+        parts = np.stack([made.fields.pop(f"part of {kind}") for kind in present], axis=1)
+        made.fields["material"] = np.array(present, np.float32)[parts.argmax(axis=1)]
     return made
-
-
-def _nearest(x: NDArray[Any], values: NDArray[Any], places: NDArray[Any]) -> NDArray[Any]:
-    """The value of the nearest point: between materials 0 and 2 there is no material 1."""
-    if len(places) == 0 or (values == values[0]).all():
-        return np.full(len(places), values[0] if len(values) else 0)
-    from scipy.spatial import cKDTree
-
-    return np.asarray(values[cKDTree(x).query(places, workers=-1)[1]])
 
 
 def _write(

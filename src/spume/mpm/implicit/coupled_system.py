@@ -105,7 +105,9 @@ class CoupledSystem:
     ) -> None:  # fmt: skip
         """Contacts must have been found."""
         self.state, self.dt = state, dt
-        self._laws = plasticity, unilateral
+        self._laws: tuple[Plasticity, Literal["hencky", "unilateral"]]
+        self._laws = plasticity, "hencky" if unilateral is None else "unilateral"
+        self._shape = (0.0,) * 5 if unilateral is None else unilateral.packed()
         self._preconditioner = preconditioner
         self._pores = exchange.pores
         self.parts: list[Part] = []
@@ -194,8 +196,8 @@ class CoupledSystem:
                 linearize, _ = tangent_loops(use.law, *self._laws)
                 history = tuple(arrays[name] for name in use.columns)
                 linearize(
-                    p.material, use.belongs, use.constants, history, self.dt, part.L, part.S, part.numbers,
-                    part.smallest,
+                    p.material, use.belongs, use.constants, history, self.dt, self._shape, part.L, part.S,
+                    part.numbers, part.smallest,
                 )  # fmt: skip
             smallest = min(smallest, float(part.smallest.min()))
             self._add_divergence(part, part.S, -self.dt, r)

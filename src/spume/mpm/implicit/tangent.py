@@ -31,7 +31,7 @@ from spume.materials.kinematics import load
 from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
 from spume.materials.principal import joined, split
-from spume.materials.unilateral import Unilateral, unilateral_stress
+from spume.materials.unilateral import unilateral_stress
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym
 from spume.numerics.tensor3 import compose_sym, congruence, gram, inverse, multiply, multiply_transpose
@@ -82,14 +82,14 @@ def _symmetric_stiffness(K, D):
 
 @cache
 def stress_in_step(law: Law) -> Callable[..., Any]:
-    """Compiled function (parameters, history, strain, dt) -> τ, dτ/dε of the first branch of `law` after its flow."""
+    """Compiled function (parameters, history, strain, dt, shape) -> τ, dτ/dε of the first branch after its flow."""
     principal_stress, return_map = law.branches[0].principal_stress, law.branches[0].return_map
 
     if return_map is None:
-        return lagged_stress(law, None)
+        return lagged_stress(law, "hencky")
 
     @compiled
-    def flowed(parameters, history, strain, dt):
+    def flowed(parameters, history, strain, dt, shape):
         after, D = return_map(parameters, history, strain, dt)
         tau, K = principal_stress(parameters, history, after)
         return tau, _symmetric_stiffness(K, D)
@@ -98,35 +98,34 @@ def stress_in_step(law: Law) -> Callable[..., Any]:
 
 
 @cache
-def lagged_stress(law: Law, unilateral: Unilateral | None) -> Callable[..., Any]:
-    """Compiled function (parameters, history, strain, dt) -> τ, dτ/dε of the first branch of `law` without flow.
+def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable[..., Any]:
+    """Compiled function (parameters, history, strain, dt, shape) -> τ, dτ/dε of the first branch of `law` without flow.
 
-    Sand forgives the compression that its volume correction forgives, and can have the unilateral energy.
+    Sand forgives the compression that its volume correction forgives, and can have the unilateral energy of a `shape`
+    as `Unilateral.packed` returns it.
     """
     principal_stress = law.branches[0].principal_stress
     if law is not DRUCKER_PRAGER:
 
         @compiled
-        def elastic(parameters, history, strain, dt):
+        def elastic(parameters, history, strain, dt, shape):
             return principal_stress(parameters, history, strain)
 
         return elastic
-    if unilateral is None:
+    if energy == "hencky":
 
         @compiled
-        def hencky(parameters, history, strain, dt):
+        def hencky(parameters, history, strain, dt, shape):
             left, slope = _forgiven(parameters, history, strain)
             tau, K = principal_stress(parameters, history, left)
             return _along_trace(slope, tau, K)
 
         return hencky
 
-    a, b, c0, s_C, v0 = unilateral.packed()
-
     @compiled
-    def faded(parameters, history, strain, dt):
+    def faded(parameters, history, strain, dt, shape):
         left, slope = _forgiven(parameters, history, strain)
-        tau, K = unilateral_stress(parameters[0], parameters[1], (a, b, c0, s_C, v0), left)
+        tau, K = unilateral_stress(parameters[0], parameters[1], shape, left)
         return _along_trace(slope, tau, K)
 
     return faded
@@ -142,15 +141,15 @@ def _pair(tau, K, beta, i, j):
 
 
 @cache
-def tangent_loops(law: Law, plasticity: Plasticity, unilateral: Unilateral | None) -> tuple[Any, Any]:
-    """The loops `linearize` and `answer` over the points of a law."""
+def tangent_loops(law: Law, plasticity: Plasticity, energy: Literal["hencky", "unilateral"]) -> tuple[Any, Any]:
+    """The loops `linearize` and `answer` over the points of a law; `energy` is that of sand with lagged plasticity."""
     load_history, _ = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
     deformation = law.branches[0].deformation
-    stress_of = stress_in_step(law) if plasticity == "in-step" else lagged_stress(law, unilateral)
+    stress_of = stress_in_step(law) if plasticity == "in-step" else lagged_stress(law, energy)
 
     @compiled(parallel=True)
-    def linearize(material, belongs, constants, history, dt, L, S, numbers, smallest):
+    def linearize(material, belongs, constants, history, dt, shape, L, S, numbers, smallest):
         """Writes S and what `answer` needs; `smallest` receives det f, which must be positive."""
         for p in prange(material.size):
             m = material[p]
@@ -176,7 +175,7 @@ def tangent_loops(law: Law, plasticity: Plasticity, unilateral: Unilateral | Non
                 smallest[p] = 0.0
                 continue
             strain = (0.5 * math.log(beta[0]), 0.5 * math.log(beta[1]), 0.5 * math.log(beta[2]))
-            tau, K = stress_of(parameters, own, strain, dt)
+            tau, K = stress_of(parameters, own, strain, dt, shape)
             g = inverse(f)
             for k in range(9):
                 numbers[p, k], numbers[p, 24 + k] = V[k], g[k]

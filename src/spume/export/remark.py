@@ -1,0 +1,27 @@
+"""Remarks beside exports in formats that have no room for one: what the file was made from."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from spume.look.atomic import whole_file
+
+
+def _file(file: Path) -> Path:
+    return file.with_name(f".{file.name}.json")
+
+
+def _remark(file: Path, recipe: str) -> dict[str, Any]:
+    return {"recipe": recipe, "size": file.stat().st_size}
+
+
+def is_current(file: Path, recipe: str) -> bool:
+    """Whether `file` is there as it was written, made by `recipe`."""
+    place = _file(file)
+    return file.exists() and place.exists() and bool(json.loads(place.read_text()) == _remark(file, recipe))
+
+
+def leave_remark(file: Path, recipe: str) -> None:
+    """Say beside `file` by which recipe it was made."""
+    with whole_file(_file(file)) as unfinished:
+        unfinished.write_text(json.dumps(_remark(file, recipe)))

@@ -1,0 +1,41 @@
+"""Pictures by Cycles, Blender's path tracer, denoised by Open Image Denoise."""
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from spume.cores import cores
+from spume.look.blender.process import run_script
+from spume.look.blender.studio import studio
+from spume.look.extras import require
+from spume.look.pictures.drawing import Drawer, Picture
+from spume.look.pictures.lettering import Legend
+from spume.look.pictures.space_drawer import SpaceDrawer
+
+
+@dataclass(frozen=True)
+class CyclesDrawer:
+    """Draws what a SpaceDrawer draws, by tracing light in a process of Blender."""
+
+    inner: SpaceDrawer
+
+    def draw(self, number: int) -> Picture:
+        """The picture of a frame."""
+        image = require("PIL.Image", "reading pictures")
+        job = studio(self.inner, [number], "render", self.inner.options.samples, cores())
+        with tempfile.TemporaryDirectory(prefix="spume-picture-") as folder:
+            file = Path(folder) / "picture.png"
+            run_script("studio", {**job.tables, "out": str(file)}, job.arrays, "--beauty")
+            with image.open(file) as picture:
+                return np.asarray(picture.convert("RGB"))
+
+    def legend(self) -> Legend | None:
+        """The colour bar, if a quantity is shown."""
+        return self.inner.legend()
+
+    def alike(self, drawers: Sequence[Drawer]) -> "CyclesDrawer":
+        """This drawer with the camera and the ground that all of `drawers` share."""
+        return replace(self, inner=self.inner.alike([getattr(each, "inner", each) for each in drawers]))

@@ -1,0 +1,229 @@
+"""A run as a scene of Blender: what a SpaceDrawer shows, with looks, lights and a camera, to be rendered or saved."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.frames.reader import Frame
+from spume.look.appearance import Appearance
+from spume.look.pictures.camera import View
+from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
+
+Floats = NDArray[np.float64]
+REFRACTION = {"clear": 1.33, "solid": 1.45}
+"""Refractive indices: of water for what light passes through, of plastics for the rest."""
+SUBSURFACE_DEPTH = 0.008
+"""How far light spreads below a surface, against the size of the scene."""
+BUBBLES = 0.0025
+"""Size of the bubbles that roughen foams, against the size of the scene."""
+KEY, FILL, RIM = 3.0, 0.4, 2.0
+"""Irradiance of a surface that faces each lamp [1]: a white one sends π times less to the camera."""
+GRAINS_PER_POINT = 20
+"""A point of sand stands for many grains: so many are drawn."""
+
+
+@dataclass
+class Job:
+    """What the script in Blender is told, and the arrays it needs."""
+
+    tables: dict[str, Any]
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+
+def to_blender(up: Floats) -> Floats:
+    """The rotation that takes `up`, one of the axes, to Blender's z, and y up to y away from the viewer."""
+    if abs(up[2]) > 0.5:
+        return np.diag([1.0, np.sign(up[2]), np.sign(up[2])])
+    if abs(up[1]) > 0.5:
+        s = float(np.sign(up[1]))
+        return np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -s], [0.0, s, 0.0]])
+    s = float(np.sign(up[0]))
+    return np.array([[0.0, s, 0.0], [0.0, 0.0, 1.0], [s, 0.0, 0.0]])
+
+
+def studio(drawer: SpaceDrawer, numbers: list[int], task: str, samples: int, threads: int) -> Job:
+    """The scene of the frames `numbers`; a frame's own meshes are seen in that frame alone."""
+    turn = to_blender(drawer.up)
+    size = float(np.linalg.norm(drawer.upper - drawer.lower))
+    options, run = drawer.options, drawer.run
+    times = {number: float(run.diagnostics[number]["time"]) for number in numbers}
+    job = Job({"task": task, "looks": {}, "items": []})
+    for k, number in enumerate(numbers):
+        until = numbers[k + 1] if k + 1 < len(numbers) else number + 1
+        only = None if len(numbers) == 1 else [number, until]
+        _add_frame(job, drawer, run[number], turn, size, only)
+    _add_obstacles(job, drawer, times, turn, size)
+    views = {number: drawer.view_at(time) for number, time in times.items()}
+    if len({_view_key(view) for view in views.values()}) == 1:
+        views = {numbers[0]: views[numbers[0]]}
+    camera = {
+        "frames": list(views),
+        "views": [_view(view, turn) for view in views.values()],
+        "reach": size,
+    }
+    background = list(drawer.backdrop)
+    job.tables |= {
+        "size": [options.width, options.height],
+        "samples": samples,
+        "threads": threads,
+        "rate": float(run.scene.frame_rate),
+        "range": [numbers[0], numbers[-1]],
+        "camera": camera,
+        "lights": _lights(drawer, turn, size),
+        "world": {"background": background, "above": [0.3, 0.33, 0.37], "below": [0.1, 0.1, 0.11]},
+        "ground": None if drawer.ground is None else _ground(drawer, turn, size),
+        "transform": "AgX",
+        "contrast": "AgX - Medium High Contrast",
+        "exposure": 0.55,
+    }
+    return job
+
+
+def _add_frame(job: Job, drawer: SpaceDrawer, frame: Frame, turn: Floats, size: float, only: list[int] | None) -> None:
+    for k, (part, looks) in enumerate(drawer.material_parts(frame)):
+        name = f"{drawer.run.name} {k}" if only is None else f"{drawer.run.name} {k} frame {frame.number}"
+        if len(part.triangles) == 0:
+            _add_grains(job, name, part, looks, turn, size, only)
+            continue
+        is_painted = looks is PLAIN or bool((part.colors != part.colors[:1]).any())
+        item = _item(job, name, "mesh", _look(job, looks, is_painted, size), only)
+        _set_mesh(job, item, part, turn)
+        if is_painted:
+            job.arrays[f"{item}/colors"] = part.colors
+
+
+def _add_grains(
+    job: Job, name: str, part: ColoredMesh, looks: Appearance, turn: Floats, size: float, only: list[int] | None
+) -> None:
+    item = _item(job, name, "grains", _look(job, looks, True, size), only)
+    count = GRAINS_PER_POINT if looks.grain else 1
+    x, colors = scattered(part.vertices, part.colors, part.spacing, count, looks.variation)
+    diameter = (looks.grain or 1.0) * part.spacing / np.cbrt(count) * (1.25 if count > 1 else 1.0)
+    job.arrays[f"{item}/vertices"] = x @ turn.T
+    job.arrays[f"{item}/colors"] = colors
+    job.arrays[f"{item}/radii"] = np.full(len(x), 0.5 * diameter)
+
+
+def scattered(x: Floats, colors: Floats, spacing: float, count: int, variation: float) -> tuple[Floats, Floats]:
+    """`count` grains for each point, at places [m] and in colours of their own within its share of the volume."""
+    if count == 1:
+        return x, colors
+    # numbers that do not change from frame to frame: the grains travel with their point
+    random = np.random.default_rng(0)
+    # wider than the share itself, so that no lattice of points is seen
+    offsets = random.uniform(-0.7, 0.7, (len(x), count, 3)) * spacing
+    brightness = 1.0 + variation * random.uniform(-0.5, 0.5, (len(x), count, 1))
+    return (x[:, None] + offsets).reshape(-1, 3), (colors[:, None] * brightness).reshape(-1, 3)
+
+
+def _add_obstacles(job: Job, drawer: SpaceDrawer, times: dict[int, float], turn: Floats, size: float) -> None:
+    for solid, mesh in zip(drawer.solids, drawer.meshes):
+        if len(mesh.triangles) == 0:
+            continue
+        item = _item(job, solid.name, "mesh", _look(job, solid.appearance, False, size), None)
+        _set_mesh(job, item, mesh, turn)
+        moments = times if solid.motion is not None else dict([next(iter(times.items()))])
+        places = np.tile(np.eye(4), (len(moments), 1, 1))
+        for place, time in zip(places, moments.values()):
+            R, p = solid.place(time)
+            place[:3, :3], place[:3, 3] = turn @ R @ turn.T, turn @ p
+        job.arrays[f"{item}/places"] = places
+        job.tables["items"][-1]["frames"] = list(moments)
+
+
+def _item(job: Job, name: str, kind: str, look: str, only: list[int] | None) -> str:
+    key = str(len(job.tables["items"]))
+    job.tables["items"].append({"key": key, "name": name, "kind": kind, "look": look, "only": only, "frames": []})
+    return key
+
+
+def _set_mesh(job: Job, item: str, mesh: Any, turn: Floats) -> None:
+    job.arrays[f"{item}/vertices"] = mesh.vertices @ turn.T
+    job.arrays[f"{item}/normals"] = mesh.normals @ turn.T
+    job.arrays[f"{item}/triangles"] = mesh.triangles
+
+
+def _look(job: Job, looks: Appearance, is_painted: bool, size: float) -> str:
+    """The name of a material of these looks, which is made if need be."""
+    table = look_table(looks, size, is_painted)
+    for name, known in job.tables["looks"].items():
+        if known == table:
+            return str(name)
+    name = f"look {len(job.tables['looks'])}"
+    job.tables["looks"][name] = table
+    return name
+
+
+def look_table(looks: Appearance, size: float, is_painted: bool) -> dict[str, Any]:
+    """The looks as parameters of Blender's principled shader, for a scene of `size` [m]."""
+    # clear matter is tinted where light goes in and where it comes out
+    pale = 0.6 * looks.transparency
+    return {
+        "color": [channel + pale * (1.0 - channel) for channel in looks.color],
+        "roughness": looks.roughness,
+        "metallic": looks.metallic,
+        "transparency": looks.transparency,
+        "subsurface": looks.subsurface * (1.0 - looks.transparency),
+        "refraction": REFRACTION["clear" if looks.transparency > 0.5 else "solid"],
+        # light goes further the less of it is absorbed
+        "radius": [0.3 + 0.7 * channel for channel in looks.color],
+        "depth": SUBSURFACE_DEPTH * size,
+        "bubbles": BUBBLES * size if looks.subsurface >= 0.6 and looks.roughness >= 0.4 and not is_painted else 0.0,
+        "colored": is_painted,
+    }
+
+
+def _view_key(view: View) -> tuple[Any, ...]:
+    return (*view.position, *view.target, *view.up, view.angle, view.aperture, view.focus)
+
+
+def _view(view: View, turn: Floats) -> dict[str, Any]:
+    return {
+        "position": (turn @ view.position).tolist(),
+        "target": (turn @ view.target).tolist(),
+        "up": (turn @ view.up).tolist(),
+        "angle": view.angle,
+        "aperture": view.aperture,
+        "focus": view.focus,
+    }
+
+
+def _lights(drawer: SpaceDrawer, turn: Floats, size: float) -> list[dict[str, Any]]:
+    """A large lamp from the upper left, a weaker one from the right, and one from behind that traces the outline."""
+    middle = 0.5 * (drawer.lower + drawer.upper)
+    back = drawer.view.position - drawer.view.target
+    back = back - (back @ drawer.up) * drawer.up
+    back = back / (float(np.linalg.norm(back)) or 1.0)
+    side = np.cross(drawer.up, back)
+    placed = (
+        ("key", 0.65 * drawer.up + 0.75 * back - 0.85 * side, 2.6, 1.2, KEY, (1.0, 0.96, 0.9)),
+        ("fill", 0.5 * drawer.up + 0.6 * back + 0.9 * side, 1.8, 1.2, FILL, (0.86, 0.93, 1.0)),
+        ("rim", 0.55 * drawer.up - 1.0 * back + 0.6 * side, 1.7, 0.8, RIM, (1.0, 1.0, 1.0)),
+    )
+    found = []
+    for name, direction, away, wide, irradiance, color in placed:
+        distance = away * size
+        position = middle + distance * direction / np.linalg.norm(direction)
+        # a lamp of power P that shines by Lambert's law gives an irradiance of P/(π d²) straight ahead
+        power = irradiance * np.pi * distance**2
+        found.append(
+            {
+                "name": name, "position": (turn @ position).tolist(), "target": (turn @ middle).tolist(),
+                "size": wide * size, "power": power, "color": list(color),
+                "reaches": "all" if name == "key" else "things",
+            }
+        )  # fmt: skip
+    return found
+
+
+def _ground(drawer: SpaceDrawer, turn: Floats, size: float) -> dict[str, Any]:
+    middle = 0.5 * (drawer.lower + drawer.upper)
+    middle = middle + ((drawer.ground or 0.0) - middle @ drawer.up) * drawer.up
+    return {
+        "middle": (turn @ middle).tolist(),
+        "far": 40 * size,
+        "fade": [0.6 * size, 2.4 * size],
+        "look": look_table(drawer.soil, size, False),
+    }

@@ -1,0 +1,90 @@
+"""Where pictures are taken from and what stands behind the scene; values may change in time."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from spume.geometry.motion.interpolation import Interpolation, KeyframedVector
+from spume.materials.look import HexColor
+from spume.tables import NotEmpty, Number, Table, Vector, wrong
+
+Angle = Annotated[float, Field(strict=True, gt=0, lt=180)]
+
+
+class _Path(Table):
+    """Values at times."""
+
+    times: Annotated[tuple[Number, ...], NotEmpty] = Field(description="times, increasing [s]")
+    interpolation: Interpolation = Field(
+        default="smooth", description="'smooth': starts and ends at rest, without jumps of the speed; 'linear'"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        values: tuple[Any, ...] = getattr(self, "values")  # noqa: B009 - of the classes below
+        if any(later <= earlier for earlier, later in zip(self.times, self.times[1:])):
+            raise wrong(f"'times' must increase, and these are {list(self.times)}")
+        if len(values) != len(self.times):
+            raise wrong(f"'times' has {len(self.times)} items and 'values' has {len(values)}: give one value a time")
+        return self
+
+
+class VectorPath(_Path):
+    """A point that moves."""
+
+    values: tuple[Vector, ...] = Field(description="place at each time [m]")
+
+
+class AnglePath(_Path):
+    """An angle that changes."""
+
+    values: tuple[Angle, ...] = Field(description="angle at each time [degrees]")
+
+
+def _is_table(value: Any) -> str:
+    return "path" if isinstance(value, Mapping | _Path) else "value"
+
+
+Place = Annotated[Annotated[Vector, Tag("value")] | Annotated[VectorPath, Tag("path")], Discriminator(_is_table)]
+FieldOfView = Annotated[Annotated[Angle, Tag("value")] | Annotated[AnglePath, Tag("path")], Discriminator(_is_table)]
+
+
+class Camera(Table):
+    """Where pictures are taken from; without it, rendering frames the whole scene."""
+
+    position: Place = Field(description="place of the eye [m], or keyframes { times, values }")
+    target: Place = Field(description="point looked at [m], or keyframes { times, values }")
+    up: Vector = Field(default=(0.0, 1.0, 0.0), description="direction that is up in the picture")
+    fov: FieldOfView = Field(
+        default=40.0, description="vertical angle of view [degrees], or keyframes { times, values }"
+    )
+    aperture: Annotated[float, Field(strict=True, ge=0)] = Field(
+        default=0.0, description="diameter of the lens [m]: what is out of focus is blurred; 0 everything is sharp"
+    )
+    focus: Place | None = Field(
+        default=None, description="point that is sharp [m], or keyframes { times, values }; the target if absent"
+    )
+
+
+def place_at(place: tuple[float, ...] | VectorPath, time: float) -> tuple[float, ...]:
+    """A place of the camera at a time [s]."""
+    if isinstance(place, VectorPath):
+        return KeyframedVector(place.times, place.values, place.interpolation).at(time)[0]
+    return place
+
+
+def angle_at(angle: float | AnglePath, time: float) -> float:
+    """The angle of view at a time [s], in degrees."""
+    if isinstance(angle, AnglePath):
+        return KeyframedVector(angle.times, [(value,) for value in angle.values], angle.interpolation).at(time)[0][0]
+    return angle
+
+
+class Backdrop(Table):
+    """What is seen around the scene; the ground has the look of its obstacle."""
+
+    color: HexColor | None = Field(default=None, description="colour behind everything, in sRGB; light grey if absent")
+    ground: HexColor | None = Field(
+        default=None, description="colour of the ground where its obstacle has no look, in sRGB"
+    )

@@ -1,0 +1,129 @@
+"""Semi-implicit steps of one species: flow inside the step, what lagged flow does, bad scenes."""
+
+import numpy as np
+import pytest
+
+from spume import Scene, Simulation
+from spume.errors import SceneError
+from spume.materials import LAWS
+from spume.materials.drucker_prager import project
+from spume.mpm.implicit.coupled_system import NO_EXCHANGE, CoupledSystem
+from spume.mpm.implicit.tangent import stress_in_step
+from spume.mpm.step import find_contacts, rasterize, sort_points
+
+CELL, DT = 0.05, 5e-3
+SAND = {
+    "law": "drucker-prager", "density": 1600.0, "youngs_modulus": 1e7, "poisson_ratio": 0.3, "friction_angle": 30.0,
+}  # fmt: skip
+FADING = {"a": -1e-4, "b": 0.0, "c0": 0.7, "v0": 1e-4}
+
+
+def block(integrator="semi-implicit", **tables):
+    """A block of sand of 8 × 8 cells in free space."""
+    time = {"integrator": integrator, "dt": DT}
+    scene = {
+        "title": "sand", "method": "mpm", "dimension": 2, "duration": 100.0, "gravity": [0.0, 0.0], "time": time,
+        "grid": {"cell": CELL, "spline": "quadratic"}, "material": {"sand": SAND},
+        "body": [{"material": "sand", "shape": {"rectangle": {"center": [0.2, 0.2], "size": [0.4, 0.4]}}}],
+    }  # fmt: skip
+    return Simulation(Scene(**(scene | tables)))
+
+
+def stretched(**semi_implicit):
+    """Kinetic energy that a block moving apart at 1/s along x keeps in a step."""
+    sim = block(semi_implicit=semi_implicit)
+    p = sim.particles
+    p.v[:, 0] = p.x[:, 0] - 0.2
+    p.C[:, 0, 0] = 1.0
+    before = sim.diagnostics()["kinetic_energy"]
+    sim.advance(DT)
+    return sim.diagnostics()["kinetic_energy"] / before
+
+
+def test_dry_sand_separates_without_resistance():
+    """It has no tension, so its energy of motion stays but for the affine transfer at the edges of the block; elastic
+    tension within a step of 12 times the explicit limit takes nearly all of it."""
+    free = stretched(plasticity="in-step")
+    assert 0.9 < free <= 1.0 + 1e-9
+    assert stretched(plasticity="lagged") < 0.3 * free
+    assert stretched(plasticity="lagged", unilateral=FADING) == pytest.approx(free, rel=0.02)
+
+
+def test_short_steps_are_explicit_steps():
+    """Compressed at random, one step of a hundredth of the explicit limit: velocities agree to the order of Δt."""
+    found = []
+    for integrator in ("explicit", "semi-implicit"):
+        table = {"tolerance": 1e-10, "linear_tolerance": 1e-10}
+        solver = {} if integrator == "explicit" else {"semi_implicit": table}
+        sim = block(time={"integrator": integrator, "dt": 1e-6}, **solver)
+        p = sim.particles
+        p.b[:, :3] *= np.exp(-1e-3 * np.random.default_rng(2).random((len(p), 1)))
+        sim.method.state.model.stress(p.arrays(), p.stress)
+        sim.advance(1e-6)
+        found.append(p.v[np.argsort(p.id)].copy())
+    assert np.abs(found[0] - found[1]).max() < 1e-2 * np.abs(found[0]).max()
+
+
+def test_the_stress_of_the_equations_is_on_the_cone():
+    """τ of the return map; the stiffness is symmetric and not negative, and that of Hencky inside the cone."""
+    law = LAWS["drucker-prager"]
+    parameters = law.pack(law.parameters(**{k: v for k, v in SAND.items() if k != "law"}))
+    mu, lam, c_F, _, _ = parameters
+    stress = stress_in_step(law)
+    rng = np.random.default_rng(4)
+    history = ((1.0, 1.0, 1.0, 0.0, 0.0, 0.0), 0.0, 1.0, 0.0)
+    for _ in range(50):
+        strain = tuple(1e-2 * (rng.normal(size=3) - 0.5))
+        tau, K = stress(parameters, history, strain, DT, (0.0,) * 5)
+        after, _ = project(parameters, 0.0, 1.0, strain)
+        np.testing.assert_allclose(tau, 2 * mu * np.array(after) + lam * sum(after), rtol=1e-12, atol=1e-6)
+        K = np.array(K).reshape(3, 3)
+        np.testing.assert_allclose(K, K.T, rtol=0, atol=1e-6 * mu)
+        assert np.linalg.eigvalsh(K).min() > -1e-9 * mu
+        mean = np.mean(tau)
+        assert np.linalg.norm(np.array(tau) - mean) <= -c_F * 3 * mean + 1e-6
+
+
+@pytest.mark.parametrize("plasticity", ["in-step", "lagged"])
+def test_the_matrix_is_symmetric_where_sand_flows(plasticity):
+    sim = block()
+    p, rng = sim.particles, np.random.default_rng(3)
+    p.b[:] += 1e-2 * rng.normal(size=p.b.shape)
+    state = sim.method.state
+    sort_points(state)
+    rasterize(state)
+    find_contacts(state, DT)
+    system = CoupledSystem(state, NO_EXCHANGE, DT, plasticity, None, "blocks")
+    v, x, y = (rng.normal(size=(system.count, 2)) for _ in range(3))
+    system.residual(0.3 * v)
+    assert np.sum(y * system.multiply(x)) == pytest.approx(np.sum(x * system.multiply(y)), rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("tables", "sentence"),
+    [
+        ({"time": {}, "semi_implicit": {}}, "semi_implicit is given with integrator 'explicit'"),
+        (
+            {"semi_implicit": {"unilateral": FADING}},
+            "semi_implicit.unilateral is given with plasticity = 'in-step'",
+        ),
+        (
+            {"semi_implicit": {"plasticity": "lagged", "unilateral": FADING | {"a": 1.0}}},
+            "semi_implicit.unilateral.a is 1: it should be below b, 0",
+        ),
+        ({"time": {"integrator": "semi-implicit", "deformation": "second-order"}}, "time.deformation"),
+        (
+            {
+                "body": [{"material": "silicone rubber", "shape": {"circle": {"center": [0, 0], "radius": 0.2}}}],
+                "material": {},
+            },
+            "is 'viscoelastic', which has several elastic strains",
+        ),
+        ({"method": "continuum-foam"}, "time.integrator is 'semi-implicit': continuum foam has"),
+        ({"semi_implicit": {"plasticity": "late"}}, "semi_implicit.plasticity"),
+    ],
+)
+def test_a_mistake_is_named(tables, sentence):
+    with pytest.raises(SceneError) as caught:
+        block(**tables)
+    assert sentence in str(caught.value)
