@@ -1,4 +1,4 @@
-"""The command line: parses, calls the rest, prints. Results go to standard output, progress and errors to the other."""
+"""The command line: parses arguments, calls the library and prints. Results: stdout; progress and errors: stderr."""
 
 import contextlib
 import json
@@ -29,10 +29,10 @@ Folder = Annotated[Path, Parameter(help="The folder of a run.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
 Changes = Annotated[
     list[str] | None,
-    Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value, repeatedly."),
+    Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
 ]
 Preset = Annotated[str | None, Parameter(help="One of the scene's presets.")]
-Threads = Annotated[int | None, Parameter(help="Threads to use; all cores unless given.")]
+Threads = Annotated[int | None, Parameter(help="Number of threads (default: all cores).")]
 
 
 @app.command
@@ -40,19 +40,19 @@ def run(
     scene: SceneName,
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="Folder for the frames; out/NAME unless given.")] = None,
+    out: Annotated[Path | None, Parameter(help="Folder for the frames (default: out/NAME).")] = None,
     changes: Changes = None,
     preset: Preset = None,
     preview: Annotated[
-        bool, Parameter(negative="", help="A quick look: the scene on a grid of twice the cell size.")
+        bool, Parameter(negative="", help="Run a quick preview with cells twice as large.")
     ] = False,
-    overwrite: Annotated[bool, Parameter(negative="", help="Replace the run the folder holds.")] = False,
+    overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing run in the folder.")] = False,
     render: Annotated[
-        bool, Parameter(negative="", help="Draw pictures and a film while it runs, as 'spume render' does afterwards.")
+        bool, Parameter(negative="", help="Draw pictures and a film during the run, as 'spume render' does after it.")
     ] = False,
     threads: Threads = None,
 ) -> int:
-    """Run a scene and leave its frames in a folder."""
+    """Run a scene and write its frames to a folder."""
     from spume.runs.loop import start_run
     from spume.runs.progress import display_for
     from spume.scene.loading import load_scene
@@ -72,7 +72,7 @@ def run(
 
 @contextlib.contextmanager
 def _pictures_of(folder: Path) -> Iterator[None]:
-    """A second process draws the frames as they arrive, and what is missing at the end."""
+    """Draw the frames in a second process as they arrive, and at the end those still missing."""
     from spume.look.extras import require
 
     require("imageio_ffmpeg", "making films")
@@ -83,7 +83,7 @@ def _pictures_of(folder: Path) -> Iterator[None]:
 
 @app.command
 def resume(folder: Folder, /, *, threads: Threads = None) -> int:
-    """Go on with a run, or with all runs of a sweep, where it stopped, however it stopped."""
+    """Continue a run or a sweep that was stopped, killed or interrupted."""
     if (folder / "sweep.json").exists():
         from spume.sweeps.commands import report
         from spume.sweeps.sweep import resume_sweep
@@ -100,7 +100,7 @@ def _report(outcome: Any) -> int:
         say("stopped before the first frame: nothing is on disk yet")
         return INTERRUPTED
     if outcome.status == "interrupted":
-        say(f"stopped at {outcome.time:.4g} s; go on with: spume resume {outcome.folder}")
+        say(f"stopped at {outcome.time:.4g} s; to continue: spume resume {outcome.folder}")
         return INTERRUPTED
     say(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}")
     return 0
@@ -108,7 +108,7 @@ def _report(outcome: Any) -> int:
 
 @app.command
 def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = None, as_json: Json = False) -> None:
-    """Tell what a scene will cost, before anything is spent."""
+    """Estimate the points, memory, disk space and time a scene needs, without running it."""
     from dataclasses import asdict
 
     from spume.memory import amount, available_memory, free_space, refuse_without_memory
@@ -140,13 +140,13 @@ def info(
     folder: Folder,
     /,
     *,
-    frame: Annotated[int | None, Parameter(help="Only this frame, with the range of every field.")] = None,
+    frame: Annotated[int | None, Parameter(help="Show only this frame, with the range of every field.")] = None,
     csv_file: Annotated[
-        Path | None, Parameter(name="--csv", help="Write the numbers of every frame into this CSV file.")
+        Path | None, Parameter(name="--csv", help="Write the values of every frame to this CSV file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell what is in a run's folder: the diagnostics of every frame, and the measurements of its scene."""
+    """Show the contents of a run: the diagnostics of every frame and the measurements of its scene."""
     from spume.frames.info import describe_frame, describe_run, frame_lines, run_lines
     from spume.frames.reader import open_run
 
@@ -208,32 +208,32 @@ def materials(*, as_json: Json = False) -> None:
 
 
 def _shown(value: Any) -> str:
-    """A parameter as a scene would write it."""
+    """A parameter as it is written in a scene."""
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 @app.command
 def new(name: Annotated[Path, Parameter(help="Name of the scene file; .toml is added.")], /) -> None:
-    """Write a commented scene to begin with."""
+    """Write a commented scene to start from."""
     from spume.scene.starter import write_starter
 
     file = write_starter(name)
-    say(f"{file} is written: look into it, then 'spume run {file} --preset draft'")
+    say(f"wrote {file}: edit it, then 'spume run {file} --preset draft'")
 
 
 @app.command
 def completion(
-    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell that is to complete.")], /
+    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell to write the script for.")], /
 ) -> None:
-    """Print the script that lets a shell complete commands and options: eval "$(spume completion bash)"."""
+    """Print the script for tab completion in a shell: eval "$(spume completion bash)"."""
     say(app.generate_completion(prog_name="spume", shell=shell))
 
 
 @app.command
 def schema(
-    method: Annotated[str | None, Parameter(help="Name of a method; all of them unless given.")] = None, /
+    method: Annotated[str | None, Parameter(help="Name of a method (default: all methods).")] = None, /
 ) -> None:
-    """Print the JSON Schema of scene files, which lets an editor complete and check them."""
+    """Print the JSON Schema of scene files, with which an editor can complete and check them."""
     from spume.scene.schema import scene_schema
 
     _print_json(scene_schema(method))

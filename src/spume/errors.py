@@ -1,4 +1,4 @@
-"""The errors a user can meet. Each carries one sentence: what was found, where, and what would be right."""
+"""Errors meant for the user. Each message is one sentence: what was found, where, and what would be right."""
 
 
 class SpumeError(Exception):
@@ -14,7 +14,7 @@ class SceneError(SpumeError):
 
 
 class RunFailed(SpumeError):
-    """A simulation went wrong while running: says the time, the point, the likely cause and what to change."""
+    """A simulation went wrong while running; the message gives the time, point, likely cause and what to change."""
 
     exit_code = 3
 

@@ -1,4 +1,4 @@
-"""The command that takes runs to other programs."""
+"""The command that writes runs for other programs: export."""
 
 from functools import partial
 from pathlib import Path
@@ -11,11 +11,11 @@ from spume.look.commands import Again, Cluster, Folder, Frames, Processes
 from spume.terminal import say
 
 SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc", "gltf": ".glb", "blend": ".blend"}
-"""Endings of the formats that put all frames into one file."""
+"""Suffixes of the formats that store all frames in one file."""
 
 
 def register(app: App) -> None:
-    """Add the command of this file to the command line."""
+    """Add this command to the command line."""
     app.command(export)
 
 
@@ -28,25 +28,25 @@ def export(
     ],
     what: Annotated[
         Literal["points", "surface"] | None,
-        Parameter(help="The points or the surface; the surface for gltf and blend, else the points, unless given."),
+        Parameter(help="Export the points or the surface (default: the surface for gltf and blend, else the points)."),
     ] = None,
     fields: Annotated[
-        str | None, Parameter(help="Fields to write, separated by commas; all that the format takes unless given.")
+        str | None, Parameter(help="Fields to write, separated by commas (default: all that the format supports).")
     ] = None,
     layout: Annotated[
         Literal["auto", "single", "payload", "clips"],
-        Parameter(help="USD in one file, in a file with a payload, or value clips with a file for each frame."),
+        Parameter(help="Layout of USD: one file, a file with a payload, or value clips with one file per frame."),
     ] = "auto",
     frames: Frames = None,
     out: Annotated[
-        Path | None, Parameter(help="File, or folder for PLY, OBJ and CSV; in DIR/export unless given.")
+        Path | None, Parameter(help="Output file, or folder for PLY, OBJ and CSV (default: in DIR/export).")
     ] = None,
     processes: Processes = None,
     cluster: Cluster = None,
     again: Again = False,
 ) -> None:
-    """Write a run for other programs: USD, VTKHDF for ParaView, PLY, OBJ, Alembic, glTF, Blender; its diagnostics and
-    logs as CSV."""
+    """Export a run to USD, VTKHDF (ParaView), PLY, OBJ, Alembic, glTF or Blender, or its diagnostics and logs to
+    CSV."""
     from spume.cores import cores
     from spume.export.contents import contents, default_file
     from spume.frames.reader import open_run
@@ -72,17 +72,17 @@ def export(
         written_files = each_frame(task, numbers, "export", processes or min(2, cores()), cluster=cluster)
         made = sum(written_files.values())
         there = len(numbers) * len(chosen.piece_names) - made
-        say(f"{made} files written, {there} were there already, in {place}")
+        say(f"{made} files written, {there} already up to date, in {place}")
         return
     file = out or default_file(run.path, what, SUFFIXES[to])
     files = [file]
     if cluster and (to != "usd" or layout == "single"):
         if what == "points":
             raise SceneError(
-                f"--cluster {cluster}: one file of points is written by one process; --to ply, --to obj and --to usd "
-                "--layout clips have a file for each frame"
+                f"--cluster {cluster}: a single file of points is written by one process; --to ply, --to obj and "
+                "--to usd --layout clips write one file per frame"
             )
-        # the surfaces are the work; the file is then put together here
+        # the surfaces take most of the time; the file is then assembled here
         each_frame(partial(surface_frame, run, quality="fine", parts="all"), numbers, "surface", cluster=cluster)
         cluster = None
     if to == "usd":
@@ -107,4 +107,4 @@ def export(
 
         written = write_alembic(chosen, file, again)
     listed = ", ".join(str(each) for each in files)
-    say(f"{len(numbers)} frames in {listed}" if written else f"{listed}: these {len(numbers)} frames are there already")
+    say(f"{len(numbers)} frames in {listed}" if written else f"{listed} already holds these {len(numbers)} frames")

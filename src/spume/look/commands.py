@@ -1,4 +1,4 @@
-"""The commands that look at runs: surface, render, view, plot. They need the folder of a run and nothing else."""
+"""The commands that show runs: surface, render, view, plot. They need only the folder of a run."""
 
 import sys
 from collections.abc import Callable
@@ -14,17 +14,17 @@ from spume.terminal import say
 INTERRUPTED = 130
 """Exit code after Ctrl-C."""
 Folder = Annotated[Path, Parameter(help="The folder of a run.")]
-Frames = Annotated[str | None, Parameter(help="Only these frames: a number, or first:last:step as in Python.")]
-Processes = Annotated[int | None, Parameter(help="Processes to use; chosen to suit the machine unless given.")]
+Frames = Annotated[str | None, Parameter(help="Use only these frames: a number or a slice start:stop:step.")]
+Processes = Annotated[int | None, Parameter(help="Number of processes (default: chosen for this machine).")]
 Cluster = Annotated[
     str | None,
-    Parameter(help="Address of a Dask scheduler, such as tcp://host:8786, whose workers do it on shared folders."),
+    Parameter(help="Use the workers of the Dask scheduler at this address, such as tcp://host:8786; they share DIR."),
 ]
-Again = Annotated[bool, Parameter(negative="", help="Make everything again, not only what is missing.")]
+Again = Annotated[bool, Parameter(negative="", help="Redo everything, not only what is missing.")]
 
 
 def register(app: App) -> None:
-    """Add the commands of this file to the command line."""
+    """Add these commands to the command line."""
     app.command(surface)
     app.command(render)
     app.command(view)
@@ -37,19 +37,19 @@ def surface(
     *,
     frames: Frames = None,
     quality: Annotated[
-        Literal["fine", "preview"], Parameter(help="'preview' is coarse, about three times faster.")
+        Literal["fine", "preview"], Parameter(help="'preview' is coarser and about three times faster.")
     ] = "fine",
     parts: Annotated[
         Literal["all", "material"], Parameter(help="One mesh for all points, or one for each material.")
     ] = "all",
     out: Annotated[
-        Path | None, Parameter(help="Folder for the meshes; DIR/surface, where pictures use them, unless given.")
+        Path | None, Parameter(help="Folder for the meshes (default: DIR/surface, where 'spume render' finds them).")
     ] = None,
     processes: Processes = None,
     cluster: Cluster = None,
     again: Again = False,
 ) -> int:
-    """Make a closed mesh around the points of every frame, and compare its volume with theirs."""
+    """Make a closed mesh around the points of every frame and compare its volume with theirs."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
     from spume.look.surface.files import skinned_populations, surface_frame
@@ -58,7 +58,7 @@ def surface(
     run = open_run(folder)
     skinned_populations(run)
     numbers = select_frames(frames, len(run))
-    # a skin itself uses every core, so that more processes only pay on request
+    # making a skin already uses every core, so more than one process is used only on request
     task = partial(surface_frame, run, quality=quality, parts=parts, again=again, out=out)
     made = each_frame(task, numbers, "surface", processes or 1, cluster=cluster)
     open_meshes = 0
@@ -79,37 +79,37 @@ def render(
     frames: Frames = None,
     compare: Annotated[
         list[Path] | None,
-        Parameter(consume_multiple=True, negative="", help="Further runs to show beside the first."),
+        Parameter(consume_multiple=True, negative="", help="Other runs to show beside the first."),
     ] = None,
     labels: Annotated[
-        str | None, Parameter(help="Names of the runs to compare, separated by commas; their folders' unless given.")
+        str | None, Parameter(help="Names of the compared runs, separated by commas (default: their folders).")
     ] = None,
     color: Annotated[
-        str | None, Parameter(help="Colour by a field, such as speed, J, weak, v.x, with a colour bar.")
+        str | None, Parameter(help="Colour by a field such as speed, J, weak or v.x, with a colour bar.")
     ] = None,
     limits: Annotated[
-        str | None, Parameter(help="Ends of the colour bar, low:high; those of the run unless given.")
+        str | None, Parameter(help="Limits of the colour bar, low:high (default: the range over the run).")
     ] = None,
     show: Annotated[Literal["surface", "points"], Parameter(help="Draw the surface or the points.")] = "surface",
-    quality: Annotated[Literal["fine", "preview"], Parameter(help="'preview' is coarse and quick.")] = "fine",
-    beauty: Annotated[bool, Parameter(negative="", help="Trace light: slow, for pictures to show.")] = False,
+    quality: Annotated[Literal["fine", "preview"], Parameter(help="'preview' is coarser and faster.")] = "fine",
+    beauty: Annotated[bool, Parameter(negative="", help="Use path tracing: slow, for publication.")] = False,
     renderer: Annotated[
         Literal["auto", "cycles", "mitsuba"],
-        Parameter(help="What traces light with --beauty: Blender's Cycles where it is installed, else Mitsuba."),
+        Parameter(help="Path tracer for --beauty; 'auto' is Blender's Cycles if installed, else Mitsuba."),
     ] = "auto",
-    samples: Annotated[int, Parameter(help="Light paths for each pixel with --beauty, at most.")] = 48,
+    samples: Annotated[int, Parameter(help="Maximum number of light paths per pixel with --beauty.")] = 48,
     camera: Annotated[
-        Literal["scene", "auto"], Parameter(help="The scene's camera, or one that holds the whole run.")
+        Literal["scene", "auto"], Parameter(help="The scene's camera, or one that shows the whole run.")
     ] = "scene",
     size: Annotated[str, Parameter(help="Width and height of a picture in pixels.")] = "1280x720",
-    stills_only: Annotated[bool, Parameter(negative="", help="Neither a film nor a contact sheet.")] = False,
-    out: Annotated[Path | None, Parameter(help="Folder for the pictures; DIR/pictures unless given.")] = None,
+    stills_only: Annotated[bool, Parameter(negative="", help="Make neither a film nor a contact sheet.")] = False,
+    out: Annotated[Path | None, Parameter(help="Folder for the pictures (default: DIR/pictures).")] = None,
     processes: Processes = None,
     cluster: Cluster = None,
     again: Again = False,
 ) -> int:
-    """Draw the frames of a run, and make a film and a contact sheet of them. Ctrl-C keeps what is done and makes the
-    film of it."""
+    """Draw the frames of a run and make a film and a contact sheet. After Ctrl-C the film shows the frames drawn so
+    far."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
     from spume.look.pictures.drawing import PictureOptions
@@ -151,16 +151,16 @@ def view(
     /,
     *,
     export: Annotated[
-        Path | None, Parameter(help="Write a page that needs no server to this HTML file, and end.")
+        Path | None, Parameter(help="Write a page that needs no server to this HTML file and exit.")
     ] = None,
     frames: Frames = None,
-    host: Annotated[str, Parameter(help="Address to serve on; this machine alone unless given.")] = "127.0.0.1",
+    host: Annotated[str, Parameter(help="Address to serve on; the default allows this machine only.")] = "127.0.0.1",
     port: Annotated[int, Parameter(help="Port to serve on.")] = 8080,
     show: Annotated[
-        Literal["both", "points", "surface"], Parameter(help="What --export packs; surfaces take more room.")
+        Literal["both", "points", "surface"], Parameter(help="What --export includes; surfaces make the file larger.")
     ] = "both",
 ) -> None:
-    """Show runs in the browser: play, scrub, colour by a field; follows a run that is still going on."""
+    """Show runs in the browser: play, scrub, colour by a field. A run in progress is followed."""
     if export is not None:
         from spume.look.viewer.page import write_page
         from spume.terminal import readable_size
@@ -171,7 +171,7 @@ def view(
     from spume.look.viewer.server import Viewer
 
     viewer = Viewer(folders, host, port)
-    say(f"{viewer.address} (Ctrl-C ends it)", flush=True)
+    say(f"{viewer.address} (Ctrl-C to stop)", flush=True)
     viewer.run_forever()
 
 
@@ -179,7 +179,7 @@ def plot(
     folder: Folder,
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="File to write, .png, .svg or .pdf; DIR/plot.png unless given.")] = None,
+    out: Annotated[Path | None, Parameter(help="Output file, .png, .svg or .pdf (default: DIR/plot.png).")] = None,
     frames: Frames = None,
 ) -> None:
     """Plot the energy, momentum, volume, points and time per stage of a run."""

@@ -1,4 +1,4 @@
-"""The commands about materials alone: rheometer and fit."""
+"""The commands that work on materials alone: rheometer and fit."""
 
 import csv
 import json
@@ -19,26 +19,26 @@ if TYPE_CHECKING:
     from spume.rheology.rheometer import Curve, Measurement
 
 Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
-Plot = Annotated[Path | None, Parameter(help="Draw it into this file (.png, .pdf, .svg).")]
+Plot = Annotated[Path | None, Parameter(help="Plot the curve to this file (.png, .pdf, .svg).")]
 
 ROWS = 25
-"""A table on the screen has about so many lines; --csv and --json give all."""
+"""Approximate number of lines of a table on the screen; --csv and --json give all."""
 
 
 def register(app: App) -> None:
-    """Add the commands of this file to the command line."""
+    """Add these commands to the command line."""
     app.command(rheometer)
     app.command(fit)
 
 
 def rheometer(
-    material: Annotated[str, Parameter(help="A named material ('spume materials' lists them), or one of --scene.")],
+    material: Annotated[str, Parameter(help="A named material (see 'spume materials') or a material of --scene.")],
     /,
     *,
     rates: Annotated[
-        str | None, Parameter(help="Flow curve at these shear rates [1/s]; 0.01,0.1,1,10,100 unless given.")
+        str | None, Parameter(help="Flow curve at these shear rates [1/s] (default: 0.01,0.1,1,10,100).")
     ] = None,
-    startup: Annotated[float | None, Parameter(help="Start-up of this shear rate [1/s], instead.")] = None,
+    startup: Annotated[float | None, Parameter(help="Start-up of shear at this rate [1/s], instead.")] = None,
     step_strain: Annotated[float | None, Parameter(help="Relaxation after this sudden shear strain, instead.")] = None,
     frequencies: Annotated[
         str | None, Parameter(help="Storage and loss modulus at these angular frequencies [rad/s], instead.")
@@ -52,19 +52,19 @@ def rheometer(
     preset: Annotated[str | None, Parameter(help="One of that scene's presets.")] = None,
     changes: Annotated[
         list[str] | None,
-        Parameter(name="--set", negative="", help="Change a parameter: viscosity=30, repeatedly."),
+        Parameter(name="--set", negative="", help="Change a parameter: viscosity=30. Repeatable."),
     ] = None,
-    csv_file: Annotated[Path | None, Parameter(name="--csv", help="Write all values into this CSV file.")] = None,
+    csv_file: Annotated[Path | None, Parameter(name="--csv", help="Write all values to this CSV file.")] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Measure a material without a grid: flow curve, start-up, relaxation, oscillation and creep in simple shear;
     triaxial compression and shear box.
 
-    Beside it stands the closed form of the law where there is one, at small elastic strain: for the flow curve of a
-    foam τ = σY/√3 + η 2^(−(1+h)/2) γ̇^h, for viscoelastic materials the standard linear solid, for soils Mohr and
-    Coulomb's strength. Where elastic strains τ/μ are not small, the law itself departs from it by the order of their
-    square. In triaxial test and shear box compression counts positive.
+    Where the law has a closed form at small elastic strain, it is printed beside the result: for the flow curve of a
+    foam τ = σY/√3 + η 2^(−(1+h)/2) γ̇^h, for viscoelastic materials the standard linear solid, for soils the
+    Mohr-Coulomb strength. Where the elastic strain τ/μ is not small, the law departs from the closed form by terms of
+    order (τ/μ)². In the triaxial test and the shear box compression is positive.
     """
     from spume.rheology import rheometer as instrument
     from spume.rheology import soil
@@ -76,7 +76,7 @@ def rheometer(
     }  # fmt: skip
     asked = [option for option, value in options.items() if value is not None]
     if len(asked) > 1:
-        raise SceneError(f"{' and '.join(asked)} are different measurements: ask for one of them")
+        raise SceneError(f"{' and '.join(asked)} are different measurements: give only one of them")
     chosen = choose_material(material, changes or (), scene, preset)
     curve: Curve | Measurement
     if startup is not None:
@@ -113,35 +113,35 @@ def fit(
     file: Annotated[
         Path,
         Parameter(
-            help="CSV file or export of a rheometer with the columns rate and stress, or viscosity; frequency, "
+            help="CSV file or rheometer export with the columns rate and stress (or viscosity); frequency, "
             "storage_modulus and loss_modulus; or time and relaxation_modulus."
         ),
     ],
     /,
     *,
     columns: Annotated[
-        str | None, Parameter(help="What the columns hold, for a file without a header: 'rate,viscosity [mPa s],-'.")
+        str | None, Parameter(help="Contents of the columns of a file without a header: 'rate,viscosity [mPa s],-'.")
     ] = None,
     interval: Annotated[
-        str | None, Parameter(help="Number of the interval, or 'all', for a file that holds several.")
+        str | None, Parameter(help="Number of the interval to use, or 'all', if the file has several.")
     ] = None,
-    name: Annotated[str | None, Parameter(help="Name of the material; the file's name unless given.")] = None,
+    name: Annotated[str | None, Parameter(help="Name of the material (default: the name of the file).")] = None,
     base: Annotated[
-        str | None, Parameter(help="Named material that gives what the measurement does not tell: density, moduli.")
+        str | None, Parameter(help="Named material to take unmeasured parameters from: density, moduli.")
     ] = None,
     density: Annotated[float | None, Parameter(help="Density [kg/m³].")] = None,
     bulk_modulus: Annotated[float | None, Parameter(help="Bulk modulus κ [Pa].")] = None,
-    shear_modulus: Annotated[float | None, Parameter(help="Shear modulus μ [Pa]; of a flow curve only.")] = None,
-    out: Annotated[Path | None, Parameter(help="Write the material into this file, too.")] = None,
+    shear_modulus: Annotated[float | None, Parameter(help="Shear modulus μ [Pa]; for flow curves only.")] = None,
+    out: Annotated[Path | None, Parameter(help="Also write the material to this file.")] = None,
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Fit a material to a measured curve and print it for a scene: Herschel-Bulkley parameters to a flow curve,
-    viscoelastic ones to a frequency sweep or a relaxation curve.
+    """Fit a material to a measured curve and print its scene table: Herschel-Bulkley parameters for a flow curve,
+    viscoelastic parameters for a frequency sweep or a relaxation curve.
 
-    The fit is robust against single bad measurements; the uncertainties are limits of 95 % from its covariance. The
-    curve does not tell density and moduli of compression: give them, or a base to take them from, or fill them in
-    later. The bulk modulus K of a viscoelastic material becomes its λE = K − 2/3 μE.
+    The fit is robust against outliers; the uncertainties are 95 % confidence limits from its covariance. The curve
+    does not determine the density or the bulk modulus: give them, give a base to take them from, or fill them in
+    later. The bulk modulus K of a viscoelastic material gives λE = K − 2/3 μE.
     """
     from spume.rheology.measured import FlowCurve, read_measured
 
@@ -243,7 +243,7 @@ def _parse_numbers(option: str, text: str) -> Any:
     try:
         return np.array([float(part) for part in text.split(",")])
     except ValueError:
-        raise SceneError(f"{option} {text}: it should be numbers with commas between, as in 0.1,1,10") from None
+        raise SceneError(f"{option} {text}: it should be numbers separated by commas, as in 0.1,1,10") from None
 
 
 def _write_csv(file: Path, records: Sequence[dict[str, float]]) -> None:

@@ -1,4 +1,4 @@
-"""The commands about many runs of one scene: sweep and calibrate."""
+"""The commands that run a scene many times: sweep and calibrate."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -11,14 +11,14 @@ from spume.terminal import say
 SceneName = Annotated[str, Parameter(help="A built-in scene ('spume scenes' lists them) or a TOML file.")]
 Changes = Annotated[
     list[str] | None,
-    Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value, repeatedly."),
+    Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
 ]
 Preset = Annotated[str | None, Parameter(help="One of the scene's presets.")]
-AtOnce = Annotated[int | None, Parameter(help="Runs at once; as many as cores and memory allow unless given.")]
+AtOnce = Annotated[int | None, Parameter(help="Number of simultaneous runs (default: as cores and memory allow).")]
 
 
 def register(app: App) -> None:
-    """Add the commands of this file to the command line."""
+    """Add these commands to the command line."""
     app.command(sweep)
     app.command(calibrate)
 
@@ -30,22 +30,22 @@ def sweep(
     vary: Annotated[
         list[str],
         Parameter(
-            negative="", help="Parameter and values: path.to.key=a,b,c or path.to.key=low:high[:log|:int], repeatedly."
+            negative="", help="Parameter and values: path.to.key=a,b,c or path.to.key=low:high[:log|:int]. Repeatable."
         ),
     ],
     out: Annotated[Path, Parameter(help="Folder for all runs and the table of results.")],
     sample: Annotated[
         Literal["grid", "random", "latin"],
-        Parameter(help="All combinations of the values, random ones, or a Latin hypercube."),
+        Parameter(help="All combinations of the values, random samples, or a Latin hypercube."),
     ] = "grid",
-    count: Annotated[int | None, Parameter(help="Number of runs of random and latin samples.")] = None,
-    seed: Annotated[int, Parameter(help="Seed of random and latin samples.")] = 0,
+    count: Annotated[int | None, Parameter(help="Number of runs for random and latin samples.")] = None,
+    seed: Annotated[int, Parameter(help="Seed for random and latin samples.")] = 0,
     measure: Annotated[
         list[str] | None,
         Parameter(
             negative="",
-            help="What goes into the table: a measurement of the scene, or a diagnostic such as volume or "
-            "speed_max:max; all measurements of the scene unless given.",
+            help="Column of the table: a measurement of the scene, or a diagnostic such as volume or "
+            "speed_max:max (default: all measurements of the scene).",
         ),
     ] = None,
     function: Annotated[
@@ -58,13 +58,13 @@ def sweep(
     cluster: Cluster = None,
     pictures: Annotated[
         Literal["film", "sheet", "none"],
-        Parameter(help="A contact sheet of the last frames and a film of the runs side by side, only the sheet, none."),
+        Parameter(help="A contact sheet of the last frames and a film of all runs side by side, only the sheet, none."),
     ] = "film",
-    overwrite: Annotated[bool, Parameter(negative="", help="Replace the sweep the folder holds.")] = False,
+    overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing sweep in the folder.")] = False,
 ) -> int:
-    """Run a scene with many values of its parameters, and put parameters and measurements into one table.
+    """Run a scene for many values of its parameters and collect parameters and measurements in one table.
 
-    Called again for the same folder, or with 'spume resume DIR', it goes on with the runs that are not complete.
+    The same command again, or 'spume resume DIR', continues the runs that are not complete.
     """
     from spume.sweeps.sweep import sweep as make_sweep
     from spume.sweeps.table import Measure, load_function
@@ -78,7 +78,7 @@ def sweep(
 
 
 def report(made: Any) -> int:
-    """Print what a sweep has made; returns the exit code."""
+    """Print what a sweep has made and return the exit code."""
     complete = sum(status == "complete" for status in made.table["status"])
     say(f"{complete} of {len(made)} runs complete; {', '.join(str(file) for file in made.files)}")
     return 0 if complete == len(made) else 3
@@ -91,31 +91,31 @@ def calibrate(
     target: Annotated[
         Path,
         Parameter(
-            help="CSV file of what was measured: the columns time [s] and measurements of the scene; or measure, value "
-            "and perhaps error; or a rheometer's curve (rate and stress; frequency and moduli)."
+            help="CSV file of the measurement, with the columns time [s] and measurements of the scene; or measure, "
+            "value and optionally error; or a rheometer's curve (rate and stress; frequency and moduli)."
         ),
     ],
     fit: Annotated[
         list[str],
         Parameter(
             negative="",
-            help="Parameter and limits, path.to.key=low:high[:log], repeatedly; it begins as in the scene.",
+            help="Parameter and bounds: path.to.key=low:high[:log]; the scene gives the initial value. Repeatable.",
         ),
     ],
     out: Annotated[Path, Parameter(help="Folder for all runs and the result.")],
     material: Annotated[
-        str | None, Parameter(help="Material a rheometer's curve is of; the only one of the scene unless given.")
+        str | None, Parameter(help="Material of a rheometer's curve (default: the only material of the scene).")
     ] = None,
     changes: Changes = None,
     preset: Preset = None,
-    evaluations: Annotated[int, Parameter(help="Most evaluations of the scene.")] = 60,
+    evaluations: Annotated[int, Parameter(help="Maximum number of evaluations of the scene.")] = 60,
     processes: AtOnce = None,
     cluster: Cluster = None,
     as_json: Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")] = False,
 ) -> int:
-    """Find parameters with which a simulation meets a measurement, with their uncertainties.
+    """Find the parameters with which a simulation reproduces a measurement, with their uncertainties.
 
-    Called again for the same folder it goes on where it stopped: runs that were made are not made again.
+    The same command again continues where it stopped and reuses the runs already made.
     """
     import json
 
