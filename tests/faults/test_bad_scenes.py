@@ -94,7 +94,7 @@ CASES = {
     "largest step beside a fixed one": ('dt = "auto"', "dt = 1e-4\nmax_dt = 1e-3", "time.max_dt", "fixed dt"),
     "courant above one": ('dt = "auto"', 'dt = "auto"\ncourant = 1.5', "time.courant", "less than or equal to 1"),
     "flip with apic": ('scheme = "flip"', 'scheme = "apic"\nflip = 0.9', "transfer.flip", "scheme 'apic'"),
-    "flip without a scheme": ('scheme = "flip"', "flip = 0.9", "transfer.flip", "say scheme = 'flip'"),
+    "flip without a scheme": ('scheme = "flip"', "flip = 0.9", "transfer.flip", "use scheme = 'flip'"),
     "gravity of two components": ("[0.0, -9.81, 0.0]", "[0.0, -9.81]", "gravity", "a 3D scene has 3 components"),
     "gravity a number": ("[0.0, -9.81, 0.0]", "9.81", "gravity", "is 9.81: it should be a list"),
     "gravity of unequal keyframes": (

@@ -87,7 +87,7 @@ def test_a_frame_holds_the_mesh_and_a_checkpoint_restores_it():
 
 
 def test_a_surface_in_the_plane_is_refused():
-    with pytest.raises(SpumeError, match="surfaces are embedded in space only"):
+    with pytest.raises(SpumeError, match="embedded surfaces need a 3D scene"):
         Scene(
             title="disc", method="mpm", dimension=2, duration=1.0, grid={"cell": 0.1},
             body=[{"material": "soft rubber", "surface": "embedded",

@@ -1,4 +1,4 @@
-"""Where pictures are taken from and what stands behind the scene; values may change in time."""
+"""The camera and the backdrop of pictures; values may change in time."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
@@ -17,7 +17,7 @@ class _Path(Table):
 
     times: Annotated[tuple[Number, ...], NotEmpty] = Field(description="times, increasing [s]")
     interpolation: Interpolation = Field(
-        default="smooth", description="'smooth': starts and ends at rest, without jumps of the speed; 'linear'"
+        default="smooth", description="'smooth' starts and ends at rest with continuous speed; or 'linear'"
     )
 
     @model_validator(mode="after")
@@ -26,7 +26,7 @@ class _Path(Table):
         if any(later <= earlier for earlier, later in zip(self.times, self.times[1:])):
             raise wrong(f"'times' must increase, and these are {list(self.times)}")
         if len(values) != len(self.times):
-            raise wrong(f"'times' has {len(self.times)} items and 'values' has {len(values)}: give one value a time")
+            raise wrong(f"'times' has {len(self.times)} items and 'values' has {len(values)}: give one value per time")
         return self
 
 
@@ -51,7 +51,7 @@ FieldOfView = Annotated[Annotated[Angle, Tag("value")] | Annotated[AnglePath, Ta
 
 
 class Camera(Table):
-    """Where pictures are taken from; without it, rendering frames the whole scene."""
+    """The camera of pictures; without it, the whole scene is shown."""
 
     position: Place = Field(description="place of the eye [m], or keyframes { times, values }")
     target: Place = Field(description="point looked at [m], or keyframes { times, values }")
@@ -60,15 +60,15 @@ class Camera(Table):
         default=40.0, description="vertical angle of view [degrees], or keyframes { times, values }"
     )
     aperture: Annotated[float, Field(strict=True, ge=0)] = Field(
-        default=0.0, description="diameter of the lens [m]: what is out of focus is blurred; 0 everything is sharp"
+        default=0.0, description="diameter of the lens [m], for depth of field; 0: everything is in focus"
     )
     focus: Place | None = Field(
-        default=None, description="point that is sharp [m], or keyframes { times, values }; the target if absent"
+        default=None, description="point in focus [m], or keyframes { times, values }; the target if absent"
     )
 
 
 def place_at(place: tuple[float, ...] | VectorPath, time: float) -> tuple[float, ...]:
-    """A place of the camera at a time [s]."""
+    """Position of the camera at a time [s]."""
     if isinstance(place, VectorPath):
         return KeyframedVector(place.times, place.values, place.interpolation).at(time)[0]
     return place
@@ -82,7 +82,7 @@ def angle_at(angle: float | AnglePath, time: float) -> float:
 
 
 class Backdrop(Table):
-    """What is seen around the scene; the ground has the look of its obstacle."""
+    """Background of pictures; the ground has the look of its obstacle."""
 
     color: HexColor | None = Field(default=None, description="colour behind everything, in sRGB; light grey if absent")
     ground: HexColor | None = Field(

@@ -16,12 +16,12 @@ NotNegative = Annotated[float, Field(strict=True, ge=0)]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**12)]
 
 SHORTEST = 1e-12
-"""Least duration of a scene [s]: no continuum moves within less."""
+"""Smallest duration of a scene [s]: below it a continuum does not move."""
 MOST_FRAMES = 1_000_000
 
 
 class Scene(Table):
-    """A checked scene. `Scene(method="mpm", ...)` makes one of that method, from the same tables a scene file has."""
+    """A validated scene. `Scene(method="mpm", ...)` makes one of that method from the same tables as a scene file."""
 
     title: Annotated[str, Field(min_length=1)] = Field(description="one line that says what happens")
     method: str = Field(description="name of the simulation method")
@@ -59,22 +59,22 @@ class Scene(Table):
             )
 
     def problems(self) -> list[Problem]:
-        """What is wrong with the scene as a whole, beyond the form of its single values."""
+        """Problems of the scene as a whole, beyond the validity of single values."""
         return []
 
     def notes(self) -> list[str]:
-        """Sentences about what the scene asks for and will not get, which is no reason to refuse it."""
+        """Remarks on settings of the scene that have no effect, which are not errors."""
         return []
 
     def resolved(self) -> dict[str, Any]:
-        """The scene as JSON-serialisable tables that need nothing from outside: `Scene(**scene.resolved())` is the same
-        scene, in a later version of the table of materials too."""
+        """The scene as self-contained JSON-serialisable tables: `Scene(**scene.resolved())` is the same scene, even if
+        the table of named materials changes in a later version."""
         return self.model_dump(mode="json", exclude_none=True)
 
     def changed(self, changes: Changes) -> "Scene":
         """A copy of the scene with changes such as {"grid.cell": 0.01, "material.foam.yield_stress": 20.0}, checked.
 
-        The parameters of all materials in use stand under "material", those of named materials too.
+        The parameters of all materials in use, including named ones, are under "material".
         """
         return Scene(**apply_overrides(self.resolved(), changes, type(self)))
 
@@ -86,7 +86,7 @@ class Scene(Table):
         return f"Scene('{self.title}', {about}{f', {contents}' if contents else ''})"
 
     def coarser(self) -> tuple["Scene", str]:
-        """A cheaper version of the scene for a preview, and a sentence saying what was made coarse."""
+        """A coarser version of the scene for a preview, and a sentence describing it."""
         raise SceneProblems([Problem("method", f"is '{self.method}': its scenes have no preview")])
 
     @property
@@ -97,5 +97,5 @@ class Scene(Table):
         return whole if abs(frames - whole) < 1e-6 and whole >= 1 else int(frames) + 1
 
     def frame_time(self, frame: int) -> float:
-        """Time of a frame [s]; the last one is at `duration`, whole interval or not."""
+        """Time of a frame [s]; the last one is at `duration`, even if the last interval is shorter."""
         return self.duration if frame >= self.frame_count else frame / self.frame_rate

@@ -13,17 +13,17 @@ from spume.tables import Table
 
 
 class Tearing(Table):
-    """Torn points: they resist compression only. Materials tear that have a tear_threshold."""
+    """Torn points, which resist compression only. Materials with a tear_threshold can tear."""
 
     enabled: bool = Field(default=True, strict=True, description="whether material tears")
 
 
 class Recovery(Table):
-    """Torn connections that grow again. Materials recover that have a recovery_time."""
+    """Healing of torn material. Materials with a recovery_time recover."""
 
     enabled: bool = Field(default=True, strict=True, description="whether torn material recovers")
     every: Count = Field(
-        default=10, description="steps between two applications; each covers all the time since the one before"
+        default=10, description="steps between two applications; each covers the time since the previous one"
     )
 
 
@@ -36,10 +36,10 @@ class SubgridRemoval(Table):
         description="steps between two searches; [Yue15] searches in every one, and finds it some steps sooner",
     )
     threshold: NotNegative = Field(
-        default=1e-5, description="a point goes if the covariance of its neighbours is this anisotropic: λmin/λmax [1]"
+        default=1e-5, description="removed if the covariance of its neighbours is this anisotropic: λmin/λmax [1]"
     )
     smallest: NotNegative = Field(
-        default=1e-5, description="a point goes if that covariance has no eigenvalue as large as this [cells²]"
+        default=1e-5, description="removed if all eigenvalues of that covariance are below this [cells²]"
     )
 
 
@@ -73,11 +73,11 @@ class ContinuumFoamScene(MpmScene):
 
     @property
     def unused_parameters(self) -> tuple[str, ...]:
-        """None: foam tears and recovers."""
+        """None: this method uses the tearing and recovery parameters of laws."""
         return ()
 
     def problems(self) -> list[Problem]:
-        """What is wrong across the scene."""
+        """Problems of the scene as a whole."""
         return [*super().problems(), *self._integrator_problems(), *self._coverage_problems()]
 
     def _integrator_problems(self) -> Iterator[Problem]:

@@ -18,8 +18,8 @@ class FoamTable(Table):
     cells: Annotated[int, Field(strict=True, ge=2, le=10**12)] = Field(description="number of bubbles")
     boundary: Literal["periodic", "free", "box", "channel"] = Field(
         default="periodic",
-        description="a box that repeats; a free cluster with the atmosphere around it; a box with four walls, on which "
-        "films slide; a channel between two walls that repeats along them",
+        description="a periodic box; a free cluster surrounded by the atmosphere; a box with four walls, on which "
+        "films slide; a channel between two walls, periodic along them",
     )
     aspect: Positive = Field(default=1.0, description="width over height of a box, or of a period of a channel [1]")
     seeds: Literal["random", "poisson-disk", "hexagonal"] = Field(
@@ -27,10 +27,10 @@ class FoamTable(Table):
     )
     cell_area: Positive = Field(default=1.0, description="mean area of a bubble [m²]")
     polydispersity: Annotated[float, Field(strict=True, ge=0, le=100)] | None = Field(
-        default=None, description="standard deviation over mean of the areas [1]; those of the Voronoi cells if absent"
+        default=None, description="standard deviation of the areas over their mean [1]; Voronoi areas if absent"
     )
     shape: Shape | None = Field(
-        default=None, description="outline of a free cluster, scaled to hold the bubbles; a disc if absent"
+        default=None, description="outline of a free cluster, scaled to the area of the bubbles; a disc if absent"
     )
     tension: Positive = Field(default=1.0, description="film tension T, twice the surface tension [N]")
     start: Literal["equilibrium", "voronoi"] = Field(
@@ -57,7 +57,7 @@ class DeformationTable(Table):
     kind: Literal["shear", "extension"] = Field(default="shear", description="simple shear, or extension at equal area")
     rate: Number = Field(description="strain per time [1/s]")
     amplitude: Positive | None = Field(
-        default=None, description="strain at which the deformation turns back, to and fro [1]; it goes on if absent"
+        default=None, description="strain at which the deformation reverses, for cyclic shear [1]; monotonic if absent"
     )
     increment: Positive = Field(default=0.01, description="largest strain between two equilibria [1]")
 
@@ -80,7 +80,7 @@ class DryFoamScene(Scene):
     collapse: tuple[Collapse, ...] = Field(default=(), description="bubbles made to burst")
 
     def problems(self) -> list[Problem]:
-        """What is wrong across the scene."""
+        """Problems of the scene as a whole."""
         found = []
         boundary = self.foam.boundary
         if boundary != "free" and self.foam.shape is not None:

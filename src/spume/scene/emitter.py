@@ -14,7 +14,7 @@ from spume.tables import NotEmpty, Number, Table, Vector
 
 
 def spelling(value: Any) -> str:
-    """How a value that may be spelled in several ways is spelled."""
+    """Which of several forms a value has."""
     if isinstance(value, str):
         return "word"
     if isinstance(value, list | tuple):
@@ -34,7 +34,7 @@ class Fill(Table):
     pattern: Literal["lattice", "poisson-disk"] = Field(default="lattice", description="arrangement of the points")
     points_per_axis: Count = Field(default=2, description="points along each edge of a cell")
     jitter: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
-        default=0.0, description="random displacement of lattice points, as a part of their spacing [1]"
+        default=0.0, description="random displacement of lattice points, as a fraction of their spacing [1]"
     )
 
 
@@ -75,18 +75,18 @@ Rate = Annotated[
 
 class Emitter(Table):
     """A source of material: a flow through a nozzle or the middle section of a shape, or copies of a shape one after
-    another. What is released has the velocity of the emitter's motion, too."""
+    another. The velocity of the emitter's motion is added to that of the released material."""
 
     name: str = Field(default="", description="a name for messages and pictures")
     material: str = Field(description="name of a material of this file or of the table of materials")
     shape: Shape | None = Field(default=None, description="the shape material comes out of, or the shape of each copy")
     nozzle: Nozzle | None = Field(default=None, description="the opening of a flow, instead of a shape")
     motion: Motion | None = Field(
-        default=None, description="how the emitter moves, and turns with its velocity; at rest if absent"
+        default=None, description="motion of the emitter, which also turns its velocity; at rest if absent"
     )
     velocity: EmitterVelocity = Field(
-        description="velocity of released material against the emitter [m/s], or keyframes { times, values }; of a "
-        "rate, only the direction counts"
+        description="velocity of released material relative to the emitter [m/s], or keyframes { times, values }; with "
+        "a rate, only its direction counts"
     )
     spin: Spin | None = Field(default=None, description="initial angular velocity of each copy [rad/s]")
     start: NotNegative = Field(default=0.0, description="time of the first release [s]")

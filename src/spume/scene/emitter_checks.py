@@ -26,7 +26,7 @@ def emitter_velocities(emitter: "Emitter") -> tuple[tuple[float, ...], ...]:
 
 
 def emitter_problems(emitter: "Emitter", path: str, scene: "MpmScene") -> Iterator[Problem]:
-    """What is wrong with an emitter."""
+    """Problems of an emitter."""
     if (emitter.shape is None) == (emitter.nozzle is None):
         found = "neither 'shape' nor 'nozzle'" if emitter.shape is None else "both 'shape' and 'nozzle'"
         yield Problem(path, f"has {found}: material needs one of them to come out of")

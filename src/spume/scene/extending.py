@@ -1,4 +1,4 @@
-"""Scenes that say only how they differ from another: `extends = "shaving-cream"`."""
+"""Scenes that contain only their differences from another scene: `extends = "shaving-cream"`."""
 
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,10 @@ from spume.scene.problems import shown
 
 
 def read_scene(file: Path, behind: tuple[Path, ...] = ()) -> dict[str, Any]:
-    """The tables of a scene file, those of the scene it extends included; `behind` are the files that led here.
+    """The tables of a scene file, including those of the scene it extends; `behind` are the files that led here.
 
-    Changes are spelled as in presets: tables merge, everything else replaces, and a dotted key in quotes reaches into
-    lists ("body.0.material" = "oobleck"). Presets are inherited and merged too.
+    Changes are written as in presets: tables merge, everything else replaces, and a dotted key in quotes reaches into
+    lists ("body.0.material" = "oobleck"). Presets are inherited and merged, too.
     """
     return extended(read_toml(file), file.parent, str(file), (*behind, file))
 

@@ -1,4 +1,4 @@
-"""Forces on points from outside: the tables [[force]] of scenes."""
+"""External forces on points: the tables [[force]] of scenes."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from spume.scene.mpm import MaterialScene
 
 KINDS = ("acceleration", "force", "growth", "traction", "pressure")
-"""What a table [[force]] may give, one of them."""
+"""Kinds of load, of which a table [[force]] gives one."""
 
 
 class ForceTable(Table):
@@ -26,18 +26,18 @@ class ForceTable(Table):
     shape: Shape | None = Field(default=None, description="where it acts, fixed in space; everywhere if absent")
     acceleration: Vector | None = Field(default=None, description="acceleration of the points in the shape [m/s²]")
     force: Vector | None = Field(
-        default=None, description="total force, shared by the points in the shape by their mass [N], in 2D [N/m]"
+        default=None, description="total force, distributed over the points in the shape by mass [N], in 2D [N/m]"
     )
     growth: Vector | None = Field(
         default=None,
-        description="acceleration per distance from `center` along each axis; negative ones press together [1/s²]",
+        description="acceleration per distance from `center` along each axis; negative values compress [1/s²]",
     )
     center: Vector | None = Field(default=None, description="where a force that grows vanishes [m]; with `growth`")
     traction: Vector | None = Field(
         default=None, description="force per area of the surface in the shape that faces `normal` [Pa]"
     )
     normal: Direction | None = Field(
-        default=None, description="outward normal of the surface that carries `traction`; against it if absent [1]"
+        default=None, description="outward normal of the loaded surface; opposite to the traction if absent [1]"
     )
     pressure: Number | None = Field(
         default=None, description="load along the inward normal of the surface in the shape [Pa]"
@@ -54,7 +54,7 @@ class ForceTable(Table):
 
 
 def force_problems(scene: "MaterialScene") -> Iterator[Problem]:
-    """What is wrong with the forces of a scene."""
+    """Problems of the forces of a scene."""
     for k, force in enumerate(scene.force):
         path = f"force.{k}"
         yield from _kind_problems(force, path)

@@ -1,7 +1,7 @@
-"""The line of a TOML file on which each key stands, so that a message can name it.
+"""The line of each key in a TOML file, for error messages.
 
-The standard library parses TOML without telling where. This scanner walks over a text that has already been parsed, so
-it needs to know where keys, strings and brackets end, and nothing about values.
+The TOML parser of the standard library gives no positions. This scanner reads a text that has already been parsed, so
+it only needs to find the ends of keys, strings and brackets, and does not interpret values.
 """
 
 import re
@@ -29,10 +29,10 @@ def key_lines(text: str) -> dict[Path, int]:
 
 
 def located(problem: Problem, file: File, preset: str | None, given: tuple[str, ...] = ()) -> Problem:
-    """`problem` with the file and line of its key, or of the innermost table around it that stands in a file.
+    """`problem` with the file and line of its key, or of the innermost enclosing table found in a file.
 
-    A key may stand in the preset, in the file, or in a file that this one extends. `given` are the keys that were
-    changed afterwards, as with --set: what the files say of those does not count.
+    A key may be in the preset, in the file, or in a file that this one extends. Keys in `given` were changed
+    afterwards, for example with --set, and are not looked up in the files.
     """
     if any(f"{problem.path}.".startswith(f"{key.strip()}.") for key in given):
         return problem

@@ -1,4 +1,4 @@
-"""From a name, a file or tables in memory to a checked scene."""
+"""Loads a scene from a name, a file or tables in memory, and validates it."""
 
 import copy
 import os
@@ -16,17 +16,17 @@ from spume.scene.problems import SceneProblems
 from spume.scene.registry import scene_model
 
 SceneLike = Scene | Mapping[str, Any] | str | Path
-"""What is taken for a scene: a checked one, its tables, a built-in name or a TOML file."""
+"""Anything accepted as a scene: a Scene, its tables, a built-in name or a TOML file."""
 
 
 def load_scene(scene: SceneLike, changes: Changes = (), preset: str | None = None) -> Scene:
-    """The checked scene of a built-in name, a TOML file, or a dict with the tables of such a file.
+    """Load a scene from a built-in name, a TOML file, or a dict with the tables of such a file, and validate it.
 
     - changes: {"grid.cell": 0.01}, or as on the command line ["grid.cell=0.01", "body.0.velocity=[1, 0, 0]"].
-    - preset: name of one of the scene's own [preset.*] tables, put in before the changes.
+    - preset: name of one of the scene's own [preset.*] tables, applied before the changes.
 
-    A dict may have the keys "extends" and "preset" as a file may; names of files in it are relative to the working
-    directory. A Scene is returned with the changes. Raises SceneError with one sentence for each problem.
+    Like a file, a dict may have the keys "extends" and "preset"; its file names are relative to the working directory.
+    A Scene is returned with the changes applied. Raises SceneError with one sentence for each problem.
     """
     if isinstance(scene, Scene):
         if preset is not None:

@@ -1,4 +1,4 @@
-"""The materials of a scene: its own [material."name"] tables and those of the table of named materials."""
+"""The materials of a scene: its own [material."name"] tables and the named materials."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -28,7 +28,7 @@ class MaterialTable(Table):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        """One alternative for each law, with its parameters, and one for the change of another material."""
+        """One alternative for each law, with its parameters, and one for changes of another material."""
         alternatives = []
         known: dict[str, Any] = {}
         for law in LAWS.values():
@@ -64,8 +64,8 @@ def resolve_materials(
     dimension: int = 3,
     law_files: Iterable[str] = (),
 ) -> tuple[dict[str, Material], list[Problem]]:
-    """The materials by name, and what is wrong with them: those of `used`, pairs of key path and material name, come
-    first, then what else the scene defines. Choices that a law leaves to the dimension of the scene are made.
+    """The materials by name, and their problems: first those in `used`, pairs of key path and material name, then the
+    others that the scene defines. Parameters whose default depends on the dimension of the scene are filled in.
 
     While one of `law_files` has not been loaded, unknown laws are taken to be defined there: reading a run must not run
     the code of a file.

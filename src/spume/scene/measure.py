@@ -1,4 +1,4 @@
-"""Measurements of a scene: [[measure]] tables, each with a name and what is measured."""
+"""Measurements of a scene: [[measure]] tables, each with a name and a quantity."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,11 +18,11 @@ BODY = "name of a body or emitter; all material if absent"
 
 
 class Height(Variant):
-    """How far material reaches in a direction: the height of a slump, the place of a front [m]."""
+    """Extent of the material in a direction [m]: the height of a slump, the position of a front."""
 
     direction: Direction | None = Field(default=None, description="direction; up, along y, if absent")
     origin: Vector | None = Field(default=None, description="where the height is zero [m]; the origin if absent")
-    ignore: Part = Field(default=0.0, description="part of the mass furthest out that is left out: single drops [1]")
+    ignore: Part = Field(default=0.0, description="outermost fraction of the mass to ignore, such as drops [1]")
     body: str | None = Field(default=None, description=BODY)
 
 
@@ -31,21 +31,21 @@ class RunOut(Variant):
 
     center: Vector | None = Field(default=None, description="a point of the axis [m]; the origin if absent")
     axis: Direction | None = Field(default=None, description="direction of the axis; along y if absent")
-    ignore: Part = Field(default=0.0, description="part of the mass furthest out that is left out: single drops [1]")
+    ignore: Part = Field(default=0.0, description="outermost fraction of the mass to ignore, such as drops [1]")
     body: str | None = Field(default=None, description=BODY)
 
 
 class Rebound(Variant):
-    """Height of the centre of mass in a direction [m]; as a single number, the height it rises to after the
-    first turning point over the height it came from [1]."""
+    """Height of the centre of mass in a direction [m]; as a single number, the ratio of the height it rises to after
+    the first turning point to the height it fell from [1]."""
 
     direction: Direction | None = Field(default=None, description="direction; up, along y, if absent")
     body: str | None = Field(default=None, description=BODY)
 
 
 class NeckWidth(Variant):
-    """Least width of a strand between two places along its axis [m], from the volume in slices across it; in 3D the
-    diameter of a circle of the same area. Zero where it has parted."""
+    """Smallest width of a strand between two positions along its axis [m], from the volume of slices across it; in 3D
+    the diameter of a circle of the same area. Zero if the strand has broken."""
 
     axis: Direction | None = Field(default=None, description="direction of the strand; along y if absent")
     between: tuple[Number, Number] = Field(description="coordinates along the axis within which the neck is [m]")
@@ -54,29 +54,30 @@ class NeckWidth(Variant):
 
 
 class Force(Variant):
-    """Mean force of the material on an obstacle since the frame before [N], in 2D per metre of depth."""
+    """Mean force of the material on an obstacle since the previous frame [N], in 2D per metre of depth."""
 
-    obstacle: str = Field(description="name of the obstacle, such as 'obstacle.0' or 'lower wall y' where it has none")
+    obstacle: str = Field(description="name of the obstacle; 'obstacle.0' or 'lower wall y' if it has none")
     direction: Direction | None = Field(default=None, description="component that is measured; all if absent")
 
 
 class Torque(Variant):
-    """Mean torque of the material on an obstacle since the frame before [N m], in 2D per metre of depth."""
+    """Mean torque of the material on an obstacle since the previous frame [N m], in 2D per metre of depth."""
 
-    obstacle: str = Field(description="name of the obstacle, such as 'obstacle.0' or 'lower wall y' where it has none")
+    obstacle: str = Field(description="name of the obstacle; 'obstacle.0' or 'lower wall y' if it has none")
     about: Vector | None = Field(default=None, description="point it is about [m]; the origin if absent")
     axis: Direction | None = Field(default=None, description="component that is measured; all, in 2D z, if absent")
 
 
 class Discharge(Variant):
-    """Mean mass flow through a plane since the frame before [kg/s], positive along the normal."""
+    """Mean mass flow through a plane since the previous frame [kg/s], positive along the normal."""
 
     point: Vector = Field(description="a point of the plane [m]")
     normal: Direction = Field(description="normal of the plane")
 
 
 class Pressure(Variant):
-    """Pressure at a place [Pa]: −tr σ/3, averaged over the points around it; none where there is no material."""
+    """Pressure at a point [Pa]: −tr σ/3, averaged over the material points around it; none where there is no
+    material."""
 
     point: Vector = Field(description="place of the probe [m]")
     radius: Positive | None = Field(default=None, description="reach of the average [m]; four point spacings if absent")
@@ -119,7 +120,7 @@ class MeasureTable(Table):
 
     @property
     def reduction(self) -> str:
-        """The choice of `reduce`, made."""
+        """`reduce`, or its default for the quantity."""
         usual: dict[type, str] = {NeckWidth: "min", Stress: "max", Discharge: "mean", Rebound: "rebound"}
         return self.reduce or usual.get(type(self.what), "last")
 
@@ -130,7 +131,7 @@ class MeasureTable(Table):
 
 
 def obstacle_labels(scene: Any) -> list[str]:
-    """What the obstacles and walls of a scene are called in measurements."""
+    """Names of the obstacles and walls of a scene in measurements."""
     named = [table.name or f"obstacle.{k}" for k, table in enumerate(scene.obstacle)]
     if scene.grid.walls is not None:
         named += [f"{side} wall {axis}" for axis in "xyz"[: scene.dimension] for side in ("lower", "upper")]
@@ -138,7 +139,7 @@ def obstacle_labels(scene: Any) -> list[str]:
 
 
 def measure_problems(scene: "MaterialScene") -> Iterator[Problem]:
-    """What is wrong with the measurements of a scene."""
+    """Problems of the measurements of a scene."""
     names: dict[str, int] = {}
     named: list[Any] = [*scene.body, *scene.emitter]
     sources = [source.name for source in named if source.name]

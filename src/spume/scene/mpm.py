@@ -60,7 +60,7 @@ class Walls(Table):
 
 
 class Grid(Table):
-    """The background grid; it is sparse and has no bounds but the walls."""
+    """The background grid, which is sparse and unbounded except for the walls."""
 
     cell: Positive = Field(description="edge length of a cell [m]")
     spline: Literal["cubic", "quadratic"] = Field(default="cubic", description="B-spline of the nodes")
@@ -82,7 +82,7 @@ class Time(Table):
         "points move by `courant` cells",
     )
     courant: Annotated[float, Field(strict=True, gt=0, le=1)] = Field(
-        default=0.5, description="part of a cell that waves and points may cross in a step when dt is 'auto' [1]"
+        default=0.5, description="fraction of a cell that waves and points may cross in a step when dt is 'auto' [1]"
     )
     growth: Annotated[float, Field(strict=True, gt=1)] = Field(
         default=1.1, description="factor by which an 'auto' step may exceed the one before [1]"
@@ -98,7 +98,7 @@ class Time(Table):
 
     @property
     def deformation_of_step(self) -> Literal["first-order", "second-order"]:
-        """The choice of `deformation`, made."""
+        """`deformation`, or its default for the integrator."""
         if self.deformation is not None:
             return self.deformation
         return "second-order" if self.integrator == "explicit" else "first-order"
@@ -114,7 +114,7 @@ class Implicit(Table):
     )
     iterations: Count = Field(default=60, description="most iterations of a step")
     tolerance: Positive = Field(
-        default=1e-3, description="iterations stop when primal and dual residual are below this part of the strains [1]"
+        default=1e-3, description="iterations stop when both residuals, relative to the strains, are below this [1]"
     )
     accepted_residual: Positive = Field(
         default=0.5,
@@ -124,14 +124,14 @@ class Implicit(Table):
     rho: Positive = Field(default=0.5, description="penalty in units of the weights, ADMM only [1]")
     weights: Literal["stiffness", "bulk-modulus", "unit"] = Field(
         default="stiffness",
-        description="weight of each point in ADMM: its present stiffness, its bulk modulus at rest, or 1 Pa",
+        description="weight of each point in ADMM: its current stiffness, its bulk modulus at rest, or 1 Pa",
     )
     over_relaxation: Annotated[float, Field(strict=True, ge=1, lt=2)] = Field(
         default=1.0, description="α of ADMM: 1 is plain; 1.4 to 1.6 often needs fewer iterations [1]"
     )
     linear_iterations: Count = Field(default=200, description="most iterations of each linear system")
     linear_tolerance: Positive = Field(
-        default=1e-2, description="residual at which the linear systems of ADMM are left, relative [1]"
+        default=1e-2, description="relative residual at which the linear solves of ADMM stop [1]"
     )
 
 
@@ -149,7 +149,7 @@ class Damping(Table):
 
 
 class Transfer(Table):
-    """How velocities go between points and grid."""
+    """Transfer of velocities between points and grid."""
 
     scheme: Literal["flip", "apic", "pic", "aflip"] = Field(
         default="apic",
@@ -157,17 +157,17 @@ class Transfer(Table):
         "'aflip' is APIC whose damping is a rate per time, not per step",
     )
     flip: Annotated[float, Field(strict=True, ge=0, le=1)] | None = Field(
-        default=None, description="part of FLIP in the blend with PIC [1]; only with scheme 'flip', 0.95 if absent"
+        default=None, description="fraction of FLIP in the blend with PIC [1]; only with scheme 'flip', 0.95 if absent"
     )
     damping_rate: NotNegative | None = Field(
         default=None,
-        description="rate at which points forget velocities that the grid does not see [1/s]; with scheme 'aflip', "
+        description="decay rate of the velocities that the grid does not resolve [1/s]; with scheme 'aflip', "
         f"{PAPER_RATE:g} if absent, or with 'flip' instead of a blend per step",
     )
 
     @property
     def blend(self) -> float:
-        """Part of FLIP in the velocity update: 0 is pure PIC [1]."""
+        """Fraction of FLIP in the velocity update: 0 is pure PIC [1]."""
         if self.scheme != "flip":
             return 0.0
         return 0.95 if self.flip is None else self.flip
@@ -230,7 +230,7 @@ def _look(material: Material) -> dict[str, Any]:
 
 
 class MaterialScene(Scene):
-    """Bodies and sources of material among obstacles: what scenes of all methods that move points of material have."""
+    """Bodies, emitters and obstacles: the part common to the scenes of all methods with material points."""
 
     dimension: Literal[2, 3] = Field(default=3, description="dimension; 2 is plane strain")
     gravity: Gravity | None = Field(
@@ -301,11 +301,11 @@ class MaterialScene(Scene):
         return tuple(self._seen_materials.values())
 
     def material_index(self, name: str, look: Look | None = None) -> int:
-        """Place in `materials` of the material called `name`, for bodies with the given `look` of their own."""
+        """Index in `materials` of the material `name`, for bodies with their own `look`."""
         return list(self._seen_materials).index((name, look))
 
     def species_of(self, material: str) -> str:
-        """The species that bodies of the material called `material` belong to; those of different ones may overlap."""
+        """The species of bodies made of `material`; bodies of different species may overlap."""
         return "points"
 
     def holds(self, obstacle: ObstacleTable, species: str) -> bool:
@@ -327,7 +327,7 @@ class MaterialScene(Scene):
 
     @property
     def folder(self) -> Path:
-        """Where relative names of mesh files start; loading a scene file has made its names absolute."""
+        """The folder that relative names of mesh files refer to; names in a scene file become absolute on loading."""
         return Path()
 
     def resolved(self) -> dict[str, Any]:
@@ -360,7 +360,7 @@ class MpmScene(MaterialScene):
         return Implicit() if self.implicit is None else self.implicit
 
     def problems(self) -> list[Problem]:
-        """What is wrong across the scene."""
+        """Problems of the scene as a whole."""
         return [
             *self._resolution[1],
             *mpm_checks.problems(self),
@@ -369,7 +369,7 @@ class MpmScene(MaterialScene):
         ]
 
     def coarser(self) -> tuple[Scene, str]:
-        """The scene on cells of twice the size."""
+        """The scene with cells twice as large."""
         cell = 2 * self.grid.cell
         less, work = 2**self.dimension, 2 ** (self.dimension + 1)
         gain = f"1/{less} of the points, about 1/{work} of the time"

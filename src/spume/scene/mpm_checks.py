@@ -1,4 +1,4 @@
-"""Checks across a scene of the material point method, before anything is computed."""
+"""Consistency checks of scenes of the material point method, before anything is computed."""
 
 import math
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 SPEED_OF_LIGHT = 299_792_458.0
 """[m/s]"""
 SLOWEST_WAVE = 1e-6
-"""Least speed of elastic waves over that of the material. Nothing else would limit the time step or hold it up."""
+"""Smallest ratio of the speed of elastic waves to that of the material; below it nothing limits the time step."""
 
 
 def problems(scene: "MpmScene") -> list[Problem]:
-    """What is wrong across the scene."""
+    """Problems of the scene as a whole."""
     return [
         *_gravity(scene),
         *check_walls(scene.grid.walls, scene.dimension),
@@ -45,7 +45,7 @@ def problems(scene: "MpmScene") -> list[Problem]:
 
 
 def _with_known_laws(scene: "MpmScene") -> list[Material]:
-    """The materials whose laws can be asked; while a run is only looked at, those of a user's file cannot."""
+    """The materials whose laws are available; when a run is only viewed, those from a user's file are not."""
     return [material for material in scene.materials if material.law.name in LAWS]
 
 
@@ -70,7 +70,7 @@ def _stepping(scene: "MpmScene") -> Iterator[Problem]:
 
 
 def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
-    """What is wrong with the tables on grid and solver, which not all methods with points have."""
+    """Problems of the tables for grid and solver, which not all methods with points have."""
     yield from _implicit(scene)
     damping = scene.damping
     if damping.rpic_iterations and damping.viscosity:
@@ -83,13 +83,13 @@ def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
     if scene.transfer.flip is not None and scene.transfer.scheme != "flip":
         yield Problem(
             "transfer.flip",
-            f"is {scene.transfer.flip:g} with scheme '{scene.transfer.scheme}': drop it, or say scheme = 'flip'",
+            f"is {scene.transfer.flip:g} with scheme '{scene.transfer.scheme}': drop it, or use scheme = 'flip'",
         )
     if scene.transfer.damping_rate is not None:
         if scene.transfer.scheme not in ("flip", "aflip"):
             yield Problem(
                 "transfer.damping_rate",
-                f"is given with scheme '{scene.transfer.scheme}', which damps in every step: drop it, or say scheme = "
+                f"is given with scheme '{scene.transfer.scheme}', which damps in every step: drop it, or use scheme = "
                 "'aflip' or 'flip'",
             )
         elif scene.transfer.flip is not None:
@@ -111,7 +111,7 @@ def _implicit(scene: "MpmScene") -> Iterator[Problem]:
         if not material.law.branches:
             yield Problem(
                 f"material.{material.name}.law",
-                f"is '{material.law.name}', which explicit steps can use only: say integrator = 'explicit'",
+                f"is '{material.law.name}', which only explicit steps support: use integrator = 'explicit'",
             )
         elif newton and any(branch.return_map is not None for branch in material.law.branches):
             yield Problem(
@@ -121,7 +121,7 @@ def _implicit(scene: "MpmScene") -> Iterator[Problem]:
 
 
 def _wave_speeds(scene: "MpmScene") -> Iterator[Problem]:
-    """Materials so stiff or so soft that no simulation of them makes sense."""
+    """Materials too stiff or too soft to be simulated."""
     _, gravity = scene.gravity_keyframes
     bodies = [body.velocity for body in scene.body if body.velocity is not None]
     given = [*bodies, *(velocity for emitter in scene.emitter for velocity in emitter_velocities(emitter))]
@@ -156,7 +156,7 @@ def _contents(scene: "MpmScene") -> Iterator[Problem]:
 def _body(body: "Body", path: str, scene: "MpmScene") -> Iterator[Problem]:
     yield from check_filled(body, path, scene)
     if body.surface == "embedded" and scene.dimension == 2:
-        yield Problem(f"{path}.surface", "is 'embedded' in a 2D scene: surfaces are embedded in space only")
+        yield Problem(f"{path}.surface", "is 'embedded' in a 2D scene: embedded surfaces need a 3D scene")
     yield from check_vector(body.velocity, f"{path}.velocity", scene.dimension)
     yield from check_spin(body.spin, f"{path}.spin", scene.dimension)
     if body.wave is not None:
