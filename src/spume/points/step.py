@@ -26,8 +26,8 @@ def point_based_step(state: State, dt: float) -> None:
     """Advance `state` by dt [s]."""
     find_neighbours(state)
     detect_tearing(state)
-    apply_loads(state, state.loads, dt)
     metric = accelerate(state, dt)  # eqs. (10) to (13)
+    apply_loads(state, state.loads, dt)  # after the viscous forces, which follow from the velocities of the last step
     before = collide_and_move(state, dt)
     fit(state, dt, before, metric)  # eqs. (6), (7)
     limit_deformation(state)
