@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from spume.run.loop import start_run
 
 from spume import load_scene
 from spume.export.contents import Contents, contents, identifier
@@ -14,6 +13,7 @@ from spume.frames.reader import Run, open_run
 from spume.look.blender.process import has_blender, run_script
 from spume.look.blender.studio import to_blender
 from spume.look.surface.files import skin_of
+from spume.runs.loop import start_run
 from validation.case import Case, Check, Outcome, Surroundings
 
 Floats = NDArray[np.float64]

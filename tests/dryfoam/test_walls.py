@@ -185,7 +185,8 @@ def test_a_t1_at_a_wall_undoes_itself():
 
 @pytest.mark.parametrize(("boundary", "seed"), [("box", 1), ("channel", 2)])
 def test_a_foam_between_walls_coarsens_to_a_few_cells(boundary, seed):
-    """Every network on the way is valid and in equilibrium, and no gas is lost; at last one cell may be left."""
+    """Every network on the way is valid and in equilibrium, and no gas is lost; it ends with two cells, or at rest,
+    when von Neumann's law gives no cell a rate."""
     foam = Foam.voronoi(20, boundary, seed=seed)
     foam.options = Options(checks="events")
     while foam.cells > 2 and foam.time < 1e6:
@@ -194,7 +195,7 @@ def test_a_foam_between_walls_coarsens_to_a_few_cells(boundary, seed):
         assert np.abs(angle_errors(foam.network)).max() < BALANCED
         assert foam.areas.sum() == pytest.approx(20.0, rel=1e-9)
     assert foam.happened.fallbacks == 0
-    assert foam.cells <= 5
+    assert foam.cells == 2 or not np.any(von_neumann_rates(foam.network, 1.0, 1.0))
 
 
 def test_the_last_cell_fills_the_box():

@@ -31,7 +31,6 @@ def test_up_becomes_z_by_a_rotation(axis: int, sign: float) -> None:
 @NEEDS_BLENDER
 @pytest.mark.parametrize("kind", ["usd", "blend"])
 def test_everything_stands_where_the_scene_has_it(solid_run: Path, tmp_path: Path, kind: str) -> None:
-    pytest.importorskip("pysplashsurf", reason="needs the extra 'look'")
     pytest.importorskip("pxr", reason="needs the extra 'export'")
     from validation.blender_import import checks
 

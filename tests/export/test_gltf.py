@@ -5,7 +5,6 @@ import struct
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from spume.export.contents import contents
 from spume.export.gltf import write_gltf
@@ -74,7 +73,6 @@ def test_one_frame_is_seen_at_a_time(solid_run: Path, tmp_path: Path) -> None:
 
 
 def test_an_obstacle_moves_as_the_scene_says(solid_run: Path, tmp_path: Path) -> None:
-    pytest.importorskip("pyvista", reason="needs the extra 'look'")
     write_gltf(contents(open_run(solid_run), [0, 1, 2], "points", None), tmp_path / "run.glb")
     glb = Glb(tmp_path / "run.glb")
     block = glb.about["nodes"].index(glb.node("block"))

@@ -10,7 +10,7 @@ from killed_runs import assert_same_run, finish, start, wait_for_frame
 import spume
 
 SCENE = """\
-title = "a stretched ball of clay falls on a turning paddle"
+title = "a stretched ball of paste falls on a turning paddle"
 method = "point-based"
 duration = 0.06
 frame_rate = 100
@@ -33,8 +33,16 @@ every = 5
 coverage = 0.9
 merge_distance = 0.6
 
+[material.paste]
+law = "corotated-plastic"
+density = 1000.0
+youngs_modulus = 1e5
+poisson_ratio = 0.3
+flow_rate = 500.0
+yield_stress = 100.0
+
 [[body]]
-material = "modelling clay"
+material = "paste"
 shape = { sphere = { center = [0.0, 0.04, 0.0], radius = 0.04 } }
 velocity = [0.2, -1.0, 0.0]
 fill = { jitter = 0.3 }

@@ -12,9 +12,6 @@ from spume.look.appearance import Appearance
 from spume.look.blender.process import has_blender
 from spume.look.pictures.drawing import PictureOptions, make_drawer
 
-for package in ("pyvista", "pysplashsurf"):
-    pytest.importorskip(package, reason="needs the extra 'look'")
-
 SMALL = PictureOptions(width=96, height=64, quality="preview", engine="beauty", samples=8)
 
 

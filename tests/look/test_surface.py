@@ -173,6 +173,14 @@ def test_a_lone_point_is_a_drop_of_its_own_volume() -> None:
     np.testing.assert_allclose(made.vertices.mean(axis=0), [0.3, 0.1, 0.2], atol=0.1 * SPACING)
 
 
+def test_points_without_volume_change_nothing() -> None:
+    x = lattice(0.05)
+    plain = skin(x, SPACING / 2)
+    more = np.concatenate([x, [[0.0, 0.0, 0.0], [0.3, 0.3, 0.3]]])
+    made = skin(more, SPACING / 2, volumes=np.append(np.full(len(x), SPACING**3), [0.0, 0.0]))
+    np.testing.assert_array_equal(made.vertices, plain.vertices)
+
+
 def test_a_skin_does_not_depend_on_where_other_points_are() -> None:
     """A drop far away must not shift the mesh of a body at rest."""
     x = lattice(0.05)

@@ -107,7 +107,7 @@ def skin(
     whole = volume_fraction(blocks, points, shown, reach)
     low, high = LONELY
     sharper = np.clip((high - at_points(blocks, whole, points)) / (high - low), 0.0, 1.0)
-    narrow = np.minimum(reach, SHARP * np.cbrt(filled))
+    narrow = np.clip(SHARP * np.cbrt(filled), 0.1 * spacing, reach)
 
     def fraction(chosen: NDArray[np.bool_]) -> NDArray[np.float32]:
         """The part of space that some of the points fill."""
@@ -121,12 +121,9 @@ def skin(
     members = np.ones(len(x), bool) if kinds is None else np.asarray(kinds == kind)
     inside = whole - np.float32(LEVEL)
     if kinds is not None:
-        shares = {
-            int(each): volume_fraction(blocks, points, filled * (kinds == each), reach) for each in np.unique(kinds)
-        }
-        own = shares.pop(int(kind or 0))
-        for other in shares.values():
-            inside = np.minimum(inside, np.float32(0.5) * (own - other))
+        own = fraction(members)
+        for each in np.setdiff1d(kinds, [kind]):
+            inside = np.minimum(inside, np.float32(0.5) * (own - fraction(np.asarray(kinds == each))))
     vertices, triangles = surface_of(blocks, inside)
     if len(triangles):
         vertices, triangles = without_cavities(vertices, triangles, VOID * spacing**3)
