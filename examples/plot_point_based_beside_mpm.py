@@ -1,8 +1,8 @@
 """
-The same clay on a grid and without one
-=======================================
+The same paste on a grid and without one
+========================================
 
-A disc of modelling clay falls on the ground, in the plane: once by the material point method, once by the point-based
+A disc of soft paste falls on sticking ground, in the plane: once by the material point method, once by the point-based
 method. Scene and material are the same tables; only the method and its resolution differ. The law sees the same
 deformation of a step whether splines of a grid or a least-squares fit to the neighbours found it.
 """
@@ -18,16 +18,24 @@ COMMON = {
     "dimension": 2,
     "duration": 0.2,
     "gravity": [0.0, -9.81],
+    "material": {
+        "paste": {
+            "law": "corotated-plastic",
+            "density": 1000.0,
+            "youngs_modulus": 1e5,
+            "poisson_ratio": 0.3,
+            "flow_rate": 200.0,
+            "yield_stress": 300.0,
+        }
+    },
     "body": [
         {
-            "material": "modelling clay",
+            "material": "paste",
             "shape": {"circle": {"center": [0.0, 0.045], "radius": 0.04}},
-            "velocity": [0.0, -3.0],
+            "velocity": [0.0, -1.5],
         }
     ],
-    "obstacle": [
-        {"shape": {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}, "contact": "separate", "friction": 0.3}
-    ],
+    "obstacle": [{"shape": {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}, "contact": "stick"}],
 }
 METHODS = {
     "mpm": {"grid": {"cell": 2 * SPACING}},  # two points along a cell

@@ -75,7 +75,7 @@ def _pictures_of(folder: Path) -> Iterator[None]:
     """A second process draws the frames as they arrive, and what is missing at the end."""
     from spume.look.extras import require
 
-    require("pysplashsurf", "drawing pictures")
+    require("imageio_ffmpeg", "making films")
     command = [sys.executable, "-m", "spume.look.pictures.following", str(folder), str(time.time())]
     with subprocess.Popen(command, stdin=subprocess.PIPE):  # closing its input tells it that the run has ended
         yield

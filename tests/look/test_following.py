@@ -10,7 +10,7 @@ from spume.look.pictures.drawing import PictureOptions
 from spume.look.pictures.following import follow
 from spume.look.pictures.stills import still_file
 
-for package in ("pysplashsurf", "imageio", "imageio_ffmpeg", "PIL"):
+for package in ("imageio", "imageio_ffmpeg", "PIL"):
     pytest.importorskip(package, reason="needs the extra 'look'")
 
 SMALL = PictureOptions(width=128, height=96, quality="preview")

@@ -161,7 +161,7 @@ class Run:
     def measurements(self) -> dict[str, MeasuredSeries]:
         """What the [[measure]] tables of the scene ask for, by name: `.values` over `.times`, and one `.value`."""
         tables = self._manifest.scene.get("measure", ())  # a run can be told about without its method
-        return measured_series([MeasureTable.model_validate(table) for table in tables], self._manifest.frames)
+        return measured_series(tuple(MeasureTable.model_validate(table) for table in tables), self._manifest.frames)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The diagnostics and measurements of every frame, indexed by time [s]; components of vectors are columns of

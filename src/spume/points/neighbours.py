@@ -190,7 +190,7 @@ def _find_cuts(x, table, number, count, cut_square, cut_index):
             for _ in range(count - nearer):
                 following = np.iinfo(np.int64).max
                 for entry in range(number[i]):
-                    j = np.int64(table[i, entry])
+                    j = int(table[i, entry])
                     if j > index and j < following and _square(x, i, j) == limit:
                         following = j
                 index = following
