@@ -12,6 +12,7 @@ from rich.table import Table
 from spume.errors import SpumeError
 from validation import (
     admm,
+    cantilever,
     channel,
     consolidation,
     dam_break,
@@ -21,9 +22,13 @@ from validation import (
     incline,
     press_and_release,
     rebound,
+    round_trips,
     sand_collapse,
+    silicone_steps,
     skins,
     start_up,
+    torsion,
+    viscoelasticity,
 )
 from validation.case import Case, Check, Outcome, Surroundings
 from validation.page import write_page
@@ -40,7 +45,12 @@ CASES: tuple[Case, ...] = (
     dam_break.CASE,
     consolidation.CASE,
     sand_collapse.CASE,
+    viscoelasticity.CASE,
     admm.CASE,
+    cantilever.CASE,
+    round_trips.CASE,
+    silicone_steps.CASE,
+    torsion.CASE,
     press_and_release.CASE,
     skins.CASE,
 )
