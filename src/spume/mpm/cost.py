@@ -69,7 +69,7 @@ def estimate_cost(
 
 def solver_bytes(scene: Any) -> float:
     """Bytes per point that an implicit step needs beside those of the points: tensors of each point, three arrays for
-    each branch of the laws, and the stored matrix, of which eight points share a little more than a row."""
+    each branch of the laws, and the stored matrix, of which the points of a cell share about two rows."""
     if scene.time.integrator != "implicit":
         return 0.0
     branches = max(len(material.law.branches) for material in scene.materials)
