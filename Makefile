@@ -2,10 +2,11 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+BLENDER := .venv-blender
 # Packages are installed anew when pyproject.toml changes.
 INSTALLED = $(VENV)/.installed-
 
-.PHONY: demo test bench validate lint docs clean
+.PHONY: demo test bench validate lint docs clean blender
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -14,7 +15,7 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED)demo: $(BIN)/python pyproject.toml
-	@$(BIN)/python tools/install.py look
+	@$(BIN)/python tools/install.py look view
 	@touch $@
 
 $(INSTALLED)test: $(BIN)/python pyproject.toml
@@ -30,9 +31,8 @@ $(INSTALLED)lint: $(BIN)/python pyproject.toml
 	@touch $@
 
 demo: $(INSTALLED)demo
-	@$(BIN)/spume run shaving-cream --preset draft --out out/demo --overwrite
-	@$(BIN)/spume render out/demo
-	@echo "Results: out/demo (frames; pictures and film beside them). Look at the numbers with: $(BIN)/spume info out/demo"
+	@$(BIN)/spume run shaving-cream --preset draft --out out/demo --overwrite --render
+	@echo "The film is out/demo/pictures.mp4. To go on: source $(BIN)/activate; spume info out/demo"
 
 test: $(INSTALLED)test
 	@$(BIN)/python -m pytest -n 2 --dist loadfile
@@ -40,8 +40,16 @@ test: $(INSTALLED)test
 bench: $(INSTALLED)bench
 	@$(BIN)/python -m benchmarks
 
-validate: $(INSTALLED)test
-	@$(BIN)/python -m validation
+# Blender has an environment of its own: it wants NumPy below 2, and wheels exist for one version of Python only.
+$(BLENDER)/bin/python:
+	@echo "Setting up Blender in $(BLENDER) (once; 370 MB) ..."
+	@($(PYTHON) -m venv $(BLENDER) && $(BLENDER)/bin/python -m pip install --quiet --disable-pip-version-check bpy) || \
+		(rm -rf $(BLENDER); echo "bpy cannot be installed for $$($(PYTHON) --version) (it has wheels for 3.11): exports are not opened in Blender")
+
+blender: $(BLENDER)/bin/python
+
+validate: $(INSTALLED)test blender
+	@SPUME_BLENDER=$$(ls $(BLENDER)/bin/python 2>/dev/null) $(BIN)/python -m validation
 
 lint: $(INSTALLED)lint
 	@$(BIN)/ruff check .
@@ -57,4 +65,4 @@ docs: $(INSTALLED)docs
 	@echo "Open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) out build dist
+	rm -rf $(VENV) $(BLENDER) out build dist

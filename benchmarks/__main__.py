@@ -126,6 +126,22 @@ def main() -> None:
         )  # fmt: skip
     console.print(shown)
 
+    peer = rows[0]["rate"] / points.SPLISHSPLASH
+    console.print(f"  {peer:.1f}× an SPH elastic solid of SPlisHSPlasH, measured once on this kind of machine")
+    results["point-based, Table 1"] = rows = points.table_1()
+    shown = table(
+        "Beside Table 1 of Gerszewski et al. 2009 [thousand point-steps/s], one thread, the first steps",
+        "figure", "scene", "points", "paper", "spume", "ratio",
+    )  # fmt: skip
+    for row in rows:
+        shown.add_row(
+            row["figure"], row["scene"], f"{row['points']:,}", f"{row['paper'] / 1e3:.1f}",
+            f"{row['rate'] / 1e3:.0f}", f"{row['rate'] / row['paper']:.1f}×",
+        )  # fmt: skip
+    console.print(shown)
+    results["point-based, memory"] = row = points.memory()
+    console.print(f"  {row['bytes']:.0f} bytes a point, and {row['neighbour bytes']:.0f} for its neighbours")
+
     results["dry foam"] = rows = dryfoam.growth(largest=10_000)
     shown = table(
         "Dry foam, processor time of a coarsening frame, one thread [s]",

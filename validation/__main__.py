@@ -12,6 +12,7 @@ from rich.table import Table
 from spume.errors import SpumeError
 from validation import (
     admm,
+    blender_import,
     cantilever,
     channel,
     consolidation,
@@ -42,6 +43,7 @@ CASES: tuple[Case, ...] = (
     rebound.CASE,
     foam_quality.CASE,
     dry_foam_scaling.CASE,
+    dry_foam_scaling.LARGE_CASE,
     dam_break.CASE,
     consolidation.CASE,
     sand_collapse.CASE,
@@ -52,8 +54,10 @@ CASES: tuple[Case, ...] = (
     silicone_steps.CASE,
     torsion.CASE,
     press_and_release.CASE,
+    blender_import.CASE,
     skins.CASE,
 )
+ABSENT = "all but those that take longest if absent"
 QUICK = ("flow-curve", "start-up", "incline", "skins")
 """The cases of --quick: about a minute."""
 
@@ -62,7 +66,7 @@ def arguments() -> argparse.Namespace:
     """What the command line asks for."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=__doc__)
     names = [case.name for case in CASES]
-    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"all if absent; one or more of {', '.join(names)}")
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one or more of {', '.join(names)}; {ABSENT}")
     parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}, about a minute")
     parser.add_argument(
         "--run", action="append", default=[], metavar="SCENE=FOLDER", help="take a finished run instead of making it"
@@ -73,7 +77,8 @@ def arguments() -> argparse.Namespace:
         parser.error(f"there is no case '{unknown.pop()}': known are {', '.join(names)}")
     if wrong := [text for text in given.run if "=" not in text]:
         parser.error(f"--run {wrong[0]}: it should be SCENE=FOLDER, as in shaving-cream=out/demo")
-    given.cases = given.cases or (list(QUICK) if given.quick else names)
+    usual = [case.name for case in CASES if not case.on_request]
+    given.cases = given.cases or (list(QUICK) if given.quick else usual)
     return given
 
 

@@ -62,6 +62,8 @@ class Case:
     explanation: str
     """for the page: the closed form or the published figure, with its source, and how ours is had"""
     run: Callable[[Surroundings], Outcome]
+    on_request: bool = False
+    """Whether it runs only when it is named, for the time it takes."""
 
 
 def relative(quantity: str, ours: float, theirs: float, bound: float, unit: str = "") -> Check:

@@ -35,13 +35,13 @@ def run(
 ) -> Run:
     """Run a scene, leave its frames in the folder `out` and return the run.
 
-    scene: a built-in name, a TOML file, a dict of tables or a Scene; `preset` and `changes` as for `load_scene`.
-    out: folder for the frames; out/NAME unless given.
-    on_frame: called with each frame as soon as it is on disk. An exception it raises ends the run and is passed on.
-    on_progress: called every few steps with the time, points and steps so far.
-    threads: threads to use; all cores unless given.
-    overwrite: whether a run that is in the folder already is replaced.
-    progress: "none" prints nothing.
+    - scene: a built-in name, a TOML file, a dict of tables or a Scene; `preset` and `changes` as for `load_scene`.
+    - out: folder for the frames; out/NAME unless given.
+    - on_frame: called with each frame as soon as it is on disk. An exception it raises ends the run and is passed on.
+    - on_progress: called every few steps with the time, points and steps so far.
+    - threads: threads to use; all cores unless given.
+    - overwrite: whether a run that is in the folder already is replaced.
+    - progress: "none" prints nothing.
 
     Ctrl-C stops after the present step; the run returned is then not `complete`, and `resume` continues it.
     """
@@ -144,11 +144,11 @@ def render(
 ) -> Pictures:
     """Draw frames of a run, or of several runs side by side, and make a contact sheet and a film of them.
 
-    frames: a slice such as slice(None, None, 10), or one number; all frames unless given.
-    labels: what is written above runs side by side; the names of their folders unless given.
-    out: folder for the pictures; beside the frames unless given.
-    cluster: address of a Dask scheduler whose workers draw the pictures.
-    options: fields of `spume.PictureOptions`: width, height, show, quality, color, limits, engine, camera, samples.
+    - frames: a slice such as slice(None, None, 10), or one number; all frames unless given.
+    - labels: what is written above runs side by side; the names of their folders unless given.
+    - out: folder for the pictures; beside the frames unless given.
+    - cluster: address of a Dask scheduler whose workers draw the pictures.
+    - options: fields of `spume.PictureOptions`: width, height, show, quality, color, limits, engine, camera, samples.
     """
     from spume.frames.selection import chosen_frames
     from spume.look.pictures.stills import pictures_of

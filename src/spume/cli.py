@@ -1,8 +1,11 @@
 """The command line: parses, calls the rest, prints. Results go to standard output, progress and errors to the other."""
 
+import contextlib
 import json
+import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -44,6 +47,9 @@ def run(
         bool, Parameter(negative="", help="A quick look: the scene on a grid of twice the cell size.")
     ] = False,
     overwrite: Annotated[bool, Parameter(negative="", help="Replace the run the folder holds.")] = False,
+    render: Annotated[
+        bool, Parameter(negative="", help="Draw pictures and a film while it runs, as 'spume render' does afterwards.")
+    ] = False,
     threads: Threads = None,
 ) -> int:
     """Run a scene and leave its frames in a folder."""
@@ -58,8 +64,21 @@ def run(
         name = f"{name}-preview"
         say(f"preview: {sentence}", file=sys.stderr)
     folder = out or Path("out") / name
-    outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
-    return _report(outcome)
+    with _pictures_of(folder) if render else contextlib.nullcontext():
+        outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
+        code = _report(outcome)
+    return code
+
+
+@contextlib.contextmanager
+def _pictures_of(folder: Path) -> Iterator[None]:
+    """A second process draws the frames as they arrive, and what is missing at the end."""
+    from spume.look.extras import require
+
+    require("imageio_ffmpeg", "making films")
+    command = [sys.executable, "-m", "spume.look.pictures.following", str(folder), str(time.time())]
+    with subprocess.Popen(command, stdin=subprocess.PIPE):  # closing its input tells it that the run has ended
+        yield
 
 
 @app.command

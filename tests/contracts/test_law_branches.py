@@ -49,6 +49,20 @@ def test_principal_stress_has_its_derivative(law: Law, parameters: Parameters, k
 
 
 @every_branch
+def test_the_left_tensor_is_that_of_the_elastic_deformation(law: Law, parameters: Parameters, k: int):
+    """b = Fe Feᵀ after a large deformation, for branches that give b directly; rounding of a spectral decomposition."""
+    branch, packed = law.branches[k], law.pack(parameters)
+    if branch.left is None:
+        pytest.skip("b is computed from the deformation")
+    history = Points(law, parameters, 1).history(0)
+    f = (1.2, 0.1, -0.05, 0.03, 0.9, 0.1, 0.0, -0.1, 1.1)
+    _, history = law.update(f, 1e-3, packed, history)
+    Fe = np.reshape(branch.deformation(packed, history), (3, 3))
+    expected = (Fe @ Fe.T)[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+    np.testing.assert_allclose(branch.left(packed, history), expected, rtol=0, atol=100 * EPS * np.abs(expected).max())
+
+
+@every_branch
 @pytest.mark.parametrize("rate", [0.1, 10.0, 1e3])
 def test_return_map_has_its_derivative(law: Law, parameters: Parameters, k: int, rate: float):
     """dε/dε_trial by Richardson's extrapolation of central differences with two steps, where these agree: a point whose

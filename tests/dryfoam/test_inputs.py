@@ -42,7 +42,7 @@ def test_a_network_given_by_hand():
         (lambda: Foam.voronoi(10, T=-1.0), "film tension must be a positive number"),
         (lambda: Foam.voronoi(10, K=float("nan")), "diffusion constant must be a positive number"),
         (lambda: Foam.voronoi(1), "at least 2, found 1"),
-        (lambda: Foam.voronoi(10, "open"), "'periodic' or 'free', found 'open'"),
+        (lambda: Foam.voronoi(10, "open"), "'periodic', 'free', 'box' or 'channel', found 'open'"),
         (lambda: Foam.voronoi(10, cell_area=-1.0), "mean cell area must be a positive number"),
         (lambda: Foam.voronoi(10, polydispersity=-0.1), "polydispersity must be zero or positive"),
         (lambda: Foam.hexagonal(4, 3), "even number of rows, found 3"),

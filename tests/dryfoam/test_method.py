@@ -96,6 +96,9 @@ def test_a_shape_of_the_scene_language_outlines_the_cluster():
         ({"collapse": [{"time": 0.0, "cell": 4}, {"time": 0.5, "cell": 4}]}, "has burst already"),
         ({"coarsening": {"diffusion": 1.0, "scheme": "unit"}}, "frame_rate"),
         ({"coarsening": {"diffusion": -1.0}}, "coarsening.diffusion"),
+        ({"foam": {"cells": 40, "boundary": "box"}}, "films slide on walls"),
+        ({"foam": {"cells": 40, "boundary": "free", "aspect": 2.0}}, "foam.aspect"),
+        ({"foam": {"cells": 40, "boundary": "channel", "seeds": "hexagonal"}}, "needs the boundary 'free'"),
     ],
 )
 def test_a_bad_scene_names_the_key(change, message):

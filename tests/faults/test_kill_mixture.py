@@ -4,7 +4,7 @@ import random
 import time
 
 import pytest
-from test_kill_mpm import assert_same_run, finish, start, wait_for_frame
+from killed_runs import assert_same_run, finish, start, wait_for_frame
 
 SCENE = """\
 title = "water runs over a heap of sand"

@@ -1,19 +1,14 @@
 """The material point method killed in a process of its own, and resumed in another: the same bits, whether the kernels
 came from the cache or were compiled."""
 
-import os
 import random
 import shutil
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
-from ballistic import frame_bytes, without_wall_times
+from killed_runs import assert_same_run, finish, start, wait_for_frame
 
-import spume
 from spume.numerics.jit import cache_directory
 from spume.runs.progress import COMPILING
 
@@ -63,32 +58,6 @@ def scene(tmp_path_factory):
     (folder / "scene.toml").write_text(SCENE)
     finish("run", str(folder / "scene.toml"), "--out", str(folder / "whole"))
     return folder / "scene.toml", folder / "whole"
-
-
-def finish(*arguments: str) -> None:
-    """The command line in a process of its own, to its end."""
-    subprocess.run([sys.executable, "-m", "spume.cli", *arguments], check=True, capture_output=True)
-
-
-def start(file: Path, folder: Path, **environment: str) -> subprocess.Popen:
-    """A run in a process of its own."""
-    command = [sys.executable, "-m", "spume.cli", "run", str(file), "--out", str(folder)]
-    variables = os.environ | environment
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables)
-
-
-def wait_for_frame(folder: Path, number: int) -> None:
-    deadline = time.monotonic() + 120
-    while not (folder / "frames" / f"frame_{number:05d}.safetensors").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
-
-
-def assert_same_run(folder: Path, whole: Path) -> None:
-    assert frame_bytes(folder) == frame_bytes(whole)
-    resumed, uninterrupted = spume.open_run(folder), spume.open_run(whole)
-    assert resumed.complete
-    assert without_wall_times(resumed.diagnostics) == without_wall_times(uninterrupted.diagnostics)
 
 
 @pytest.mark.parametrize("frame", [0, 4])

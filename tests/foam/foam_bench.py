@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from spume.foam.foam import WEAK, Foam
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm.nodes import Nodes
@@ -27,7 +28,7 @@ class Bench:
         self.state = State(
             nodes=nodes,
             species=[Species(particles, model, TransferScheme("flip", 0.95), nodes)],
-            obstacles=None,
+            obstacles=ObstacleSet([], dimension),
             gravity=lambda time: np.zeros(3),
             time_step=TimeStep(cell, 1.0),
         )

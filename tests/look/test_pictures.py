@@ -1,5 +1,6 @@
 """Pictures, contact sheets, films and plots of runs."""
 
+import itertools
 import shutil
 from pathlib import Path
 
@@ -147,3 +148,75 @@ def test_a_plot_in_an_unknown_format_is_one_sentence(solid_run: Path, tmp_path: 
 def test_a_plane_run_has_no_surface(plane_run: Path, capsys) -> None:
     assert main(["surface", str(plane_run)]) == 2
     assert "2D" in capsys.readouterr().err
+
+
+def test_an_interrupted_render_keeps_what_is_done_and_makes_the_film_of_it(run: Path, monkeypatch, capsys) -> None:
+    from spume.look.pictures.space_drawer import SpaceDrawer
+
+    drawn = SpaceDrawer.draw
+
+    def stops_at_the_third(self: SpaceDrawer, number: int):
+        if number == 2:
+            raise KeyboardInterrupt
+        return drawn(self, number)
+
+    monkeypatch.setattr(SpaceDrawer, "draw", stops_at_the_third)
+    assert main(["render", str(run), *SMALL]) == 130
+    assert sorted(file.name for file in (run / "pictures").glob("*.png")) == ["frame_00000.png", "frame_00001.png"]
+    assert (run / "pictures.mp4").stat().st_size > 0
+    assert "interrupted after 2 of 3 pictures" in capsys.readouterr().err
+    monkeypatch.undo()
+    assert main(["render", str(run), *SMALL]) == 0
+    assert len(list((run / "pictures").glob("*.png"))) == 3
+
+
+def test_runs_side_by_side_share_camera_box_ground_and_background(solid_run: Path, tmp_path: Path) -> None:
+    """One run stands on a ground at 0, the other is larger and has a scene without one."""
+    import synthetic_run
+
+    from spume.frames.reader import open_run
+    from spume.look.pictures.drawing import PictureOptions
+    from spume.look.pictures.stills import _drawers
+
+    tables = synthetic_run.scene_tables()
+    floating = [each for each in tables["obstacle"] if each["name"] != "ground"]
+    other = synthetic_run.write_run(tmp_path / "floating", frames=4, obstacle=floating)
+    first, second = _drawers([open_run(solid_run), open_run(other)], PictureOptions(320, 180))
+    assert first.soil == second.soil
+    for name in ("lower", "upper", "ground", "backdrop"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name), err_msg=name)
+    for mine, theirs in zip(first.view, second.view):
+        np.testing.assert_array_equal(mine, theirs)
+    assert second.ground == 0.0
+
+
+def test_depth_of_field_blurs_what_is_out_of_focus() -> None:
+    """A disc of stripes, sharp when it is in focus: the differences between neighbouring pixels shrink out of focus."""
+    from spume.look.pictures.camera import View
+    from spume.look.pictures.raster import ShadedMesh, rasterize
+
+    edges = np.linspace(-1.0, 1.0, 41)
+    vertices, triangles, light = [], [], []
+    for k, (left, right) in enumerate(itertools.pairwise(edges)):
+        vertices += [[left, -1, 0], [right, -1, 0], [right, 1, 0], [left, 1, 0]]
+        triangles += [[4 * k, 4 * k + 1, 4 * k + 2], [4 * k, 4 * k + 2, 4 * k + 3]]
+        light += [[float(k % 2)] * 3] * 4
+    stripes = ShadedMesh(np.array(vertices, float), np.array(triangles, np.int32), np.array(light))
+    straight = View(np.array([0.0, 0.0, 4.0]), np.zeros(3), np.array([0.0, 1.0, 0.0]), 20.0)
+    contrast = {}
+    for name, focus in (("sharp", 4.0), ("blurred", 1.0)):
+        picture = rasterize([stripes], straight._replace(aperture=0.2, focus=focus), (160, 90), (0.0, 0.0, 0.0))
+        contrast[name] = np.abs(np.diff(picture[45, 20:140, 0].astype(int))).mean()
+    assert contrast["blurred"] < 0.5 * contrast["sharp"]
+
+
+def test_a_grain_is_a_ball_lit_from_the_lamp() -> None:
+    """One large grain, the lamp at the upper left: its upper left is brighter than its lower right."""
+    from spume.look.pictures.camera import View
+    from spume.look.pictures.raster import ShadedMesh, rasterize
+
+    grain = ShadedMesh(np.zeros((1, 3)), np.empty((0, 3), np.int32), np.full((1, 3), 0.5), 1.0)
+    view = View(np.array([0.0, 0.0, 4.0]), np.zeros(3), np.array([0.0, 1.0, 0.0]), 20.0)
+    lamp = np.array([-1.0, 1.0, 1.0]) / np.sqrt(3.0)
+    picture = rasterize([grain], view, (96, 96), (0.0, 0.0, 0.0), lamp)[..., 0].astype(int)
+    assert picture[36, 36] > 1.3 * picture[60, 60] > 0

@@ -173,6 +173,14 @@ def test_a_lone_point_is_a_drop_of_its_own_volume() -> None:
     np.testing.assert_allclose(made.vertices.mean(axis=0), [0.3, 0.1, 0.2], atol=0.1 * SPACING)
 
 
+def test_points_without_volume_change_nothing() -> None:
+    x = lattice(0.05)
+    plain = skin(x, SPACING / 2)
+    more = np.concatenate([x, [[0.0, 0.0, 0.0], [0.3, 0.3, 0.3]]])
+    made = skin(more, SPACING / 2, volumes=np.append(np.full(len(x), SPACING**3), [0.0, 0.0]))
+    np.testing.assert_array_equal(made.vertices, plain.vertices)
+
+
 def test_a_skin_does_not_depend_on_where_other_points_are() -> None:
     """A drop far away must not shift the mesh of a body at rest."""
     x = lattice(0.05)
@@ -228,9 +236,9 @@ def test_surface_files_are_made_once_and_report_volumes(solid_run: Path) -> None
     run = open_run(solid_run)
     first = surface_frame(run, 2, "fine", "material")
     assert [report.part for report in first] == ["soft-rubber", "gelatin"]
-    stamp = skin_file(solid_run, "gelatin", 2).stat().st_mtime_ns
+    stamp = skin_file(solid_run / "surface", "gelatin", 2).stat().st_mtime_ns
     assert surface_frame(run, 2, "fine", "material") == first
-    assert skin_file(solid_run, "gelatin", 2).stat().st_mtime_ns == stamp
+    assert skin_file(solid_run / "surface", "gelatin", 2).stat().st_mtime_ns == stamp
     for report in first:
         assert report.watertight
         assert abs(report.excess) < PAPER
@@ -242,3 +250,10 @@ def test_surface_files_are_made_once_and_report_volumes(solid_run: Path) -> None
     np.testing.assert_allclose(made.fields["material"], 1.0)
     np.testing.assert_allclose(made.fields["J"], 1.2, rtol=1e-5)
     assert read_skin(run, 2, gelatin, "preview") is None
+
+
+def test_skins_go_where_they_are_told(solid_run: Path, tmp_path: Path) -> None:
+    from spume.cli import main
+
+    assert main(["surface", str(solid_run), "--quality", "preview", "--frames", "0", "--out", str(tmp_path)]) == 0
+    assert [file.name for file in tmp_path.rglob("*.safetensors")] == ["frame_00000.safetensors"]

@@ -1,9 +1,20 @@
 """How a material looks is data: of the table's entry, of a scene's own, or a neutral default."""
 
+import numpy as np
 import pytest
 
 from spume.errors import SceneError
-from spume.look.appearance import OBSTACLE, OTHERS, material_appearances, obstacle_appearance, srgb
+from spume.look.appearance import (
+    GROUND,
+    OBSTACLE,
+    OTHERS,
+    background,
+    ground_appearance,
+    material_appearances,
+    obstacle_appearance,
+    srgb,
+)
+from spume.look.obstacles import ground_obstacle
 from spume.materials.look import Look
 from spume.materials.table import complete_look, named_materials
 from spume.scene.common import Scene
@@ -54,3 +65,56 @@ def test_a_written_out_material_looks_like_the_named_one() -> None:
 def test_a_wrong_look_is_one_sentence_that_names_the_key(look: dict) -> None:
     with pytest.raises(SceneError, match=rf"material\.panda\.look\.{next(iter(look))}"):
         scene({"panda": {**SOLID, "look": look}})
+
+
+def test_a_body_may_look_different_from_its_material() -> None:
+    """Two bodies of one material, one with a look of its own: two materials of the same law and parameters."""
+    ball = {"sphere": {"center": [0.0, 0.1, 0.0], "radius": 0.05}}
+    other = {"sphere": {"center": [0.3, 0.1, 0.0], "radius": 0.05}}
+    bodies = [
+        {"material": "gelatin", "shape": ball},
+        {"name": "lime", "material": "gelatin", "shape": other, "look": {"color": "#80c040"}},
+    ]
+    found = Scene(title="two", method="mpm", duration=1.0, grid={"cell": 0.02}, body=bodies)
+    plain, lime = found.materials
+    assert (plain.name, lime.name, lime.base) == ("gelatin", "gelatin of lime", "gelatin")
+    assert lime.parameters == plain.parameters
+    assert lime.look == Look(**{**named_materials()["gelatin"]["look"], "color": "#80c040"})
+    assert [found.material_index(each.material, each.look) for each in found.body] == [0, 1]
+    again = Scene(**found.resolved())
+    assert [each.look for each in again.materials] == [plain.look, lime.look]
+
+
+def test_a_body_of_water_with_a_look_is_still_water() -> None:
+    ball = {"sphere": {"center": [0.0, 0.1, 0.0], "radius": 0.05}}
+    body = {"material": "water", "shape": ball, "look": {"color": "#203040"}}
+    tables = {"title": "ink", "method": "sand-water", "duration": 1.0, "grid": {"cell": 0.02}, "body": [body]}
+    found = Scene(**tables, mixture={"drag_coefficient": 100.0})
+    (ink,) = found.materials
+    assert found.species_of(ink.base or ink.name) == "water"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"softness": 0.4}, {"subsurface": 0.4}),
+        ({"gloss": 0.5}, {"roughness": 0.4}),
+        ({"opacity": 0.7}, {"transparency": 0.5}),
+        ({"texture": "grains"}, {"grain": 1.0, "variation": 0.45}),
+        ({"texture": "smooth"}, {"grain": 0.0}),
+    ],
+)
+def test_looks_of_older_runs_are_read(old: dict, new: dict) -> None:
+    assert Look(**old) == Look(**new)
+
+
+def test_the_ground_looks_like_its_obstacle_or_the_backdrop() -> None:
+    ground = {"shape": {"half_space": {"point": [0.0, 0.0, 0.0], "normal": [0.0, 1.0, 0.0]}}}
+    plain = scene({"panda": SOLID}, **ground)
+    painted = scene({"panda": SOLID}, **ground, look={"color": "#102030"})
+    up = np.array([0.0, 1.0, 0.0])
+    assert ground_appearance(plain, ground_obstacle(plain, up)).color == GROUND
+    assert ground_appearance(painted, ground_obstacle(painted, up)).color == srgb(16, 32, 48)
+    staged = Scene(**{**plain.resolved(), "backdrop": {"color": "#405060", "ground": "#203040"}})
+    assert ground_appearance(staged, ground_obstacle(staged, up)).color == srgb(32, 48, 64)
+    assert background(staged) == srgb(64, 80, 96)

@@ -44,6 +44,12 @@ SCENES: dict[str, dict[str, Any]] = {
         "time": {"integrator": "implicit", "max_dt": 2e-3},
         "implicit": {"tolerance": 1e-7, "iterations": 400, "linear_tolerance": 1e-9},
     },
+    "semi-implicit solid": {
+        "method": "mpm",
+        "body": [{**BLOCK, "material": "gelatin"}],
+        "time": {"integrator": "semi-implicit", "max_dt": 2e-3},
+        "semi_implicit": {"tolerance": 1e-8, "iterations": 20, "linear_tolerance": 1e-8},
+    },
     "semi-implicit": {
         "method": "sand-water",
         "body": [{**BLOCK, "material": "wet sand"}, {**BLOCK, "material": "water"}],
@@ -53,7 +59,12 @@ SCENES: dict[str, dict[str, Any]] = {
     },
 }
 ROUNDING = 1e-11
-TOLERANCES = dict.fromkeys(SCENES, ROUNDING) | {"newton": 1e-7, "admm": 1e-5, "semi-implicit": 1e-6}
+TOLERANCES = dict.fromkeys(SCENES, ROUNDING) | {
+    "newton": 1e-7,
+    "admm": 1e-5,
+    "semi-implicit solid": 1e-6,
+    "semi-implicit": 1e-6,
+}
 """Part of the momentum that came in: rounding of some hundred steps, or what the solver's own tolerance leaves."""
 
 

@@ -16,7 +16,7 @@ def fitted(x, y, least=6, condition=1e3):
     lists = NeighbourLists(d, H, 30, 0.1)
     lists.build(x)
     f, number, outcome = np.zeros((n, 3, 3)), np.zeros(n, np.int32), np.zeros(n, np.int64)
-    fit_deformation[d](lists.start, lists.neighbour, x, y, H, least, condition, f, number, outcome)
+    fit_deformation(lists, x, y, least, condition, np.zeros((n + 1, 8)), f, number, outcome)
     return f, outcome, number
 
 

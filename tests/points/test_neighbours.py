@@ -8,7 +8,8 @@ from spume.points.neighbours import NeighbourLists
 
 
 def listed(lists: NeighbourLists) -> list[set[int]]:
-    return [set(lists.neighbour[a:b].tolist()) for a, b in zip(lists.start[:-1], lists.start[1:])]
+    nobody = len(lists.start) - 1
+    return [set(lists.neighbour[a:b].tolist()) - {nobody} for a, b in zip(lists.start[:-1], lists.start[1:])]
 
 
 def all_pairs(x: np.ndarray, radius: float, count: int) -> list[set[int]]:
@@ -33,15 +34,63 @@ def test_lists_are_those_of_all_pairs_made_symmetric(dimension, count, rng):
 def test_no_point_is_listed_twice(rng):
     lists = NeighbourLists(3, 1.9, 10, 0.1)
     lists.build(jittered_lattice(6, 3, rng))
-    sizes = np.diff(lists.start)
-    assert sizes.tolist() == [len(each) for each in listed(lists)]
+    for a, b, own in zip(lists.start[:-1], lists.start[1:], listed(lists)):
+        entries = lists.neighbour[a:b]
+        assert (b - a) % 8 == 0
+        assert (entries != len(lists.start) - 1).sum() == len(own)
 
 
-def test_lists_hold_until_a_point_has_moved_by_half_the_skin(rng):
+def built(x, skin=0.2):
+    lists = NeighbourLists(3, 1.9, 30, skin)
+    lists.build(x)
+    return lists
+
+
+def test_lists_hold_until_a_point_has_moved_by_the_skin_relative_to_its_neighbours(rng):
     x = jittered_lattice(4, 3, rng)
-    lists = NeighbourLists(3, 1.9, 30, 0.2)
+    lists = built(x)
     moved = x.copy()
-    moved[5, 1] += 0.099
+    moved[5, 1] += 0.199
     assert lists.valid(moved, x)
     moved[5, 1] += 0.002
     assert not lists.valid(moved, x)
+
+
+def test_a_body_that_moves_as_a_whole_keeps_its_lists(rng):
+    x = jittered_lattice(4, 3, rng)
+    assert built(x).valid(x + np.array([3.0, -20.0, 1.0]), x)
+
+
+def test_bodies_that_approach_each_other_lose_their_lists_before_they_meet(rng):
+    """Whatever the gap and the motion, lists that are called valid miss no pair within the radius."""
+    one = jittered_lattice(3, 3, rng)
+    for gap in (2.2, 3.0, 5.0, 9.0, 14.0, 30.0):
+        x = np.concatenate([one, one + np.array([0.0, 2.0 + gap, 0.0])])
+        lists = built(x)
+        pairs = {(i, j) for i, own in enumerate(listed(lists)) for j in own}
+        verdicts = []
+        for approach in np.linspace(0.0, gap, 40):
+            y = x.copy()
+            y[len(one) :, 1] -= approach
+            verdicts.append(lists.valid(y, x))
+            if verdicts[-1]:
+                distance = np.linalg.norm(y[:, None] - y[None], axis=2)
+                near = np.argwhere((distance < lists.radius) & (distance > 0))
+                assert {(i, j) for i, j in near.tolist() if (i < 27) != (j < 27)} <= pairs
+        assert verdicts[0]
+        assert not verdicts[-1]
+
+
+def test_points_at_equal_distance_are_cut_by_their_index():
+    # on a lattice all distances are shared by several points
+    x = jittered_lattice(5, 3, np.random.default_rng(0), jitter=0.0)
+    lists = NeighbourLists(3, 1.9, 9, 0.1)
+    lists.build(x)
+    assert listed(lists) == all_pairs(x, 2.0, 9)
+
+
+def test_crowded_points_find_room(rng):
+    x = rng.uniform(0.0, 1.0, (150, 3))
+    lists = NeighbourLists(3, 1.9, 200, 0.1)
+    lists.build(x)
+    assert listed(lists) == all_pairs(x, 2.0, 200)

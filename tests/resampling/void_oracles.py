@@ -7,6 +7,7 @@ from scipy.ndimage import map_coordinates
 from scipy.spatial import Delaunay, cKDTree
 
 from spume.foam.resampling import ResamplingSettings
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm.nodes import Nodes
@@ -72,7 +73,7 @@ def make_state(x, seed=0, order=3, affine=True, material=0, materials=1):
     return State(
         nodes=nodes,
         species=[Species(particles, ConstitutiveModel([(HERSCHEL_BULKLEY, FOAM)] * materials), scheme, nodes)],
-        obstacles=None,
+        obstacles=ObstacleSet([], d),
         gravity=lambda time: np.zeros(3),
         time_step=TimeStep(CELL, 1.0),
     )

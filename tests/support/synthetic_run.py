@@ -144,11 +144,12 @@ def write_run(
     cell: float = CELL,
     complete: bool = True,
     populations: Literal["one", "several"] = "one",
+    **changes: Any,
 ) -> Path:
-    """Write a whole run with the files' own writers."""
+    """Write a whole run with the files' own writers; `changes` replace tables of its scene."""
     place = RunFolder(folder)
     place.frames.mkdir(parents=True)
-    tables = scene_tables(dimension)
+    tables = scene_tables(dimension) | changes
     tables["grid"]["cell"] = cell
     tables["duration"] = max(frames - 1, 1) / 10
     declared = several_declarations(dimension, cell)

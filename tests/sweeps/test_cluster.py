@@ -142,7 +142,7 @@ def test_a_restarted_scheduler_gets_the_unfinished_runs_again(dask: Cluster, tmp
 
 def test_pictures_surfaces_and_exports_are_made_on_the_cluster(dask: Cluster, tmp_path: Path, capsys) -> None:
     pytest.importorskip("pyvista")
-    pytest.importorskip("pysplashsurf")
+    pytest.importorskip("imageio_ffmpeg")
     from synthetic_run import write_run
 
     folder = write_run(tmp_path / "run", frames=2)

@@ -6,6 +6,7 @@ from scenes import SOFT, ball, simulate
 
 CELL = 0.05
 COMBINATIONS = [(d, s, t) for d in (2, 3) for s in ("quadratic", "cubic") for t in ("flip", "apic")]
+COMBINATIONS.append((2, "cubic", "aflip"))
 
 
 def moving_ball(dimension, spline, scheme, *, dt=1e-3, **body):

@@ -1,7 +1,6 @@
 """A .blend file: what pictures show, with looks, lights and camera, ready to be rendered or changed in Blender."""
 
 from pathlib import Path
-from typing import Literal
 
 from spume.cores import cores
 from spume.errors import SceneError
@@ -26,8 +25,7 @@ def write_blend(contents: Contents, file: Path, again: bool = False) -> bool:
     recipe = contents.recipe("blend")
     if not again and is_current(file, recipe):
         return False
-    show: Literal["points", "surface"] = "points" if contents.what == "points" else "surface"
-    drawer = space_drawer(contents.run, PictureOptions(1920, 1080, show=show), None)
+    drawer = space_drawer(contents.run, PictureOptions(1920, 1080, show=contents.what), None)
     job = studio(drawer, contents.numbers, "save", SAMPLES, cores())
     with whole_file(file) as unfinished:
         run_script("studio", {**job.tables, "out": str(unfinished.resolve())}, job.arrays, "writing .blend files")

@@ -27,6 +27,7 @@ from spume.look.obstacles import (
     vertex_normals,
 )
 from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
+from spume.look.pictures.space_drawer import shown_box
 from spume.look.surface.files import skin_of, skinned_populations
 from spume.look.surroundings import materials
 from spume.runs.folder import RunFolder
@@ -181,7 +182,8 @@ class Contents:
             return {}
         scene: Any = self.run.scene
         if scene_view(scene) is None:
-            return dict.fromkeys(self.numbers, automatic_view(*point_bounds(self.run), self.up, aspect))
+            lower, upper, _ = shown_box(self.run, self.up)
+            return dict.fromkeys(self.numbers, automatic_view(lower, upper, self.up, aspect))
         found = {number: scene_view(scene, self.time(number)) for number in self.numbers}
         return {number: view for number, view in found.items() if view is not None}
 

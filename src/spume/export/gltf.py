@@ -81,13 +81,15 @@ def write_gltf(contents: Contents, file: Path, again: bool = False) -> bool:
     frames = each_frame(lambda number: _frame(glb, contents, looks, number), contents.numbers, "export")
     channels: list[tuple[int, str, NDArray[Any], NDArray[Any], str]] = []
     times = np.array([contents.time(number) for number in contents.numbers], np.float32)
+    # a little early, so that no rounding of times shows the frame before
+    changes = np.maximum(times - 0.01 / float(contents.run.scene.frame_rate), 0.0)
     if len(frames) > 1:
         for k, node in enumerate(frames.values()):
             # seen from the time of its frame to that of the next
             scale = np.zeros((len(times), 3), np.float32)
             scale[k] = 1.0
             glb.tables["nodes"][node]["scale"] = scale[0].tolist()
-            channels.append((node, "scale", times, scale, "STEP"))
+            channels.append((node, "scale", changes, scale, "STEP"))
     children = [*frames.values(), *_obstacles(glb, contents, times, channels), *_ground(glb, contents)]
     children += _camera(glb, contents, times, channels)
     root = glb.add(

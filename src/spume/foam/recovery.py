@@ -34,7 +34,7 @@ def recover(state: State, foam: Foam, dt: float) -> None:
         p = state.particles
         now = state.time + dt
         exponents = 0.5 * np.expm1((foam.recovered_until - now) / foam.recovery_time)
-        _recover(p.material, exponents, p.F, p.be)
+        recover_points(p.material, exponents, p.F, p.be)
         foam.recovered_until = now
 
 
@@ -61,7 +61,7 @@ def relaxed(F, be, exponent):
 
 
 @compiled(parallel=True)
-def _recover(material, exponents, F, be):
+def recover_points(material, exponents, F, be):
     for p in prange(material.size):
         exponent = exponents[material[p]]
         if exponent < 0.0:

@@ -30,7 +30,7 @@ def detect_tearing_and_limit_stress(state: State, foam: Foam) -> None:
     if foam.tears:
         with state.timed("tear detection"):
             p = state.particles
-            foam.weak_points = _detect_and_limit(p.material, foam.tear_threshold, p.F, p.be, p.weak, p.stress)
+            foam.weak_points = detect_and_limit(p.material, foam.tear_threshold, p.F, p.be, p.weak, p.stress)
 
 
 def limit_deformation(state: State, foam: Foam) -> None:
@@ -40,7 +40,7 @@ def limit_deformation(state: State, foam: Foam) -> None:
     if foam.tears:
         with state.timed("limit deformation"):
             p = state.particles
-            _limit_deformation(p.weak, p.F, p.be, state.deformation)
+            limit_increments(p.weak, p.F, p.be, state.deformation)
 
 
 @compiled
@@ -97,7 +97,7 @@ def _scaled(c, a):
 
 
 @compiled(parallel=True)
-def _detect_and_limit(material, threshold, F, be, weak, stress):
+def detect_and_limit(material, threshold, F, be, weak, stress):
     """Returns the number of weak points."""
     count = 0
     for p in prange(material.size):
@@ -112,7 +112,7 @@ def _detect_and_limit(material, threshold, F, be, weak, stress):
 
 
 @compiled(parallel=True)
-def _limit_deformation(weak, F, be, deformation):
+def limit_increments(weak, F, be, deformation):
     for p in prange(weak.size):
         if weak[p]:
             store(deformation, p, limited_increment(load(deformation, p), load(F, p), load_sym(be, p)))

@@ -17,6 +17,7 @@ from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
 from spume.runs.storage import array_names, read_arrays, read_metadata, verify_arrays
 from spume.scene.common import Scene
+from spume.scene.measure import MeasureTable
 
 if TYPE_CHECKING:
     import pandas
@@ -159,7 +160,8 @@ class Run:
     @property
     def measurements(self) -> dict[str, MeasuredSeries]:
         """What the [[measure]] tables of the scene ask for, by name: `.values` over `.times`, and one `.value`."""
-        return measured_series(getattr(self.scene, "measure", ()), self._manifest.frames)
+        tables = self._manifest.scene.get("measure", ())  # a run can be told about without its method
+        return measured_series(tuple(MeasureTable.model_validate(table) for table in tables), self._manifest.frames)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The diagnostics and measurements of every frame, indexed by time [s]; components of vectors are columns of

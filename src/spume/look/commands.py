@@ -1,5 +1,6 @@
 """The commands that look at runs: surface, render, view, plot. They need the folder of a run and nothing else."""
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -10,6 +11,8 @@ from cyclopts import App, Parameter
 from spume.errors import SceneError
 from spume.terminal import say
 
+INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
 Folder = Annotated[Path, Parameter(help="The folder of a run.")]
 Frames = Annotated[str | None, Parameter(help="Only these frames: a number, or first:last:step as in Python.")]
 Processes = Annotated[int | None, Parameter(help="Processes to use; chosen to suit the machine unless given.")]
@@ -39,6 +42,9 @@ def surface(
     parts: Annotated[
         Literal["all", "material"], Parameter(help="One mesh for all points, or one for each material.")
     ] = "all",
+    out: Annotated[
+        Path | None, Parameter(help="Folder for the meshes; DIR/surface, where pictures use them, unless given.")
+    ] = None,
     processes: Processes = None,
     cluster: Cluster = None,
     again: Again = False,
@@ -53,7 +59,7 @@ def surface(
     skinned_populations(run)
     numbers = select_frames(frames, len(run))
     # a skin itself uses every core, so that more processes only pay on request
-    task = partial(surface_frame, run, quality=quality, parts=parts, again=again)
+    task = partial(surface_frame, run, quality=quality, parts=parts, again=again, out=out)
     made = each_frame(task, numbers, "surface", processes or 1, cluster=cluster)
     open_meshes = 0
     say("frame  part  vertices  skin [m³]  points [m³]  difference")
@@ -62,7 +68,7 @@ def surface(
         state = "" if report.watertight else "  not watertight"
         volumes = f"{report.volume:9.4g}  {report.points_volume:11.4g}  {report.excess:+10.2%}"
         say(f"{report.frame:5d}  {report.part:4}  {report.vertices:8d}  {volumes}{state}")
-    say(f"{len(made)} frames in {run.path / 'surface'}")
+    say(f"{len(made)} frames in {out or run.path / 'surface'}")
     return 1 if open_meshes else 0
 
 
@@ -101,12 +107,13 @@ def render(
     processes: Processes = None,
     cluster: Cluster = None,
     again: Again = False,
-) -> None:
-    """Draw the frames of a run, and make a film and a contact sheet of them."""
+) -> int:
+    """Draw the frames of a run, and make a film and a contact sheet of them. Ctrl-C keeps what is done and makes the
+    film of it."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
     from spume.look.pictures.drawing import PictureOptions
-    from spume.look.pictures.stills import pictures_of
+    from spume.look.pictures.stills import Interrupted, pictures_of
 
     width, height = _numbers(size, "x", "--size", "1280x720", int)
     options = PictureOptions(
@@ -117,9 +124,17 @@ def render(
     runs = [open_run(path) for path in (folder, *(compare or ()))]
     numbers = select_frames(frames, max(len(each) for each in runs))
     names = None if labels is None else [name.strip() for name in labels.split(",")]
-    stills, sheet, movie = pictures_of(runs, names, numbers, options, out, stills_only, processes, again, cluster)
-    made = [f"{len(stills)} pictures in {stills[0].parent}", *(str(file) for file in (sheet, movie) if file)]
-    say(", ".join(made))
+    try:
+        made = pictures_of(runs, names, numbers, options, out, stills_only, processes, again, cluster)
+    except Interrupted as stopped:
+        made = stopped.made
+        ended = f"interrupted after {len(made[0])} of {len(numbers)} pictures; the same command draws the rest"
+        say(ended, file=sys.stderr)
+    stills, sheet, movie = made
+    place = stills[0].parent if stills else out or runs[0].path
+    words = [f"{len(stills)} pictures in {place}", *(str(file) for file in (sheet, movie) if file)]
+    say(", ".join(words))
+    return 0 if len(stills) == len(numbers) else INTERRUPTED
 
 
 def _numbers(text: str, separator: str, option: str, example: str, kind: Callable[[str], Any]) -> tuple[Any, Any]:

@@ -1,6 +1,7 @@
 """Work on many frames: a progress bar, in several processes where that helps, cut short cleanly."""
 
 import multiprocessing
+import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -35,7 +36,10 @@ def each_frame(
     if processes <= 1 or len(numbers) <= 2:
         return dict(_shown(((number, task(number)) for number in numbers), len(numbers), label, stream))
     # Spawned, not forked: threads of OpenGL, Numba and Rust do not survive a fork.
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+    # An interrupt is this process's to handle: the others finish the frames they have begun.
+    ignore = (signal.SIGINT, signal.SIG_IGN)
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(processes, mp_context=spawn, initializer=signal.signal, initargs=ignore) as pool:
         waiting = {pool.submit(task, number): number for number in numbers}
         try:
             finished = ((waiting[future], future.result()) for future in as_completed(waiting))

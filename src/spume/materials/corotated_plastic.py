@@ -33,15 +33,14 @@ from spume.materials.principal import (
     DISSIPATION,
     ELASTIC_STRAIN,
     elastic_volume,
+    kept_left_tensor,
     left_stretch,
-    left_tensor,
     split,
-    trial,
 )
 from spume.materials.von_mises import IDENTITY_MAP
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
-from spume.numerics.tensor3 import compose_sym
+from spume.numerics.tensor3 import compose_sym, congruence
 
 
 class CorotatedPlasticParameters(HenckyParameters):
@@ -100,28 +99,56 @@ def kirchhoff(mu, lam, squared, strain):
 
 
 @compiled
+def piola_of_stretches(mu, lam, squared, s):
+    """P and the energy [J/m³] of the principal stretches σ: `first_piola` without exponentials."""
+    s0, s1, s2 = s
+    if squared == 0.0:
+        x0, x1, x2 = s0 - 1.0, s1 - 1.0, s2 - 1.0
+        total = x0 + x1 + x2
+        W = mu * (x0 * x0 + x1 * x1 + x2 * x2) + 0.5 * lam * total * total
+        return (2.0 * mu * x0 + lam * total, 2.0 * mu * x1 + lam * total, 2.0 * mu * x2 + lam * total), W
+    x0, x1, x2 = s0 * s0 - 1.0, s1 * s1 - 1.0, s2 * s2 - 1.0
+    total = x0 + x1 + x2
+    W = 0.25 * (mu * (x0 * x0 + x1 * x1 + x2 * x2) + 0.5 * lam * total * total)
+    half = 0.5 * lam * total
+    return (s0 * (mu * x0 + half), s1 * (mu * x1 + half), s2 * (mu * x2 + half)), W
+
+
+@compiled
+def flowing_part(nu, PY, K, P0, hardened, size, dt):
+    """γ and dγ/d‖P‖ for ‖P‖ = size."""
+    excess = size - PY - K * hardened
+    if excess <= 0.0:
+        return 0.0, 0.0
+    rate = nu * dt
+    if P0 > 0.0:
+        rate *= P0 / size
+    gamma = rate * excess / size
+    if gamma >= 1.0:
+        return 1.0, 0.0
+    return gamma, (rate - (2.0 * gamma if P0 > 0.0 else gamma)) / size
+
+
+@compiled
+def flowing_strain(limit, strain):
+    """What flows: the deviator, and the volume beyond its limit; and whether the volume is beyond it, 0 or 1."""
+    trace, d, _ = split(strain)
+    if limit > 0.0 and abs(trace) > limit:
+        beyond = (trace - math.copysign(limit, trace)) / 3.0
+        return (d[0] + beyond, d[1] + beyond, d[2] + beyond), 1.0
+    return d, 0.0
+
+
+@compiled
 def flow(parameters, hardened, strain, dt):
     """Strain after the flow, its derivative by the trial strain, γ, and the energy dissipated."""
     mu, lam, nu, PY, K, P0, limit, squared = parameters
     P, D, before = first_piola(mu, lam, squared, strain)
     size = math.sqrt(P[0] * P[0] + P[1] * P[1] + P[2] * P[2])
-    excess = size - PY - K * hardened
-    if excess <= 0.0:
+    gamma, slope = flowing_part(nu, PY, K, P0, hardened, size, dt)
+    if gamma <= 0.0:
         return strain, IDENTITY_MAP, 0.0, 0.0
-    rate = nu * dt
-    if P0 > 0.0:
-        rate *= P0 / size
-    gamma, slope = rate * excess / size, 0.0  # slope: dγ/d‖P‖
-    if gamma >= 1.0:
-        gamma = 1.0
-    else:
-        slope = (rate - (2.0 * gamma if P0 > 0.0 else gamma)) / size
-    trace, d, _ = split(strain)
-    # what flows: the deviator, and the volume beyond its limit
-    beyond, moving = 0.0, 0.0
-    if limit > 0.0 and abs(trace) > limit:
-        beyond, moving = (trace - math.copysign(limit, trace)) / 3.0, 1.0
-    y0, y1, y2 = d[0] + beyond, d[1] + beyond, d[2] + beyond
+    (y0, y1, y2), moving = flowing_strain(limit, strain)
     after = (strain[0] - gamma * y0, strain[1] - gamma * y1, strain[2] - gamma * y2)
     dissipated = before - first_piola(mu, lam, squared, after)[2]
     if dissipated < 0.0:
@@ -158,18 +185,26 @@ def energy(parameters, history):
 @compiled
 def update(f, dt, parameters, history):
     """b ← f b fᵀ, then the flow."""
+    mu, lam, nu, PY, K, P0, limit, squared = parameters
     b, hardened, flowed_volume, dissipation = history
-    moved, strain, V = trial(f, b)
-    after, _, gamma, dissipated = flow(parameters, hardened, strain, dt)
+    moved = congruence(f, b)
+    squares, V = eigen_sym(moved)
+    s = (math.sqrt(squares[0]), math.sqrt(squares[1]), math.sqrt(squares[2]))
+    P, before = piola_of_stretches(mu, lam, squared, s)
+    size = math.sqrt(P[0] * P[0] + P[1] * P[1] + P[2] * P[2])
+    gamma, _ = flowing_part(nu, PY, K, P0, hardened, size, dt)
     if gamma > 0.0:
-        x, y, z = strain[0] - after[0], strain[1] - after[1], strain[2] - after[2]
-        hardened += math.sqrt(x * x + y * y + z * z)
-        if parameters[6] > 0.0:
-            flowed_volume += x + y + z
-        dissipation += dissipated
-        moved = left_tensor(after, V)
-    tau, _ = kirchhoff(parameters[0], parameters[1], parameters[7], after)
-    return compose_sym(tau, V), (moved, hardened, flowed_volume, dissipation)
+        y, _ = flowing_strain(limit, principal_strain(squares))
+        after = (s[0] * math.exp(-gamma * y[0]), s[1] * math.exp(-gamma * y[1]), s[2] * math.exp(-gamma * y[2]))
+        Pa, Wa = piola_of_stretches(mu, lam, squared, after)
+        if before >= Wa:
+            s, P = after, Pa
+            hardened += gamma * math.sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2])
+            if limit > 0.0:
+                flowed_volume += gamma * (y[0] + y[1] + y[2])
+            dissipation += before - Wa
+            moved = compose_sym((s[0] * s[0], s[1] * s[1], s[2] * s[2]), V)
+    return compose_sym((s[0] * P[0], s[1] * P[1], s[2] * P[2]), V), (moved, hardened, flowed_volume, dissipation)
 
 
 @compiled
@@ -220,6 +255,6 @@ COROTATED_PLASTIC = Law(
     energy=energy,
     volume_ratio=volume_ratio,
     wave_speed=hencky_wave_speed,
-    branches=(Branch(deformation, principal_stress, return_map),),
+    branches=(Branch(deformation, principal_stress, return_map, kept_left_tensor),),
     description="modelling clay, dough: linear in the stretches, plastic flow at a rate ([Gerszewski09], [Bargteil07])",
 )

@@ -217,6 +217,15 @@ def deformation(parameters, history):
 
 
 @compiled
+def left_tensor(parameters, history):
+    """b = J^(2/3) b̄e."""
+    F, be, _ = history
+    scale = inverse_cube_root(det(F)) ** -2
+    xx, yy, zz, xy, xz, yz = be
+    return (scale * xx, scale * yy, scale * zz, scale * xy, scale * xz, scale * yz)
+
+
+@compiled
 def principal_stress(parameters, history, strain):
     """Principal Kirchhoff stresses and their derivative."""
     kappa, mu, _, _, _ = parameters
@@ -293,6 +302,6 @@ HERSCHEL_BULKLEY = Law(
     energy=energy,
     volume_ratio=volume_ratio,
     wave_speed=lambda p: math.sqrt((p.bulk_modulus + 4.0 / 3.0 * p.shear_modulus) / p.density),
-    branches=(Branch(deformation, principal_stress, return_map),),
+    branches=(Branch(deformation, principal_stress, return_map, left_tensor),),
     description="foam, cream, oobleck: elastic to a yield stress, then power-law flow ([Yue15] section 5)",
 )

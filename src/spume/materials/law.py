@@ -43,6 +43,9 @@ class Branch:
     return_map: Callable[..., Any] | None = None
     """return_map(parameters, history, strain, dt) -> ε, dε/dε_trial: the elastic strain after the flow of a step, and
     its derivative by the trial strain, a row-major 9-tuple. None: the branch never flows."""
+    left: Callable[..., Any] | None = None
+    """left(parameters, history) -> b = Fe Feᵀ, a 6-tuple, for laws that keep it or reach it without a spectral
+    decomposition. None: it is computed from `deformation`."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from spume.materials.principal import (
     elastic_volume,
     flow_derivative,
     joined,
+    kept_left_tensor,
     left_stretch,
     left_tensor,
     split,
@@ -151,6 +152,6 @@ VON_MISES = Law(
     energy=energy,
     volume_ratio=volume_ratio,
     wave_speed=hencky_wave_speed,
-    branches=(Branch(deformation, principal_stress, return_map),),
+    branches=(Branch(deformation, principal_stress, return_map, kept_left_tensor),),
     description="metal, clay: Hencky solid with a von Mises yield stress and linear hardening",
 )

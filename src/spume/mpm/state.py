@@ -82,6 +82,11 @@ class State:
         return self.only.particles
 
     @property
+    def affine_velocity(self) -> NDArray[np.float64]:
+        """C of [Jiang15] of the only species, or an empty array for FLIP and PIC."""
+        return self.only.affine_velocity
+
+    @property
     def model(self) -> ConstitutiveModel:
         """Laws and materials of the only species."""
         return self.only.model

@@ -9,91 +9,132 @@ The second form loses no digits in small steps. A point whose fit cannot be trus
 paper); the reasons are counted.
 """
 
-from typing import Any
-
+import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from spume.materials.kinematics import store
 from spume.numerics.jit import compiled
+from spume.numerics.row_gather import LANES, gather_rows
 from spume.numerics.spectral3 import eigenvalues_sym
-from spume.numerics.tensor3 import det, inverse_sym
+from spume.numerics.tensor3 import det, det_sym, inverse_sym
 from spume.points.kernels import squared_weight
+from spume.points.neighbours import NeighbourLists
 
 FITTED, TOO_FEW, ILL_CONDITIONED, INVERTED = range(4)
 """What became of the fit of a point: used, fewer neighbours than demanded, A ill-conditioned, det f not positive."""
 OUTCOMES = ("fitted", "too_few_neighbours", "ill_conditioned", "inverted")
+POINTS_PER_TASK = 256
+"""Points that share the memory of a task."""
+FAR = 1e60
+"""Coordinate [m] of the row that fills neighbour lists up: beyond every radius, and its square is finite."""
 
 
-def _make_fit(D: int) -> Any:
-    @compiled(parallel=True)
-    def fit(start, neighbour, x, y, h, least, condition, deformation, number, outcome):
-        """Write f, the number of neighbours within h, and the outcome of each point. A point that is not fitted gets
-        f = I.
+@compiled
+def well_conditioned(s, condition):
+    """Whether the symmetric tensor s, which has no negative eigenvalues, has a condition number below `condition`."""
+    trace = s[0] + s[1] + s[2]
+    # the product of the larger two eigenvalues is at most (trace/2)², so the least is at least 4 det/trace²; the
+    # largest is at most the trace
+    if 4.0 * det_sym(s) * condition > trace * trace * trace:
+        return True
+    high, _, low = eigenvalues_sym(s)
+    return low * condition > high
 
-        x, y: positions at the start and the end of the step [m]; h: radius of the weights [m]; least: fewest
-        neighbours; condition: largest condition number of A.
-        """
-        inverse_square = 1.0 / (h * h)
-        for i in prange(x.shape[0]):
+
+@compiled(parallel=True)
+def _pack(x, y, rows):
+    """Write a row of position and displacement for each point, and one beyond every radius last."""
+    n, d = x.shape
+    for p in prange(n):
+        for q in range(d):
+            rows[p, q], rows[p, 3 + q] = x[p, q], y[p, q] - x[p, q]
+    for q in range(d):
+        rows[n, q] = FAR
+
+
+def fit_deformation(
+    lists: NeighbourLists,
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+    least: int,
+    condition: float,
+    rows: NDArray[np.float64],
+    deformation: NDArray[np.float64],
+    number: NDArray[np.int32],
+    outcome: NDArray[np.int64],
+) -> None:
+    """Write f, the number of neighbours within h, and the outcome of each point. A point that is not fitted gets f = I.
+
+    x, y: positions at the start and the end of the step [m], shape (n, d); least: fewest neighbours; condition: largest
+    condition number of A; rows: memory, shape (n + 1, 8), zero when it is new.
+    """
+    _pack(x, y, rows)
+    _fit(
+        lists.start, lists.neighbour, lists.longest, rows, x.shape[1], lists.radius, least, condition, deformation,
+        number, outcome,
+    )  # fmt: skip
+
+
+@compiled(parallel=True)
+def _fit(start, neighbour, longest, rows, dimension, h, least, condition, deformation, number, outcome):
+    inverse_square = 1.0 / (h * h)
+    n = outcome.size
+    for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
+        s = np.empty((LANES, longest))
+        for i in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1))):
+            groups = (start[i + 1] - start[i]) // LANES
+            for g in range(groups):
+                gather_rows(rows, 0, neighbour, start[i] + LANES * g, s, 0, LANES * g)
+            x0, x1, x2, u0, u1, u2 = rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5]
             axx = ayy = azz = axy = axz = ayz = 0.0
             b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = b8 = 0.0
-            near = 0
-            for entry in range(start[i], start[i + 1]):
-                j = neighbour[entry]
-                dx, dy = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
-                dz = x[j, 2] - x[i, 2] if D == 3 else 0.0
+            near = 0.0
+            for e in range(LANES * groups):
+                dx, dy, dz = s[0, e] - x0, s[1, e] - x1, s[2, e] - x2
                 w = squared_weight(dx * dx + dy * dy + dz * dz, inverse_square)
-                if w > 0.0:
-                    near += 1
-                    ux, uy = (y[j, 0] - y[i, 0] - dx) * w, (y[j, 1] - y[i, 1] - dy) * w
-                    axx += w * dx * dx
-                    ayy += w * dy * dy
-                    axy += w * dx * dy
-                    b0 += ux * dx
-                    b1 += ux * dy
-                    b3 += uy * dx
-                    b4 += uy * dy
-                    if D == 3:
-                        uz = (y[j, 2] - y[i, 2] - dz) * w
-                        azz += w * dz * dz
-                        axz += w * dx * dz
-                        ayz += w * dy * dz
-                        b2 += ux * dz
-                        b5 += uy * dz
-                        b6 += uz * dx
-                        b7 += uz * dy
-                        b8 += uz * dz
+                near += 1.0 if w > 0.0 else 0.0
+                ux, uy, uz = (s[3, e] - u0) * w, (s[4, e] - u1) * w, (s[5, e] - u2) * w
+                wx, wy, wz = w * dx, w * dy, w * dz
+                axx += wx * dx
+                ayy += wy * dy
+                azz += wz * dz
+                axy += wx * dy
+                axz += wx * dz
+                ayz += wy * dz
+                b0 += ux * dx
+                b1 += ux * dy
+                b2 += ux * dz
+                b3 += uy * dx
+                b4 += uy * dy
+                b5 += uy * dz
+                b6 += uz * dx
+                b7 += uz * dy
+                b8 += uz * dz
             number[i] = near
             f = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
             result = FITTED
-            if D == 2:
+            if dimension == 2:
                 azz = 0.5 * (axx + ayy)  # the third axis neither deforms nor counts in the condition number
+            A = (axx, ayy, azz, axy, axz, ayz)
             if near < least:
                 result = TOO_FEW
+            elif not well_conditioned(A, condition):
+                result = ILL_CONDITIONED
             else:
-                high, _, low = eigenvalues_sym((axx, ayy, azz, axy, axz, ayz))
-                if not low * condition > high:
-                    result = ILL_CONDITIONED
+                cxx, cyy, czz, cxy, cxz, cyz = inverse_sym(A)
+                fitted = (
+                    1.0 + b0 * cxx + b1 * cxy + b2 * cxz, b0 * cxy + b1 * cyy + b2 * cyz,
+                    b0 * cxz + b1 * cyz + b2 * czz,
+                    b3 * cxx + b4 * cxy + b5 * cxz, 1.0 + b3 * cxy + b4 * cyy + b5 * cyz,
+                    b3 * cxz + b4 * cyz + b5 * czz,
+                    b6 * cxx + b7 * cxy + b8 * cxz, b6 * cxy + b7 * cyy + b8 * cyz,
+                    1.0 + b6 * cxz + b7 * cyz + b8 * czz,
+                )  # fmt: skip
+                # the stretches of f F, F having positive ones, are positive exactly when det f is
+                if det(fitted) > 0.0:
+                    f = fitted
                 else:
-                    cxx, cyy, czz, cxy, cxz, cyz = inverse_sym((axx, ayy, azz, axy, axz, ayz))
-                    g = (
-                        1.0 + b0 * cxx + b1 * cxy + b2 * cxz, b0 * cxy + b1 * cyy + b2 * cyz,
-                        b0 * cxz + b1 * cyz + b2 * czz,
-                        b3 * cxx + b4 * cxy + b5 * cxz, 1.0 + b3 * cxy + b4 * cyy + b5 * cyz,
-                        b3 * cxz + b4 * cyz + b5 * czz,
-                        b6 * cxx + b7 * cxy + b8 * cxz, b6 * cxy + b7 * cyy + b8 * cyz,
-                        1.0 + b6 * cxz + b7 * cyz + b8 * czz,
-                    )  # fmt: skip
-                    # the stretches of f F, F having positive ones, are positive exactly when det f is
-                    if det(g) > 0.0:
-                        f = g
-                    else:
-                        result = INVERTED
+                    result = INVERTED
             outcome[i] = result
             store(deformation, i, f)
-
-    return fit
-
-
-fit_deformation = {2: _make_fit(2), 3: _make_fit(3)}
-"""By dimension."""

@@ -45,6 +45,10 @@ def diagnose(state: State) -> dict[str, Any]:
         "steps": state.steps,
         "seconds": {stage: round(spent, 6) for stage, spent in state.seconds.items()},
     }
+    if state.tearing is not None:
+        report["weak_points"] = int(p.weak.sum())
+    if state.resampling is not None:
+        report |= state.resampling.totals()
     if len(state.obstacle_loads):
         report["obstacles"] = state.obstacle_loads.report()
     if "dissipation" in p:

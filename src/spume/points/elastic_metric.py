@@ -24,19 +24,34 @@ def has_reference_space(law: Law) -> bool:
     return len(law.branches) == 1
 
 
+def left_tensor_of(law: Law) -> Any:
+    """Compiled function (parameters, history) -> b of the one elastic deformation of `law`."""
+    branch = law.branches[0]
+    return branch.left or _left_from(branch.deformation)
+
+
+def _left_from(deformation: Any) -> Any:
+    @compiled
+    def left(parameters, history):
+        """b = Fe Feᵀ."""
+        return gram(deformation(parameters, history))
+
+    return left
+
+
 @cache
 def _metric_loop(law: Law) -> Any:
     load_history, _ = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
-    deformation = law.branches[0].deformation
+    left = left_tensor_of(law)
 
     @compiled(parallel=True)
     def metric(material, belongs, constants, history, metric):
         for p in prange(material.size):
             m = material[p]
             if belongs[m]:
-                Fe = deformation(read_constants(constants[m]), load_history(history, p))
-                store_sym(metric, p, inverse_sym(gram(Fe)))
+                b = left(read_constants(constants[m]), load_history(history, p))
+                store_sym(metric, p, inverse_sym(b))
 
     return metric
 

@@ -44,22 +44,6 @@ def step_from_rest(outcome, rest_F, deformation):
             store(rest_F, p, F)
 
 
-@compiled(parallel=True)
-def stress_from_rest(rest_F, stress, full):
-    """Write the first Piola stress τ F⁻ᵀ [Pa], shape (n, 3, 3)."""
-    for p in prange(rest_F.shape[0]):
-        xx, yy, zz, xy, xz, yz = load_sym(stress, p)
-        store(full, p, multiply((xx, xy, xz, xy, yy, yz, xz, yz, zz), transpose(inverse(load(rest_F, p)))))
-
-
-@compiled(parallel=True)
-def full_stress(stress, full):
-    """Write the Kirchhoff stress as a full tensor [Pa], shape (n, 3, 3)."""
-    for p in prange(stress.shape[0]):
-        xx, yy, zz, xy, xz, yz = load_sym(stress, p)
-        store(full, p, (xx, xy, xz, xy, yy, yz, xz, yz, zz))
-
-
 @compiled
 def _additive(C, f):
     """√(b + fᵀf − I) √b⁻¹ for the metric C = b⁻¹, and whether the sum has positive eigenvalues."""

@@ -46,30 +46,44 @@ def _cos_root(q):
 
 
 @compiled(inline="always")
+def _sinc_root(q):
+    """sin √q/√q for 0 ≤ q ≤ π²/4 to 1e-15, by its series."""
+    s = 1.0 - q * (1.0 / 342.0)
+    s = 1.0 - q * (1.0 / 272.0) * s
+    s = 1.0 - q * (1.0 / 210.0) * s
+    s = 1.0 - q * (1.0 / 156.0) * s
+    s = 1.0 - q * (1.0 / 110.0) * s
+    s = 1.0 - q * (1.0 / 72.0) * s
+    s = 1.0 - q * (1.0 / 42.0) * s
+    s = 1.0 - q * (1.0 / 20.0) * s
+    return 1.0 - q * (1.0 / 6.0) * s
+
+
+@compiled(inline="always")
 def elastic_slope(square, h, c):
     """−W'(r)/r of the elastic kernel from r² [m²], 0 beyond h; ∇W(x) = −elastic_slope x. 0 at r = 0, where the gradient
     has no direction."""
     k = 0.5 * math.pi / h
     q = k * k * square
-    if q >= LARGEST_PHASE or q <= 0.0:
-        return 0.0
-    return c * k * _cos_root(q) / math.sqrt(q)
+    inside = q > 0.0 and q < LARGEST_PHASE
+    q = q if inside else 1.0  # one formula for all, so that loops vectorise
+    return c * k * _cos_root(q) / math.sqrt(q) if inside else 0.0
 
 
 @compiled(inline="always")
 def elastic_kernel(square, h, c):
     """W of eq. (12) from r² [m²], 0 beyond h."""
-    if square >= h * h:
-        return 0.0
-    return c * (2.0 * h / math.pi) * (1.0 - math.sin(0.5 * math.pi * math.sqrt(square) / h))
+    k = 0.5 * math.pi / h
+    q = k * k * square
+    inside = q < LARGEST_PHASE
+    q = q if inside else 0.0
+    return c / k * (1.0 - math.sqrt(q) * _sinc_root(q)) if inside else 0.0
 
 
 @compiled(inline="always")
 def squared_weight(square, inverse_square):
     """w² of the fit from r² and 1/h², w = (1 − r²/h²)³: eq. (6) weights the columns of X and Y, so XXᵀ has w². 0 beyond
     h."""
-    t = 1.0 - square * inverse_square
-    if t <= 0.0:
-        return 0.0
+    t = max(0.0, 1.0 - square * inverse_square)
     t = t * t * t
     return t * t

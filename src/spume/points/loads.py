@@ -52,6 +52,8 @@ def _make_area_vectors(D: int) -> Any:
         for i in prange(x.shape[0]):
             for entry in range(start[i], start[i + 1]):
                 j = neighbour[entry]
+                if j == x.shape[0]:
+                    break  # no point: the rest fills the list up
                 dx, dy = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
                 dz = x[j, 2] - x[i, 2] if D == 3 else 0.0
                 s = -2.0 / k * volume[i] * volume[j] * elastic_slope(dx * dx + dy * dy + dz * dz, h, c)

@@ -17,9 +17,11 @@ from spume.mpm.passages import Passages
 from spume.mpm.time_step import TimeStep
 from spume.numerics.clock import working_time
 from spume.points.deformation import OUTCOMES
-from spume.points.forces import GradientForm, StressForm
+from spume.points.forces import GradientForm, PairForces, StressForm, lattice_density
 from spume.points.formulations import Formulation
 from spume.points.neighbours import NeighbourLists
+from spume.points.resampling import Resampling
+from spume.points.tearing import Tearing
 
 
 def neighbourhood_fields(dimension: int) -> tuple[Field, ...]:
@@ -62,6 +64,15 @@ class Scheme:
             return False
         return self.formulation == "additive" or self.gradient != "least-squares" or self.stress == "printed"
 
+    def pair_forces(self, dimension: int, h: float, spacing: float) -> PairForces:
+        """The forces for a kernel radius h and points `spacing` apart at the start [m]."""
+        rest = self.formulation == "rest-configuration"
+        return PairForces(
+            dimension, h, "first-piola" if rest else self.stress, "least-squares" if rest else self.gradient, rest,
+            self.least_neighbours, self.condition, self.pressure, self.viscosity, self.damping,
+            lattice_density(dimension, spacing, h),
+        )  # fmt: skip
+
 
 @dataclass
 class State:
@@ -73,6 +84,7 @@ class State:
     spacing: float
     """Distance of the points at the start [m]."""
     scheme: Scheme
+    forces: PairForces
     obstacles: ObstacleSet
     gravity: Callable[[float], NDArray[np.float64]]
     """Acceleration [m/s²] at a time [s], three components."""
@@ -80,6 +92,8 @@ class State:
     """Forces from outside."""
     time_step: TimeStep
     dimension: int
+    tearing: Tearing | None = None
+    resampling: Resampling | None = None
     time: float = 0.0
     steps: int = 0
     speed: float = 0.0
@@ -94,6 +108,8 @@ class State:
     """How often lists were built since the start."""
     deformation: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
     """Deformation f of each point in the step under way [1]."""
+    rows: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    """Memory of `rows_of`."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time spent in each stage since the start or the last resume [s]."""
     generation: int = 0
@@ -112,6 +128,12 @@ class State:
     def cell(self) -> float:
         """Edge length of the search cells [m]."""
         return self.lists.cells.size
+
+    def rows_of(self, width: int) -> NDArray[np.float64]:
+        """Memory for what points show their neighbours: a row for each and one more, zero when it is new."""
+        if len(self.rows.get(width, ())) != len(self.particles) + 1:
+            self.rows[width] = np.zeros((len(self.particles) + 1, width))
+        return self.rows[width]
 
     def clearances(self) -> NDArray[np.float64]:
         """`clear_until`, unknown for points that are new or reordered."""

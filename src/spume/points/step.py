@@ -11,27 +11,33 @@ from spume.mpm.contacts import MARGIN
 from spume.mpm.motion import move_points
 from spume.mpm.obstacle_loads import WatchedPoints
 from spume.numerics.jit import compiled
+from spume.numerics.row_gather import LANES
 from spume.points.deformation import OUTCOMES, fit_deformation
 from spume.points.elastic_metric import elastic_metric
-from spume.points.forces import accelerate_points, lattice_density, prepare_forces
-from spume.points.formulations import add_green_strain, full_stress, step_from_rest, stress_from_rest
-from spume.points.kernels import elastic_constant
+from spume.points.forces import WIDTH
+from spume.points.formulations import add_green_strain, step_from_rest
 from spume.points.loads import apply_loads
+from spume.points.resampling import resample
 from spume.points.state import State
+from spume.points.tearing import detect_tearing, limit_deformation, recover
 
 
 def point_based_step(state: State, dt: float) -> None:
     """Advance `state` by dt [s]."""
     find_neighbours(state)
-    apply_loads(state, state.loads, dt)
+    detect_tearing(state)
     metric = accelerate(state, dt)  # eqs. (10) to (13)
+    apply_loads(state, state.loads, dt)  # after the viscous forces, which follow from the velocities of the last step
     before = collide_and_move(state, dt)
     fit(state, dt, before, metric)  # eqs. (6), (7)
+    limit_deformation(state)
     with state.timed("material"):  # eqs. (8), (9) and plastic flow
         p = state.particles
         state.model.update(p.arrays(), dt, state.deformation, p.stress)
     state.time += dt
     state.steps += 1
+    recover(state)
+    resample(state)
 
 
 def find_neighbours(state: State) -> None:
@@ -64,32 +70,17 @@ def restore_lists(state: State) -> None:
 
 def accelerate(state: State, dt: float) -> NDArray[np.float64]:
     """v ← v + Δt (f/m + g). Returns the metric of the elastic deformation of each point."""
-    p, lists, scheme, d = state.particles, state.lists, state.scheme, state.dimension
-    h = lists.radius
-    c = elastic_constant(d, h)
-    n = len(p)
-    metric, size, stress = np.zeros((n, 6)), np.zeros(n), np.empty((n, 3, 3))
-    B, pressure, acceleration = np.empty((n, 3, 3)), np.empty(n), np.empty((n, d))
-    place, form, gradient = p.x, scheme.stress, scheme.gradient
+    p = state.particles
+    metric, size = np.empty((len(p), 6)), np.zeros(len(p))
     with state.timed("metric"):
-        if scheme.needs_metric:
+        if state.scheme.needs_metric:
             elastic_metric(state.model, p.arrays(), metric, size)
-        if scheme.formulation == "rest-configuration":
-            place, form, gradient = p.rest_x, "first-piola", "least-squares"
-            stress_from_rest(p.rest_F, p.stress, stress)
-        else:
-            full_stress(p.stress, stress)
     with state.timed("forces"):
-        lattice = lattice_density(d, state.spacing, h, c) if scheme.pressure > 0.0 else 1.0
-        state.uncorrected += prepare_forces[d, form, gradient](
-            lists.start, lists.neighbour, place, p.x, p.volume, size, metric, stress, h, c, scheme.least_neighbours,
-            scheme.condition, scheme.pressure, lattice, B, pressure,
-        )  # fmt: skip
         wave = np.array([law.wave_speed(parameters) for law, parameters in state.model.materials])
-        accelerate_points[d, "fit" if gradient == "least-squares" else "elastic kernel"](
-            lists.start, lists.neighbour, place, p.x, p.v, p.mass, p.volume, size, metric, B, pressure, p.rate, wave,
-            p.material, h, c, scheme.viscosity, scheme.damping, acceleration,
-        )  # fmt: skip
+        acceleration, uncorrected = state.forces.accelerations(
+            state.lists, p.arrays(), size, metric, wave, state.rows_of(LANES), state.rows_of(WIDTH)
+        )
+        state.uncorrected += uncorrected
         _kick(p.v, acceleration, state.gravity(state.time), dt)
     return metric
 
@@ -136,9 +127,9 @@ def fit(state: State, dt: float, before: NDArray[np.float64], metric: NDArray[np
         state.deformation = np.zeros((len(p), 3, 3))
     with state.timed("deformation"):
         start = p.rest_x if scheme.formulation == "rest-configuration" else before
-        fit_deformation[state.dimension](
-            lists.start, lists.neighbour, start, p.x, lists.radius, scheme.least_neighbours, scheme.condition,
-            state.deformation, p.neighbours, outcome,
+        fit_deformation(
+            lists, start, p.x, scheme.least_neighbours, scheme.condition, state.rows_of(LANES), state.deformation,
+            p.neighbours, outcome,
         )  # fmt: skip
         if scheme.formulation == "rest-configuration":
             step_from_rest(outcome, p.rest_F, state.deformation)

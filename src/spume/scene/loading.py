@@ -22,8 +22,8 @@ SceneLike = Scene | Mapping[str, Any] | str | Path
 def load_scene(scene: SceneLike, changes: Changes = (), preset: str | None = None) -> Scene:
     """The checked scene of a built-in name, a TOML file, or a dict with the tables of such a file.
 
-    changes: {"grid.cell": 0.01}, or as on the command line ["grid.cell=0.01", "body.0.velocity=[1, 0, 0]"].
-    preset: name of one of the scene's own [preset.*] tables, put in before the changes.
+    - changes: {"grid.cell": 0.01}, or as on the command line ["grid.cell=0.01", "body.0.velocity=[1, 0, 0]"].
+    - preset: name of one of the scene's own [preset.*] tables, put in before the changes.
 
     A dict may have the keys "extends" and "preset" as a file may; names of files in it are relative to the working
     directory. A Scene is returned with the changes. Raises SceneError with one sentence for each problem.

@@ -1,5 +1,6 @@
 """Scenes of the point-based method."""
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Annotated, Any, Literal, cast
@@ -77,6 +78,37 @@ class Forces(Table):
     )
 
 
+class PointTearing(Table):
+    """Torn points, by the criterion of continuum foam: they resist compression only."""
+
+    enabled: bool = Field(default=True, strict=True, description="whether material tears")
+    threshold: Positive | None = Field(
+        default=None,
+        description="plasticity ‖dev Cp‖ beyond which a point is torn, for materials without a tear_threshold of their "
+        "own; none: never [1]",
+    )
+    recovery_time: Positive | None = Field(
+        default=None,
+        description="time in which torn connections grow again, for materials without one of their own; none: never "
+        "[s]",
+    )
+
+
+class PointResampling(Table):
+    """Insertion of points where material is stretched, and merging of points that have come too close."""
+
+    enabled: bool = Field(default=True, strict=True, description="whether points are inserted and merged")
+    every: Count = Field(default=40, description="steps between two searches")
+    coverage: Positive | None = Field(
+        default=None,
+        description="distance from every interior place to the nearest point, in spacings [1]; 1.25 times that of a "
+        "cubic lattice if absent",
+    )
+    merge_distance: NotNegative = Field(
+        default=0.3, description="points nearer than this are merged, in spacings; 0 merges none [1]"
+    )
+
+
 class PointBasedScene(MaterialScene):
     """A scene of the point-based method."""
 
@@ -88,6 +120,8 @@ class PointBasedScene(MaterialScene):
         description="what the law sees of the motion: each step composed with those before, the deformation since the "
         "start, or a sum of strains; the last two for comparison",
     )
+    tearing: PointTearing = Field(default=PointTearing(), description="tearing of material")
+    resampling: PointResampling = Field(default=PointResampling(), description="insertion and merging of points")
     body: tuple[PointBody, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[PointEmitter, ...] = Field(default=(), description="sources of material")
 
@@ -109,7 +143,12 @@ class PointBasedScene(MaterialScene):
             Problem(p.path.replace("grid.walls", "points.walls"), p.sentence.replace("grid.walls", "points.walls"))
             for p in found
         ]
-        return [*named, *self._formulation_problems()]
+        return [*named, *self._formulation_problems(), *self._tearing_problems(), *self._resampling_problems()]
+
+    @property
+    def unused_parameters(self) -> tuple[str, ...]:
+        """None: points tear and recover."""
+        return ()
 
     def _time_problems(self) -> Iterator[Problem]:
         if self.time.integrator != "explicit":
@@ -139,6 +178,37 @@ class PointBasedScene(MaterialScene):
         if self.formulation == "rest-configuration" and late:
             yield Problem(
                 "formulation", "is 'rest-configuration', which needs all material to be there at the start of the scene"
+            )
+
+    def _tearing_problems(self) -> Iterator[Problem]:
+        if self.tearing.threshold is None:
+            return
+        for material in self.materials:
+            if len(material.law.branches) != 1:
+                yield Problem(
+                    "tearing.threshold",
+                    f"is given, but points of '{material.name}' have no plastic part that could be compared with it: "
+                    "drop it, and give the other materials a tear_threshold of their own",
+                )
+        if self.formulation == "rest-configuration":
+            yield Problem(
+                "tearing.threshold", "is given, but a body held together by its rest configuration never tears"
+            )
+
+    def _resampling_problems(self) -> Iterator[Problem]:
+        table = self.resampling
+        lattice = math.sqrt(self.dimension) / 2
+        coverage = 1.25 * lattice if table.coverage is None else table.coverage
+        if coverage <= lattice:
+            yield Problem(
+                "resampling.coverage",
+                f"is {coverage:g}: in {self.dimension}D it should be greater than {lattice:.4g}, or a lattice would "
+                "have voids",
+            )
+        if table.merge_distance >= min(coverage, 1.0):
+            yield Problem(
+                "resampling.merge_distance",
+                f"is {table.merge_distance:g}: it should be less than {min(coverage, 1.0):.4g}, or merging opens voids",
             )
 
     def _branches(self, name: str) -> int:

@@ -106,12 +106,12 @@ def calibrate(
 ) -> Calibration:
     """Find values of the parameters `fit` with which the scene meets the measurements of the file `target`.
 
-    target: CSV with the columns time [s] and names of measurements of the scene; or measure, value and perhaps error,
-        the standard error; or the curve of a rheometer, which needs no runs.
-    fit: limits by key, {"material.foam.yield_stress": "5:100:log"}; the values of the scene are the start.
-    out: folder for the runs. Called again with the same scene it does not make runs again that are there.
-    material: the material that a rheometer's curve is of, if the scene has several.
-    evaluations: most runs that are made.
+    - target: CSV with the columns time [s] and names of measurements of the scene; or measure, value and perhaps
+      error, the standard error; or the curve of a rheometer, which needs no runs.
+    - fit: limits by key, {"material.foam.yield_stress": "5:100:log"}; the values of the scene are the start.
+    - out: folder for the runs. Called again with the same scene it does not make runs again that are there.
+    - material: the material that a rheometer's curve is of, if the scene has several.
+    - evaluations: most runs that are made.
     """
     loaded = load_scene(scene, changes, preset)
     limits = fit_ranges(fit)

@@ -80,13 +80,13 @@ def sweep(
 ) -> Sweep:
     """Run a scene with many values of its parameters, each run in a folder of its own, and return all of them.
 
-    vary: values by key, {"grid.cell": [0.004, 0.002], "material.foam.yield_stress": "10:40:log"}, or texts as on the
-        command line. A range needs sample="random" or "latin" and a `count` of runs.
-    measure: names of measurements of the scene, diagnostics such as "volume:max", functions of a run; all measurements
-        of the scene unless given.
-    processes: runs at once; as many as cores and memory allow unless given. Each uses its share of the cores.
-    cluster: address of a Dask scheduler whose workers make the runs; they must see `out` under the same path.
-    pictures: "sheet" draws the last frames of all runs, "film" also shows them side by side.
+    - vary: values by key, {"grid.cell": [0.004, 0.002], "material.foam.yield_stress": "10:40:log"}, or texts as on the
+      command line. A range needs sample="random" or "latin" and a `count` of runs.
+    - measure: names of measurements of the scene, diagnostics such as "volume:max", functions of a run; all
+      measurements of the scene unless given.
+    - processes: runs at once; as many as cores and memory allow unless given. Each uses its share of the cores.
+    - cluster: address of a Dask scheduler whose workers make the runs; they must see `out` under the same path.
+    - pictures: "sheet" draws the last frames of all runs, "film" also shows them side by side.
 
     Called again for the same folder with the same runs, it goes on with those that are not complete. Runs that go wrong
     are in the table with the reason.

@@ -8,12 +8,12 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.foam.resampling.sampled import Sampled
 from spume.geometry.obstacles.collision import obstacle_distance_and_normal
-from spume.mpm.state import State
 from spume.numerics.jit import compiled
 
 
-def outside_obstacles(state: State, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+def outside_obstacles(state: Sampled, x: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Which of the places `x` [m], shape (n, d), lie outside all obstacles of `state` as they stand now."""
     outside = np.ones(len(x), np.bool_)
     if state.obstacles:

@@ -10,15 +10,15 @@ from spume.foam.resampling.conserved_values import Donors, find_donors, share, s
 from spume.foam.resampling.darts import Darts
 from spume.foam.resampling.determinants import determinants, restore_determinant
 from spume.foam.resampling.field_values import COLUMNS, Stencils, average, find_stencils, pack
+from spume.foam.resampling.sampled import Sampled
 from spume.foam.resampling.stress import recompute_stress
 from spume.mpm.particles import Particles
-from spume.mpm.state import State
 
 COMPUTED = ("x", "stress")
 """Fields of a new point that are not averages: its place is given, and its stress follows from its history."""
 
 
-def insert(state: State, bins: PointBins, darts: Darts) -> int:
+def insert(state: Sampled, bins: PointBins, darts: Darts) -> int:
     """Add the darts to the points. Returns how many tensors had no proper average and were taken from the nearest
     point."""
     particles = state.particles
@@ -31,7 +31,7 @@ def insert(state: State, bins: PointBins, darts: Darts) -> int:
         elif field.resample == "nearest":
             fresh[field.name] = particles.arrays()[field.name][donors.nearest]
     new = particles.add(len(x), x=x, **fresh)
-    affine_velocity = state.only.affine_velocity
+    affine_velocity = state.affine_velocity
     fraction = share_mass(
         donors, new.start, particles.mass, particles.x, particles.v, affine_velocity, state.nodes.second_moment
     )
@@ -42,7 +42,7 @@ def insert(state: State, bins: PointBins, darts: Darts) -> int:
     return degenerate
 
 
-def _averaged_fields(state: State, donors: Donors, x: NDArray[np.float64]) -> tuple[dict[str, NDArray[Any]], int]:
+def _averaged_fields(state: Sampled, donors: Donors, x: NDArray[np.float64]) -> tuple[dict[str, NDArray[Any]], int]:
     """All fields of new points at `x` that are averages, and how many averages were degenerate."""
     particles = state.particles
     fields = [f for f in particles.fields if f.resample.startswith("average") and f.name not in COMPUTED]

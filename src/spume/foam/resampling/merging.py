@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from spume.foam.resampling.bins import OFFSET, PointBins
 from spume.foam.resampling.determinants import determinants, restore_determinant
 from spume.foam.resampling.group_motion import ENERGY, SIZE, SPIN, measure_motion, restore_motion
+from spume.foam.resampling.sampled import Sampled
 from spume.foam.resampling.stress import recompute_stress
 from spume.mpm.blocks import BLOCK, cell_at
 from spume.mpm.cells import Cells
 from spume.mpm.neighbour_search import all_within
-from spume.mpm.state import State
 from spume.numerics.jit import compiled
 
 
@@ -38,13 +38,13 @@ def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -
     return pairs[_choose(pairs, np.zeros(len(bins.y), np.bool_))]
 
 
-def merge(state: State, pairs: NDArray[np.int64]) -> int:
+def merge(state: Sampled, pairs: NDArray[np.int64]) -> int:
     """Replace each pair by one point at the index of its first. Returns how many tensors had no proper average and
     were taken from the heavier point."""
     particles, moment = state.particles, state.nodes.second_moment
     p, q = pairs.T
     motions = np.empty((len(pairs), SIZE))
-    _measure_pairs(pairs, particles.mass, particles.x, particles.v, state.only.affine_velocity, moment, motions)
+    _measure_pairs(pairs, particles.mass, particles.x, particles.v, state.affine_velocity, moment, motions)
     mass = particles.mass
     share_p = mass[p] / (mass[p] + mass[q])
     heavier = np.where(mass[p] >= mass[q], p, q)
@@ -74,11 +74,11 @@ def merge(state: State, pairs: NDArray[np.int64]) -> int:
     return degenerate
 
 
-def _restore_spins(state: State, merged: NDArray[np.int64], motions: NDArray[np.float64]) -> None:
+def _restore_spins(state: Sampled, merged: NDArray[np.int64], motions: NDArray[np.float64]) -> None:
     """Give the points `merged`, or their neighbourhoods, the angular momentum that the pairs had, and no more energy.
 
     motions: those of the pairs, see `group_motion.py`."""
-    particles, C = state.particles, state.only.affine_velocity
+    particles, C = state.particles, state.affine_velocity
     x = particles.x
     if len(C):
         start, members = np.arange(len(merged) + 1), merged

@@ -8,8 +8,8 @@ from spume.foam.resampling.darts import throw_darts
 from spume.foam.resampling.free_places import outside_obstacles
 from spume.foam.resampling.insertion import insert
 from spume.foam.resampling.merging import close_pairs, merge
+from spume.foam.resampling.sampled import Sampled
 from spume.foam.resampling.signed_distance import REACH, signed_distance
-from spume.mpm.state import State
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class ResamplingReport:
     """Tensors whose average was degenerate, so that the nearest point's stands in its place."""
 
 
-def avoid_a_void(state: State, seed: tuple[int, ...], settings: ResamplingSettings) -> ResamplingReport:
+def avoid_a_void(state: Sampled, seed: tuple[int, ...], settings: ResamplingSettings) -> ResamplingReport:
     """Merge points that are too close and fill the voids of the interior. Same state and seed, same result, bit for
     bit, whatever the number of threads.
 

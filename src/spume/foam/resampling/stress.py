@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.mpm.state import State
+from spume.foam.resampling.sampled import Sampled
 
 
-def recompute_stress(state: State, index: NDArray[np.int64]) -> None:
+def recompute_stress(state: Sampled, index: NDArray[np.int64]) -> None:
     """Stress of the points `index` by their laws: an average of stresses is not the stress of the averaged history."""
     particles = state.particles
     chosen = {"material", *(field.name for field in state.model.fields)}

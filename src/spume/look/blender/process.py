@@ -55,7 +55,9 @@ def run_script(script: str, job: dict[str, Any], arrays: dict[str, NDArray[Any]]
     Blender, as in 'writing .blend files'."""
     command = blender_command()
     if command is None:
-        raise MissingExtra("blender", "bpy", purpose)
+        missing = MissingExtra("blender", "bpy", purpose)
+        missing.args = (f"{missing}, or name a blender program in {VARIABLE}",)
+        raise missing
     with tempfile.TemporaryDirectory(prefix="spume-blender-") as folder:
         place = Path(folder)
         (place / "job.json").write_text(json.dumps(job))

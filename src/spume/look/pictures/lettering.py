@@ -23,6 +23,8 @@ class Legend(NamedTuple):
 
 INK = (32, 38, 46)
 PAPER = (255, 255, 255)
+DARK = 110
+"""Words on what is darker than this [of 255] are light."""
 
 
 def map_colors(values: NDArray[Any], limits: tuple[float, float], name: str) -> NDArray[np.float64]:
@@ -99,7 +101,9 @@ def with_label(picture: Picture, text: str, corner: Corner = "upper left") -> Pi
     size = font_size(height)
     size = max(1, min(size, int(size * (width - 2 * margin) / max(1.0, _font(size).getlength(text)))))
     y, anchor = (margin, "la") if corner == "upper left" else (height - margin, "ld")
-    draw.text((margin, y), text, fill=INK, font=_font(size), anchor=anchor)
+    behind = picture[: 2 * size] if corner == "upper left" else picture[-2 * size :]
+    fill = INK if behind[:, : width // 2].mean() > DARK else PAPER
+    draw.text((margin, y), text, fill=fill, font=_font(size), anchor=anchor)
     return np.asarray(image)
 
 

@@ -1,12 +1,15 @@
 """Pictures of runs made of points and meshes: in the plane as filled outlines, in space as lit skins."""
 
+import sys
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from spume.errors import SceneError
+from spume.errors import MissingExtra, SceneError
 from spume.frames.extent import point_bounds, quantity_limits, run_dimension
 from spume.frames.quantities import quantities
 from spume.frames.reader import Run
 from spume.look.pictures.drawing import Drawer, PictureOptions
+from spume.terminal import say
 
 if TYPE_CHECKING:
     from spume.look.pictures.space_drawer import SpaceDrawer
@@ -43,4 +46,8 @@ def _beauty(drawer: "SpaceDrawer") -> Drawer:
         return CyclesDrawer(drawer)
     from spume.look.pictures.beauty import BeautyDrawer
 
+    if drawer.options.renderer == "auto":
+        if find_spec("mitsuba") is None:
+            raise MissingExtra("blender", "bpy", "--beauty")
+        say("Blender is not installed: Mitsuba traces the light, slower and with more noise", file=sys.stderr)
     return BeautyDrawer(drawer)

@@ -25,8 +25,10 @@ NEAR = 1e-3
 LEAST_RADIUS = 0.75
 """Smaller balls are drawn with this radius [samples], so that none falls between the samples."""
 BALL = (0.62, 0.44)
-"""Light of a ball's surface: the first, plus the second times the cosine between its normal and the lamp. The mean over
-the visible half is about 1 for a lamp above the camera."""
+"""Brightness of a ball's surface: the first, plus the second times the cosine between its normal and the lamp. The mean
+over the visible half is about 1 for a lamp above the camera."""
+GAMMA = 2.2
+"""Exponent from brightness, as it is seen, to light."""
 
 
 class ShadedMesh(NamedTuple):
@@ -204,7 +206,7 @@ def _draw_triangles(seen, triangles, light, scale, near, nearness, image):
 
 @compiled(parallel=True)
 def _draw_balls(seen, radius, light, scale, near, shade, facing, nearness, image):
-    """Balls as discs with the depth of a ball; their light is `shade` plus `facing` · normal times their own."""
+    """Balls as discs with the depth of a ball; their brightness is `shade` plus `facing` · normal times their own."""
     rows, columns = nearness.shape
     for band in prange((rows + BAND - 1) // BAND):
         top, bottom = band * BAND, min(rows, band * BAND + BAND)
@@ -230,6 +232,6 @@ def _draw_balls(seen, radius, light, scale, near, shade, facing, nearness, image
                     u = 1.0 / (z - radius * nz)
                     if u > nearness[row, column]:
                         nearness[row, column] = u
-                        factor = shade + facing[0] * nx + facing[1] * ny + facing[2] * nz
+                        factor = (shade + facing[0] * nx + facing[1] * ny + facing[2] * nz) ** GAMMA
                         for k in range(3):
                             image[row, column, k] = factor * light[p, k]

@@ -281,6 +281,22 @@ def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     """A drawer for points in space, framed to hold the whole run."""
     scene: Any = run.scene
     up = up_axis(scene)
+    lower, upper, shown = shown_box(run, up)
+    ground = ground_height(scene, up)
+    own = scene_view(scene) if options.camera == "scene" else None
+    view = own or automatic_view(lower, upper, up, options.width / options.height)
+    color_label = "" if options.color is None else label(run.populations, options.color)
+    return SpaceDrawer(
+        run, options, limits, view, lower, upper, up, ground, shown,
+        [solid_mesh(solid) for solid in shown], material_appearances(scene),
+        ground_appearance(scene, ground_obstacle(scene, up)), background(scene), color_label,
+        None if own is None else scene,
+    )  # fmt: skip
+
+
+def shown_box(run: Run, up: Floats) -> tuple[Floats, Floats, list[Solid]]:
+    """Corners of the box that pictures of a run hold [m], and the obstacles in it."""
+    scene: Any = run.scene
     lower, upper = point_bounds(run)
     pad = max(point_spacing(run, each) for each in drawable(run.populations))
     lower, upper = lower - pad, upper + pad
@@ -291,14 +307,4 @@ def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     for solid in shown:
         corners = np.clip(np.concatenate([solid.corners(time) for time in times]), least, most)
         lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
-    ground = ground_height(scene, up)
-    lower, upper = _down_to(lower, upper, up, ground)
-    own = scene_view(scene) if options.camera == "scene" else None
-    view = own or automatic_view(lower, upper, up, options.width / options.height)
-    color_label = "" if options.color is None else label(run.populations, options.color)
-    return SpaceDrawer(
-        run, options, limits, view, lower, upper, up, ground, shown,
-        [solid_mesh(solid) for solid in shown], material_appearances(scene),
-        ground_appearance(scene, ground_obstacle(scene, up)), background(scene), color_label,
-        None if own is None else scene,
-    )  # fmt: skip
+    return *_down_to(lower, upper, up, ground_height(scene, up)), shown

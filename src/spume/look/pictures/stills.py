@@ -40,21 +40,35 @@ def draw_stills(
 ) -> list[Path]:  # fmt: skip
     """Draw the missing pictures of the frames `numbers` into `folder`; several runs stand side by side.
 
-    Returns all of their files. `cluster` is the address of a Dask scheduler whose workers draw them.
+    Returns all of their files. `cluster` is the address of a Dask scheduler whose workers draw them. An interrupt
+    raises `Interrupted` with those that are done.
     """
-    recipe = _recipe(runs, labels, options)
-    missing = [number for number in numbers if again or not _is_fresh(still_file(folder, number), runs, number, recipe)]
+    made_by = recipe(runs, labels, options)
+    missing = [n for n in numbers if again or not _is_fresh(still_file(folder, n), runs, n, made_by)]
     if missing:
         width, height = _share(options, len(runs))
         single = replace(options, width=width, height=height)
         drawers = _drawers(runs, single)
         lengths = [len(run) for run in runs]
-        task = partial(draw_still, drawers, lengths, list(labels), folder.resolve() if cluster else folder, recipe)
+        task = partial(draw_still, drawers, lengths, list(labels), folder.resolve() if cluster else folder, made_by)
         # Drawing in software and making skins use all cores already for most of the time.
-        each_frame(
-            task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1), cluster=cluster
-        )  # fmt: skip
+        try:
+            each_frame(
+                task, missing, "render", processes or (min(2, cores()) if len(missing) > 8 else 1), cluster=cluster
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            done = [number for number in numbers if _is_fresh(still_file(folder, number), runs, number, made_by)]
+            raise Interrupted(done, ([still_file(folder, number) for number in done], None, None)) from None
     return [still_file(folder, number) for number in numbers]
+
+
+class Interrupted(KeyboardInterrupt):
+    """The drawing was interrupted; the pictures of the frames `done` are on disk, and what was made of them."""
+
+    def __init__(self, done: list[int], made: tuple[list[Path], Path | None, Path | None]) -> None:
+        super().__init__(f"interrupted; {len(done)} pictures are done")
+        self.done = done
+        self.made = made
 
 
 def pictures_of(
@@ -64,12 +78,24 @@ def pictures_of(
 ) -> tuple[list[Path], Path | None, Path | None]:  # fmt: skip
     """Stills of the frames `numbers` of one run or of several side by side, a contact sheet and a film of them.
 
-    Returns their files; sheet and film are None where there is one picture, or `stills_only`.
+    Returns their files; sheet and film are None where there is one picture, or `stills_only`. An interrupt raises
+    `Interrupted`, after sheet and film were made of the pictures that are done.
     """
     longest = max(runs, key=len)
     place = folder or runs[0].path / f"{'compare' if len(runs) > 1 else 'pictures'}{options.suffix}"
     names = run_names(runs, labels)
-    stills = draw_stills(runs, names, numbers, options, place, processes, again, cluster)
+    try:
+        stills = draw_stills(runs, names, numbers, options, place, processes, again, cluster)
+    except Interrupted as stopped:
+        made = _gathered(longest, stopped.made[0], stopped.done, place, stills_only)
+        raise Interrupted(stopped.done, made) from None
+    return _gathered(longest, stills, numbers, place, stills_only)
+
+
+def _gathered(
+    longest: Run, stills: list[Path], numbers: list[int], place: Path, stills_only: bool
+) -> tuple[list[Path], Path | None, Path | None]:
+    """The stills of the frames `numbers`, and the sheet and the film that are made of them."""
     if len(stills) < 2 or stills_only:
         return stills, None, None
     step = (numbers[-1] - numbers[0]) / (len(numbers) - 1)
@@ -158,10 +184,11 @@ def read_png(file: Path) -> Picture:
         return np.asarray(image.convert("RGB"))
 
 
-def _recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions) -> str:
-    """A digest of everything but the frames that a picture depends on."""
+def recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions, settled: bool = False) -> str:
+    """A digest of everything but the frames that a picture depends on. The pictures of a run that is going on depend on
+    the frames so far, unless what they show is `settled`."""
     about = [FORMAT, asdict(options), list(labels), [[str(run.path), len(run)] for run in runs]]
-    if all(run.complete for run in runs):
+    if settled or all(run.complete for run in runs):
         about[-1] = [str(run.path) for run in runs]
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 

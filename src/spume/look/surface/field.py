@@ -18,6 +18,8 @@ from spume.numerics.jit import compiled
 Floats = NDArray[np.float64]
 SIDE = 8
 """Nodes along the edge of a block."""
+ABSENT = -0.5
+"""Value of a field where there is no block: outside of everything."""
 
 
 def _moment(n: int) -> float:
@@ -121,6 +123,50 @@ def _spread(places, near, start, x, weights, reach, size, field):
                             q = qj + (k - cz) * (k - cz) * s
                             u = max(0.0, 1.0 - q)
                             field[b, i, j, k] += np.float32(w * u * u * u * (1.0 + BETA * q))
+
+
+def at_points(blocks: Blocks, field: NDArray[np.float32], x: Floats) -> Floats:
+    """A field at the points that the blocks cover, linear between the nodes."""
+    found = np.empty(len(x))
+    found[blocks.order] = _gather(blocks.places, blocks.near, blocks.start, x[blocks.order], blocks.size, field)
+    return found
+
+
+@compiled
+def node_value(near, field, b, i, j, k):
+    """The field at a node that may lie in the next block along any axis; outside where there is none."""
+    n = 13
+    if i >= SIDE:
+        n, i = n + 9, i - SIDE
+    if j >= SIDE:
+        n, j = n + 3, j - SIDE
+    if k >= SIDE:
+        n, k = n + 1, k - SIDE
+    other = near[b, n]
+    return field[other, i, j, k] if other >= 0 else np.float32(ABSENT)
+
+
+@compiled(parallel=True)
+def _gather(places, near, start, x, size, field):
+    values = np.empty(len(x))
+    for b in prange(len(places)):
+        for p in range(start[b], start[b + 1]):
+            cx, cy, cz = (
+                x[p, 0] / size - places[b, 0] * SIDE,
+                x[p, 1] / size - places[b, 1] * SIDE,
+                x[p, 2] / size - places[b, 2] * SIDE,
+            )
+            i, j, k = min(int(cx), SIDE - 1), min(int(cy), SIDE - 1), min(int(cz), SIDE - 1)
+            fx, fy, fz = cx - i, cy - j, cz - k
+            total = 0.0
+            for a in range(2):
+                wa = fx if a else 1.0 - fx
+                for c in range(2):
+                    wc = fy if c else 1.0 - fy
+                    for e in range(2):
+                        total += wa * wc * (fz if e else 1.0 - fz) * node_value(near, field, b, i + a, j + c, k + e)
+            values[p] = total
+    return values
 
 
 def pack(places: NDArray[np.int64]) -> NDArray[np.int64]:

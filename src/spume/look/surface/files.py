@@ -55,12 +55,15 @@ class SkinReport(NamedTuple):
         return self.volume / self.points_volume - 1 if self.points_volume > 0 else 0.0
 
 
-def surface_frame(run: Run, number: int, quality: Quality, parts: Parts, again: bool = False) -> list[SkinReport]:
-    """Make the skins of a frame, or only report on them where they are on disk already."""
+def surface_frame(
+    run: Run, number: int, quality: Quality, parts: Parts, again: bool = False, out: Path | None = None
+) -> list[SkinReport]:
+    """Make the skins of a frame in `out`, or in the run's folder, or only report on them where they are on disk
+    already."""
     frame: Frame | None = None
     reports = []
     for part in surface_parts(run, parts):
-        file = skin_file(run.path, part.name, number)
+        file = skin_file(run.path / "surface" if out is None else out, part.name, number)
         about = _about(run, part, quality)
         if again or not is_fresh(file, run, number, about):
             frame = frame or run[number]
@@ -102,7 +105,7 @@ def slug(name: str) -> str:
 
 def skin_file(folder: Path, part: str, number: int) -> Path:
     """Where a skin is kept."""
-    return folder / "surface" / part / f"frame_{number:05d}.safetensors"
+    return folder / part / f"frame_{number:05d}.safetensors"
 
 
 def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
@@ -117,7 +120,7 @@ def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
 
 def read_skin(run: Run, number: int, part: SurfacePart, quality: Quality = "fine") -> Skin | None:
     """The skin on disk, or None where there is none of this quality made from the present frame."""
-    file = skin_file(run.path, part.name, number)
+    file = skin_file(run.path / "surface", part.name, number)
     if not is_fresh(file, run, number, _about(run, part, quality)):
         return None
     arrays = read_arrays(file)

@@ -14,7 +14,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.look.surface.field import SIDE, Blocks, pack
+from spume.look.surface.field import ABSENT, SIDE, Blocks, node_value, pack
 from spume.numerics.jit import compiled
 
 CORNERS = tuple(itertools.product((0, 1), repeat=3))
@@ -46,7 +46,7 @@ def surface_of_samples(
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """The same for samples on a lattice, shape (nx, ny, nz), the first of which lies at `origin` [m]."""
     counts = [-(-count // SIDE) for count in values.shape]
-    padded = np.full([SIDE * count for count in counts], -0.5, np.float32)
+    padded = np.full([SIDE * count for count in counts], ABSENT, np.float32)
     padded[tuple(slice(count) for count in values.shape)] = values
     nx, ny, nz = counts
     field = padded.reshape(nx, SIDE, ny, SIDE, nz, SIDE).transpose(0, 2, 4, 1, 3, 5).reshape(-1, SIDE, SIDE, SIDE)
@@ -57,24 +57,10 @@ def surface_of_samples(
 
 
 @compiled
-def _value(near, field, b, i, j, k):
-    """The field at a node that may lie in the next block along any axis; outside where there is none."""
-    n = 13
-    if i >= SIDE:
-        n, i = n + 9, i - SIDE
-    if j >= SIDE:
-        n, j = n + 3, j - SIDE
-    if k >= SIDE:
-        n, k = n + 1, k - SIDE
-    other = near[b, n]
-    return field[other, i, j, k] if other >= 0 else np.float32(-0.5)
-
-
-@compiled
 def _case(near, field, b, i, j, k):
     case = 0
     for c in range(8):
-        if _value(near, field, b, i + (c >> 2), j + ((c >> 1) & 1), k + (c & 1)) > 0:
+        if node_value(near, field, b, i + (c >> 2), j + ((c >> 1) & 1), k + (c & 1)) > 0:
             case |= 1 << c
     return case
 
@@ -86,7 +72,7 @@ def _uniform(near, field, b):
     for i in range(SIDE + 1):
         for j in range(SIDE + 1):
             for k in range(SIDE + 1):
-                if (_value(near, field, b, i, j, k) > 0) != inside:
+                if (node_value(near, field, b, i, j, k) > 0) != inside:
                     return False
     return True
 
@@ -103,7 +89,7 @@ def _count(near, field, numbers, edges, cubes):
                 for k in range(SIDE):
                     inside = field[b, i, j, k] > 0
                     for axis in range(3):
-                        far = _value(near, field, b, i + (axis == 0), j + (axis == 1), k + (axis == 2))
+                        far = node_value(near, field, b, i + (axis == 0), j + (axis == 1), k + (axis == 2))
                         if (far > 0) != inside:
                             crossed += 1
                     made += numbers[_case(near, field, b, i, j, k)]
@@ -122,7 +108,7 @@ def _place(near, places, field, size, first, vertices, index):
                 for k in range(SIDE):
                     here = field[b, i, j, k]
                     for axis in range(3):
-                        far = _value(near, field, b, i + (axis == 0), j + (axis == 1), k + (axis == 2))
+                        far = node_value(near, field, b, i + (axis == 0), j + (axis == 1), k + (axis == 2))
                         if (far > 0) != (here > 0):
                             t = here / (here - far)
                             vertices[v, 0] = (places[b, 0] * SIDE + i + (t if axis == 0 else 0.0)) * size

@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from numba import prange
 from numpy.typing import NDArray
 
-from spume.look.surface.field import SIDE, Blocks, cover, pack, volume_fraction
+from spume.look.surface.field import SIDE, Blocks, at_points, cover, pack, volume_fraction
 from spume.look.surface.finishing import signed_volumes, smoothed, unit_normals, with_volumes, without_cavities
 from spume.look.surface.marching import surface_of
+from spume.numerics.jit import compiled
 
 Quality = Literal["fine", "preview"]
 Floats = NDArray[np.float32]
@@ -33,7 +35,7 @@ class SkinSettings:
 
 
 SETTINGS: dict[str, SkinSettings] = {
-    "fine": SkinSettings(kernel=2.8, cube=0.6, sweeps=8),
+    "fine": SkinSettings(kernel=2.8, cube=0.6, sweeps=40),
     "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2),
 }
 LEVEL = 0.5
@@ -42,6 +44,10 @@ WIDEST = 1.6
 """Kernels of points with larger volumes are wider, by up to this factor; they must not reach beyond the next block."""
 VOID = 30
 """Cavities inside a skin that hold fewer points than this are gaps between points, and are filled."""
+EVENED = (0.4, 1.4)
+"""Least and largest factor of a volume that evens out how densely points lie."""
+COARSE = 1.0
+"""Distance of the nodes on which that density is found, in distances between points."""
 LONELY = (0.3, 0.5)
 """Parts of space filled around a point at which its kernel is narrow, and wide as those of all others."""
 SHARP = 1.6
@@ -95,35 +101,37 @@ def skin(
     filled = np.full(len(x), spacing**3) if volumes is None else np.asarray(volumes, dtype=np.float64)
     reach = settings.kernel * np.clip(np.cbrt(filled), spacing, WIDEST * spacing)
     blocks = cover(points, reach, settings.cube * spacing)
-    whole = volume_fraction(blocks, points, filled, reach)
-    sharper = _sharper(blocks, whole, points)
-    narrow = np.minimum(reach, SHARP * np.cbrt(filled))
+    density = _density(points, filled, reach, COARSE * spacing)
+    # crowded points would make bumps and sparse ones dents
+    shown = filled * np.clip(1.0 / np.maximum(density, 1e-3), *EVENED)
+    whole = volume_fraction(blocks, points, shown, reach)
+    low, high = LONELY
+    sharper = np.clip((high - at_points(blocks, whole, points)) / (high - low), 0.0, 1.0)
+    narrow = np.clip(SHARP * np.cbrt(filled), 0.1 * spacing, reach)
 
-    def fraction(share: NDArray[np.float64]) -> NDArray[np.float32]:
-        """The part of space that points fill, each with this share of its volume."""
-        wide = volume_fraction(blocks, points, share * (1.0 - sharper), reach)
-        return wide + volume_fraction(blocks, points, share * sharper, narrow)
+    def fraction(chosen: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """The part of space that some of the points fill."""
+        wide = volume_fraction(blocks, points, chosen * shown * (1.0 - sharper), reach)
+        return wide + volume_fraction(blocks, points, chosen * filled * sharper, narrow)
 
     if sharper.any():
-        whole += volume_fraction(blocks, points, filled * sharper, narrow)
-        whole -= volume_fraction(blocks, points, filled * sharper, reach)
+        lone = sharper > 0.0
+        whole += volume_fraction(blocks, points, np.where(lone, filled * sharper, 0.0), narrow)
+        whole -= volume_fraction(blocks, points, np.where(lone, shown * sharper, 0.0), reach)
     members = np.ones(len(x), bool) if kinds is None else np.asarray(kinds == kind)
     inside = whole - np.float32(LEVEL)
     if kinds is not None:
-        shares = {
-            int(each): volume_fraction(blocks, points, filled * (kinds == each), reach) for each in np.unique(kinds)
-        }
-        own = shares.pop(int(kind or 0))
-        for other in shares.values():
-            inside = np.minimum(inside, np.float32(0.5) * (own - other))
+        own = fraction(members)
+        for each in np.setdiff1d(kinds, [kind]):
+            inside = np.minimum(inside, np.float32(0.5) * (own - fraction(np.asarray(kinds == each))))
     vertices, triangles = surface_of(blocks, inside)
     if len(triangles):
         vertices, triangles = without_cavities(vertices, triangles, VOID * spacing**3)
         free = None if kinds is None else _freedom(blocks, whole, vertices)
-        vertices = smoothed(vertices, triangles, settings.sweeps)
+        vertices = smoothed(vertices, triangles, settings.sweeps, free)
         vertices = with_volumes(vertices, triangles, points[members], filled[members], spacing, free)
     values = {name: np.asarray(v)[members] if kinds is not None else np.asarray(v) for name, v in wanted.items()}
-    near = _at_nodes(blocks, whole, points[members]) < DEEP
+    near = density[members] < DEEP
     if not near.any():
         near[:] = True
     outer = {name: array[near] for name, array in values.items()}
@@ -132,22 +140,12 @@ def skin(
     return Skin(vertices.astype(np.float32), triangles, normals.astype(np.float32), carried)
 
 
-def _sharper(blocks: Blocks, whole: NDArray[np.float32], x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far the kernel of each point is to be replaced by a narrow one, from 0 to 1: wholly where points are alone,
-    in drops and threads, which a wide kernel would smear out."""
-    low, high = LONELY
-    found = np.zeros(len(x))
-    few = np.flatnonzero(_at_nodes(blocks, whole, x) < high + 0.15)  # nodes are up to a cube away
-    if len(few) == 0:
-        return found
-    node = np.floor(x[few] / blocks.size)
-    part = x[few] / blocks.size - node
-    filled = np.zeros(len(few))
-    for corner in np.ndindex(2, 2, 2):
-        weight = np.prod(np.where(corner, part, 1.0 - part), axis=1)
-        filled += weight * _at_nodes(blocks, whole, (node + corner) * blocks.size)
-    found[few] = np.clip((high - filled) / (high - low), 0.0, 1.0)
-    return found
+def _density(
+    x: NDArray[np.float64], filled: NDArray[np.float64], reach: NDArray[np.float64], size: float
+) -> NDArray[np.float64]:
+    """The part of space filled around each point: about 1 inside, 0.8 below a flat surface, less in thin parts."""
+    blocks = cover(x, reach, size)
+    return at_points(blocks, volume_fraction(blocks, x, filled, reach), x)
 
 
 def _freedom(blocks: Blocks, whole: NDArray[np.float32], vertices: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -182,10 +180,21 @@ def at_vertices(
     weights /= weights.sum(axis=1, keepdims=True)
     found = {}
     for name, array in values.items():
-        flat = np.asarray(array, dtype=np.float64).reshape(len(x), -1)
-        mean = np.einsum("vk,vkc->vc", weights, flat[nearest])
-        found[name] = mean.reshape(len(vertices), *array.shape[1:]).astype(np.float32)
+        flat = np.ascontiguousarray(array, dtype=np.float64).reshape(len(x), -1)
+        found[name] = _means(nearest, weights, flat).reshape(len(vertices), *array.shape[1:])
     return found
+
+
+@compiled(parallel=True)
+def _means(nearest, weights, values):
+    means = np.zeros((len(nearest), values.shape[1]), np.float32)
+    for v in prange(len(nearest)):
+        for c in range(values.shape[1]):
+            total = 0.0
+            for n in range(nearest.shape[1]):
+                total += weights[v, n] * values[nearest[v, n], c]
+            means[v, c] = total
+    return means
 
 
 def _rows(*shape: int) -> Floats:

@@ -12,7 +12,8 @@ from spume.frames.extent import point_bounds, point_spacing, quantity_limits, ru
 from spume.frames.populations import PopulationArrays
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, quantity_names, spatial
 from spume.frames.reader import Frame, Run, open_run
-from spume.look.appearance import material_appearances, to_srgb
+from spume.look.appearance import Appearance, material_appearances, to_srgb
+from spume.look.grains import grains_of, is_granular
 from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids, vertex_normals
 from spume.look.pictures.camera import up_axis
 from spume.look.pictures.lettering import map_colors
@@ -42,6 +43,8 @@ class Shown(NamedTuple):
     """distance between the points it stands for [m]"""
     plain: tuple[int, int, int] | None = None
     """colour of what lacks a quantity and a material, sRGB; that of the first material when None"""
+    tints: NDArray[np.uint8] | None = None
+    """colours of the points themselves where those of a material vary or are wet, sRGB, shape (n, 3)"""
 
 
 @dataclass
@@ -82,7 +85,9 @@ class WatchedRun:
     def _shown(self, frame: Frame, population: PopulationArrays, show: Show, names: list[str]) -> Shown:
         spacing = point_spacing(self.run, population.declared)
         own = tuple(name for name in names if has_quantity(population, name))
-        if show == "surface" and self.spatial and population.declared.kind == "points":
+        looks = material_appearances(self.run.scene)
+        smooth = show == "surface" and not is_granular(population, looks)
+        if smooth and self.spatial and population.declared.kind == "points":
             made = skin_of(self.run, frame, population.declared, ("fine", "preview"), own)
             carried: dict[str, NDArray[Any]] = {name: made.fields[name] for name in own}
             return Shown(made.vertices, made.triangles, made.normals, carried, spacing)
@@ -97,12 +102,15 @@ class WatchedRun:
             values = {name: np.repeat(each, 2) for name, each in values.items()}
             normals = np.tile(np.array([0.0, 0.0, 1.0], np.float32), (len(ribbons), 1))
             return Shown(ribbons.astype(np.float32), triangles, normals, values, spacing, INK)
-        return Shown(x.astype(np.float32), triangles, normals, values, spacing)
+        tints = _tints(population, looks) if population.declared.kind == "points" else None
+        return Shown(x.astype(np.float32), triangles, normals, values, spacing, tints=tints)
 
     def color(self, shown: Shown, name: str) -> NDArray[np.uint8]:
         """Colours of a quantity, sRGB, shape (n, 3); materials have their own, and so has what lacks the quantity."""
         if name != MATERIAL and name in shown.values:
             return to_srgb(map_colors(shown.values[name], self.range(name), MAP))
+        if shown.tints is not None:
+            return shown.tints
         if shown.plain is not None and MATERIAL not in shown.values:
             return np.tile(np.array(shown.plain, np.uint8), (len(shown.vertices), 1))
         kinds = np.round(shown.values.get(MATERIAL, np.zeros(len(shown.vertices)))).astype(int)
@@ -121,6 +129,18 @@ class WatchedRun:
         names.sort(key=lambda name: PLOTTED.index(name) if name in PLOTTED else len(PLOTTED))
         plain = {name: [entry.get(name) for entry in entries] for name in names}
         return {name: np.array([np.nan if v is None else v for v in values], float) for name, values in plain.items()}
+
+
+def _tints(population: PopulationArrays, looks: list[Appearance]) -> NDArray[np.uint8] | None:
+    """Colours of points by their looks, sRGB; None where each material has one colour."""
+    if MATERIAL not in population or not any(each.variation or each.grain for each in looks):
+        return None
+    kinds = np.asarray(population[MATERIAL])
+    colors = np.zeros((len(kinds), 3))
+    for kind in np.unique(kinds):
+        members = kinds == kind
+        colors[members] = grains_of(population, members, looks[int(kind) % len(looks)])
+    return to_srgb(colors)
 
 
 def _ribbons(x: NDArray[Any], lines: NDArray[Any], width: float) -> tuple[NDArray[Any], NDArray[np.int32]]:

@@ -1,0 +1,93 @@
+"""Pictures of a run while it goes on: the first one soon, a film that grows, and all of them when it ends.
+
+`spume run --render` starts this module in a process of its own and holds the other end of its standard input open for
+as long as the run lasts, so that the process notices its end, however it ends.
+"""
+
+import os
+import select
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from spume.errors import CacheError, SpumeError
+from spume.frames.reader import Run, open_run
+from spume.look.pictures.drawing import PictureOptions, make_drawer
+from spume.look.pictures.stills import draw_still, film, pictures_of, recipe, still_file
+from spume.runs.folder import RunFolder
+from spume.terminal import say
+
+POLL = 0.3
+"""Seconds between two looks for new frames."""
+GROWTH = 12
+"""New pictures after which the film is made again."""
+YIELDING = 5
+"""Niceness: the run comes first."""
+
+
+def follow(
+    folder: Path, options: PictureOptions, is_going_on: Callable[[], bool], since: float = 0.0
+) -> tuple[list[Path], Path | None]:
+    """Draw the frames in `folder` as they arrive, and all that is missing once the run has ended. What was written
+    before the time `since` [s since the epoch] belongs to an older run.
+
+    Without a camera of the scene's own, the view depends on all frames: what was drawn before is then drawn again.
+    """
+    place = folder / f"pictures{options.suffix}"
+    drawn, filmed = 0, 0
+    while is_going_on():
+        run = _opened(folder, since)
+        if run is None or len(run) <= drawn:
+            time.sleep(POLL)
+            continue
+        _draw(run, drawn, options, place)
+        drawn += 1
+        if drawn - filmed >= GROWTH:
+            filmed = drawn
+            stills = [still_file(place, k) for k in range(drawn)]
+            film(stills, place.with_name(f"{place.name}.mp4"), run.scene.frame_rate)
+    run = _opened(folder, since)
+    if run is None or not len(run):
+        return [], None
+    stills, _, movie = pictures_of([run], None, list(range(len(run))), options)
+    return stills, movie
+
+
+def _opened(folder: Path, since: float) -> Run | None:
+    """The run, unless its first frame is not there yet, or the folder still holds an older run."""
+    try:
+        run = open_run(folder)
+        return run if RunFolder(folder).manifest.stat().st_mtime >= since else None
+    except (CacheError, OSError):
+        return None
+
+
+def _draw(run: Run, number: int, options: PictureOptions, place: Path) -> None:
+    settled = run.scene.camera is not None and options.camera == "scene"
+    made_by = recipe([run], [""], options, settled)
+    draw_still([make_drawer(run, options)], [len(run)], [""], place, made_by, number)
+
+
+def _input_is_open() -> bool:
+    ready, _, _ = select.select([sys.stdin], [], [], 0.0)
+    return not ready or bool(os.read(sys.stdin.fileno(), 1))
+
+
+def main(folder: str, since: float) -> int:
+    """Follow the run in `folder`, begun at `since`, until standard input is closed."""
+    os.nice(YIELDING)
+    try:
+        stills, movie = follow(Path(folder), PictureOptions(), _input_is_open, since)
+    except SpumeError as error:
+        say(f"error: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    if stills:
+        say(", ".join([f"{len(stills)} pictures in {stills[0].parent}", *([str(movie)] if movie else [])]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], float(sys.argv[2])))

@@ -1,0 +1,147 @@
+"""Torn points by the criterion of continuum foam, [Yue15] section 7.2: ‖dev Cp‖ > σT, whatever the law.
+
+In [Gerszewski09] a body tears where its points have moved so far apart that they are no neighbours any more. Here
+points carry their total deformation F beside the history of their law; with the elastic b of the law, the plastic part
+is Cp = J^(−2/3) Fᵀ b̄e⁻¹ F for every law with one elastic deformation. A torn point resists compression only and
+gathers neither shear nor expansion, so its neighbours are free to leave. Torn connections grow again in the recovery
+time: Cp decays.
+"""
+
+import math
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.fields import IDENTITY, Field
+from spume.foam.foam import WEAK
+from spume.foam.recovery import recover_points
+from spume.foam.tearing import detect_and_limit, limit_increments
+from spume.materials.kinematics import load, store, store_sym
+from spume.materials.law import Law
+from spume.materials.loops import ConstitutiveModel, constants_reader, history_access
+from spume.numerics.jit import compiled
+from spume.numerics.roots import inverse_cube_root
+from spume.numerics.tensor3 import det_sym, multiply
+from spume.points.elastic_metric import has_reference_space, left_tensor_of
+
+if TYPE_CHECKING:
+    from spume.points.state import State
+
+TOTAL_DEFORMATION = Field(
+    "total_F", (3, 3), IDENTITY, "1", "average-keep-determinant", in_frames=False,
+    description="deformation gradient since the start, without what has recovered",
+)  # fmt: skip
+FIELDS = (WEAK, TOTAL_DEFORMATION)
+"""What points carry in scenes that tear."""
+RECOVERY_STEPS = 10
+"""Steps between two applications of the recovery; each covers all the time since the one before."""
+
+
+@dataclass
+class Tearing:
+    """When each material tears and how it recovers, and what is remembered of the step under way."""
+
+    threshold: NDArray[np.float64]
+    """σT of each material [1]; infinite: never torn."""
+    recovery_time: NDArray[np.float64]
+    """ηp of each material [s]; infinite: torn connections stay torn."""
+    weak_points: int = 0
+    """Points that were torn in the last step."""
+    recovered_until: float = 0.0
+    """Time up to which the plastic strain has recovered [s]."""
+    be: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 6)))
+    """b̄e at the start of the step under way."""
+
+
+def detect_tearing(state: "State") -> None:
+    """Mark the torn points and take the tension out of their stress."""
+    tearing, p = state.tearing, state.particles
+    if tearing is None:
+        return
+    with state.timed("tearing"):
+        tearing.be = normalised_left_tensors(state.model, p.arrays())
+        tearing.weak_points = detect_and_limit(
+            p.material, tearing.threshold, p.total_F, tearing.be, p.weak, p.stress
+        )  # fmt: skip
+
+
+def limit_deformation(state: "State") -> None:
+    """Take shear and expansion out of the deformation of torn points, and add the deformation of all to the total."""
+    tearing, p = state.tearing, state.particles
+    if tearing is None:
+        return
+    with state.timed("tearing"):
+        if tearing.weak_points:
+            limit_increments(p.weak, p.total_F, tearing.be, state.deformation)
+        _compose(state.deformation, p.total_F)
+
+
+def recover(state: "State") -> None:
+    """Every few steps, let the plastic strain decay over the time since the last time; to be called at the end of a
+    step."""
+    tearing, p = state.tearing, state.particles
+    if tearing is None or not np.isfinite(tearing.recovery_time).any() or state.steps % RECOVERY_STEPS != 0:
+        return
+    with state.timed("tearing"):
+        exponents = 0.5 * np.expm1((tearing.recovered_until - state.time) / tearing.recovery_time)
+        recover_points(p.material, exponents, p.total_F, normalised_left_tensors(state.model, p.arrays()))
+        tearing.recovered_until = state.time
+
+
+def normalised_left_tensors(model: ConstitutiveModel, arrays: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """b̄e = b det(b)^(−1/3) of each point, the identity for laws without one elastic deformation. Shape (n, 6)."""
+    be = np.empty((len(arrays["material"]), 6))
+    for use in model.laws:
+        if has_reference_space(use.law):
+            history = tuple(arrays[name] for name in use.columns)
+            _left_loop(use.law)(arrays["material"], use.belongs, use.constants, history, be)
+        else:
+            be[use.belongs[arrays["material"]]] = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+    return be
+
+
+@cache
+def _left_loop(law: Law) -> Any:
+    load_history, _ = history_access(law.fields)
+    read_constants = constants_reader(len(law.constants))
+    left = left_tensor_of(law)
+
+    @compiled(parallel=True)
+    def normalised(material, belongs, constants, history, be):
+        for p in prange(material.size):
+            m = material[p]
+            if belongs[m]:
+                b = left(read_constants(constants[m]), load_history(history, p))
+                scale = inverse_cube_root(det_sym(b))
+                store_sym(
+                    be, p, (scale * b[0], scale * b[1], scale * b[2], scale * b[3], scale * b[4], scale * b[5])
+                )  # fmt: skip
+
+    return normalised
+
+
+@compiled(parallel=True)
+def _compose(deformation, F):
+    """F ← f F."""
+    for p in prange(F.shape[0]):
+        store(F, p, multiply(load(deformation, p), load(F, p)))
+
+
+def build_tearing(scene: Any) -> Tearing | None:
+    """The scene's choices; none where nothing can tear. A material's own threshold and recovery time come first; a
+    body held together by its rest configuration never tears."""
+    table = scene.tearing
+    thresholds = [_first(getattr(m.parameters, "tear_threshold", None), table.threshold) for m in scene.materials]
+    times = [_first(getattr(m.parameters, "recovery_time", None), table.recovery_time) for m in scene.materials]
+    held = scene.formulation == "rest-configuration"
+    if held or not table.enabled or not any(t < math.inf for t in thresholds):
+        return None
+    return Tearing(np.array(thresholds), np.array(times))
+
+
+def _first(own: float | None, common: float | None) -> float:
+    return next((value for value in (own, common) if value is not None), math.inf)
