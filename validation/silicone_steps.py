@@ -41,7 +41,8 @@ def run(around: Surroundings) -> Outcome:
         axes.plot(TIMES, found, color=colour, linestyle="--", label=f"implicit, {dt:g} s")
         for time, what in ((PULLED, "pulled"), (RECOVERED, "after a second of recovery")):
             k = int(np.argmin(np.abs(TIMES - time)))
-            outcome.checks.append(relative(f"length {what}, steps of {dt:g} s", found[k], reference[k], 0.03, "m"))
+            ours, theirs = float(found[k]), float(reference[k])
+            outcome.checks.append(relative(f"length {what}, steps of {dt:g} s", ours, theirs, 0.03, "m"))
     axes.set(xlabel="time [s]", ylabel="length of the disc [m]")
     axes.legend(frameon=False, fontsize=8)
     caption = "Four standard deviations of the points along the direction of pulling."

@@ -56,12 +56,14 @@ def run(around: Surroundings) -> Outcome:
     around.say("elastic")
     strain, torque = torques({"law": "hencky"}, SMALL, 4)
     stiffness = MU * math.pi * RADIUS**4 / 2 / RADIUS  # torque over the shear strain at the surface
-    outcome.checks.append(relative("torque of the elastic bar", torque[-1], stiffness * strain[-1], 0.05, "N m"))
+    outcome.checks.append(
+        relative("torque of the elastic bar", float(torque[-1]), stiffness * float(strain[-1]), 0.05, "N m")
+    )
     limit = 2 * math.pi / 3 * YIELD / math.sqrt(3.0) * RADIUS**3
     axes.plot(strain, torque, **OURS, label="elastic")
     around.say("von Mises")
     strain, torque = torques({"law": "von-mises", "yield_stress": YIELD}, LARGE, 16)
-    outcome.checks.append(relative("limit torque of the plastic bar", torque[-1], limit, 0.05, "N m"))
+    outcome.checks.append(relative("limit torque of the plastic bar", float(torque[-1]), limit, 0.05, "N m"))
     axes.plot(strain, torque, **(OURS | {"marker": "s"}), label="von Mises")
     fine = np.linspace(0, LARGE, 200)
     axes.plot(fine, np.minimum(stiffness * fine, 1.2 * limit), **THEIRS, label="μ J θ/L")

@@ -69,7 +69,7 @@ def run(around: Surroundings) -> Outcome:
     ratio = coarse / fine
     outcome.checks.append(
         Check("error of a step twice as long", f"{ratio:.3f} times", "2 times", f"{100 * (ratio / 2 - 1):+.2f} %",
-              "±2 %", abs(ratio / 2 - 1) <= 0.02)
+              "±2 %", bool(abs(ratio / 2 - 1) <= 0.02))
     )  # fmt: skip
     caption = "Relaxation, oscillation and creep at small strain."
     outcome.figures.append((save(figure, around.pictures, "viscoelasticity"), caption))
