@@ -82,6 +82,38 @@ def main() -> None:
         )  # fmt: skip
     console.print(shown)
 
+    results["implicit, table 2"] = rows = implicit.paper_table()
+    shown = table(
+        "Implicit steps beside table 2 of Fang et al., thousand point-steps per second and core",
+        "scene", "points", "paper", "spume", "ratio",
+    )  # fmt: skip
+    for row in rows:
+        shown.add_row(
+            row["name"], f"{row['points']:,}", f"{row['paper'] / 1e3:.1f}", f"{row['rate'] / 1e3:.1f}",
+            f"{row['rate'] / row['paper']:.1f}×",
+        )  # fmt: skip
+    console.print(shown)
+
+    results["implicit, explicit"] = rows = implicit.against_explicit()
+    shown = table(
+        "A rubber block lands: processor seconds per simulated second, implicit steps as long as the error allows",
+        "Young's modulus [Pa]", "explicit", "error", "implicit", "dt [s]", "error", "explicit / implicit",
+    )  # fmt: skip
+    for row in rows:
+        shown.add_row(
+            f"{row['stiffness']:.0e}", f"{row['explicit']:.1f}", f"{100 * row['explicit error']:.2f} %",
+            f"{row['implicit']:.1f}", f"{row['implicit dt']:g}", f"{100 * row['implicit error']:.2f} %",
+            f"{row['explicit'] / row['implicit']:.2f}×",
+        )  # fmt: skip
+    console.print(shown)
+
+    results["implicit, Newton"] = row = implicit.beside_newton()
+    if row is not None:
+        console.print(
+            f"Elastic block of {row['points']:,} points, E = 1e6 Pa, dt = 1/300 s: {row['rate'] / 1e3:.1f} thousand "
+            f"point-steps per processor second; Newton {row['newton'] / 1e3:.1f}, {row['rate'] / row['newton']:.1f}×"
+        )
+
     results["point-based"] = rows = points.measure()
     shown = table(
         "Point-based clay, one thread [million point-steps/s of processor time]",

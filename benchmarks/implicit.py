@@ -1,9 +1,12 @@
-"""Implicit steps by ADMM at the sizes, steps and iterations at which the authors' own code was measured."""
+"""Implicit steps by ADMM: beside the authors' own code, beside the paper's table, and beside explicit steps."""
 
+import math
 import time
 
 import numba
+import numpy as np
 
+from spume import Scene
 from spume.scene.loading import load_scene
 from spume.simulation import Simulation
 
@@ -11,34 +14,140 @@ FIXED = ["implicit.tolerance=1e-300", "implicit.linear_tolerance=1e-300", "impli
 """All iterations are done, as in the authors' code, which has no stopping test."""
 CASES = {
     "sand column, 15 × 15 iterations": (
-        "sand-column-implicit", 1.3e4, 0.00694,
+        "sand-column-implicit", 81_254, 1.3e4, 0.00333,
         ["grid.cell=0.01", "implicit.iterations=15", "implicit.linear_iterations=15"],
     ),
     "silicone, 40 × 11 iterations": (
-        "silicone", 3.8e3, 0.00425,
+        "silicone", 26_997, 3.8e3, 0.00425,
         ["grid.cell=0.02", "implicit.iterations=40", "implicit.linear_iterations=11"],
     ),
 }  # fmt: skip
-"""Scene, point-steps per processor second of the authors' code on this kind of machine, dt [s], changes."""
+"""Scene, points of the authors' run, point-steps per processor second of their code on this kind of machine, dt [s],
+changes."""
+PAPER_CORES = 8
+PAPER = {
+    "silicone": (82.1, 0.65e6, 8.5e-3, 1 / 24, 40),
+    "coil": (26.0, 0.16e6, 4.0e-3, 1 / 24, 30),
+    "twisting": (58.4, 0.20e6, 5.0e-3, 1 / 24, 30),
+    "cars": (64.2, 0.22e6, 3.5e-3, 1 / 24, 30),
+}
+"""Table 2 of [Fang19], on eight cores of an i9-9900K: seconds a frame, points, dt [s], length of a frame [s] (of the
+authors' released scenes) and ADMM iterations (of the same)."""
 
 
 def measure(steps: int = 3) -> list[dict]:
-    """Point-steps per processor second on one thread, after two steps that compile and warm up."""
+    """Point-steps per processor second on one thread, at the authors' number of points."""
     rows = []
+    for name, (scene, points, authors, dt, changes) in CASES.items():
+        sim = Simulation(load_scene(scene, [*changes, *FIXED]))
+        thin_out(sim, points)
+        rate = len(sim.particles) / _best_step(sim.method, dt, steps)
+        rows.append({"name": name, "points": len(sim.particles), "rate": rate, "authors": authors})
+    return rows
+
+
+def thin_out(sim: Simulation, points: int) -> None:
+    """Keep so many of the points, chosen at random, in the same cells; each gets the mass and volume of those lost."""
+    p = sim.particles
+    kept = np.sort(np.random.default_rng(0).permutation(len(p))[:points])
+    share = len(p) / len(kept)
+    p.take(kept)
+    p.mass[:] *= share
+    p.volume[:] *= share
+
+
+def paper_table(steps: int = 2, cells: float = 1.0) -> list[dict]:
+    """Point-steps per processor second on one thread, beside those per core of table 2. `cells` is the size of cells
+    over that of the scene; a source of material is first run until it has released some."""
+    rows = []
+    for scene, (seconds, points, dt, frame, iterations) in PAPER.items():
+        loaded = load_scene(scene)
+        changes = [f"grid.cell={cells * loaded.grid.cell}", f"implicit.iterations={iterations}", *FIXED[:1], FIXED[2]]
+        sim = Simulation(load_scene(scene, changes))
+        if loaded.emitter:
+            sim.advance(0.5)
+        rate = len(sim.particles) / _best_step(sim.method, dt, steps)
+        theirs = points * (frame / dt) / (seconds * PAPER_CORES)
+        rows.append({"name": scene, "points": len(sim.particles), "rate": rate, "paper": theirs})
+    return rows
+
+
+STIFFNESSES = (1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
+"""Young's moduli of the comparison with explicit steps [Pa]."""
+SAG = 0.1
+"""How far the block falls before it lands [m]; the time to simulate is the time of the fall and as much again."""
+
+
+def against_explicit(stiffnesses: tuple[float, ...] = STIFFNESSES, cells: int = 8) -> list[dict]:
+    """Processor seconds per simulated second of a rubber block that falls onto the ground, by explicit steps and by
+    implicit ones whose error is no larger than BOUND: the largest implicit step is taken that meets it."""
+    rows = []
+    for E in stiffnesses:
+        reference = _landed(E, cells, {"integrator": "explicit", "courant": 0.1})
+        explicit = _landed(E, cells, {"integrator": "explicit"})
+        row = {"stiffness": E, "explicit": explicit["cost"], "explicit error": _error(explicit, reference)}
+        for dt in (1e-2, 5e-3, 2e-3, 1e-3, 5e-4):
+            implicit = _landed(E, cells, {"integrator": "implicit", "dt": dt})
+            row |= {"implicit": implicit["cost"], "implicit dt": dt, "implicit error": _error(implicit, reference)}
+            if row["implicit error"] <= BOUND:
+                break
+        rows.append(row)
+    return rows
+
+
+def beside_newton(cells: int = 20, steps: int = 3) -> dict | None:
+    """Point-steps per processor second of an elastic block in the first steps of its fall, ours by default settings and
+    Newton's by its own; none where Newton is not installed."""
+    size, E, dt = 0.02 * cells, 1e6, 1 / 300
+    try:
+        from benchmarks.peer_newton import measure as measure_newton
+    except ImportError:
+        return None
+    theirs = measure_newton(cells, size, E, dt, steps)
+    sim = Simulation(_block(E, cells, size, size / cells, {"integrator": "implicit", "dt": dt}, 1.0))
+    rate = len(sim.particles) / _best_step(sim.method, dt, steps)
+    return {"points": len(sim.particles), "rate": rate, "newton points": theirs["points"], "newton": theirs["rate"]}
+
+
+BOUND = 0.01
+"""Error of the height of the centre of mass at the end, over the way fallen [1]."""
+
+
+def _block(E: float, cells: int, size: float, gap: float, stepping: dict, duration: float) -> Scene:
+    """A cube of rubber above the ground, with `cells` cells along its edge."""
+    return Scene(
+        title="landing", method="mpm", dimension=3, duration=duration, frame_rate=1.0 / duration,
+        grid={"cell": size / cells, "spline": "quadratic"}, time=stepping,
+        material={"m": {"law": "hencky", "density": 1000.0, "youngs_modulus": E, "poisson_ratio": 0.3}},
+        body=[{"material": "m", "shape": {"box": {"center": [0.0, size / 2 + gap, 0.0], "size": [size, size, size]}}}],
+        obstacle=[{"shape": {"half_space": {"point": [0.0, 0.0, 0.0], "normal": [0.0, 1.0, 0.0]}},
+                   "contact": "stick"}],
+    )  # fmt: skip
+
+
+def _landed(E: float, cells: int, stepping: dict) -> dict:
+    end = 2.0 * math.sqrt(2.0 * SAG / 9.81)
+    sim = Simulation(_block(E, cells, 0.2, SAG, stepping, end))
+    sim.method.step(1e-9)  # compiles
+    start = time.process_time()
+    sim.advance(end - sim.time)
+    return {"cost": (time.process_time() - start) / end, "height": float(sim.particles.x[:, 1].mean())}
+
+
+def _error(found: dict, reference: dict) -> float:
+    return abs(found["height"] - reference["height"]) / SAG
+
+
+def _best_step(method, dt: float, steps: int) -> float:
+    """Processor time of the quickest of some steps on one thread [s], after two that compile and warm up."""
     threads = numba.get_num_threads()
     numba.set_num_threads(1)
     try:
-        for name, (scene, authors, dt, changes) in CASES.items():
-            sim = Simulation(load_scene(scene, [*changes, *FIXED]))
-            method = sim.method
-            for _ in range(2):
-                method.step(dt)
-            best = min(_processor_time(method, dt) for _ in range(steps))
-            rate = len(sim.particles) / best
-            rows.append({"name": name, "points": len(sim.particles), "rate": rate, "authors": authors})
+        for _ in range(2):
+            method.step(dt)
+        return min(_processor_time(method, dt) for _ in range(steps))
     finally:
         numba.set_num_threads(threads)
-    return rows
 
 
 def _processor_time(method, dt: float) -> float:

@@ -39,6 +39,7 @@ def clay_block(per_axis: int, gradient: str) -> PointBased:
     scene = Scene(
         title="benchmark", method="point-based", duration=1000.0, gravity=[0.0, 0.0, 0.0],
         points={"spacing": spacing}, time={"dt": DT}, forces={"gradient": gradient, **EVERYTHING},
+        resampling={"enabled": True},
         body=[{
             "material": "modelling clay", "fill": {"jitter": 0.2},
             "shape": {"box": {"center": [0.0, 0.0, 0.0], "size": [per_axis * spacing] * 3}},

@@ -13,6 +13,7 @@ from spume.errors import SpumeError
 from validation import (
     admm,
     blender_import,
+    cantilever,
     channel,
     consolidation,
     dam_break,
@@ -22,9 +23,13 @@ from validation import (
     incline,
     press_and_release,
     rebound,
+    round_trips,
     sand_collapse,
+    silicone_steps,
     skins,
     start_up,
+    torsion,
+    viscoelasticity,
 )
 from validation.case import Case, Check, Outcome, Surroundings
 from validation.page import write_page
@@ -42,7 +47,12 @@ CASES: tuple[Case, ...] = (
     dam_break.CASE,
     consolidation.CASE,
     sand_collapse.CASE,
+    viscoelasticity.CASE,
     admm.CASE,
+    cantilever.CASE,
+    round_trips.CASE,
+    silicone_steps.CASE,
+    torsion.CASE,
     press_and_release.CASE,
     blender_import.CASE,
     skins.CASE,

@@ -1,71 +1,128 @@
-"""Convergence of ADMM in one step of the paper's scenes: penalty, weights, over-relaxation."""
+"""Case 29: convergence of ADMM in one step of the paper's scenes, figures 10 to 12 of [Fang19]."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume import Simulation, load_scene
+from spume.mpm.implicit.problem import StepProblem
+from spume.mpm.step import rasterize, sort_points
 from validation.case import Case, Check, Outcome, Surroundings
 from validation.drawing import COLOURS, panels, save
 
-ITERATIONS = 100
-STUDIES: tuple[tuple[str, str, float, str, dict[str, tuple[str, ...]]], ...] = (
-    ("elastic-balls", "penalty", 0.35, "stiffness weights", {
-        "ρ = 0.2": ("implicit.rho=0.2",),
-        "ρ = 0.5": ("implicit.rho=0.5",),
-        "ρ = 1": ("implicit.rho=1.0",),
-        "ρ = 3": ("implicit.rho=3.0",),
+ITERATIONS = (2, 3, 5, 8, 12, 20, 30, 50, 80, 120)
+"""Iterations after which the impulses are looked at."""
+SAND = ("grid.cell=0.03",)
+STUDIES: tuple[tuple[str, tuple[str, ...], str, float, dict[str, tuple[str, ...]]], ...] = (
+    ("sand-column-implicit", SAND, "10, left: Ruiz", 0.5, {
+        "stiffness, ρ = 0.5": (),
+        "stiffness, ρ = 0.1": ("implicit.rho=0.1",),
+        "Ruiz, ρ = 0.5": ("implicit.weights='ruiz'",),
+        "Ruiz, ρ = 2": ("implicit.weights='ruiz'", "implicit.rho=2.0"),
     }),
-    ("elastic-balls", "weights", 0.35, "ρ = 0.5; unit weights: half the bulk modulus", {
-        "stiffness": ("implicit.weights='stiffness'",),
-        "bulk-modulus": ("implicit.weights='bulk-modulus'",),
+    ("elastic-balls", (), "10, right: Ruiz", 0.35, {
+        "stiffness, ρ = 0.5": (),
+        "stiffness, ρ = 2": ("implicit.rho=2.0",),
+        "Ruiz, ρ = 0.5": ("implicit.weights='ruiz'",),
+        "Ruiz, ρ = 2": ("implicit.weights='ruiz'", "implicit.rho=2.0"),
+    }),
+    ("elastic-balls", (), "11: weights", 0.35, {
+        "stiffness": (),
+        "bulk modulus": ("implicit.weights='bulk-modulus'",),
         "unit": ("implicit.weights='unit'", "implicit.rho=4.2e4"),
+        "from rest, not warm": ("implicit.start='free'",),
+        "balanced, ρ = 0.02": ("implicit.balancing='residual'", "implicit.rho=0.02"),
     }),
-    ("roller", "over-relaxation", 1.0, "ρ = 0.5", {
-        "α = 1": ("implicit.over_relaxation=1.0",),
+    ("roller", (), "12: over-relaxation", 1.0, {
+        "α = 1": (),
         "α = 1.4": ("implicit.over_relaxation=1.4",),
         "α = 1.6": ("implicit.over_relaxation=1.6",),
         "α = 1.9": ("implicit.over_relaxation=1.9",),
     }),
 )  # fmt: skip
-"""Scene, what is varied, time of the step [s], remark, and the variants."""
+"""Scene, changes for all variants, figure, time of the step [s], and the variants."""
 FACTOR = 100.0
-"""by which the residual of the defaults must fall in ITERATIONS iterations"""
+"""by which the impulses that do not balance must fall with the defaults, in the most iterations"""
 
 
-def residuals(scene: str, time: float, changes: tuple[str, ...]) -> NDArray[np.float64]:
-    """The larger one of primal and dual residual in each iteration of the step at `time` [s]."""
-    sim = Simulation(load_scene(scene, preset="draft"))
+def imbalance(method: object, dt: float, v: NDArray[np.float64]) -> float:
+    """Norm of the impulses that do not balance if the nodes have the velocities v at the end of a step [N s].
+
+    The stress is the one that the law gives the points for these velocities, flow included; no variable of ADMM is
+    used. Impulses that contacts take are left out."""
+    state = method.state
+    species, p = state.only, state.particles
+    sort_points(state)
+    rasterize(state)
+    problem = StepProblem(state, dt)
+    v = v.copy()
+    problem.close_contacts(v)
+    L = np.zeros((len(p), 3, 3))
+    problem.gradient(v, L)
+    f, stress = np.eye(3) + dt * L, np.zeros((len(p), 6))
+    species.model.update({name: a.copy() for name, a in p.arrays().items()}, dt, f, stress)
+    tensor = stress[:, [[0, 3, 4], [3, 1, 5], [4, 5, 2]]]
+    force = dt * tensor @ np.linalg.inv(f).transpose(0, 2, 1)
+    left = problem.mass[:, None] * (problem.free - v) - problem.impulse(force)
+    problem.contacts.update(v, left)
+    problem.contacts.project(left)
+    return float(np.linalg.norm(left))
+
+
+def convergence(scene: str, common: tuple[str, ...], time: float, variants: dict) -> dict[str, NDArray[np.float64]]:
+    """For each variant the impulses that do not balance after ITERATIONS of the step at `time` [s], relative to those
+    of the guess that stress does not change the velocities."""
+    sim = Simulation(load_scene(scene, list(common), preset="draft"))
     sim.advance(time)
     arrays, values = sim.method.checkpoint()
-    fixed = (f"implicit.iterations={ITERATIONS}", "implicit.tolerance=1e-12", "implicit.accepted_residual=1e9")
-    varied = Simulation(load_scene(scene, ["implicit.linear_tolerance=1e-4", *fixed, *changes], preset="draft"))
-    varied.method.restore({name: a.copy() for name, a in arrays.items()}, values)
-    varied.method.step(sim.scene.time.max_dt)
-    last = varied.method.diagnostics()
-    return np.maximum(last["primal_residuals"], last["dual_residuals"])
+    dt = sim.scene.time.max_dt
+
+    def restored(changes: tuple[str, ...]) -> Simulation:
+        made = Simulation(load_scene(scene, [*common, *changes], preset="draft"))
+        kept = {name: a.copy() for name, a in arrays.items() if name.partition("/")[2] in made.particles.arrays()}
+        made.method.restore(kept, values | {"longest_step": None})
+        return made
+
+    start = restored(())
+    sort_points(start.method.state)
+    rasterize(start.method.state)
+    first = imbalance(start.method, dt, StepProblem(start.method.state, dt).free)
+    found = {}
+    for label, changes in variants.items():
+        curve = []
+        for count in ITERATIONS:
+            fixed = (f"implicit.iterations={count}", "implicit.tolerance=1e-13", "implicit.accepted_residual=1e9")
+            varied = restored((*changes, *fixed))
+            varied.method.step(dt)
+            v = varied.method.stages.integrator.last.v
+            curve.append(imbalance(restored(()).method, dt, v) / first)
+        found[label] = np.array(curve)
+    return found
 
 
 def run(around: Surroundings) -> Outcome:
     """All studies."""
     outcome = Outcome()
     figure, made = panels(len(STUDIES))
-    for axes, (scene, varied, time, remark, variants) in zip(made, STUDIES):
-        for (label, changes), colour in zip(variants.items(), COLOURS):
-            around.say(f"{scene}: {label}")
-            found = residuals(scene, time, changes)
-            axes.semilogy(np.arange(1, len(found) + 1), found, color=colour, label=label)
-            if label in ("ρ = 0.5", "stiffness", "α = 1"):
-                fall = float(found.max() / found[-1])
-                outcome.checks.append(
-                    Check(
-                        f"{scene}, {label}: fall of the residual", f"{fall:.3g} times", "converges",
-                        f"in {len(found)} iterations", f"≥ {FACTOR:g} times", fall >= FACTOR,
-                    )
-                )  # fmt: skip
-        axes.set(xlabel="iteration", ylabel="residual", title=f"{scene}: {varied} ({remark})")
+    for axes, (scene, common, title, time, variants) in zip(made, STUDIES):
+        around.say(f"{scene}: {title}")
+        curves = convergence(scene, common, time, variants)
+        for (label, curve), colour in zip(curves.items(), COLOURS):
+            axes.loglog(ITERATIONS, curve, color=colour, marker="o", markersize=3, label=label)
+        if scene != "sand-column-implicit":
+            label, curve = next(iter(curves.items()))
+            fall = float(1.0 / curve[-1])
+            outcome.checks.append(
+                Check(
+                    f"{scene}, {label}: fall of the imbalance", f"{fall:.3g} times", "converges",
+                    f"in {ITERATIONS[-1]} iterations", f"≥ {FACTOR:g} times", fall >= FACTOR,
+                )
+            )  # fmt: skip
+        axes.set(xlabel="iterations", ylabel="impulses that do not balance", title=f"{scene} (figure {title})")
         axes.title.set_fontsize(8)
-        axes.legend(frameon=False, fontsize=8)
-    caption = "Larger one of the relative primal and dual residuals in one step, as in figures 10 to 12 of [Fang19]."
+        axes.legend(frameon=False, fontsize=7)
+    caption = (
+        "Impulses that do not balance, over those without stress, in one step; as in figures 10 to 12 of [Fang19]."
+    )
     outcome.figures.append((save(figure, around.pictures, "admm"), caption))
     return outcome
 
@@ -73,8 +130,10 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "admm",
     "Convergence of ADMM",
-    "Figures 10 to 12 of [Fang19] show the residual over the iterations of one step for several penalties, weights and "
-    "factors of over-relaxation. Ours: one step of elastic-balls in collision and of roller, both in draft. The paper "
-    "gives no numbers; the residual of our defaults must fall a hundredfold in a hundred iterations.",
+    "Figures 10 to 12 of [Fang19] show the residual over the iterations of one step for Ruiz equilibration, weights "
+    "and over-relaxation. Ours: one step of a collapsing sand column, of elastic-balls in collision and of roller, all "
+    "in draft; the residual is that of the momentum equation with the stress of the law, the same for all variants. "
+    "The paper gives no numbers; with our defaults it must fall a hundredfold in the elastic scenes. (That ADMM tends "
+    "to the solution of Newton's method, to 1e-6, is among the tests.)",
     run,
 )

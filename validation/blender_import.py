@@ -110,7 +110,7 @@ def checks(run: Run, numbers: list[int], kind: str, folder: Path) -> list[Check]
         within("direction of the camera", direction_error * size),
         Check(
             f"{kind}: angle of view", f"{np.degrees(camera['angle']):.4f}°", f"{view.angle:.4f}°", f"{angle_error:.1e}",
-            f"≤ {ANGLE_BOUND:g}", angle_error <= ANGLE_BOUND,
+            f"≤ {ANGLE_BOUND:g}", bool(angle_error <= ANGLE_BOUND),
         ),
     ]  # fmt: skip
 

@@ -8,7 +8,7 @@ from validation.drawing import COLOURS, panels, save
 
 HEIGHT = 1.0
 """H [m]: half of a column that is drained and loaded at both ends, so that its middle is the closed end"""
-CELLS = 16
+CELLS = 32
 """along H"""
 CONDUCTIVITY, YOUNGS_MODULUS, POISSON_RATIO, POROSITY, BULK_MODULUS = 1e-3, 1e7, 0.3, 0.4, 2.2e8
 LOAD, RAMP = 1e4, 0.02
@@ -97,6 +97,6 @@ CASE = Case(
     "A column of saturated soil is loaded at both of its drained ends; its middle is the closed end of the theory. The "
     "water carries the load at first and hands it to the grains as it drains: Terzaghi's p/p0 = Σ 4/(mπ) sin(mπz/2H) "
     "exp(−m²π²T/4), m odd, T = c_v t/H², with c_v = k̂ E_oed/(ρw g) and p0 both reduced by the compressibility of the "
-    'water, (Kw/n)/(Kw/n + E_oed). Ours: coupling "pore-pressure", explicit steps, 16 cells along H.',
+    'water, (Kw/n)/(Kw/n + E_oed). Ours: coupling "pore-pressure", explicit steps, 32 cells along H.',
     run,
 )

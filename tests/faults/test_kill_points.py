@@ -29,6 +29,7 @@ threshold = 0.5
 recovery_time = 0.05
 
 [resampling]
+enabled = true
 every = 5
 coverage = 0.9
 merge_distance = 0.6

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from spume.geometry.motion.models import Combine, Oscillate, Turn, Velocity
+from spume.geometry.motion.models import Combine, Keyframes, Oscillate, Turn, Velocity
 from spume.geometry.motion.trajectory import pose
 from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
 from spume.geometry.shapes import Box, Circle, Rectangle
@@ -82,3 +82,14 @@ def test_points_that_slide_are_not_carried():
     x, v = np.array([[0.0, 0.999]]), np.array([[0.0, 0.0]])
     advance(ObstacleSet([disc], 2), x, v, 1e-3, 100)
     assert x == pytest.approx(np.array([[0.0, 0.999]]), abs=1e-12)
+
+
+def test_an_obstacle_that_jumps_away_within_a_step_leaves_what_it_held():
+    """It is displaced by fifty times its size between two keyframes 50 µs apart, at rest before and after."""
+    there, away = (0.0, 0.0), (10.0, 0.0)
+    jump = Keyframes(times=(0.0, 0.04001, 0.04006), positions=(there, there, away), interpolation="linear")
+    hand = Obstacle(Circle(center=(0.0, 0.0), radius=0.1), motion=jump)
+    x, v = np.array([[0.05, 0.0], [0.0, -0.02]]), np.zeros((2, 2))
+    before = x.copy()
+    advance(ObstacleSet([hand], 2), x, v, 0.02, 3)
+    assert np.array_equal(x, before)

@@ -3,11 +3,14 @@
 import numba
 import numpy as np
 import pytest
+from implicit_beams import CELL, RUBBER, beam, beam_scene, stir
 from oracle import DenseGrid
 
 from spume import Scene
 from spume.errors import RunFailed, SpumeError
 from spume.materials import LAWS
+from spume.mpm.cost import solver_bytes
+from spume.mpm.implicit.admm import Branches
 from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.principal_newton import flowed_stress, principal_solver
@@ -15,32 +18,6 @@ from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.step import SOLVERS
 from spume.mpm.method import MaterialPointMethod
 from spume.mpm.step import rasterize, sort_points
-
-CELL = 0.1
-RUBBER = {"law": "hencky", "density": 1000.0, "youngs_modulus": 1e5, "poisson_ratio": 0.3}
-
-
-def beam_scene(dt=1e-2, material=None, implicit=None, **more):
-    """A short beam in the plane, clamped at its left end."""
-    tables = {
-        "title": "beam", "method": "mpm", "dimension": 2, "duration": 1.0,
-        "grid": {"cell": CELL, "spline": "quadratic"}, "time": {"integrator": "implicit", "dt": dt},
-        "implicit": implicit or {}, "material": {"m": material or RUBBER},
-        "body": [{"material": "m", "shape": {"rectangle": {"center": [0.5, 0.2], "size": [1.0, 0.4]}}}],
-        "obstacle": [{"shape": {"half_plane": {"point": [0.15, 0.0], "normal": [1.0, 0.0]}}, "contact": "stick"}],
-    }  # fmt: skip
-    return Scene(**(tables | more))
-
-
-def beam(**options):
-    return MaterialPointMethod(beam_scene(**options))
-
-
-def stir(method, size, seed=1):
-    """Smooth velocities of different directions, so that every point deforms."""
-    p = method.particles
-    a = np.random.default_rng(seed).normal(size=(2, 2)) * size
-    p.v[:] = np.sin(4.0 * p.x) @ a
 
 
 @pytest.mark.parametrize("law", ["hencky", "von-mises", "drucker-prager", "herschel-bulkley"])
@@ -237,3 +214,32 @@ def test_an_automatic_implicit_step_follows_speed_and_gravity():
 def test_contradictory_choices_are_refused(tables, words):
     with pytest.raises(SpumeError, match=words):
         beam_scene(**tables)
+
+
+def test_the_estimate_counts_the_memory_of_the_solver():
+    """Arrays of the branches, tensors of the points and the matrix of a block, eight cells wide, at most half again."""
+    material = {"law": "viscoelastic", "density": 1e3, "shear_modulus": 1e3, "lame_modulus": 1e4,
+                "viscous_shear_modulus": 1e3, "viscous_lame_modulus": 1e4, "deviatoric_viscosity": 1e2,
+                "volumetric_viscosity": 1e2}  # fmt: skip
+    scene = beam_scene(
+        material=material, dimension=2, obstacle=[],
+        body=[{"material": "m", "shape": {"rectangle": {"center": [0.0, 0.0], "size": [0.8, 0.8]}}}],
+    )  # fmt: skip
+    method = MaterialPointMethod(scene)
+    sort_points(method.state)
+    rasterize(method.state)
+    problem = StepProblem(method.state, 1e-2)
+    branches = Branches(problem)
+    matrix = GridMatrix(method.state.nodes, problem.dofs, problem.contacts)
+    arrays = [
+        *branches.Fe,
+        *branches.q,
+        *branches.weight,
+        branches.S,
+        branches.residuals,
+        matrix.columns,
+        matrix.values,
+    ]
+    gradients = 2 * len(method.particles) * 9 * 8  # L and its change
+    taken = (sum(array.nbytes for array in arrays) + gradients) / len(method.particles)
+    assert taken <= solver_bytes(scene) <= 1.5 * taken

@@ -53,7 +53,7 @@ def test_short_steps_are_explicit_steps():
     """Compressed at random, one step of a hundredth of the explicit limit: velocities agree to the order of Δt."""
     found = []
     for integrator in ("explicit", "semi-implicit"):
-        table = {"tolerance": 1e-10, "linear_tolerance": 1e-10}
+        table = {"plasticity": "in-step", "tolerance": 1e-10, "linear_tolerance": 1e-10}
         solver = {} if integrator == "explicit" else {"semi_implicit": table}
         sim = block(time={"integrator": integrator, "dt": 1e-6}, **solver)
         p = sim.particles
@@ -104,7 +104,7 @@ def test_the_matrix_is_symmetric_where_sand_flows(plasticity):
     [
         ({"time": {}, "semi_implicit": {}}, "semi_implicit is given with integrator 'explicit'"),
         (
-            {"semi_implicit": {"unilateral": FADING}},
+            {"semi_implicit": {"plasticity": "in-step", "unilateral": FADING}},
             "semi_implicit.unilateral is given with plasticity = 'in-step'",
         ),
         (

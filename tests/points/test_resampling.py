@@ -9,7 +9,7 @@ from spume.errors import SceneError
 from spume.points.resampling import resample
 
 CLAY = {"flow_rate": 50.0, "yield_stress": 1e3}
-OFTEN = {"every": 1}
+OFTEN = {"enabled": True, "every": 1}
 
 
 def stretched(stretch: float, rng, **resampling):
@@ -98,6 +98,7 @@ def test_settings_that_cannot_work_are_refused(table, sentence):
 
 
 def test_positions_at_rest_are_not_resampled():
-    assert box([3, 3, 3], formulation="rest-configuration").state.resampling is None
-    assert box([3, 3, 3], resampling={"enabled": False}).state.resampling is None
-    assert box([3, 3, 3]).state.resampling.merge_distance == 0.3
+    on = {"enabled": True}
+    assert box([3, 3, 3], formulation="rest-configuration", resampling=on).state.resampling is None
+    assert box([3, 3, 3], resampling=on).state.resampling.merge_distance == 0.3
+    assert box([3, 3, 3]).state.resampling is None

@@ -15,6 +15,12 @@ from spume.scene.extending import library_entries, read_scene
 NAMES = [file.stem for file in library_files()]
 ISSUE_2 = {"ball-bounce", "incline", "colliding-balls", "colliding-discs", "bar-vibration", "paddle", "fountain"}
 
+SILLY_RUBBER = (
+    "silicone", "viscosity-and-stiffness", "twisting", "twisting-elastic", "panda", "coil", "pet-monster", "cherries",
+    "faceless", "faceless-hyperelastic", "warrior", "cars", "sofa", "alien", "sand-column-implicit", "elastic-balls",
+    "roller",
+)  # fmt: skip
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_built_in_scene_and_each_of_its_presets_is_good(name):
@@ -29,6 +35,13 @@ def test_the_library_has_the_scenes_of_the_foundation_in_both_dimensions():
     entries = {entry["name"]: entry for entry in library_entries()}
     assert entries.keys() >= ISSUE_2
     assert {entries[name]["dimension"] for name in ISSUE_2} == {2, 3}
+
+
+def test_the_scenes_of_silly_rubber_have_three_sizes():
+    """All figures of [Fang19] with a scene of their own, small enough to try, middling and as large as the paper's."""
+    presets = {entry["name"]: set(entry["presets"]) for entry in library_entries()}
+    lacking = {name for name in SILLY_RUBBER if not {"draft", "medium", "paper"} <= presets.get(name, set())}
+    assert lacking == set()
 
 
 def test_scenes_are_listed_as_text_and_json(capsys):

@@ -7,6 +7,7 @@ from spume.foam.removal import removal_warning
 from spume.foam.step import foam_step, implicit_foam_step
 from spume.methods import Estimate
 from spume.mpm.cost import estimate_cost
+from spume.mpm.implicit.problem import carried_fields
 from spume.mpm.implicit.step import Integrator
 from spume.mpm.method import MaterialPointMethod, build_time_step
 from spume.mpm.species import SpeciesPlan, one_species
@@ -31,7 +32,8 @@ class FoamStages:
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
         """One; its points know whether they are torn."""
-        return one_species(scene, (WEAK,))
+        carried = carried_fields(scene.implicit_settings, scene.dimension) if self.integrator else ()
+        return one_species(scene, (WEAK, *carried))
 
     def step(self, state: State, dt: float) -> None:
         """Advance `state` by dt [s]."""

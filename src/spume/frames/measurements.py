@@ -1,6 +1,6 @@
 """The measurements of a run: a series over its frames, and one number, for each [[measure]] table of its scene."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -72,7 +72,7 @@ REDUCTIONS: dict[str, Callable[[Floats], Any]] = {
 }
 
 
-def measured_series(tables: tuple[MeasureTable, ...], entries: Entries) -> dict[str, MeasuredSeries]:
+def measured_series(tables: Sequence[MeasureTable], entries: Entries) -> dict[str, MeasuredSeries]:
     """The measurements of `tables` from the diagnostics of all frames, by name."""
     times = np.array([entry["time"] for entry in entries], dtype=float)
     found = {}

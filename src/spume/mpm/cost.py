@@ -18,6 +18,8 @@ FIXED_STEP = 4e-4
 """Seconds a step takes however few points there are."""
 IMPLICIT_ITERATION = 3.0
 """Time of an iteration of an implicit step over that of an explicit step."""
+TENSORS, BRANCH, ROWS_PER_CELL = 430, 152, 2.0
+"""Bytes per point of an implicit step, those of each branch of a law, and active nodes per cell with material."""
 SEMI_IMPLICIT = 60.0
 """Time of a semi-implicit step over that of an explicit step."""
 HEADER = 3000
@@ -54,7 +56,7 @@ def estimate_cost(
     disk = int(growth * released) * _frame_bytes(scene, extra) + (scene.frame_count + 1) * HEADER
     return Estimate(
         points,
-        int(BYTES_PER_POINT * most) + BASE_MEMORY,
+        int((BYTES_PER_POINT + solver_bytes(scene)) * most) + BASE_MEMORY,
         steps,
         seconds,
         tuple(source.note(name) for source, name in zip(sources, source_names(scene))),
@@ -63,6 +65,17 @@ def estimate_cost(
         mean_points=mean,
         step_seconds=step_cost * (mean / rate + FIXED_STEP),
     )
+
+
+def solver_bytes(scene: Any) -> float:
+    """Bytes per point that an implicit step needs beside those of the points: tensors of each point, three arrays for
+    each branch of the laws, and the stored matrix, of which the points of a cell share about two rows."""
+    if scene.time.integrator != "implicit":
+        return 0.0
+    branches = max(len(material.law.branches) for material in scene.materials)
+    order = {"quadratic": 2, "cubic": 3}[scene.grid.spline]
+    row = 12.0 * (2 * order + 1) ** scene.dimension
+    return TENSORS + BRANCH * branches + ROWS_PER_CELL * row / 2**scene.dimension
 
 
 def _first_frame(scene: Any, time: float) -> int:

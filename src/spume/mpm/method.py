@@ -22,6 +22,7 @@ from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
 from spume.mpm.embedded import embedded_surfaces
 from spume.mpm.held_layers import HeldLayers
+from spume.mpm.implicit.problem import ACCELERATION
 from spume.mpm.implicit.semi_implicit import SemiImplicitStages, build_semi_implicit
 from spume.mpm.implicit.step import ImplicitStages
 from spume.mpm.loads import apply_loads, build_loads
@@ -261,6 +262,8 @@ class MaterialPointMethod:
         first_id = species.particles.next_id
         new = species.particles.add(source.count, **points, material=source.material, body=release.source)
         self.held.add(release.source, release.number, first_id)
+        if ACCELERATION in species.particles:  # until the first step they fall
+            species.particles.acceleration[new] = state.gravity(state.time)[: state.dimension]
         if source.estimate_volume:
             estimate_volumes(state, species, new)
         state.speed = max(state.speed, float(np.linalg.norm(points["v"], axis=1).max()))

@@ -188,9 +188,9 @@ def _find_cuts(x, table, number, count, cut_square, cut_index):
             # of those at the same distance as the last, the lowest indices
             index = -1
             for _ in range(count - nearer):
-                following = np.iinfo(np.int64).max
+                following = n
                 for entry in range(number[i]):
-                    j = int(table[i, entry])
+                    j = table[i, entry]
                     if j > index and j < following and _square(x, i, j) == limit:
                         following = j
                 index = following

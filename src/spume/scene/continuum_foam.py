@@ -76,6 +76,20 @@ class ContinuumFoamScene(MpmScene):
         """None: this method uses the tearing and recovery parameters of laws."""
         return ()
 
+    def notes(self) -> list[str]:
+        """Keys without effect, and meshes that cannot follow their bodies."""
+        return [*super().notes(), *self._tearing_meshes()]
+
+    def _tearing_meshes(self) -> Iterator[str]:
+        materials = {material.name: material for material in self.materials}
+        for k, body in enumerate(self.body):
+            tears = getattr(materials[body.material].parameters, "tear_threshold", None) is not None
+            if body.surface == "embedded" and self.tearing.enabled and tears:
+                yield (
+                    f"body.{k}.surface is 'embedded', but its material '{body.material}' can tear: the mesh keeps its "
+                    "triangles and stretches across the gap; 'reconstructed' follows tears"
+                )
+
     def problems(self) -> list[Problem]:
         """Problems of the scene as a whole."""
         return [*super().problems(), *self._integrator_problems(), *self._coverage_problems()]

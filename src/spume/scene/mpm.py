@@ -122,16 +122,26 @@ class Implicit(Table):
         "length [1]",
     )
     rho: Positive = Field(default=0.5, description="penalty in units of the weights, ADMM only [1]")
-    weights: Literal["stiffness", "bulk-modulus", "unit"] = Field(
+    balancing: Literal["none", "residual"] = Field(
+        default="none",
+        description="whether rho changes during a step to keep primal and dual residual within a factor of ten",
+    )
+    weights: Literal["stiffness", "bulk-modulus", "unit", "ruiz"] = Field(
         default="stiffness",
-        description="weight of each point in ADMM: its current stiffness, its bulk modulus at rest, or 1 Pa",
+        description="weight of each point in ADMM: its current stiffness, its bulk modulus at rest, 1 Pa, or by Ruiz "
+        "equilibration of the linearised step",
+    )
+    start: Literal["acceleration", "free"] = Field(
+        default="acceleration",
+        description="velocities that iterations start from: those of the last step's acceleration, or those without "
+        "stress, ADMM only",
     )
     over_relaxation: Annotated[float, Field(strict=True, ge=1, lt=2)] = Field(
         default=1.0, description="α of ADMM: 1 is plain; 1.4 to 1.6 often needs fewer iterations [1]"
     )
     linear_iterations: Count = Field(default=200, description="most iterations of each linear system")
     linear_tolerance: Positive = Field(
-        default=1e-2, description="relative residual at which the linear solves of ADMM stop [1]"
+        default=0.2, description="relative residual at which the linear solves of ADMM stop [1]"
     )
 
 

@@ -27,10 +27,10 @@ class UnilateralTable(Table):
 class SemiImplicitTable(Table):
     """How the equations of a semi-implicit step are solved."""
 
-    plasticity: Literal["in-step", "lagged"] = Field(
-        default="in-step",
-        description="whether the equations of a step know the flow: 'in-step', or 'lagged' to its end as in "
-        "[Tampubolon17], which holds sand together when steps are long",
+    plasticity: Literal["lagged", "in-step"] = Field(
+        default="lagged",
+        description="whether the equations of a step know the flow: 'lagged' to its end as in [Tampubolon17], which "
+        "holds sand together when steps are long, or 'in-step', which lets it run too far when they are",
     )
     unilateral: UnilateralTable | None = Field(
         default=None,

@@ -93,13 +93,24 @@ class ObstacleSet:
         return self.during(time, time)
 
     def during(self, start: float, end: float) -> ObstacleArrays:
-        """The obstacles at `end` [s], with their rigid maps from `start` to `end`."""
+        """The obstacles at `end` [s], with their rigid maps from `start` to `end`; the identity for one that jumps: it
+        leaves behind what it held."""
         self._place(self._moving, end)
         for k in self._moving:
-            A, b = self._map_from(k, start) if start != end else (np.eye(3), np.zeros(3))
+            A, b = np.eye(3), np.zeros(3)
+            if start != end and not self._jumps(k, start, end):
+                A, b = self._map_from(k, start)
             self._arrays.moves[k] = (*A.ravel(), *b)
             self._arrays.moved[k] = not (np.array_equal(A, np.eye(3)) and not b.any())
         return self._arrays
+
+    def _jumps(self, k: int, start: float, end: float) -> bool:
+        """Whether an obstacle is displaced from `start` to `end` by more than its own size and more than its velocities
+        at both times explain."""
+        _, p, v, _ = self._trajectories[k](start)
+        pose = self._arrays.poses[k]
+        explained = (math.hypot(*v) + math.hypot(*pose[12:15])) * (end - start)
+        return math.dist(pose[9:12], p) > explained + 2.0 * self._arrays.balls[k, 3]
 
     def _map_from(self, k: int, start: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """x ↦ A x + b from the pose at `start` to the present one: A = R₁ R₀ᵀ, b = p₁ − A p₀."""

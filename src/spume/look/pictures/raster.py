@@ -113,7 +113,9 @@ def _draw(
     light = np.ascontiguousarray(part.light, dtype=np.float64)
     if len(part.triangles):
         triangles = np.ascontiguousarray(part.triangles, dtype=np.int64)
-        _draw_triangles(seen, triangles, light, scale, near, layer.nearness, layer.light)
+        extent = np.empty((2, len(triangles)))
+        _find_rows(seen, triangles, scale, near, layer.nearness.shape[0], extent)
+        _draw_triangles(seen, triangles, light, scale, near, extent, layer.nearness, layer.light)
         return
     shade, facing = BALL if towards is not None else (1.0, 0.0)
     direction = np.zeros(3) if towards is None else towards * (1.0, 1.0, -1.0)
@@ -174,25 +176,37 @@ def _cut_off(corners, near, kept):
 
 
 @compiled(parallel=True)
-def _draw_triangles(seen, triangles, light, scale, near, nearness, image):
+def _find_rows(seen, triangles, scale, near, rows, extent):
+    """First and last row of samples that each triangle may reach; none for one that is nearer than `near`."""
+    for t in prange(triangles.shape[0]):
+        farthest, nearest = -np.inf, np.inf
+        low, high = np.inf, -np.inf
+        for m in range(3):
+            p = triangles[t, m]
+            z = seen[p, 2]
+            farthest, nearest = max(farthest, z), min(nearest, z)
+            y = 0.5 * rows - scale * seen[p, 1] / max(z, near)
+            low, high = min(low, y), max(high, y)
+        if farthest <= near:
+            low, high = np.inf, -np.inf
+        elif nearest <= near:  # cut off: it may reach anywhere
+            low, high = -np.inf, np.inf
+        extent[0, t], extent[1, t] = low, high
+
+
+@compiled(parallel=True)
+def _draw_triangles(seen, triangles, light, scale, near, extent, nearness, image):
     rows = nearness.shape[0]
     for band in prange((rows + BAND - 1) // BAND):
         top, bottom = band * BAND, min(rows, band * BAND + BAND)
         corners, kept, third = np.empty((3, 6)), np.empty((4, 6)), np.empty((3, 6))
         for t in range(triangles.shape[0]):
-            farthest = -np.inf
-            nearest = np.inf
-            low, high = np.inf, -np.inf
-            for m in range(3):
-                p = triangles[t, m]
-                z = seen[p, 2]
-                farthest, nearest = max(farthest, z), min(nearest, z)
-                y = 0.5 * rows - scale * seen[p, 1] / max(z, near)
-                low, high = min(low, y), max(high, y)
-            if farthest <= near or (nearest > near and (high < top or low > bottom)):
+            if extent[1, t] < top or extent[0, t] > bottom:
                 continue
+            nearest = np.inf
             for m in range(3):
                 p = triangles[t, m]
+                nearest = min(nearest, seen[p, 2])
                 for k in range(3):
                     corners[m, k], corners[m, 3 + k] = seen[p, k], light[p, k]
             if nearest > near:

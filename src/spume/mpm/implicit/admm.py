@@ -15,6 +15,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.mpm.implicit.equilibration import equilibrated
 from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.particle_step import WEIGHTS, branch_loops
@@ -26,6 +27,9 @@ from spume.numerics.sums import total
 NONE_TORN = np.zeros(0, np.uint8)
 NO_STRAIN = 1e-10
 """Residuals are measured by the elastic strains, or by this where there are none [1]."""
+UNBALANCED, BALANCE = 10.0, 2.0
+"""The penalty changes by a factor of BALANCE when primal and dual residual differ by more than UNBALANCED. [Boyd11]
+section 3.4.1"""
 
 
 class Branches:
@@ -52,16 +56,34 @@ class Branches:
 
     def start(self, weighting: str, rho: float, L: NDArray[np.float64]) -> None:
         """Elastic deformations, weights and duals at the start of a step."""
+        kind = WEIGHTS["stiffness" if weighting == "ruiz" else weighting]
         for b, loops, of_law in self._each():
-            loops.start(*of_law, WEIGHTS[weighting], self.problem.dt, rho, L, self.Fe[b], self.weight[b], self.q[b])
+            loops.start(*of_law, kind, self.problem.dt, rho, L, self.Fe[b], self.weight[b], self.q[b])
+        if weighting == "ruiz":
+            self._equilibrate(L)
 
-    def step(self, rho: float, relaxation: float, L: NDArray[np.float64], change: NDArray[np.float64]) -> None:
-        """Add `change` to the gradients L, then dual and particle step."""
+    def _equilibrate(self, L: NDArray[np.float64]) -> None:
+        """Replace the weights by equilibrated ones. The duals, which are −P/(ρ w), follow."""
+        dt = self.problem.dt
+        tensors = []
+        for Fe in self.Fe:
+            tensors.append(np.zeros((self.count, 6)))
+            _add_metric(dt * dt, np.ones(self.count), np.ones(self.count), Fe, tensors[-1])
+        for b, weight in enumerate(equilibrated(self.problem, tensors, self.weight)):
+            F = self.Fe[b] + dt * L @ self.Fe[b]
+            ratio = np.divide(self.weight[b], weight, out=np.ones(self.count), where=weight > 0.0)
+            self.q[b] = F + ratio[:, None, None] * (self.q[b] - F)
+            self.weight[b] = weight
+
+    def step(
+        self, rho: float, relaxation: float, rescale: float, L: NDArray[np.float64], change: NDArray[np.float64]
+    ) -> None:
+        """Add `change` to the gradients L, multiply the duals by `rescale`, then dual and particle step."""
         volume = self.problem.species.particles.volume
         for b, loops, of_law in self._each():
             loops.step(
-                *of_law, self.problem.dt, rho, relaxation, L, change, volume, self.Fe[b], self.weight[b], self.q[b],
-                self.S, self.residuals,
+                *of_law, self.problem.dt, rho, relaxation, rescale, L, change, volume, self.Fe[b], self.weight[b],
+                self.q[b], self.S, self.residuals,
             )  # fmt: skip
 
     def metric(self, rho: float) -> NDArray[np.float64]:
@@ -96,7 +118,7 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
     """Solve the equations of a step; `settings` is the scene's table [implicit]."""
     p, dofs, mass = problem.species.particles, problem.dofs, problem.mass[:, None]
     rho, relaxation = settings.rho, settings.over_relaxation
-    v = problem.free.copy()
+    v = problem.start()
     problem.close_contacts(v)
     outcome = Outcome(v, np.zeros((len(p), 3, 3)))
     problem.gradient(v, outcome.L)
@@ -107,17 +129,19 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
     # about (c Δt/h)²: what a strain of one, held for the step, moves nodes by [cells]
     response = total(matrix.diagonal - problem.mass) / total(problem.mass)
     change = np.zeros((len(p), 3, 3))
+    rescale = 1.0
     for iteration in range(settings.iterations):
-        branches.step(rho, relaxation, outcome.L, change)
+        branches.step(rho, relaxation, rescale, outcome.L, change)
+        rescale = 1.0
+        residual = mass * (problem.free - v) + problem.impulse(branches.S)
         if iteration > 0:
             primal, dual, strain = branches.norms()
             outcome.primal.append(primal / strain)
             outcome.dual.append(dual / strain)
             outcome.displacement_error = response * max(primal, dual)
-            if outcome.residual <= settings.tolerance:
+            if outcome.residual <= settings.tolerance and _drift(problem, v, residual) <= settings.tolerance:
                 outcome.converged = True
                 break
-        residual = mass * (problem.free - v) + problem.impulse(branches.S)
         before = v.copy()
         problem.contacts.update(v, residual)
         try:
@@ -131,7 +155,31 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
         v += solution.x
         problem.close_contacts(v)
         problem.gradient(v - before, change)
+        if settings.balancing == "residual" and iteration > 0:
+            factor = _balance(outcome.primal[-1], outcome.dual[-1])
+            if factor != 1.0:
+                rho, rescale = factor * rho, 1.0 / factor
+                matrix.scale_stiffness(factor, problem.mass)
     else:
         outcome.L += change
     outcome.reaction = mass * (v - problem.free) - problem.impulse(branches.S)
     return outcome
+
+
+def _drift(problem: StepProblem, v: NDArray[np.float64], residual: NDArray[np.float64]) -> float:
+    """Total of the impulses that do not balance, over those of gravity and of the change of velocity. The other
+    residuals see deformation only, and linear systems that are left early lack translations most."""
+    left = residual.copy()
+    problem.contacts.project(left)
+    fall = problem.free - problem.before
+    size = total(problem.mass * np.linalg.norm(fall, axis=1)) + total(
+        problem.mass * np.linalg.norm(v - problem.before, axis=1)
+    )
+    return math.hypot(*(total(left[:, k]) for k in range(left.shape[1]))) / size if size > 0.0 else 0.0
+
+
+def _balance(primal: float, dual: float) -> float:
+    """Factor for the penalty: a larger one makes the primal residual smaller and the dual one larger."""
+    if primal > UNBALANCED * dual:
+        return BALANCE
+    return 1.0 / BALANCE if dual > UNBALANCED * primal else 1.0

@@ -101,11 +101,12 @@ class BranchLoops:
 
     start(material, belongs, constants, history, torn, weighting, dt, rho, L, Fe, weight, q)
         Fe, weights and the first q = F − P/(ρ w), P being the stress at the start of the step.
-    step(material, belongs, constants, history, torn, dt, rho, relaxation, L, change, volume, Fe, weight, q, S,
-         residuals)
-        Dual and particle step. `change` is the last change of L, which the first branch adds to L; the stress of the
-        branch is written to S by the first branch and added by the others; `residuals` (n, 3) get V w times the squares
-        of X − F, of the last change of F, and of u.
+    step(material, belongs, constants, history, torn, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q,
+         S, residuals)
+        Dual and particle step. The duals are multiplied by `rescale`, the old penalty over the new one. `change` is the
+        last change of L, which the first branch adds to L; the stress of the branch is written to S by the first branch
+        and added by the others; `residuals` (n, 3) get V w times the squares of X − F, of the last change of F, and of
+        u.
 
     Points that are `torn` (n,), an array that may be empty, carry no tension.
     """
@@ -155,8 +156,9 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
 
     @compiled(parallel=True)
     def step(
-        material, belongs, constants, history, torn, dt, rho, relaxation, L, change, volume, Fe, weight, q, S, residuals
-    ):
+        material, belongs, constants, history, torn, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, S,
+        residuals,
+    ):  # fmt: skip
         for p in prange(material.size):
             m = material[p]
             if belongs[m]:
@@ -166,7 +168,7 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                     store(L, p, combined(1.0, load(L, p), 1.0, load(change, p)))
                 start_F, w = load(Fe, p), weight[p]
                 F = moved(dt, load(L, p), start_F)
-                u = combined(1.0, load(q, p), -1.0, F)
+                u = combined(rescale, load(q, p), -rescale, F)
                 U, r, V = decompose(combined(1.0, F, -1.0, u))
                 X = recompose(U, solve(parameters, own, weak, dt, rho * w, r), V)
                 a = dt * dt * volume[p] * w

@@ -11,11 +11,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.fields import Field
 from spume.mpm.implicit.contact_set import ContactSet
 from spume.mpm.nodes import NodeFields, number_active
 from spume.mpm.obstacle_loads import load_by_nodes
 from spume.mpm.species import Species
 from spume.mpm.state import State
+
+ACCELERATION = "acceleration"
+"""Name of the field of points that carry the acceleration of their last step."""
+
+
+def carried_fields(settings: Any, dimension: int) -> tuple[Field, ...]:
+    """What the points carry for the scene's table [implicit]."""
+    if settings.start != "acceleration":
+        return ()
+    meaning = "acceleration in the last step"
+    return (Field(ACCELERATION, (dimension,), 0.0, "m/s²", "average", in_frames=False, description=meaning),)
 
 
 class StepProblem:
@@ -35,6 +47,26 @@ class StepProblem:
         self.contacts = ContactSet(state, self.dofs, dt)
         self._fields = NodeFields(vector=state.dimension)
         self._fields.fit(state.nodes)
+
+    def start(self) -> NDArray[np.float64]:
+        """Velocities to start from [m/s]: those without stress, or, where points carry their acceleration of the last
+        step, vⁿ and what it adds."""
+        species = self.species
+        p = species.particles
+        if ACCELERATION not in p:
+            return self.free.copy()
+        field = self._fields.array
+        species.transfers.to_grid(("momentum",), p.x, field, v=p.acceleration, mass=p.mass)
+        return self.before + self.dt * self.dofs.take(field) / self.mass[:, None]
+
+    def keep_acceleration(self, v: NDArray[np.float64]) -> None:
+        """Give the points, where they carry it, the acceleration of the step that ends with the velocities v."""
+        species = self.species
+        p = species.particles
+        if ACCELERATION in p:
+            field = self._fields.array
+            self.dofs.put((v - self.before) / self.dt, field)
+            species.transfers.to_points(("velocity",), p.x, field, v=p.acceleration)
 
     def close_contacts(self, v: NDArray[np.float64]) -> None:
         """Apply the contacts to `v` in place, and close those that it approached."""

@@ -45,7 +45,7 @@ class SemiImplicit:
     linear_iterations: int = 500
     linear_tolerance: float = 1e-2
     preconditioner: Preconditioner = "blocks"
-    plasticity: Plasticity = "in-step"
+    plasticity: Plasticity = "lagged"
     unilateral: Unilateral | None = None
     """Energy of sand with lagged plasticity; Hencky's if absent"""
     longest: float = math.inf

@@ -10,7 +10,7 @@ from spume.errors import RunFailed
 from spume.mpm.implicit.admm import solve_by_admm
 from spume.mpm.implicit.newton import solve_by_newton
 from spume.mpm.implicit.outcome import Outcome
-from spume.mpm.implicit.problem import StepProblem
+from spume.mpm.implicit.problem import StepProblem, carried_fields
 from spume.mpm.species import SpeciesPlan, one_species
 from spume.mpm.state import State
 from spume.mpm.step import collide_and_move, gather, rasterize, sort_points, update_material
@@ -88,8 +88,10 @@ class Integrator:
             self.linear_iterations += outcome.linear_iterations
             problem.finish(outcome.v)
             failure = _failure(outcome, dt, state.dimension, self.settings.accepted_residual)
-            if not failure and outcome.reaction is not None:
-                problem.load_obstacles(outcome.reaction)
+            if not failure:
+                problem.keep_acceleration(outcome.v)
+                if outcome.reaction is not None:
+                    problem.load_obstacles(outcome.reaction)
             return failure
 
     def diagnostics(self) -> dict[str, Any]:
@@ -125,7 +127,7 @@ class ImplicitStages:
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
         """One."""
-        return one_species(scene)
+        return one_species(scene, carried_fields(scene.implicit_settings, scene.dimension))
 
     def step(self, state: State, dt: float) -> None:
         """Advance `state` by dt [s]."""
