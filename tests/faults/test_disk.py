@@ -236,7 +236,7 @@ def test_a_second_interruption_ends_at_once_and_the_checkpoint_stays_good(tmp_pa
 
     timer = threading.Timer(0.15, insist)
     timer.start()
-    with pytest.raises(KeyboardInterrupt, match=r"the last checkpoint is good: go on with 'spume resume .*run'"):
+    with pytest.raises(KeyboardInterrupt, match=r"the last checkpoint is good: continue with 'spume resume .*run'"):
         start_run(make_scene(pause=0.5, duration=10.0, frame_rate=1.0), tmp_path / "run")
     timer.join()
     assert len(spume.open_run(tmp_path / "run")) == 1
@@ -253,7 +253,7 @@ def test_an_interruption_before_the_first_checkpoint_promises_none(tmp_path, mon
         start_run(make_scene(), tmp_path / "run")
     monkeypatch.undo()
     monkeypatch.setattr(Ballistic, "frame", lambda self: interrupt_twice())
-    with pytest.raises(KeyboardInterrupt, match=r"there is no checkpoint yet: 'spume resume .*run' begins again"):
+    with pytest.raises(KeyboardInterrupt, match=r"there is no checkpoint yet: 'spume resume .*run' starts over"):
         start_run(make_scene(), tmp_path / "run")
 
 

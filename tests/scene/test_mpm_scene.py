@@ -74,7 +74,7 @@ def test_a_preview_has_cells_of_twice_the_size_and_says_so():
 
 def test_a_preview_of_a_body_that_would_vanish_is_refused():
     small = {**BALL, "shape": {"sphere": {"center": [0, 0, 0], "radius": 0.0065}}}
-    with pytest.raises(SceneError, match="nothing is in it"):
+    with pytest.raises(SceneError, match="it would be empty"):
         make(body=[small]).coarser()
 
 

@@ -1,8 +1,8 @@
-"""Expected wall times for the machine at hand: a few steps of the scene, or of a coarser version, are timed.
+"""Expected wall times on this machine, from timing a few steps of the scene or of a coarser version.
 
-How fast a step is depends on the machine, on what else it is doing, and on the scene (law, spline, obstacles), far
-more than on anything an estimate can know beforehand. The ratio of the measured time of a step to the one expected for
-the same scene corrects the estimate. It cannot foresee that steps become shorter when material becomes fast.
+The time of a step depends on the machine, its load and the scene (law, spline, obstacles) far more than an estimate can
+know in advance. The ratio of the measured to the expected time of a step corrects the estimate. It cannot predict that
+steps become shorter when material becomes fast.
 """
 
 import time
@@ -16,9 +16,9 @@ from spume.scene.common import Scene
 TRIAL_POINTS = 60_000
 """A scene with more points is made coarser before it is timed."""
 WARM_UP = 5
-"""Steps before the clock starts: memory is allocated in them, and kernels are loaded."""
+"""Steps before timing starts, in which memory is allocated and kernels are loaded."""
 TRIAL_STEPS = 100
-"""Stages that run every 50 steps are in them twice."""
+"""Timed steps, which include stages that run every 50 steps twice."""
 TRIAL_SECONDS = 2.0
 LEAST_STEPS = 5
 COMPILATION = 120.0
@@ -39,7 +39,7 @@ class Trial:
 
 
 def calibrated(scene: Scene, estimate: Estimate) -> Estimate:
-    """`estimate` with the expected time corrected by a trial on this machine, and a note on what it rests on."""
+    """`estimate` with the expected time corrected by a trial on this machine, and a note on its basis."""
     if estimate.step_seconds == 0.0:
         return estimate
     try:

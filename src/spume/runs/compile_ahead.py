@@ -1,7 +1,7 @@
-"""A second process that compiles what a step needs last, while the run itself compiles what it needs first.
+"""A second process that compiles the last kernels of a step while the run itself compiles the first.
 
 Numba compiles one kernel at a time. Both processes write to the same cache, so the run finds the late kernels there
-when it comes to them. The process is started when the first kernel turns out to be missing; if it fails or is too slow,
+when it needs them. The process is started when the first kernel turns out to be missing; if it fails or is too slow,
 the run compiles everything itself.
 """
 

@@ -1,4 +1,4 @@
-"""The folder of a run: where its files are, who may write there, what may be deleted.
+"""The folder of a run: paths of its files, locking, and what may be deleted.
 
 DIR/manifest.json                        scene, version, fields, diagnostics of every frame
 DIR/frames/frame_00000.safetensors ...   frame 0 is the initial state
@@ -21,7 +21,7 @@ from spume.runs.manifest import Manifest
 from spume.runs.storage import PARTIAL, sync_folder
 
 WRITER = re.compile(r"\.\d+$")
-"""The number of the process that was writing a file, at the end of its name."""
+"""The id of the process that was writing a file, at the end of its name."""
 FRAME_NAME = re.compile(r"frame_(\d{5,})\.safetensors")
 
 
@@ -49,12 +49,12 @@ class RunFolder:
         return sorted(int(match[1]) for match in matches if match)
 
     def checkpoints(self) -> list[Path]:
-        """The checkpoints there are, the latest first."""
+        """The existing checkpoints, latest first."""
         files = (self.next_checkpoint, self.checkpoint, self.previous_checkpoint)
         return [file for file in files if file.exists()]
 
     def rotate_checkpoints(self) -> None:
-        """Let the next checkpoint, which is whole, take the place of the last one, and that of the one before."""
+        """Replace the last checkpoint by the next one, which is complete, and keep it as the previous one."""
         try:
             if self.checkpoint.exists():
                 os.replace(self.checkpoint, self.previous_checkpoint)
@@ -64,9 +64,9 @@ class RunFolder:
             raise CacheError(f"'{self.checkpoint}' cannot be written: {error.strerror}") from error
 
     def prepare(self, overwrite: bool) -> None:
-        """Make the folder ready for a new run; called with the lock held.
+        """Prepare the folder for a new run; called with the lock held.
 
-        A finished or unfinished run is only deleted when `overwrite` says so, and then only spume's own files.
+        An existing run is deleted only if `overwrite` is true, and then only spume's own files.
         """
         if self.manifest.exists() or self.checkpoints() or self.frames_on_disk():
             if not overwrite:
@@ -87,7 +87,7 @@ class RunFolder:
             )
         return (
             f"'{self.path}' holds an unfinished run of '{manifest.name}' ({len(manifest.frames)} frames so far): "
-            f"go on with 'spume resume {self.path}', or give --overwrite to start again"
+            f"continue it with 'spume resume {self.path}', or give --overwrite to start again"
         )
 
     def _delete_own_files(self) -> None:
@@ -101,7 +101,7 @@ class RunFolder:
             self.frame(number).unlink()
 
     def _manifest_is_own(self) -> bool:
-        """Whether manifest.json is absent, or spume's: one that cannot be read counts as spume's beside frames."""
+        """Whether manifest.json is absent or spume's; an unreadable one counts as spume's if there are frames."""
         try:
             value = json.loads(self.manifest.read_bytes())
         except FileNotFoundError:
@@ -111,7 +111,7 @@ class RunFolder:
         return isinstance(value, dict) and {"format", "scene", "frames", "checksum"} <= value.keys()
 
     def remove_partial_files(self) -> None:
-        """Delete what a killed process left half written."""
+        """Delete files that a killed process left incomplete."""
         for folder in (self.path, self.frames):
             for file in folder.glob(f"*{PARTIAL}") if folder.is_dir() else ():
                 target = WRITER.sub("", file.name.removesuffix(PARTIAL))
@@ -129,7 +129,8 @@ class RunFolder:
 
     @contextlib.contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the folder for this process alone. The system frees the lock of a process that died, however it died."""
+        """Lock the folder for this process. The system releases the lock when the process ends, even if it is
+        killed."""
         self._create(self.path)
         self._held = self._take_lock()
         try:
@@ -138,8 +139,8 @@ class RunFolder:
             self._held.close()
 
     def keep_lock(self) -> None:
-        """Make sure that the folder still belongs to this process; called before anything is written. Somebody may have
-        deleted the lock file: it is made again, unless another process did so."""
+        """Check that this process still holds the lock; called before anything is written. If the lock file was
+        deleted, it is created again, unless another process has done so."""
         if not _is_same_file(self._held, self.lock_file):
             taken = self._take_lock()
             self._held.close()

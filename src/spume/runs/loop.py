@@ -1,8 +1,8 @@
-"""The loop over frames: build or restore a method, advance it frame by frame, leave everything on disk.
+"""The loop over frames: build or restore a method, advance it frame by frame, write everything to disk.
 
-After every frame the order on disk is frame, checkpoint, manifest. Killed at any moment, a run has lost at most the
-frame under way: a frame beyond the checkpoint is computed again to the same bits, and a manifest behind the checkpoint
-is completed from what the frames themselves say.
+Files are written in the order frame, checkpoint, manifest. A run killed at any moment loses at most the current frame:
+a frame newer than the checkpoint is computed again to the same bits, and a manifest older than the checkpoint is
+completed from the metadata of the frames.
 """
 
 import contextlib
@@ -27,14 +27,14 @@ from spume.scene.loading import load_laws_of
 from spume.version import __version__
 
 SECONDS = "seconds"
-"""The key of a method's diagnostics that holds wall times [s]. They differ from run to run, so they go into the
-manifest and not into the frames, whose files are the same bits whenever the scene is run."""
+"""The key of a method's diagnostics that holds wall times [s]. They differ from run to run, so they are stored in the
+manifest and not in the frames, whose files are bit-for-bit reproducible."""
 
 WARNINGS = "warnings"
 """The key of a method's diagnostics that holds sentences for the user, by a short name of what they are about."""
 
 DAMAGES_LISTED = 5
-"""Damaged frames that are named one by one."""
+"""Maximum number of damaged frames named in a message."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ def start_run(
     threads: int | None = None,
     display: Display | None = None,
 ) -> Outcome:
-    """Run `scene` from its beginning and leave the frames in `folder`."""
+    """Run `scene` from the start and write the frames to `folder`."""
     place, shown = RunFolder(folder), display or Silent()
     with _session(place, threads, shown, scene) as stop:
         chosen = method_class(scene.method)
@@ -83,7 +83,7 @@ def start_run(
 
 
 def resume_run(folder: str | Path, *, threads: int | None = None, display: Display | None = None) -> Outcome:
-    """Go on where the run in `folder` stopped, however it stopped."""
+    """Continue the run in `folder` from its last checkpoint."""
     place, shown = RunFolder(folder), display or Silent()
     if not place.path.is_dir():
         raise CacheError(f"there is no folder '{place.path}'")
@@ -145,16 +145,16 @@ def _compiling(display: Display, ahead: CompileAhead | None) -> Callable[[str], 
 
 
 def _how_to_go_on(place: RunFolder) -> str:
-    """What is left of a run that was stopped."""
+    """How a stopped run can be continued."""
     if place.checkpoints():
-        return f"the last checkpoint is good: go on with 'spume resume {place.path}'"
+        return f"the last checkpoint is good: continue with 'spume resume {place.path}'"
     if place.manifest.exists():
-        return f"there is no checkpoint yet: 'spume resume {place.path}' begins again"
+        return f"there is no checkpoint yet: 'spume resume {place.path}' starts over"
     return "nothing is on disk yet: run the scene again"
 
 
 def _as_on_disk(place: RunFolder) -> Outcome:
-    """The outcome of a run that was stopped in the middle of a step, which the last checkpoint knows nothing of."""
+    """The outcome of a run that was stopped in the middle of a step, after the last checkpoint."""
     if not place.manifest.exists():
         return Outcome("interrupted", place.path, 0, 0.0)
     frames = Manifest.read(place.manifest).frames
@@ -162,14 +162,14 @@ def _as_on_disk(place: RunFolder) -> Outcome:
 
 
 def use_threads(threads: int | None) -> None:
-    """Let the kernels use so many threads; all cores when None."""
+    """Set the number of threads of the kernels; all cores when None."""
     if threads is None:
         return
     import numba
 
     most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at run time
     if not 1 <= threads <= most:
-        raise SceneError(f"--threads {threads}: this machine has 1 to {most} threads to give")
+        raise SceneError(f"--threads {threads}: this machine allows 1 to {most} threads")
     numba.set_num_threads(threads)
 
 
@@ -185,7 +185,7 @@ def _start(
 def _advance(
     method: Method, scene: Scene, place: RunFolder, manifest: Manifest, display: Display, stop: StopRequest
 ) -> Outcome:
-    """All frames after those the manifest has."""
+    """Compute all frames that the manifest does not list yet."""
     done, last = len(manifest.frames) - 1, scene.frame_count
     display.begin(done, last, method.time, scene.duration)
     for number in range(done + 1, last + 1):
@@ -206,7 +206,7 @@ def _advance(
 
 
 def _tell_new_warnings(manifest: Manifest, display: Display) -> None:
-    """Note the warnings of the last frame that are about something no earlier frame has warned of."""
+    """Report the warnings of the last frame whose kind no earlier frame has reported."""
     *earlier, last = manifest.frames
     told = {name for entry in earlier for name in entry.get(WARNINGS, {})}
     for name, sentence in last.get(WARNINGS, {}).items():
@@ -215,7 +215,7 @@ def _tell_new_warnings(manifest: Manifest, display: Display) -> None:
 
 
 def _save(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest, complete: bool) -> Manifest:
-    """Put frame, checkpoint and manifest on disk, in this order."""
+    """Write frame, checkpoint and manifest to disk, in this order."""
     place.keep_lock()
     try:
         return _write_all(method, number, time, place, manifest, complete)
@@ -257,17 +257,17 @@ def _write_checkpoint(method: Method, frame: int, place: RunFolder, manifest: Ma
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What a run goes on from, all from one file."""
+    """The state from which a run continues, read from one file."""
 
     frame: int
-    """The last frame that was finished."""
+    """The last complete frame."""
     values: dict[str, Any]
     manifest: dict[str, Any]
     arrays: dict[str, NDArray[Any]]
 
 
 def _recover(place: RunFolder, display: Display) -> tuple[Manifest, Checkpoint | None]:
-    """The manifest and the checkpoint (None before the first one), as far as they can be had."""
+    """The manifest and the checkpoint (None before the first one), as far as they can be read."""
     checkpoint = _latest_checkpoint(place, display)
     try:
         return Manifest.read(place.manifest), checkpoint
@@ -293,12 +293,12 @@ def _latest_checkpoint(place: RunFolder, display: Display) -> Checkpoint | None:
             display.note(f"{damage}; going on from the checkpoint before it, after frame {checkpoint.frame}")
         return checkpoint
     if damages:
-        raise CacheError(f"{damages[0]}; the run cannot go on from it: start it again with --overwrite")
+        raise CacheError(f"{damages[0]}; the run cannot continue from it: start it again with --overwrite")
     return None
 
 
 def _catch_up(manifest: Manifest, frame: int, scene: Scene, place: RunFolder, display: Display) -> Manifest:
-    """The manifest with the frames up to the checkpoint's, entries it lacks taken from the frames' own metadata."""
+    """The manifest with the frames up to the checkpoint; missing entries are taken from the frames' metadata."""
     known = {entry["frame"]: entry for entry in manifest.frames}
     entries, damages = [], []
     for number in range(frame + 1):

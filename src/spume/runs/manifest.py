@@ -1,4 +1,4 @@
-"""The manifest of a run: what was run, by which version, and the diagnostics of every frame so far."""
+"""The manifest of a run: its scene, the version of spume, and the diagnostics of every frame so far."""
 
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -9,7 +9,7 @@ from spume.fields import VOLUME_RATIO, Field, Population
 from spume.runs.storage import read_json, write_json
 
 FORMAT = 2
-"""Raised whenever older runs can no longer be read without being converted."""
+"""Incremented whenever older runs must be converted on reading."""
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class Manifest:
     """Short name of the scene."""
     method: str
     scene: dict[str, Any]
-    """The resolved scene; `Scene(**scene)` makes it again."""
+    """The resolved scene; `Scene(**scene)` recreates it."""
     version: str
     """Version of spume that wrote the run."""
     populations: list[dict[str, Any]]
     """The declarations of a frame's populations."""
     frames: list[dict[str, Any]] = field(default_factory=list)
-    """Of every frame: number, time and diagnostics."""
+    """Number, time and diagnostics of every frame."""
     complete: bool = False
     format: int = FORMAT
 
@@ -43,7 +43,7 @@ class Manifest:
         return replace(self, frames=[*self.frames, entry])
 
     def write(self, path: Path) -> None:
-        """Put the manifest in place atomically."""
+        """Write the manifest atomically."""
         write_json(path, asdict(self))
 
     @classmethod
@@ -53,7 +53,7 @@ class Manifest:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], path: Path) -> "Manifest":
-        """The manifest from its JSON object, `path` being where that was read."""
+        """The manifest from its JSON object, which was read from `path`."""
         found = data.get("format")
         if found == 1:
             return cls(**_from_format_1(data))
@@ -79,8 +79,8 @@ def _field(entry: dict[str, Any]) -> Field:
 def _from_format_1(data: dict[str, Any]) -> dict[str, Any]:
     """The object of a format 1 manifest, as version 0.1.0 wrote it at first, in the present format.
 
-    Frames held the fields of a single population and did not name it. Points were drawn as if two of them stood along
-    the edge of a cell, and the volume ratio J was not stored beside the deformation gradient F.
+    Frames held the fields of a single, unnamed population. Points were drawn as if two of them lay along the edge of a
+    cell, and the volume ratio J was not stored beside the deformation gradient F.
     """
     kept = {key: value for key, value in data.items() if key not in ("fields", "format")}
     fields: list[dict[str, Any]] = data["fields"]

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on: a live line on a terminal, plain lines elsewhere."""
+"""The progress display of a run: a live line on a terminal, plain lines elsewhere."""
 
 import sys
 import time
@@ -10,12 +10,12 @@ from spume.terminal import say, visible
 
 COMPILING = "compiling kernels (first run only)"
 PLAIN_INTERVAL = 5.0
-"""Seconds between two plain lines at least, but for the first and the last frame."""
+"""Minimum time between two plain lines [s], except for the first and the last frame."""
 LIVE_INTERVAL = 0.1
 
 
 class Display(Protocol):
-    """What the loop tells while it runs."""
+    """The events that the loop reports."""
 
     def begin(self, first: int, last: int, start: float, duration: float) -> None:
         """The run goes from frame `first`, at `start` [s], to frame `last`, at `duration` [s]."""
@@ -33,7 +33,7 @@ class Display(Protocol):
         """A sentence for the user."""
 
     def end(self) -> None:
-        """The run is over, one way or another."""
+        """The run has ended."""
 
 
 class Silent:
@@ -165,13 +165,13 @@ class Live:
 
 
 def display_for(stream: TextIO | None = None) -> Display:
-    """The display that suits the stream (the error stream, unless told), so that results can be piped."""
+    """The display for the stream (default: stderr, so that results can be piped)."""
     chosen = sys.stderr if stream is None else stream
     return Live(chosen) if chosen.isatty() else Plain(chosen)
 
 
 def readable_time(seconds: float) -> str:
-    """A time span as a person reads it: 48 s, 3:20 min, 2:05 h, 3.4 days."""
+    """A time span in readable form: 48 s, 3:20 min, 2:05 h, 3.4 days."""
     if seconds < 60:
         return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2g} s"
     if seconds < 3600:

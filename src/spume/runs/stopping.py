@@ -1,4 +1,4 @@
-"""Stopping on request: the first signal asks, the second one insists."""
+"""Stopping on request: the first signal stops the run after the current step, the second ends the process at once."""
 
 import contextlib
 import signal
@@ -8,7 +8,7 @@ from types import FrameType
 
 
 class StopRequest:
-    """Whether somebody asked the run to stop."""
+    """Whether the run has been asked to stop."""
 
     def __init__(self, announce: Callable[[str], None]) -> None:
         self.asked = False
@@ -18,7 +18,7 @@ class StopRequest:
         return self.asked
 
     def on_signal(self, number: int, frame: FrameType | None) -> None:
-        """The handler: remembers the first signal, and lets the second one end the process at once."""
+        """Signal handler: records the first signal, and lets the second one end the process at once."""
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True

@@ -1,6 +1,6 @@
-"""Files that are either whole or absent, and that notice when they were damaged.
+"""Files that are either complete or absent, with checksums that detect damage.
 
-Arrays go into safetensors files, streamed from where they lie in memory. The metadata of each file holds a checksum
+Arrays are streamed from memory into safetensors files. The metadata of each file holds a checksum
 over the other metadata, the names, types and shapes of the arrays, and the arrays themselves.
 """
 
@@ -81,9 +81,8 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], None], size: int) -> None:
-    """Let `write` fill a temporary file beside `path`, make it durable, and move it in place.
-
-    At every moment `path` is absent, the old file or the new one. `size` [bytes] is for the message of a full disk.
+    """Let `write` fill a temporary file beside `path`, flush it to disk and rename it. At every moment `path` is
+    absent, the old file or the new one. `size` [bytes] is for the error message if the disk is full.
     """
     partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
     try:
@@ -107,7 +106,7 @@ def _write_failure(path: Path, size: int, error: OSError) -> CacheError:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make renames inside `folder` durable; systems that cannot open folders need no such thing."""
+    """Flush renames inside `folder` to disk; systems that cannot open folders do not need this."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -150,7 +149,7 @@ def open_arrays(path: Path) -> Iterator[Any]:
 
 
 def _readable(path: Path) -> BinaryIO:
-    """The file, opened for reading, or an error that says why it cannot be."""
+    """The file opened for reading, or an error that says why it cannot be opened."""
     try:
         return open(path, "rb")
     except FileNotFoundError:
@@ -160,7 +159,7 @@ def _readable(path: Path) -> BinaryIO:
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
-    """The metadata `write_arrays` was given. Checks that the file is whole, not that its bits are the right ones."""
+    """The metadata `write_arrays` was given. Checks that the file is complete, but not its checksum."""
     with open_arrays(path) as file:
         texts = file.metadata() or {}
     if "checksum" not in texts:
@@ -184,7 +183,7 @@ def read_arrays(path: Path, names: list[str] | None = None) -> dict[str, NDArray
 
 
 def verify_arrays(path: Path) -> None:
-    """Read the file once, block by block, and raise CacheError when any bit of it is not as written."""
+    """Read the file once, block by block, and raise CacheError if its checksum does not match."""
     read_metadata(path)
     with open(path, "rb") as file:
         length = int.from_bytes(file.read(8), "little")
@@ -199,8 +198,8 @@ def verify_arrays(path: Path) -> None:
 
 
 def read_checked(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Metadata and arrays of the file, checked. All is read from one opened file, so that nothing is mixed up when
-    another process puts a new file in its place."""
+    """Metadata and arrays of the file, checked. Everything is read from one open file, so that the result is consistent
+    even if another process replaces the file."""
     try:
         with _readable(path) as file:
             header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
@@ -236,7 +235,7 @@ def _digest_start(layout: Mapping[str, Any], texts: Mapping[str, str]) -> Any:
 
 
 def _bytes_of(array: NDArray[Any]) -> memoryview:
-    """The bytes of an array where they lie; only an array with gaps is copied."""
+    """The bytes of an array without a copy; only a non-contiguous array is copied."""
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)
     return np.ascontiguousarray(little).reshape(-1).view(np.uint8).data
 
@@ -246,8 +245,8 @@ def _json(value: Any) -> str:
 
 
 def plain(value: Any) -> Any:
-    """`value` with NumPy's scalars and arrays as plain numbers and lists, and numbers that are not finite as None,
-    which JSON has no other word for."""
+    """`value` with NumPy's scalars and arrays as plain numbers and lists, and non-finite numbers as None, since JSON
+    cannot represent them."""
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

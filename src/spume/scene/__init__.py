@@ -1,1 +1,1 @@
-"""What a user writes: the typed scene, its loading, overrides and presets, and the library of built-in scenes."""
+"""Scenes: the typed schema, loading, overrides and presets, and the library of built-in scenes."""

@@ -1,4 +1,5 @@
-"""The library of built-in scenes, and finding and reading scene files. Checks nothing, so listing is quick."""
+"""The library of built-in scenes, and finding and reading scene files. Nothing is validated here, so listing is
+quick."""
 
 import tomllib
 from pathlib import Path
@@ -12,7 +13,7 @@ LIBRARY = Path(__file__).parent / "library"
 
 
 def find_scene(name_or_path: str | Path) -> Path:
-    """The file of a scene; a name without folder and suffix is one of the library."""
+    """The file of a scene; a name without folder and suffix refers to the library."""
     path = Path(name_or_path)
     if path.suffix == ".toml" or path.parent != Path() or path.is_file():
         if path.is_file():
@@ -37,7 +38,7 @@ def read_toml(file: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise SceneError(f"{file}: this is not TOML: {_lower(str(error))}") from None
     except UnicodeDecodeError as error:
-        raise SceneError(f"{file}: byte {error.start} is not UTF-8 text, which a scene file must be") from None
+        raise SceneError(f"{file}: byte {error.start} is not UTF-8; scene files must be UTF-8 text") from None
     except RecursionError:
         raise SceneError(f"{file}: its values are nested too deeply to be read") from None
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Scenes of continuum foam: those of the material point method, and what [Yue15] adds."""
+"""Scenes of continuum foam: those of the material point method with the additions of [Yue15]."""
 
 import math
 from collections.abc import Iterator

@@ -105,7 +105,7 @@ class Time(Table):
 
 
 class Implicit(Table):
-    """How the equations of an implicit step are solved."""
+    """Solver of implicit steps."""
 
     solver: Literal["admm", "newton"] = Field(
         default="admm",
@@ -139,7 +139,7 @@ class Implicit(Table):
     over_relaxation: Annotated[float, Field(strict=True, ge=1, lt=2)] = Field(
         default=1.0, description="α of ADMM: 1 is plain; 1.4 to 1.6 often needs fewer iterations [1]"
     )
-    linear_iterations: Count = Field(default=200, description="most iterations of each linear system")
+    linear_iterations: Count = Field(default=200, description="maximum number of iterations of each linear solve")
     linear_tolerance: Positive = Field(
         default=0.2, description="relative residual at which the linear solves of ADMM stop [1]"
     )

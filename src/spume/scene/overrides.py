@@ -1,4 +1,4 @@
-"""Changing a scene before it is checked: `--set path.to.key=value` and the presets a scene file brings."""
+"""Changes to a scene before it is validated: `--set path.to.key=value` and the presets of a scene file."""
 
 import copy
 import re
@@ -12,7 +12,7 @@ from spume.suggestions import did_you_mean
 from spume.tables import DEEPEST, depth
 
 BARE_WORD = re.compile(r"[A-Za-z_][\w -]*")
-"""A value that needs no quotes on the command line, where the shell has eaten them: --set grid.spline=quadratic."""
+"""A value that needs no quotes on the command line, where the shell removes them: --set grid.spline=quadratic."""
 
 
 Changes = Iterable[str] | Mapping[str, Any]
@@ -20,7 +20,7 @@ Changes = Iterable[str] | Mapping[str, Any]
 
 
 def apply_overrides(data: dict[str, Any], changes: Changes, model: Any) -> dict[str, Any]:
-    """`data` with each of the changes put in; `model` tells which keys exist."""
+    """`data` with the changes applied; `model` defines which keys exist."""
     changed = copy.deepcopy(data)
     if isinstance(changes, Mapping):
         for key, value in changes.items():
@@ -43,7 +43,7 @@ def parse_override(text: str) -> tuple[Path, Any]:
 
 
 def parse_path(key: str, text: str = "") -> Path:
-    """The parts of a dotted key; `text` is what the message of an error quotes, the key if empty."""
+    """The parts of a dotted key; error messages quote `text`, or the key if it is empty."""
     text = text or key
     try:
         table: Any = tomllib.loads(f"{key} = 0")
@@ -104,7 +104,7 @@ def _existing_part(table: Any, part: str | int, walked: list[str | int], model: 
 
 
 def apply_preset(data: dict[str, Any], preset: str | None, source: str) -> dict[str, Any]:
-    """`data` without its [preset.*] tables, the chosen one merged in.
+    """`data` without its [preset.*] tables, with the chosen one merged in.
 
     A preset holds nested tables, or dotted keys in quotes that reach into lists: "body.0.velocity" = [1, 0, 0].
     """
@@ -136,7 +136,7 @@ def merge(data: dict[str, Any], changes: Mapping[str, Any], where: str) -> None:
 
 
 def _inside(table: Any, part: str | int, where: str, absent: Any) -> Any:
-    """What `table` has at `part`; a table that has nothing there gets `absent`."""
+    """The value of `table` at `part`; if there is none, `absent` is inserted."""
     if isinstance(table, dict):
         return table.setdefault(part, absent)
     if isinstance(table, list) and str(part).isdigit() and int(part) < len(table):

@@ -21,7 +21,7 @@ def check_vector(value: Any, path: str, dimension: int) -> Iterator[Problem]:
 
 
 def check_walls(walls: "Walls | None", dimension: int) -> Iterator[Problem]:
-    """Walls that are no box."""
+    """Walls that do not form a box."""
     if walls is None:
         return
     found = [
@@ -48,7 +48,7 @@ def check_starts(start: float, path: str, scene: "MpmScene") -> Iterator[Problem
 
 
 def check_spin(spin: Any, path: str, dimension: int) -> Iterator[Problem]:
-    """A spin that does not fit the dimension."""
+    """A spin of the wrong dimension."""
     if spin is None:
         return
     if dimension == 2 and isinstance(spin, tuple):
@@ -84,7 +84,7 @@ def check_filled(item: "Body | Emitter", path: str, scene: "MpmScene") -> Iterat
         unit = "m³" if scene.dimension == 3 else "m²"
         yield Problem(
             f"{path}.shape",
-            f"holds {size:.3g} {unit}, less than one point at cells of {scene.grid.cell:g} m: nothing is in it",
+            f"holds {size:.3g} {unit}, less than one point with cells of {scene.grid.cell:g} m: it would be empty",
         )
     walls = scene.grid.walls
     if getattr(item, "motion", None) is None and walls is not None and not list(check_walls(walls, scene.dimension)):

@@ -15,7 +15,7 @@ from spume.scene.problems import Problem
 from spume.tables import Table
 
 REST_FORCES = ("first-piola", "corrected")
-"""What [forces] has where nothing is said."""
+"""Defaults of [forces]."""
 
 
 class PointFill(Fill):
@@ -33,7 +33,7 @@ class PointBody(Body):
 
 class PointEmitter(Emitter):
     """A source of material: a flow through a nozzle or the middle section of a shape, or copies of a shape one after
-    another. What is released has the velocity of the emitter's motion, too."""
+    another. The velocity of the emitter's motion is added to that of the released material."""
 
     fill: PointFill = Field(default=PointFill(), description="how released material is filled with points")
 
@@ -74,12 +74,12 @@ class Forces(Table):
     pressure: NotNegative = Field(default=0.0, description="stiffness of the SPH pressure against crowding [Pa]")
     viscosity: NotNegative = Field(default=0.0, description="SPH viscosity [Pa s]")
     damping: Annotated[float, Field(strict=True, ge=0, le=2)] = Field(
-        default=0.2, description="damping of motion between neighbours that deforms nothing [1]"
+        default=0.2, description="damping of non-affine motion between neighbours, which causes no deformation [1]"
     )
 
 
 class PointTearing(Table):
-    """Torn points, by the criterion of continuum foam: they resist compression only."""
+    """Torn points, by the criterion of continuum foam, which resist compression only."""
 
     enabled: bool = Field(default=True, strict=True, description="whether material tears")
     threshold: Positive | None = Field(
@@ -134,11 +134,11 @@ class PointBasedScene(MaterialScene):
 
     @property
     def transfer(self) -> Transfer:
-        """There is none: points carry no affine velocity."""
+        """None: points carry no affine velocity."""
         return Transfer(scheme="pic")
 
     def problems(self) -> list[Problem]:
-        """What is wrong across the scene."""
+        """Problems of the scene as a whole."""
         shared = mpm_checks.problems(cast(Any, self))  # it has all that they read of an MpmScene
         found = [*self._resolution[1], *shared, *self._time_problems()]
         named = [
@@ -149,7 +149,7 @@ class PointBasedScene(MaterialScene):
 
     @property
     def unused_parameters(self) -> tuple[str, ...]:
-        """None: points tear and recover."""
+        """None: this method uses the tearing and recovery parameters of laws."""
         return ()
 
     def _time_problems(self) -> Iterator[Problem]:
@@ -217,7 +217,7 @@ class PointBasedScene(MaterialScene):
         return len(next(material for material in self.materials if material.name == name).law.branches)
 
     def coarser(self) -> tuple[Scene, str]:
-        """The scene with points of twice the spacing."""
+        """The scene with twice the point spacing."""
         spacing = 2 * self.points.spacing
         less, work = 2**self.dimension, 2 ** (self.dimension + 1)
         gain = f"1/{less} of the points, about 1/{work} of the time"

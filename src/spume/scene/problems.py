@@ -1,4 +1,4 @@
-"""Sentences for what is wrong with a scene: where, what was found, what would be right."""
+"""Sentences for the problems of a scene: where, what was found, what would be right."""
 
 import re
 import types
@@ -13,7 +13,7 @@ from spume.suggestions import did_you_mean, nearest
 
 MISSING = "is missing"
 SHOWN = 6
-"""A message shows at most so many problems; the rest are counted."""
+"""Maximum number of problems in a message; the rest are counted."""
 
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 """Keys TOML takes without quotes."""
@@ -31,7 +31,7 @@ WANTED = {
     "model_type": "a table",
     "model_attributes_type": "a table",
 }
-"""What pydantic's kinds of error want, in the words of a scene."""
+"""What each of pydantic's error types expects, in the terms of a scene."""
 
 BOUNDS = (("least", "min_length"), ("most", "max_length"))
 
@@ -40,19 +40,19 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong, as a sentence that begins with the path of the key."""
+    """One problem, as a sentence that begins with the path of the key."""
 
     path: str
     sentence: str
     place: str = ""
-    """File and line of the key, where they are known."""
+    """File and line of the key, if known."""
 
     def __str__(self) -> str:
         return f"{self.path} {self.sentence}".strip()
 
 
 class SceneProblems(SceneError):
-    """A scene with problems, each a sentence of its own."""
+    """A scene with problems, one sentence each."""
 
     def __init__(self, problems: Sequence[Problem], source: str = "") -> None:
         self.problems = tuple(problems)
@@ -71,7 +71,7 @@ def dotted(path: Path) -> str:
 
 
 def shown(value: Any) -> str:
-    """A value as a person would write it in a scene, cut when long."""
+    """A value as written in a scene, truncated when long."""
     if isinstance(value, bool):
         text = str(value).lower()
     elif isinstance(value, Mapping):

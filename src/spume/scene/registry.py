@@ -1,4 +1,4 @@
-"""From the method a scene names to the model that checks the scene."""
+"""Maps the method named by a scene to the model that validates the scene."""
 
 from typing import TYPE_CHECKING, Any
 

@@ -1,4 +1,4 @@
-"""Scenes of porous sand and water: those of the material point method, and what [Tampubolon17] adds."""
+"""Scenes of porous sand and water: those of the material point method with the additions of [Tampubolon17]."""
 
 from collections.abc import Iterator
 from typing import Annotated, Literal
@@ -14,7 +14,7 @@ from spume.tables import Table
 
 
 class QuadraticGrid(Grid):
-    """The background grid; it is sparse and has no bounds but the walls."""
+    """The background grid, which is sparse and unbounded except for the walls."""
 
     spline: Literal["cubic", "quadratic"] = Field(default="quadratic", description="B-spline of the nodes")
 
@@ -39,13 +39,13 @@ class SelectiveForce(ForceTable):
 
 
 class MixtureTable(Table):
-    """What sand and water do to each other. Drag needs one of drag_coefficient and hydraulic_conductivity."""
+    """Interaction of sand and water. Drag needs one of drag_coefficient and hydraulic_conductivity."""
 
     drag_coefficient: NotNegative | None = Field(
-        default=None, description="c_E of [Tampubolon17] eqs. 20 and 21 [1/(kg s)]; it is tied to the size of the cells"
+        default=None, description="c_E of [Tampubolon17] eqs. 20 and 21 [1/(kg s)], which depends on the cell size"
     )
     hydraulic_conductivity: Positive | None = Field(
-        default=None, description="k̂ of saturated sand [m/s], gravel 1e-2, sand 1e-3 to 1e-4; for any size of the cells"
+        default=None, description="k̂ of saturated sand [m/s], gravel 1e-2, sand 1e-3 to 1e-4; for any cell size"
     )
     porosity: Annotated[float, Field(strict=True, gt=0, lt=1)] = Field(
         default=0.4, description="n, volume of the pores over bulk volume [1]"
@@ -107,7 +107,7 @@ class SandWaterScene(MpmScene):
         return obstacle.holds in ("all", species) and not (obstacle.drained and species == "water")
 
     def problems(self) -> list[Problem]:
-        """What is wrong across the scene."""
+        """Problems of the scene as a whole."""
         return [*super().problems(), *self._mixture_problems()]
 
     def _mixture_problems(self) -> Iterator[Problem]:
@@ -125,14 +125,14 @@ class SandWaterScene(MpmScene):
             if obstacle.drained and obstacle.holds == "water":
                 yield Problem(f"obstacle.{k}.drained", "is true with holds = 'water': water passes a drained surface")
         if self.implicit is not None:
-            yield Problem("implicit", "is given in a scene of sand and water: its solver is that of [semi_implicit]")
+            yield Problem("implicit", "is given in a scene of sand and water, whose solver is that of [semi_implicit]")
         for k, each in enumerate(self.body):
             if each.surface == "embedded":
                 yield Problem(f"body.{k}.surface", "is 'embedded': scenes of sand and water embed no surfaces")
         if table.coupling == "pore-pressure" and table.buoyancy != "none":
             yield Problem(
                 "mixture.buoyancy",
-                f"is '{table.buoyancy}' with coupling 'pore-pressure', which has the buoyancy in it: drop it",
+                f"is '{table.buoyancy}' with coupling 'pore-pressure', which includes buoyancy: drop it",
             )
         if table.cohesion_curve == "robert-soga" and table.saturation != "degree":
             yield Problem(

@@ -11,13 +11,13 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 PRESETS = {
     "type": "object",
-    "description": "changes of the scene by name, chosen with --preset; a key in quotes may be a path into lists",
+    "description": "named sets of changes, selected with --preset; a key in quotes may be a path into lists",
     "additionalProperties": {"type": "object"},
 }
 
 EXTENDS = {
     "type": "string",
-    "description": "another scene, by built-in name or file, of which this file states only what differs",
+    "description": "built-in name or file of another scene, from which this one lists only the differences",
 }
 
 

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 class UnilateralTable(Table):
-    """Energy of sand that fades to zero where the cone allows no stress; all values are strains but for c0."""
+    """Energy of sand that fades to zero where the cone allows no stress; all values except c0 are strains."""
 
     a: Number = Field(description="strain on the hydrostatic axis where the energy begins to fade [1]")
-    b: Number = Field(description="strain on the hydrostatic axis from which on it is zero [1]")
+    b: Number = Field(description="strain on the hydrostatic axis beyond which it is zero [1]")
     c0: NotNegative = Field(description="opening of the region: small values follow a wide cone [1]")
     s_C: Number = Field(default=0.0, description="shift along the hydrostatic axis, for cohesion [1]")
     v0: Positive = Field(description="strain scale of the bend at the tip [1]; the paper's is 1 at strains of order 1")
 
 
 class SemiImplicitTable(Table):
-    """How the equations of a semi-implicit step are solved."""
+    """Solver of semi-implicit steps."""
 
     plasticity: Literal["lagged", "in-step"] = Field(
         default="lagged",
@@ -39,10 +39,10 @@ class SemiImplicitTable(Table):
     )
     tolerance: Positive = Field(default=1e-3, description="residual at which Newton's method stops [1]")
     accepted_residual: Positive = Field(
-        default=0.05, description="residual accepted when the iterations are used up; else the step is shortened [1]"
+        default=0.05, description="residual accepted after the last iteration; above it the step is shortened [1]"
     )
-    iterations: Count = Field(default=20, description="most iterations of Newton's method in a step")
-    linear_iterations: Count = Field(default=500, description="most iterations of MINRES in each of them")
+    iterations: Count = Field(default=20, description="maximum number of Newton iterations in a step")
+    linear_iterations: Count = Field(default=500, description="maximum number of MINRES iterations in each of them")
     linear_tolerance: Positive = Field(default=1e-2, description="relative residual at which MINRES stops [1]")
     preconditioner: Literal["blocks", "mass"] = Field(
         default="blocks", description="of MINRES: mass, drag and stiffness of each node, or its mass alone"
@@ -50,7 +50,7 @@ class SemiImplicitTable(Table):
 
 
 def semi_implicit_problems(scene: "MpmScene") -> Iterator[Problem]:
-    """What is wrong with [semi_implicit], and laws that such steps cannot take."""
+    """Problems of [semi_implicit], and laws that such steps do not support."""
     table, integrator = scene.semi_implicit, scene.time.integrator
     if integrator != "semi-implicit":
         if table is not None:

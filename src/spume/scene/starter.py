@@ -1,4 +1,4 @@
-"""A commented scene to begin with: `spume new NAME`."""
+"""A commented scene to start from: `spume new NAME`."""
 
 from pathlib import Path
 
