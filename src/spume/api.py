@@ -33,17 +33,17 @@ def run(
     overwrite: bool = False,
     progress: Show = "auto",
 ) -> Run:
-    """Run a scene, leave its frames in the folder `out` and return the run.
+    """Run a scene, write its frames to the folder `out` and return the run.
 
     - scene: a built-in name, a TOML file, a dict of tables or a Scene; `preset` and `changes` as for `load_scene`.
-    - out: folder for the frames; out/NAME unless given.
+    - out: folder for the frames; default: out/NAME.
     - on_frame: called with each frame as soon as it is on disk. An exception it raises ends the run and is passed on.
     - on_progress: called every few steps with the time, points and steps so far.
-    - threads: threads to use; all cores unless given.
-    - overwrite: whether a run that is in the folder already is replaced.
+    - threads: number of threads; default: all cores.
+    - overwrite: whether to replace an existing run in the folder.
     - progress: "none" prints nothing.
 
-    Ctrl-C stops after the present step; the run returned is then not `complete`, and `resume` continues it.
+    Ctrl-C stops after the current step; `complete` of the returned run is then False, and `resume` continues it.
     """
     loaded = load_scene(scene, changes, preset)
     name = Path(scene).stem if isinstance(scene, str | Path) else None
@@ -61,7 +61,7 @@ def resume(
     threads: int | None = None,
     progress: Show = "auto",
 ) -> Run:
-    """Continue the run in `folder` where it stopped, however it stopped, and return it. See `run`."""
+    """Continue the run in `folder`, which may have been stopped or killed, and return it. See `run`."""
     display = Callbacks(_display(progress), Path(folder), on_frame, on_progress)
     return _opened(resume_run(folder, threads=threads, display=display))
 
@@ -77,7 +77,7 @@ def _display(progress: Show) -> Display:
 
 
 class Callbacks:
-    """A display that passes on to another one, and calls functions of the user."""
+    """A display that forwards to another one and calls the user's functions."""
 
     def __init__(
         self, inner: Display, folder: Path, on_frame: OnFrame | None = None, on_progress: OnProgress | None = None
@@ -144,9 +144,9 @@ def render(
 ) -> Pictures:
     """Draw frames of a run, or of several runs side by side, and make a contact sheet and a film of them.
 
-    - frames: a slice such as slice(None, None, 10), or one number; all frames unless given.
-    - labels: what is written above runs side by side; the names of their folders unless given.
-    - out: folder for the pictures; beside the frames unless given.
+    - frames: a slice such as slice(None, None, 10), or one number; default: all frames.
+    - labels: titles of runs side by side; default: the names of their folders.
+    - out: folder for the pictures; default: beside the frames.
     - cluster: address of a Dask scheduler whose workers draw the pictures.
     - options: fields of `spume.PictureOptions`: width, height, show, quality, color, limits, engine, camera, samples.
     """

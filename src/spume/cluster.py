@@ -1,8 +1,8 @@
-"""Work on a Dask cluster: tasks are given to the workers of a scheduler, and given again when something is lost.
+"""Work on a Dask cluster: tasks are submitted to a scheduler, and submitted again when workers are lost.
 
-Folders are the memory of a cluster: all workers must see the files of a run under the same path. A task must give the
-same result when it is begun again. Lost workers are the scheduler's business, which gives their tasks to others; a lost
-scheduler is waited for, and gets all unfinished tasks again.
+All workers must see the files of a run under the same path. A task must give the same result when it is restarted. The
+scheduler reassigns the tasks of lost workers; if the scheduler itself is lost, all unfinished tasks are submitted again
+once it is back.
 """
 
 import time
@@ -16,17 +16,17 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 FIRST_ANSWER = 10.0
-"""How long a scheduler may take to answer at first [s]."""
+"""Timeout of the first connection to a scheduler [s]."""
 PATIENCE = 600.0
-"""How long a scheduler that was there is waited for [s]."""
+"""Timeout for a lost scheduler to return [s]."""
 PAUSE = 0.5
 ATTEMPTS = 10
-"""How often a task is begun again after it lost several workers in turn."""
+"""Number of times a task is restarted after losing several workers in turn."""
 
 
 @contextmanager
 def connected(address: str, patience: float = 0.0) -> Iterator[Any]:
-    """A client of the scheduler at `address`, waited for up to `patience` [s]."""
+    """A client of the scheduler at `address`; waits for it up to `patience` [s]."""
     try:
         from distributed import Client
     except ImportError:
@@ -54,9 +54,9 @@ def connected(address: str, patience: float = 0.0) -> Iterator[Any]:
 def each_on_cluster(
     address: str, task: Callable[[Item], Result], items: Sequence[Item], note: Callable[[str], None]
 ) -> Iterator[tuple[Item, Result]]:
-    """Each of `items` with what `task` returns for it, in the order in which they are done.
+    """Each of `items` with the result of `task`, in order of completion.
 
-    An exception of a task is raised here. `note` is told what was lost.
+    An exception of a task is raised here. `note` is called with a sentence about each loss.
     """
     pending = list(range(len(items)))
     killed = dict.fromkeys(pending, 0)

@@ -2,7 +2,7 @@
 
 
 class SpumeError(Exception):
-    """Base of all errors meant for a person; the command line prints the message and no traceback."""
+    """Base of all errors meant for the user; the command line prints the message without a traceback."""
 
     exit_code = 1
 
@@ -26,7 +26,7 @@ class CacheError(SpumeError):
 
 
 class CompilationStopped(KeyboardInterrupt):
-    """Compilation was given up because somebody asked the run to stop; the kernel that was needed did not run."""
+    """Compilation was aborted because the run was asked to stop; the kernel did not run."""
 
 
 class MissingExtra(SpumeError):

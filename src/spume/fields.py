@@ -1,4 +1,4 @@
-"""Declared fields and populations: what a point carries, and what becomes of it when points are inserted or merged.
+"""Declarations of fields and populations: what a point carries, and how it changes when points are inserted or merged.
 
 Checkpoints, frames, resampling, export and the viewer work from these declarations alone, so a new law or method needs
 no change in any of them.
@@ -25,7 +25,7 @@ new                       a new point gets a new number, merged points keep that
 
 @dataclass(frozen=True)
 class Field:
-    """One quantity every point carries."""
+    """One quantity carried by every point."""
 
     name: str
     shape: tuple[int, ...] = ()
@@ -37,7 +37,7 @@ class Field:
     dtype: str = "float64"
     description: str = ""
     in_frames: bool = True
-    """Whether finished frames hold it (a checkpoint holds every field)."""
+    """Whether frames contain it (a checkpoint contains every field)."""
 
     def renamed(self, name: str) -> "Field":
         """The same field under another name."""
@@ -73,7 +73,7 @@ class Population:
     fields: tuple[Field, ...]
     kind: PopulationKind = "points"
     spacing: float | None = None
-    """Distance between neighbouring points that hang together [m], where there is one; drawn sizes follow it."""
+    """Distance between neighbouring points of connected material [m], if defined; it sets the sizes of drawn points."""
 
     def __post_init__(self) -> None:
         names = [field.name for field in self.fields]
@@ -90,7 +90,7 @@ class Population:
 
 
 VOLUME_RATIO = Field("J", (), 1.0, "1", "average", description="volume ratio")
-"""The field from which everything that reads frames knows how far points are compressed or stretched."""
+"""The ratio of a point's volume to its volume at rest, for everything that reads frames."""
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 SYMMETRIC_IDENTITY = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Names of a package that are imported on first use, so that `import spume` and the short commands stay quick."""
+"""Names of a package that are imported on first use, so that `import spume` and short commands stay fast."""
 
 from collections.abc import Callable, Mapping
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""How much memory and disk space there is, and refusing runs that do not fit."""
+"""Available memory and disk space, and errors for runs that do not fit."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ OWN_CGROUP = Path("/proc/self/cgroup")
 OWN_STATUS = Path("/proc/self/status")
 
 MOST_STEPS = 1_000_000_000
-"""A run of more steps is refused: at the half millisecond that the shortest steps take, it would last a week."""
+"""Maximum number of steps of a run: at half a millisecond, the shortest time of a step, it would take a week."""
 
 
 def available_memory() -> tuple[int, int]:
@@ -96,12 +96,12 @@ def _numbers_in(file: Path) -> dict[str, int]:
 
 
 def amount(size: float) -> str:
-    """A number of bytes, in powers of ten where the units end."""
+    """A number of bytes in readable form."""
     return readable_size(size) if size < 1e15 else f"{size:.2g} bytes"
 
 
 def refuse_without_memory(estimate: Estimate) -> None:
-    """Raise SceneError if the scene needs more memory than this process can have, or would never end."""
+    """Raise SceneError if the scene needs more memory than this process can have, or would take too many steps."""
     refuse_memory(estimate.memory, f"{estimate.points:,} points")
     if not estimate.steps <= MOST_STEPS:
         raise SceneError(

@@ -1,4 +1,4 @@
-"""The methods: the contract that every method fulfils, and the one table in which each is registered.
+"""The methods: the contract of every method, and the table in which each is registered.
 
 A new method is a folder and an entry of `METHODS`. The modules an entry names are imported only when they are needed,
 so that short commands stay quick.
@@ -17,7 +17,7 @@ from spume.fields import Population
 
 @dataclass(frozen=True)
 class Progress:
-    """What a method tells while it advances."""
+    """Progress reported by a method while it advances."""
 
     time: float
     """Simulated time [s]."""
@@ -28,12 +28,12 @@ class Progress:
     dt: float
     """Last time step [s]."""
     done: float | None = None
-    """Part of the work that is done, 0 to 1, where it does not go with the simulated time."""
+    """Completed fraction of the work, 0 to 1, if it is not proportional to the simulated time."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a scene will cost, before anything is spent."""
+    """Estimated points, memory, disk space and time of a scene."""
 
     points: int
     memory: int
@@ -42,20 +42,20 @@ class Estimate:
     seconds: float
     """Expected wall time on this machine [s]."""
     notes: tuple[str, ...] = field(default=())
-    """For example each body's mass and how far its points miss the shape's volume."""
+    """For example the mass of each body and the volume error of its points."""
     frames: int = 0
     """Frames on disk, frame 0 included."""
     disk: int = 0
     """Expected size of all frames [bytes]."""
     mean_points: float = 0.0
-    """Points that the scene has released, on average over the run."""
+    """Average number of released points over the run."""
     step_seconds: float = 0.0
     """Expected wall time of a step with the points that the scene releases on average [s]; 0 where steps differ so much
     that timing a few of them says little about all."""
 
 
 class Method(Protocol):
-    """A simulation that can be advanced, looked at, saved and restored. The frame loop knows nothing else of it."""
+    """A simulation that can be advanced, inspected, saved and restored: all that the frame loop uses."""
 
     name: ClassVar[str]
     time: float
@@ -68,36 +68,35 @@ class Method(Protocol):
         """The cost of `scene`, without building the state."""
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
-        """Advance to exactly `until` [s] and return True, or stop after the current step when `interrupted()` says so
+        """Advance to exactly `until` [s] and return True, or stop after the current step when `interrupted()` is true
         and return False. Raises RunFailed when the simulation goes wrong."""
 
     def declarations(self) -> tuple[Population, ...]:
-        """The populations of a frame with their fields. The first one is what `frame.x` means to a reader."""
+        """The populations of a frame with their fields. `frame.x` refers to the first one."""
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame, by population and field name."""
 
     def diagnostics(self) -> dict[str, Any]:
-        """Numbers about the present state, JSON-serialisable. All follow from the scene alone, but for wall times [s],
-        under the key "seconds": the loop keeps those out of the frames, whose bits are the same in every run. Under the
-        key "warnings", sentences for the user by a short name of what they are about; each is told when its name comes
-        up for the first time in a run."""
+        """JSON-serialisable values describing the current state. All are determined by the scene except wall times [s],
+        under the key "seconds", which the loop does not store in frames, since these are bit-for-bit reproducible. The
+        key "warnings" holds sentences for the user by a short name; each name is reported once per run."""
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs: arrays, and JSON-serialisable values (random state included)."""
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
-        """Replace the state by that of `checkpoint()`; called on a method built from the same scene."""
+        """Replace the state by the result of `checkpoint()`; called on a method built from the same scene."""
 
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """What makes a method known to scenes, runs, pictures and docs. Each part is named as "module:attribute"."""
+    """Registration of a method for scenes, runs, pictures and docs. Each part is given as "module:attribute"."""
 
     name: str
-    """The word scenes give as `method`."""
+    """The name that scenes give as `method`."""
     scene_model: str
-    """The model that checks its scenes."""
+    """The model that validates its scenes."""
     method: str
     """The class that simulates them."""
     drawer: str = "spume.look.pictures.points_drawer:make_drawer"
@@ -105,16 +104,16 @@ class MethodEntry:
     late_stages: str = ""
     """`late_stages(method)` calls what a step needs last, on a method that is thrown away; see `runs.compile_ahead`."""
     shapes: str = ""
-    """Of a method whose frames hold tables only: a `Shapes`, which makes populations with positions of them."""
+    """For a method whose frames contain tables only: a `Shapes`, which makes populations with positions from them."""
 
 
 @dataclass(frozen=True)
 class Shapes:
-    """Populations with positions that are made of a frame when it is read, for viewers and exporters."""
+    """Populations with positions that are made from a frame when it is read, for viewers and exporters."""
 
     declarations: tuple[Population, ...]
     make: Callable[[Any], dict[str, dict[str, NDArray[Any]]]]
-    """The arrays by population and field, of a frame's arrays by field."""
+    """The arrays by population and field, from a frame's arrays by field."""
 
 
 METHODS = {
@@ -138,16 +137,16 @@ METHODS = {
         ),
     )
 }
-"""All methods, by the name scenes give."""
+"""All methods, by their names in scenes."""
 
 
 def register_method(entry: MethodEntry) -> None:
-    """Make a further method known."""
+    """Register another method."""
     METHODS[entry.name] = entry
 
 
 def load(place: str) -> Any:
-    """What stands at `place`, a "module:attribute"."""
+    """The object at `place`, a "module:attribute"."""
     module, _, attribute = place.partition(":")
     return getattr(import_module(module), attribute)
 
@@ -160,7 +159,7 @@ def method_entry(name: str) -> MethodEntry:
 
 
 def method_shapes(name: str) -> Shapes | None:
-    """The `Shapes` of the method called `name`, if it has some and is known here."""
+    """The `Shapes` of the method called `name`, if it is registered and has them."""
     entry = METHODS.get(name)
     found: Shapes | None = load(entry.shapes) if entry is not None and entry.shapes else None
     return found

@@ -20,11 +20,11 @@ class Simulation:
 
     @property
     def scene(self) -> Scene:
-        """The scene. Assigning another one of the same method continues from the present state with its values:
+        """The scene. Assigning another one of the same method continues from the current state with its values:
 
             sim.scene = sim.scene.changed({"gravity": [0, 0, 0]})
 
-        Bodies that are there already stay as they are. The laws of the materials must remain the same.
+        Existing bodies are not changed. The laws of the materials must remain the same.
         """
         return self._scene
 
@@ -33,7 +33,7 @@ class Simulation:
         new = load_scene(scene)
         if new.method != self._scene.method:
             raise SceneError(
-                f"a simulation of the method '{self._scene.method}' cannot go on with '{new.method}': make a new one"
+                f"a simulation of the method '{self._scene.method}' cannot continue with '{new.method}': make a new one"
             )
         method = method_class(new.method)(new)
         arrays, values = self.method.checkpoint()
@@ -41,7 +41,7 @@ class Simulation:
             method.restore({name: array.copy() for name, array in arrays.items()}, values)
         except (ValueError, KeyError):
             raise SceneError(
-                "the simulation cannot go on with this scene, since its points carry other fields: make a new one"
+                "the simulation cannot continue with this scene, since its points carry other fields: make a new one"
             ) from None
         self._scene, self.method = new, method
 
@@ -59,17 +59,18 @@ class Simulation:
         return particles
 
     def advance(self, dt: float, on_progress: Callable[[Progress], object] | None = None) -> None:
-        """Advance by exactly `dt` [s], in as many steps as the method needs; `on_progress` is told about every few."""
+        """Advance by exactly `dt` [s], in as many steps as the method needs; `on_progress` is called every few
+        steps."""
         if not dt > 0:
             raise SceneError(f"a simulation cannot be advanced by {dt} s: the time must be positive")
         self.method.advance(self.time + dt, _never, _reporter(on_progress))
 
     def frame(self) -> FramePopulations:
-        """What a frame on disk would hold: `frame["points"].x`, or short `frame.x`."""
+        """The contents of a frame on disk: `frame["points"].x`, or `frame.x` for short."""
         return in_memory(self.method.declarations(), self.method.frame())
 
     def diagnostics(self) -> dict[str, Any]:
-        """Numbers about the present state."""
+        """Diagnostics of the current state."""
         return self.method.diagnostics()
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What a person who wrote an unknown name may have meant."""
+"""Suggestions for misspelled names."""
 
 import difflib
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ def nearest(name: Any, known: Iterable[str]) -> str | None:
 
 
 def did_you_mean(name: Any, known: Iterable[str], otherwise: str = "") -> str:
-    """ "did you mean 'sphere'?", or `otherwise` where no name is close; without it, the known names."""
+    """ "did you mean 'sphere'?", or `otherwise` if no name is close; by default, the known names."""
     names = list(dict.fromkeys(known))
     close = nearest(name, names)
     if close is not None:

@@ -1,4 +1,4 @@
-"""The parts that the tables of a scene are made of: numbers, vectors, tables, and tables with a single key.
+"""The building blocks of scene tables: numbers, vectors, tables, and tables with a single key.
 
 A one-key table is how a scene writes a choice with parameters of its own, `{ sphere = { radius = 0.1 } }`.
 `one_key_table` makes the type of such a choice from the models to choose from. In Python a value is the chosen model
@@ -17,9 +17,9 @@ from typing_extensions import TypeAliasType
 from spume.suggestions import nearest
 
 LARGEST = 1e30
-"""Numbers larger than this in size would overflow in products, and describe nothing that can be simulated."""
+"""Numbers of larger magnitude would overflow in products and are never meaningful."""
 DEEPEST = 100
-"""Levels of tables and lists within each other that a scene may have."""
+"""Maximum nesting depth of the tables and lists of a scene."""
 
 Item = TypeVar("Item")
 
@@ -36,11 +36,11 @@ def _not_too_large(number: float) -> float:
 
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidator(_not_too_large)]
-"""A finite number; a string or a truth value is not one."""
+"""A finite number; strings and booleans are rejected."""
 
 
 def depth(value: Any) -> int:
-    """Levels of mappings and lists within each other, counted without recursion and no further than is accepted."""
+    """Nesting depth of mappings and lists, counted without recursion and only up to the accepted depth."""
     level = 0
     inner = [value]
     while inner and level <= DEEPEST:
@@ -72,14 +72,14 @@ Vector = Annotated[tuple[Number, ...], AfterValidator(_two_or_three)]
 """A point or a displacement: 3 components, or 2 in a 2D scene."""
 
 Direction = Annotated[Vector, AfterValidator(_not_zero)]
-"""A vector of any length but zero; only its direction counts."""
+"""A vector of non-zero length, of which only the direction counts."""
 
 NotEmpty = AfterValidator(_not_empty)
 """Marks a list that needs at least one item."""
 
 
 class Table(BaseModel):
-    """A table of a scene: unknown keys are errors, and a scene never changes once it is checked."""
+    """A table of a scene: unknown keys are errors, and a validated scene is immutable."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 

@@ -1,4 +1,4 @@
-"""Printing of text that may come from files of strangers: titles, names, paths, messages that quote them."""
+"""Printing of untrusted text from files: titles, names, paths, and messages that quote them."""
 
 import os
 import re
@@ -18,7 +18,7 @@ def visible(text: str) -> str:
 
 
 def say(text: str, file: TextIO | None = None, flush: bool = False) -> None:
-    """Print a line, all of it visible; on standard output unless told."""
+    """Print a line with control characters escaped; on standard output by default."""
     stream = sys.stdout if file is None else file
     try:
         print(visible(text), file=stream, flush=flush)
@@ -29,7 +29,7 @@ def say(text: str, file: TextIO | None = None, flush: bool = False) -> None:
 
 
 def finish_output() -> None:
-    """Write out what standard output still holds."""
+    """Flush standard output."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -39,8 +39,8 @@ def finish_output() -> None:
 
 
 def _unwritable(stream: TextIO, error: OSError) -> SpumeError:
-    """The error of a stream that does not take any more. What it holds is dropped: Python would try it again at the end
-    and complain in its own way."""
+    """The error of a stream that can no longer be written. Its buffer is dropped, because Python would try to flush it
+    again at exit and print its own error."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, stream.fileno())
     os.close(nowhere)
@@ -48,7 +48,7 @@ def _unwritable(stream: TextIO, error: OSError) -> SpumeError:
 
 
 def readable_size(size: float) -> str:
-    """A number of bytes as a person reads it."""
+    """A number of bytes in readable form."""
     for unit in ("B", "kB", "MB", "GB"):
         if size < 1000:
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"

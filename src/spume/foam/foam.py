@@ -1,4 +1,4 @@
-"""What continuum foam has beside the state of the material point method."""
+"""State of continuum foam in addition to that of the material point method."""
 
 import math
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ WEAK = Field("weak", (), 0, "1", "nearest", dtype="uint8", description="1 where 
 
 @dataclass
 class Foam:
-    """Which of the stages of [Yue15] section 7 run, their parameters, and what they count."""
+    """Settings and counters of the stages of [Yue15] section 7."""
 
     materials: list[Parameters]
     tearing: Any
@@ -38,11 +38,12 @@ class Foam:
     """Points that filled voids since the start; likewise the others."""
     pairs_merged: int = 0
     degenerate_averages: int = 0
-    """Tensors of inserted or merged points that had no proper average and were taken from the nearest point."""
+    """Number of tensors of inserted or merged points whose average was degenerate and was replaced by the nearest
+    point's."""
     tear_threshold: NDArray[np.float64] = field(init=False)
     """σT of each material [1]; infinite: never torn."""
     recovery_time: NDArray[np.float64] = field(init=False)
-    """ηp of each material [s]; infinite: torn connections stay torn."""
+    """ηp of each material [s]; infinite: torn material does not recover."""
     resampling_settings: ResamplingSettings = field(init=False)
 
     def __post_init__(self) -> None:
@@ -68,17 +69,17 @@ class Foam:
         return {"recovered_until": self.recovered_until} | self.totals()
 
     def restore(self, values: dict[str, Any]) -> None:
-        """Take the values of `checkpoint()` on."""
+        """Restore the values of `checkpoint()`."""
         for name in self.checkpoint():
             setattr(self, name, values[name])
 
     def totals(self) -> dict[str, Any]:
-        """What was counted since the start."""
+        """Counters since the start."""
         return {name: getattr(self, name) for name in _TOTALS}
 
 
 def _or_never(values: list[float | None], enabled: bool) -> NDArray[np.float64]:
-    """The values, infinite where there is none or the stage is off."""
+    """The values; infinite if there is none or the stage is off."""
     return np.array([math.inf if value is None or not enabled else value for value in values])
 
 

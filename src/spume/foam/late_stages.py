@@ -11,7 +11,7 @@ from spume.mpm.step import sort_points, update_material
 
 
 def call_late_stages(method: ContinuumFoam) -> None:
-    """From the last stage of a step to the first ones. The state that is left makes no sense."""
+    """Call the stages from the last to the first. The resulting state is meaningless."""
     state, stages = method.state, method.stages
     assert isinstance(stages, FoamStages)
     foam, p = stages.foam, method.particles

@@ -15,15 +15,15 @@ from spume.mpm.state import State
 from spume.numerics.sums import total
 
 COST = 1.3
-"""Time of a step over that of plain MPM, with a fifth of the points torn; for estimates only."""
+"""Ratio of the time of a step to that of plain MPM, with a fifth of the points torn; for estimates only."""
 
 GROWTH = 1.3
-"""Points over a run that resampling adds to, on average, over those at its start; for estimates only. The draft of
-shaving cream has 1.24 after 0.5 s of 1.6 s, and one other draft 1.8 at its end."""
+"""Ratio of the average number of points of a run with resampling to the initial number; for estimates only. The draft
+of shaving cream has 1.24 after 0.5 s of 1.6 s, and one other draft 1.8 at its end."""
 
 
 class FoamStages:
-    """The step of [Yue15] section 7 and what it keeps from step to step."""
+    """The step of [Yue15] section 7 and its state."""
 
     def __init__(self, foam: Foam, integrator: Integrator | None = None) -> None:
         self.foam = foam
@@ -31,7 +31,7 @@ class FoamStages:
         """For implicit steps; none: explicit ones."""
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
-        """One; its points know whether they are torn."""
+        """One species, whose points carry whether they are torn."""
         carried = carried_fields(scene.implicit_settings, scene.dimension) if self.integrator else ()
         return one_species(scene, (WEAK, *carried))
 
@@ -43,7 +43,7 @@ class FoamStages:
             implicit_foam_step(state, self.foam, self.integrator, dt)
 
     def diagnostics(self, state: State) -> dict[str, Any]:
-        """Weak points now, what was counted since the start, and warnings."""
+        """Number of weak points, counters since the start, and warnings."""
         solver = self.integrator.diagnostics() if self.integrator else {}
         warnings = removal_warning(total(state.particles.mass), self.foam, state.time)
         weak = int(state.particles.weak.sum())
@@ -61,7 +61,7 @@ class FoamStages:
 
 
 class ContinuumFoam(MaterialPointMethod):
-    """Foam that flows, tears, grows together again and leaves no voids where it is stretched."""
+    """Foam that flows, tears and recovers, and is resampled where it is stretched."""
 
     name: ClassVar[str] = "continuum-foam"
 

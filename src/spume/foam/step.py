@@ -1,8 +1,8 @@
 """One step of continuum foam: the fifteen procedures of [Yue15], section 4 and appendix E.3, by their numbers.
 
-Mass, momentum and forces are rasterized in one walk over the points, so the weak points are found before it. What a
-weak point loses in procedure 12 is looked for there, where the grid knows the neighbours, and taken out once the points
-have moved: procedures 13 and 14 treat each point by itself.
+Mass, momentum and forces are rasterized in one walk over the points, so the weak points are found before it. The points
+to be removed by procedure 12 are found there, where the grid knows the neighbours, and removed once the points have
+moved: procedures 13 and 14 treat each point separately.
 """
 
 from spume.foam.foam import Foam
@@ -32,8 +32,8 @@ def foam_step(state: State, foam: Foam, dt: float) -> None:
 
 
 def implicit_foam_step(state: State, foam: Foam, integrator: Integrator, dt: float) -> None:
-    """Advance `state` by dt [s], backward Euler. Which points are torn is found at the start of the step; those carry
-    no tension while it is solved."""
+    """Advance `state` by dt [s], backward Euler. Torn points are found at the start of the step; they carry no tension
+    while it is solved."""
 
     def prepare(state: State) -> None:
         sort_points(state)

@@ -1,1 +1,1 @@
-"""Frames on disk: reading them, selecting from them, quantities derived from them. Shared by pictures and exports."""
+"""Frames on disk: reading, selection, and derived quantities. Shared by pictures and exports."""

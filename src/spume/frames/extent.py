@@ -1,4 +1,4 @@
-"""What a run covers: its bounds over all frames, the range of a quantity, the distance between points."""
+"""Extent of a run: its bounds over all frames, the range of a quantity, the distance between points."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ from spume.frames.selection import spread
 
 Floats = NDArray[np.float64]
 FRAMES = 40
-"""Frames looked at, evenly spread, for what holds for a whole run."""
+"""Number of evenly spaced frames from which properties of a whole run are found."""
 STRAYS = 0.001
-"""Part of the points at each end of an axis that a view may leave out: single drops fly far."""
+"""Fraction of the points at each end of an axis that a view may leave out, such as single drops."""
 
 
 def point_bounds(run: Run) -> tuple[Floats, Floats]:
@@ -33,7 +33,7 @@ def point_bounds(run: Run) -> tuple[Floats, Floats]:
 
 
 def quantity_limits(run: Run, name: str) -> tuple[float, float]:
-    """Ends of a colour bar that suit the whole run: the values but for a hundredth at each end."""
+    """Limits of a colour bar for the whole run: the range of the values without a hundredth at each end."""
     frames = (run[number] for number in spread(list(range(len(run))), FRAMES // 2))
     ends = [_limits(values) for frame in frames for values in quantities(frame, name).values()]
     low = min((end[0] for end in ends if end), default=0.0)
@@ -52,8 +52,8 @@ def _limits(values: NDArray[Any]) -> tuple[float, float] | None:
 
 
 def point_spacing(run: Run, population: Population) -> float:
-    """Distance between the points of a population [m]: as declared, or else that of points which share the box around
-    the first frame evenly."""
+    """Distance between the points of a population [m]: as declared, or else that of points spread evenly over the box
+    around the first frame."""
     if population.spacing is not None:
         return population.spacing
     x = run[0][population.name]["x"]

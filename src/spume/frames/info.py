@@ -1,4 +1,4 @@
-"""What a run's folder holds, in words and as JSON."""
+"""The contents of a run's folder, as text and as JSON."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ COLUMNS = (
     "frame", "time", "points", "mass", "kinetic_energy", "elastic_energy", "volume", "energy", "mu2", "strain",
     "shear_stress", "released", "flips", "vanished", "dt", "steps",
 )  # fmt: skip
-"""The diagnostics shown as columns, where a method reports them."""
+"""The diagnostics shown as columns, if a method reports them."""
 LISTED = 20
 """Entries of a log that are shown."""
 
@@ -73,7 +73,7 @@ def _warning_lines(frames: list[dict[str, Any]]) -> list[str]:
 
 
 def _log_lines(run: Run) -> list[str]:
-    """The latest entries of each log, and how to have them all."""
+    """The latest entries of each log, and how to export all of them."""
     lines = []
     for log in log_populations(run):
         table = log_table(run, log)
@@ -89,7 +89,7 @@ def _log_lines(run: Run) -> list[str]:
 
 
 def _stage_lines(frames: list[dict[str, Any]]) -> list[str]:
-    """The wall time of each stage since the start, with its part of the whole."""
+    """The wall time of each stage since the start, and its share of the total."""
     seconds = frames[-1].get(SECONDS) if frames else None
     if not seconds:
         return []

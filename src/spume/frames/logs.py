@@ -1,4 +1,4 @@
-"""Logs of a run: tables whose entries have a time, each frame holding those since the frame before."""
+"""Logs of a run: tables whose entries have a time; each frame contains those since the previous frame."""
 
 from typing import Any
 

@@ -24,12 +24,12 @@ class MeasuredSeries:
     values: Floats
     """Shape (n,), or (n, components) of a vector; NaN where there is none."""
     reduction: str
-    """How the frames become one number: last, first, max, min, mean or rebound."""
+    """How the values of the frames are reduced to one number: last, first, max, min, mean or rebound."""
 
     @property
     def value(self) -> float | list[float] | None:
         """The one number, of a vector its components; largest and smallest values of a vector are those of its length.
-        None where nothing was measured."""
+        None if nothing was measured."""
         values = self.values
         if values.ndim == 2 and self.reduction in ("max", "min"):
             values = np.linalg.norm(values, axis=1)
@@ -41,13 +41,13 @@ class MeasuredSeries:
 
     @property
     def value_unit(self) -> str:
-        """Unit of the one number."""
+        """Unit of `value`."""
         return "1" if self.reduction == "rebound" else self.unit
 
 
 def rebound(heights: Floats) -> float | None:
-    """The height reached after the first turning point over the height before it, both above the turning point; None if
-    the body never fell.
+    """The ratio of the height reached after the first turning point to the height before it, both above the turning
+    point; None if the body never fell.
 
     >>> rebound(np.array([1.0, 0.5, 0.0, 0.3, 0.25, -0.1]))
     0.3
@@ -108,7 +108,7 @@ def obstacle_series(entries: Entries, name: str, key: str) -> Floats:
 
 
 def _rates(sums: Floats, times: Floats) -> Floats:
-    """Mean rates between frames of what is summed up since the start; NaN at the first frame."""
+    """Mean rates between frames of sums since the start; NaN at the first frame."""
     rates = np.full(sums.shape, np.nan)
     if len(times) > 1:
         rates[1:] = np.diff(sums, axis=0) / np.diff(times).reshape(-1, *[1] * (sums.ndim - 1))

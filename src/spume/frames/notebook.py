@@ -1,7 +1,7 @@
-"""What a notebook shows of a frame or a run: a picture of the points and what they carry.
+"""Display of frames and runs in notebooks: a picture of the points and a list of their fields.
 
 The picture is made with NumPy alone, in a fraction of a second: each point is a small shaded ball seen from a fixed
-direction. Pictures to keep are those of `spume render`.
+direction. For better pictures use `spume render`.
 """
 
 import base64
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT, BORDER = 420, 280, 8
 MOST_POINTS = 40_000
-"""Of more points an even selection is drawn."""
+"""Maximum number of points drawn; of more, an even selection."""
 BACKGROUND = (246, 246, 244)
 PALETTE = np.array([(86, 133, 170), (214, 149, 90), (112, 158, 104), (176, 106, 128), (134, 120, 176), (150, 140, 110)])
 """Colours of materials, by their index."""
@@ -31,14 +31,14 @@ Pixels = NDArray[np.uint8]
 
 
 def frame_html(frame: FramePopulations) -> str:
-    """A frame for a notebook."""
+    """HTML of a frame."""
     time = vars(frame).get("time")  # a field may have this name, too
     heading = "Frame" if time is None else f"Frame {frame.number}, {time:g} s"
     return _side_by_side(point_picture(frame), f"<b>{heading}</b>{_fields(frame)}")
 
 
 def run_html(run: "Run") -> str:
-    """A run for a notebook: its last frame and its state."""
+    """HTML of a run: its last frame and its state."""
     state = "complete" if run.complete else f"unfinished: spume.resume({str(run.path)!r})"
     rows = [("folder", str(run.path)), ("scene", run.name), ("method", run.method), ("state", state)]
     if not len(run):
@@ -107,7 +107,7 @@ def _seen(x: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float
 
 
 def _scale(across: NDArray[np.float64], up: NDArray[np.float64]) -> float:
-    """Pixels per metre with which everything fits."""
+    """Pixels per metre at which everything fits."""
     sizes = [(WIDTH - 2 * BORDER) / max(np.ptp(across), 1e-300), (HEIGHT - 2 * BORDER) / max(np.ptp(up), 1e-300)]
     return float(min(*sizes, 1e12))
 

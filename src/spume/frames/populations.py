@@ -1,4 +1,4 @@
-"""The populations of a frame: arrays by population and field, read when they are asked for."""
+"""The populations of a frame: arrays by population and field, read on access."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -96,7 +96,7 @@ class FramePopulations(Mapping[str, Any]):
 
 
 def in_memory(declarations: Iterable[Population], arrays: Mapping[str, Mapping[str, NDArray[Any]]]) -> FramePopulations:
-    """What a method gives for a frame, as a reader would see it."""
+    """The frame of a method in memory, in the form of a frame read from disk."""
     return FramePopulations(
         PopulationArrays(each, arrays[each.name], arrays[each.name].__getitem__) for each in declarations
     )

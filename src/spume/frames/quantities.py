@@ -1,7 +1,7 @@
-"""Scalars to colour by, out of the fields of a population.
+"""Scalars to colour by, from the fields of a population.
 
 A name is a field ("weak"; the length of a vector, the Frobenius norm of a tensor), a component of one ("v.x", "F.xy"),
-or "speed". It means the quantity of every population that has it; "water/speed" that of one population alone.
+or "speed". It refers to every population that has the quantity; "water/speed" to one population only.
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,7 +22,7 @@ DERIVED = {"speed": ("v", "m/s", "speed")}
 DRAWN = ("points", "mesh", "lines")
 """Kinds of populations whose members have positions."""
 NOT_COLORED = ("x", "v", "triangles", "lines", "id")
-"""Fields that are no quantities to colour by."""
+"""Fields that are not quantities to colour by."""
 
 
 def quantity_names(populations: Iterable[Population]) -> list[str]:
@@ -103,8 +103,8 @@ def _component(name: str, shape: tuple[int, ...]) -> int:
 
 
 def volumes(population: PopulationArrays, spacing: float) -> Floats:
-    """Present volume of each point [m³], in the plane its area [m²]: its share V J, or that of a lattice of `spacing`
-    [m] where points carry no volume."""
+    """Current volume of each point [m³], in 2D its area [m²]: V J, or the cell of a lattice of `spacing` [m] if points
+    carry no volume."""
     x = population["x"]
     rest = population["volume"] if "volume" in population else np.full(len(x), spacing ** x.shape[1])
     ratio = population.get(VOLUME_RATIO.name, 1.0)
@@ -112,7 +112,7 @@ def volumes(population: PopulationArrays, spacing: float) -> Floats:
 
 
 def label(populations: Iterable[Population], name: str) -> str:
-    """The words for quantity `name` beside a colour bar, with its unit."""
+    """The label of quantity `name` for a colour bar, with its unit."""
     chosen, _, name = name.rpartition("/")
     fields = [field for each in populations if chosen in ("", each.name) for field in each.fields]
     if name in DERIVED:
@@ -125,6 +125,6 @@ def label(populations: Iterable[Population], name: str) -> str:
 
 
 def spatial(vectors: NDArray[Any]) -> Floats:
-    """Vectors with three components; those of the plane get z = 0."""
+    """Vectors with three components; 2D vectors get z = 0."""
     wide = np.asarray(vectors, dtype=np.float64)
     return wide if wide.shape[1] == 3 else np.pad(wide, ((0, 0), (0, 1)))

@@ -1,4 +1,4 @@
-"""Reading a run from disk. Needs nothing but the folder: no method, no running simulation."""
+"""Reading a run from disk. Needs only the folder: no method, no running simulation."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
 
 class Frame(FramePopulations):
-    """One frame: `frame["points"].x`, or short `frame["x"]` and `frame.x`, is an array, read from disk when asked for
-    and not kept."""
+    """One frame: `frame["points"].x`, or short `frame["x"]` and `frame.x`, is an array, read from disk on access and
+    not kept."""
 
     def __init__(self, path: Path, declarations: Iterable[Population], shapes: Shapes | None = None) -> None:
         about = read_metadata(path)
@@ -47,7 +47,7 @@ class Frame(FramePopulations):
 
 
 def _populations(path: Path, declarations: tuple[Population, ...]) -> Iterator[PopulationArrays]:
-    """The populations in the file at `path`, of which `declarations` tells what they are."""
+    """The populations in the file at `path`, as described by `declarations`."""
     stored = array_names(path)
     plain = not any("/" in name for name in stored)  # format 1: fields without the name of their population
     for declared in declarations:
@@ -73,7 +73,7 @@ class _Reader:
 
 
 class _Made:
-    """Makes the shapes of a frame when the first of their arrays is asked for, and keeps them."""
+    """Makes the shapes of a frame when the first of their arrays is accessed, and keeps them."""
 
     def __init__(self, shapes: Shapes, stored: dict[str, PopulationArrays]) -> None:
         self.shapes, self.stored = shapes, stored
@@ -100,7 +100,7 @@ class Run:
         except CacheError as error:
             raise CacheError(f"{error}; 'spume resume {self.path}' rebuilds it from the checkpoint") from None
         self._verified: dict[int, tuple[int, int]] = {}
-        """Size and time of writing of the frames whose checksums were found right."""
+        """Size and modification time of the frames whose checksums were verified."""
 
     @property
     def name(self) -> str:
@@ -109,7 +109,7 @@ class Run:
 
     @property
     def title(self) -> str:
-        """The line with which the scene says what happens."""
+        """Title of the scene."""
         return str(self._manifest.scene["title"])
 
     @property
@@ -129,13 +129,13 @@ class Run:
 
     @cached_property
     def scene(self) -> Scene:
-        """The scene that was run, checked when it is asked for first."""
+        """The scene that was run, validated on first access."""
         return Scene(**self._manifest.scene)
 
     @cached_property
     def populations(self) -> tuple[Population, ...]:
-        """The declarations of a frame's populations: kind, point spacing, fields; of a method whose frames hold tables
-        also those that are made of them for viewers and exporters."""
+        """The declarations of a frame's populations: kind, point spacing, fields; for a method whose frames contain
+        tables also those made from them for viewers and exporters."""
         shapes = method_shapes(self.method)
         return self.stored_populations + (shapes.declarations if shapes else ())
 
@@ -154,12 +154,12 @@ class Run:
 
     @property
     def diagnostics(self) -> list[dict[str, Any]]:
-        """Of every frame: number, time and the numbers its method reports."""
+        """Number, time and diagnostics of every frame."""
         return list(self._manifest.frames)
 
     @property
     def measurements(self) -> dict[str, MeasuredSeries]:
-        """What the [[measure]] tables of the scene ask for, by name: `.values` over `.times`, and one `.value`."""
+        """The measurements of the scene by name: `.values` over `.times`, and one `.value`."""
         tables = self._manifest.scene.get("measure", ())  # a run can be told about without its method
         return measured_series(tuple(MeasureTable.model_validate(table) for table in tables), self._manifest.frames)
 
@@ -213,12 +213,12 @@ class Run:
         return run_html(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Processes that get a run to work on open it once, however many frames they work on."""
+        """A process that is sent a run opens it only once, for any number of frames."""
         return _opened_once, (str(self.path.resolve()), len(self))
 
 
 class Frames(Sequence[Frame]):
-    """Some frames of a run, as `run[::10]` selects them. Each is read when it is asked for."""
+    """Some frames of a run, as `run[::10]` selects them. Each is read on access."""
 
     def __init__(self, run: Run, numbers: range) -> None:
         self.run = run
@@ -249,7 +249,7 @@ class Frames(Sequence[Frame]):
 
 
 def _stamp(path: Path) -> tuple[int, int] | None:
-    """Size and time of writing of a file; None where there is none."""
+    """Size and modification time of a file; None if it does not exist."""
     try:
         about = path.stat()
     except OSError:
@@ -264,5 +264,5 @@ def _opened_once(folder: str, frames: int) -> Run:
 
 
 def open_run(folder: str | Path) -> Run:
-    """The run in `folder`, for reading. Raises CacheError when the folder holds none, or a damaged one."""
+    """Open the run in `folder` for reading. Raises CacheError if the folder contains no run, or a damaged one."""
     return Run(folder)

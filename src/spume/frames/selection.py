@@ -8,7 +8,7 @@ PATTERN = re.compile(r"(-?\d*)(?::(-?\d*)(?::(-?\d*))?)?")
 
 
 def select_frames(text: str | None, count: int) -> list[int]:
-    """The frame numbers `text` chooses out of `count` frames; all of them without a text.
+    """The frame numbers that `text` selects from `count` frames; all if `text` is None.
 
     "10:50:5" is every fifth frame from 10 to 49, "-1" the last one, "::2" every other.
     """
@@ -18,7 +18,7 @@ def select_frames(text: str | None, count: int) -> list[int]:
         return list(range(count))
     match = PATTERN.fullmatch(text.strip())
     if not match or not text.strip():
-        raise SceneError(f"--frames {text}: give a number or first:last:step, such as 0:60:2")
+        raise SceneError(f"--frames {text}: give a number or start:stop:step, such as 0:60:2")
     if ":" not in text:
         number = int(text)
         if not -count <= number < count:
@@ -26,7 +26,7 @@ def select_frames(text: str | None, count: int) -> list[int]:
         return [number % count]
     first, last, step = (int(part) if part else None for part in match.groups())
     if step is not None and step < 1:
-        raise SceneError(f"--frames {text}: the step is {step}, and it should be 1 or more")
+        raise SceneError(f"--frames {text}: the step is {step}; it should be 1 or more")
     chosen = list(range(count))[slice(first, last, step)]
     if not chosen:
         raise SceneError(f"--frames {text}: chooses nothing of the frames 0 to {count - 1}")
@@ -34,7 +34,7 @@ def select_frames(text: str | None, count: int) -> list[int]:
 
 
 def chosen_frames(frames: slice | int | None, count: int) -> list[int]:
-    """The frame numbers that a slice or a number chooses out of `count` frames; all of them for None."""
+    """The frame numbers that a slice or a number selects from `count` frames; all for None."""
     if isinstance(frames, slice):
         parts = (frames.start, frames.stop, frames.step)
         return select_frames(":".join("" if part is None else str(part) for part in parts), count)

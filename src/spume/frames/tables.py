@@ -22,7 +22,7 @@ AXES = "xyz"
 
 def columns(run: "Run") -> dict[str, NDArray[np.float64]]:
     """The numbers of every frame by name, NaN where a frame does not report one. Components of vectors are "name.x",
-    entries of tables "name.key"; lists whose length changes are left out. Measurements stand under their own names."""
+    entries of tables "name.key"; lists of varying length are omitted. Measurements have their own names."""
     raw = [{key: value for key, value in entry.items() if key != "measured"} for entry in run.diagnostics]
     rows = [flat(entry) for entry in raw]
     names = dict.fromkeys(name for row in rows for name in row)
@@ -92,7 +92,7 @@ def to_xarray(run: "Run") -> "xarray.Dataset":
 
 
 def write_csv(file: Path, table: dict[str, Any]) -> None:
-    """Write columns of equal length as CSV; numbers that are not known are empty cells."""
+    """Write columns of equal length as CSV; unknown numbers are empty cells."""
     text = io.StringIO(newline="")
     writer = csv.writer(text)
     writer.writerow(table)

@@ -1,4 +1,4 @@
-"""Stress of points whose history has been put together from others."""
+"""Stress of points whose history was averaged from other points."""
 
 import numpy as np
 from numpy.typing import NDArray
