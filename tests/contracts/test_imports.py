@@ -1,4 +1,4 @@
-"""The data go one way (ARCHITECTURE.md): a room imports only from rooms to its left, so no import leads back."""
+"""The data go one way (ARCHITECTURE.md): a package imports only from packages to its left, so no import leads back."""
 
 import ast
 from collections.abc import Iterator
