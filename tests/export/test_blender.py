@@ -52,7 +52,7 @@ def test_a_wrong_blender_is_named(monkeypatch) -> None:
     monkeypatch.setenv("SPUME_BLENDER", "/nowhere/blender")
     blender_command.cache_clear()
     try:
-        with pytest.raises(Exception, match="SPUME_BLENDER is '/nowhere/blender', which is no program"):
+        with pytest.raises(Exception, match="SPUME_BLENDER is '/nowhere/blender', which is not a program"):
             blender_command()
     finally:
         monkeypatch.undo()

@@ -39,7 +39,7 @@ def write_alembic(contents: Contents, file: Path, again: bool = False) -> bool:
 
 
 def _write_elsewhere(contents: Contents, unfinished: Path, file: Path) -> None:
-    """Write the file in a process of its own: Alembic ends the one it is in when it cannot write."""
+    """Write the file in a separate process, because Alembic terminates its process when it cannot write."""
     command = [sys.executable, "-c", f"from {__name__} import write_as_told; write_as_told()"]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     task = pickle.dumps((contents, unfinished))
@@ -48,7 +48,7 @@ def _write_elsewhere(contents: Contents, unfinished: Path, file: Path) -> None:
         raise CacheError(ended.stdout.decode())
     if ended.returncode:
         free = readable_size(shutil.disk_usage(file.parent).free)
-        raise CacheError(f"'{file}' cannot be written: Alembic gave up, and {free} is free there")
+        raise CacheError(f"'{file}' cannot be written: Alembic failed, and {free} is free there")
 
 
 def write_as_told() -> None:
@@ -83,7 +83,7 @@ def _write(contents: Contents, file: Path, stream: TextIO) -> None:
     for piece in first:
         if piece.lines is not None:
             raise SceneError(
-                f"'{piece.name}' are lines, which Alembic is not written with here: export to usd, vtkhdf, ply or obj"
+                f"'{piece.name}' are lines, which Alembic export does not support: export to usd, vtkhdf, ply or obj"
             )
         kind = AbcGeom.OPoints if piece.triangles is None else AbcGeom.OPolyMesh
         name = contents.name if len(first) == 1 else f"{contents.name}_{identifier(piece.name)}"
@@ -122,7 +122,7 @@ def _set_matrix(geom: Any, xform: Any, matrix: NDArray[np.float64]) -> None:
 
 
 def _moving(geom: Any, parent: Any, name: str, places: list[NDArray[np.float64]], index: int) -> Any:
-    """A transform that goes through `places`, at the times of the frames if there are several."""
+    """A transform through `places`, at the times of the frames if there are several."""
     xform = geom.OXform(parent, name, index) if len(places) > 1 else geom.OXform(parent, name)
     for place in places:
         _set_matrix(geom, xform, place)
@@ -130,7 +130,7 @@ def _moving(geom: Any, parent: Any, name: str, places: list[NDArray[np.float64]]
 
 
 def _obstacles(geom: Any, parent: Any, contents: Contents, index: int) -> list[Any]:
-    """The solids in the way below their motions, and the ground."""
+    """The obstacles under their motions, and the ground."""
     made: list[Any] = []
     for solid, mesh in contents.obstacles():
         numbers = contents.numbers if solid.motion is not None else contents.numbers[:1]

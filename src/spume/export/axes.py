@@ -1,4 +1,4 @@
-"""Poses and axes as other programs want them."""
+"""Poses and axes in the conventions of other programs."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ def pose_matrix(R: Floats, p: Floats) -> Floats:
 
 
 def upright(up: Floats) -> Floats:
-    """The rotation, for row vectors, that takes the axis `up` to y, which formats without a choice take to be up."""
+    """The rotation, for row vectors, that takes the axis `up` to y, the up axis of formats without a choice."""
     if abs(up[1]) > 0.5:
         turn = np.diag([1.0, np.sign(up[1]), np.sign(up[1])])
     elif abs(up[2]) > 0.5:
@@ -29,7 +29,7 @@ def upright(up: Floats) -> Floats:
 
 
 def camera_pose(view: View) -> tuple[Floats, Floats]:
-    """Rotation and place of a camera that looks along its own −z, as those of USD, glTF and Alembic do."""
+    """Rotation and position of a camera that looks along its own −z, as in USD, glTF and Alembic."""
     back = view.position - view.target
     back = back / np.linalg.norm(back)
     right = np.cross(view.up, back)

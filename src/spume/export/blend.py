@@ -1,4 +1,4 @@
-"""A .blend file: what pictures show, with looks, lights and camera, ready to be rendered or changed in Blender."""
+"""A .blend file with the contents of pictures, looks, lights and camera, ready to be rendered or edited in Blender."""
 
 from pathlib import Path
 
@@ -19,9 +19,9 @@ SAMPLES = 64
 def write_blend(contents: Contents, file: Path, again: bool = False) -> bool:
     """Write the frames to `file`; returns whether that was needed.
 
-    Each frame has meshes of its own, which are seen in that frame alone: their triangles differ from frame to frame."""
+    Each frame has its own meshes, visible in that frame only, because triangles differ from frame to frame."""
     if run_dimension(contents.run) == 2:
-        raise SceneError(f"'{contents.run.path}' is 2D, and .blend files are written of runs in space")
+        raise SceneError(f"'{contents.run.path}' is 2D, and .blend files can be written only for 3D runs")
     recipe = contents.recipe("blend")
     if not again and is_current(file, recipe):
         return False

@@ -1,4 +1,4 @@
-"""What is exported, whatever the format: points with their fields, skins, meshes, obstacles."""
+"""The contents of an export in any format: points with their fields, skins, meshes, obstacles."""
 
 import hashlib
 import json
@@ -34,13 +34,13 @@ from spume.runs.folder import RunFolder
 
 What = Literal["points", "surface"]
 FORMAT = 3
-"""Raised whenever exports made before should be made again."""
+"""Incremented whenever existing exports must be made again."""
 SHAPE = ("x", "triangles", "lines")
-"""Fields that are the shape itself."""
+"""Fields that define the geometry."""
 
 
 class Piece(NamedTuple):
-    """A population of a frame as other programs take it: points, a mesh, or lines."""
+    """A population of a frame in the form other programs expect: points, a mesh, or lines."""
 
     name: str
     x: NDArray[Any]
@@ -70,7 +70,7 @@ class Contents:
     numbers: list[int]
     what: What
     fields: tuple[str, ...] | None = None
-    """names of the fields to write; all that the format takes by default when None"""
+    """names of the fields to write; None for the defaults of the format"""
 
     @property
     def name(self) -> str:
@@ -91,8 +91,8 @@ class Contents:
 
     @property
     def piece_names(self) -> list[str]:
-        """The names of the pieces of every frame: a population is called by its own name, a skin "surface", with the
-        population's name behind where there are several."""
+        """The names of the pieces of every frame: a population has its own name, a skin is called "surface", followed
+        by the population's name if there are several."""
         listed = drawable(self.run.populations)
         skins = [each for each in listed if self._is_skinned(each.kind, each.dimension)]
         return [
@@ -147,7 +147,7 @@ class Contents:
         return sorted(field.name for field in declared if field.name not in SHAPE and (tensors or _is_plain(field)))
 
     def obstacles(self) -> Iterator[tuple[Solid, TriangleMesh]]:
-        """The solids in the way, in their own frames; none for runs in the plane."""
+        """The obstacles in their own frames; none for 2D runs."""
         if run_dimension(self.run) == 3:
             for solid in solids(self.run.scene, *point_bounds(self.run), self.up):
                 yield solid, solid_mesh(solid)
@@ -162,7 +162,7 @@ class Contents:
         return ground_appearance(self.run.scene, ground_obstacle(self.run.scene, self.up))
 
     def ground_corners(self, x: NDArray[Any], height: float) -> NDArray[np.float64]:
-        """A square on the ground, shape (4, 3), ten times as wide as the points at `x` reach [m]."""
+        """A square on the ground [m], shape (4, 3), ten times as wide as the extent of the points at `x`."""
         reach = 5 * float(np.ptp(x, axis=0).max()) if len(x) else 1.0
         one = np.eye(3)[int(np.argmin(np.abs(self.up)))]
         two = np.cross(self.up, one)
@@ -177,7 +177,7 @@ class Contents:
         return np.asarray(spatial(lower[None])[0]), np.asarray(spatial(upper[None])[0])
 
     def views(self, aspect: float) -> dict[int, View]:
-        """The camera at each frame: the scene's own, or one that holds the whole run; none for runs in the plane."""
+        """The camera at each frame: the scene's own, or one that shows the whole run; none for 2D runs."""
         if run_dimension(self.run) != 3:
             return {}
         scene: Any = self.run.scene
@@ -188,7 +188,7 @@ class Contents:
         return {number: view for number, view in found.items() if view is not None}
 
     def recipe(self, *more: Any) -> str:
-        """A digest of all that an export depends on, the frames' times of writing included."""
+        """A digest of everything that an export depends on, including the modification times of the frames."""
         stamps = [RunFolder(self.run.path).frame(number).stat().st_mtime_ns for number in self.numbers]
         about = [FORMAT, self.numbers, stamps, self.what, self.fields, *more]
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
@@ -222,5 +222,5 @@ def contents(run: Run, numbers: list[int], what: What, fields: str | None) -> Co
 
 
 def default_file(folder: Path, what: What, suffix: str) -> Path:
-    """Where an export goes unless told."""
+    """The default file of an export."""
     return folder / "export" / f"{what}{suffix}"

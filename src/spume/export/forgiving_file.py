@@ -6,8 +6,8 @@ from typing import Any
 
 
 class ForgivingFile(io.RawIOBase):
-    """A file to read and write whose writes never fail for the library that makes them. `error` is the first failure;
-    what is written from then on is kept in memory, so that the library reads it back, and is lost in the end."""
+    """A file for reading and writing whose writes never fail from the library's point of view. `error` is the first
+    failure; later writes are kept in memory, so that the library can read them back, and are discarded in the end."""
 
     def __init__(self, path: Path) -> None:
         self._file = open(path, "w+b", buffering=0)  # noqa: SIM115 - closed by `close`

@@ -1,8 +1,8 @@
 """glTF 2.0 in one binary file (GLB), for the web and for most programs that show meshes.
 
-Written here, since a file is a JSON text and one block of numbers: trimesh writes neither animations nor the extensions
-for transmission and refraction. glTF has no meshes whose triangles change, so that every frame is a node of its own,
-which an animation scales to nothing outside its frame. y is up, as the format wants it.
+The file, a JSON text and a block of numbers, is written here because trimesh writes neither animations nor the
+extensions for transmission and refraction. glTF has no meshes whose triangles change, so every frame is a separate
+node, which an animation scales to zero outside its frame. y is up, as the format requires.
 """
 
 import json
@@ -24,14 +24,14 @@ from spume.look.grains import point_colors
 from spume.look.work import each_frame
 
 FLOAT, UNSIGNED = 5126, 5125
-"""glTF's numbers for 32-bit floats and whole numbers."""
+"""glTF's codes for 32-bit floats and integers."""
 POINTS, TRIANGLES = 0, 4
 SIZES = {1: "SCALAR", 3: "VEC3", 4: "VEC4"}
 
 
 @dataclass
 class Glb:
-    """A file in the making."""
+    """A glTF file being assembled."""
 
     tables: dict[str, list[Any]] = field(default_factory=dict)
     block: bytearray = field(default_factory=bytearray)
@@ -180,7 +180,7 @@ def _obstacles(glb: Glb, contents: Contents, times: NDArray[Any], channels: list
 
 
 def _place(glb: Glb, node: int, places: list[Any], times: NDArray[Any], channels: list[Any]) -> None:
-    """Put a node at its first place, and move it through the others."""
+    """Place a node at its first pose, and animate it through the others."""
     turns = Rotation.from_matrix(np.array([R for R, _ in places])).as_quat()  # x, y, z, w as in glTF
     # q and −q are the same rotation: the nearer one, so that programs turn the short way
     for k in range(1, len(turns)):

@@ -1,6 +1,6 @@
 """PLY and OBJ: a file for each population of each frame.
 
-PLY is binary and takes every field, OBJ is text and takes the shape alone.
+PLY is binary and contains every field, OBJ is text and contains only the geometry.
 """
 
 from pathlib import Path
@@ -18,7 +18,7 @@ TYPES = {"f": "float", "d": "double", "i": "int", "B": "uchar", "b": "char", "h"
 
 
 def columns(name: str, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    """A field as columns of single numbers, named as other programs know them."""
+    """A field as columns of scalars, with the names other programs expect."""
     if values.ndim == 1:
         return {name: values}
     flat = values.reshape(len(values), -1)
@@ -79,7 +79,7 @@ def _ply(
 
 
 def _storable(values: NDArray[Any]) -> NDArray[Any]:
-    """The values in a type PLY has; whole numbers of 64 bits do not fit and become doubles."""
+    """The values in a type that PLY supports; 64-bit integers become doubles."""
     return values if values.dtype.char in TYPES else values.astype(np.float64)
 
 
@@ -100,5 +100,5 @@ def write_obj(contents: Contents, piece: Piece, file: Path, number: int) -> None
 
 
 def _lines(pattern: str, rows: NDArray[Any]) -> str:
-    """A line for each row; numbers are written with as many digits as bring them back exactly."""
+    """A line for each row, with enough digits to restore the numbers exactly."""
     return "\n".join(pattern.format(*row) for row in rows.tolist())

@@ -1,4 +1,4 @@
-"""Remarks beside exports in formats that have no room for one: what the file was made from."""
+"""Files beside exports in formats without metadata, which record how the export was made."""
 
 import json
 from pathlib import Path
@@ -16,12 +16,12 @@ def _remark(file: Path, recipe: str) -> dict[str, Any]:
 
 
 def is_current(file: Path, recipe: str) -> bool:
-    """Whether `file` is there as it was written, made by `recipe`."""
+    """Whether `file` exists unchanged and was made by `recipe`."""
     place = _file(file)
     return file.exists() and place.exists() and bool(json.loads(place.read_text()) == _remark(file, recipe))
 
 
 def leave_remark(file: Path, recipe: str) -> None:
-    """Say beside `file` by which recipe it was made."""
+    """Record beside `file` the recipe by which it was made."""
     with whole_file(_file(file)) as unfinished:
         unfinished.write_text(json.dumps(_remark(file, recipe)))

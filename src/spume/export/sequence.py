@@ -12,7 +12,7 @@ WRITERS = {"ply": write_ply, "obj": write_obj}
 
 
 def sequence_file(folder: Path, piece: str, number: int, kind: Kind) -> Path:
-    """Where a piece of a frame goes."""
+    """The file of a piece of a frame."""
     return folder / f"{piece}_{number:05d}.{kind}"
 
 

@@ -27,12 +27,12 @@ from spume.terminal import readable_size
 
 Layout = Literal["auto", "single", "payload", "clips"]
 SINGLE_LIMIT = 20_000_000
-"""Points in all frames together above which 'auto' writes value clips."""
+"""Total number of points in all frames above which 'auto' writes value clips."""
 LINE_WIDTH = 0.3
-"""Width of lines, over the distance of their points."""
+"""Width of lines, relative to the distance between their points."""
 RECIPE = "spumeRecipe"
 ID = "id"
-"""The field that names a point for its whole life; USD has an attribute of its own for it."""
+"""The persistent identifier of a point, for which USD has its own attribute."""
 
 
 def write_usd(
@@ -76,7 +76,7 @@ def _recipe(file: Path) -> str | None:
 
 def _write_samples(contents: Contents, file: Path, recipe: str, layout: Layout) -> None:
     """All frames in `file`, or in a second file beside it that `file` refers to as a payload: programs then show the
-    asset's name, extent and cameras at once and load the rest when it is wanted."""
+    asset's name, extent and cameras at once and load the rest on demand."""
     stage = _new_stage(contents, recipe)
     prims = _define(stage, contents)
     each_frame(lambda number: _sample(prims, contents, number), contents.numbers, "export")
@@ -147,7 +147,7 @@ def _save(layer: Any, file: Path, asked: Path | None = None) -> None:
             good = False
         if not good:
             free = readable_size(shutil.disk_usage(file.parent).free)
-            raise CacheError(f"'{asked or file}' cannot be written: USD gave up, and {free} is free there")
+            raise CacheError(f"'{asked or file}' cannot be written: USD failed, and {free} is free there")
 
 
 def _new_stage(contents: Contents, recipe: str) -> Any:

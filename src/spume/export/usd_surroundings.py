@@ -1,4 +1,4 @@
-"""What a USD file holds beside points and skins: materials, camera, obstacles, ground."""
+"""Contents of a USD file other than points and skins: materials, camera, obstacles, ground."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ ASPECT = 16 / 9
 
 
 def define_material(stage: Any, path: str, looks: Appearance) -> Any:
-    """A UsdPreviewSurface that takes its colour from displayColor; what it cannot say stands in customData."""
+    """A UsdPreviewSurface that takes its colour from displayColor; properties it cannot express are in customData."""
     from pxr import Sdf, UsdShade
 
     types = Sdf.ValueTypeNames
@@ -67,7 +67,7 @@ def define_surroundings(stage: Any, contents: Contents, root: str) -> None:
 
 
 def _define_ground(stage: Any, contents: Contents, root: str, height: float) -> None:
-    """A square, ten times as wide as the first frame's points reach."""
+    """A square, ten times as wide as the extent of the first frame's points."""
     from pxr import UsdGeom, UsdShade
 
     x = np.concatenate([spatial(each["x"]) for each in contents.run[contents.numbers[0]].of_kind("points", "mesh")])

@@ -1,7 +1,7 @@
 """VTKHDF: a file with all frames as time steps, for ParaView and VTK (format 2.2, PolyData).
 
 A run of several populations has a file for each.
-Points of all frames stand one after another in each array; `Steps` says where a frame begins.
+Each array concatenates the points of all frames; `Steps` gives the offset of each frame.
 """
 
 from contextlib import ExitStack
@@ -138,7 +138,7 @@ class _Writer:
         self.ids += len(connectivity)
 
     def _add_cell_data(self, fields: dict[str, NDArray[Any]]) -> None:
-        """Values of the cells of the frame that was added last."""
+        """Cell values of the last frame added."""
         data, offsets = self.root.require_group("CellData"), self.steps.require_group("CellDataOffsets")
         for name, values in fields.items():
             self._append(offsets, name, [self.cells - len(values)])
@@ -157,7 +157,7 @@ class _Writer:
         data[start:] = values
 
     def finish(self) -> None:
-        """Write what is known at the end."""
+        """Write the values known only at the end."""
         self.steps.attrs["NSteps"] = np.int64(len(self.times))
         self.steps.create_dataset("Values", data=np.array(self.times))
 

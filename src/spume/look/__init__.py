@@ -1,4 +1,4 @@
-"""Surfaces, pictures, plots and the viewer: everything that looks at runs on disk.
+"""Surfaces, pictures, plots and the viewer, all made from runs on disk.
 
 mesh = skin(points, radius)                       # a closed surface around points
 enclosed_volume(mesh.vertices, mesh.triangles)    # [m³]

@@ -17,21 +17,22 @@ class Appearance(NamedTuple):
     color: Color
     """reflectance, linear RGB"""
     subsurface: float = 0.0
-    """share of the light that spreads below the surface: 0 for a hard solid, 0.5 and more for foam"""
+    """fraction of the light that scatters below the surface: 0 for a hard solid, 0.5 and more for foam"""
     roughness: float = 0.6
     """0 for a mirror or clear glass, 1 for a matt surface"""
     transparency: float = 0.0
-    """share of the light that passes through, 0 for an opaque material"""
+    """fraction of the light that passes through, 0 for an opaque material"""
     metallic: float = 0.0
     """1 for a bare metal"""
     grain: float = 0.0
-    """diameter of a drawn grain in distances between points; 0 for a closed surface"""
+    """diameter of a drawn grain in point spacings; 0 for a closed surface"""
     variation: float = 0.0
-    """range of the brightness from point to point, as a share of it"""
+    """relative range of brightness from point to point"""
 
     @property
     def opacity(self) -> float:
-        """Of the flat colour that quick pictures and viewers lay over what is behind: a clear body is still seen."""
+        """Opacity of the flat colour that fast pictures and viewers draw over the background, so that clear bodies stay
+        visible."""
         return 1.0 - 0.6 * self.transparency
 
 
@@ -60,7 +61,7 @@ OTHERS = (
     Appearance(srgb(166, 138, 190), 0.25, 0.6),
     Appearance(srgb(214, 190, 104), 0.25, 0.6),
 )
-"""Looks of materials that have none of their own, by their place in the scene."""
+"""Looks of materials without their own, by their index in the scene."""
 OBSTACLE = Appearance(srgb(112, 118, 128), 0.0, 0.55)
 GROUND = srgb(146, 158, 169)
 MATT_GROUND = Appearance(GROUND, 0.0, 1.0)
@@ -68,7 +69,7 @@ BACKGROUND = srgb(170, 182, 192)
 
 
 def material_appearances(scene: Any) -> list[Appearance]:
-    """The looks of a scene's materials, in the order in which points count them; one at least."""
+    """The looks of a scene's materials, in the order of the material indices; at least one."""
     listed = materials(scene)
     return [_completed(each.look, OTHERS[k % len(OTHERS)]) for k, each in enumerate(listed)] or [OTHERS[0]]
 
@@ -97,7 +98,7 @@ def hex_color(text: str) -> Color:
 
 
 def _completed(look: Look | None, default: Appearance) -> Appearance:
-    """What a look leaves open is taken from `default`."""
+    """Keys missing from a look are taken from `default`."""
     if look is None:
         return default
     given = look.model_dump(exclude_none=True)

@@ -1,4 +1,4 @@
-"""Files other people's writers make: whole under their final name, or not there at all."""
+"""Atomic output for file writers of other packages: a file is complete under its final name, or absent."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,7 +11,8 @@ from spume.runs.storage import PARTIAL, sync_folder
 
 @contextmanager
 def whole_file(file: Path) -> Iterator[Path]:
-    """A path that becomes `file` when the block ends well. It keeps the ending, which many writers go by."""
+    """A path that is renamed to `file` when the block ends without an error. It keeps the suffix, on which many writers
+    rely."""
     partial = file.with_name(f"{file.stem}{PARTIAL}-{os.getpid()}{file.suffix}")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -28,6 +29,6 @@ def whole_file(file: Path) -> Iterator[Path]:
 
 
 def write_whole(file: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a file beside `file`, and move it in place when it is whole."""
+    """Let `write` fill a file beside `file`, and rename it when it is complete."""
     with whole_file(file) as partial:
         write(partial)

@@ -1,4 +1,4 @@
-"""Optional packages: imported where they are used, and asked for in one sentence where they are missing."""
+"""Optional packages: imported where they are used, with a one-sentence error if they are missing."""
 
 from importlib import import_module
 from types import ModuleType
@@ -18,10 +18,10 @@ EXTRAS = {
     "h5py": "export",
     "alembic3d": "alembic",
 }
-"""The extra of pyproject.toml that brings each module."""
+"""The extra of pyproject.toml that provides each module."""
 
 PACKAGES = {"pxr": "usd-core", "imageio_ffmpeg": "imageio-ffmpeg", "PIL": "pillow"}
-"""Where the package is not called like its module."""
+"""Packages whose name differs from that of the module."""
 
 
 def require(module: str, purpose: str) -> ModuleType:

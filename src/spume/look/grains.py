@@ -1,4 +1,4 @@
-"""Materials that are seen as grains, and the order in which transparent ones are drawn."""
+"""Materials drawn as grains, and the drawing order of transparent ones."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -10,11 +10,11 @@ from spume.frames.populations import PopulationArrays
 from spume.look.appearance import Appearance
 
 WET = 0.45
-"""What water in the pores takes of the brightness of grains."""
+"""Fraction by which water in the pores darkens grains."""
 
 
 def shades(ids: NDArray[Any], variation: float) -> NDArray[np.float64]:
-    """Brightness of points by their numbers, 1 on average; a point keeps its own in every frame."""
+    """Brightness of points by their ids, 1 on average; a point keeps its brightness in every frame."""
     # the golden ratio spreads consecutive numbers evenly over the range
     return np.asarray(1.0 + variation * (np.modf(0.6180339887498949 * ids.astype(np.float64))[0] - 0.5))
 
@@ -22,7 +22,7 @@ def shades(ids: NDArray[Any], variation: float) -> NDArray[np.float64]:
 def point_colors(
     looks: Appearance, ids: NDArray[Any], saturation: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """A colour for each point, linear RGB, shape (n, 3): it varies with its number and is darker where it is wet."""
+    """A colour for each point, linear RGB, shape (n, 3): it varies with the id and is darker where the point is wet."""
     brightness = shades(ids, looks.variation)
     if saturation is not None:
         brightness *= 1.0 - WET * saturation
@@ -37,7 +37,7 @@ def grains_of(points: PopulationArrays, members: NDArray[Any], looks: Appearance
 
 
 def opaque_first(populations: Iterable[PopulationArrays], looks: list[Appearance]) -> list[PopulationArrays]:
-    """Populations in the order of drawing: what is seen through comes last."""
+    """Populations in drawing order, transparent ones last."""
 
     def transparency(population: PopulationArrays) -> float:
         if "material" not in population or len(population["x"]) == 0:
@@ -48,7 +48,7 @@ def opaque_first(populations: Iterable[PopulationArrays], looks: list[Appearance
 
 
 def is_granular(population: PopulationArrays, looks: list[Appearance]) -> bool:
-    """Whether all materials of a population are seen as grains."""
+    """Whether all materials of a population are drawn as grains."""
     if "material" not in population or len(population["x"]) == 0:
         return False
     return all(looks[int(kind) % len(looks)].grain > 0 for kind in np.unique(population["material"]))

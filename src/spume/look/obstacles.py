@@ -1,4 +1,4 @@
-"""Obstacles as meshes: the zero level of their signed distance in their own frame, and where they stand at a time."""
+"""Obstacles as meshes: the zero level of their signed distance in their own frame, and their pose at a time."""
 
 import itertools
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 RESOLUTION = 72
 """Samples along the longest side of a part of an obstacle."""
 EDGE_ANGLE = 35.0
-"""Faces that meet by more than this are shaded as two [degrees]."""
+"""Edges between faces at a larger angle are shaded as sharp [degrees]."""
 WIDE = 4.0
 """An obstacle that is this many times as wide as the surroundings of the points is drawn in part."""
 
@@ -99,7 +99,7 @@ def _wide(vector: Any) -> Floats:
 
 
 def solids(scene: Any, lower: Floats, upper: Floats, up: Floats) -> list[Solid]:
-    """The obstacles of a scene in space but the ground; very wide ones are cut off around the box of the points."""
+    """The obstacles of a 3D scene except the ground; very wide ones are cut off around the box of the points."""
     room = 0.25 * float(np.max(upper - lower))
     found = []
     for k, obstacle in enumerate(surroundings.obstacles(scene)):

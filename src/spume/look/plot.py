@@ -18,14 +18,15 @@ Entries = list[dict[str, Any]]
 
 
 def plot_run(run: Run, file: Path, numbers: list[int]) -> list[str]:
-    """Draw the diagnostics of the frames `numbers` into `file` (PNG, SVG or PDF, by its ending).
+    """Draw the diagnostics of the frames `numbers` into `file` (PNG, SVG or PDF, by its suffix).
 
     Returns the titles of the panels.
-    A panel is drawn when at least one frame reports what it shows, so methods with other diagnostics are drawn too.
+    A panel is drawn if at least one frame reports its diagnostics, so methods with other diagnostics can be plotted,
+    too.
     """
     kind = file.suffix.lstrip(".").lower()
     if kind not in FORMATS:
-        raise SceneError(f"'{file}': plots are written as {', '.join(FORMATS)}, by the ending of the file's name")
+        raise SceneError(f"'{file}': plots are written as {', '.join(FORMATS)}, by the suffix of the file")
     entries = [run.diagnostics[number] for number in numbers]
     panels = [(title, draw) for title, draw, keys in PANELS if any(key in entry for entry in entries for key in keys)]
     panels += [(name, _plain(name)) for name in _others(entries)]
@@ -141,7 +142,7 @@ def _seconds(axes: Any, entries: Entries) -> None:
 
 
 def _label(name: str) -> str:
-    """A name from a file as matplotlib takes it: dollar signs would make mathematics of what is between them."""
+    """A name from a file, escaped for matplotlib, which would interpret dollar signs as mathematics."""
     return name.replace("_", " ").replace("$", r"\$")
 
 
@@ -163,6 +164,6 @@ KNOWN = {key for _, _, keys in PANELS for key in keys} | {"frame", "time", "step
 
 
 def _others(entries: Entries) -> list[str]:
-    """Further numbers that a method reports."""
+    """Other numbers that a method reports."""
     names = {key: None for entry in entries for key, value in entry.items() if isinstance(value, int | float)}
     return [name for name in names if name not in KNOWN]

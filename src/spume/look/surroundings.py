@@ -1,6 +1,6 @@
-"""What pictures and exports take from a scene beside its frames: materials, obstacles, walls, gravity, camera.
+"""What pictures and exports need from a scene in addition to its frames: materials, obstacles, walls, gravity, camera.
 
-Scenes of some methods have none of these; they count as absent then.
+Scenes of some methods have none of these.
 """
 
 from typing import Any
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 
 
 def materials(scene: Any) -> tuple[Any, ...]:
-    """The materials in the order in which points count them."""
+    """The materials in the order of the points' material indices."""
     return tuple(getattr(scene, "materials", ()))
 
 
 def obstacles(scene: Any) -> tuple[Any, ...]:
-    """The solids in the way."""
+    """The obstacles."""
     return tuple(getattr(scene, "obstacle", ()))
 
 
 def walls(scene: Any) -> Any | None:
-    """The box that points do not leave."""
+    """The walls."""
     return getattr(getattr(scene, "grid", None), "walls", None)
 
 

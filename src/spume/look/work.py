@@ -23,9 +23,9 @@ def each_frame(
     stream: TextIO | None = None,
     cluster: str | None = None,
 ) -> dict[int, Result]:
-    """What `task` returns for each of `numbers`. With several processes, or on a cluster, the task must be a function
-    of a module, or a partial of one. `cluster` is the address of a Dask scheduler. Progress goes to `stream`, the error
-    stream unless told."""
+    """The result of `task` for each of `numbers`. With several processes, or on a cluster, the task must be a function
+    of a module, or a partial of one. `cluster` is the address of a Dask scheduler. Progress is printed on `stream`, by
+    default stderr."""
     if cluster is not None:
         from spume.cluster import each_on_cluster
 

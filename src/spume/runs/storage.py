@@ -81,8 +81,10 @@ def write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], None], size: int) -> None:
-    """Let `write` fill a temporary file beside `path`, flush it to disk and rename it. At every moment `path` is
-    absent, the old file or the new one. `size` [bytes] is for the error message if the disk is full.
+    """Let `write` fill a temporary file beside `path`, flush it to disk and rename it.
+
+    At every moment `path` is absent, the old file or the new one. `size` [bytes] is for the error message if the disk
+    is full.
     """
     partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
     try:

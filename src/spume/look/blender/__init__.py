@@ -1,1 +1,1 @@
-"""Blender in a process of its own: path-traced pictures, .blend files, and what its importers make of our exports."""
+"""Blender in a separate process: path-traced pictures, .blend files, and tests of exports with its importers."""

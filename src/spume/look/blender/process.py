@@ -1,7 +1,7 @@
-"""Runs a script inside Blender: the module `bpy` of some Python, or the program `blender`, in a process of its own.
+"""Runs a script inside Blender: the module `bpy` of some Python, or the program `blender`, in a separate process.
 
-`bpy` brings another NumPy and another USD, so that it cannot share a process with spume, and need not share its
-environment: SPUME_BLENDER may name the Python of another one.
+`bpy` brings its own NumPy and USD, so it cannot share a process with spume. It need not share its environment:
+SPUME_BLENDER may name the Python of another one.
 """
 
 import json
@@ -27,11 +27,11 @@ SCRIPTS = Path(__file__).with_name("scripts")
 
 @cache
 def blender_command() -> tuple[str, ...] | None:
-    """The beginning of a command line that runs a script in Blender; None where there is no Blender."""
+    """The beginning of a command line that runs a script in Blender; None if Blender is not installed."""
     given = os.environ.get(VARIABLE)
     if given:
         if shutil.which(given) is None:
-            raise SpumeError(f"{VARIABLE} is '{given}', which is no program: name a Python that has bpy, or blender")
+            raise SpumeError(f"{VARIABLE} is '{given}', which is not a program: name a Python that has bpy, or blender")
         return _command(given)
     if find_spec("bpy") is not None:
         return (sys.executable,)
@@ -46,12 +46,12 @@ def _command(program: str) -> tuple[str, ...]:
 
 
 def has_blender() -> bool:
-    """Whether there is a Blender to use."""
+    """Whether Blender is available."""
     return blender_command() is not None
 
 
 def run_script(script: str, job: dict[str, Any], arrays: dict[str, NDArray[Any]], purpose: str) -> dict[str, Any]:
-    """Run `scripts/<script>.py` in Blender with a job and arrays; returns what it reports. `purpose` says what needs
+    """Run `scripts/<script>.py` in Blender with a job and arrays; returns its report. `purpose` says what needs
     Blender, as in 'writing .blend files'."""
     command = blender_command()
     if command is None:

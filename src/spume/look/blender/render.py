@@ -18,7 +18,7 @@ from spume.look.pictures.space_drawer import SpaceDrawer
 
 @dataclass(frozen=True)
 class CyclesDrawer:
-    """Draws what a SpaceDrawer draws, by tracing light in a process of Blender."""
+    """Draws the same as a SpaceDrawer, by path tracing in a Blender process."""
 
     inner: SpaceDrawer
 

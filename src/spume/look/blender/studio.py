@@ -15,18 +15,18 @@ Floats = NDArray[np.float64]
 REFRACTION = {"clear": 1.33, "solid": 1.45}
 """Refractive indices: of water for what light passes through, of plastics for the rest."""
 SUBSURFACE_DEPTH = 0.008
-"""How far light spreads below a surface, against the size of the scene."""
+"""Scattering distance of light below a surface, relative to the size of the scene."""
 BUBBLES = 0.0025
-"""Size of the bubbles that roughen foams, against the size of the scene."""
+"""Size of the bubbles that roughen foams, relative to the size of the scene."""
 KEY, FILL, RIM = 3.0, 0.4, 2.0
 """Irradiance of a surface that faces each lamp [1]: a white one sends π times less to the camera."""
 GRAINS_PER_POINT = 20
-"""A point of sand stands for many grains: so many are drawn."""
+"""Number of grains drawn for each point of sand."""
 
 
 @dataclass
 class Job:
-    """What the script in Blender is told, and the arrays it needs."""
+    """Input of the script in Blender: the job and its arrays."""
 
     tables: dict[str, Any]
     arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
@@ -107,7 +107,7 @@ def _add_grains(
 
 
 def scattered(x: Floats, colors: Floats, spacing: float, count: int, variation: float) -> tuple[Floats, Floats]:
-    """`count` grains for each point, at places [m] and in colours of their own within its share of the volume."""
+    """Positions [m] and colours of `count` grains for each point, within its share of the volume."""
     if count == 1:
         return x, colors
     # numbers that do not change from frame to frame: the grains travel with their point
@@ -146,7 +146,7 @@ def _set_mesh(job: Job, item: str, mesh: Any, turn: Floats) -> None:
 
 
 def _look(job: Job, looks: Appearance, is_painted: bool, size: float) -> str:
-    """The name of a material of these looks, which is made if need be."""
+    """The name of a material with these looks, which is created if needed."""
     table = look_table(looks, size, is_painted)
     for name, known in job.tables["looks"].items():
         if known == table:
@@ -191,7 +191,7 @@ def _view(view: View, turn: Floats) -> dict[str, Any]:
 
 
 def _lights(drawer: SpaceDrawer, turn: Floats, size: float) -> list[dict[str, Any]]:
-    """A large lamp from the upper left, a weaker one from the right, and one from behind that traces the outline."""
+    """A large lamp from the upper left, a weaker one from the right, and one from behind that lights the outline."""
     middle = 0.5 * (drawer.lower + drawer.upper)
     back = drawer.view.position - drawer.view.target
     back = back - (back @ drawer.up) * drawer.up

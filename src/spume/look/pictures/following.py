@@ -1,7 +1,7 @@
-"""Pictures of a run while it goes on: the first one soon, a film that grows, and all of them when it ends.
+"""Pictures during a run: the first one early, a growing film, and all of them when it ends.
 
-`spume run --render` starts this module in a process of its own and holds the other end of its standard input open for
-as long as the run lasts, so that the process notices its end, however it ends.
+`spume run --render` starts this module in a separate process and keeps its standard input open for the duration of the
+run, so that the process notices the end even if the run is killed.
 """
 
 import os
@@ -19,7 +19,7 @@ from spume.runs.folder import RunFolder
 from spume.terminal import say
 
 POLL = 0.3
-"""Seconds between two looks for new frames."""
+"""Interval of checks for new frames [s]."""
 GROWTH = 12
 """New pictures after which the film is made again."""
 YIELDING = 5
@@ -29,7 +29,7 @@ YIELDING = 5
 def follow(
     folder: Path, options: PictureOptions, is_going_on: Callable[[], bool], since: float = 0.0
 ) -> tuple[list[Path], Path | None]:
-    """Draw the frames in `folder` as they arrive, and all that is missing once the run has ended. What was written
+    """Draw the frames in `folder` as they arrive, and the missing ones once the run has ended. What was written
     before the time `since` [s since the epoch] belongs to an older run.
 
     Without a camera of the scene's own, the view depends on all frames: what was drawn before is then drawn again.
@@ -55,7 +55,7 @@ def follow(
 
 
 def _opened(folder: Path, since: float) -> Run | None:
-    """The run, unless its first frame is not there yet, or the folder still holds an older run."""
+    """The run; None if its first frame does not exist yet or the folder still contains an older run."""
     try:
         run = open_run(folder)
         return run if RunFolder(folder).manifest.stat().st_mtime >= since else None

@@ -1,4 +1,4 @@
-"""Depth of field: what is nearer or farther than the focus is spread over the circle a lens would make of it."""
+"""Depth of field: points nearer or farther than the focus are spread over their circle of confusion."""
 
 import numpy as np
 from numba import prange

@@ -1,4 +1,4 @@
-"""Words on pictures, colour maps and colour bars."""
+"""Text on pictures, colour maps and colour bars."""
 
 from typing import Any, Literal, NamedTuple
 
@@ -13,7 +13,7 @@ Corner = Literal["upper left", "lower left"]
 
 
 class Legend(NamedTuple):
-    """What colours mean."""
+    """A colour scale."""
 
     map: str
     """name of the colour map"""
@@ -24,11 +24,11 @@ class Legend(NamedTuple):
 INK = (32, 38, 46)
 PAPER = (255, 255, 255)
 DARK = 110
-"""Words on what is darker than this [of 255] are light."""
+"""Text on a background darker than this [of 255] is light."""
 
 
 def map_colors(values: NDArray[Any], limits: tuple[float, float], name: str) -> NDArray[np.float64]:
-    """Colours of a colour map, linear RGB, shape (n, 3); values beyond the limits take the ends' colours."""
+    """Colours of a colour map, linear RGB, shape (n, 3); values beyond the limits get the colours of its ends."""
     matplotlib = require("matplotlib", "colouring by a quantity")
     low, high = limits
     place = np.clip((np.asarray(values, dtype=np.float64) - low) / ((high - low) or 1.0), 0.0, 1.0)
@@ -61,7 +61,7 @@ def with_color_bar(picture: Picture, legend: Legend) -> Picture:
 
 
 def lying_color_bar(legend: Legend, size: tuple[int, int]) -> Picture:
-    """A colour bar that lies, with its numbers below it and its text above, `size` pixels wide and high."""
+    """A horizontal colour bar with its numbers below and its label above, `size` pixels wide and high."""
     name, limits, text = legend
     matplotlib = require("matplotlib", "drawing a colour bar")
     width, height = size
@@ -83,7 +83,7 @@ def lying_color_bar(legend: Legend, size: tuple[int, int]) -> Picture:
 
 
 def _upright(text: str, size: int) -> Any:
-    """A picture of words that read from bottom to top."""
+    """A picture of text that reads from bottom to top."""
     image = require("PIL.Image", "writing on pictures")
     left, top, right, bottom = _font(size).getbbox(text)
     words = image.new("RGB", (int(right - left) + 2, int(bottom - top) + 4), PAPER)
@@ -94,7 +94,7 @@ def _upright(text: str, size: int) -> Any:
 
 
 def with_label(picture: Picture, text: str, corner: Corner = "upper left") -> Picture:
-    """The picture with a word in one of its corners, smaller where it would not fit."""
+    """The picture with a label in one of its corners, smaller if it would not fit."""
     image, draw = _open(picture)
     height, width = picture.shape[:2]
     margin = font_size(height) // 2
@@ -108,7 +108,7 @@ def with_label(picture: Picture, text: str, corner: Corner = "upper left") -> Pi
 
 
 def font_size(height: int) -> int:
-    """Size of letters that suits a picture [pixels]."""
+    """Font size for a picture [pixels]."""
     return max(13, height // 32)
 
 
@@ -122,7 +122,7 @@ def _open(picture: Picture) -> tuple[Any, Any]:
 
 
 def tick_labels(ticks: NDArray[np.float64]) -> list[str]:
-    """The numbers in as few digits, three at least, as tell them apart."""
+    """The numbers with as few digits as distinguish them, at least three."""
     for digits in range(3, 17):
         labels = [f"{value + 0.0:.{digits}g}" for value in ticks]  # + 0.0 makes -0 a 0
         if len(set(labels)) == len(labels):

@@ -1,4 +1,4 @@
-"""Pictures of runs made of points and meshes: in the plane as filled outlines, in space as lit skins."""
+"""Pictures of runs made of points and meshes: in 2D as filled outlines, in 3D as lit skins."""
 
 import sys
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
         limits = limits or quantity_limits(run, options.color)
     if dimension == 2:
         if options.engine == "beauty":
-            raise SceneError(f"'{run.path}' is 2D, and --beauty is for runs in space; leave it out")
+            raise SceneError(f"'{run.path}' is 2D, and --beauty is for 3D runs; leave it out")
         from spume.look.pictures.plane_drawer import PlaneDrawer
 
         return PlaneDrawer(run, options, limits, *point_bounds(run))
@@ -37,7 +37,7 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
 
 
 def _beauty(drawer: "SpaceDrawer") -> Drawer:
-    """The drawer of the renderer that was asked for; without a wish that of Cycles where there is a Blender."""
+    """The drawer of the chosen renderer; 'auto' is Cycles if Blender is installed, else Mitsuba."""
     from spume.look.blender.process import has_blender
 
     if drawer.options.renderer == "cycles" or (drawer.options.renderer == "auto" and has_blender()):
@@ -49,5 +49,5 @@ def _beauty(drawer: "SpaceDrawer") -> Drawer:
     if drawer.options.renderer == "auto":
         if find_spec("mitsuba") is None:
             raise MissingExtra("blender", "bpy", "--beauty")
-        say("Blender is not installed: Mitsuba traces the light, slower and with more noise", file=sys.stderr)
+        say("Blender is not installed: using Mitsuba, which is slower and noisier", file=sys.stderr)
     return BeautyDrawer(drawer)

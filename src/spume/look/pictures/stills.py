@@ -24,13 +24,13 @@ from spume.runs.folder import RunFolder
 SHEET = 8
 """Frames on a contact sheet."""
 MARK = "spume"
-"""Name of the text inside a picture that says how it was made."""
+"""Key of the metadata in a picture that records how it was made."""
 FORMAT = 2
-"""Raised whenever pictures drawn before should be drawn again."""
+"""Incremented whenever existing pictures must be drawn again."""
 
 
 def still_file(folder: Path, number: int) -> Path:
-    """Where a picture is kept."""
+    """The file of a picture."""
     return folder / f"frame_{number:05d}.png"
 
 
@@ -106,7 +106,7 @@ def _gathered(
 
 
 def run_names(runs: Sequence[Run], labels: list[str] | None) -> list[str]:
-    """What is written above runs that stand side by side."""
+    """Titles of runs shown side by side."""
     if labels is None:
         return [run.path.resolve().name for run in runs] if len(runs) > 1 else [""]
     if len(labels) != len(runs):
@@ -129,7 +129,7 @@ def _drawers(runs: Sequence[Run], options: PictureOptions) -> list[Drawer]:
 def draw_still(
     drawers: list[Drawer], lengths: list[int], labels: list[str], folder: Path, recipe: str, number: int
 ) -> None:
-    """Draw one frame; a run that ended before keeps showing its last."""
+    """Draw one frame; a run that has already ended keeps showing its last."""
     parts = [drawer.draw(min(number, length - 1)) for drawer, length in zip(drawers, lengths)]
     named = [with_label(part, label) if label else part for part, label in zip(parts, labels)]
     picture = side_by_side(named)
@@ -159,7 +159,7 @@ def side_by_side(parts: list[Picture], gap: int = 4) -> Picture:
 
 
 def tiled(parts: list[Picture], columns: int, gap: int) -> Picture:
-    """Pictures of one size in rows of `columns`, white between them."""
+    """Pictures of one size in rows of `columns`, separated by white."""
     height, width = parts[0].shape[:2]
     rows = math.ceil(len(parts) / columns)
     sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
@@ -170,7 +170,7 @@ def tiled(parts: list[Picture], columns: int, gap: int) -> Picture:
 
 
 def write_png(file: Path, picture: Picture, recipe: str) -> None:
-    """Write a picture that remembers how it was made."""
+    """Write a picture with metadata on how it was made."""
     image = require("PIL.Image", "writing pictures")
     info = require("PIL.PngImagePlugin", "writing pictures").PngInfo()
     info.add_text(MARK, recipe)
@@ -234,5 +234,5 @@ def film(stills: list[Path], file: Path, rate: float) -> None:
 
 
 def _cropped(picture: Picture) -> Picture:
-    """The picture with even sides, which the encoder wants."""
+    """The picture with even width and height, as required by the encoder."""
     return picture[: picture.shape[0] // 2 * 2, : picture.shape[1] // 2 * 2]

@@ -1,1 +1,1 @@
-"""Closed surfaces around points, and the files that keep them."""
+"""Closed surfaces around points, and their files."""

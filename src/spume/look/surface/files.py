@@ -22,13 +22,13 @@ from spume.runs.storage import read_arrays, read_metadata, write_arrays
 Parts = Literal["all", "material"]
 ALL = "all"
 FORMAT = 3
-"""Raised whenever skins made before should be made again."""
+"""Incremented whenever existing skins must be made again."""
 CARRIED = ("v", "material", "weak", VOLUME_RATIO.name)
-"""What a skin carries from the points to its vertices."""
+"""Fields transferred from the points to the vertices of a skin."""
 
 
 class SurfacePart(NamedTuple):
-    """Points that get a skin of their own."""
+    """Points with a separate skin."""
 
     name: str
     """of the folder"""
@@ -51,15 +51,14 @@ class SkinReport(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """By which part the skin's volume exceeds that of its points [1]."""
+        """Relative excess of the skin's volume over that of its points [1]."""
         return self.volume / self.points_volume - 1 if self.points_volume > 0 else 0.0
 
 
 def surface_frame(
     run: Run, number: int, quality: Quality, parts: Parts, again: bool = False, out: Path | None = None
 ) -> list[SkinReport]:
-    """Make the skins of a frame in `out`, or in the run's folder, or only report on them where they are on disk
-    already."""
+    """Make the skins of a frame in `out` or in the run's folder; for those already on disk, only make the report."""
     frame: Frame | None = None
     reports = []
     for part in surface_parts(run, parts):
@@ -90,7 +89,7 @@ def surface_parts(run: Run, parts: Parts = "all") -> list[SurfacePart]:
 
 
 def skinned_populations(run: Run) -> list[Population]:
-    """The populations of points in space. Raises SceneError where there are none."""
+    """The populations of 3D points. Raises SceneError if there are none."""
     found = [each for each in run.populations if each.kind == "points" and each.dimension == 3]
     if not found:
         kind = "2D" if run_dimension(run) == 2 else "without points"
@@ -104,12 +103,12 @@ def slug(name: str) -> str:
 
 
 def skin_file(folder: Path, part: str, number: int) -> Path:
-    """Where a skin is kept."""
+    """The file of a skin."""
     return folder / part / f"frame_{number:05d}.safetensors"
 
 
 def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
-    """Whether `file` was made from the frame as it is, in the way `about` tells."""
+    """Whether `file` was made from the current frame with the settings `about`."""
     if not file.exists() or file.stat().st_mtime < RunFolder(run.path).frame(number).stat().st_mtime:
         return False
     try:
@@ -119,7 +118,7 @@ def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
 
 
 def read_skin(run: Run, number: int, part: SurfacePart, quality: Quality = "fine") -> Skin | None:
-    """The skin on disk, or None where there is none of this quality made from the present frame."""
+    """The skin on disk, or None if there is none of this quality for the current frame."""
     file = skin_file(run.path / "surface", part.name, number)
     if not is_fresh(file, run, number, _about(run, part, quality)):
         return None

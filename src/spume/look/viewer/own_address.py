@@ -1,8 +1,8 @@
-"""The viewer answers those only who reach it by an address of its own.
+"""The viewer only answers requests to its own address.
 
 A page from elsewhere can open a websocket to any address, and by rebinding its own name to 127.0.0.1 it can even pass
-for the same site. A browser says in each request under which name it asks (Host) and for which page (Origin): the name
-must be an address in numbers, localhost or this machine's name, and the page must be from the same place.
+for the same site. A browser sends the requested name (Host) and the requesting page (Origin) with each request: the
+name must be a numeric address, localhost or this machine's name, and the page must have the same origin.
 """
 
 import contextlib
@@ -19,7 +19,7 @@ _patching = threading.Lock()
 
 
 def is_own(headers: Mapping[str, str], host: str) -> bool:
-    """Whether a request with these headers is meant for a viewer that was told to serve on `host`."""
+    """Whether a request with these headers is meant for a viewer that serves on `host`."""
     asked = headers.get("Host", "")
     try:
         name = urlsplit(f"//{asked}").hostname or ""
@@ -45,8 +45,8 @@ def _names_of_this_machine() -> tuple[str, str]:
 
 @contextlib.contextmanager
 def own_address_only(host: str) -> Iterator[None]:
-    """A server that viser starts inside this block turns away all other requests. viser has no setting for that: its
-    requests are looked at where it hands them to the websockets package."""
+    """A server that viser starts inside this block rejects all other requests. viser has no setting for this, so
+    requests are checked where it passes them to the websockets package."""
     from websockets.asyncio import server
 
     original = server.serve
@@ -71,4 +71,4 @@ def own_address_only(host: str) -> Iterator[None]:
         finally:
             vars(server)["serve"] = original
     if not guarded:
-        raise RuntimeError("this version of viser starts its server in another way: the viewer cannot guard it")
+        raise RuntimeError("this version of viser starts its server in another way: the viewer cannot check requests")

@@ -1,4 +1,4 @@
-"""A page that stands alone: runs packed into one HTML file that needs no server and loads nothing from elsewhere."""
+"""A self-contained page: runs packed into one HTML file that needs no server and no other files."""
 
 import base64
 import hashlib
@@ -24,7 +24,7 @@ from spume.look.viewer.watched_run import MAP, MATERIAL, Show, Shown, WatchedRun
 from spume.look.work import each_frame
 
 POINTS = 40_000
-"""Points of a frame that are packed at most; of more, an even choice."""
+"""Maximum number of points packed per frame; of more, an even selection."""
 STEPS = 65535
 MARK = re.compile(r"@(TITLE|STYLE|DATA|SCRIPT|HASH)@")
 

@@ -1,4 +1,4 @@
-"""The viewer: a page in the browser, served by viser, that shows runs on disk and follows those still going on."""
+"""The viewer: a page in the browser, served by viser, that shows runs on disk and follows those in progress."""
 
 import time
 from pathlib import Path
@@ -16,9 +16,9 @@ from spume.look.viewer.own_address import own_address_only
 from spume.look.viewer.watched_run import MAP, MATERIAL, Shown, WatchedRun, watch
 
 POLL = 1.0
-"""Seconds between two looks for new frames."""
+"""Interval of checks for new frames [s]."""
 SPEEDS = {"¼×": 0.25, "½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
-"""Playing speeds, over that of the simulated time."""
+"""Playback speeds, relative to simulated time."""
 PLAY, PAUSE, BACK, ON = "Play", "Pause", "◀", "▶"
 
 
@@ -77,14 +77,14 @@ class Viewer:
         self.dirty = True
 
     def _press(self, button: str) -> None:
-        """Play, pause, or go a frame back or on."""
+        """Play, pause, or step one frame back or forward."""
         self.playing = button == PLAY
         if button in (BACK, ON):
             last = len(self.watched.run) - 1
             self.frame.value = min(max(self.frame.value + (1 if button == ON else -1), 0), last)
 
     def _enter_run(self) -> None:
-        """Set the controls up for the run that was chosen."""
+        """Set up the controls for the chosen run."""
         watched = self.watched
         run = watched.run
         self.title.content = f"**{plain_text(run.title)}**"
@@ -105,8 +105,8 @@ class Viewer:
         self.dirty = True
 
     def _aim(self, watched: WatchedRun) -> None:
-        """The scene's own camera; or one that holds the whole run, and the obstacles as far as they are no farther than
-        the run is wide."""
+        """The scene's camera, or one that shows the whole run and the obstacles that are no farther away than the run
+        is wide."""
         from spume.look.pictures.camera import automatic_view, scene_view
 
         lower, upper = watched.lower, watched.upper
@@ -241,8 +241,8 @@ def disc(middle: NDArray[np.float64], up: NDArray[np.float64], radius: float) ->
 
 
 def plain_text(text: str) -> str:
-    """`text` for a place that takes Markdown with HTML and JavaScript in it: all but letters, digits and spaces as
-    character references, which mean nothing but the character."""
+    """`text` escaped for Markdown that may contain HTML and JavaScript: all except letters, digits and spaces as
+    character references."""
     return "".join(each if each.isalnum() or each == " " else f"&#{ord(each)};" for each in text)
 
 

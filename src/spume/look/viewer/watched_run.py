@@ -1,4 +1,4 @@
-"""A run as the viewers show it: frames as coloured points or skins, obstacles with their places, series to plot."""
+"""A run as shown by the viewers: frames as coloured points or skins, obstacles with their poses, series to plot."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +25,13 @@ MAP = "viridis"
 INK = (20, 20, 20)
 """Colour of lines."""
 LINE_WIDTH = 0.3
-"""Width of lines, over the distance of their points."""
+"""Width of lines, relative to the distance between their points."""
 PLOTTED = ("time", "kinetic_energy", "elastic_energy", "volume", "points")
-"""Diagnostics that stand first."""
+"""Diagnostics listed first."""
 
 
 class Shown(NamedTuple):
-    """What is seen of a population in a frame."""
+    """What is shown of a population in a frame."""
 
     vertices: NDArray[np.float32]
     triangles: NDArray[np.int32]
@@ -49,7 +49,7 @@ class Shown(NamedTuple):
 
 @dataclass
 class WatchedRun:
-    """A run that may still be going on."""
+    """A run that may still be in progress."""
 
     run: Run
     names: list[str]
@@ -66,7 +66,7 @@ class WatchedRun:
     limits: dict[str, tuple[float, float]]
 
     def refresh(self) -> bool:
-        """Look for frames that were written since; returns whether there are any."""
+        """Look for new frames; returns whether there are any."""
         try:
             newer = open_run(self.run.path)
         except CacheError:
@@ -144,7 +144,7 @@ def _tints(population: PopulationArrays, looks: list[Appearance]) -> NDArray[np.
 
 
 def _ribbons(x: NDArray[Any], lines: NDArray[Any], width: float) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Lines in the plane as bands of the given width [m], just in front of what is filled: two vertices for each point,
+    """2D lines as bands of the given width [m], just in front of filled cells: two vertices for each point,
     shape (2n, 3), and triangles."""
     ahead, behind = np.arange(len(x)) + 1, np.arange(len(x)) - 1
     ahead[lines[1:] - 1] -= 1
