@@ -43,9 +43,7 @@ def run(
     out: Annotated[Path | None, Parameter(help="Folder for the frames (default: out/NAME).")] = None,
     changes: Changes = None,
     preset: Preset = None,
-    preview: Annotated[
-        bool, Parameter(negative="", help="Run a quick preview with cells twice as large.")
-    ] = False,
+    preview: Annotated[bool, Parameter(negative="", help="Run a quick preview with cells twice as large.")] = False,
     overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing run in the folder.")] = False,
     render: Annotated[
         bool, Parameter(negative="", help="Draw pictures and a film during the run, as 'spume render' does after it.")
@@ -230,9 +228,7 @@ def completion(
 
 
 @app.command
-def schema(
-    method: Annotated[str | None, Parameter(help="Name of a method (default: all methods).")] = None, /
-) -> None:
+def schema(method: Annotated[str | None, Parameter(help="Name of a method (default: all methods).")] = None, /) -> None:
     """Print the JSON Schema of scene files, with which an editor can complete and check them."""
     from spume.scene.schema import scene_schema
 

@@ -26,7 +26,7 @@ def one_point(law, parameters, **values):
 
 def test_crushed_water_is_told_its_sound():
     with pytest.raises(
-        RunFailed, match=r"crushed to 0.01 times.*a tenth of its sound, 31.6 m/s.*raise its bulk_modulus"
+        RunFailed, match=r"crushed to 0.01 times.*a tenth of its speed of sound, 31.6 m/s.*raise its bulk_modulus"
     ):
         one_point("water", WATER, Jw=0.01, v=[[3.0, 0.0, 0.0]])
 

@@ -89,7 +89,7 @@ def test_units_do_not_matter():
 def test_says_what_the_data_do_not_tell():
     rates = np.logspace(1, 3, 12)
     power_law = FlowCurve(rates, 3.0 * rates**0.5 * (1 + 0.01 * np.cos(7 * np.log(rates))), tuple(range(12)))
-    assert any("cannot be told from zero" in note for note in fit_flow_curve(power_law).notes)
+    assert any("cannot be distinguished from zero" in note for note in fit_flow_curve(power_law).notes)
     rates = np.logspace(-5, -3, 12)
     plateau = FlowCurve(rates, 30.0 * (1 + 0.01 * np.cos(7 * np.log(rates))), tuple(range(12)))
     assert any("hardly determined" in note for note in fit_flow_curve(plateau).notes)

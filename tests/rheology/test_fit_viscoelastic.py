@@ -69,7 +69,7 @@ def test_bad_measurements_are_left_out_and_named():
 
 
 def test_says_what_the_data_do_not_tell():
-    assert any("cannot be told from zero" in note for note in fit_viscoelastic(sweep(0.01, 2, muE=0.0)).notes)
+    assert any("cannot be distinguished from zero" in note for note in fit_viscoelastic(sweep(0.01, 2, muE=0.0)).notes)
     with pytest.raises(SceneError, match="2 different frequencies are too few"):
         fit_viscoelastic(sweep(count=2))
 

@@ -204,7 +204,7 @@ def test_changes_and_scenes(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         (["slurry", "--creep", "1"], "constant rate under a constant stress"),
         (["water", "--set", "viscosity=0.0"], "has no shear stress at all"),
         (["slurry", "--triaxial", "10"], "bears no shear at rest"),
-        (["cornstarch putty", "--frequencies", "1"], "in proportion to their amplitude"),
+        (["cornstarch putty", "--frequencies", "1"], "does not respond linearly"),
         (["pie", "--scene", "nowhere.toml"], "there is no scene file"),
         (["pie", "--rates", "1", "--csv", "/nowhere/at/all.csv"], "cannot be written"),
     ],

@@ -79,7 +79,7 @@ def test_what_cannot_be_told_is_said(tmp_path):
     assert few.parameters["slope"].limits is None
     assert "no more values than parameters" in few.notes[0]
     same = search(np.ones(4), np.ones(4), np.ones(4), False, limits).run([0.5, 0.5], tmp_path)
-    assert any("does not tell the parameters apart" in note for note in same.notes)
+    assert any("does not distinguish the parameters" in note for note in same.notes)
     narrow = {"slope": Range(0.0, 1.0), "offset": Range(0.0, 4.0)}
     x = np.linspace(0.0, 1.0, 5)
     at_limit = search(3.0 * x, x, np.ones(5), False, narrow).run([0.5, 0.5], tmp_path)

@@ -12,7 +12,7 @@ from spume.scene.measure import Height, NeckWidth, Pressure, Rebound, RunOut, St
 
 Floats = NDArray[np.float64]
 REACH = 4.0
-"""Thickness of slices and radius of probes, in point spacings, unless told."""
+"""Thickness of slices and radius of probes, in point spacings, by default."""
 
 
 def height(what: Height, points: Sample) -> float | None:
@@ -87,7 +87,7 @@ def _pressure(points: Sample) -> Floats:
 
 
 def _direction(vector: tuple[float, ...] | None, points: Sample) -> Floats:
-    """A unit vector, up unless told."""
+    """A unit vector; default: up."""
     d = points.x.shape[1]
     direction = np.array((0.0, 1.0, 0.0)[:d] if vector is None else vector)
     return np.asarray(direction / np.linalg.norm(direction))

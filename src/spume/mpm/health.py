@@ -57,7 +57,7 @@ def check_points(
     if max(x.max(), -x.min()) > reach:
         far = int(np.argmax(np.abs(x).max(axis=1)))
         raise RunFailed(
-            f"{name} {far} is at {_place(x, far)} at t = {time:.6g} s, further from the origin than the grid reaches "
+            f"{name} {far} is at {_place(x, far)} at t = {time:.6g} s, farther from the origin than the grid extends "
             f"({reach:.3g} m): give the scene a ground or walls to keep it"
         )
 
@@ -95,13 +95,13 @@ def _advice(particles: Particles, model: ConstitutiveModel, point: int, crushed:
     speed = float(np.sqrt(np.median(np.einsum("ij,ij->i", v, v))))
     if sound < speed < FASTEST_IMPACT * sound:
         return (
-            f"its material moves at {speed:.3g} m/s, faster than its own sound, {sound:.3g} m/s, so an impact "
-            "crushes it whatever the time step; make it slower or stiffer"
+            f"its material moves at {speed:.3g} m/s, faster than its speed of sound, {sound:.3g} m/s, so an impact "
+            "crushes it at any time step; make it slower or stiffer"
         )
     if law is WATER:
         return (
-            f"water keeps its volume at speeds up to about a tenth of its sound, {sound:.3g} m/s, and moves at "
-            f"{speed:.3g} m/s here; raise its bulk_modulus, or reduce [time] courant or dt"
+            f"water keeps its volume at speeds up to about a tenth of its speed of sound, {sound:.3g} m/s, and moves "
+            f"at {speed:.3g} m/s here; raise its bulk_modulus, or reduce [time] courant or dt"
         )
     if isinstance(parameters, DruckerPragerParameters) and not crushed:
         c_F, c_C = cone_coefficients(parameters.friction_angle, parameters.cohesion, parameters.cone)

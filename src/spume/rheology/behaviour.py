@@ -102,7 +102,7 @@ def require_resistance(material: Material, wanted: str) -> Behaviour:
     if not found.resists:
         raise SceneError(
             f"'{material.name}' (law {material.law.name}) has no shear stress at all, so it has no {wanted}: "
-            "nothing is to be measured in shear"
+            "nothing can be measured in shear"
         )
     return found
 

@@ -179,9 +179,9 @@ def fit(
     ]
     say(f"# {file}: {len(measured.rates)} measurements, scatter {100 * found.scale:.2g} %")
     say("# in simple shear: yield stress {} Pa, consistency {} Pa s^n, flow index {}".format(*in_shear))
-    say("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
+    say("# ±: 95 % confidence limits from the covariance of the robust fit, with Student's t")
     if outliers:
-        say(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
+        say(f"# excluded, deviation above four times the scatter: lines {', '.join(map(str, outliers))}")
     for note in found.notes:
         say(f"# note: {note}")
     say(block)
@@ -229,9 +229,9 @@ def _fit_viscoelastic(
         return
     say(f"# {file}: {measured.kind} of {len(measured.lines)} measurements, scatter {100 * found.scale:.2g} %")
     say(f"# relaxation time {found.relaxation_time.value:.4g} s")
-    say("# ±: limits of 95 % from the covariance of the robust fit, with Student's t")
+    say("# ±: 95 % confidence limits from the covariance of the robust fit, with Student's t")
     if outliers:
-        say(f"# left out, more than four times the scatter off: lines {', '.join(map(str, outliers))}")
+        say(f"# excluded, deviation above four times the scatter: lines {', '.join(map(str, outliers))}")
     for note in found.notes:
         say(f"# note: {note}")
     say(block)

@@ -192,12 +192,12 @@ def _covariance(x: Array, rates: Array, tau: Array, scale: float) -> tuple[Array
 def _notes(shear: ShearParameters, errors: Array, rejected: float) -> tuple[str, ...]:
     notes = []
     if shear.yield_stress <= 2.0 * errors[0]:
-        notes.append("the yield stress cannot be told from zero: measure at lower shear rates")
+        notes.append("the yield stress cannot be distinguished from zero: measure at lower shear rates")
     if shear.consistency <= 2.0 * errors[1] or errors[2] > 0.5 * shear.flow_index:
         notes.append("viscosity and flow index are hardly determined: measure at higher shear rates")
     if not FLOW_INDEX_BOUNDS[0] < shear.flow_index < FLOW_INDEX_BOUNDS[1]:
         low, high = FLOW_INDEX_BOUNDS
         notes.append(f"the flow index is at the end of the range {low:g} to {high:g} that is searched")
     if rejected > 0.2:
-        notes.append("more than a fifth of the measurements fit no such curve: look at --plot before trusting this one")
+        notes.append("more than a fifth of the measurements do not fit such a curve: check --plot")
     return tuple(notes)

@@ -175,13 +175,13 @@ def _notes(problem: _Problem, estimates: dict[str, Estimate], tau: float, scale:
     elastic = estimates["shear_modulus"]
     if elastic.value <= 2.0 * elastic.error:
         longer = "lower frequencies" if problem.kind == "frequency sweep" else "longer times"
-        notes.append(f"the modulus that stays cannot be told from zero: measure at {longer}")
+        notes.append(f"the long-time modulus cannot be distinguished from zero: measure at {longer}")
     positive = problem.values[problem.values > 0.0]
     clock = 1.0 / tau if problem.kind == "frequency sweep" else tau
     if not positive.min() <= clock <= positive.max():
-        notes.append("the relaxation time is outside the range of the measurement: it and the viscosity are guesses")
+        notes.append("the relaxation time is outside the range of the measurement: it and the viscosity are uncertain")
     if scale > 0.1:
         notes.append(
-            "one relaxation time describes these data to no better than 10 %: look at --plot before trusting it"
+            "one relaxation time describes these data no better than to 10 %: check --plot before trusting the fit"
         )
     return tuple(notes)

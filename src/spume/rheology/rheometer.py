@@ -153,7 +153,7 @@ def step_strain(material: Material, strain: float) -> Curve:
     expected = theory.relaxation(material.parameters, strain, times) if theory.relaxation else None
     notes = _notes(strain) if expected is not None else ()
     if np.ptp(stresses[:, 0]) == 0.0:
-        notes += ("nothing relaxes after this strain: the stress stays what it was",)
+        notes += ("the stress does not relax after this strain",)
     return Curve("time", times, stresses[:, 0], stresses[:, 1], expected, notes)
 
 
@@ -168,8 +168,8 @@ def frequency_sweep(material: Material, frequencies: Array) -> Measurement:
     usual = _periodic_moduli(material, float(frequencies[0]), STEPS_PER_CYCLE, AMPLITUDE)
     if not np.abs(smaller - usual).max() <= LINEAR * np.abs(usual).max():
         raise SceneError(
-            f"'{material.name}' (law {material.law.name}) does not answer small oscillations in proportion to their "
-            "amplitude, so it has no storage and loss modulus"
+            f"'{material.name}' (law {material.law.name}) does not respond linearly to small oscillations, so "
+            "it has no storage and loss modulus"
         )
     columns = {
         "frequency": np.asarray(frequencies, float),
@@ -247,7 +247,7 @@ def _steady(material: Material, rate: float) -> tuple[float, float]:
         before = after
     raise RunFailed(
         f"'{material.name}' found no steady flow at {rate:g} 1/s within {MOST_RELAXATIONS} relaxations: "
-        "its elastic strain there is beyond what the law describes; ask for lower rates"
+        "its elastic strain is beyond the validity of the law; use lower rates"
     )
 
 
@@ -344,7 +344,7 @@ def _periodic_moduli(material: Material, omega: float, steps: int, amplitude: fl
         before, cycles = after, 2 * cycles
     raise RunFailed(
         f"'{material.name}' is not yet periodic after {MOST_CYCLES} cycles at {omega:g} rad/s: its relaxation is far "
-        "slower than these oscillations; ask for lower frequencies"
+        "slower than these oscillations; use lower frequencies"
     )
 
 

@@ -130,7 +130,7 @@ def _solve(point: Point, move: Callable[[float], None], miss: Callable[[], float
             break
         low, high = 2.0 * low, 2.0 * high
         if high > 5.0:
-            raise RunFailed("no deformation gives the stress that the test prescribes: the material cannot bear it")
+            raise RunFailed("no deformation gives the stress prescribed by the test: the material cannot sustain it")
     for k in range(200):
         e = 0.5 * (low + high)
         if f_low > f_high and k % 3:

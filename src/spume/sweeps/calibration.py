@@ -1,10 +1,10 @@
-"""Calibration: parameters with which a simulation meets a measurement, by least squares over runs.
+"""Calibration: parameters with which a simulation reproduces a measurement, by least squares over runs.
 
-Minimised is Σ ((s(θ) − y)/scale)² over the measured values y and the simulated ones s(θ), by a trust-region method with
-limits (scipy). Every parameter goes from 0 to 1 between its limits, evenly or by its logarithm. Derivatives are
+A trust-region method with bounds (scipy) minimises Σ ((s(θ) − y)/scale)² over the measured values y and the simulated
+values s(θ). Every parameter is scaled to 0 to 1 between its bounds, linearly or by its logarithm. Derivatives are
 differences over steps of STEP, long enough that the noise of a simulation (single points that come and go) is small in
 them; the runs they need are made at once. The uncertainties are those of the linearised fit, s² (JᵀJ)⁻¹ with Student's
-t: they know the scatter of the measurement, and nothing of what the model lacks.
+t: they include the scatter of the measurement, but not the error of the model.
 """
 
 import hashlib
@@ -34,28 +34,28 @@ from spume.terminal import say
 
 Floats = NDArray[np.float64]
 STEP = 0.02
-"""Step of differences, as a part of the distance between the limits of a parameter."""
+"""Step of finite differences, as a fraction of the range of a parameter."""
 TOLERANCE = 1e-4
-"""The search ends when parameters, or the sum of squares, change by less than this part."""
+"""The search ends when the relative change of the parameters or of the sum of squares is less than this."""
 COVERAGE = 0.95
 
 
 class _Enough(Exception):
-    """There were as many evaluations as were allowed."""
+    """The maximum number of evaluations was reached."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A parameter that was found."""
+    """A fitted parameter."""
 
     value: float
     limits: tuple[float, float] | None
-    """Limits of 95 %; None where the measurement does not tell."""
+    """95 % confidence limits; None if the measurement does not determine them."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a calibration found."""
+    """The result of a calibration."""
 
     parameters: dict[str, Estimate]
     target: Target
@@ -104,14 +104,14 @@ def calibrate(
     cluster: str | None = None,
     progress: Literal["auto", "none"] = "auto",
 ) -> Calibration:
-    """Find values of the parameters `fit` with which the scene meets the measurements of the file `target`.
+    """Find values of the parameters `fit` with which the scene reproduces the measurements of the file `target`.
 
-    - target: CSV with the columns time [s] and names of measurements of the scene; or measure, value and perhaps
+    - target: CSV with the columns time [s] and names of measurements of the scene; or measure, value and optionally
       error, the standard error; or the curve of a rheometer, which needs no runs.
     - fit: limits by key, {"material.foam.yield_stress": "5:100:log"}; the values of the scene are the start.
-    - out: folder for the runs. Called again with the same scene it does not make runs again that are there.
+    - out: folder for the runs. Called again with the same scene, existing runs are reused.
     - material: the material that a rheometer's curve is of, if the scene has several.
-    - evaluations: most runs that are made.
+    - evaluations: maximum number of runs.
     """
     loaded = load_scene(scene, changes, preset)
     limits = fit_ranges(fit)
@@ -222,7 +222,7 @@ class _Runs:
         try:
             results = execute(jobs, frames, self.note, at_once, self.cluster)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt("stopped; the same command goes on from here") from None
+            raise KeyboardInterrupt("stopped; the same command continues from here") from None
         for job, values in zip(jobs, samples):
             if results[job.folder].status == "failed":
                 listed = ", ".join(f"{key}={value:g}" for key, value in values.items())
@@ -314,7 +314,7 @@ class _Search:
         return Calibration(parameters, self.target, found, len(self.known), converged, tuple(notes), folder)
 
     def _errors(self, u: Floats, residual: Floats, notes: list[str]) -> list[float | None]:
-        """Half widths of the limits of 95 % of each parameter, in parts of its range."""
+        """Half widths of the 95 % confidence limits of each parameter, as fractions of its range."""
         from scipy.stats import norm, t
 
         unknown: list[float | None] = [None] * len(u)
@@ -329,7 +329,7 @@ class _Search:
             return unknown
         curvature = J.T @ J
         if np.linalg.cond(curvature) > 1e12:
-            notes.append("the measurement does not tell the parameters apart: fit fewer of them")
+            notes.append("the measurement does not distinguish the parameters: fit fewer of them")
             return unknown
         variance = 1.0 if self.target.absolute else float(residual @ residual) / freedom
         factor = norm.ppf(0.5 + COVERAGE / 2) if self.target.absolute else t.ppf(0.5 + COVERAGE / 2, freedom)

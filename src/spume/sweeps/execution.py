@@ -1,4 +1,4 @@
-"""Many jobs at once: in processes of this machine or on a cluster, shown while they go on, stopped together."""
+"""Many jobs at once, in processes on this machine or on a cluster, with one progress display and stopped together."""
 
 import multiprocessing
 import os
@@ -19,9 +19,9 @@ from spume.scene.common import Scene
 from spume.sweeps.jobs import Job, JobResult, work
 
 INTERVAL = 5.0
-"""Seconds between two lines of progress."""
+"""Interval of progress lines [s]."""
 LOSSES = 2
-"""How often a job may lose its process without having written a frame before it gets one of its own."""
+"""How often a job may lose its process without having written a frame before it gets a separate one."""
 
 Note = Callable[[str], None]
 
@@ -32,8 +32,7 @@ def cores() -> int:
 
 
 def suitable_processes(scenes: Sequence[Scene], processes: int | None = None) -> tuple[int, int]:
-    """How many runs go on at once, and the threads of each: no more than there are cores, and no more than fit into
-    memory together."""
+    """Number of simultaneous runs and the threads of each, limited by the number of cores and by memory."""
     if processes is None:
         most = max(method_class(scene.method).estimate(scene).memory for scene in scenes)
         fit = int(available_memory()[0] // max(most, 1))
@@ -82,7 +81,7 @@ def execute(
 
 
 def _execute_here(jobs: Sequence[Job], done: Callable[[Job, JobResult], None]) -> None:
-    """One after another, in this process, which Ctrl-C stops after the present step."""
+    """One after another in this process, which Ctrl-C stops after the current step."""
     for job in jobs:
         result = work(job)
         done(job, result)
@@ -91,7 +90,7 @@ def _execute_here(jobs: Sequence[Job], done: Callable[[Job, JobResult], None]) -
 
 
 def _ignore_interrupts() -> None:
-    """A process that waits for work ignores Ctrl-C; runs have handlers of their own, which stop them."""
+    """A process that waits for work ignores Ctrl-C; runs have their own handlers, which stop them."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -103,7 +102,7 @@ def _execute_locally(jobs: Sequence[Job], processes: int, note: Note, done: Call
         try:
             _in_pool(left, processes, note, done)
         except BrokenProcessPool:
-            note("a process was lost; its run goes on from its last checkpoint")
+            note("a process was lost; its run continues from its last checkpoint")
             for folder in list(left):
                 if Path(folder).exists():  # it had begun
                     lost[folder] = 0 if _frames(folder) > before[folder] else lost[folder] + 1
@@ -119,7 +118,7 @@ def _execute_locally(jobs: Sequence[Job], processes: int, note: Note, done: Call
 
 
 def _in_pool(left: dict[str, Job], processes: int, note: Note, done: Callable[[Job, JobResult], None]) -> None:
-    """Make the runs in `left`, and take out those that are done. Raises BrokenProcessPool when a process is lost."""
+    """Make the runs in `left`, and remove those that are done. Raises BrokenProcessPool when a process is lost."""
     # Spawned, not forked: threads of Numba do not survive a fork.
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _ignore_interrupts)
     futures = {pool.submit(work, job): job for job in left.values()}
@@ -147,7 +146,7 @@ def _frames(folder: str) -> int:
 
 
 class _Watcher:
-    """Says from time to time how far all runs are, from the frames on disk."""
+    """Prints the progress of all runs at intervals, from the frames on disk."""
 
     def __init__(self, jobs: Sequence[Job], frames: int, note: Note) -> None:
         self._folders = [job.folder for job in jobs]

@@ -1,4 +1,4 @@
-"""One run among many: begun or resumed in whichever process it falls to."""
+"""One run among many, started or resumed in any process."""
 
 import threading
 import time
@@ -16,8 +16,8 @@ from spume.scene.loading import load_laws_of
 
 Status = Literal["complete", "interrupted", "failed", "waiting"]
 LOCK_PATIENCE = 120.0
-"""How long a folder that another process is writing is waited for [s]: a worker that the scheduler has given up may
-still be at work."""
+"""Timeout for a folder that another process is writing [s]: a worker that the scheduler has given up may still be
+running."""
 PAUSE = 0.5
 _ONE_RUN = threading.Lock()
 """Workers of a cluster may have several threads. Kernels use all cores of a process themselves, so runs take turns."""
@@ -48,7 +48,7 @@ class JobResult:
 
 
 class _Stopped(Exception):
-    """Somebody asked all runs to stop."""
+    """All runs were asked to stop."""
 
 
 class _Watch:
@@ -79,7 +79,7 @@ class _Watch:
 
 
 def work(job: Job) -> JobResult:
-    """Make the run of `job`, from its last checkpoint if it has one. A run that goes wrong is a result, too."""
+    """Make the run of `job`, from its last checkpoint if it has one. A failed run is a result, too."""
     began = time.monotonic()
     with _ONE_RUN:
         try:
@@ -117,7 +117,7 @@ def _run(job: Job) -> Status:
 
 
 def state_of(folder: Path) -> tuple[Status, int]:
-    """How far the run in `folder` is, from its files: status and number of frames."""
+    """Status and number of frames of the run in `folder`, from its files."""
     place = RunFolder(folder)
     if not place.manifest.exists():
         return "waiting", 0

@@ -23,7 +23,7 @@ NOT_MEASURED = ("run", "status", "frames", "seconds")
 
 
 def plot_table(folder: Path, keys: list[str], table: Table) -> list[Path]:
-    """Plot each measurement over each parameter; with two parameters, lines for the values of the other one."""
+    """Plot each measurement against each parameter; with two parameters, one line for each value of the other."""
     require("matplotlib", "drawing plots")
     from matplotlib.figure import Figure
 
@@ -70,7 +70,7 @@ def _numbers(values: list[Any]) -> np.ndarray[Any, np.dtype[np.float64]]:
 
 
 def short(key: str, keys: list[str]) -> str:
-    """The last part of a key where that tells it from the others.
+    """The last part of a key if it is unambiguous.
 
     >>> short("material.foam.yield_stress", ["material.foam.yield_stress", "grid.cell"])
     'yield_stress'
@@ -80,7 +80,7 @@ def short(key: str, keys: list[str]) -> str:
 
 
 def label_of(plan: Plan, number: int) -> str:
-    """The parameters of a run in words."""
+    """The parameters of a run as text."""
     values = plan.runs[number].parameters
     return ", ".join(
         f"{short(key, plan.keys)} {value:.4g}" if isinstance(value, float) else f"{short(key, plan.keys)} {value}"

@@ -1,4 +1,4 @@
-"""What a sweep consists of, on disk: DIR/sweep.json, and a folder for each run, DIR/runs/0000 and so on."""
+"""The plan of a sweep on disk: DIR/sweep.json, and a folder for each run, DIR/runs/0000 and so on."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -44,7 +44,7 @@ class Plan:
         return list(self.runs[0].parameters)
 
     def write(self, folder: Path) -> None:
-        """Put the plan into the sweep's folder."""
+        """Write the plan to the sweep's folder."""
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Which values the parameters of a sweep take: grids, random samples and Latin hypercubes."""
+"""Parameter values of a sweep: grids, random samples and Latin hypercubes."""
 
 import itertools
 import math
@@ -21,7 +21,7 @@ MOST_RUNS = 100_000
 
 @dataclass(frozen=True)
 class Range:
-    """All numbers between two, evenly spread; "log" by their logarithms, "int" whole numbers only."""
+    """A range of numbers, uniform; "log": uniform in the logarithm; "int": integers only."""
 
     low: float
     high: float
@@ -34,7 +34,7 @@ class Range:
             raise SceneError(f"the range {self.low:g}:{self.high:g}:log: a logarithmic range should begin above 0")
 
     def at(self, part: float) -> float | int:
-        """The number at a part of the range, 0 to 1."""
+        """The number at a fraction of the range, 0 to 1."""
         if self.scale == "int":
             return int(self.low) + min(int(part * (int(self.high) - int(self.low) + 1)), int(self.high) - int(self.low))
         if self.scale == "log":

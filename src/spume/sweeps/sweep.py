@@ -179,7 +179,7 @@ def _go_on(
         try:
             execute(jobs, frames, note, at_once, cluster, on_done)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt(f"stopped; go on with: spume resume {folder}") from None
+            raise KeyboardInterrupt(f"stopped; to continue: spume resume {folder}") from None
     table = make_table(folder, plan, measures, failures, seconds)
     files = write_table(folder, table)
     made = Sweep(folder, plan, table, files)
@@ -193,7 +193,7 @@ def _go_on(
 def _jobs(
     folder: Path, plan: Plan, left: Sequence[PlannedRun], processes: int | None, cluster: str | None
 ) -> tuple[list[Job], int, int]:
-    """The jobs, the number of their frames, and how many go on at once on this machine."""
+    """The jobs, the number of their frames, and how many run at once on this machine."""
     for planned in left:
         load_laws_of(planned.scene)
     scenes = [Scene(**planned.scene) for planned in left]
