@@ -168,7 +168,7 @@ def test_diagnostics_as_tables(tmp_path):
 
 
 def test_a_run_is_rendered_from_python(tmp_path):
-    pytest.importorskip("pyvista")
+    pytest.importorskip("imageio_ffmpeg")
     run = spume.run(DISC, tmp_path / "run", progress="none")
     made = spume.render(run, frames=slice(None, None, 2), width=128, height=96, out=tmp_path / "pictures")
     assert [file.name for file in made.stills] == ["frame_00000.png", "frame_00002.png"]

@@ -186,7 +186,7 @@ def test_changes_and_scenes(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         (["pie", "--set", "viscosty=3"], "viscosty is unknown: did you mean 'viscosity'?"),
         (["pie", "--set", "viscosity=-3"], "viscosity is -3"),
         (["pie", "--set", "flow.index=3"], "it should name a parameter"),
-        (["pie", "--rates", "1,x"], "numbers with commas"),
+        (["pie", "--rates", "1,x"], "numbers separated by commas"),
         (["pie", "--rates", "1,0"], "should be positive"),
         (["pie", "--startup", "1", "--rates", "1"], "different measurements"),
         (["dough", "--frequencies", "1;2"], "--frequencies 1;2: it should be numbers"),

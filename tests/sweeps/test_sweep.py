@@ -175,7 +175,7 @@ def test_ctrl_c_stops_all_runs_and_resume_completes_the_sweep(tmp_path):
 
 
 def test_plots_sheet_and_film_of_a_sweep(tmp_path):
-    pytest.importorskip("pyvista")
+    pytest.importorskip("imageio_ffmpeg")
     tables = {
         "title": "a disc", "method": "mpm", "dimension": 2, "duration": 0.02, "frame_rate": 100.0,
         "grid": {"cell": 0.01}, "gravity": [0.0, 0.0],
