@@ -30,7 +30,7 @@ WIDE = 4.0
 
 
 class ObstaclePiece(NamedTuple):
-    """A piece of an obstacle, meshed by itself so that small pieces of a wide obstacle are drawn well."""
+    """A piece of an obstacle, meshed separately so that small pieces of a wide obstacle are well resolved."""
 
     program: ShapeProgram
     lower: Floats
@@ -44,7 +44,7 @@ class Solid(NamedTuple):
     program: ShapeProgram
     motion: Any
     parts: tuple[ObstaclePiece, ...]
-    """pieces that together are the obstacle"""
+    """pieces that make up the obstacle"""
     lower: Floats
     """corner of a box around what is shown [m], shape (3,)"""
     upper: Floats
@@ -172,7 +172,7 @@ def _with_sharp_edges(
 ) -> TriangleMesh:
     """Vertices next to an edge moved onto it, and normals that differ on both sides of it.
 
-    Marching cubes cuts edges off. Two steps along the gradient bring its vertices back to the true surface.
+    Marching cubes bevels edges. Two steps along the gradient move the vertices back to the true surface.
     """
     if len(vertices) == 0:
         return TriangleMesh(np.empty((0, 3)), np.empty((0, 3), np.int32), np.empty((0, 3)))
@@ -230,5 +230,5 @@ def vertex_normals(vertices: Floats, triangles: NDArray[Any]) -> Floats:
 
 
 def placed(mesh: TriangleMesh, R: Floats, p: Floats) -> TriangleMesh:
-    """The mesh where a motion has brought it."""
+    """The mesh after a motion."""
     return TriangleMesh(mesh.vertices @ R.T + p, mesh.triangles, mesh.normals @ R.T)

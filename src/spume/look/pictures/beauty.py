@@ -1,4 +1,4 @@
-"""Pictures by light transport, with Mitsuba: foam is a cloud of scatterers in its skin, so light seeps through it."""
+"""Path-traced pictures with Mitsuba: foam is a scattering medium inside its skin, so that it is translucent."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,11 +17,11 @@ from spume.look.pictures.raster import ShadedMesh, rasterize
 from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
 
 VARIANT = "scalar_rgb"
-"""Mitsuba's kind of arithmetic that runs on every machine."""
+"""The variant of Mitsuba that runs on every machine."""
 MEAN_FREE_PATH = 0.3
-"""How far light goes inside foam between two bubbles' walls, in distances between points."""
+"""Mean free path of light in foam, in point spacings."""
 DEPTH = 160
-"""Scattering events a path may have."""
+"""Maximum number of scattering events of a path."""
 PASSES = 8
 """Pictures that are averaged."""
 FOAM = 0.4
@@ -30,7 +30,7 @@ FOAM = 0.4
 
 @dataclass(frozen=True)
 class BeautyDrawer:
-    """Draws what a SpaceDrawer draws, by tracing light."""
+    """Draws the same as a SpaceDrawer, by path tracing."""
 
     inner: SpaceDrawer
 
@@ -59,12 +59,12 @@ class BeautyDrawer:
         return replace(self, inner=self.inner.alike([getattr(each, "inner", each) for each in drawers]))
 
     def _parts(self, frame: Frame) -> list[tuple[ColoredMesh, Appearance]]:
-        """What is drawn as meshes: every point by itself is a ball."""
+        """The meshes to draw; single points become balls."""
         parts = self.inner.material_parts(frame)
         return [(mesh if len(mesh.triangles) else balls(mesh, looks.grain or 1.0), looks) for mesh, looks in parts]
 
     def _haze(self, frame: Frame) -> NDArray[np.float64]:
-        """How far each pixel has faded into the background: the ground does in the distance."""
+        """Fraction by which each pixel fades into the background, as the distant ground does."""
         options = self.inner.options
         near: list[Any] = [mesh for mesh, _ in [*self._parts(frame), *self.inner.placed_obstacles(frame.time)]]
         parts = [ShadedMesh(mesh.vertices, mesh.triangles, np.zeros((len(mesh.vertices), 3))) for mesh in near]
@@ -118,9 +118,9 @@ class BeautyDrawer:
 
 
 def _robust_mean(mitsuba: Any, scene: Any, samples: int) -> NDArray[np.float64]:
-    """The mean of several pictures, linear RGB, without the few paths that find the lamp by luck and shine like sparks.
+    """The mean of several pictures, linear RGB, without the fireflies of rare paths that hit the lamp.
 
-    That loses a little light: what a pixel's picture holds beyond three times the median of its pictures.
+    This loses a little light: values of a pixel above three times the median of its pictures.
     """
     passes = min(PASSES, samples)
     shares = [samples // passes + (k < samples % passes) for k in range(passes)]
@@ -131,7 +131,7 @@ def _robust_mean(mitsuba: Any, scene: Any, samples: int) -> NDArray[np.float64]:
 
 
 def _any_across(direction: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Some direction across the given one."""
+    """A direction perpendicular to the given one."""
     return np.cross(direction, np.eye(3)[int(np.argmin(np.abs(direction)))])
 
 
@@ -179,7 +179,7 @@ def _mesh(
     colors: NDArray[np.float64] | None = None,
     interior: dict[str, Any] | None = None,
 ) -> Any:
-    """A mesh of Mitsuba with the given surface, and perhaps a medium inside."""
+    """A mesh of Mitsuba with the given surface and, optionally, a medium inside."""
     properties = mitsuba.Properties()
     properties["bsdf"] = mitsuba.load_dict(bsdf)
     if interior is not None:

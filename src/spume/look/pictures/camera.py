@@ -1,4 +1,4 @@
-"""Where a picture is taken from: the scene's camera, or one that holds the whole run."""
+"""The camera of pictures: the scene's own, or one that shows the whole run."""
 
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ Vector = NDArray[np.float64]
 AUTOMATIC_ANGLE = 30.0
 """Vertical angle of view of an automatic camera [degrees]."""
 MARGIN = 1.08
-"""An automatic camera leaves this much room around what it shows."""
+"""Margin that an automatic camera leaves around what it shows."""
 
 
 class View(NamedTuple):
@@ -24,13 +24,13 @@ class View(NamedTuple):
     angle: float
     """vertical angle of view [degrees]"""
     aperture: float = 0.0
-    """diameter of the lens [m]; 0 when everything is sharp"""
+    """diameter of the lens [m]; 0: everything is in focus"""
     focus: float = 0.0
-    """distance that is sharp, along the view [m]"""
+    """distance in focus, along the view [m]"""
 
 
 def up_axis(scene: Any) -> Vector:
-    """The axis that is up: opposite to gravity at the start, y without gravity."""
+    """The up axis: opposite to gravity at the start, y without gravity."""
     gravity = surroundings.gravity(scene)
     up = np.array([0.0, 1.0, 0.0])
     if np.any(gravity):
@@ -40,7 +40,7 @@ def up_axis(scene: Any) -> Vector:
 
 
 def scene_view(scene: Any, time: float = 0.0) -> View | None:
-    """The scene's own camera at a time [s], if it has one in space."""
+    """The scene's own 3D camera at a time [s], if it has one."""
     camera = scene.camera
     if camera is None or len(place_at(camera.position, 0.0)) != 3:
         return None

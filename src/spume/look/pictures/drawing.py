@@ -1,6 +1,6 @@
 """Pictures of runs: what they show, and which drawer makes them for a method.
 
-A drawer is made once for a run, in the process that was called, and sent to those that draw: it must be picklable.
+A drawer is made once for a run, in the main process, and sent to those that draw, so it must be picklable.
 """
 
 from collections.abc import Sequence
@@ -21,23 +21,23 @@ Picture = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class PictureOptions:
-    """What a picture shows, and how."""
+    """Options of pictures."""
 
     width: int = 1280
     height: int = 720
     show: Literal["surface", "points"] = "surface"
     quality: Literal["fine", "preview"] = "fine"
     color: str | None = None
-    """quantity to colour by; the materials' own colours without one"""
+    """quantity to colour by; None: the colours of the materials"""
     limits: tuple[float, float] | None = None
-    """ends of the colour bar; those of the whole run if absent"""
+    """limits of the colour bar; those of the whole run if absent"""
     engine: Literal["fast", "beauty"] = "fast"
     camera: Literal["scene", "auto"] = "scene"
-    """the scene's own camera, if it has one, or one that holds the whole run"""
+    """the scene's own camera, if it has one, or one that shows the whole run"""
     samples: int = 64
-    """light paths for each pixel of the engine 'beauty'"""
+    """light paths per pixel of the engine 'beauty'"""
     renderer: Literal["auto", "cycles", "mitsuba"] = "auto"
-    """of the engine 'beauty': Cycles where there is a Blender, else Mitsuba, unless one is named"""
+    """renderer of the engine 'beauty'; 'auto': Cycles if Blender is installed, else Mitsuba"""
 
     def __post_init__(self) -> None:
         if not (64 <= self.width <= 8192 and 64 <= self.height <= 8192):
@@ -47,7 +47,7 @@ class PictureOptions:
 
     @property
     def suffix(self) -> str:
-        """What tells these pictures from others in the names of files."""
+        """The part of file names that distinguishes pictures with these options from others."""
         points, beauty = self.show == "points", self.engine == "beauty"
         parts = [self.color, "points" if points else None, "beauty" if beauty else None]
         return "".join(f"-{part}" for part in parts if part).replace("/", "-")
@@ -60,11 +60,11 @@ class Drawer(Protocol):
         """The picture of a frame, without the colour bar."""
 
     def legend(self) -> Legend | None:
-        """The colour bar of the pictures; None where colours are the materials' own."""
+        """The colour bar of the pictures; None if colours are those of the materials."""
 
     def alike(self, drawers: "Sequence[Drawer]") -> "Drawer":
-        """This drawer with the camera, the ground and the background that it shares with `drawers`, itself among
-        them, for pictures that stand side by side."""
+        """This drawer with the camera, the ground and the background that it shares with `drawers`, itself included,
+        for pictures side by side."""
 
 
 def make_drawer(run: Run, options: PictureOptions) -> Drawer:

@@ -1,4 +1,4 @@
-"""Pictures of dry foams: bubbles in the plane, coloured by pressure, number of sides or area."""
+"""Pictures of 2D dry foams: bubbles coloured by pressure, number of sides or area."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -50,7 +50,7 @@ class DryFoamDrawer:
         return None
 
     def alike(self, drawers: Sequence[Drawer]) -> "DryFoamDrawer":
-        """This drawer with a window that holds the foams of all drawers."""
+        """This drawer with a window that contains the foams of all drawers."""
         others = [drawer for drawer in drawers if isinstance(drawer, DryFoamDrawer)]
         left, bottom = (min(each.lower[axis] for each in others) for axis in range(2))
         right, top = (max(each.upper[axis] for each in others) for axis in range(2))
@@ -68,7 +68,7 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     if shading not in get_args(Shading):
         raise SceneError(f"--color {shading}: a dry foam is coloured by {', '.join(get_args(Shading))}")
     if options.engine == "beauty":
-        raise SceneError(f"'{run.path}' is a dry foam, and --beauty is for runs of points in space; leave it out")
+        raise SceneError(f"'{run.path}' is a dry foam, and --beauty is for 3D runs of points; leave it out")
     corners = []
     for number in {0, len(run) - 1}:
         outlines = np.concatenate(cell_outlines(network(run, number)))

@@ -1,4 +1,4 @@
-"""Pictures of runs in the plane: materials as filled outlines, obstacles as solids, straight from above.
+"""Pictures of 2D runs: materials as filled outlines, obstacles as solids.
 
 A material is where the blurred area of its points covers more than half; the blur follows the distance of the points.
 """
@@ -35,9 +35,9 @@ from spume.look.pictures.lettering import Legend, map_colors
 Floats = NDArray[np.float64]
 MAP = "viridis"
 BLUR = 0.75
-"""Width of the blur, in distances between points: neighbours just melt together."""
+"""Width of the blur, in point spacings: neighbours just merge."""
 POINT_SIZE = 0.44
-"""Radius of a drawn point, in distances between points."""
+"""Radius of a drawn point, in point spacings."""
 MARGIN = 0.08
 EDGE = 0.55
 """Brightness of an outline against the inside."""
@@ -45,7 +45,7 @@ EDGE = 0.55
 
 @dataclass(frozen=True)
 class PlaneDrawer:
-    """Draws points in the plane."""
+    """Draws 2D points."""
 
     run: Run
     options: PictureOptions
@@ -53,10 +53,10 @@ class PlaneDrawer:
     lower: Floats
     upper: Floats
     shared: "Window | None" = None
-    """the window of pictures that stand side by side"""
+    """the window shared by pictures side by side"""
 
     def alike(self, drawers: Sequence[Drawer]) -> "PlaneDrawer":
-        """This drawer with a window that holds those of all drawers."""
+        """This drawer with a window that contains those of all drawers."""
         windows = [drawer.window() for drawer in drawers if isinstance(drawer, PlaneDrawer)]
         halves = [0.5 * each.pixel * np.array(each.shape[::-1]) for each in windows]
         lower = np.min([each.center - half for each, half in zip(windows, halves)], axis=0)
@@ -104,7 +104,7 @@ class PlaneDrawer:
         return Window(0.5 * (lower + upper), float(np.max(size / np.array([width, height]))), (height, width))
 
     def solid_masks(self, window: "Window", time: float) -> list[tuple[Floats, Appearance]]:
-        """Which part of each pixel every obstacle covers, and what lies beyond the walls, with its looks."""
+        """The fraction of each pixel covered by every obstacle and by the region outside the walls, with its looks."""
         scene: Any = self.run.scene
         places = window.places()
         found = []
@@ -193,8 +193,8 @@ def _smeared(
 ) -> tuple[Floats, Floats | None]:
     """Covered part of each pixel, and the average of `values` at the points around it.
 
-    Worked out on a lattice that resolves the blur, then stretched to the pixels. The blur is a Gaussian G less half its
-    second moment times its Laplacian, which has no second moment: thin and curved outlines keep their area.
+    Computed on a lattice that resolves the blur, then interpolated to the pixels. The blur is a Gaussian G minus half
+    its second moment times its Laplacian, which has zero second moment: thin and curved outlines keep their area.
     """
     from scipy.ndimage import gaussian_filter, gaussian_laplace
 

@@ -1,8 +1,8 @@
 """Meshes with finished colours to pixels: a rasterizer with a depth buffer.
 
-Vertices arrive with the light they send to the camera, so nothing is left to do but to project triangles and balls, to
-keep what is nearest at each sample, and to blend what is seen through. The picture is cut into bands of rows; each is
-drawn by one thread, which walks over everything that reaches into it.
+Vertices come with the light they send to the camera, so it only remains to project triangles and balls, to keep the
+nearest surface at each sample, and to blend transparent ones. The picture is divided into bands of rows; each is drawn
+by one thread, which loops over everything that reaches into it.
 """
 
 from typing import NamedTuple
@@ -21,7 +21,7 @@ OVERSAMPLING = 2
 BAND = 64
 """Rows of samples in a band."""
 NEAR = 1e-3
-"""What is nearer to the camera than this part of its distance to its target is cut off."""
+"""Near plane, as a fraction of the distance from the camera to its target."""
 LEAST_RADIUS = 0.75
 """Smaller balls are drawn with this radius [samples], so that none falls between the samples."""
 BALL = (0.62, 0.44)
@@ -42,7 +42,7 @@ class ShadedMesh(NamedTuple):
     point_size: float = 0.0
     """diameter of points [m]"""
     opacity: float = 1.0
-    """of a mesh; below 1 it is seen through"""
+    """opacity of a mesh; below 1 it is transparent"""
 
 
 class Layer(NamedTuple):
@@ -63,8 +63,8 @@ def rasterize(
 ) -> NDArray[np.uint8]:
     """The picture of `parts`, sRGB, shape (height, width, 3).
 
-    Points are shaded as balls under a lamp in the direction `lamp`, or as discs without one. Of a mesh that is seen
-    through, only the surface nearest to the camera is drawn.
+    Points are shaded as balls under a lamp in the direction `lamp`, or as discs without one. Of a transparent mesh,
+    only the surface nearest to the camera is drawn.
     """
     columns, rows = OVERSAMPLING * size[0], OVERSAMPLING * size[1]
     axes = camera_axes(view)

@@ -1,4 +1,4 @@
-"""Pictures of runs in space: lit skins of points, meshes and obstacles on a ground."""
+"""Pictures of 3D runs: lit skins of points, meshes and obstacles on a ground."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -34,14 +34,14 @@ from spume.look.surface.files import skin_of
 Floats = NDArray[np.float64]
 MAP = "viridis"
 PLAIN = Appearance((1.0, 1.0, 1.0), 0.8, 1.0)
-"""Looks of a skin coloured by a quantity: soft, so that shading hides no colour."""
+"""Looks of a skin coloured by a quantity: soft, so that shading does not hide colours."""
 POINT_SIZE = 1.1
 """Diameter of a drawn point, in spacings."""
 
 
 @dataclass(frozen=True)
 class SpaceDrawer:
-    """Draws points in space. Everything that is the same in all frames is worked out once."""
+    """Draws 3D points. Everything that is the same in all frames is computed once."""
 
     run: Run
     options: PictureOptions
@@ -59,7 +59,7 @@ class SpaceDrawer:
     backdrop: Color
     color_label: str
     moving_camera: Any = None
-    """the scene whose camera is taken, where there is one"""
+    """the scene whose camera is used, if it has one"""
 
     def view_at(self, time: float) -> View:
         """The camera at a time [s]."""
@@ -137,7 +137,7 @@ class SpaceDrawer:
         return [(placed(mesh, *solid.place(time)), solid.appearance) for mesh, solid in pairs]
 
     def material_parts(self, frame: Frame) -> list[tuple["ColoredMesh", Appearance]]:
-        """What each population shows, points or a skin, apart for each material unless a quantity colours it."""
+        """The points or skin of each population, separate for each material unless coloured by a quantity."""
         color = self.options.color
         values = {} if color is None else quantities(frame, color)
         parts: list[tuple[ColoredMesh, Appearance]] = []
@@ -196,7 +196,7 @@ class SpaceDrawer:
         return map_colors(values, self.limits or (0.0, 1.0), MAP)
 
     def ground_mesh(self) -> tuple[TriangleMesh, Floats]:
-        """The ground, fine near what stands on it, and how far each vertex has faded into the background."""
+        """The ground, fine near the scene, and the fraction by which each vertex fades into the background."""
         axis = int(np.argmax(np.abs(self.up)))
         one, two = (k for k in range(3) if k != axis)
         middle, size = 0.5 * (self.lower + self.upper), self.upper - self.lower
@@ -278,7 +278,7 @@ def _down_to(lower: Floats, upper: Floats, up: Floats, ground: float | None) -> 
 
 
 def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] | None) -> SpaceDrawer:
-    """A drawer for points in space, framed to hold the whole run."""
+    """A drawer for 3D points, with a camera that shows the whole run."""
     scene: Any = run.scene
     up = up_axis(scene)
     lower, upper, shown = shown_box(run, up)

@@ -185,8 +185,8 @@ def read_png(file: Path) -> Picture:
 
 
 def recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions, settled: bool = False) -> str:
-    """A digest of everything but the frames that a picture depends on. The pictures of a run that is going on depend on
-    the frames so far, unless what they show is `settled`."""
+    """A digest of everything but the frames that a picture depends on. The pictures of a run in progress depend on the
+    frames so far, unless their view is `settled`."""
     about = [FORMAT, asdict(options), list(labels), [[str(run.path), len(run)] for run in runs]]
     if settled or all(run.complete for run in runs):
         about[-1] = [str(run.path) for run in runs]

@@ -1,4 +1,5 @@
-"""What is done to the mesh of a skin: smoothing that keeps volume, cavities filled, volumes of bodies set right."""
+"""Finishing of the mesh of a skin: volume-preserving smoothing, filling of cavities, correction of the volumes of
+bodies."""
 
 from typing import NamedTuple
 
@@ -15,12 +16,12 @@ SHRINK, GROW = 0.6, -0.6186
 FEWEST_SWEEPS = 2
 """Sweeps that every vertex takes part in."""
 VERTICES_PER_SWEEP = 30
-"""A part of the mesh is smoothed once more for every so many vertices it has."""
+"""Number of vertices of a part of the mesh for which it gets one more smoothing sweep."""
 CLOSE = 5e-4
-"""Part of its volume by which a body may still miss it."""
+"""Accepted relative error of the volume of a body."""
 LARGEST_SHIFT = 0.6
-"""By which part of the distance between points a vertex may be moved to set volumes right: a skin that misses by more
-has points crowded closer, or spread wider, than their volumes say."""
+"""Largest displacement of a vertex to correct volumes, in point spacings: a skin with a larger error has points closer
+together or farther apart than their volumes imply."""
 
 
 class Parts(NamedTuple):
@@ -162,7 +163,7 @@ def unit_normals(vertices: Floats, triangles: Triangles) -> Floats:
 
 
 def connected_parts(vertices: Floats, triangles: Triangles) -> Parts:
-    """The parts of a mesh that hang together."""
+    """The connected parts of a mesh."""
     part, count = _part_numbers(len(vertices), triangles)
     return Parts(count, part, signed_volumes(vertices, triangles, part, count))
 
@@ -180,7 +181,7 @@ def without_cavities(vertices: Floats, triangles: Triangles, largest: float) -> 
 def with_volumes(
     vertices: Floats, triangles: Triangles, x: Floats, volumes: Floats, spacing: float, free: Floats | None = None
 ) -> Floats:
-    """The vertices moved along their normals so that each body holds the volume of its points.
+    """The vertices moved along their normals so that each body encloses the volume of its points.
 
     x, volumes: places [m] and volumes [m³] of the points, which belong to the part whose vertex is nearest.
     free: how far each vertex may follow, from 0 to 1; all the way if None.

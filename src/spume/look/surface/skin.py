@@ -1,8 +1,8 @@
-"""Skins of points: closed meshes that hold the volume of their points, level sets of the space these fill.
+"""Skins of points: closed meshes that enclose the volume of their points, level sets of the filled fraction of space.
 
 Lengths follow the spacing of the points. See `spume.look.surface.field` for the kernel, which keeps the volume of thin
-ropes and sheets; what each body still lacks, at its edges and corners, is made up for by moving its whole surface a
-little.
+ropes and sheets; the volume that a body still lacks at its edges and corners is corrected by moving its whole surface
+slightly.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class SkinSettings:
-    """How a skin is made. Lengths are in distances between points."""
+    """Parameters of a skin. Lengths are in point spacings."""
 
     kernel: float
     """radius of the kernels"""
@@ -39,13 +39,13 @@ SETTINGS: dict[str, SkinSettings] = {
     "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2),
 }
 LEVEL = 0.5
-"""The part of space that is filled at the surface."""
+"""The filled fraction of space at the surface."""
 WIDEST = 1.6
 """Kernels of points with larger volumes are wider, by up to this factor; they must not reach beyond the next block."""
 VOID = 30
 """Cavities inside a skin that hold fewer points than this are gaps between points, and are filled."""
 EVENED = (0.4, 1.4)
-"""Least and largest factor of a volume that evens out how densely points lie."""
+"""Limits of the factor that normalises volumes by the local density of points."""
 COARSE = 1.0
 """Distance of the nodes on which that density is found, in distances between points."""
 LONELY = (0.3, 0.5)
@@ -53,7 +53,7 @@ LONELY = (0.3, 0.5)
 SHARP = 1.6
 """Radius of a narrow kernel, in cube roots of the point's volume: a lone point becomes a drop of its own volume."""
 DEEP = 0.97
-"""Values at vertices are taken from points where less than this part of the space around is filled."""
+"""Values at vertices are taken from points around which less than this fraction of space is filled."""
 NEIGHBOURS = 8
 """Points that the values at a vertex are taken from."""
 
