@@ -74,7 +74,9 @@ class Repeat(CombinedShape):
     """copies of a shape on a regular grid; the first copy is the shape itself"""
 
     shape: "Shape" = Field(description="the shape")
-    count: tuple[Annotated[int, Field(ge=1, strict=True)], ...] = Field(description="copies along x, y (and z)")
+    count: tuple[Annotated[int, Field(ge=1, le=10**9, strict=True)], ...] = Field(
+        description="copies along x, y (and z)"
+    )
     spacing: Vector = Field(description="displacement from copy to copy along x, y (and z) [m]")
 
     @field_validator("count")
