@@ -22,15 +22,20 @@ POLL = 0.3
 """Interval of checks for new frames [s]."""
 GROWTH = 12
 """New pictures after which the film is made again."""
-YIELDING = 5
-"""Niceness: the run comes first."""
+YIELDING = 19
+"""Niceness once the first picture is there: the threads of a run wait for each other, so that a second process on their
+cores costs more than its share."""
 
 
 def follow(
-    folder: Path, options: PictureOptions, is_going_on: Callable[[], bool], since: float = 0.0
+    folder: Path,
+    options: PictureOptions,
+    is_going_on: Callable[[], bool],
+    since: float = 0.0,
+    yield_cores: Callable[[], object] = lambda: None,
 ) -> tuple[list[Path], Path | None]:
     """Draw the frames in `folder` as they arrive, and the missing ones once the run has ended. What was written
-    before the time `since` [s since the epoch] belongs to an older run.
+    before the time `since` [s since the epoch] belongs to an older run. `yield_cores` is called after the first picture.
 
     Without a camera of the scene's own, the view depends on all frames: what was drawn before is then drawn again.
     """
@@ -43,6 +48,8 @@ def follow(
             continue
         _draw(run, drawn, options, place)
         drawn += 1
+        if drawn == 1:
+            yield_cores()
         if drawn - filmed >= GROWTH:
             filmed = drawn
             stills = [still_file(place, k) for k in range(drawn)]
@@ -76,9 +83,8 @@ def _input_is_open() -> bool:
 
 def main(folder: str, since: float) -> int:
     """Follow the run in `folder`, begun at `since`, until standard input is closed."""
-    os.nice(YIELDING)
     try:
-        stills, movie = follow(Path(folder), PictureOptions(), _input_is_open, since)
+        stills, movie = follow(Path(folder), PictureOptions(), _input_is_open, since, lambda: os.nice(YIELDING))
     except SpumeError as error:
         say(f"error: {error}", file=sys.stderr)
         return error.exit_code
