@@ -35,7 +35,8 @@ def follow(
     yield_cores: Callable[[], object] = lambda: None,
 ) -> tuple[list[Path], Path | None]:
     """Draw the frames in `folder` as they arrive, and the missing ones once the run has ended. What was written
-    before the time `since` [s since the epoch] belongs to an older run. `yield_cores` is called after the first picture.
+    before the time `since` [s since the epoch] belongs to an older run. `yield_cores` is called after the first
+    picture.
 
     Without a camera of the scene's own, the view depends on all frames: what was drawn before is then drawn again.
     """
