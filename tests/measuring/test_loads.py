@@ -11,7 +11,10 @@ from spume.mpm.obstacle_loads import split
 GROUND = {"name": "ground", "shape": {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}}
 SIDE = {"name": "side", "shape": {"half_plane": {"point": [0.05, 0.0], "normal": [-1.0, 0.0]}}}
 BLOCK = {"shape": {"rectangle": {"center": [0.02, 0.021], "size": [0.04, 0.04]}}, "velocity": [0.6, -0.4]}
-COMMON: dict[str, Any] = {"title": "loads", "dimension": 2, "duration": 1.0, "grid": {"cell": 0.01}}
+COMMON: dict[str, Any] = {
+    "title": "loads", "dimension": 2, "duration": 1.0, "grid": {"cell": 0.01},
+    "measure": [{"name": "weight", "what": {"force": {"obstacle": "ground"}}}],  # loads are summed up on demand only
+}  # fmt: skip
 G = np.array([0.0, -9.81])
 
 SCENES: dict[str, dict[str, Any]] = {
@@ -126,3 +129,10 @@ def test_an_impulse_is_kept_where_obstacles_share_a_normal() -> None:
     same = np.array([[0.0, 1.0], [0.0, 1.0]])
     parts = split(np.array([4, 4]), same, np.array([[0.0, 3.0], [0.0, 3.0]]))
     np.testing.assert_allclose(parts.sum(axis=0), [0.0, 3.0], rtol=0, atol=1e-12)
+
+
+def test_a_scene_that_asks_for_no_force_sums_up_none() -> None:
+    tables = {**COMMON, **SCENES["explicit"], "measure": [], "obstacle": [{**GROUND, "contact": "stick"}]}
+    sim = spume.Simulation(tables)
+    sim.advance(0.01)
+    assert "obstacles" not in sim.diagnostics()

@@ -7,7 +7,7 @@ import numpy as np
 
 from spume.measuring.quantities import QUANTITIES
 from spume.measuring.sample import Sample
-from spume.scene.measure import Discharge
+from spume.scene.measure import Discharge, Force, Torque
 
 Plane = tuple[tuple[float, ...], tuple[float, ...]]
 
@@ -16,6 +16,11 @@ def measured_planes(scene: Any) -> dict[str, Plane]:
     """Point and normal of the planes whose discharge is measured, by the name of the measurement."""
     tables = [table for table in scene.measure if isinstance(table.what, Discharge)]
     return {table.name: (table.what.point, table.what.normal) for table in tables}
+
+
+def measures_loads(scene: Any) -> bool:
+    """Whether the scene asks for the force or the torque on an obstacle."""
+    return any(isinstance(table.what, Force | Torque) for table in scene.measure)
 
 
 def measured_values(scene: Any, points: Callable[[], Sample], passed: dict[str, float]) -> dict[str, Any]:

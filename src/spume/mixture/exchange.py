@@ -106,6 +106,8 @@ def _momentum(state: State, node: NDArray[np.int64]) -> NDArray[np.float64]:
 def load_both(state: State, contacts: Contacted, node: NDArray[np.int64], taken: NDArray[np.float64]) -> None:
     """Give the obstacles what both species took at the nodes of `_contacts_of_both`: what holds the sand holds the
     water that it drags, too."""
+    if not state.obstacle_loads.active:
+        return
     start = 0
     for species, acting in contacts:
         count = int(acting.sum())

@@ -73,7 +73,7 @@ def diagnose(state: State) -> dict[str, Any]:
         "steps": state.steps,
         "seconds": {stage: round(spent, 6) for stage, spent in state.seconds.items()},
     }
-    if len(state.obstacle_loads):
+    if state.obstacle_loads.active:
         report["obstacles"] = state.obstacle_loads.report()
     if any("dissipation" in p for p in points):
         report["dissipated_energy"] = sum(dot(p.volume, p.dissipation) for p in points if "dissipation" in p)

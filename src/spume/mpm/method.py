@@ -12,7 +12,7 @@ from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes.primitives import HalfSpace
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
-from spume.measuring.measure import measured_planes, measured_values
+from spume.measuring.measure import measured_planes, measured_values, measures_loads
 from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
@@ -116,6 +116,7 @@ class MaterialPointMethod:
             surfaces=embedded_surfaces(scene, self.species_of_material),
             passages=Passages(measured_planes(scene)),
         )
+        self.state.obstacle_loads.active = measures_loads(scene)
         self._release_due()
 
     def step(self, dt: float) -> None:

@@ -32,6 +32,8 @@ class ObstacleLoads:
         self.places = {name: k for k, name in enumerate(dict.fromkeys(names))}
         self.impulse = np.zeros((len(self.places), dimension))
         self.angular_impulse = np.zeros((len(self.places), 3))
+        self.active = False
+        """Whether anybody asks for them: summing them up costs a fifth of the time of a small scene."""
 
     def __len__(self) -> int:
         return len(self.places)

@@ -93,6 +93,9 @@ def collide_nodes(state: State, species: Species, gaps: NDArray[np.float64], dt:
     if not node.size:
         return
     velocity = species.fields["velocity"]
+    if not state.obstacle_loads.active:
+        contacts.apply(velocity, species.fields["change"], gaps, dt)
+        return
     before = velocity[node // 64, :, node % 64]
     contacts.apply(velocity, species.fields["change"], gaps, dt)
     taken = species.fields["mass"][node // 64, node % 64][:, None] * (velocity[node // 64, :, node % 64] - before)
@@ -149,7 +152,9 @@ def collide_and_move(state: State, dt: float) -> None:
             tasks = len(p) * np.arange(threads + 1) // threads
             speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
             clear_until, margin = species.clear_until(), MARGIN * state.cell
-            watched = WatchedPoints(p.x, p.v, clear_until, held_by.travelled + margin) if len(held_by) else None
+            watched = None
+            if len(held_by) and state.obstacle_loads.active:
+                watched = WatchedPoints(p.x, p.v, clear_until, held_by.travelled + margin)
             sides = state.passages.sides(p.x)
             move_points[state.dimension](
                 tasks, dt, obstacles, held_by.travelled, margin, clear_until, p.x, p.v, speed, broken

@@ -49,7 +49,7 @@ def diagnose(state: State) -> dict[str, Any]:
         report["weak_points"] = int(p.weak.sum())
     if state.resampling is not None:
         report |= state.resampling.totals()
-    if len(state.obstacle_loads):
+    if state.obstacle_loads.active:
         report["obstacles"] = state.obstacle_loads.report()
     if "dissipation" in p:
         report["dissipated_energy"] = dot(p.volume, p.dissipation)

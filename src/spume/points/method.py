@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from spume.fields import VOLUME_RATIO, Population
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
-from spume.measuring.measure import measured_planes, measured_values
+from spume.measuring.measure import measured_planes, measured_values, measures_loads
 from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
@@ -83,6 +83,7 @@ class PointBased:
             resampling=build_resampling(scene),
             passages=Passages(measured_planes(scene)),
         )
+        self.state.obstacle_loads.active = measures_loads(scene)
         self._release_due()
 
     @property

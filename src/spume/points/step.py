@@ -104,7 +104,7 @@ def collide_and_move(state: State, dt: float) -> NDArray[np.float64]:
         speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
         clear_until, margin = state.clearances(), MARGIN * state.cell
         watched = None
-        if len(state.obstacles):
+        if len(state.obstacles) and state.obstacle_loads.active:
             watched = WatchedPoints(p.x, p.v, clear_until, state.obstacles.travelled + margin)
         sides = state.passages.sides(p.x)
         move_points[state.dimension](

@@ -87,7 +87,7 @@ class StepProblem:
     def load_obstacles(self, reaction: NDArray[np.float64]) -> None:
         """Give the obstacles the `reaction` of the closed contacts, impulses at the active nodes (unknowns, d)."""
         contacts = self.state.contacts
-        if len(contacts):
+        if len(contacts) and self.state.obstacle_loads.active:
             at_contacts = reaction[self.dofs.number.reshape(-1)[contacts.node]]
             closed = self.contacts.closed
             load_by_nodes(

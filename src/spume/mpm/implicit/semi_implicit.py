@@ -142,6 +142,8 @@ class SemiImplicit:
     def _load_obstacles(self, system: CoupledSystem, r: NDArray[np.float64]) -> None:
         """Give the obstacles what the equations leave at the nodes that they hold."""
         state = system.state
+        if not state.obstacle_loads.active:
+            return
         for part in system.parts:
             number = part.dofs.number.reshape(-1)[part.contacts.node]
             acting = part.engaged[part.contacts.filled] & (number >= 0)
