@@ -74,8 +74,8 @@ def scene_page(method: str) -> str:
     lines = [f"# Scenes of the method {method}", "", _cell(schema.get("description", "")), ""]
     lines += ["## The scene itself", "", *_table(schema)]
     for name, definition in definitions.items():
-        if "properties" in definition:
-            lines += [f"## {name}", "", _cell(definition.get("description", "")), "", *_table(definition)]
+        lines += [f"## {name}", "", _cell(definition.get("description", "")), ""]
+        lines += [*_table(definition)] if "properties" in definition else [_value(definition) + ".", ""]
     return "\n".join(lines)
 
 
@@ -85,7 +85,7 @@ def _table(schema: dict[str, Any]) -> Iterator[str]:
     yield "| --- | --- | --- | --- |"
     for name, about in schema.get("properties", {}).items():
         default = "required" if name in required else _default(about)
-        yield f"| `{name}` | {_cell(_kind(about))} | {_cell(default)} | {_cell(about.get('description', ''))} |"
+        yield f"| `{name}` | {_value(about)} | {_cell(default)} | {_cell(about.get('description', ''))} |"
     yield ""
 
 
@@ -94,20 +94,25 @@ def _default(about: dict[str, Any]) -> str:
     return "" if value is None or value in ({}, []) or isinstance(value, dict) else f"`{value}`"
 
 
-def _kind(about: dict[str, Any]) -> str:
-    """A type in words."""
+def _value(about: dict[str, Any]) -> str:
+    """A type in words; the tables it is made of are links to their sections."""
     if "$ref" in about:
-        return str(about["$ref"].rpartition("/")[2])
+        name = str(about["$ref"].rpartition("/")[2])
+        return f"[{name}](#{name.lower()})"
     if "const" in about:
         return f"`{about['const']}`"
     if "enum" in about:
         return ", ".join(f"`{value}`" for value in about["enum"])
     for key in ("anyOf", "oneOf"):
         if key in about:
-            return " or ".join(dict.fromkeys(_kind(each) for each in about[key] if each.get("type") != "null"))
+            return " or ".join(dict.fromkeys(_value(each) for each in about[key] if each.get("type") != "null"))
     if about.get("type") == "array":
-        return f"list of {_kind(about.get('items', {}))}" if about.get("items") else "list"
-    return str(about.get("type", "table"))
+        return f"list of {_value(about['items'])}" if about.get("items") else "list"
+    inner = about.get("properties", {})
+    if len(inner) == 1 and about.get("required"):  # a table with one key, whose name is a choice
+        ((name, value),) = inner.items()
+        return f"{{ `{name}` = {_value(value)} }}"
+    return _cell(str(about.get("type", "table")))
 
 
 def _cell(text: str) -> str:
