@@ -66,7 +66,7 @@ def load_function(text: str) -> Callable[[Run], Any]:
     module = importlib.util.module_from_spec(spec)
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except Exception as error:  # the user's own code may raise anything; the message names it
         raise SceneError(f"--function {text}: '{file}' cannot be run: {type(error).__name__}: {error}") from error
     found = getattr(module, match["function"], None)
     if not callable(found):
