@@ -6,6 +6,7 @@ from typing import Any
 from spume.errors import SceneError
 from spume.frames.populations import FramePopulations, in_memory
 from spume.methods import Method, Progress, method_class
+from spume.runs.changes import with_scene
 from spume.scene.common import Scene
 from spume.scene.loading import SceneLike, load_scene
 
@@ -35,14 +36,7 @@ class Simulation:
             raise SceneError(
                 f"a simulation of the method '{self._scene.method}' cannot continue with '{new.method}': make a new one"
             )
-        method = method_class(new.method)(new)
-        arrays, values = self.method.checkpoint()
-        try:
-            method.restore({name: array.copy() for name, array in arrays.items()}, values)
-        except (ValueError, KeyError):
-            raise SceneError(
-                "the simulation cannot continue with this scene, since its points carry other fields: make a new one"
-            ) from None
+        method = with_scene(self.method, new)
         self._scene, self.method = new, method
 
     @property

@@ -58,6 +58,13 @@ TABLES_3D = {
             ]
         }
     },
+    "retime": {
+        "retime": {
+            "motion": {"rotate": {"axis": [1, 1, 0], "about": [0.5, 0, 0.2], "rate": 3}},
+            "times": [0.1, 0.5, 0.9, 1.1],
+            "speeds": [2, 0, -1, 0.5],
+        }
+    },
 }
 TABLES_2D = {
     "velocity": {"velocity": {"linear": [1, -2]}},
@@ -122,6 +129,16 @@ def test_closed_forms():
     quarter = pose(read({"rotate": {"about": [1.0, 0.0], "revolutions_per_second": 0.25}}), 1.0, 2)
     np.testing.assert_allclose(quarter.R @ [2, 0, 0] + quarter.p, [1, 1, 0], atol=1e-15)
     np.testing.assert_allclose(quarter.omega, [0, 0, math.pi / 2], rtol=1e-15)
+
+
+def test_a_retimed_motion_is_the_original_at_the_time_of_its_clock():
+    """τ = t up to 0.5 s, then twice as fast up to 1 s, then at rest: continuous, and each pose is one of the original."""
+    original = TABLES_3D["oscillate"]
+    motion = read({"retime": {"motion": original, "times": [0.5, 1.0], "speeds": [2.0, 0.0]}})
+    for t, clock, speed in ((0.25, 0.25, 1.0), (0.5, 0.5, 2.0), (0.75, 1.0, 2.0), (1.0, 1.5, 0.0), (3.0, 1.5, 0.0)):
+        at, expected = pose(motion, t, 3), pose(read(original), clock, 3)
+        np.testing.assert_array_equal(at.p, expected.p)
+        np.testing.assert_array_equal(at.v, speed * expected.v)
 
 
 @pytest.mark.parametrize("interpolation", ["smooth", "linear"])
@@ -206,6 +223,11 @@ def test_smooth_track_never_leaves_the_range_of_its_neighbours(steps, fraction):
         ({"keyframes": {"times": [0, 1]}}, "keyframes need 'positions' or 'rotations'"),
         ({"oscillate": {"direction": [1, 0, 0], "amplitude": 0.1, "frequency": 1, "fase": 3}}, "Extra inputs"),
         ({"combine": {"of": []}}, "the list is empty"),
+        (
+            {"retime": {"motion": {"fixed": {}}, "times": [0, 1], "speeds": [2]}},
+            "'speeds' has 1 items and 'times' has 2",
+        ),
+        ({"retime": {"motion": {"fixed": {}}, "times": [1, 1], "speeds": [2, 3]}}, "'times' must increase"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
@@ -224,6 +246,7 @@ def test_a_malformed_motion_is_an_error_that_says_why(table, sentence):
         (3, {"rotate": {"rate": 1}}, "needs an 'axis'"),
         (3, {"keyframes": {"times": [0], "rotations": [30]}}, "a vector of 3 components in a 3D scene"),
         (2, {"keyframes": {"times": [0], "rotations": [[0, 0, 30]]}}, "an angle in a 2D scene"),
+        (3, {"retime": {"motion": {"rotate": {"rate": 1}}, "times": [0], "speeds": [1]}}, "needs an 'axis'"),
         (2, {"combine": {"of": [{"velocity": {"linear": [1, 0, 0]}}]}}, "'linear' of the motion has 3 components"),
     ],
 )

@@ -10,7 +10,7 @@ import numpy as np
 
 from spume.fields import IDENTITY, SYMMETRIC_IDENTITY, VOLUME_RATIO, Field, Population
 from spume.runs.folder import RunFolder
-from spume.runs.loop import stored_arrays
+from spume.runs.storage import stored_arrays
 from spume.runs.manifest import Manifest, population_entries
 from spume.runs.storage import write_arrays
 from spume.scene.common import Scene

@@ -129,8 +129,21 @@ class Run:
 
     @cached_property
     def scene(self) -> Scene:
-        """The scene that was run, validated on first access."""
-        return Scene(**self._manifest.scene)
+        """The scene with which the run began, validated on first access; of the changes made during the run it has the
+        motions of the obstacles, which contain what was before."""
+        motions = {
+            path: value
+            for change in self._manifest.changes
+            for path, value in change["values"].items()
+            if path.startswith("obstacle.") and path.endswith(".motion")
+        }
+        scene = Scene(**self._manifest.scene)
+        return scene.changed(motions) if motions else scene
+
+    @property
+    def changes(self) -> list[dict[str, Any]]:
+        """Changes of the scene during the run: "time" [s], "values" by their paths in the scene."""
+        return list(self._manifest.changes)
 
     @cached_property
     def populations(self) -> tuple[Population, ...]:

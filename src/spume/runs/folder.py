@@ -4,6 +4,7 @@ DIR/manifest.json                        scene, version, fields, diagnostics of 
 DIR/frames/frame_00000.safetensors ...   frame 0 is the initial state
 DIR/checkpoint.safetensors               everything a bit-for-bit continuation needs
 DIR/checkpoint.previous.safetensors      the one before, should the last be damaged
+DIR/snapshot.safetensors                 the state at which a live run was paused, for its viewer
 DIR/run.lock                             held by the process that writes
 """
 
@@ -34,6 +35,7 @@ class RunFolder:
         self.checkpoint = self.path / "checkpoint.safetensors"
         self.next_checkpoint = self.path / "checkpoint.next.safetensors"
         self.previous_checkpoint = self.path / "checkpoint.previous.safetensors"
+        self.snapshot = self.path / "snapshot.safetensors"
         self.frames = self.path / "frames"
         self.lock_file = self.path / "run.lock"
 
@@ -97,6 +99,7 @@ class RunFolder:
         self.manifest.unlink(missing_ok=True)
         for checkpoint in self.checkpoints():
             checkpoint.unlink()
+        self.snapshot.unlink(missing_ok=True)
         for number in self.frames_on_disk():
             self.frame(number).unlink()
 
@@ -115,7 +118,7 @@ class RunFolder:
         for folder in (self.path, self.frames):
             for file in folder.glob(f"*{PARTIAL}") if folder.is_dir() else ():
                 target = WRITER.sub("", file.name.removesuffix(PARTIAL))
-                own = (self.manifest.name, self.checkpoint.name, self.next_checkpoint.name)
+                own = (self.manifest.name, self.checkpoint.name, self.next_checkpoint.name, self.snapshot.name)
                 if target in own or FRAME_NAME.fullmatch(target):
                     file.unlink(missing_ok=True)
 

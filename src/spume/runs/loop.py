@@ -6,7 +6,7 @@ completed from the metadata of the frames.
 """
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -20,8 +20,18 @@ from spume.runs.compile_ahead import CompileAhead
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest, population_entries
 from spume.runs.progress import Display, Silent
+from spume.runs.steering import Restart, Steering, Unsteered
 from spume.runs.stopping import StopRequest, stop_on_signals
-from spume.runs.storage import DiskFull, plain, read_checked, read_metadata, verify_arrays, write_arrays
+from spume.runs.storage import (
+    DiskFull,
+    plain,
+    read_checked,
+    read_metadata,
+    stored_arrays,
+    verify_arrays,
+    write_arrays,
+)
+from spume.runs.under_way import RunUnderWay
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
 from spume.version import __version__
@@ -57,8 +67,14 @@ def start_run(
     overwrite: bool = False,
     threads: int | None = None,
     display: Display | None = None,
+    changes: Iterable[dict[str, Any]] = (),
+    steering: Steering | None = None,
 ) -> Outcome:
-    """Run `scene` from the start and write the frames to `folder`."""
+    """Run `scene` from the start and write the frames to `folder`.
+
+    changes: as in a manifest, what changes in the scene during the run.
+    steering: who may pause, change and restart the run.
+    """
     place, shown = RunFolder(folder), display or Silent()
     with _session(place, threads, shown, scene) as stop:
         chosen = method_class(scene.method)
@@ -70,16 +86,45 @@ def start_run(
         place.prepare(overwrite)
         try:
             method = chosen(scene)
-            manifest = Manifest(
-                name=name or place.path.name,
-                method=scene.method,
-                scene=plain(scene.resolved()),
-                version=__version__,
-                populations=population_entries(method.declarations()),
-            )
-            return _start(method, scene, place, manifest, shown, stop)
+            while True:
+                manifest = Manifest(
+                    name=name or place.path.name,
+                    method=scene.method,
+                    scene=plain(scene.resolved()),
+                    version=__version__,
+                    populations=population_entries(method.declarations()),
+                    changes=[plain(change) for change in changes],
+                )
+                try:
+                    return _start(RunUnderWay(method, scene, place, manifest, shown, stop, steering or Unsteered()))
+                except Restart as asked:
+                    scene, method, changes = asked.scene, asked.method, ()
+                    place.prepare(overwrite=True)
         except CompilationStopped:
             return _as_on_disk(place)
+
+
+def replay_run(
+    folder: str | Path,
+    out: str | Path,
+    *,
+    overwrite: bool = False,
+    threads: int | None = None,
+    display: Display | None = None,
+) -> Outcome:
+    """Run the scene of the run in `folder` again from the start, with the changes its manifest records at the same
+    steps, and write the frames to `out`. They are the same bits."""
+    original = RunFolder(folder)
+    if Path(out).resolve() == original.path.resolve():
+        raise SceneError(f"'{out}' is the run to repeat: give another folder as --out")
+    manifest = Manifest.read(original.manifest)
+    load_laws_of(manifest.scene)
+    if manifest.version != __version__ and display is not None:
+        display.note(f"run by spume {manifest.version}, repeated by {__version__}: the last digits may differ")
+    return start_run(
+        Scene(**manifest.scene), out, name=manifest.name, overwrite=overwrite, threads=threads, display=display,
+        changes=manifest.changes,
+    )  # fmt: skip
 
 
 def resume_run(folder: str | Path, *, threads: int | None = None, display: Display | None = None) -> Outcome:
@@ -98,13 +143,14 @@ def resume_run(folder: str | Path, *, threads: int | None = None, display: Displ
             shown.note(f"begun by spume {manifest.version}, resumed by {__version__}: the last digits may differ")
         try:
             method = method_class(scene.method)(scene)
+            run = RunUnderWay(method, scene, place, manifest, shown, stop, Unsteered())
             if checkpoint is None:
-                return _start(method, scene, place, manifest, shown, stop)
+                return _start(run)
             method.restore(checkpoint.arrays, checkpoint.values)
             # Frames from now on hold the populations of this version, whichever version began the run.
-            manifest = replace(manifest, populations=population_entries(method.declarations()))
-            manifest = _catch_up(manifest, checkpoint.frame, scene, place, shown)
-            return _advance(method, scene, place, manifest, shown, stop)
+            run.manifest = replace(manifest, populations=population_entries(method.declarations()))
+            run.manifest = _catch_up(run.manifest, checkpoint.frame, scene, place, shown)
+            return _advance(run)
         except CompilationStopped:
             return _as_on_disk(place)
 
@@ -173,36 +219,48 @@ def use_threads(threads: int | None) -> None:
     numba.set_num_threads(threads)
 
 
-def _start(
-    method: Method, scene: Scene, place: RunFolder, manifest: Manifest, display: Display, stop: StopRequest
-) -> Outcome:
+def _start(run: RunUnderWay) -> Outcome:
     # A manifest without frames comes first: it makes a run that is killed at once one that can be resumed.
-    manifest.write(place.manifest)
-    manifest = _save(method, 0, 0.0, place, manifest, complete=False)
-    return _advance(method, scene, place, manifest, display, stop)
+    run.manifest.write(run.place.manifest)
+    run.manifest = _save(run.method, 0, 0.0, run.place, run.manifest, complete=False)
+    return _advance(run)
 
 
-def _advance(
-    method: Method, scene: Scene, place: RunFolder, manifest: Manifest, display: Display, stop: StopRequest
-) -> Outcome:
+def _advance(run: RunUnderWay) -> Outcome:
     """Compute all frames that the manifest does not list yet."""
-    done, last = len(manifest.frames) - 1, scene.frame_count
-    display.begin(done, last, method.time, scene.duration)
+    place, display, scene = run.place, run.display, run.scene
+    done, last = len(run.manifest.frames) - 1, scene.frame_count
+    display.begin(done, last, run.method.time, scene.duration)
     for number in range(done + 1, last + 1):
         time = scene.frame_time(number)
         try:
-            if not method.advance(time, stop, display.step):
-                _write_checkpoint(method, number - 1, place, manifest)
-                return Outcome("interrupted", place.path, number, method.time)
-            manifest = _save(method, number, time, place, manifest, complete=number == last)
-            _tell_new_warnings(manifest, display)
+            if not _reach(run, time):
+                _write_checkpoint(run.method, number - 1, place, run.manifest)
+                return Outcome("interrupted", place.path, number, run.method.time)
+            run.manifest = _save(run.method, number, time, place, run.manifest, complete=number == last)
+            _tell_new_warnings(run.manifest, display)
         except RunFailed as error:
-            raise RunFailed(f"{error}; frames 0 to {number - 1} are good, in '{place.path}'") from error
+            failure = RunFailed(f"{error}; frames 0 to {number - 1} are good, in '{place.path}'")
+            run.steering.finish(run, failure)
+            raise failure from error
         display.frame(number)
-    if not manifest.complete:
-        manifest = replace(manifest, complete=True)
-        manifest.write(place.manifest)
+        run.steering.frame_done()
+    if not run.manifest.complete:
+        run.manifest = replace(run.manifest, complete=True)
+        run.manifest.write(place.manifest)
+    run.steering.finish(run)
     return Outcome("complete", place.path, last + 1, scene.duration)
+
+
+def _reach(run: RunUnderWay, time: float) -> bool:
+    """Advance to `time` [s], with what is due on the way; False if the run was asked to stop."""
+    while True:
+        run.make_due_changes()
+        run.steering.attend(run)
+        if run.stop():
+            return False
+        if run.method.advance(time, run.waits, run.display.step):
+            return True
 
 
 def _tell_new_warnings(manifest: Manifest, display: Display) -> None:
@@ -235,11 +293,6 @@ def _write_all(
     manifest = replace(manifest.with_frame(_entry(about) | wall_times), complete=complete)
     manifest.write(place.manifest)
     return manifest
-
-
-def stored_arrays(populations: Mapping[str, Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
-    """The arrays of a frame under the names they have on disk, such as "points/x"."""
-    return {f"{name}/{field}": array for name, fields in populations.items() for field, array in fields.items()}
 
 
 def _entry(about: dict[str, Any]) -> dict[str, Any]:

@@ -20,13 +20,16 @@ class Manifest:
     """Short name of the scene."""
     method: str
     scene: dict[str, Any]
-    """The resolved scene; `Scene(**scene)` recreates it."""
+    """The resolved scene with which the run began; `Scene(**scene)` recreates it."""
     version: str
     """Version of spume that wrote the run."""
     populations: list[dict[str, Any]]
     """The declarations of a frame's populations."""
     frames: list[dict[str, Any]] = field(default_factory=list)
     """Number, time and diagnostics of every frame."""
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    """Changes of the scene during the run: "time" [s], of the step from which on they hold, and "values" by their paths
+    in the scene."""
     complete: bool = False
     format: int = FORMAT
 
@@ -41,6 +44,13 @@ class Manifest:
     def with_frame(self, entry: dict[str, Any]) -> "Manifest":
         """The manifest with one more frame."""
         return replace(self, frames=[*self.frames, entry])
+
+    def with_change(self, time: float, values: dict[str, Any]) -> "Manifest":
+        """The manifest with another change; later values of one time replace earlier ones."""
+        changes = list(self.changes)
+        if changes and changes[-1]["time"] == time:
+            values = changes.pop()["values"] | values
+        return replace(self, changes=[*changes, {"time": time, "values": values}])
 
     def write(self, path: Path) -> None:
         """Write the manifest atomically."""

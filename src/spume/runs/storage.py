@@ -246,6 +246,11 @@ def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
+def stored_arrays(populations: Mapping[str, Mapping[str, NDArray[Any]]]) -> dict[str, NDArray[Any]]:
+    """The arrays of a frame under the names they have on disk, such as "points/x"."""
+    return {f"{name}/{field}": array for name, fields in populations.items() for field, array in fields.items()}
+
+
 def plain(value: Any) -> Any:
     """`value` with NumPy's scalars and arrays as plain numbers and lists, and non-finite numbers as None, since JSON
     cannot represent them."""

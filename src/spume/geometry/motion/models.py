@@ -24,6 +24,11 @@ def _check_span(start: float, stop: float | None) -> None:
         raise wrong(f"'stop', {stop:g} s, must be later than 'start', {start:g} s")
 
 
+def _check_times(times: tuple[float, ...]) -> None:
+    if any(later <= earlier for earlier, later in zip(times, times[1:])):
+        raise wrong(f"'times' must increase, and these are {list(times)}")
+
+
 class Fixed(MotionModel):
     """no motion"""
 
@@ -87,8 +92,7 @@ class Keyframes(MotionModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if any(later <= earlier for earlier, later in zip(self.times, self.times[1:])):
-            raise wrong(f"'times' must increase, and these are {list(self.times)}")
+        _check_times(self.times)
         if self.positions is None and self.rotations is None:
             raise wrong("keyframes need 'positions' or 'rotations'")
         for key in ("positions", "rotations"):
@@ -154,6 +158,26 @@ class Combine(MotionModel):
     of: Annotated[tuple["Motion", ...], NotEmpty] = Field(description="the motions")
 
 
+class Retime(MotionModel):
+    """another motion whose clock runs at other speeds, so that the path stays the same"""
+
+    motion: "Motion" = Field(description="the motion")
+    times: Annotated[tuple[Number, ...], NotEmpty] = Field(
+        description="times at which the speed changes, increasing [s]; before the first the speed is 1"
+    )
+    speeds: tuple[Number, ...] = Field(
+        description="one for each time: how much faster the motion goes from then on; 0 is at rest, negative is "
+        "backwards [1]"
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        _check_times(self.times)
+        if len(self.speeds) != len(self.times):
+            raise wrong(f"'speeds' has {len(self.speeds)} items and 'times' has {len(self.times)}; they need as many")
+        return self
+
+
 MOTIONS: dict[str, type[MotionModel]] = {
     "fixed": Fixed,
     "velocity": Velocity,
@@ -163,6 +187,7 @@ MOTIONS: dict[str, type[MotionModel]] = {
     "spiral": Spiral,
     "polyline": Polyline,
     "combine": Combine,
+    "retime": Retime,
 }
 """The motions by the names that scenes use."""
 

@@ -1,5 +1,7 @@
 """Poses of a motion: placement and velocity of a rigid body as analytic functions of time."""
 
+import bisect
+import itertools
 import math
 from collections.abc import Callable
 from functools import lru_cache
@@ -72,6 +74,8 @@ def trajectory(motion: MotionModel | None, dimension: int) -> Trajectory:
             return _displacement(polyline_path(motion))
         case models.Combine():
             return _combination([trajectory(part, dimension) for part in motion.of])
+        case models.Retime():
+            return _retimed(motion, trajectory(motion.motion, dimension))
     return lambda time: Rigid()
 
 
@@ -80,6 +84,9 @@ def check_motion(motion: MotionModel | None, dimension: int) -> None:
     if isinstance(motion, models.Combine):
         for part in motion.of:
             check_motion(part, dimension)
+        return
+    if isinstance(motion, models.Retime):
+        check_motion(motion.motion, dimension)
         return
     for key, vector in _vectors(motion):
         check_vector(vector, dimension, f"'{key}' of the motion")
@@ -189,6 +196,23 @@ def _combination(trajectories: list[Trajectory]) -> Trajectory:
     return at
 
 
+def _retimed(motion: models.Retime, original: Trajectory) -> Trajectory:
+    """The pose of the original at the time τ(t) of a clock that is continuous and piecewise linear: τ' is the speed."""
+    readings = [motion.times[0]]  # of the clock, at the times
+    for k, (one, two) in enumerate(itertools.pairwise(motion.times)):
+        readings.append(readings[-1] + motion.speeds[k] * (two - one))
+
+    def at(time: float) -> Rigid:
+        k = bisect.bisect_right(motion.times, time) - 1
+        if k < 0:
+            return original(time)
+        speed = motion.speeds[k]
+        R, p, v, omega = original(readings[k] + speed * (time - motion.times[k]))
+        return Rigid(R, p, _scaled(speed, v), _scaled(speed, omega))
+
+    return at
+
+
 def _after(a: Rigid, b: Rigid) -> Rigid:
     """The composition of two motions: first a, then b."""
     p, v, omega = _times(b.R, a.p), _times(b.R, a.v), _times(b.R, a.omega)
@@ -244,6 +268,10 @@ def _times(R: Matrix, u: Triple) -> Triple:
 
 def _cross(a: Triple, b: Triple) -> Triple:
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+def _scaled(factor: float, a: Triple) -> Triple:
+    return factor * a[0], factor * a[1], factor * a[2]
 
 
 def _sum(a: Triple, b: Triple) -> Triple:
