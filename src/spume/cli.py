@@ -93,6 +93,22 @@ def resume(folder: Folder, /, *, threads: Threads = None) -> int:
     return _report(resume_run(folder, threads=threads, display=display_for()))
 
 
+@app.command
+def replay(
+    folder: Folder,
+    /,
+    *,
+    out: Annotated[Path, Parameter(help="Folder for the frames.")],
+    overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing run in the folder.")] = False,
+    threads: Threads = None,
+) -> int:
+    """Repeat a run from the start, bit for bit, with the changes that were made to it live at the same steps."""
+    from spume.runs.loop import replay_run
+    from spume.runs.progress import display_for
+
+    return _report(replay_run(folder, out, overwrite=overwrite, threads=threads, display=display_for()))
+
+
 def _report(outcome: Any) -> int:
     if outcome.status == "interrupted" and not outcome.frames:
         say("stopped before the first frame: nothing is on disk yet")

@@ -10,9 +10,8 @@ import numpy as np
 
 from spume.fields import IDENTITY, SYMMETRIC_IDENTITY, VOLUME_RATIO, Field, Population
 from spume.runs.folder import RunFolder
-from spume.runs.storage import stored_arrays
 from spume.runs.manifest import Manifest, population_entries
-from spume.runs.storage import write_arrays
+from spume.runs.storage import stored_arrays, write_arrays
 from spume.scene.common import Scene
 
 CELL = 0.02

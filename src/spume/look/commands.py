@@ -28,6 +28,7 @@ def register(app: App) -> None:
     app.command(surface)
     app.command(render)
     app.command(view)
+    app.command(live)
     app.command(plot)
 
 
@@ -173,6 +174,41 @@ def view(
     viewer = Viewer(folders, host, port)
     say(f"{viewer.address} (Ctrl-C to stop)", flush=True)
     viewer.run_forever()
+
+
+def live(
+    scene: Annotated[str, Parameter(help="A built-in scene ('spume scenes' lists them) or a TOML file.")],
+    /,
+    *,
+    out: Annotated[Path | None, Parameter(help="Folder for the frames (default: out/NAME).")] = None,
+    changes: Annotated[
+        list[str] | None,
+        Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
+    ] = None,
+    preset: Annotated[str | None, Parameter(help="One of the scene's presets.")] = None,
+    overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing run in the folder.")] = False,
+    paused: Annotated[bool, Parameter(negative="", help="Wait before the first step.")] = False,
+    threads: Annotated[int | None, Parameter(help="Number of threads (default: all cores).")] = None,
+    host: Annotated[str, Parameter(help="Address to serve on; the default allows this machine only.")] = "127.0.0.1",
+    port: Annotated[int, Parameter(help="Port to serve on.")] = 8080,
+) -> int:
+    """Run a scene and show it in the browser at once: pause, step, restart it, adjust gravity, obstacles and materials.
+    'spume replay' repeats the run with its adjustments."""
+    from spume.look.viewer.live_session import run_live
+    from spume.runs.progress import display_for
+    from spume.scene.loading import load_scene
+
+    loaded = load_scene(scene, changes or (), preset)
+    name = Path(scene).stem
+    outcome = run_live(
+        loaded, out or Path("out") / name, name=name, host=host, port=port, paused=paused, overwrite=overwrite,
+        threads=threads, display=display_for(),
+    )  # fmt: skip
+    if outcome.status == "interrupted":
+        say(f"stopped at {outcome.time:.4g} s; to continue: spume resume {outcome.folder}")
+        return INTERRUPTED
+    say(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}")
+    return 0
 
 
 def plot(

@@ -244,7 +244,7 @@ def _advance(run: RunUnderWay) -> Outcome:
             run.steering.finish(run, failure)
             raise failure from error
         display.frame(number)
-        run.steering.frame_done()
+        run.steering.frame_done(run)
     if not run.manifest.complete:
         run.manifest = replace(run.manifest, complete=True)
         run.manifest.write(place.manifest)

@@ -54,7 +54,7 @@ class Steering(Protocol):
     def attend(self, run: Steered) -> None:
         """Fulfil requests; returns when the run should go on or stop. Raises Restart."""
 
-    def frame_done(self) -> None:
+    def frame_done(self, run: Steered) -> None:
         """A frame has been written."""
 
     def finish(self, run: Steered, failure: SpumeError | None = None) -> None:
@@ -69,7 +69,7 @@ class Unsteered:
 
     def attend(self, run: Steered) -> None: ...
 
-    def frame_done(self) -> None: ...
+    def frame_done(self, run: Steered) -> None: ...
 
     def finish(self, run: Steered, failure: SpumeError | None = None) -> None: ...
 
@@ -92,16 +92,13 @@ class Requests:
         self._step: Literal["none", "asked for", "made"] = "none"
         """A single step, after which the run pauses."""
         self._pause_at_frame = False
+        self._begun = False
+        """Whether the phase has been reported since the start or the last restart."""
 
     @property
     def controls(self) -> list[Control]:
         """What can be set."""
         return list(self._controls.values())
-
-    @property
-    def phase(self) -> Phase:
-        """What the run does."""
-        return self._phase
 
     def wanted(self) -> bool:
         """Whether the next step has to wait for `attend`. Asked once before every step."""
@@ -112,6 +109,9 @@ class Requests:
 
     def attend(self, run: Steered) -> None:
         """Fulfil requests; while the run is paused, wait for them."""
+        if not self._begun:
+            self._begun = True
+            self._report(run)
         if self._step == "made":
             self._enter_pause(run)
         while not run.stop() and self._step == "none":
@@ -119,19 +119,19 @@ class Requests:
                 return
             self._next(run)
 
-    def frame_done(self) -> None:
+    def frame_done(self, run: Steered) -> None:
         """Pause after this frame if that was asked for."""
         if self._pause_at_frame:
             self._pause_at_frame = False
             self._phase = "paused"
-            self._report()
+            self._report(run)
 
     def finish(self, run: Steered, failure: SpumeError | None = None) -> None:
         """Wait for a restart or the end."""
         if failure is not None:
             self._trouble(str(failure))
         self._phase = "finished" if failure is None else "failed"
-        self._report()
+        self._report(run)
         while not run.stop():
             self._next(run)
 
@@ -145,7 +145,7 @@ class Requests:
             self._fulfil(request, run)
         except SpumeError as error:
             self._trouble(str(error))
-            self._report()
+            self._report(run)
 
     def _fulfil(self, request: Any, run: Steered) -> None:
         asked = request.get("do") if isinstance(request, Mapping) else None
@@ -161,7 +161,7 @@ class Requests:
             self._step = "asked for" if asked == "step" else "none"
             self._pause_at_frame = asked == "frame"
             self._phase = "running"
-            self._report()
+            self._report(run)
         elif asked == "set":
             self._set(request.get("values"), run)
         else:
@@ -170,7 +170,7 @@ class Requests:
     def _enter_pause(self, run: Steered) -> None:
         self._phase, self._step, self._pause_at_frame = "paused", "none", False
         run.snapshot()
-        self._report()
+        self._report(run)
 
     def _set(self, values: Any, run: Steered) -> None:
         asked = self._checked(values)
@@ -182,7 +182,7 @@ class Requests:
         if wanted:
             run.change(wanted)
         self._values |= asked
-        self._report()
+        self._report(run)
 
     def _checked(self, values: Any) -> dict[str, float]:
         if not isinstance(values, Mapping):
@@ -203,12 +203,12 @@ class Requests:
         method = method_class(scene.method)(scene)
         if self._phase != "paused":
             self._phase = "running"
-        self._step, self._pause_at_frame = "none", False
+        self._step, self._pause_at_frame, self._begun = "none", False, False
         raise Restart(scene, method)
 
-    def _report(self) -> None:
+    def _report(self, run: Steered) -> None:
         values = {key: self._values.get(key, control.value) for key, control in self._controls.items()}
-        self._tell({"about": "phase", "phase": self._phase})
+        self._tell({"about": "phase", "phase": self._phase, "time": run.method.time})
         self._tell({"about": "values", "values": values})
 
     def _trouble(self, sentence: str) -> None:

@@ -3,6 +3,7 @@
 Angles are in degrees, rates in radians or turns per second, times in seconds.
 """
 
+import itertools
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
@@ -25,7 +26,7 @@ def _check_span(start: float, stop: float | None) -> None:
 
 
 def _check_times(times: tuple[float, ...]) -> None:
-    if any(later <= earlier for earlier, later in zip(times, times[1:])):
+    if any(later <= earlier for earlier, later in itertools.pairwise(times)):
         raise wrong(f"'times' must increase, and these are {list(times)}")
 
 

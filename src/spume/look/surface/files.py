@@ -109,7 +109,8 @@ def skin_file(folder: Path, part: str, number: int) -> Path:
 
 def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
     """Whether `file` was made from the current frame with the settings `about`."""
-    if not file.exists() or file.stat().st_mtime < RunFolder(run.path).frame(number).stat().st_mtime:
+    made_from = RunFolder(run.path).frame(number)
+    if not (file.exists() and made_from.exists()) or file.stat().st_mtime < made_from.stat().st_mtime:
         return False
     try:
         return bool(read_metadata(file).get("about") == about)

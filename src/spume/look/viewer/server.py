@@ -37,6 +37,8 @@ class Viewer:
             ) from None
         self.address = f"http://{host}:{self.server.get_port()}"
         self.dirty = True
+        self.snapshot: Path | None = None
+        """State to show instead of the newest frame while frames are followed."""
         self._polled = self._stepped = time.monotonic()
         self._build()
         self._enter_run()
@@ -133,17 +135,40 @@ class Viewer:
             vertices, triangles = disc(middle, watched.up, wide)
             scene.add_mesh_simple("/ground", vertices, triangles, color=_bytes(GROUND), side="double")
 
+    def refresh(self) -> None:
+        """Look for new frames now."""
+        self._polled = time.monotonic()
+        watched = self.watched
+        if watched.refresh():
+            self.frame.max = max(1, len(watched.run) - 1)
+            self._draw_plot()
+            if self.follow.value:
+                self.frame.value = len(watched.run) - 1
+                self.dirty = True
+
+    def reload(self) -> None:
+        """Open the shown run again, whose frames have been replaced; the camera stays."""
+        name = self.run_choice.value
+        self.runs[name] = watch(Path(name))
+        self.snapshot = None
+        self.frame.value = 0
+        kept = {control: control.value for control in (self.show, self.color, self.plot_choice)}
+        self._enter_run()
+        for control, value in kept.items():
+            if value in control.options:
+                control.value = value
+
+    def show_snapshot(self, file: Path | None) -> None:
+        """Show the state in a file instead of the newest frame; None: frames again."""
+        self.snapshot = file
+        self.dirty = True
+
     def step(self) -> None:
         """Look for new frames, play on, draw what is out of date."""
         now = time.monotonic()
         watched = self.watched
         if now - self._polled > POLL:
-            self._polled = now
-            if watched.refresh():
-                self.frame.max = max(1, len(watched.run) - 1)
-                self._draw_plot()
-                if self.follow.value:
-                    self.frame.value = len(watched.run) - 1
+            self.refresh()
         if self.playing and now - self._stepped > 1 / (SPEEDS[self.speed.value] * watched.run.scene.frame_rate):
             self._stepped = now
             self.frame.value = (self.frame.value + 1) % len(watched.run)
@@ -154,16 +179,18 @@ class Viewer:
     def _draw(self) -> None:
         watched, name = self.watched, self.color.value
         number = min(int(self.frame.value), len(watched.run) - 1)
-        populations = watched.frame(number, self.show.value, list(dict.fromkeys([name, MATERIAL])))
+        snapshot = self.snapshot if self.follow.value else None
+        frame = watched.run[number] if snapshot is None else watched.snapshot(snapshot)
+        populations = watched.shown(frame, self.show.value, list(dict.fromkeys([name, MATERIAL])))
         with self.server.atomic():
             for population, shown in populations.items():
                 self._draw_population(population, shown, watched.color(shown, name))
-            time_of_frame = watched.run.diagnostics[number]["time"]
             for handle, solid in zip(self.solid_handles, watched.solids):
-                R, p = solid.place(time_of_frame)
+                R, p = solid.place(frame.time)
                 handle.wxyz, handle.position = quaternion(R), tuple(p)
                 handle.visible = self.obstacles.value
-        self.legend.content = f"t = {time_of_frame:.3f} s, frame {number} of {len(watched.run) - 1}"
+        place = f"frame {number} of {len(watched.run) - 1}" if snapshot is None else "between frames"
+        self.legend.content = f"t = {frame.time:.3f} s, {place}"
         self.color_bar.visible = name != MATERIAL
         if name != MATERIAL:
             self.color_bar.image = lying_color_bar(

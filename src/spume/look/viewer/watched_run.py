@@ -18,6 +18,7 @@ from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh,
 from spume.look.pictures.camera import up_axis
 from spume.look.pictures.lettering import map_colors
 from spume.look.surface.files import skin_of
+from spume.methods import method_shapes
 
 Show = Literal["points", "surface"]
 MATERIAL = "material"
@@ -79,7 +80,14 @@ class WatchedRun:
 
     def frame(self, number: int, show: Show, names: list[str]) -> dict[str, Shown]:
         """The populations of a frame by name, each with those of the quantities `names` that it has."""
-        frame = self.run[number]
+        return self.shown(self.run[number], show, names)
+
+    def snapshot(self, file: Path) -> Frame:
+        """A state that is not one of the frames."""
+        return Frame(file, self.run.stored_populations, method_shapes(self.run.method))
+
+    def shown(self, frame: Frame, show: Show, names: list[str]) -> dict[str, Shown]:
+        """The populations of `frame` by name, each with those of the quantities `names` that it has."""
         return {each.declared.name: self._shown(frame, each, show, names) for each in frame.of_kind(*DRAWN)}
 
     def _shown(self, frame: Frame, population: PopulationArrays, show: Show, names: list[str]) -> Shown:
