@@ -13,7 +13,6 @@ EXTRAS = {
     "mitsuba": "render",
     "bpy": "blender",
     "viser": "view",
-    "trimesh": "view",
     "pxr": "export",
     "h5py": "export",
     "alembic3d": "alembic",

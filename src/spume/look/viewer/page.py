@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.frames.selection import select_frames
-from spume.look.appearance import GROUND, to_srgb
+from spume.look.appearance import Appearance, ground_appearance, to_srgb
 from spume.look.atomic import whole_file
 from spume.look.extras import require
-from spume.look.obstacles import Solid
+from spume.look.obstacles import ground_obstacle
 from spume.look.surroundings import materials
 from spume.look.viewer.watched_run import MAP, MATERIAL, Show, Shown, WatchedRun, watch
 from spume.look.work import each_frame
@@ -39,7 +39,6 @@ def write_page(
     data = {
         "runs": runs,
         "map": np.round(255 * ramp).astype(int).tolist(),
-        "soil": (to_srgb(np.array(GROUND)) / 255).tolist(),
     }
     page = files("spume.look.viewer") / "template"
     script = f"\n{(page / 'page.js').read_text()}\n"
@@ -77,6 +76,7 @@ def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> di
         "names": watched.names,
         "limits": {name: watched.range(name) for name in watched.names},
         "colors": watched.colors.tolist(),
+        "looks": [{"opacity": each.opacity, "roughness": each.roughness} for each in watched.looks],
         "materials": [material.name for material in materials(scene)],
         "shows": {show: {"frames": _frames(watched, numbers, show)} for show in kinds},
         "solids": [_solid(watched, k, times) for k in range(len(watched.solids))],
@@ -152,11 +152,16 @@ def _solid(watched: WatchedRun, index: int, times: list[float]) -> dict[str, Any
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = R, p
         places.append(matrix.T.ravel().tolist())
-    return pack(mesh.vertices, mesh.triangles, mesh.normals, {}) | {"places": places, "color": _tint(solid)}
+    return pack(mesh.vertices, mesh.triangles, mesh.normals, {}) | {
+        "places": places,
+        "color": _tint(solid.appearance),
+        "opacity": solid.appearance.opacity,
+        "roughness": solid.appearance.roughness,
+    }
 
 
-def _tint(solid: Solid) -> list[float]:
-    shown: list[float] = (to_srgb(np.array(solid.appearance.color)) / 255).tolist()
+def _tint(looks: Appearance) -> list[float]:
+    shown: list[float] = (to_srgb(np.array(looks.color)) / 255).tolist()
     return shown
 
 
@@ -173,4 +178,6 @@ def _ground(watched: WatchedRun) -> dict[str, Any] | None:
     corners = np.array([middle + reach * (a * one + b * two) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
     if not watched.spatial:
         return None
-    return pack(corners, np.array([[0, 1, 2], [0, 2, 3]]), np.tile(up, (4, 1)), {})
+    looks = ground_appearance(watched.run.scene, ground_obstacle(watched.run.scene, up))
+    square = pack(corners, np.array([[0, 1, 2], [0, 2, 3]]), np.tile(up, (4, 1)), {})
+    return square | {"color": _tint(looks)}

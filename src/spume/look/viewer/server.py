@@ -9,16 +9,21 @@ from numpy.typing import NDArray
 
 from spume.errors import SpumeError
 from spume.frames.quantities import label
-from spume.look.appearance import BACKGROUND, GROUND, to_srgb
+from spume.look.appearance import Appearance, background, ground_appearance, to_linear, to_srgb
 from spume.look.extras import require
+from spume.look.obstacles import TriangleMesh, ground_obstacle
 from spume.look.pictures.lettering import Legend, lying_color_bar
+from spume.look.viewer.glb import glb
 from spume.look.viewer.own_address import own_address_only
+from spume.look.viewer.shadow import ground_axes, ground_shadow
 from spume.look.viewer.watched_run import MAP, MATERIAL, Shown, WatchedRun, watch
 
 POLL = 1.0
 """Interval of checks for new frames [s]."""
 SPEEDS = {"¼×": 0.25, "½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
 """Playback speeds, relative to simulated time."""
+MATT = Appearance((1.0, 1.0, 1.0), roughness=1.0)
+"""How a surface coloured by a quantity looks."""
 PLAY, PAUSE, BACK, ON = "Play", "Pause", "◀", "▶"
 
 
@@ -99,7 +104,7 @@ class Viewer:
         self.plot_choice.options = [name for name in watched.series() if name != "time"]
         self.plot_choice.value = self.plot_choice.options[0]
         self.server.scene.reset()
-        self.server.scene.set_background_image(backdrop(), format="png")
+        self.server.scene.set_background_image(backdrop(run.scene), format="png")
         self.server.scene.set_up_direction(tuple(watched.up))
         self._aim(watched)
         self._add_obstacles(watched)
@@ -112,7 +117,7 @@ class Viewer:
         from spume.look.pictures.camera import automatic_view, scene_view
 
         lower, upper = watched.lower, watched.upper
-        room = float(np.max(upper - lower))
+        room = watched.size
         for solid in watched.solids:
             corners = np.clip(solid.corners(0.0), watched.lower - room, watched.upper + room)
             lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
@@ -125,15 +130,14 @@ class Viewer:
         self.solid_handles = []
         scene = self.server.scene
         for k, (mesh, solid) in enumerate(zip(watched.meshes, watched.solids)):
-            tint = _bytes(solid.appearance.color)
-            handle = scene.add_mesh_simple(f"/obstacles/{k}", mesh.vertices, mesh.triangles, color=tint, side="double")
-            self.solid_handles.append(handle)
+            self.solid_handles.append(scene.add_glb(f"/obstacles/{k}", plain_glb(mesh, solid.appearance)))
         if watched.ground is not None:
             middle = 0.5 * (watched.lower + watched.upper)
             middle = middle + (watched.ground - middle @ watched.up) * watched.up
-            wide = 3 * float(np.max(watched.upper - watched.lower))
-            vertices, triangles = disc(middle, watched.up, wide)
-            scene.add_mesh_simple("/ground", vertices, triangles, color=_bytes(GROUND), side="double")
+            wide = 3 * watched.size
+            mesh = disc(middle, watched.up, wide)
+            ground = ground_appearance(watched.run.scene, ground_obstacle(watched.run.scene, watched.up))
+            scene.add_glb("/ground", plain_glb(mesh, ground))
 
     def refresh(self) -> None:
         """Look for new frames now."""
@@ -189,6 +193,7 @@ class Viewer:
                 R, p = solid.place(frame.time)
                 handle.wxyz, handle.position = quaternion(R), tuple(p)
                 handle.visible = self.obstacles.value
+            self._draw_shadow(watched, populations, frame.time)
         place = f"frame {number} of {len(watched.run) - 1}" if snapshot is None else "between frames"
         self.legend.content = f"t = {frame.time:.3f} s, {place}"
         self.color_bar.visible = name != MATERIAL
@@ -201,17 +206,34 @@ class Viewer:
         scene = self.server.scene
         if len(shown.triangles):
             self._drop(f"/points/{name}")
-            trimesh = require("trimesh", "showing surfaces")
-            mesh = trimesh.Trimesh(
-                shown.vertices, shown.triangles, vertex_colors=colors, vertex_normals=shown.normals, process=False
-            )
-            scene.add_mesh_trimesh(f"/surface/{name}", mesh)
+            looks = self.watched.looks if self.color.value == MATERIAL else [MATT]
+            parts = shown.parts(looks)
+            tints = to_linear(colors / 255.0)
+            scene.add_glb(f"/surface/{name}", glb(shown.vertices, shown.normals, tints, parts))
             return
         self._drop(f"/surface/{name}")
         size = shown.spacing * self.size.value
         scene.add_point_cloud(
             f"/points/{name}", shown.vertices, colors, point_size=size, point_shape="circle", precision="float32"
         )
+
+    def _draw_shadow(self, watched: WatchedRun, populations: dict[str, Shown], time_of_frame: float) -> None:
+        if watched.ground is None or not watched.spatial:
+            return
+        clouds: list[NDArray[Any]] = [shown.vertices for shown in populations.values()]
+        if self.obstacles.value:
+            for mesh, solid in zip(watched.meshes, watched.solids):
+                R, p = solid.place(time_of_frame)
+                clouds.append(mesh.vertices @ R.T + p)
+        spacing = max(shown.spacing for shown in populations.values())
+        shadow = ground_shadow(clouds, watched.up, watched.ground, spacing, 2 * watched.size)
+        if shadow is None:
+            self._drop("/shadow")
+            return
+        self.server.scene.add_image(
+            "/shadow", shadow.image, shadow.width, shadow.height, format="png", cast_shadow=False,
+            receive_shadow=False, wxyz=quaternion(shadow.R), position=tuple(shadow.middle),
+        )  # fmt: skip
 
     def _drop(self, name: str) -> None:
         self.server.scene.remove_by_name(name)
@@ -243,28 +265,27 @@ class Viewer:
         self.server.stop()
 
 
-def _bytes(color: Any) -> tuple[int, int, int]:
-    red, green, blue = to_srgb(np.array(color))
-    return int(red), int(green), int(blue)
+def plain_glb(mesh: TriangleMesh, looks: Appearance) -> bytes:
+    """A mesh of one colour as binary glTF."""
+    colors = np.tile(np.array(looks.color), (len(mesh.vertices), 1))
+    return glb(mesh.vertices, mesh.normals, colors, [(mesh.triangles, looks)])
 
 
-def backdrop(height: int = 256) -> NDArray[np.uint8]:
-    """A backdrop like that of pictures, a little brighter above."""
+def backdrop(scene: Any, height: int = 256) -> NDArray[np.uint8]:
+    """The backdrop of pictures, a little brighter above."""
     up = np.linspace(1.0, 0.0, height)[:, None]
-    rows = np.array(BACKGROUND) * (0.8 + 0.5 * up)
+    rows = np.array(background(scene)) * (0.8 + 0.5 * up)
     return np.tile(to_srgb(np.clip(rows, 0.0, 1.0))[:, None], (1, 16, 1))
 
 
-def disc(middle: NDArray[np.float64], up: NDArray[np.float64], radius: float) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Vertices and triangles of a level disc."""
+def disc(middle: NDArray[np.float64], up: NDArray[np.float64], radius: float) -> TriangleMesh:
+    """A level disc."""
     angle = np.linspace(0.0, 2.0 * np.pi, 65)[:-1]
-    one = np.eye(3)[int(np.argmin(np.abs(up)))]
-    one = one - (one @ up) * up
-    one /= np.linalg.norm(one)
-    rim = middle + radius * (np.cos(angle)[:, None] * one + np.sin(angle)[:, None] * np.cross(up, one))
+    one, two = ground_axes(up)
+    rim = middle + radius * (np.cos(angle)[:, None] * one + np.sin(angle)[:, None] * two)
     k = np.arange(1, 65)
     triangles = np.column_stack([np.zeros(64, int), k, np.roll(k, -1)])
-    return np.vstack([middle, rim]).astype(np.float32), triangles.astype(np.int32)
+    return TriangleMesh(np.vstack([middle, rim]), triangles.astype(np.int32), np.tile(up, (65, 1)))
 
 
 def plain_text(text: str) -> str:

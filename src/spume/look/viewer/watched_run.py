@@ -47,6 +47,13 @@ class Shown(NamedTuple):
     tints: NDArray[np.uint8] | None = None
     """colours of the points themselves where those of a material vary or are wet, sRGB, shape (n, 3)"""
 
+    def parts(self, looks: list[Appearance]) -> list[tuple[NDArray[np.int32], Appearance]]:
+        """The triangles of each material, with its looks."""
+        if len(looks) == 1 or MATERIAL not in self.values:
+            return [(self.triangles, looks[0])]
+        kinds = np.clip(np.round(self.values[MATERIAL][self.triangles[:, 0]]).astype(int), 0, len(looks) - 1)
+        return [(self.triangles[kinds == kind], looks[kind]) for kind in np.unique(kinds)]
+
 
 @dataclass
 class WatchedRun:
@@ -62,9 +69,19 @@ class WatchedRun:
     upper: NDArray[np.float64]
     up: NDArray[np.float64]
     ground: float | None
-    colors: NDArray[np.uint8]
-    """of the materials, sRGB"""
+    looks: list[Appearance]
+    """of the materials"""
     limits: dict[str, tuple[float, float]]
+
+    @property
+    def size(self) -> float:
+        """Largest side of the box of the points [m]."""
+        return float(np.max(self.upper - self.lower))
+
+    @property
+    def colors(self) -> NDArray[np.uint8]:
+        """Colours of the materials, sRGB."""
+        return to_srgb(np.array([each.color for each in self.looks]))
 
     def refresh(self) -> bool:
         """Look for new frames; returns whether there are any."""
@@ -93,7 +110,7 @@ class WatchedRun:
     def _shown(self, frame: Frame, population: PopulationArrays, show: Show, names: list[str]) -> Shown:
         spacing = point_spacing(self.run, population.declared)
         own = tuple(name for name in names if has_quantity(population, name))
-        looks = material_appearances(self.run.scene)
+        looks = self.looks
         smooth = show == "surface" and not is_granular(population, looks)
         if smooth and self.spatial and population.declared.kind == "points":
             made = skin_of(self.run, frame, population.declared, ("fine", "preview"), own)
@@ -182,9 +199,8 @@ def watch(folder: Path) -> WatchedRun:
     lower, upper = point_bounds(run)
     flat = run_dimension(run) == 2
     shown = [] if flat else solids(scene, lower, upper, up)
-    colors = to_srgb(np.array([each.color for each in material_appearances(scene)]))
     names = quantity_names(run.populations)
     names = [MATERIAL, *(name for name in names if name != MATERIAL)] if MATERIAL in names else names
     meshes = [solid_mesh(solid) for solid in shown]
     ground = ground_height(scene, up)
-    return WatchedRun(run, names, not flat, shown, meshes, lower, upper, up, ground, colors, {})
+    return WatchedRun(run, names, not flat, shown, meshes, lower, upper, up, ground, material_appearances(scene), {})

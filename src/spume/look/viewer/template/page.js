@@ -14,34 +14,45 @@ uniform vec3 lower, extent;
 uniform float pointSize, discrete;
 uniform sampler2D colors;
 uniform vec3 plain;
-out vec3 tint;
+uniform vec2 look; // opacity and roughness of what is plain
+out vec4 tint;
 out vec3 facing;
+out float roughness;
 void main() {
   vec4 at = world * vec4(lower + extent * place, 1.0);
   gl_Position = camera * at;
   gl_PointSize = clamp(pointSize / gl_Position.w, 1.0, 128.0);
   facing = mat3(world) * normal;
   float u = discrete > 0.5 ? (floor(value * 255.0 + 0.5) + 0.5) / 256.0 : value * 255.0 / 256.0 + 0.5 / 256.0;
-  tint = plain.x < 0.0 ? texture(colors, vec2(u, 0.5)).rgb : plain;
+  tint = plain.x < 0.0 ? texture(colors, vec2(u, 0.25)) : vec4(plain, look.x);
+  roughness = plain.x < 0.0 ? texture(colors, vec2(u, 0.75)).r : look.y;
 }`;
 const FRAGMENT = `#version 300 es
 precision highp float;
-in vec3 tint;
+in vec4 tint;
 in vec3 facing;
+in float roughness;
 uniform float points;
-uniform vec3 lamp;
+uniform vec3 lamp, viewer;
 out vec4 color;
 void main() {
-  float light = 1.0;
+  float light = 1.0, shine = 0.0, opacity = tint.a;
   if (points > 0.5) {
     vec2 at = 2.0 * gl_PointCoord - 1.0;
     float r = dot(at, at);
     if (r > 1.0) discard;
     light = 0.55 + 0.45 * sqrt(1.0 - r);
+    opacity = 1.0;
   } else if (dot(facing, facing) > 0.01) {
-    light = 0.62 + 0.38 * dot(normalize(facing), lamp);
+    vec3 normal = normalize(facing);
+    light = 0.62 + 0.38 * dot(normal, lamp);
+    // Blinn's highlight, whose exponent is about 2/α² with α = roughness²; clear bodies reflect more at their rims
+    float exponent = min(2.0 / pow(max(roughness, 0.3), 4.0), 120.0);
+    shine = 0.6 * (1.0 - roughness) * pow(max(dot(normal, normalize(lamp + viewer)), 0.0), exponent);
+    float rim = pow(1.0 - abs(dot(normal, viewer)), 3.0);
+    opacity = mix(tint.a, 1.0, 0.7 * rim * step(tint.a, 0.999));
   }
-  color = vec4(tint * light, 1.0);
+  color = vec4(tint.rgb * light + shine, clamp(opacity + shine, 0.0, 1.0));
 }`;
 
 function program() {
@@ -144,17 +155,23 @@ function cameraMatrix(aspect) {
 const shader = program();
 const uniform = (name) => gl.getUniformLocation(shader, name);
 const places = Object.fromEntries(["world", "camera", "lower", "extent", "pointSize", "discrete", "colors", "plain",
-  "points", "lamp"].map((name) => [name, uniform(name)]));
+  "look", "points", "lamp", "viewer"].map((name) => [name, uniform(name)]));
 let populations = [];
 let solids = [];
 let ground = null;
 
-function texture(colors) {
+// A row of colours with their opacities and one of roughnesses, by the number of a material or a step of a scale.
+function texture(colors, looks) {
   const made = gl.createTexture();
   gl.bindTexture(gl.TEXTURE_2D, made);
-  const row = new Uint8Array(256 * 4);
-  for (let k = 0; k < 256; k++) row.set([...(colors[Math.min(k, colors.length - 1)]), 255], 4 * k);
-  gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, row);
+  const rows = new Uint8Array(2 * 256 * 4);
+  for (let k = 0; k < 256; k++) {
+    const index = Math.min(k, colors.length - 1);
+    const { opacity, roughness } = looks ? looks[index] : { opacity: 1, roughness: 1 };
+    rows.set([...colors[index], Math.round(255 * opacity)], 4 * k);
+    rows.set([Math.round(255 * roughness), 0, 0, 255], 4 * (256 + k));
+  }
+  gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, 256, 2, 0, gl.RGBA, gl.UNSIGNED_BYTE, rows);
   for (const key of [gl.TEXTURE_MIN_FILTER, gl.TEXTURE_MAG_FILTER]) gl.texParameteri(gl.TEXTURE_2D, key, gl.NEAREST);
   for (const key of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, key, gl.CLAMP_TO_EDGE);
   return made;
@@ -178,7 +195,7 @@ async function enterRun(index) {
   state.distance = 2.2 * Math.hypot(...run.lower.map((low, k) => run.upper[k] - low)) + 1e-9;
   state.yaw = run.flat ? 0 : 0.38;
   state.pitch = run.flat ? 0 : 0.28;
-  materialTexture = texture(run.colors);
+  materialTexture = texture(run.colors, run.looks);
   solids.forEach((each) => release(each.mesh));
   solids = [];
   for (const solid of run.solids) solids.push({ mesh: upload(await bytes(solid.bytes), solid, null), solid });
@@ -213,10 +230,24 @@ function drawPart(mesh, packed, world, options) {
   gl.uniform3fv(places.lower, packed.lower);
   gl.uniform3fv(places.extent, packed.extent);
   gl.uniform3fv(places.plain, options.plain);
+  gl.uniform2f(places.look, options.opacity ?? 1, options.roughness ?? 1);
   gl.uniform1f(places.points, mesh.indexed ? 0 : 1);
   gl.bindVertexArray(mesh.vao);
-  if (mesh.indexed) gl.drawElements(gl.TRIANGLES, mesh.indexed, gl.UNSIGNED_INT, 0);
-  else gl.drawArrays(gl.POINTS, 0, mesh.count);
+  const once = () => {
+    if (mesh.indexed) gl.drawElements(gl.TRIANGLES, mesh.indexed, gl.UNSIGNED_INT, 0);
+    else gl.drawArrays(gl.POINTS, 0, mesh.count);
+  };
+  if (options.clear && mesh.indexed) { // the nearest layer alone: first its depth, then its colour
+    gl.colorMask(false, false, false, false);
+    once();
+    gl.colorMask(true, true, true, true);
+    gl.depthFunc(gl.LEQUAL);
+    gl.enable(gl.BLEND);
+    gl.blendFuncSeparate(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA, gl.ONE, gl.ONE);
+  }
+  once();
+  gl.disable(gl.BLEND);
+  gl.depthFunc(gl.LESS);
 }
 
 function draw() {
@@ -236,19 +267,29 @@ function draw() {
   gl.uniformMatrix4fv(places.camera, false, cameraMatrix(canvas.width / canvas.height));
   const { right, above, back } = basis();
   gl.uniform3fv(places.lamp, unit([0, 1, 2].map((k) => run.up[k] + 0.5 * back[k] - 0.5 * right[k])));
+  gl.uniform3fv(places.viewer, back);
+  const isClear = (each) => each.own === "material" && run.looks.some((look) => look.opacity < 1);
+  const parts = [];
   for (const each of populations) {
-    const size = each.packed.pointSize * element("size").value;
-    gl.uniform1f(places.pointSize, size * canvas.height / Math.tan(Math.PI / 12) / 2);
     const material = each.own === "material";
-    gl.uniform1f(places.discrete, material ? 1 : 0);
-    gl.bindTexture(gl.TEXTURE_2D, material ? materialTexture : mapTexture);
     const own = each.packed.plain ?? run.colors[0].map((part) => part / 255);
     const plain = each.own === null ? own : [-1, 0, 0];
-    drawPart(each, each.packed, IDENTITY, { plain });
+    parts.push({ mesh: each, packed: each.packed, world: IDENTITY, plain, material, clear: isClear(each) });
   }
   if (element("obstacles").checked) {
-    for (const { mesh, solid } of solids) drawPart(mesh, solid, solid.places[state.frame], { plain: solid.color });
-    if (ground) drawPart(ground, run.ground, IDENTITY, { plain: data.soil });
+    for (const { mesh, solid } of solids) {
+      const { color, opacity, roughness } = solid;
+      parts.push({ mesh, packed: solid, world: solid.places[state.frame], plain: color, opacity, roughness, clear: opacity < 1 });
+    }
+    if (ground) parts.push({ mesh: ground, packed: run.ground, world: IDENTITY, plain: run.ground.color, clear: false });
+  }
+  parts.sort((one, two) => one.clear - two.clear); // what is clear is drawn over what is behind it
+  for (const part of parts) {
+    const size = (part.packed.pointSize ?? 0) * element("size").value;
+    gl.uniform1f(places.pointSize, size * canvas.height / Math.tan(Math.PI / 12) / 2);
+    gl.uniform1f(places.discrete, part.material ? 1 : 0);
+    gl.bindTexture(gl.TEXTURE_2D, part.material ? materialTexture : mapTexture);
+    drawPart(part.mesh, part.packed, part.world, part);
   }
   gl.bindVertexArray(null);
 }
