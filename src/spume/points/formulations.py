@@ -1,8 +1,7 @@
 """Formulations: how the deformation passed to the law follows from the fitted motion, [Gerszewski09] figure 8.
 
-composed            the law gets the deformation of the step and composes it with its history (eq. 8): the paper's
-method rest-configuration  neighbours and fit use the positions at the start, as in [Muller04]: F maps these to the
-present
+composed            the law gets the deformation of the step and composes it with its history (eq. 8), as in the paper
+rest-configuration  neighbours and fit use the positions at the start, as in [Muller04]: F maps these to the present
                     positions, and the law gets F_new F_old⁻¹. The law removes plastic flow
 additive            Green's strain of the step is added to the elastic strain: b_new = b + fᵀ f − I. The law gets
                     √b_new √b⁻¹, which takes b to b_new
