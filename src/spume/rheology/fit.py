@@ -195,7 +195,7 @@ def _notes(shear: ShearParameters, errors: Array, rejected: float) -> tuple[str,
     if shear.yield_stress <= 2.0 * errors[0]:
         notes.append("the yield stress cannot be distinguished from zero: measure at lower shear rates")
     if shear.consistency <= 2.0 * errors[1] or errors[2] > 0.5 * shear.flow_index:
-        notes.append("viscosity and flow index are poorly determined: measure at higher shear rates")
+        notes.append("viscosity and flow index are hardly determined: measure at higher shear rates")
     if not FLOW_INDEX_BOUNDS[0] < shear.flow_index < FLOW_INDEX_BOUNDS[1]:
         low, high = FLOW_INDEX_BOUNDS
         notes.append(f"the flow index is at the end of the searched range, {low:g} to {high:g}")

@@ -207,7 +207,7 @@ def _column(key: str, keys: list[str | None], table: Table, where: str) -> int:
         places = [place for place in places if _parts(table.header[place])[0].startswith(("ang", "ω", "om"))] or places
     if len(places) > 1:
         one, two = (table.header[place] for place in places[:2])
-        raise SceneError(f"{where}: two columns contain the {key}: '{one}' and '{two}'")
+        raise SceneError(f"{where}: two columns hold the {key}: '{one}' and '{two}'")
     if not places:
         names = [name.replace(" ", "_") for name in QUANTITIES[key].names]
         shown = ", ".join(cell.strip() for cell in table.header)
