@@ -1,9 +1,9 @@
-"""Embedded surfaces: fine meshes of the initial shapes of bodies, whose vertices travel with the material. [Fang19] §9
+"""Embedded surfaces: fine meshes of the initial shapes of bodies, whose vertices move with the material. [Fang19] §9
 
-A vertex moves with the linear velocity field that fits the nodes around it best, with their masses times the spline as
-weights. Outside the outermost points nodes carry little mass or none, and their velocities mean little; masses as
-weights keep these out, and the linear field keeps rotations. A vertex gives nothing back. The mesh keeps its triangles,
-so it does not tear with the material: where topology changes, use the reconstructed skin.
+A vertex moves with the linear velocity field fitted to the nodes around it, weighted by mass times spline. Nodes
+outside the outermost points have little or no mass, and their velocities are unreliable; the weights suppress them, and
+the linear field preserves rotations. Vertices do not act on the material. The mesh keeps its triangles and does not
+tear with the material: if topology changes, use the reconstructed surface.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import inverse_sym
 
 FLAT = 1e-4
-"""Added to the variances of the places of the nodes [cells²], so that few nodes give a small gradient."""
+"""Added to the variances of the node positions [cells²], so that few nodes give a small gradient."""
 FIELDS = (
     Field("x", (3,), 0.0, "m", "average", description="position"),
     Field("triangles", (3,), 0, "1", "new", dtype="int32", description="vertices of each triangle"),
@@ -40,7 +40,7 @@ class EmbeddedSurface:
     ) -> None:
         self.name = name
         self.species = species
-        """Place of the species it travels with."""
+        """Index of the species it moves with."""
         self.x = x
         """Positions of the vertices [m]."""
         self.triangles = triangles
@@ -51,7 +51,7 @@ class EmbeddedSurface:
         _carry[nodes.order](nodes.keys, 1.0 / nodes.cell, mass, velocity, dt, self.x)
 
     def declaration(self, spacing: float) -> Population:
-        """What a frame holds of the surface."""
+        """Population of the surface in frames."""
         return Population(self.name, FIELDS, "mesh", spacing)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -60,7 +60,7 @@ class EmbeddedSurface:
 
 
 def embedded_surfaces(scene: Any, species_of_material: Mapping[int, int]) -> list[EmbeddedSurface]:
-    """The surfaces of the bodies that ask for one."""
+    """Surfaces of the bodies with surface = "embedded"."""
     found = []
     for k, body in enumerate(scene.body):
         if body.surface != "embedded":
@@ -131,11 +131,11 @@ def _make_carry(order: int) -> Any:
             if total > 0.0:
                 r = 1.0 / total
                 vx, vy, vz, mx, my, mz = r * vx, r * vy, r * vz, r * mx, r * my, r * mz
-                # covariances about the mean place; where nodes are few the gradient is held small
+                # covariances about the mean position; FLAT keeps the gradient small if there are few nodes
                 xx, yy, zz = r * xx - mx * mx + FLAT, r * yy - my * my + FLAT, r * zz - mz * mz + FLAT
                 xy, xz, yz = r * xy - mx * my, r * xz - mx * mz, r * yz - my * mz
                 ix, iy, iz, ixy, ixz, iyz = inverse_sym((xx, yy, zz, xy, xz, yz))
-                # the gradient times −(mean place), the way from there to the vertex
+                # the gradient times −(mean position), the displacement from there to the vertex
                 ex = -(ix * mx + ixy * my + ixz * mz)
                 ey = -(ixy * mx + iy * my + iyz * mz)
                 ez = -(ixz * mx + iyz * my + iz * mz)
