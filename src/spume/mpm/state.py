@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm.contacts import Contacts
-from spume.mpm.embedded import EmbeddedSurface
 from spume.mpm.nodes import Nodes
 from spume.mpm.obstacle_loads import ObstacleLoads
 from spume.mpm.particles import Particles
@@ -36,8 +35,6 @@ class State:
     """Largest speed of a point after the last step [m/s]."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time spent in each stage since the start or the last resume [s]."""
-    surfaces: list[EmbeddedSurface] = field(default_factory=list)
-    """Meshes that move with the material."""
     contacts: Contacts = field(default_factory=Contacts)
     """Contacts of the nodes with obstacles in the current step."""
     passages: Passages = field(default_factory=lambda: Passages({}))

@@ -139,11 +139,8 @@ def update_material(state: State, dt: float) -> None:
 
 def collide_and_move(state: State, dt: float) -> None:
     """Collide the velocities of points inside obstacles, then x ← x + Δt v; sticking points move rigidly with their
-    obstacle, embedded surfaces with the nodes."""
+    obstacle."""
     with state.timed("move"):
-        for surface in state.surfaces:
-            fields = state.species[surface.species].fields
-            surface.carry(state.nodes, fields["mass"], fields["velocity"], dt)
         threads = numba.get_num_threads()
         state.speed = 0.0
         for species in state.species:
