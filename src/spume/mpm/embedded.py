@@ -21,7 +21,7 @@ from spume.geometry.surface_mesh import surface_mesh
 from spume.mpm.particles import Particles
 
 NEIGHBOURS = 24
-"""Number of points to which a vertex is bound: those within about 1.2 cells of a flat surface with 8 points per cell."""
+"""Number of points to which a vertex is bound: within about 1.2 cells at a flat surface with 8 points per cell."""
 RIGID = 1e-3
 """Weight of the fitted rotation relative to the fitted gradient, which determines the normal of a layer of points."""
 CHUNK = 20_000
