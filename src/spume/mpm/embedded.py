@@ -1,11 +1,11 @@
 """Embedded surfaces: fine meshes of the initial shapes of bodies that deform with the material. [Fang19] §9
 
 Each vertex is bound to the points nearest to it at the start. Its position in a frame is c + A (X − C): the affine map
-that takes the initial positions of these points to their current ones with the least squares, with weights that
+that takes the initial positions of these points to their current ones by least squares, with weights that
 decrease to zero at the farthest of them. C and c are the weighted means of the initial and current positions and X is
-the initial vertex. The map is exact where the body moves affinely, does not accumulate errors from step to step, and
-needs nothing between frames. The mesh keeps its triangles, so it does not tear with the material: where the topology
-changes, use the reconstructed skin.
+the initial vertex. The map is exact where the body moves affinely, does not accumulate errors from step to step, and is
+computed only for frames. The mesh keeps its triangles, so it does not tear with the material: if the topology changes,
+use the reconstructed surface.
 """
 
 from collections.abc import Iterator
@@ -21,11 +21,11 @@ from spume.geometry.surface_mesh import surface_mesh
 from spume.mpm.particles import Particles
 
 NEIGHBOURS = 24
-"""Points that a vertex is bound to: those within about 1.2 cells of a flat surface with 8 points per cell."""
+"""Number of points to which a vertex is bound: within about 1.2 cells at a flat surface with 8 points per cell."""
 RIGID = 1e-3
-"""Weight of the fitted rotation against the fitted gradient, so that a layer of points carries its normal with it."""
+"""Weight of the fitted rotation relative to the fitted gradient, which determines the normal of a layer of points."""
 CHUNK = 20_000
-"""Vertices at a time, to limit memory."""
+"""Number of vertices processed at a time, to limit memory."""
 FIELDS = (
     Field("x", (3,), 0.0, "m", "average", description="position"),
     Field("triangles", (3,), 0, "1", "new", dtype="int32", description="vertices of each triangle"),
@@ -34,7 +34,7 @@ FIELDS = (
 
 
 class EmbeddedSurface:
-    """The mesh of one body, bound to the points that the body has now."""
+    """The mesh of one body, bound to its points."""
 
     def __init__(
         self, name: str, vertices: NDArray[np.float64], triangles: NDArray[np.int32], material: int, species: int,
@@ -50,18 +50,18 @@ class EmbeddedSurface:
         count = min(NEIGHBOURS, len(x))
         distance, near = (np.reshape(found, (-1, count)) for found in KDTree(x).query(vertices, count))
         self.ids = ids[near]
-        """Points that each vertex is bound to (m, k)."""
+        """Points to which each vertex is bound (m, k)."""
         self.initial = x[near]
         """Their initial positions (m, k, 3) [m]."""
         farthest = distance.max(axis=1, keepdims=True) * (1.0 + 1e-6)
         self.weights = (1.0 - (distance / farthest) ** 2) ** 2
 
     def declaration(self, spacing: float) -> Population:
-        """What a frame holds of the surface."""
+        """Population of the surface in frames."""
         return Population(self.name, FIELDS, "mesh", spacing)
 
     def arrays(self, particles: Particles) -> dict[str, NDArray[Any]]:
-        """The arrays of a frame. Triangles of vertices with fewer than four points left are left out."""
+        """Arrays of a frame. Triangles of vertices with fewer than four remaining points are omitted."""
         order = np.argsort(particles.id)
         ids = particles.id[order]
         x = np.empty_like(self.vertices)
@@ -97,7 +97,7 @@ def deformed(
 def embedded_surfaces(
     scene: Any, species_of_material: dict[int, int], particles: list[Particles]
 ) -> Iterator[EmbeddedSurface]:
-    """The surfaces of the bodies that ask for one, bound to the `particles` of their species."""
+    """Surfaces of the bodies with surface = "embedded", bound to the `particles` of their species."""
     for k, body in enumerate(scene.body):
         if body.surface != "embedded":
             continue
