@@ -41,7 +41,7 @@ motion = { oscillate = { direction = [1, 0, 0], amplitude = 0.02, frequency = 5.
 shape = { half_space = { point = [0, 0, 0], normal = [0, 1, 0] } }
 """
 STARTED = 120.0
-"""Seconds a run and its viewer may take to start on a busy machine."""
+"""Seconds a run and its viewer may take to start, and a frame to be made, on a busy machine."""
 
 
 class LiveRun:
@@ -101,7 +101,7 @@ def _click(browser: Browser, element: str) -> None:
 
 
 def shown(browser: Browser, text: str) -> None:
-    browser.wait(f"document.body && document.body.innerText.includes({text!r})")
+    browser.wait(f"document.body && document.body.innerText.includes({text!r})", STARTED)
 
 
 def move_slider(browser: Browser, label: str, presses: int) -> None:
