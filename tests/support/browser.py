@@ -43,7 +43,7 @@ class Browser:
         port = self._port(profile / "DevToolsActivePort")
         with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list") as answer:
             target = next(each for each in json.load(answer) if each["type"] == "page")
-        self.socket = connect(target["webSocketDebuggerUrl"], max_size=None)
+        self.socket = connect(target["webSocketDebuggerUrl"], max_size=None, ping_interval=None)  # it may be slow
         self._count = itertools.count(1)
         self.complaints: list[str] = []
         """Errors and warnings of the console, and what failed to load."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from spume.frames.reader import Frame
 from spume.look.appearance import Appearance
 from spume.look.pictures.camera import View
+from spume.look.pictures.drawing import PictureOptions
 from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
 
 Floats = NDArray[np.float64]
@@ -60,25 +61,31 @@ def studio(drawer: SpaceDrawer, numbers: list[int], task: str, samples: int, thr
         views = {numbers[0]: views[numbers[0]]}
     camera = {
         "frames": list(views),
-        "views": [_view(view, turn) for view in views.values()],
+        "views": [view_table(view, turn) for view in views.values()],
         "reach": size,
     }
-    background = list(drawer.backdrop)
     job.tables |= {
-        "size": [options.width, options.height],
-        "samples": samples,
-        "threads": threads,
         "rate": float(run.scene.frame_rate),
         "range": [numbers[0], numbers[-1]],
         "camera": camera,
-        "lights": _lights(drawer, turn, size),
-        "world": {"background": background, "above": [0.3, 0.33, 0.37], "below": [0.1, 0.1, 0.11]},
+        "lights": lamps(0.5 * (drawer.lower + drawer.upper), drawer.up, drawer.view, turn, size),
         "ground": None if drawer.ground is None else _ground(drawer, turn, size),
+    }
+    job.tables |= rendering(options, list(drawer.backdrop), samples, threads)
+    return job
+
+
+def rendering(options: PictureOptions, backdrop: list[float], samples: int, threads: int) -> dict[str, Any]:
+    """The size of the picture, the sky around the scene, and the way from light to pixels."""
+    return {
+        "size": [options.width, options.height],
+        "samples": samples,
+        "threads": threads,
+        "world": {"background": backdrop, "above": [0.3, 0.33, 0.37], "below": [0.1, 0.1, 0.11]},
         "transform": "AgX",
         "contrast": "AgX - Medium High Contrast",
         "exposure": 0.55,
     }
-    return job
 
 
 def _add_frame(job: Job, drawer: SpaceDrawer, frame: Frame, turn: Floats, size: float, only: list[int] | None) -> None:
@@ -179,7 +186,7 @@ def _view_key(view: View) -> tuple[Any, ...]:
     return (*view.position, *view.target, *view.up, view.angle, view.aperture, view.focus)
 
 
-def _view(view: View, turn: Floats) -> dict[str, Any]:
+def view_table(view: View, turn: Floats) -> dict[str, Any]:
     return {
         "position": (turn @ view.position).tolist(),
         "target": (turn @ view.target).tolist(),
@@ -190,17 +197,16 @@ def _view(view: View, turn: Floats) -> dict[str, Any]:
     }
 
 
-def _lights(drawer: SpaceDrawer, turn: Floats, size: float) -> list[dict[str, Any]]:
+def lamps(middle: Floats, up: Floats, view: View, turn: Floats, size: float) -> list[dict[str, Any]]:
     """A large lamp from the upper left, a weaker one from the right, and one from behind that lights the outline."""
-    middle = 0.5 * (drawer.lower + drawer.upper)
-    back = drawer.view.position - drawer.view.target
-    back = back - (back @ drawer.up) * drawer.up
+    back = view.position - view.target
+    back = back - (back @ up) * up
     back = back / (float(np.linalg.norm(back)) or 1.0)
-    side = np.cross(drawer.up, back)
+    side = np.cross(up, back)
     placed = (
-        ("key", 0.65 * drawer.up + 0.75 * back - 0.85 * side, 2.6, 1.2, KEY, (1.0, 0.96, 0.9)),
-        ("fill", 0.5 * drawer.up + 0.6 * back + 0.9 * side, 1.8, 1.2, FILL, (0.86, 0.93, 1.0)),
-        ("rim", 0.55 * drawer.up - 1.0 * back + 0.6 * side, 1.7, 0.8, RIM, (1.0, 1.0, 1.0)),
+        ("key", 0.65 * up + 0.75 * back - 0.85 * side, 2.6, 1.2, KEY, (1.0, 0.96, 0.9)),
+        ("fill", 0.5 * up + 0.6 * back + 0.9 * side, 1.8, 1.2, FILL, (0.86, 0.93, 1.0)),
+        ("rim", 0.55 * up - 1.0 * back + 0.6 * side, 1.7, 0.8, RIM, (1.0, 1.0, 1.0)),
     )
     found = []
     for name, direction, away, wide, irradiance, color in placed:

@@ -67,8 +67,8 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     shading = options.color or "pressure"
     if shading not in get_args(Shading):
         raise SceneError(f"--color {shading}: a dry foam is coloured by {', '.join(get_args(Shading))}")
-    if options.engine == "beauty":
-        raise SceneError(f"'{run.path}' is a dry foam, and --beauty is for 3D runs of points; leave it out")
+    if options.engine == "beauty" and options.renderer == "mitsuba":
+        raise SceneError("--renderer mitsuba: a dry foam is path traced by Cycles only; leave it out")
     corners = []
     for number in {0, len(run) - 1}:
         outlines = np.concatenate(cell_outlines(network(run, number)))
@@ -78,4 +78,9 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     pad = MARGIN * float(np.max(upper - lower))
     left, bottom = map(float, lower - pad)
     right, top = map(float, upper + pad)
-    return DryFoamDrawer(run, options, cast(Shading, shading), (left, bottom), (right, top))
+    drawer = DryFoamDrawer(run, options, cast(Shading, shading), (left, bottom), (right, top))
+    if options.engine == "fast":
+        return drawer
+    from spume.look.blender.dry_foam import CyclesFoamDrawer
+
+    return CyclesFoamDrawer(run, options, drawer.shading, drawer.lower, drawer.upper)
