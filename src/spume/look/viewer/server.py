@@ -118,6 +118,9 @@ class Viewer:
 
         lower, upper = watched.lower, watched.upper
         room = watched.size
+        if watched.ground is not None and not watched.run.complete:  # what falls will get there
+            fallen = lower + (watched.ground - lower @ watched.up) * watched.up
+            lower, upper = np.minimum(lower, fallen), np.maximum(upper, fallen)
         for solid in watched.solids:
             corners = np.clip(solid.corners(0.0), watched.lower - room, watched.upper + room)
             lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
@@ -125,6 +128,12 @@ class Viewer:
         camera = self.server.initial_camera
         camera.position, camera.look_at, camera.up = tuple(view.position), tuple(view.target), tuple(view.up)
         camera.fov = float(np.radians(view.angle))
+
+    def _turn_cameras(self) -> None:
+        """Give those who are connected the view that newcomers get."""
+        wanted = self.server.initial_camera
+        for client in self.server.get_clients().values():
+            client.camera.position, client.camera.look_at = wanted.position, wanted.look_at
 
     def _add_obstacles(self, watched: WatchedRun) -> None:
         self.solid_handles = []
@@ -144,6 +153,10 @@ class Viewer:
         self._polled = time.monotonic()
         watched = self.watched
         if watched.refresh():
+            if watched.is_empty:
+                self.reload()
+                watched = self.watched
+                self._turn_cameras()
             self.frame.max = max(1, len(watched.run) - 1)
             self._draw_plot()
             if self.follow.value:

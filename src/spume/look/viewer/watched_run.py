@@ -72,6 +72,8 @@ class WatchedRun:
     looks: list[Appearance]
     """of the materials"""
     limits: dict[str, tuple[float, float]]
+    is_empty: bool
+    """whether there was nothing to show when it was opened, as before an emitter starts"""
 
     @property
     def size(self) -> float:
@@ -203,4 +205,7 @@ def watch(folder: Path) -> WatchedRun:
     names = [MATERIAL, *(name for name in names if name != MATERIAL)] if MATERIAL in names else names
     meshes = [solid_mesh(solid) for solid in shown]
     ground = ground_height(scene, up)
-    return WatchedRun(run, names, not flat, shown, meshes, lower, upper, up, ground, material_appearances(scene), {})
+    is_empty = not any(len(each["x"]) for each in run[len(run) - 1].of_kind(*DRAWN))
+    return WatchedRun(
+        run, names, not flat, shown, meshes, lower, upper, up, ground, material_appearances(scene), {}, is_empty
+    )
