@@ -25,6 +25,8 @@ SETTLED = 0.25
 """Time a slider must have been at rest before its value is requested [s]."""
 YIELDING = 10
 """Niceness: the run goes first."""
+FRAMES_MAY_VANISH = contextlib.suppress(SpumeError, OSError, IndexError)
+"""A restart deletes frames while they are read; the viewer shows those that follow."""
 PAUSE, RESUME, STEP, FRAME, RESTART = "Pause", "Resume", "One step", "One frame", "Restart"
 REQUESTS = {PAUSE: "pause", RESUME: "resume", STEP: "step", FRAME: "frame"}
 RESET = "Values of the scene"
@@ -125,10 +127,12 @@ class LivePage:
             self.trouble.content = f"⚠ {plain_text(report['sentence'])}"
             self.trouble.visible = True
         elif kind == "frame":
-            self.viewer.refresh()
+            with FRAMES_MAY_VANISH:
+                self.viewer.refresh()
         elif kind == "restart":
             self._sentence = ""
-            self.viewer.reload()
+            with FRAMES_MAY_VANISH:
+                self.viewer.reload()
         self.status.content = plain_text(", ".join(part for part in (self._phase, self._sentence) if part))
 
     def _add_sliders(self, controls: list[Control]) -> None:
@@ -175,7 +179,7 @@ class LivePage:
     def step(self) -> None:
         """Do what is due."""
         self.request_settled()
-        with contextlib.suppress(SpumeError, OSError, IndexError):  # a restart deletes frames while they are read
+        with FRAMES_MAY_VANISH:
             self.viewer.step()
 
 

@@ -169,9 +169,9 @@ class Viewer:
         self.runs[name] = watch(Path(name))
         self.snapshot = None
         self.frame.value = 0
-        kept = {control: control.value for control in (self.show, self.color, self.plot_choice)}
+        kept = [(control, control.value) for control in (self.show, self.color, self.plot_choice)]
         self._enter_run()
-        for control, value in kept.items():
+        for control, value in kept:
             if value in control.options:
                 control.value = value
 
