@@ -180,7 +180,7 @@ def test_a_restart_begins_again_and_ctrl_c_leaves_a_run_to_resume(
     shown(browser, "paused, t = 0 s")
     press(browser, "One frame")
     shown(browser, "paused, t = 0.02 s")
-    move_slider(browser, "x [m/s²]", 5)
+    move_slider(browser, "x [m/s²]", 1)
     wait_for_change(folder, "gravity")
     press(browser, "Restart")
     shown(browser, "paused, t = 0 s")
