@@ -119,6 +119,9 @@ def test_a_steered_run_is_repeated_bit_for_bit(name: str, tmp_path) -> None:
     changes = Manifest.read(tmp_path / "live" / "manifest.json").changes
     assert len(changes) == 3
     assert scene.frame_time(1) == changes[0]["time"] < changes[1]["time"] < changes[2]["time"] == scene.frame_time(2)
+    seen = open_run(tmp_path / "live").scene  # for pictures: as it began, but for the motions
+    assert seen.gravity is None
+    assert seen.obstacle[1].motion.speeds == (2.0, 0.0)
     replay_run(tmp_path / "live", tmp_path / "again")
     assert frame_bytes(tmp_path / "live") == frame_bytes(tmp_path / "again")
     start_run(scene, tmp_path / "plain")
