@@ -92,7 +92,7 @@ def calibrate(
         Path,
         Parameter(
             help="CSV file of the measurement, with the columns time [s] and measurements of the scene; or measure, "
-            "value and optionally error; or a rheometer's curve (rate and stress; frequency and moduli)."
+            "value and optionally error; or a rheometer's curve (flow, frequency sweep, relaxation, creep)."
         ),
     ],
     fit: Annotated[
@@ -105,6 +105,12 @@ def calibrate(
     out: Annotated[Path, Parameter(help="Folder for all runs and the result.")],
     material: Annotated[
         str | None, Parameter(help="Material of a rheometer's curve (default: the only material of the scene).")
+    ] = None,
+    columns: Annotated[
+        str | None, Parameter(help="Contents of the columns of a rheometer's file without a header: 'rate,stress,-'.")
+    ] = None,
+    interval: Annotated[
+        str | None, Parameter(help="Number of the interval of a rheometer's file, or 'all', if it has several.")
     ] = None,
     changes: Changes = None,
     preset: Preset = None,
@@ -122,8 +128,8 @@ def calibrate(
     from spume.sweeps.calibration import calibrate as find
 
     found = find(
-        scene, target, fit, out, material=material, preset=preset, changes=changes or (), evaluations=evaluations,
-        processes=processes, cluster=cluster,
+        scene, target, fit, out, material=material, columns=columns, interval=interval, preset=preset,
+        changes=changes or (), evaluations=evaluations, processes=processes, cluster=cluster,
     )  # fmt: skip
     if as_json:
         say(json.dumps(found.record(), indent=2, ensure_ascii=False))
