@@ -50,8 +50,14 @@ class Estimate:
     mean_points: float = 0.0
     """Average number of released points over the run."""
     step_seconds: float = 0.0
-    """Expected wall time of a step with the points that the scene releases on average [s]; 0 where steps differ so much
-    that timing a few of them says little about all."""
+    """Expected wall time of a step with `mean_points` [s]; 0 where steps differ so much that timing a few of them says
+    little about all."""
+    point_seconds: float = 0.0
+    """Increase of `step_seconds` per point [s]."""
+
+    def seconds_of_step(self, points: float) -> float:
+        """Expected wall time of a step with so many points [s]."""
+        return self.step_seconds + self.point_seconds * (points - self.mean_points)
 
 
 class Method(Protocol):
