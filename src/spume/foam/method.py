@@ -1,4 +1,4 @@
-"""Continuum foam as the frame loop sees it: the material point method with the stages of [Yue15] section 7."""
+"""The method "continuum-foam": the material point method with the stages of [Yue15] section 7."""
 
 from typing import Any, ClassVar
 
@@ -29,10 +29,10 @@ class FoamStages:
     def __init__(self, foam: Foam, integrator: Integrator | None = None) -> None:
         self.foam = foam
         self.integrator = integrator
-        """For implicit steps; none: explicit ones."""
+        """For implicit steps; None: explicit steps."""
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
-        """One species, whose points carry whether they are torn."""
+        """One species, whose points have a field that marks torn points."""
         carried = carried_fields(scene.implicit_settings, scene.dimension) if self.integrator else ()
         return one_species(scene, (WEAK, *carried))
 
@@ -80,7 +80,7 @@ class ContinuumFoam(MaterialPointMethod):
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:
-        """Points, memory, steps and time of a scene; `points` are those before resampling adds to them."""
+        """Points, memory, steps and time of a scene; `points` is the number before resampling."""
         materials = [(material.law, material.parameters) for material in scene.materials]
         resampled = RESAMPLED if scene.resampling.enabled else NO_GROWTH
         return estimate_cost(scene, build_time_step(scene, materials), (WEAK,), COST, resampled)

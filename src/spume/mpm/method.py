@@ -113,11 +113,13 @@ class MaterialPointMethod:
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
-            surfaces=embedded_surfaces(scene, self.species_of_material),
             passages=Passages(measured_planes(scene)),
         )
         self.state.obstacle_loads.active = measures_loads(scene)
         self._release_due()
+        particles = [species.particles for species in self.state.species]
+        self.surfaces = list(embedded_surfaces(scene, self.species_of_material, particles))
+        """Meshes that deform with the material."""
 
     def step(self, dt: float) -> None:
         """Advance by dt [s]."""
@@ -172,7 +174,7 @@ class MaterialPointMethod:
         """The points of each species, with their volume ratio, and the embedded surfaces."""
         spacing = point_spacing(self.scene)
         points = (Population(s.name, (*_in_frames(s), VOLUME_RATIO), "points", spacing) for s in self.state.species)
-        return (*points, *(surface.declaration(spacing) for surface in self.state.surfaces))
+        return (*points, *(surface.declaration(spacing) for surface in self.surfaces))
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame."""
@@ -181,7 +183,8 @@ class MaterialPointMethod:
             arrays = species.particles.arrays()
             frame[species.name] = {field.name: arrays[field.name] for field in _in_frames(species)}
             frame[species.name][VOLUME_RATIO.name] = species.model.volume_ratio(arrays)
-        return frame | {surface.name: surface.arrays() for surface in self.state.surfaces}
+        points = [species.particles for species in self.state.species]
+        return frame | {surface.name: surface.arrays(points[surface.species]) for surface in self.surfaces}
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
@@ -218,7 +221,7 @@ class MaterialPointMethod:
             for species in state.species
             for name, array in species.particles.arrays().items()
         }
-        return arrays | {f"surface.{k}": surface.x for k, surface in enumerate(state.surfaces)}, values
+        return arrays, values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
@@ -228,8 +231,6 @@ class MaterialPointMethod:
             own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
             species.particles.replace(own)
             species.particles.next_id = next_id
-        for k, surface in enumerate(state.surfaces):
-            surface.x = np.array(arrays[f"surface.{k}"])
         state.time = values["time"]
         state.steps = values["steps"]
         state.speed = values["speed"]

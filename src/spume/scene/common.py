@@ -84,6 +84,12 @@ class Scene(Table):
         """
         return Scene(**apply_overrides(self.resolved(), changes, type(self)))
 
+    def __getstate__(self) -> dict[Any, Any]:
+        """The fields alone: cached materials hold functions of laws, which other processes look up themselves."""
+        state = super().__getstate__()
+        own = {name: value for name, value in state["__dict__"].items() if name in type(self).model_fields}
+        return state | {"__dict__": own}
+
     def __repr__(self) -> str:
         listed = [(len(getattr(self, key, ())), key) for key in ("body", "emitter", "obstacle", "measure")]
         contents = ", ".join(f"{count} × {key}" for count, key in listed if count)
