@@ -1,7 +1,5 @@
 """From names and files to scenes: overrides, presets, mesh files beside the scene."""
 
-import pickle
-
 import pytest
 
 from spume import SceneError, load_scene
@@ -107,13 +105,3 @@ def test_what_is_wrong_with_extends_is_said(tmp_path, text, words):
     (tmp_path / "self.toml").write_text(text)
     with pytest.raises(SceneError, match=words):
         load_scene(tmp_path / "self.toml")
-
-
-@pytest.mark.parametrize("name", ["shaving-cream", "sand-wedge", "dam-breach-2d", "dry-foam-collapse"])
-def test_scenes_can_be_sent_to_other_processes(name):
-    """Laws contain functions that cannot be pickled; drawers in other processes resolve their materials again."""
-    scene = load_scene(name)
-    used = getattr(scene, "materials", ())
-    sent = pickle.loads(pickle.dumps(scene))
-    assert sent == scene
-    assert [each.name for each in getattr(sent, "materials", ())] == [each.name for each in used]

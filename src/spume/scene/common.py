@@ -47,12 +47,6 @@ class Scene(Table):
         if problems := [*self._time_problems(), *self.problems()]:
             raise SceneProblems(problems)
 
-    def __getstate__(self) -> dict[Any, Any]:
-        """The scene for other processes: its tables, without derived values such as laws, which cannot be pickled."""
-        state = super().__getstate__()
-        tables = {key: value for key, value in state["__dict__"].items() if key in type(self).model_fields}
-        return {**state, "__dict__": tables}
-
     def _time_problems(self) -> Iterator[Problem]:
         if self.duration < SHORTEST:
             yield Problem("duration", f"is {self.duration:g} s: it should be at least {SHORTEST:g} s, a picosecond")
