@@ -1,14 +1,17 @@
 """Estimated times are corrected by timing a few steps on the machine at hand."""
 
 import json
+import math
 import os
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from spume import Scene, load_scene
+from spume.errors import RunFailed
 from spume.foam.method import RESAMPLED
 from spume.methods import method_class
 from spume.mpm.method import MaterialPointMethod
@@ -52,42 +55,82 @@ def test_a_trial_takes_the_time_of_its_steps(ball):
     assert 0.1 < (trial.seconds / trial.steps) / step < 10
 
 
+def slow_machine(slowness: float, later: float = 1.0, more_steps: float = 1.0):
+    """A `time_steps` that takes `slowness` times as long as expected, `later` times longer after a tenth of the scene,
+    and needs `more_steps` than expected."""
+    timed = []
+
+    def time_steps(scene, seconds, steps, clock):
+        timed.append(scene)
+        expected = method_class(scene.method).estimate(scene)
+        count = round(more_steps * expected.steps)
+        taken = 20 if math.isfinite(steps) else count
+        times = scene.duration * np.arange(taken + 1) / count
+        costs = (
+            slowness * expected.seconds_of_step(expected.points) * np.where(times < 0.1 * scene.duration, 1.0, later)
+        )
+        readings = np.concatenate([[0.0], np.cumsum(costs[:-1])])
+        return Trial(expected.points, taken, readings[-1], expected.points, tuple(times), tuple(readings))
+
+    return time_steps, timed
+
+
 def test_the_estimate_is_scaled_by_what_was_measured(ball, monkeypatch):
     plain = MaterialPointMethod.estimate(ball)
-    expected = plain.step_seconds
-    trial = Trial(plain.points, 40, 3.0 * 40 * expected)
-    monkeypatch.setattr(calibration, "time_steps", lambda scene, seconds, steps: trial)
+    time_steps, timed = slow_machine(3.0)
+    monkeypatch.setattr(calibration, "time_steps", time_steps)
     corrected = calibrated(ball, plain)
-    assert corrected.seconds == pytest.approx(3.0 * plain.seconds, rel=1e-12)
-    assert corrected.notes[-1] == f"time: from 40 steps of {plain.points:,} points on this machine"
+    assert corrected.seconds == pytest.approx(3.0 * plain.seconds, rel=1e-9)
+    coarse = MaterialPointMethod.estimate(timed[1])
+    words = (
+        f"time: from 20 steps of {plain.points:,} points on this machine, and from {coarse.steps:,} of {coarse.points}"
+    )
+    assert words in corrected.notes[-1]
+
+
+def test_steps_that_become_slower_or_shorter_in_the_rehearsal_count(ball, monkeypatch):
+    """Twice as slow for nine tenths of the time, and a quarter more of them."""
+    plain = MaterialPointMethod.estimate(ball)
+    monkeypatch.setattr(calibration, "time_steps", slow_machine(1.0, later=2.0, more_steps=1.25)[0])
+    corrected = calibrated(ball, plain)
+    assert corrected.steps == pytest.approx(1.25 * plain.steps, rel=0.01)
+    assert corrected.seconds == pytest.approx(1.25 * 1.9 * plain.seconds, rel=0.02)  # to a step of the coarse scene
+
+
+def test_a_coarse_version_that_fails_is_left_out(ball, monkeypatch):
+    plain = MaterialPointMethod.estimate(ball)
+    paced = slow_machine(3.0)[0]
+
+    def time_steps(scene, seconds, steps, clock):
+        if math.isinf(steps):
+            raise RunFailed("too coarse")
+        return paced(scene, seconds, steps, clock)
+
+    monkeypatch.setattr(calibration, "time_steps", time_steps)
+    corrected = calibrated(ball, plain)
+    assert corrected.seconds == pytest.approx(3.0 * plain.seconds, rel=1e-9)
+    assert corrected.notes[-1] == f"time: from 20 steps of {plain.points:,} points on this machine"
 
 
 def test_a_large_scene_is_timed_in_a_coarser_version(ball, monkeypatch):
     monkeypatch.setattr(calibration, "TRIAL_POINTS", 500)
-    timed = []
-
-    def trial(scene, seconds, steps):
-        timed.append(scene)
-        expected = MaterialPointMethod.estimate(scene)
-        return Trial(expected.points, 10, 10 * 0.5 * expected.step_seconds)
-
-    monkeypatch.setattr(calibration, "time_steps", trial)
+    time_steps, timed = slow_machine(0.5)
+    monkeypatch.setattr(calibration, "time_steps", time_steps)
     plain = MaterialPointMethod.estimate(ball)
     assert plain.points > 500
-    assert calibrated(ball, plain).seconds == pytest.approx(0.5 * plain.seconds, rel=1e-12)
+    assert calibrated(ball, plain).seconds == pytest.approx(0.5 * plain.seconds, rel=1e-9)
     assert timed[0].grid.cell == 0.05
 
 
 def test_points_that_resampling_adds_count_on_top_of_the_trial(monkeypatch):
-    """The trial has the points of the start. Its steps are twice as slow as expected, so all of them are."""
+    """Trial and rehearsal have the points of the start. Their steps are twice as slow as expected: so are all others."""
     scene = load_scene("shaving-cream", preset="draft")
     plain = method_class(scene.method).estimate(scene)
     assert plain.mean_points == pytest.approx(RESAMPLED.at_start * plain.points)
-    trial = Trial(plain.points, 10, 10 * 2.0 * plain.seconds_of_step(plain.points))
-    monkeypatch.setattr(calibration, "time_steps", lambda scene, seconds, steps: trial)
+    monkeypatch.setattr(calibration, "time_steps", slow_machine(2.0)[0])
     corrected = calibrated(scene, plain)
-    assert corrected.seconds == pytest.approx(2.0 * plain.seconds, rel=1e-12)
-    assert corrected.seconds > 1.1 * plain.steps * trial.seconds / trial.steps
+    assert corrected.seconds == pytest.approx(2.0 * plain.seconds, rel=1e-9)
+    assert corrected.seconds > 1.1 * plain.steps * 2.0 * plain.seconds_of_step(plain.points)
 
 
 @pytest.fixture
@@ -97,7 +140,7 @@ def own_machine(tmp_path, monkeypatch):
 
 
 def test_kernels_that_are_not_compiled_count_with_their_time(ball, own_machine, monkeypatch):
-    def trial(scene, seconds, steps):
+    def trial(scene, seconds, steps, clock):
         raise calibration._NotCompiled("add_points")
 
     monkeypatch.setattr(calibration, "time_steps", trial)
@@ -156,9 +199,9 @@ def test_a_flow_that_has_hardly_begun_is_rehearsed_coarsely(ball, monkeypatch):
     assert plain.mean_points == pytest.approx(plain.points / 2, rel=0.1)
     timed = []
 
-    def trial(scene, seconds, steps):
+    def trial(scene, seconds, steps, clock):
         timed.append((scene.grid.cell, seconds))
-        return time_steps(scene, seconds, steps)
+        return time_steps(scene, seconds, steps, clock)
 
     monkeypatch.setattr(calibration, "time_steps", trial)
     assert "points on this machine" in calibrated(scene, plain).notes[-1]
