@@ -123,7 +123,7 @@ def test_a_large_scene_is_timed_in_a_coarser_version(ball, monkeypatch):
 
 
 def test_points_that_resampling_adds_count_on_top_of_the_trial(monkeypatch):
-    """Trial and rehearsal have the points of the start. Their steps are twice as slow as expected: so are all others."""
+    """Trial and rehearsal have the points of the start. Their steps are twice as slow as expected, and so are all."""
     scene = load_scene("shaving-cream", preset="draft")
     plain = method_class(scene.method).estimate(scene)
     assert plain.mean_points == pytest.approx(RESAMPLED.at_start * plain.points)
