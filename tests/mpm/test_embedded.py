@@ -46,7 +46,7 @@ def test_the_mesh_of_a_box_has_its_corners_and_its_volume():
 
 def test_vertices_translate_with_their_body():
     method = ball()
-    (surface,) = method.surfaces
+    (surface,) = method.surfaces.values()
     for _ in range(5):
         method.step(1e-3)
     assert method.frame()[surface.name]["x"] == pytest.approx(surface.vertices + 5e-3 * VELOCITY, abs=1e-12)
@@ -59,7 +59,7 @@ def moved(method, motion):
     particles.x[:] = motion(particles.x)
     order = np.random.default_rng(1).permutation(len(particles))
     particles.replace({name: array[order] for name, array in particles.arrays().items()})
-    (surface,) = method.surfaces
+    (surface,) = method.surfaces.values()
     return surface, surface.arrays(particles)["x"]
 
 
@@ -82,7 +82,8 @@ def test_a_layer_of_points_carries_its_normal():
     """Points in a plane say nothing about the direction across it: vertices beside it follow its rotation."""
     grid = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0), [0.0]), axis=-1).reshape(-1, 3)
     vertices = np.array([[2.5, 2.5, 0.5], [2.5, 2.5, -0.5]])
-    surface = EmbeddedSurface("sheet", vertices, np.zeros((0, 3), np.int32), 0, 0, grid, np.arange(len(grid)))
+    surface = EmbeddedSurface("sheet", vertices, np.zeros((0, 3), np.int32), 0, 0)
+    surface.bind(grid, 0)
     turned = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # x to −z, z to x
     x = deformed(vertices, surface.initial, surface.initial @ turned.T, surface.weights)
     assert x == pytest.approx(vertices @ turned.T, abs=1e-9)
@@ -102,7 +103,7 @@ def test_triangles_of_vertices_without_points_are_left_out():
     method = ball()
     particles = method.particles
     particles.replace({name: array[particles.x[:, 0] < 0.0] for name, array in particles.arrays().items()})
-    (surface,) = method.surfaces
+    (surface,) = method.surfaces.values()
     frame = surface.arrays(particles)
     assert 0 < len(frame["triangles"]) < len(surface.triangles)
     assert frame["x"][frame["triangles"]].max(axis=(0, 1))[0] < 0.3
@@ -122,6 +123,18 @@ def test_a_frame_holds_the_mesh_and_a_checkpoint_restores_it():
     method.step(1e-3)
     other.step(1e-3)
     assert other.frame()[mesh.name]["x"].tobytes() == method.frame()[mesh.name]["x"].tobytes()
+
+
+def test_the_mesh_of_a_body_appears_with_it():
+    method = ball(start=2e-3)
+    (surface,) = method.surfaces.values()
+    assert len(method.frame()[surface.name]["triangles"]) == 0
+    method.advance(4e-3, lambda: False, lambda _: None)
+    frame = method.frame()[surface.name]
+    assert frame["x"] == pytest.approx(surface.vertices + 2e-3 * VELOCITY, abs=1e-12)
+    other = ball(start=2e-3)
+    other.restore(*method.checkpoint())
+    assert other.frame()[surface.name]["x"].tobytes() == frame["x"].tobytes()
 
 
 def test_a_mesh_is_refused_where_resampling_replaces_points():

@@ -8,7 +8,7 @@ computed only for frames. The mesh keeps its triangles, so it does not tear with
 use the reconstructed surface.
 """
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -34,12 +34,11 @@ FIELDS = (
 
 
 class EmbeddedSurface:
-    """The mesh of one body, bound to its points."""
+    """The mesh of one body. It is empty until the body appears and `bind` is called."""
 
     def __init__(
-        self, name: str, vertices: NDArray[np.float64], triangles: NDArray[np.int32], material: int, species: int,
-        x: NDArray[np.float64], ids: NDArray[np.int64],
-    ) -> None:  # fmt: skip
+        self, name: str, vertices: NDArray[np.float64], triangles: NDArray[np.int32], material: int, species: int
+    ) -> None:
         self.name = name
         self.species = species
         """Index of the species of the body."""
@@ -47,10 +46,16 @@ class EmbeddedSurface:
         """Initial positions (m, 3) [m]."""
         self.triangles = triangles
         self.material = np.full(len(vertices), material, np.int32)
+        self.first_id: int | None = None
+        """Id of the first point of the body, once it has appeared."""
+
+    def bind(self, x: NDArray[np.float64], first_id: int) -> None:
+        """Bind the vertices to the points of the body, with initial positions `x` (n, 3) and ids from `first_id` on."""
         count = min(NEIGHBOURS, len(x))
-        distance, near = (np.reshape(found, (-1, count)) for found in KDTree(x).query(vertices, count))
-        self.ids = ids[near]
-        """Points to which each vertex is bound (m, k)."""
+        distance, near = (np.reshape(found, (-1, count)) for found in KDTree(x).query(self.vertices, count))
+        self.first_id = first_id
+        self.ids = first_id + near
+        """Points that each vertex is bound to (m, k)."""
         self.initial = x[near]
         """Their initial positions (m, k, 3) [m]."""
         farthest = distance.max(axis=1, keepdims=True) * (1.0 + 1e-6)
@@ -62,6 +67,8 @@ class EmbeddedSurface:
 
     def arrays(self, particles: Particles) -> dict[str, NDArray[Any]]:
         """Arrays of a frame. Triangles of vertices with fewer than four remaining points are omitted."""
+        if self.first_id is None:
+            return {"x": self.vertices[:0], "triangles": self.triangles[:0], "material": self.material[:0]}
         order = np.argsort(particles.id)
         ids = particles.id[order]
         x = np.empty_like(self.vertices)
@@ -94,10 +101,9 @@ def deformed(
     return c + np.einsum("mij,mj->mi", mixed, np.linalg.solve(moments, (vertices - C)[..., None])[..., 0])
 
 
-def embedded_surfaces(
-    scene: Any, species_of_material: dict[int, int], particles: list[Particles]
-) -> Iterator[EmbeddedSurface]:
-    """Surfaces of the bodies with surface = "embedded", bound to the `particles` of their species."""
+def embedded_surfaces(scene: Any, species_of_material: Mapping[int, int]) -> dict[int, EmbeddedSurface]:
+    """The surfaces of the bodies that ask for one, by the index of the body."""
+    found = {}
     for k, body in enumerate(scene.body):
         if body.surface != "embedded":
             continue
@@ -108,7 +114,5 @@ def embedded_surfaces(
         except SceneError as error:
             raise SceneError(f"body.{k}.surface is 'embedded': {error}") from None
         material = scene.material_index(body.material, body.look)
-        species = species_of_material[material]
-        points = particles[species]
-        own = points.body == k
-        yield EmbeddedSurface(name, vertices, triangles, material, species, points.x[own], points.id[own])
+        found[k] = EmbeddedSurface(name, vertices, triangles, material, species_of_material[material])
+    return found

@@ -91,6 +91,8 @@ class Scene(Table):
         about = f"method='{self.method}', {dimension}{self.duration:g} s, {self.frame_count + 1} frames"
         return f"Scene('{self.title}', {about}{f', {contents}' if contents else ''})"
 
+    __str__ = __repr__
+
     def coarser(self) -> tuple["Scene", str]:
         """A coarser version of the scene for a preview, and a sentence describing it."""
         raise SceneProblems([Problem("method", f"is '{self.method}': its scenes have no preview")])
