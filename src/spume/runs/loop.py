@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.memory import refuse_without_disk, refuse_without_memory
 from spume.methods import Method, method_class
+from spume.numerics.clock import compilation_time, working_time
 from spume.runs.compile_ahead import CompileAhead
 from spume.runs.folder import RunFolder
+from spume.runs.machine import record_compilation, record_run
 from spume.runs.manifest import Manifest, population_entries
 from spume.runs.progress import Display, Silent
 from spume.runs.steering import Restart, Steering, Unsteered
@@ -95,11 +97,18 @@ def start_run(
                     populations=population_entries(method.declarations()),
                     changes=[plain(change) for change in changes],
                 )
+                began = working_time()
                 try:
-                    return _start(RunUnderWay(method, scene, place, manifest, shown, stop, steering or Unsteered()))
+                    outcome = _start(RunUnderWay(method, scene, place, manifest, shown, stop, steering or Unsteered()))
                 except Restart as asked:
                     scene, method, changes = asked.scene, asked.method, ()
                     place.prepare(overwrite=True)
+                    continue
+                # a run that was paused or changed says nothing about how long the scene takes
+                if outcome.status == "complete" and steering is None and not manifest.changes:
+                    record_run(scene, estimate.steps, working_time() - began, estimate.seconds)
+                record_compilation(scene, compilation_time())
+                return outcome
         except CompilationStopped:
             return _as_on_disk(place)
 
