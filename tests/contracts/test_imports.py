@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "spume"
 
 LEVELS = (
     ("cores", "errors", "version", "suggestions", "lazy"),
-    ("terminal", "cluster"),
+    ("terminal", "cluster", "user_files"),
     ("fields", "numerics", "tables"),
     ("methods", "materials", "geometry"),
     ("memory",),

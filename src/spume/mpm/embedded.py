@@ -19,7 +19,7 @@ from spume.geometry.surface_mesh import surface_mesh
 from spume.mpm.blocks import BLOCK, pack
 from spume.mpm.cells import STENCIL_OFFSET
 from spume.mpm.nodes import Nodes
-from spume.numerics.bspline import cubic, quadratic
+from spume.numerics.bspline import SPLINES
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import inverse_sym
 
@@ -81,20 +81,16 @@ def _make_carry(order: int) -> Any:
     SX, SY, SZ = BX.bit_length() - 1, BY.bit_length() - 1, BZ.bit_length() - 1
     OFFSET = STENCIL_OFFSET[order]
     K = order + 1
+    spline = SPLINES[order]
 
     @compiled(parallel=True)
     def carry(keys, inverse_cell, mass, velocity, dt, x):
         for p in prange(x.shape[0]):
             a, b, c = inverse_cell * x[p, 0], inverse_cell * x[p, 1], inverse_cell * x[p, 2]
             i, j, k = np.int64(np.floor(a - OFFSET)), np.int64(np.floor(b - OFFSET)), np.int64(np.floor(c - OFFSET))
-            if order == 3:
-                wx, _ = cubic(a - i - OFFSET)
-                wy, _ = cubic(b - j - OFFSET)
-                wz, _ = cubic(c - k - OFFSET)
-            else:
-                wx, _ = quadratic(a - i - OFFSET)
-                wy, _ = quadratic(b - j - OFFSET)
-                wz, _ = quadratic(c - k - OFFSET)
+            wx, _ = spline(a - i - OFFSET)
+            wy, _ = spline(b - j - OFFSET)
+            wz, _ = spline(c - k - OFFSET)
             total, vx, vy, vz = 0.0, 0.0, 0.0, 0.0
             mx, my, mz = 0.0, 0.0, 0.0
             xx, yy, zz, xy, xz, yz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0

@@ -29,6 +29,10 @@ def cubic(t: float) -> tuple[Four, Four]:
     )
 
 
+SPLINES = {2: quadratic, 3: cubic}
+"""By order."""
+
+
 @compiled(inline="always")
 def quadratic_value(d: float) -> float:
     """The quadratic spline at a distance d from its node, without a branch: a difference of squared ramps."""

@@ -125,6 +125,11 @@ class State:
         """What the obstacles have got from the material since the start."""
 
     @property
+    def count(self) -> int:
+        """Number of points."""
+        return len(self.particles)
+
+    @property
     def cell(self) -> float:
         """Edge length of the search cells [m]."""
         return self.lists.cells.size
