@@ -14,7 +14,7 @@ To visit the points around a cell, loop over cell indices (i, j, k) counted from
                 for entry in range(cell_start[here], cell_start[here + 1]):
                     q = sorted_points[entry]
 
-`neighbour_search.py` answers the common questions (all points within a radius, the nearest few) in this way.
+`neighbour_search.py` finds all points within a radius in this way.
 """
 
 from dataclasses import dataclass

@@ -1,8 +1,7 @@
 """Random numbers by hashing, the same on every machine and for any number of threads. [Steele14]
 
-`mix` and `uniform` need no generator: the seed, a place and a counter are mixed into a number, so that it does not
-matter which thread asks for it, nor in which order. `next_uniform` is the generator SplitMix64 for code that runs in
-one thread. Both use the finaliser of SplitMix64.
+There is no generator: the seed, a place and a counter are mixed into a number, so that it does not matter which thread
+asks for it, nor in which order. `scramble` is the finaliser of SplitMix64.
 """
 
 import numpy as np
@@ -33,13 +32,6 @@ def mix(state, value):
 def uniform(state):
     """A number in [0, 1) from a state."""
     return np.float64(state >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@compiled
-def next_uniform(state):
-    """The next number in [0, 1) of the generator SplitMix64, whose state is in state[0]."""
-    state[0] += _GOLDEN
-    return uniform(scramble(state[0]))
 
 
 @compiled

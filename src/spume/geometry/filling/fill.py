@@ -33,7 +33,7 @@ THIN = 0.1
 """Largest accepted relative difference between the points' volume and the shape's."""
 SATURATION = {2: 0.705, 3: 0.747}
 """Points per volume r^dimension in the bulk when there is no room for further darts with minimum distance r, measured.
-Darts anywhere, one after another, give 0.6966 and 0.7336 [Zhang13]; throwing at what is left of each cell, a bit more."""
+Darts anywhere, one after another, give 0.6966 and 0.7336 [Zhang13]; one in turn from each cell, a bit more."""
 DILATION = 0.34
 """By how much of r a shape is dilated that has as many points at the density of the bulk, measured."""
 COUNT_TOLERANCE = 0.02

@@ -135,33 +135,6 @@ def _resolve_overlap(o, x, y, z, vx, vy, vz):
 
 
 @compiled
-def collide(obstacles, x, y, z, vx, vy, vz):
-    """The velocity [m/s] of a point after contact with all obstacles that contain it, and a lower bound [m] of its
-    distance from all obstacles, 0 if one contains it."""
-    o = open_arrays(obstacles)
-    contact = o[7]
-    hits, hit = 0, 0
-    nx = ny = nz = 0.0
-    clearance = math.inf
-    for k in range(o[9]):
-        d, a, b, c = _distance_and_normal(o, k, x, y, z, 0.0)
-        clearance = min(clearance, d)
-        if d <= 0.0:
-            if contact[k] == STICK:
-                sx, sy, sz = _surface_velocity(o, k, x, y, z)
-                return sx, sy, sz, 0.0
-            hits, hit = hits + 1, k
-            nx, ny, nz = a, b, c
-    if hits == 0:
-        return vx, vy, vz, clearance
-    if hits == 1:
-        vx, vy, vz = _resolve_moving(o, hit, nx, ny, nz, x, y, z, vx, vy, vz)
-    else:
-        vx, vy, vz = _resolve_overlap(o, x, y, z, vx, vy, vz)
-    return vx, vy, vz, 0.0
-
-
-@compiled
 def _distance_during(o, k, x, y, z):
     """Distance and normal of a point from obstacle k at the end of the step; of a point inside at the start of the
     step, those after it has moved with the obstacle. A point that an obstacle moves away from is still in contact."""
