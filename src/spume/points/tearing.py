@@ -19,6 +19,7 @@ from spume.fields import IDENTITY, Field
 from spume.foam.foam import WEAK
 from spume.foam.recovery import recover_points
 from spume.foam.tearing import detect_and_limit, limit_increments
+from spume.materials.herschel_bulkley import TearingParameters
 from spume.materials.kinematics import load, store
 from spume.materials.loops import ConstitutiveModel
 from spume.numerics.jit import compiled
@@ -114,8 +115,12 @@ def build_tearing(scene: Any) -> Tearing | None:
     """The scene's choices; none where nothing can tear. A material's own threshold and recovery time come first; a
     body held together by its rest configuration never tears."""
     table = scene.tearing
-    thresholds = [_first(getattr(m.parameters, "tear_threshold", None), table.threshold) for m in scene.materials]
-    times = [_first(getattr(m.parameters, "recovery_time", None), table.recovery_time) for m in scene.materials]
+    thresholds, times = [], []
+    for material in scene.materials:
+        p = material.parameters
+        tears = isinstance(p, TearingParameters)
+        thresholds.append(_first(p.tear_threshold if tears else None, table.threshold))
+        times.append(_first(p.recovery_time if tears else None, table.recovery_time))
     held = scene.formulation == "rest-configuration"
     if held or not table.enabled or not any(t < math.inf for t in thresholds):
         return None
