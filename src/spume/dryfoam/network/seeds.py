@@ -51,9 +51,9 @@ def poisson_disk_seeds(count: int, generator: np.random.Generator) -> Floats:
     side = max(int(1.0 / apart), 1)
     cells = periodic_cells(side)
     while True:
-        darts = _SQUARE.throw(cells, (), apart * side, np.uint64(generator.integers(2**63)), limit=count)
-        if len(darts) == count:
-            return (cells.index[darts.cell] + darts.places)[:, :2] / side
+        cell, place = _SQUARE.throw(cells, (), apart * side, np.uint64(generator.integers(2**63)), limit=count)
+        if len(cell) == count:
+            return (cells.index[cell] + place)[:, :2] / side
 
 
 def hexagonal_seeds(columns: int, rows: int) -> Floats:

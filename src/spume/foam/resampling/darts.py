@@ -59,8 +59,8 @@ def throw_darts(bins: PointBins, field: SignedDistance, alpha: float, depth: flo
     found = np.flatnonzero(opened)
     index = bins.blocks[found // 64] * BLOCK[d] + np.stack(np.unravel_index(found % 64, BLOCK[d]), axis=1)
     arrays = (found, bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, depth)
-    darts = _THROWERS[d].throw(cells_at(index, d), arrays, alpha, state, capacity)
-    return Darts(index[darts.cell] + darts.places, found[darts.cell])
+    cell, place = _THROWERS[d].throw(cells_at(index, d), arrays, alpha, state, capacity)
+    return Darts(index[cell] + place, found[cell])
 
 
 @compiled(inline="always")

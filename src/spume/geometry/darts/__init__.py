@@ -6,6 +6,6 @@ domain, a few compiled functions (`Domain` in `throwing.py`).
 """
 
 from spume.geometry.darts.cells import DartCells, cells_at, periodic_cells
-from spume.geometry.darts.throwing import Darts, Domain, Thrower
+from spume.geometry.darts.throwing import Domain, Thrower
 
-__all__ = ["DartCells", "Darts", "Domain", "Thrower", "cells_at", "periodic_cells"]
+__all__ = ["DartCells", "Domain", "Thrower", "cells_at", "periodic_cells"]

@@ -11,7 +11,6 @@ level of the tree and one of those that landed is taken, so that a small gap is 
 below 1/16 of a cell the first is taken.
 """
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numba
@@ -50,19 +49,6 @@ class Domain(NamedTuple):
     and the width w."""
 
 
-@dataclass(frozen=True)
-class Darts:
-    """New points."""
-
-    places: NDArray[np.float64]
-    """Relative to the corners of their cells, in cell widths, shape (n, 3)."""
-    cell: NDArray[np.int64]
-    """The cell of each, ascending."""
-
-    def __len__(self) -> int:
-        return len(self.cell)
-
-
 class Thrower:
     """Throws darts at a kind of domain in 2D or 3D. `levels` bounds the search: gaps below 4^−levels of a cell may be
     overlooked."""
@@ -75,8 +61,9 @@ class Thrower:
 
     def throw(
         self, cells: DartCells, arrays: Any, alpha: float, state: np.uint64, fixed: int = 0, limit: int | None = None
-    ) -> Darts:
-        """Darts in the domain, no two closer than `alpha` ≤ 1, until there are no free places or `limit` darts.
+    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Darts in the domain, no two closer than `alpha` ≤ 1, until there are no free places or `limit` darts. Returns
+        the cell of each, ascending, and its place relative to the corner of the cell, in cell widths, shape (n, 3).
 
         `fixed`: the most that `near_points` writes for one cell; `state`: a random state (`numerics.random`).
         """
@@ -113,7 +100,7 @@ class Thrower:
             total += landed.size
             turn += 1
         taken = np.arange(most) < count[:, None]
-        return Darts(places[taken], np.repeat(np.arange(len(cells)), count))
+        return np.repeat(np.arange(len(cells)), count), places[taken]
 
 
 _OFFSETS = {d: offsets(d).astype(np.float64) for d in (2, 3)}

@@ -26,8 +26,8 @@ def throw_darts(
     d = len(lower)
     width = r / ALPHA[d]
     index = lattice_within(program, lower, upper, width, 0.5 * math.sqrt(d) * width)
-    darts = _THROWERS[d].throw(cells_at(index, d), (*program, index, width), ALPHA[d], np.uint64(seed))
-    return (index[darts.cell] + darts.places)[:, :d] * width
+    cell, place = _THROWERS[d].throw(cells_at(index, d), (*program, index, width), ALPHA[d], np.uint64(seed))
+    return (index[cell] + place)[:, :d] * width
 
 
 @compiled
