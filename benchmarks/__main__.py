@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import dryfoam, implicit, paper, points, steps, transfers
+from benchmarks import dryfoam, implicit, paper, points, sand, steps, transfers
 from benchmarks.timing import machine
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -141,6 +141,9 @@ def main() -> None:
     console.print(shown)
     results["point-based, memory"] = row = points.memory()
     console.print(f"  {row['bytes']:.0f} bytes a point, and {row['neighbour bytes']:.0f} for its neighbours")
+
+    console.print("Sand and water")
+    results["sand"] = sand.main([])
 
     results["dry foam"] = rows = dryfoam.growth(largest=10_000)
     shown = table(

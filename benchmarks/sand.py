@@ -6,10 +6,12 @@ semi-implicit steps, and Table 2 of [Tampubolon17].
 """
 
 import math
+import os
 import subprocess
 import sys
 import time
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -27,8 +29,10 @@ from spume.simulation import Simulation
 SAND = {
     "law": "drucker-prager", "density": 1400.0, "youngs_modulus": 1e6, "poisson_ratio": 0.3, "friction_angle": 30.0,
 }  # fmt: skip
-PEERS = {"Genesis 1.4.5 sand (float32)": 8.3e5, "GeoTaichi, its own scene": 7.2e5}
-"""Point-steps per processor second measured on two cores of this kind of machine; not measured again here."""
+GENESIS = "SPUME_GENESIS"
+"""Environment variable with the Python of an environment that has genesis-world and torch, several GB in all."""
+EARLIER = {"Genesis 1.4.5": 0.83, "GeoTaichi, its own scene": 0.72}
+"""Million point-steps per processor second, measured once on this kind of machine; GeoTaichi has no wheel."""
 
 
 def sand_column(cell: float = 0.01) -> Simulation:
@@ -73,7 +77,8 @@ def explicit(cell: float = 0.01, steps: int = 20, before: int = 200) -> dict[str
             "rate": len(sim.particles) * steps / taken[str(threads)] / 1e6,
             "share": {stage: seconds / sum(spent.values()) for stage, seconds in spent.items()},
         }
-    return {"points": len(sims[1].particles), "threads": rows, "taichi": taichi_rate(cell), "peers": PEERS}
+    peers = {"Taichi": taichi_rate(cell), "Genesis": genesis_rate(cell)}
+    return {"points": len(sims[1].particles), "threads": rows, "peers": peers, "earlier": EARLIER}
 
 
 _TAICHI = """
@@ -99,6 +104,15 @@ def taichi_rate(cell: float) -> float | None:
     if find_spec("taichi") is None:
         return None
     out = subprocess.run([sys.executable, "-c", _TAICHI, str(cell)], capture_output=True, text=True, check=True)
+    return float(out.stdout.split()[-1])
+
+
+def genesis_rate(cell: float) -> float | None:
+    """Million point-steps per processor second of the same column in Genesis, or None without it."""
+    if GENESIS not in os.environ:
+        return None
+    script = Path(__file__).parent / "peer_genesis_sand.py"
+    out = subprocess.run([os.environ[GENESIS], str(script), str(cell)], capture_output=True, text=True, check=True)
     return float(out.stdout.split()[-1])
 
 
@@ -233,41 +247,47 @@ def table_2(steps: int = 20, rows: list[tuple[Any, ...]] | None = None) -> list[
     return found
 
 
-def main(chosen: list[str]) -> None:
-    """Measure and print."""
-    print(f"sand and water on {machine()}")
+def main(chosen: list[str]) -> dict[str, Any]:
+    """Measure and print some of the parts, or all; returns what was measured."""
+    measured: dict[str, Any] = {}
     parts = chosen or ["explicit", "minres", "drag", "stiffness", "table2"]
     if "explicit" in parts:
-        found = explicit()
+        found = measured["explicit"] = explicit()
         for threads, row in found["threads"].items():
             share = ", ".join(f"{stage} {100 * part:.0f} %" for stage, part in row["share"].items())
             print(f"explicit sand, {found['points']:,} points, {threads} thread(s): {row['rate']:.2f} M/s ({share})")
-        if found["taichi"] is not None:
-            one = found["threads"][1]["rate"]
-            print(f"  Taichi (float32), one thread: {found['taichi']:.2f} M/s; spume {one / found['taichi']:.1f}×")
+        one = found["threads"][1]["rate"]
         for peer, rate in found["peers"].items():
-            print(f"  {peer}: {rate / 1e6:.2f} M/s, measured earlier")
+            if rate is not None:
+                print(f"  {peer} (float32), one core: {rate:.2f} M/s; spume {one / rate:.1f}×")
+        for peer, rate in found["earlier"].items():
+            print(f"  {peer}: {rate:.2f} M/s, measured earlier; spume {one / rate:.1f}×")
     if "minres" in parts:
-        row = minres_iteration()
+        row = measured["minres"] = minres_iteration()
         print(
             f"MINRES iteration, {row['points']:,} points: {row['iteration']:.1f} ms; P2G + G2P "
             f"{row['P2G + G2P']:.1f} ms; ratio {row['ratio']:.2f}"
         )
     if "drag" in parts:
-        for row in drag_iterations():
+        measured["drag"] = drag_iterations()
+        for row in measured["drag"]:
             counts = ", ".join(f"{drag:g}: {count}" for drag, count in row["iterations"].items())
             print(f"MINRES iterations, E = {row['E']:g} Pa, {row['preconditioner']}: {counts}")
     if "stiffness" in parts:
         print("processor seconds per simulated second, explicit and semi-implicit")
-        for row in stiffness():
+        measured["stiffness"] = stiffness()
+        for row in measured["stiffness"]:
             print(f"  E = {row['E']:g}, c_E = {row['c_E']:g}: {row['explicit']:.1f}  {row['semi-implicit']:.1f}")
     if "table2" in parts:
-        for row in table_2():
+        measured["table 2"] = table_2()
+        for row in measured["table 2"]:
             print(
                 f"{row['scene']}: {row['points']:,} points, {row['ours'] / 1e3:.0f} k point-steps/s at dt "
-                f"{row['dt']:.2g} s; paper {row['paper'] / 1e3:.0f} k"
+                f"{row['dt']:.2g} s; paper {row['paper'] / 1e3:.0f} k; {row['ours'] / row['paper']:.1f}×"
             )
+    return measured
 
 
 if __name__ == "__main__":
+    print(f"sand and water on {machine()}")
     main(sys.argv[1:])
