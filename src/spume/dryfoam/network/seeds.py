@@ -41,7 +41,7 @@ def _reaches(arrays, numbers, x, y, z, w):
     return True
 
 
-_SQUARE = Thrower(2, Domain(_no_points, _everywhere, _contains, _reaches), levels=5)
+_SQUARE = Thrower(2, Domain(_no_points, _everywhere, _contains, _reaches), levels=5, rounds=20)
 
 
 def poisson_disk_seeds(count: int, generator: np.random.Generator) -> Floats:

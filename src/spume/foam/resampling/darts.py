@@ -181,7 +181,7 @@ def _make_domain(D: int) -> Domain:
     return Domain(near_points, prepare, contains, reaches)
 
 
-_THROWERS = {d: Thrower(d, _make_domain(d), LEVELS) for d in (2, 3)}
+_THROWERS = {d: Thrower(d, _make_domain(d), LEVELS, rounds=0) for d in (2, 3)}
 
 
 def _make_find_open(D: int):
@@ -214,7 +214,7 @@ def _make_find_open(D: int):
                         count = _near_in_tile(D, BY, BZ, tile_start, tile, i, j, k, alpha, scratch[0][0])
                         own = _bin_state(state, blocks, b, local)
                         opened[b * 64 + local], _ = search(
-                            (), corner, most < -depth, count, alpha, own, 1, LEVELS, 1, scratch, dart
+                            (), corner, most < -depth, count, alpha, own, 1, LEVELS, 1, 1, scratch, dart
                         )
 
     return find_open

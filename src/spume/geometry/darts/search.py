@@ -41,8 +41,9 @@ def make_search(D: int, contains: Any, reaches: Any) -> Any:
     """The search in a domain, which is given by two functions (see `Domain`)."""
 
     @compiled
-    def search(arrays, numbers, whole, count, alpha, state, first, last, enough, scratch, dart):
-        """Throw a dart at every box of the levels `first` to `last` of a cell's tree until `enough` have landed.
+    def search(arrays, numbers, whole, count, alpha, state, first, last, tries, enough, scratch, dart):
+        """Throw at every box of the levels `first` to `last` of a cell's tree, `tries` times or until a dart lands in
+        it, until `enough` have landed.
 
         numbers, whole: what `Domain.prepare` says of the cell; count: how many points are in the scratch's level 0;
         state: the cell's random state. Returns how many darts have landed, one of them, each with the same
@@ -58,8 +59,9 @@ def make_search(D: int, contains: Any, reaches: Any) -> Any:
         while level >= 0:
             x, y, z = origin[level, 0], origin[level, 1], origin[level, 2]
             if entering:
-                if level >= first:
-                    a = mix(states[level], 100)
+                c = states[level]
+                for _ in range(tries if level >= first else 0):
+                    a = mix(c, 100)
                     b = mix(a, 1)
                     c = mix(b, 2)
                     u, v, t = x + w * uniform(a), y + w * uniform(b), z + w * uniform(c) if D == 3 else 0.0
@@ -70,6 +72,7 @@ def make_search(D: int, contains: Any, reaches: Any) -> Any:
                             dart[0], dart[1], dart[2] = u, v, t
                         if landed == enough:
                             return landed, True
+                        break
                 if level == last:
                     unfinished = True
                     left[level] = 0

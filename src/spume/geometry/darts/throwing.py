@@ -6,9 +6,9 @@ random order, given by the priorities of the cells: a dart lands unless it is to
 has landed. Cells settle this at the same time: a dart waits until all close ones of higher priority are decided, which
 takes a few passes [Blelloch12].
 
-First a cell is hit anywhere. Once that has missed several times, darts are thrown at all its uncovered boxes of one
-level of the tree and one of those that landed is taken, so that a small gap is as likely to be hit as its volume says;
-below 1/16 of a cell the first is taken.
+In the first rounds a cell is hit anywhere, once a round: it gets a point with a probability given by its free volume,
+as when darts are thrown anywhere, one after another. Then darts are thrown at all its uncovered boxes of the first two
+levels of the tree and one of those that landed is taken; below 1/16 of a cell the first is taken.
 """
 
 from typing import Any, NamedTuple
@@ -26,11 +26,11 @@ from spume.numerics.random import mix, uniform
 
 NUMBERS = 9
 """Room for what `Domain.prepare` writes."""
+COARSE = 2
+"""Levels of the tree whose boxes are all thrown at."""
 TRIES = 4
-"""Darts at a whole cell, one after another, before it is searched box by box."""
-STAGES = 4
-"""Whole cells, level 1, level 2, all further levels."""
-_WAITING, _LANDED, _MISSED = 1, 2, 0
+"""Darts at such a box."""
+_MISSED, _WAITING, _LANDED, _FULL = 0, 1, 2, 3
 
 
 class Domain(NamedTuple):
@@ -50,14 +50,16 @@ class Domain(NamedTuple):
 
 
 class Thrower:
-    """Throws darts at a kind of domain in 2D or 3D. `levels` bounds the search: gaps below 4^−levels of a cell may be
-    overlooked."""
+    """Throws darts at a kind of domain in 2D or 3D.
 
-    def __init__(self, dimension: int, domain: Domain, levels: int) -> None:
+    levels: bounds the search; gaps below 4^−levels of a cell may be overlooked.
+    rounds: in how many rounds a cell is hit anywhere before it is searched.
+    """
+
+    def __init__(self, dimension: int, domain: Domain, levels: int, rounds: int) -> None:
         self.dimension = dimension
-        self.levels = levels
         self.search = make_search(dimension, domain.contains, domain.reaches)
-        self._propose = _make_propose(dimension, domain, self.search, levels)
+        self._propose = _make_propose(dimension, domain, self.search, levels, rounds)
 
     def throw(
         self, cells: DartCells, arrays: Any, alpha: float, state: np.uint64, fixed: int = 0, limit: int | None = None
@@ -72,7 +74,7 @@ class Thrower:
         most = int(np.ceil(np.sqrt(d) / alpha)) ** d
         places = np.empty((len(cells), most, 3))
         count = np.zeros(len(cells), np.int64)
-        stage = np.zeros(len(cells), np.uint8)
+        thrown = np.zeros(len(cells), np.uint8)
         status = np.zeros(len(cells), np.uint8)
         proposal = np.zeros((len(cells), 3))
         priority = np.zeros(len(cells))
@@ -82,9 +84,10 @@ class Thrower:
         while active.size and (limit is None or total < limit):
             self._propose(
                 arrays, active, cells.index, cells.neighbours, alpha, state, turn, min(tasks, active.size),
-                fixed + 3**d * most + 1, places, count, stage, status, proposal, priority,
+                fixed + 3**d * most + 1, places, count, thrown, status, proposal, priority,
             )  # fmt: skip
-            waiting = active = active[status[active] == _WAITING]
+            active = active[status[active] != _FULL]
+            waiting = active[status[active] == _WAITING]
             while waiting.size:
                 decided = np.empty(waiting.size, np.uint8)
                 _settle(waiting, cells.neighbours, _OFFSETS[d], alpha, status, proposal, priority, decided)
@@ -106,7 +109,7 @@ class Thrower:
 _OFFSETS = {d: offsets(d).astype(np.float64) for d in (2, 3)}
 
 
-def _make_propose(D: int, domain: Domain, search: Any, levels: int) -> Any:
+def _make_propose(D: int, domain: Domain, search: Any, levels: int, rounds: int) -> Any:
     near_points, prepare = domain.near_points, domain.prepare
 
     @compiled
@@ -125,29 +128,22 @@ def _make_propose(D: int, domain: Domain, search: Any, levels: int) -> Any:
         return found
 
     @compiled
-    def find_dart(arrays, numbers, whole, near, alpha, own, stage, scratch, dart):
-        """A dart in a cell; returns the stage of the search at which it was found, `STAGES` when there is none."""
-        while stage < STAGES:
-            landed, unfinished = 0, True
-            if stage == 0:
-                for k in range(TRIES):
-                    if landed == 0:
-                        landed, _ = search(arrays, numbers, whole, near, alpha, mix(own, k), 0, 0, 1, scratch, dart)
-            elif stage < STAGES - 1:
-                landed, unfinished = search(arrays, numbers, whole, near, alpha, own, stage, stage, ALL, scratch, dart)
-            else:
-                landed, unfinished = search(arrays, numbers, whole, near, alpha, own, stage, levels, 1, scratch, dart)
-            if landed > 0:
-                return stage
-            stage = stage + 1 if unfinished else STAGES
-        return STAGES
+    def find_dart(arrays, numbers, whole, near, alpha, own, anywhere, scratch, dart):
+        """A dart in a cell, thrown anywhere or where the search finds room; returns the status of the cell."""
+        if anywhere:
+            landed, _ = search(arrays, numbers, whole, near, alpha, own, 0, 0, 1, 1, scratch, dart)
+            return _WAITING if landed > 0 else _MISSED
+        landed, unfinished = search(arrays, numbers, whole, near, alpha, own, 1, COARSE, TRIES, ALL, scratch, dart)
+        if landed == 0 and unfinished:
+            landed, _ = search(arrays, numbers, whole, near, alpha, own, COARSE + 1, levels, 1, 1, scratch, dart)
+        return _WAITING if landed > 0 else _FULL
 
     @compiled(parallel=True)
     def propose(
-        arrays, active, index, neighbours, alpha, state, turn, tasks, room, places, count, stage, status, proposal,
+        arrays, active, index, neighbours, alpha, state, turn, tasks, room, places, count, thrown, status, proposal,
         priority,
     ):  # fmt: skip
-        """A dart from each active cell that is not full."""
+        """A dart from each active cell that is not full; thrown: how often each has been hit anywhere."""
         for task in prange(tasks):
             scratch = make_scratch(levels, room)
             numbers, dart = np.empty(NUMBERS), np.empty(3)
@@ -159,9 +155,9 @@ def _make_propose(D: int, domain: Domain, search: Any, levels: int) -> Any:
                 own = mix(state, turn)
                 for axis in range(3):
                     own = mix(own, index[n, axis])
-                stage[n] = find_dart(arrays, numbers, whole, near, alpha, own, int(stage[n]), scratch, dart)
-                if stage[n] < STAGES:
-                    status[n] = _WAITING
+                status[n] = find_dart(arrays, numbers, whole, near, alpha, own, thrown[n] < rounds, scratch, dart)
+                thrown[n] = min(thrown[n] + 1, rounds)
+                if status[n] == _WAITING:
                     priority[n] = uniform(mix(own, 200))
                     for axis in range(3):
                         proposal[n, axis] = dart[axis]
@@ -177,7 +173,7 @@ def _settle(waiting, neighbours, offset, alpha, status, proposal, priority, deci
         decided[t] = _LANDED
         for code in range(neighbours.shape[1]):
             m = neighbours[n, code]
-            if m < 0 or m == n or status[m] == _MISSED:
+            if m < 0 or m == n or (status[m] != _WAITING and status[m] != _LANDED):
                 continue
             if priority[m] < priority[n] or (priority[m] == priority[n] and m > n):
                 continue

@@ -64,4 +64,4 @@ def _make_domain(D: int) -> Domain:
     return Domain(_no_points, prepare, contains, reaches)
 
 
-_THROWERS = {d: Thrower(d, _make_domain(d), LEVELS) for d in (2, 3)}
+_THROWERS = {d: Thrower(d, _make_domain(d), LEVELS, rounds=4) for d in (2, 3)}
