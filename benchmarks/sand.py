@@ -1,4 +1,4 @@
-"""Sand and water: explicit steps beside peers, the cost of a MINRES iteration, preconditioners, explicit against
+"""Sand and water: explicit steps compared with peers, the cost of a MINRES iteration, preconditioners, explicit and
 semi-implicit steps, and Table 2 of [Tampubolon17].
 
     python -m benchmarks.sand                 # everything, about half an hour on a quiet machine
@@ -32,11 +32,11 @@ SAND = {
 GENESIS = "SPUME_GENESIS"
 """Environment variable with the Python of an environment that has genesis-world and torch, several GB in all."""
 EARLIER = {"Genesis 1.4.5": 0.83, "GeoTaichi, its own scene": 0.72}
-"""Million point-steps per processor second, measured once on this kind of machine; GeoTaichi has no wheel."""
+"""Million point-steps per CPU second, measured once on a similar machine; GeoTaichi has no wheel."""
 
 
 def sand_column(cell: float = 0.01) -> Simulation:
-    """A cylinder of sand, r = 0.1 m, h = 0.4 m, that collapses on a rough floor: the case peers were measured on."""
+    """A cylinder of sand, r = 0.1 m, h = 0.4 m, that collapses on a rough floor, as in the measurements of peers."""
     return Simulation(
         Scene(
             title="benchmark", method="mpm", duration=100.0, material={"sand": SAND},
@@ -58,7 +58,7 @@ def sand_column(cell: float = 0.01) -> Simulation:
 
 
 def explicit(cell: float = 0.01, steps: int = 20, before: int = 200) -> dict[str, Any]:
-    """Million point-steps/s of explicit sand in space with quadratic splines while it flows, and its shares."""
+    """Million point-steps/s of flowing explicit sand in 3D with quadratic splines, and the shares of its stages."""
     sims = {threads: sand_column(cell) for threads in (1, 2)}
 
     def stretch(threads: int) -> None:
@@ -108,7 +108,7 @@ def taichi_rate(cell: float) -> float | None:
 
 
 def genesis_rate(cell: float) -> float | None:
-    """Million point-steps per processor second of the same column in Genesis, or None without it."""
+    """Million point-steps per CPU second of the same column in Genesis, or None without it."""
     if GENESIS not in os.environ:
         return None
     script = Path(__file__).parent / "peer_genesis_sand.py"
@@ -117,7 +117,7 @@ def genesis_rate(cell: float) -> float | None:
 
 
 def blocks(youngs_modulus: float, drag: float, size: int = 20, dimension: int = 2, **tables: Any) -> Simulation:
-    """Two blocks of sand and water that overlap in part, of `size` cells a side, with the drag of the paper."""
+    """Two partly overlapping blocks of sand and water, with `size` cells per side and the drag of the paper."""
     cell, side = 0.05, size * 0.05
     shape = "rectangle" if dimension == 2 else "box"
     first = {"center": [0.5 * side] * dimension, "size": [side] * dimension}
@@ -152,7 +152,7 @@ def system_of(sim: Simulation, preconditioner: Preconditioner = "blocks") -> Cou
 
 
 def minres_iteration(size: int = 30) -> dict[str, float]:
-    """Milliseconds of a MINRES iteration in space beside one transfer in each direction, both species, one thread."""
+    """Milliseconds of a MINRES iteration in 3D and of one transfer in each direction, both species, one thread."""
     numba.set_num_threads(1)
     sim = blocks(1e6, 1e4, size, 3)
     system, state = system_of(sim), sim.method.state
@@ -175,7 +175,7 @@ def minres_iteration(size: int = 30) -> dict[str, float]:
 
 
 def drag_iterations(size: int = 20) -> list[dict[str, Any]]:
-    """MINRES iterations to 1e-6 against c_E [1/(kg s)], with the blocks of the nodes and with masses alone."""
+    """MINRES iterations to 1e-6 for several c_E [1/(kg s)], preconditioned by node blocks and by masses only."""
     rows = []
     for modulus in (1e5, 1e7):
         for kind in ("blocks", "mass"):
@@ -193,7 +193,7 @@ def stiffness(
     moduli: tuple[float, ...] = (1e5, 1e6, 1e7, 1e8, 1e9), drags: tuple[float, ...] = (1e2, 1e4, 1e6, 1e8),
     size: int = 12, simulated: float = 0.02,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Processor seconds per simulated second, explicit (drag node by node) against semi-implicit at Δt ≤ 5 ms."""
+    """CPU seconds per simulated second, explicit (drag node by node) and semi-implicit with Δt ≤ 5 ms."""
     rows = []
     for modulus in moduli:
         for drag in drags:
@@ -203,7 +203,7 @@ def stiffness(
                 sim = blocks(modulus, drag, size, time=time_table)
                 sim.advance(1e-4)  # compiles
                 length = simulated
-                if integrator == "explicit":  # as many steps as are needed to tell
+                if integrator == "explicit":  # as many steps as needed for a reliable time
                     length = min(simulated, 300 * 0.5 * 0.05 / math.sqrt(1.35 * modulus / 1000.0))
                 start = time.process_time()
                 sim.advance(length)
@@ -225,13 +225,13 @@ TABLE_2 = [  # scene, changes, seconds per frame, max dt [s], points: [Tampubolo
     ("dam-breach", ["grid.cell=0.02"], 268.99, 1e-3, 3.0e6),
 ]
 FRAME = 1.0 / 24.0
-"""Length of a frame of the paper [s]; it is not stated there."""
+"""Assumed length of a frame of the paper [s], which does not state it."""
 
 
 def table_2(steps: int = 20, rows: list[tuple[Any, ...]] | None = None) -> list[dict[str, Any]]:
-    """Point-steps per second, theirs from seconds per frame at their largest step, ours over the first steps of the
-    same scene, in our own units and sizes; frames are taken to be 1/24 s. Theirs are an upper bound: their machine and
-    its cores are not stated, and their steps may have been shorter."""
+    """Point-steps per second: the paper's, from seconds per frame at the largest step, assuming frames of 1/24 s, and
+    ours over the first steps of the same scene, in our own units and sizes. The paper does not state the machine and
+    its cores, and its steps may have been shorter."""
     found = []
     for name, changes, seconds, dt, points in TABLE_2 if rows is None else rows:
         sim = Simulation(load_scene(name, changes))
@@ -274,7 +274,7 @@ def main(chosen: list[str]) -> dict[str, Any]:
             counts = ", ".join(f"{drag:g}: {count}" for drag, count in row["iterations"].items())
             print(f"MINRES iterations, E = {row['E']:g} Pa, {row['preconditioner']}: {counts}")
     if "stiffness" in parts:
-        print("processor seconds per simulated second, explicit and semi-implicit")
+        print("CPU seconds per simulated second, explicit and semi-implicit")
         measured["stiffness"] = stiffness()
         for row in measured["stiffness"]:
             print(f"  E = {row['E']:g}, c_E = {row['c_E']:g}: {row['explicit']:.1f}  {row['semi-implicit']:.1f}")

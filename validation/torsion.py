@@ -13,17 +13,17 @@ RADIUS, HALF, CELL = 0.1, 0.2, 0.02
 DENSITY, E, NU = 1000.0, 1e6, 0.3
 MU = E / (2 * (1 + NU))
 YIELD = math.sqrt(3.0) * MU * 2e-3
-"""[Pa]: it yields at a shear strain of 0.002."""
+"""Yield stress [Pa]: it yields at a shear strain of 0.002."""
 STEP = 0.1
-"""[s]: a shear wave crosses the length 5 times in it, so every step ends close to equilibrium."""
+"""Time step [s], in which a shear wave crosses the length 5 times, so every step ends close to equilibrium."""
 SMALL, LARGE = 2e-3, 4e-2
 """Shear strains at the surface: elastic, and twenty times the yield strain."""
 
 
 def torques(law: dict, strain: float, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Shear strain at the surface and torque [N m] after each step while the right end turns, both in the middle of the
-    bar: near the clamps material turns less than they do, so the twist is measured between two places away from them.
-    """
+    """Shear strain at the surface and torque [N m] after each step while the right end rotates.
+
+    Both are those in the middle of the bar: near the clamps the material rotates less than they do."""
     angle = strain * 2 * HALF / RADIUS
     clamp = [
         {"shape": {"box": {"center": [side * (HALF + 0.1), 0.0, 0.0], "size": [0.2, 0.4, 0.4]}}, "contact": "stick"}
@@ -86,8 +86,8 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "torsion",
     "Twisted bar",
-    "A round bar of radius r and length L twisted by θ carries the torque μ J θ/L with J = π r⁴/2; one that yields at "
-    "σY (von Mises) no more than (2π/3) (σY/√3) r³. Ours: five cells in the radius, implicit steps by ADMM, the torque "
+    "A round bar of radius r and length L twisted by θ has the torque μ J θ/L with J = π r⁴/2; a bar that yields at "
+    "σY (von Mises) at most (2π/3) (σY/√3) r³. Ours: five cells per radius, implicit steps by ADMM, the torque "
     "from the stresses of a slice in the middle, the twist from the points of the middle half.",
     run,
 )
