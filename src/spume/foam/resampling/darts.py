@@ -181,7 +181,7 @@ def _make_domain(D: int) -> Domain:
     return Domain(near_points, prepare, contains, reaches)
 
 
-_THROWERS = {d: Thrower(d, _make_domain(d), LEVELS, rounds=0) for d in (2, 3)}
+_THROWERS = {d: Thrower(d, _make_domain(d), LEVELS, rounds=2) for d in (2, 3)}
 
 
 def _make_find_open(D: int):

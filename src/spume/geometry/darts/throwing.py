@@ -7,8 +7,9 @@ has landed. Cells settle this at the same time: a dart waits until all close one
 takes a few passes [Blelloch12].
 
 In the first rounds a cell is hit anywhere, once a round: it gets a point with a probability given by its free volume,
-as when darts are thrown anywhere, one after another. Then darts are thrown at all its uncovered boxes of the first two
-levels of the tree and one of those that landed is taken; below 1/16 of a cell the first is taken.
+as when darts are thrown anywhere, one after another. Then darts are thrown at all its uncovered boxes of the first
+level of the tree, or, if none lands, of the second, and one of those that landed is taken; below 1/16 of a cell the
+first is taken.
 """
 
 from typing import Any, NamedTuple
@@ -133,7 +134,12 @@ def _make_propose(D: int, domain: Domain, search: Any, levels: int, rounds: int)
         if anywhere:
             landed, _ = search(arrays, numbers, whole, near, alpha, own, 0, 0, 1, 1, scratch, dart)
             return _WAITING if landed > 0 else _MISSED
-        landed, unfinished = search(arrays, numbers, whole, near, alpha, own, 1, COARSE, TRIES, ALL, scratch, dart)
+        landed, unfinished = 0, True
+        for level in range(1, COARSE + 1):
+            if landed == 0 and unfinished:
+                landed, unfinished = search(
+                    arrays, numbers, whole, near, alpha, own, level, level, TRIES, ALL, scratch, dart
+                )
         if landed == 0 and unfinished:
             landed, _ = search(arrays, numbers, whole, near, alpha, own, COARSE + 1, levels, 1, 1, scratch, dart)
         return _WAITING if landed > 0 else _FULL
