@@ -9,7 +9,7 @@ radius is missing, unless the count cut it off. That is decided block by block f
 were built, so a body that flies or falls as a whole keeps its lists.
 
 Each list is filled up to a multiple of eight with the number of points, an index that no point has: sums over
-neighbours take eight at a time (`numerics.row_gather`). Lists are in ascending order, the same for any number
+neighbours take eight at a time (`numerics.lanes`). Lists are in ascending order, the same for any number
 of threads.
 """
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, LAYER_BITS, cell_in_block, run_of_cells
 from spume.mpm.cells import Cells
 from spume.numerics.jit import compiled
-from spume.numerics.row_gather import LANES
+from spume.numerics.lanes import LANES
 
 CELLS_PER_RADIUS = 2
 """Search cells along the radius of a list: with smaller cells fewer points are looked at, in more cells."""
@@ -54,11 +54,6 @@ class NeighbourLists:
             self._weights = np.empty(len(self.neighbour) + 1)
         self._weights[-1] = 0.0
         return self._weights
-
-    @property
-    def longest(self) -> int:
-        """Entries of the longest list."""
-        return int(np.diff(self.start).max(initial=0))
 
     def build(self, x: NDArray[np.float64]) -> None:
         """List the neighbours of the points at `x` [m], shape (n, d)."""
