@@ -11,8 +11,10 @@ HEIGHT = 1.0
 CELLS = 32
 """along H"""
 CONDUCTIVITY, YOUNGS_MODULUS, POISSON_RATIO, POROSITY, BULK_MODULUS = 1e-3, 1e7, 0.3, 0.4, 2.2e8
-LOAD, RAMP = 1e4, 0.02
-"""[Pa], and the time over which it grows [s]: several periods 4 H/c of the waves, which a sudden one would excite"""
+DENSITY = 1590.0
+"""of the soil without its water [kg/m³]"""
+LOAD = 1e4
+"""[Pa]"""
 TIMES = (0.05, 0.1, 0.2, 0.5, 1.0)
 """T = c_v t/H² [1]"""
 BOUND = 0.05
@@ -23,6 +25,11 @@ SHARE = (BULK_MODULUS / POROSITY) / (BULK_MODULUS / POROSITY + OEDOMETER)
 """Part of a load that the water carries at first"""
 COEFFICIENT = CONDUCTIVITY * OEDOMETER / (1000.0 * 9.81) * SHARE
 """c_v [m²/s]"""
+WAVE = ((BULK_MODULUS / POROSITY + OEDOMETER) / (DENSITY + 1000.0 * POROSITY)) ** 0.5
+"""Speed of waves in which grains and water move together [m/s]"""
+RAMP = 2.5 * 4 * HEIGHT / WAVE
+"""Time over which the load grows as ½ − ½ cos(πt/RAMP) [s]: after an odd number of half periods of the slowest wave
+(4 H/c) none of it is left. A load that grew linearly over 2.7 periods left an oscillation of 7 % of p0."""
 
 
 def scene() -> Scene:
@@ -31,13 +38,14 @@ def scene() -> Scene:
     width = 2 * cell
     column = {"rectangle": {"center": [width / 2, 0.0], "size": [width, 2 * HEIGHT]}}
     ends = [{"rectangle": {"center": [width / 2, y], "size": [10 * width, HEIGHT]}} for y in (HEIGHT, -HEIGHT)]
+    growth = np.linspace(0.0, 1.0, 41)
     return Scene(
         title="consolidation", method="sand-water", dimension=2, duration=100.0, gravity=[0.0, 0.0],
         grid={"cell": cell, "walls": {"lower": [0.0, -2 * HEIGHT], "upper": [width, 2 * HEIGHT], "contact": "slip"}},
         mixture={"hydraulic_conductivity": CONDUCTIVITY, "porosity": POROSITY, "coupling": "pore-pressure"},
         material={
             "soil": {
-                "law": "hencky", "density": 1590.0, "youngs_modulus": YOUNGS_MODULUS, "poisson_ratio": POISSON_RATIO,
+                "law": "hencky", "density": DENSITY, "youngs_modulus": YOUNGS_MODULUS, "poisson_ratio": POISSON_RATIO,
             },
             "pore water": {
                 "law": "water", "density": 1000.0 * POROSITY, "bulk_modulus": BULK_MODULUS, "exponent": 1.0,
@@ -46,7 +54,8 @@ def scene() -> Scene:
         body=[{"material": "soil", "shape": column}, {"material": "pore water", "shape": column}],
         force=[
             {
-                "shape": shape, "traction": [0.0, load], "acts_on": "sand", "times": [0.0, RAMP], "factors": [0.0, 1.0],
+                "shape": shape, "traction": [0.0, load], "acts_on": "sand", "times": (RAMP * growth).tolist(),
+                "factors": (0.5 - 0.5 * np.cos(np.pi * growth)).tolist(),
             }
             for shape, load in zip(ends, (-LOAD, LOAD))
         ],

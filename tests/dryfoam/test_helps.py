@@ -69,7 +69,7 @@ def test_a_fourfold_vertex_opens_without_a_cycle(length):
 
 def test_cycles_are_counted_and_said():
     events = Events(cycles=2)
-    assert events.notices() == ["2 films went to and fro in T1s and were made to keep one topology"]
+    assert events.notices() == ["2 films alternated between two topologies and were fixed in one"]
 
 
 def test_gauss_seidel_helps_where_newton_fails_and_this_is_said(monkeypatch):

@@ -238,7 +238,7 @@ def test_polygons_between_walls():
         (lambda: Foam.from_seeds([[0.2, 0.5], [0.5, 0.5]], walls="box"), "need a size"),
         (lambda: Foam.from_seeds([[0.2, 0.5], [0.5, 0.5]], walls="sack", size=(1.0, 1.0)), "'box' or of a 'channel'"),
         (lambda: Foam.voronoi(10, "box", aspect=0.0), "aspect"),
-        (lambda: Foam.voronoi(10, "box").equilibrate("gauss-seidel"), "knows no walls"),
+        (lambda: Foam.voronoi(10, "box").equilibrate("gauss-seidel"), "does not support walls"),
         (lambda: Foam.voronoi(10, "channel").centroid, "no centre"),
     ],
 )

@@ -132,7 +132,7 @@ def test_json_and_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     ("options", "sentence"),
     [
         (["--base", "pie"], "it should be of viscoelastic"),
-        (["--shear-modulus", "5"], "a frequency sweep tells it"),
+        (["--shear-modulus", "5"], "the frequency sweep determines it"),
         (["--bulk-modulus", "5"], "at least 2/3 of the shear modulus"),
     ],
 )

@@ -160,7 +160,7 @@ def test_csv_holds_what_json_does(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_table_names_the_theory_beside_the_law(capsys: pytest.CaptureFixture[str]):
     assert main(["rheometer", "shaving cream"]) == 0
     printed = capsys.readouterr().out
-    assert "theory of small" in printed
+    assert "small-strain" in printed
     assert "[1/s]" in printed
     assert "24.888" in printed  # 31.9/√3 + 27.2 · 2^(−0.61) · 0.01^0.22
     assert "note: elastic strains reach" in printed

@@ -1,6 +1,7 @@
 """The built-in scenes and materials are good, and are what the lists say."""
 
 import json
+import pickle
 
 import pytest
 
@@ -29,6 +30,7 @@ def test_a_built_in_scene_and_each_of_its_presets_is_good(name):
         scene = load_scene(name, preset=preset)
         assert isinstance(scene, AnyScene)
         assert Scene(**json.loads(json.dumps(scene.resolved()))).resolved() == scene.resolved()
+        assert pickle.loads(pickle.dumps(scene)).resolved() == scene.resolved()  # as other processes get it
 
 
 def test_the_library_has_the_scenes_of_the_foundation_in_both_dimensions():

@@ -29,7 +29,8 @@ def test_what_has_an_effect_or_was_not_written_is_not_noted(change):
 def blob(**changes):
     shape = {"sphere": {"center": [0.0, 0.0, 0.0], "radius": 0.1}}
     body = {"material": "cream", "surface": "embedded", "shape": shape}
-    return Scene(**(TABLES | {"method": "continuum-foam", "dimension": 3, "body": [body]} | changes))
+    tables = {"method": "continuum-foam", "dimension": 3, "body": [body], "resampling": {"enabled": False}}
+    return Scene(**(TABLES | tables | changes))
 
 
 def test_an_embedded_mesh_on_a_body_that_can_tear_is_noted():

@@ -6,7 +6,7 @@ from spume.dryfoam.network.half_edges import Floats, Network
 from spume.dryfoam.network.walls import corner_paths
 
 STEP = np.radians(6.0)
-"""Largest turning between two points of a drawn arc [rad]."""
+"""Largest change of direction between two points of a drawn arc [rad]."""
 
 
 def arc_points(start: Floats, chord: Floats, theta: float, step: float = STEP) -> Floats:
@@ -15,7 +15,7 @@ def arc_points(start: Floats, chord: Floats, theta: float, step: float = STEP) -
     s = np.arange(pieces) / pieces
     if abs(theta) < 1e-9:
         return start + s[:, None] * chord
-    # chords from the start to the point that has turned by 2 θ s: length c sin(θ s)/sin θ, turned by θ (s - 1)
+    # the chord to the point at fraction s of the arc has length c sin(θ s)/sin θ and is rotated by θ (s - 1)
     factor, turned = np.sin(theta * s) / np.sin(theta), theta * (s - 1.0)
     x = factor * (np.cos(turned) * chord[0] - np.sin(turned) * chord[1])
     y = factor * (np.sin(turned) * chord[0] + np.cos(turned) * chord[1])
@@ -72,7 +72,7 @@ def wall_outline(network: Network) -> Floats:
 
 
 def box_translation(network: Network, place: Floats) -> Floats:
-    """Lattice translation that brings `place` into the box; zero for a foam that does not repeat [m]."""
+    """Lattice translation [m] that moves `place` into the box; zero for a foam that is not periodic."""
     if not np.any(network.lattice):
         return np.zeros(2)
     return -network.lattice @ np.floor(np.linalg.solve(network.lattice, place))

@@ -1,4 +1,4 @@
-"""Files of a dry foam for other programs: SVG with exact arcs, VTK (legacy, polygons with cell data)."""
+"""Export of a dry foam: SVG with exact arcs, VTK (legacy, polygons with cell data)."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from spume.dryfoam.network.walls import corner_paths
 
 
 def _cell_path(network: Network, loop: list[int], chords: Floats, corners: dict[int, Floats]) -> str:
-    """SVG path of a cell: one arc command a film. SVG's y axis points down, so y changes sign and arcs change sense."""
+    """SVG path of a cell: one arc per film. SVG's y axis points down, so y and the sense of arcs are reversed."""
     ends = np.cumsum(chords[loop], axis=0)
     start = network.positions[network.origin[loop[0]]]
     start = start + box_translation(network, start + ends.mean(axis=0))
@@ -28,7 +28,8 @@ def _cell_path(network: Network, loop: list[int], chords: Floats, corners: dict[
 
 
 def save_svg(network: Network, path: str | Path) -> None:
-    """Writes the foam as SVG, every film an exact circular arc, every cell a path with its number and pressure."""
+    """Write the foam as SVG, with every film as an exact circular arc and every cell as a path with its number and
+    pressure."""
     outlines = np.concatenate(cell_outlines(network))
     low, high = outlines.min(axis=0), outlines.max(axis=0)
     width = 0.02 * np.sqrt(network.targets.mean())
@@ -54,7 +55,7 @@ def save_svg(network: Network, path: str | Path) -> None:
 
 
 def save_vtk(network: Network, path: str | Path) -> None:
-    """Writes the cells as polygons (arcs in steps of 6°) to a legacy VTK file, with pressure, area, sides and label."""
+    """Write the cells as polygons (arcs in steps of 6°) to a legacy VTK file, with pressure, area, sides and label."""
     outlines = cell_outlines(network)
     points = np.concatenate(outlines)
     counts = [len(outline) for outline in outlines]

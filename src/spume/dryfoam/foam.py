@@ -1,4 +1,4 @@
-"""A two-dimensional dry foam to be scripted: built, equilibrated, coarsened, sheared, measured."""
+"""A two-dimensional dry foam for scripts: building, equilibrium, coarsening, shear, measurements."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +21,8 @@ from spume.dryfoam.statistics import bulk_cells, texture
 from spume.errors import RunFailed, SceneError
 
 MOST_WAITING = 100
-"""Steps of coarsening without a limit in time in which cells should vanish, cannot, and nothing else happens."""
+"""Number of coarsening steps without progress, because cells cannot vanish, after which coarsening without a time limit
+ends."""
 Seeds = Literal["random", "poisson-disk", "hexagonal"]
 Solver = Literal["newton", "gauss-seidel"]
 
@@ -39,8 +40,8 @@ def _whole(name: str, value: int, least: int) -> int:
 
 
 class Foam:
-    """A foam of films with tension T (= 2γ) [N], cells of given areas [m²] and gas that diffuses through the films, by
-    K Δp per time and length of film, K in m²/(N s).
+    """A foam of films with tension T (= 2γ) [N], cells of given areas [m²] and gas that diffuses through the films at
+    the rate K Δp per length of film, with K in m²/(N s).
 
     Two-dimensional units: tension is energy per length of film [J/m = N], pressure is tension over radius [N/m].
     """
@@ -61,11 +62,11 @@ class Foam:
         self.options = options or Options()
         self.time = 0.0
         self.happened = Events()
-        """Counts of what happened so far."""
+        """Counts of events so far."""
         self.exchanges: list[Exchange] = []
-        """The T1s so far, with time, strain, place and cells (see `Events.exchanges` for what is left out)."""
+        """T1s so far, with time, strain, position and cells (see `Events.exchanges` for exceptions)."""
         self.notices: list[str] = []
-        """What a user should know about the search for equilibria so far: a time and a sentence each."""
+        """Notices for the user about the search for equilibria so far, each a time and a sentence."""
         self.equilibrated = False
 
     @classmethod
@@ -83,13 +84,13 @@ class Foam:
         shape: seeding.SignedDistance | None = None,
         aspect: float = 1.0,
     ) -> "Foam":
-        """A Voronoi diagram of `cells` seeds, not yet in equilibrium: in a periodic square, as a free cluster, in a box
-        with walls, or in a channel between two walls that repeats along them.
+        """Create a Voronoi diagram of `cells` seeds, not yet in equilibrium: in a periodic square, as a free cluster,
+        in a box with walls, or in a channel between two walls that is periodic along them.
 
         `cell_area`: mean area of a cell [m²]. `polydispersity`: standard deviation over mean of the target areas
-        (log-normal, the largest to the largest Voronoi cell); None takes the areas of the diagram. `shape`: signed
-        distance of the free cluster's outline, scaled to fit the cells; a disc when None. `aspect`: width over height
-        of a box with walls, or of a period of a channel.
+        (log-normal, the largest for the largest Voronoi cell); None: the areas of the diagram. `shape`: signed distance
+        of the free cluster's outline, scaled to fit the cells; None: a disc. `aspect`: width over height of a box with
+        walls, or of a period of a channel.
         """
         _whole("the number of cells of a Voronoi foam", cells, 2)
         _whole("the random seed", seed, 0)
@@ -117,7 +118,7 @@ class Foam:
 
     @classmethod
     def hexagonal(cls, columns: int, rows: int, T: float = 1.0, K: float = 1.0, *, cell_area: float = 1.0) -> "Foam":
-        """A periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
+        """Create a periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
         _whole("the number of columns of a honeycomb", columns, 1)
         _whole("the number of rows of a honeycomb", rows, 2)
         width = np.sqrt(2.0 * _positive("the cell area", cell_area) / np.sqrt(3.0))
@@ -137,12 +138,12 @@ class Foam:
         size: Sequence[float] | None = None,
         areas: Sequence[float] | Floats | None = None,
     ) -> "Foam":
-        """The Voronoi diagram of `seeds` (N, 2) [m]; the label of a cell is the number of its seed.
+        """Create the Voronoi diagram of `seeds` (N, 2) [m]; the label of a cell is the number of its seed.
 
-        It repeats along the columns of `lattice` (2, 2) [m], or is a free cluster inside `shape`, a signed distance (a
-        disc around the seeds when None), or lies between `walls`: those of the box from the origin to `size` [m], or of
-        the channel between y = 0 and y = size[1], which repeats after size[0]. `areas` (N,) are the targets [m²], in
-        the order of the seeds; those of the diagram when None.
+        It is periodic along the columns of `lattice` (2, 2) [m], or a free cluster inside `shape`, a signed distance
+        (None: a disc around the seeds), or between `walls`: those of the box from the origin to `size` [m], or of the
+        channel between y = 0 and y = size[1] with the period size[0]. `areas` (N,) are the targets [m²], in the order
+        of the seeds; None: those of the diagram.
         """
         points = np.asarray(seeds, dtype=float)
         if points.ndim != 2 or points.shape[1] != 2 or len(points) < 2:
@@ -177,15 +178,16 @@ class Foam:
         size: Sequence[float] | None = None,
         areas: Sequence[float] | Floats | None = None,
     ) -> "Foam":
-        """A foam from vertex positions (V, 2) [m] and, per cell, its vertices counter-clockwise.
+        """Create a foam from vertex positions (V, 2) [m] and the vertices of each cell, counter-clockwise.
 
-        Three films must meet in every vertex. `areas` are the targets [m²]; the polygons' own when None. The foam is
-        free, or repeats along the columns of `lattice` (2, 2) [m]. In a box a corner of a cell is a vertex, meaning its
-        image nearest to the corner before, or (vertex, i, j), meaning the image moved by i and j lattice vectors.
+        Three films must meet at every vertex. `areas` are the targets [m²]; None: those of the polygons. The foam is
+        free, or periodic along the columns of `lattice` (2, 2) [m]. In a periodic box a corner of a cell is given as a
+        vertex, meaning its image nearest to the previous corner, or as (vertex, i, j), meaning its image moved by i and
+        j lattice vectors.
 
-        Between `walls` of the given `size`, as in `from_seeds`, a vertex on a wall has one film; the side of a cell
-        from one such vertex to the next along the wall is the wall, round corners of the box too, which are no
-        vertices.
+        Between `walls` of the given `size`, as in `from_seeds`, a vertex on a wall has one film. The side of a cell
+        from one such vertex to the next along the wall is part of the wall, also around corners of the box, which are
+        not vertices.
         """
         box = None if lattice is None else np.asarray(lattice, dtype=float)
         lines = None
@@ -200,7 +202,7 @@ class Foam:
         return cls(network, T, K)
 
     def _check_box(self) -> None:
-        """Raise SceneError when the target areas do not fill the periodic box, or the room between the walls."""
+        """Raise SceneError if the target areas do not fill the periodic box, or the area between the walls."""
         if self.network.is_closed:
             box, total = self.network.box_area(), float(np.sum(self.network.targets))
             if not abs(total - box) <= 1e-6 * box:
@@ -219,12 +221,12 @@ class Foam:
 
     @property
     def flips(self) -> int:
-        """T1 changes so far."""
+        """Number of T1s so far."""
         return self.happened.flips
 
     @property
     def vanished(self) -> int:
-        """Cells gone so far."""
+        """Number of cells that have vanished so far."""
         return self.happened.vanished
 
     @property
@@ -239,27 +241,27 @@ class Foam:
 
     @property
     def pressures(self) -> Floats:
-        """Cell pressures [N/m], relative to the outside, or to their mean where there is none, shape (F,)."""
+        """Cell pressures [N/m], relative to the outside, or to their mean if there is none, shape (F,)."""
         return self.network.pressures.copy()
 
     @property
     def sides(self) -> Integers:
-        """Films around each cell, parts of walls not counted, shape (F,)."""
+        """Number of films around each cell, excluding parts of walls, shape (F,)."""
         return self.network.sides()
 
     @property
     def labels(self) -> Integers:
-        """Number each cell keeps for life, shape (F,)."""
+        """Permanent number of each cell, shape (F,)."""
         return self.network.labels.copy()
 
     @property
     def centroids(self) -> Floats:
-        """Centre of area of each cell [m], shape (F, 2)."""
+        """Centroid of each cell [m], shape (F, 2)."""
         return geometry.cell_centroids(self.network)
 
     @property
     def centroid(self) -> Floats:
-        """Centre of area of a free foam, or of one in a box with walls [m], shape (2,)."""
+        """Centroid of a free foam, or of a foam in a box with walls [m], shape (2,)."""
         if self.boundary == "periodic" or self.boundary == "channel":
             raise SceneError("a foam that repeats has no centre")
         return geometry.centroid(self.network)
@@ -272,7 +274,7 @@ class Foam:
     @property
     def angles(self) -> Floats:
         """Angles between neighbouring films at the vertices [rad], 2π/3 in equilibrium, shape (2E,). At a wall they are
-        those between film and wall, π/2 in equilibrium, and the π behind it."""
+        the angles between film and wall, π/2 in equilibrium, and the angle π behind the wall."""
         return geometry.angles(self.network)
 
     @property
@@ -286,15 +288,15 @@ class Foam:
         return texture(self.network, bulk_cells(self.network))
 
     def validate(self) -> None:
-        """Raise SceneError when an invariant of the network is broken."""
+        """Raise SceneError if an invariant of the network is violated."""
         validate(self.network, self.areas)
         if self.network.vertices and len(wrong := geometry.reversed_vertices(self.network)):
             raise SceneError(f"the foam network is not valid: the films at vertex {wrong[0]} leave it in reverse order")
 
     def equilibrate(self, solver: Solver = "newton", tolerance: float | None = None) -> Report:
-        """Bring the foam to equilibrium: angles of 120°, of 90° at walls, areas on target.
+        """Bring the foam to equilibrium: angles of 120°, 90° at walls, and target areas.
 
-        solver: newton (whole foam at once) or gauss-seidel (vertex by vertex, [DryFoam] eqs. (11), (15)).
+        solver: newton (whole foam) or gauss-seidel (vertex by vertex, [DryFoam] eqs. (11), (15)).
         """
         self._check_box()
         options = self.options
@@ -313,10 +315,11 @@ class Foam:
         return report
 
     def stability(self, count: int = 6) -> Stability:
-        """The `count` lowest eigenvalues [N/m] of the energy's second derivative at fixed areas, with their modes.
+        """Compute the `count` lowest eigenvalues [N/m] of the energy's second derivative at fixed areas, and their
+        modes.
 
-        Rigid motions are left out. A minimum of the energy has no negative eigenvalue; `equilibrate` leaves saddle
-        points by itself. See `equilibrium.stability` for the unknowns.
+        Rigid motions are excluded. A minimum of the energy has no negative eigenvalue; `equilibrate` never ends in a
+        saddle point. See `equilibrium.stability` for the unknowns.
         """
         _whole("the number of modes", count, 1)
         if self.network.is_lone:
@@ -326,8 +329,8 @@ class Foam:
         return stability(self.network, self.T, count)
 
     def count(self, events: Events) -> list[Exchange]:
-        """Add `events`, which end now, to what has happened, and note what a user should know; returns the T1s with
-        their time and strain."""
+        """Add `events`, which end at the present time, to the counts and notices; return the T1s with their time and
+        strain."""
         self.time += events.duration
         events.exchanges = [replace(t1, time=self.time, strain=self.strain) for t1 in events.exchanges]
         self.exchanges += events.exchanges
@@ -344,10 +347,10 @@ class Foam:
         event_tolerance: float = 0.005,
         most_steps: int | None = None,
     ) -> Events:
-        """Let gas diffuse for `duration` [s], or until `until_cells` are left; returns what happened.
+        """Let gas diffuse for `duration` [s], or until `until_cells` cells are left; return the events.
 
-        `until_cells` = 0 lets the last bubble of a free foam shrink. With the unit scheme of [DryFoam], `duration` is a
-        whole number of steps of one second.
+        With `until_cells` = 0 the last bubble of a free foam shrinks, too. With the unit scheme of [DryFoam],
+        `duration` is a whole number of steps of one second.
         """
         if not duration > 0.0:
             raise SceneError(f"the duration must be positive, found {duration}")
@@ -385,8 +388,8 @@ class Foam:
     def collapse(self, cell: int, gas: Literal["lost", "shared"] = "lost") -> None:
         """Remove the cell with index `cell` by T1s and a T2 and equilibrate, [DryFoam] figure 7.
 
-        Its gas is lost to the outside of a free foam, or shared among its neighbours; it stays in a periodic foam and
-        between walls.
+        Its gas is lost to the outside of a free foam, or shared among its neighbours; a periodic foam and a foam
+        between walls cannot lose gas.
         """
         if not 0 <= cell < self.cells:
             raise SceneError(f"there is no cell {cell}: the foam has cells 0 to {self.cells - 1}")
@@ -404,16 +407,16 @@ class Foam:
         self.equilibrate()
 
     def shear(self, strain: float, steps: int = 0) -> Deformation:
-        """Simple shear by `strain`, in `steps` quasi-static increments (of at most 0.01 when 0).
+        """Apply a simple shear by `strain`, in `steps` quasi-static increments (0: of at most 0.01).
 
-        Moves the box of a periodic foam, the vertices on the edge of a free one; walls cannot shear a foam. Returns the
-        stress-strain record; its strain goes on from `foam.strain`.
+        This moves the box of a periodic foam or the vertices on the edge of a free one; walls cannot shear a foam.
+        Returns the stress-strain record; its strain continues from `foam.strain`.
         """
         return deform(self, simple_shear, strain, steps)
 
     def cycle(self, amplitude: float, cycles: int = 1, steps: int = 0) -> Deformation:
-        """Cyclic simple shear: from the present strain up by `amplitude`, down by twice that, and back, `cycles` times;
-        each quarter in `steps` increments (of at most 0.01 when 0). Returns the record of it all."""
+        """Apply a cyclic simple shear: from the present strain up by `amplitude`, down by twice that, and back,
+        `cycles` times; each quarter in `steps` increments (0: of at most 0.01). Returns the record of all cycles."""
         _positive("the amplitude of the strain", amplitude)
         _whole("the number of cycles", cycles, 1)
         record = Deformation()
@@ -426,7 +429,7 @@ class Foam:
         return record
 
     def extend(self, strain: float, steps: int = 0) -> Deformation:
-        """Extension by the logarithmic `strain` along x at a constant area, of the walls too, else as `shear`."""
+        """Extend the foam and its walls by the logarithmic `strain` along x at constant area; otherwise as `shear`."""
         return deform(self, pure_extension, strain, steps)
 
 
@@ -460,7 +463,7 @@ def _given_areas(areas: Sequence[float] | Floats, cells: int) -> Floats:
 
 
 def _spread_areas(areas: Floats, polydispersity: float, generator: np.random.Generator) -> Floats:
-    """Log-normal areas of the given relative spread and the same sum, ranked like `areas`."""
+    """Log-normal areas with the given relative standard deviation, the same sum and the same ranking as `areas`."""
     if not (np.isfinite(polydispersity) and polydispersity >= 0):
         raise SceneError(f"the polydispersity must be zero or positive, found {polydispersity}")
     sigma = np.sqrt(np.log1p(polydispersity**2))

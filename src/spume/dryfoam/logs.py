@@ -1,4 +1,4 @@
-"""What happens to a foam in a run, as tables: its T1s one by one, the energy they release under deformation."""
+"""Logs of a run as tables: every T1, and the energy released by T1s under deformation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -20,23 +20,23 @@ class Drop(NamedTuple):
     released: float
     """[J/m]; see `Deformation.released`."""
     flips: int
-    """T1s in the increment."""
+    """Number of T1s in the increment."""
     shear_stress: float
     """σ_xy after the increment [N/m]."""
 
 
 T1S = (
-    Field("time", unit="s", description="when the T1 was found, at the end of the step it happened in"),
+    Field("time", unit="s", description="time of the T1: the end of the step in which it happened"),
     Field("strain", description="imposed strain"),
     Field("place", (2,), unit="m", description="middle of the new film"),
-    Field("parted", (2,), dtype="int64", description="labels of the bubbles that part, -1 for the outside or a wall"),
+    Field("parted", (2,), dtype="int64", description="labels of the separating bubbles, -1 for the outside or a wall"),
     Field("joined", (2,), dtype="int64", description="labels of the bubbles that become neighbours"),
 )
 DROPS = (
     Field("time", unit="s", description="end of the increment"),
     Field("strain", description="imposed strain"),
-    Field("released", unit="J/m", description="energy that T1s set free in the increment"),
-    Field("flips", dtype="int64", description="T1s in the increment"),
+    Field("released", unit="J/m", description="energy released by T1s in the increment"),
+    Field("flips", dtype="int64", description="number of T1s in the increment"),
     Field("shear_stress", unit="N/m", description="shear stress after the increment"),
 )
 
@@ -49,12 +49,12 @@ def _columns(fields: Sequence[Field], rows: Sequence[Any]) -> dict[str, NDArray[
 
 
 def log_arrays(t1s: Sequence[Exchange], drops: Sequence[Drop]) -> dict[str, dict[str, NDArray[Any]]]:
-    """The tables of a frame, by name and column."""
+    """Tables of a frame, by name and column."""
     return {"t1s": _columns(T1S, t1s), "drops": _columns(DROPS, drops)}
 
 
 def t1s_of(columns: Mapping[str, NDArray[Any]]) -> list[Exchange]:
-    """The T1s of a table that `log_arrays` made."""
+    """T1s of a table returned by `log_arrays`."""
     if not columns:
         return []
     return [
@@ -64,7 +64,7 @@ def t1s_of(columns: Mapping[str, NDArray[Any]]) -> list[Exchange]:
 
 
 def drops_of(columns: Mapping[str, NDArray[Any]]) -> list[Drop]:
-    """The releases of energy of a table that `log_arrays` made."""
+    """Energy releases of a table returned by `log_arrays`."""
     if not columns:
         return []
     return [Drop(*row) for row in zip(*(columns[field.name].tolist() for field in DROPS), strict=True)]

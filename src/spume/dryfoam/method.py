@@ -1,4 +1,4 @@
-"""The dry foam as a method of the frame loop."""
+"""The method "dry-foam"."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,22 +18,22 @@ if TYPE_CHECKING:
     from spume.scene.dry_foam import DryFoamScene
 
 SECONDS_PER_CELL_STEP = 8e-5
-"""Wall time of a coarsening step per cell on the project's kind of machine [s]."""
+"""Wall time of a coarsening step per cell on a typical machine [s]."""
 BYTES_PER_CELL = 12_000
-"""Peak memory per cell: the factors of the sparse system."""
+"""Peak memory per cell, mostly for the factors of the sparse system [bytes]."""
 
 BUBBLES = (
     Field("pressures", unit="N/m", description="pressure"),
     Field("targets", unit="m²", description="area"),
-    Field("labels", dtype="int64", description="number a bubble keeps for life"),
+    Field("labels", dtype="int64", description="permanent number of a bubble"),
 )
-FILMS = (Field("half_angles", unit="rad", description="half the angle a film turns left by, from its first end"),)
+FILMS = (Field("half_angles", unit="rad", description="half the angle by which a film turns left, from its first end"),)
 HALF_EDGES = (
-    Field("origin", dtype="int64", description="vertex each half-edge starts at; 2e and 2e+1 are film e"),
-    Field("next", dtype="int64", description="half-edge after each one, around the cell on its left"),
-    Field("previous", dtype="int64", description="half-edge before each one"),
+    Field("origin", dtype="int64", description="start vertex of each half-edge; 2e and 2e+1 are film e"),
+    Field("next", dtype="int64", description="next half-edge around the cell on its left"),
+    Field("previous", dtype="int64", description="previous half-edge around the cell on its left"),
     Field("cell", dtype="int64", description="cell left of each half-edge, -1 is the outside"),
-    Field("shift", (2,), dtype="int64", description="lattice vectors between stored and true end of a half-edge"),
+    Field("shift", (2,), dtype="int64", description="lattice vectors from the stored to the true end of a half-edge"),
 )
 VERTICES = (
     Field("positions", (2,), unit="m", description="position"),
@@ -41,7 +41,7 @@ VERTICES = (
 )
 BOX = (
     Field(
-        "lattice", (2,), unit="m", description="columns are the lattice vectors of the box, zero if it does not repeat"
+        "lattice", (2,), unit="m", description="columns are the lattice vectors of the box, zero if it is not periodic"
     ),
 )
 WALLS = (Field("walls", (4,), description="a point of each wall [m] and its direction, the foam on its left"),)
@@ -56,11 +56,11 @@ NETWORK = tuple(
         ("wall_lines", WALLS),
     )
 )
-"""The populations whose fields are the arrays of a Network."""
+"""Populations whose fields are the arrays of a Network."""
 LOGS = (Population("t1s", T1S, "table"), Population("drops", DROPS, "table"))
-"""What happened since the frame before: the T1s one by one, the energy that those of an increment of strain release."""
+"""Logs since the previous frame: every T1, and the energy released by T1s in each increment of strain."""
 POPULATIONS = NETWORK + LOGS
-"""The populations of a frame."""
+"""Populations of a frame."""
 
 
 class DryFoamMethod:
@@ -77,11 +77,11 @@ class DryFoamMethod:
         self.t1s: list[Exchange] = []
         """T1s since the last frame; those of the first equilibrium are not counted."""
         self.drops: list[Drop] = []
-        """Releases of energy by T1s in the deformation since the last frame."""
+        """Energy releases by T1s in the deformation since the last frame."""
         self.released = 0.0
-        """Energy that T1s have released in the deformation so far [J/m]."""
+        """Energy released by T1s in the deformation so far [J/m]."""
         self.is_frame_done = True
-        """Whether the last call of `advance` came to its end, so that the next one begins a frame."""
+        """Whether the last call of `advance` was completed, so that the next one begins a frame."""
         table = scene.foam
         shape = _signed_distance(table.shape) if table.shape is not None else None
         self.foam = Foam.voronoi(
@@ -95,7 +95,7 @@ class DryFoamMethod:
 
     @classmethod
     def estimate(cls, scene: "DryFoamScene") -> Estimate:
-        """The cost of `scene`, from the law of growth ⟨A⟩ = A0 + 1.2 K T t."""
+        """Estimate the cost of `scene` from the growth law ⟨A⟩ = A0 + 1.2 K T t."""
         cells, steps, work = float(scene.foam.cells), 0.0, 30.0 * scene.foam.cells
         if scene.coarsening is not None:
             least = _least_cells(scene)
@@ -109,7 +109,7 @@ class DryFoamMethod:
         return Estimate(int(cells), int(BYTES_PER_CELL * cells) + 200_000_000, int(steps) + 1, float(seconds))
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
-        """Advance to `until` [s]; False when interrupted before."""
+        """Advance to `until` [s]; return False if interrupted before."""
         if not self.foam.equilibrated:
             self.foam.equilibrate()
         if self.is_frame_done:
@@ -127,7 +127,7 @@ class DryFoamMethod:
         return True
 
     def _done(self) -> float | None:
-        """Steps follow the cells that vanish; so does the work, as a step costs in proportion to the cells."""
+        """Fraction of the work done. Each step removes cells, and its cost is proportional to the number of cells."""
         if self.scene.coarsening is None:
             return None
         cells, least = float(self.scene.foam.cells), _least_cells(self.scene)
@@ -137,7 +137,7 @@ class DryFoamMethod:
         return min((entry.time for entry in self.scene.collapse if entry.time > self.time), default=np.inf)
 
     def _step(self, until: float) -> None:
-        """One step of coarsening, deformation or both, no further than `until` [s]."""
+        """Take one step of coarsening, deformation or both, at most to `until` [s]."""
         rule, deformation = self.scene.coarsening, self.scene.deformation
         dt = until - self.time
         if deformation is not None and deformation.rate != 0.0:
@@ -159,7 +159,7 @@ class DryFoamMethod:
                 self.drops.append(
                     Drop(self.foam.time, strain, record.released[-1], record.flips[-1], record.shear_stress[-1])
                 )
-        # exactly the frame's time, whatever the sum of steps rounds to
+        # exactly the frame's time, despite rounding of the sum of steps
         self.time = until if self.time + dt >= until * (1.0 - 1e-12) else self.time + dt
         self.foam.time = self.time
         self.last_step = dt
@@ -173,11 +173,11 @@ class DryFoamMethod:
                     self.foam.collapse(int(index[0]))
 
     def declarations(self) -> tuple[Population, ...]:
-        """Bubbles, films and what connects them."""
+        """Populations of bubbles, films and their connections, and the logs."""
         return POPULATIONS
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
-        """The arrays of the network, and what happened since the last frame."""
+        """Arrays of the network, and logs since the last frame."""
         arrays = self.foam.network.arrays()
         found = {each.name: {field.name: arrays[field.name] for field in each.fields} for each in NETWORK}
         return found | log_arrays(self.t1s, self.drops)
@@ -208,14 +208,14 @@ class DryFoamMethod:
         return arrays, values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
-        """Take up a checkpoint."""
+        """Restore what `checkpoint` returned."""
         foam = self.foam
         logs: dict[str, dict[str, NDArray[Any]]] = {"t1s": {}, "drops": {}}
         for name in [name for name in arrays if "/" in name]:
             log, _, field = name.partition("/")
             logs[log][field] = arrays[name]
         self.t1s, self.drops = t1s_of(logs["t1s"]), drops_of(logs["drops"])
-        # checkpoints of early runs hold no logs
+        # checkpoints of early versions contain no logs
         self.released, self.is_frame_done = values.get("released", 0.0), values.get("is_frame_done", True)
         foam.network = Network(**{name: np.array(array) for name, array in arrays.items() if "/" not in name})
         self.time = foam.time = values["time"]
@@ -226,16 +226,16 @@ class DryFoamMethod:
 
 
 def imposed_strain(time: float, rate: float, amplitude: float | None) -> float:
-    """Strain at `time` [s]: it grows at `rate` [1/s] and, with an amplitude, turns back at plus and minus that."""
+    """Strain at `time` [s]: it changes at `rate` [1/s] and, with an amplitude, reverses at plus and minus that."""
     strain = rate * time
     if amplitude is None:
         return strain
-    phase = (strain / amplitude + 1.0) % 4.0  # a triangular wave of the period 4, from -1 up to 1 and back
+    phase = (strain / amplitude + 1.0) % 4.0  # triangular wave of period 4, from -1 up to 1 and back
     return amplitude * (phase - 1.0 if phase <= 2.0 else 3.0 - phase)
 
 
 def _next_turn(time: float, rate: float, amplitude: float | None) -> float:
-    """When the strain next turns back after `time` [s]."""
+    """Time [s] of the next reversal of the strain after `time`."""
     if amplitude is None:
         return np.inf
     turns = np.floor((abs(rate) * time / amplitude + 1.0) / 2.0 + 1e-9) + 1.0
@@ -251,7 +251,7 @@ def _signed_distance(shape: Any) -> Callable[[NDArray[np.float64]], NDArray[np.f
 
 
 def _least_cells(scene: "DryFoamScene") -> float:
-    """Cells at the end of a coarsening scene, by the law of growth ⟨A⟩ = A0 + 1.2 K T t."""
+    """Number of cells at the end of a coarsening scene, by the growth law ⟨A⟩ = A0 + 1.2 K T t."""
     assert scene.coarsening is not None
     per_mean_area = 1.2 * scene.coarsening.diffusion * scene.foam.tension / scene.foam.cell_area
     return max(scene.coarsening.until_cells, scene.foam.cells / (1.0 + per_mean_area * scene.duration))

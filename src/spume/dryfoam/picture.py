@@ -29,7 +29,7 @@ def _pyplot() -> Any:
 
 
 def shading_values(network: Network, shading: Shading) -> Floats:
-    """The number by which each cell is shaded, shape (F,)."""
+    """Value by which each cell is shaded, shape (F,)."""
     if shading == "pressure":
         return network.pressures
     if shading == "sides":
@@ -40,10 +40,10 @@ def shading_values(network: Network, shading: Shading) -> Floats:
 
 
 def draw(axes: Any, network: Network, shading: Shading = "pressure", line_width: float | None = None) -> None:
-    """Draws the foam into matplotlib axes; the cells of a periodic foam stand where their centres are in the box."""
+    """Draw the foam into matplotlib axes; cells of a periodic foam are drawn with their centres in the box."""
     from matplotlib.collections import PolyCollection
 
-    # arcs that fill the picture must not show their corners; ten thousand small ones may be coarse
+    # arcs of few, large cells must look smooth; those of many small cells may be coarse
     outlines = cell_outlines(network, np.radians(1.0 if network.cells < 2000 else 6.0))
     width = line_width if line_width is not None else float(np.clip(30.0 / np.sqrt(len(outlines)), 0.15, 2.0))
     cells = PolyCollection(outlines, linewidths=width, edgecolors="black")
@@ -54,7 +54,7 @@ def draw(axes: Any, network: Network, shading: Shading = "pressure", line_width:
         cells.set_cmap(COLOUR_MAPS[shading])
         if shading == "sides":
             cells.set_clim(3, 9)
-        elif len(outlines) > 20:  # a few tiny cells of huge pressure would take all the colours
+        elif len(outlines) > 20:  # a few tiny cells with huge pressures would use up the range of colours
             cells.set_clim(*np.percentile(shading_values(network, shading), [5, 95]))
     axes.add_collection(cells)
     axes.set_aspect("equal")
@@ -63,7 +63,7 @@ def draw(axes: Any, network: Network, shading: Shading = "pressure", line_width:
 
 
 def save_picture(network: Network, path: str | Path, shading: Shading = "pressure", size: float = 8.0) -> None:
-    """Writes a picture of the foam to `path` (PNG, PDF …), `size` inches wide."""
+    """Write a picture of the foam to `path` (PNG, PDF …), `size` inches wide."""
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(figsize=(size, size))
     draw(axes, network, shading)
@@ -72,8 +72,8 @@ def save_picture(network: Network, path: str | Path, shading: Shading = "pressur
 
 
 def save_film(networks: Sequence[Network], path: str | Path, shading: Shading = "pressure", rate: int = 12) -> None:
-    """Writes a film of `networks`, `rate` pictures a second, to `path` (GIF, or MP4 where ffmpeg is installed, by
-    itself or with imageio-ffmpeg)."""
+    """Write a film of `networks`, with `rate` pictures per second, to `path` (GIF, or MP4 if ffmpeg or imageio-ffmpeg
+    is installed)."""
     pyplot = _pyplot()
     from matplotlib import rcParams
     from matplotlib.animation import FFMpegWriter, PillowWriter
@@ -98,14 +98,14 @@ def save_film(networks: Sequence[Network], path: str | Path, shading: Shading = 
 def save_frame_times(
     cells: Sequence[int], seconds: Sequence[float], path: str | Path, paper: Mapping[int, float] | None = None
 ) -> None:
-    """Writes a plot like figure 5 of [DryFoam]: time of each frame [s] against its number of cells, both logarithmic;
-    `paper` are published figures to show beside."""
+    """Write a plot like figure 5 of [DryFoam]: time of each frame [s] against its number of cells, both logarithmic;
+    `paper` contains published values to compare with."""
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(figsize=(6.4, 4.8))
     axes.loglog(cells, seconds, ".", ms=2, color="steelblue", label="frames")
     n = np.array([min(cells), max(cells)], dtype=float)
     at_end = float(np.median(np.asarray(seconds)[np.asarray(cells) > 0.7 * max(cells)]))
-    axes.loglog(n, at_end * n / n[1], "k--", lw=0.8, label="proportional to the cells")
+    axes.loglog(n, at_end * n / n[1], "k--", lw=0.8, label="proportional to cells")
     if paper:
         axes.loglog(list(paper), list(paper.values()), "rs", label="[DryFoam], first and last frame")
     axes.set(xlabel="cells", ylabel="seconds per frame")
@@ -116,7 +116,7 @@ def save_frame_times(
 
 
 def save_stress_strain(deformation: Deformation, path: str | Path) -> None:
-    """Writes stress and energy against strain, with the T1s of each increment."""
+    """Write a plot of stress and energy against strain, with the T1s of each increment."""
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(3, 1, figsize=(6.4, 7.2), sharex=True, height_ratios=(3, 2, 1))
     axes[0].plot(deformation.strain, deformation.shear_stress, "-", color="steelblue", label="σ_xy")
@@ -134,7 +134,7 @@ def save_stress_strain(deformation: Deformation, path: str | Path) -> None:
 
 
 def _plain_log_ticks(axes: Any) -> None:
-    """Labels 1, 2 and 5 of each decade of logarithmic axes, and no others: those of less than a decade overlap."""
+    """Label only 1, 2 and 5 of each decade of logarithmic axes, because more labels would overlap."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for axis in (axes.xaxis, axes.yaxis):
@@ -144,8 +144,8 @@ def _plain_log_ticks(axes: Any) -> None:
 
 
 def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: str | Path) -> None:
-    """Writes one page: side distribution and Aboav-Weaire plot of `network`, of a free one without its edge; ⟨A⟩,
-    energy and μ2 in time from `records`, the diagnostics of a run's frames with their times."""
+    """Write a page of statistics: side distribution and Aboav-Weaire plot of `network` (of a free foam without its
+    edge); ⟨A⟩, energy and μ2 over time from `records`, the diagnostics of a run's frames with their times."""
     pyplot = _pyplot()
     figure, axes = pyplot.subplots(2, 3, figsize=(12, 7))
     bulk = bulk_cells(network)
@@ -153,8 +153,8 @@ def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: s
     n, part = side_distribution(network, cells)
     mu2 = second_moment(network, cells)
     axes[0, 0].bar(n, part, color="steelblue")
-    where = "" if network.boundary == "periodic" else " off the edge" if cells is not None else ", edge included"
-    axes[0, 0].set(xlabel="sides n", ylabel=f"part of cells{where}", title=f"μ2 = {mu2:.3f}")
+    where = "" if network.boundary == "periodic" else " off the edge" if cells is not None else ", including the edge"
+    axes[0, 0].set(xlabel="sides n", ylabel=f"fraction of cells{where}", title=f"μ2 = {mu2:.3f}")
     k, product = aboav_weaire(network)
     axes[0, 1].plot(k, product, "o")
     axes[0, 1].plot(k, 5.0 * k + 6.0 + mu2, "-", label="5 n + 6 + μ2")
@@ -177,8 +177,8 @@ def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: s
 
 
 def save_pages(folder: str | Path, out: str | Path | None = None) -> list[Path]:
-    """Writes the pages of a finished run into `out` (its own folder when None): statistics of its bubbles, and, when
-    it was deformed, stress against strain. Returns their files."""
+    """Write the pages of a finished run into `out` (None: its own folder): statistics of its bubbles, and, if it was
+    deformed, stress against strain. Returns the files."""
     from spume.frames.reader import open_run
 
     run = open_run(Path(folder))

@@ -1,6 +1,7 @@
-"""Bubbles and films of a frame as shapes in the plane, for viewers and exporters: filled cells, lines along the films.
+"""Bubbles and films of a frame as plane shapes for viewers and exporters: filled cells, lines along the films.
 
-Arcs are drawn in steps of 6°. In a box that repeats, a bubble stands where its centre is, a film where its middle is.
+Arcs are drawn in steps of 6°. In a periodic box, bubbles are drawn with their centres in the box, films with their
+middles.
 """
 
 from typing import Any
@@ -23,7 +24,7 @@ CELLS = Population(
         Field("triangles", (3,), dtype="int32", description="vertices of the triangles that fill the bubbles"),
         Field("pressure", unit="N/m", description="pressure of the bubble"),
         Field("area", unit="m²", description="area of the bubble"),
-        Field("sides", dtype="int64", description="films around the bubble"),
+        Field("sides", dtype="int64", description="number of films around the bubble"),
         Field("label", dtype="int64", description="number of the bubble"),
     ),
     "mesh",
@@ -32,9 +33,9 @@ ARCS = Population(
     "arcs",
     (
         POSITION,
-        Field("lines", dtype="int64", description="where each film begins among the points"),
+        Field("lines", dtype="int64", description="index of the first point of each film"),
         Field("length", unit="m", description="length of the film"),
-        Field("pressure_drop", unit="N/m", description="pressure difference of the bubbles on its two sides"),
+        Field("pressure_drop", unit="N/m", description="pressure difference between its two sides"),
         Field("left", dtype="int64", description="bubble on the left, -1 for the outside"),
         Field("right", dtype="int64", description="bubble on the right, -1 for the outside"),
     ),
@@ -63,14 +64,14 @@ def _is_ear(a, b, c, ring, count, x):
 
 @compiled
 def _cut_ears(starts, x, triangles):
-    """Triangles (t, 3) of polygons whose vertices x[starts[k]:starts[k + 1]] stand counter-clockwise; n - 2 each."""
+    """Triangulate polygons with the vertices x[starts[k]:starts[k + 1]], counter-clockwise: n - 2 triangles each."""
     made = 0
     for f in range(len(starts) - 1):
         ring = np.arange(starts[f], starts[f + 1])
         count, k, tried = len(ring), 0, 0
         while count > 2:
             a, b, c = ring[(k + count - 1) % count], ring[k % count], ring[(k + 1) % count]
-            # after a whole round without an ear what is left has no area: any corner will do
+            # after a full round without an ear the remainder has no area: cut off any corner
             if count == 3 or tried > count or _is_ear(a, b, c, ring, count, x):
                 triangles[made, 0], triangles[made, 1], triangles[made, 2] = a, b, c
                 made += 1
@@ -79,7 +80,7 @@ def _cut_ears(starts, x, triangles):
                     ring[q] = ring[q + 1]
                 count -= 1
                 tried = 0
-                k += count - 1  # the corner before may be an ear now
+                k += count - 1  # the previous corner may now be an ear
             else:
                 tried += 1
                 k += 1
@@ -87,7 +88,7 @@ def _cut_ears(starts, x, triangles):
 
 
 def filled(outlines: list[Floats]) -> tuple[Floats, NDArray[np.int32], Integers]:
-    """Vertices (n, 2), triangles (t, 3) and the number of the polygon of each vertex (n,) of filled polygons."""
+    """Vertices (n, 2), triangles (t, 3) and the polygon number of each vertex (n,) of filled polygons."""
     counts = np.array([len(outline) for outline in outlines])
     starts = np.concatenate([[0], np.cumsum(counts)])
     x = np.concatenate(outlines)
@@ -97,8 +98,8 @@ def filled(outlines: list[Floats]) -> tuple[Floats, NDArray[np.int32], Integers]
 
 
 def film_curves(network: Network) -> tuple[Floats, Integers, Integers]:
-    """Points along the films (n, 2) [m], where each begins among them and the last ends (m + 1,), and which film each
-    is (m,): parts of walls are left out. A lone free bubble has one, its circle."""
+    """Points along the films (n, 2) [m], the index of the first point of each curve and the number of points (m + 1,),
+    and the film of each curve (m,). Parts of walls are omitted. A lone free bubble has one curve, its circle."""
     n = network
     if n.is_lone and n.is_closed:
         return np.zeros((0, 2)), np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -114,7 +115,7 @@ def film_curves(network: Network) -> tuple[Floats, Integers, Integers]:
 
 
 def make(frame: Any) -> dict[str, dict[str, NDArray[Any]]]:
-    """The shapes of a frame."""
+    """Make the shapes of a frame."""
     n = network_of(frame)
     x, triangles, owner = filled(cell_outlines(n))
     sides = n.sides() if not n.is_lone else np.array([0 if n.is_closed else 1])

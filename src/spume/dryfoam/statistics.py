@@ -1,7 +1,7 @@
-"""Numbers about a foam: side distribution, μ2, Aboav-Weaire, texture, and the summary a run keeps per frame.
+"""Statistics of a foam: side distribution, μ2, Aboav-Weaire, texture, and the summary stored for each frame.
 
-The cells on the edge of a free foam have a side to the outside, those on a wall a part of the wall. Statistics of the
-bulk leave them out.
+Cells on the edge of a free foam have a side to the outside, cells on a wall a part of the wall. Statistics of the bulk
+exclude them.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -19,8 +19,8 @@ Mask = NDArray[np.bool_]
 
 
 def bulk_cells(network: Network, rings: int = 1) -> Mask:
-    """Cells with at least `rings` others between them and the outside or the walls, shape (F,): 1 leaves out the cells
-    on the edge, 2 their neighbours too. All cells of a periodic foam."""
+    """Mask (F,) of the cells that are at least `rings` cells away from the outside or the walls: 1 excludes the cells
+    on the edge, 2 also their neighbours. All cells of a periodic foam."""
     inside = np.ones(network.cells + 1, dtype=np.bool_)  # the last is the outside
     inside[OUTSIDE] = network.boundary == "periodic"
     for _ in range(rings):
@@ -32,14 +32,14 @@ def bulk_cells(network: Network, rings: int = 1) -> Mask:
 
 
 def side_distribution(network: Network, cells: Mask | None = None) -> tuple[Integers, Floats]:
-    """Numbers of sides that occur among `cells` (all when None), and the part of these that have them [1]."""
+    """Numbers of sides that occur among `cells` (None: all), and the fractions of cells that have them [1]."""
     sides = network.sides() if cells is None else network.sides()[cells]
     found, counts = np.unique(sides, return_counts=True)
     return found, counts / max(len(sides), 1)
 
 
 def second_moment(network: Network, cells: Mask | None = None) -> float:
-    """μ2 = ⟨(n - ⟨n⟩)²⟩ of the numbers of sides of `cells` (all when None) [1]; not a number without any."""
+    """μ2 = ⟨(n - ⟨n⟩)²⟩ of the numbers of sides of `cells` (None: all) [1]; NaN if there are none."""
     sides = network.sides() if cells is None else network.sides()[cells]
     return float(np.var(sides)) if len(sides) else float("nan")
 
@@ -47,8 +47,8 @@ def second_moment(network: Network, cells: Mask | None = None) -> float:
 def aboav_weaire(network: Network) -> tuple[Integers, Floats]:
     """Numbers of sides n that occur, and n m(n): n times the mean number of sides of an n-sided cell's neighbours.
 
-    The law of Aboav and Weaire says n m(n) = (6 - a) n + 6 a + μ2, with a near 1. Of a free foam only cells count whose
-    neighbours are all off the edge.
+    The law of Aboav and Weaire is n m(n) = (6 - a) n + 6 a + μ2, with a near 1. In a free foam, only cells without
+    neighbours on the edge are used.
     """
     sides, inner = network.sides(), bulk_cells(network, 2)
     own, other = network.cell, network.cell[np.arange(len(network.cell)) ^ 1]
@@ -60,10 +60,10 @@ def aboav_weaire(network: Network) -> tuple[Integers, Floats]:
 
 
 def texture(network: Network, cells: Mask | None = None) -> Floats:
-    """Texture tensor ⟨ℓ ℓᵀ⟩ [m²], shape (2, 2): ℓ joins the centres of area of two cells that share a film [Graner08].
+    """Texture tensor ⟨ℓ ℓᵀ⟩ [m²], shape (2, 2): ℓ joins the centroids of two cells that share a film [Graner08].
 
-    Links between `cells` count, all when None. Of a honeycomb it is half the square of the distance of centres, times
-    the unit matrix.
+    It is averaged over links between `cells` (None: all). For a honeycomb it is half the square of the distance between
+    centres, times the identity.
     """
     links, pairs = centre_links(network)
     if cells is not None:
@@ -74,7 +74,7 @@ def texture(network: Network, cells: Mask | None = None) -> Floats:
 
 
 def statistical_strain(present: Floats, reference: Floats) -> Floats:
-    """Strain ½ (log M - log M0) [1], shape (2, 2), of the texture M against that of a reference state [Graner08]."""
+    """Strain ½ (log M - log M0) [1], shape (2, 2), of the texture M relative to a reference state [Graner08]."""
 
     def logarithm(tensor: Floats) -> Floats:
         values, vectors = np.linalg.eigh(tensor)

@@ -21,21 +21,21 @@ class Foam:
 
     materials: list[Parameters]
     tearing: Any
-    """The scene's table [tearing]; likewise the others."""
+    """The scene's table [tearing]; likewise the other tables."""
     recovery: Any
     subgrid_removal: Any
     resampling: Any
     seed: int
     """Seed of the scene."""
     weak_points: int = 0
-    """Points that were weak in the last step."""
+    """Number of weak points in the last step."""
     recovered_until: float = 0.0
     """Time up to which the plastic strain has recovered [s]."""
     mass_removed: float = 0.0
     """Mass of the points removed since the start [kg]."""
     points_removed: int = 0
     points_inserted: int = 0
-    """Points that filled voids since the start; likewise the others."""
+    """Number of points inserted into voids since the start; likewise the others."""
     pairs_merged: int = 0
     degenerate_averages: int = 0
     """Number of tensors of inserted or merged points whose average was degenerate and was replaced by the nearest
@@ -79,7 +79,7 @@ class Foam:
 
 
 def _or_never(values: list[float | None], enabled: bool) -> NDArray[np.float64]:
-    """The values; infinite if there is none or the stage is off."""
+    """Array of the values, infinite where there is none or if the stage is off."""
     return np.array([math.inf if value is None or not enabled else value for value in values])
 
 

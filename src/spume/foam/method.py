@@ -1,4 +1,4 @@
-"""Continuum foam as the frame loop sees it: the material point method with the stages of [Yue15] section 7."""
+"""The method "continuum-foam": the material point method with the stages of [Yue15] section 7."""
 
 from typing import Any, ClassVar
 
@@ -19,7 +19,7 @@ COST = 1.3
 
 GROWTH = 1.3
 """Ratio of the average number of points of a run with resampling to the initial number; for estimates only. The draft
-of shaving cream has 1.24 after 0.5 s of 1.6 s, and one other draft 1.8 at its end."""
+of shaving cream has 1.24 after 0.5 s of 1.6 s, another draft 1.8 at its end."""
 
 
 class FoamStages:
@@ -28,10 +28,10 @@ class FoamStages:
     def __init__(self, foam: Foam, integrator: Integrator | None = None) -> None:
         self.foam = foam
         self.integrator = integrator
-        """For implicit steps; none: explicit ones."""
+        """For implicit steps; None: explicit steps."""
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
-        """One species, whose points carry whether they are torn."""
+        """One species, whose points have a field that marks torn points."""
         carried = carried_fields(scene.implicit_settings, scene.dimension) if self.integrator else ()
         return one_species(scene, (WEAK, *carried))
 
@@ -79,7 +79,7 @@ class ContinuumFoam(MaterialPointMethod):
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:
-        """Points, memory, steps and time of a scene; `points` are those before resampling adds to them."""
+        """Points, memory, steps and time of a scene; `points` is the number before resampling."""
         materials = [(material.law, material.parameters) for material in scene.materials]
         growth = GROWTH if scene.resampling.enabled else 1.0
         return estimate_cost(scene, build_time_step(scene, materials), (WEAK,), COST, growth)

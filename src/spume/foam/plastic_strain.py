@@ -1,4 +1,4 @@
-"""The plastic part of a deformation, from what a point carries: F (total) and b̄e (elastic, determinant one)."""
+"""The plastic part of a deformation, from the fields F (total) and b̄e (elastic, determinant one) of a point."""
 
 from spume.numerics.jit import compiled
 from spume.numerics.roots import inverse_cube_root
@@ -9,7 +9,7 @@ from spume.numerics.tensor3 import congruence, det, transpose
 def scaled_plastic_strain(F, be):
     """Fᵀ b̄e⁻¹ F = J^(2/3) Cp."""
     xx, yy, zz, xy, xz, yz = be
-    # the determinant being one, the inverse is the adjugate
+    # the inverse is the adjugate, because the determinant is one
     inverse = (
         yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy,
         xz * yz - xy * zz, xy * yz - xz * yy, xy * xz - xx * yz,
@@ -21,7 +21,7 @@ def scaled_plastic_strain(F, be):
 def plastic_strain(F, be):
     """Cp = J^(−2/3) Fᵀ b̄e⁻¹ F, the plastic right Cauchy-Green tensor. [Yue15] algorithm 7
 
-    With F = Fe Fp and b̄e = J^(−2/3) Fe Feᵀ it is Fpᵀ Fp, of determinant one.
+    With F = Fe Fp and b̄e = J^(−2/3) Fe Feᵀ it equals Fpᵀ Fp and has determinant one.
     """
     scale = inverse_cube_root(det(F)) ** 2
     xx, yy, zz, xy, xz, yz = scaled_plastic_strain(F, be)

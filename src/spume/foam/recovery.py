@@ -1,13 +1,13 @@
-"""Torn connections grow again: the plastic part of the deformation relaxes to the identity. [Yue15] section 7.3
+"""Recovery of torn material: the plastic part of the deformation relaxes to the identity. [Yue15] section 7.3
 
 With Cp = U S Uᵀ, after a time t the eigenvalues are S^exp(−t/ηp), and F ← F U S^((exp(−t/ηp) − 1)/2) Uᵀ: algorithm 14.
-The factor has determinant one, so J stays, and b̄e is not touched, so the stress stays.
+The factor has determinant one, so J does not change; b̄e does not change either, so the stress stays the same.
 
-It need not be done in every step. Applied after t1 and again after t2 it gives the exponent exp(−t1/ηp) exp(−t2/ηp) =
-exp(−(t1 + t2)/ηp), that of one application after t1 + t2; and as the factor multiplies F from the right and depends on
-Cp alone, which an elastic deformation F ← f F, b̄e ← f̄ b̄e f̄ᵀ leaves as it is, it commutes with any motion. So one
-application for several steps is exact as long as no plastic flow happens in between, and with flow it is a splitting of
-first order, as a step is itself.
+Recovery need not be applied in every step. Applied after t1 and again after t2, it gives the exponent
+exp(−t1/ηp) exp(−t2/ηp) = exp(−(t1 + t2)/ηp), that of one application after t1 + t2. The factor multiplies F from the
+right and depends only on Cp, which an elastic deformation F ← f F, b̄e ← f̄ b̄e f̄ᵀ does not change, so it commutes
+with any motion. One application for several steps is therefore exact if there is no plastic flow in between; with flow
+it is a first-order splitting, like the step itself.
 """
 
 import math
@@ -26,7 +26,7 @@ ROUNDING = 2.0**-53
 
 
 def recover(state: State, foam: Foam, dt: float) -> None:
-    """Every so many steps, let the plastic strain relax over the time since the last time: procedure 11, [Yue15]
+    """Every few steps, relax the plastic strain over the time since the last application: procedure 11, [Yue15]
     algorithm 14."""
     if not foam.recovers or (state.steps + 1) % foam.recovery.every != 0:
         return
@@ -42,14 +42,14 @@ def recover(state: State, foam: Foam, dt: float) -> None:
 def relaxed(F, be, exponent):
     """F U S^exponent Uᵀ with Cp = U S Uᵀ."""
     Cp = plastic_strain(F, be)
-    # F changes by about |exponent| ‖dev Cp‖ relative to itself: nothing that rounding would keep
+    # the relative change of F, about |exponent| ‖dev Cp‖, is below rounding
     if -exponent * norm_sym(deviator_sym(Cp)) < ROUNDING:
         return F
     (S1, S2, _), U = eigen_sym(Cp)
     r1 = math.expm1(exponent * math.log(S1))
     r2 = math.expm1(exponent * math.log(S2))
-    # The third factor follows from the determinant one: it keeps J to rounding, and the smallest eigenvalue, which has
-    # the largest relative error, is not needed.
+    # The third factor follows from determinant one: this keeps J to rounding and avoids the smallest eigenvalue, which
+    # has the largest relative error.
     r3 = -(r1 + r2 + r1 * r2) / ((1.0 + r1) * (1.0 + r2))
     xx, yy, zz, xy, xz, yz = compose_sym((r1, r2, r3), U)
     a, b, c, d, e, f, g, h, i = F

@@ -1,11 +1,11 @@
-"""Removal of what is too thin for the grid: weak points whose neighbours lie almost in a plane, on a line or nowhere.
+"""Removal of material too thin for the grid: weak points whose neighbours are almost coplanar, collinear, or absent.
 [Yue15] section 7.4
 
 The covariance of the neighbours is V = M/U with M = Σ u (d − m)(d − m)ᵀ, U = Σ u, over about a thousand neighbours with
-weights u = (spline × mass)². Most weak points are in the midst of material, where a few neighbours suffice to see that
-the point stays: for any part Q of the neighbours, M exceeds their scatter M_Q about their own mean in every direction;
-and as all lie within two cells of the point along each axis, λmax(V) ≤ tr V ≤ 16 D. So λmin(M_Q) ≥ max(16 D threshold,
-smallest) U refutes both reasons for removal, and U is bounded by the masses in the cells.
+weights u = (spline × mass)². Most weak points are surrounded by material, and a few neighbours suffice to show that the
+point stays: for any subset Q of the neighbours, M exceeds their scatter M_Q about their own mean in every direction,
+and since all lie within two cells of the point along each axis, λmax(V) ≤ tr V ≤ 16 D. So λmin(M_Q) ≥ max(16 D
+threshold, smallest) U excludes both criteria for removal, and U is bounded by the masses in the cells.
 """
 
 import numpy as np
@@ -21,17 +21,17 @@ from spume.numerics.jit import compiled
 from spume.numerics.sums import total
 
 REACH = 2
-"""Cells to either side of a point's own in which its neighbours lie: the cubic spline that weighs them ends there."""
+"""Number of cells on either side of a point's own cell that contain its neighbours: the reach of the cubic spline."""
 
 NOTEWORTHY_SHARE = 0.01
-"""Part of the mass whose removal is worth a warning [1]; [Yue15] lost less than 0.0028."""
+"""Fraction of the mass above which removal causes a warning [1]; [Yue15] lost less than 0.0028."""
 
 
 def find_subgrid_points(state: State, foam: Foam) -> NDArray[np.int64]:
-    """Every so many steps, the weak points whose neighbourhood the grid does not resolve: procedure 12, [Yue15]
+    """Every few steps, find the weak points whose neighbourhood the grid does not resolve: procedure 12, [Yue15]
     algorithm 15.
 
-    `remove_points` takes them out once the points have moved: until then the cells refer to the points by index.
+    `remove_points` removes them after the points have moved, because until then the cells refer to points by index.
     """
     settings = foam.subgrid_removal
     if not settings.enabled or foam.weak_points == 0 or (state.steps + 1) % settings.every != 0:
@@ -49,7 +49,7 @@ def find_subgrid_points(state: State, foam: Foam) -> NDArray[np.int64]:
 
 
 def remove_points(state: State, foam: Foam, points: NDArray[np.int64]) -> None:
-    """Take `points` out of the simulation and count their mass."""
+    """Remove `points` from the simulation and count their mass."""
     if points.size == 0:
         return
     with state.timed("subgrid geometry removal"):
@@ -62,12 +62,12 @@ def remove_points(state: State, foam: Foam, points: NDArray[np.int64]) -> None:
 
 
 def removal_warning(mass: float, foam: Foam, time: float) -> dict[str, str]:
-    """A sentence when much of the material that has been in the scene was removed; `mass` [kg] is what is left."""
+    """Warning, by topic, if a large part of the material was removed; `mass` [kg] is the remaining mass."""
     share = foam.mass_removed / (mass + foam.mass_removed) if foam.mass_removed > 0.0 else 0.0
     if share <= NOTEWORTHY_SHARE:
         return {}
     return {
-        "mass removed": f"by t = {time:.4g} s subgrid removal has taken {100 * share:.2g} % of the mass, because torn "
+        "mass removed": f"by t = {time:.4g} s subgrid removal has removed {100 * share:.2g} % of the mass: torn "
         "material became thinner than the grid resolves; use a smaller [grid] cell or a larger tear_threshold, or keep "
         "such material with [subgrid_removal] enabled = false"
     }
@@ -75,7 +75,7 @@ def removal_warning(mass: float, foam: Foam, time: float) -> dict[str, str]:
 
 @compiled(parallel=True)
 def _survey_blocks(cell_start, sorted_points, mass, weak, heaviest, torn):
-    """For each block, the largest Σ mass² of a cell and whether there are weak points."""
+    """Compute for each block the largest Σ mass² of a cell and whether it has weak points."""
     for block in prange(heaviest.size):
         largest, found = 0.0, False
         for cell in range(block * CELLS_PER_BLOCK, (block + 1) * CELLS_PER_BLOCK):
@@ -94,8 +94,8 @@ def _make_moments(dimension: int):
 
     @compiled
     def moments(p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell):
-        """Sums over the neighbours of p in the cells `first` to `last`, counted from the first cell of `block`: with d
-        their place relative to p [cells], (Σ w, Σ w d), (Σ w², Σ w² d), Σ w² d dᵀ, where w is the spline times the
+        """Sums over the neighbours of p in the cells `first` to `last`, counted from the first cell of `block`:
+        (Σ w, Σ w d), (Σ w², Σ w² d), Σ w² d dᵀ, where d is their position relative to p [cells] and w is spline times
         mass."""
         x0, x1 = x[p, 0], x[p, 1]
         x2 = x[p, D - 1]
@@ -147,8 +147,8 @@ def _moments(dimension, p, block, first, last, neighbours, cell_start, sorted_po
 
 @compiled
 def _extremes(dimension, about, first, second):
-    """Largest and least eigenvalue of Σ u (d − m)(d − m)ᵀ = Σ u d dᵀ − m sᵀ − s mᵀ + U m mᵀ from `about`, (1, m)
-    up to a factor, `first` = (U, s) = Σ u (1, d), and `second` = Σ u d dᵀ."""
+    """Largest and smallest eigenvalue of Σ u (d − m)(d − m)ᵀ = Σ u d dᵀ − m sᵀ − s mᵀ + U m mᵀ from `about`, which is
+    (1, m) up to a factor, `first` = (U, s) = Σ u (1, d), and `second` = Σ u d dᵀ."""
     U, sx, sy, sz = first
     cxx, cyy, czz, cxy, cxz, cyz = second
     mx, my, mz = about[1] / about[0], about[2] / about[0], about[3] / about[0]
@@ -185,7 +185,7 @@ def _is_unresolved(
     """[Yue15] algorithm 15 for the point p at (a, b, c) cells from the first cell of its `block`."""
     i, j, k = np.int64(np.floor(a)), np.int64(np.floor(b)), np.int64(np.floor(c))
     deep = dimension == 3
-    # the two cells of each axis that are nearest to the point
+    # the two cells nearest to the point along each axis
     first = (i - (a - i < 0.5), j - (b - j < 0.5), k - (deep and c - k < 0.5))
     last = (first[0] + 1, first[1] + 1, first[2] + deep)
     _, weights, squares = _moments(
@@ -198,7 +198,7 @@ def _is_unresolved(
         dimension, p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell
     )
     largest, least = _extremes(dimension, sums, weights, squares)
-    # The text of [Yue15] section 7.4 has the first ratio upside down, and gives the second number no unit.
+    # The text of [Yue15] section 7.4 inverts the first ratio and gives no unit for the second number.
     return least < threshold * largest or largest < smallest * weights[0]
 
 

@@ -1,8 +1,8 @@
 """One step of continuum foam: the fifteen procedures of [Yue15], section 4 and appendix E.3, by their numbers.
 
-Mass, momentum and forces are rasterized in one walk over the points, so the weak points are found before it. The points
-to be removed by procedure 12 are found there, where the grid knows the neighbours, and removed once the points have
-moved: procedures 13 and 14 treat each point separately.
+Mass, momentum and forces are rasterized in one loop over the points, so weak points are found before it. The points to
+be removed by procedure 12 are found in that procedure, while the cells are valid, and removed after the points have
+moved; this is equivalent because procedures 13 and 14 treat each point separately.
 """
 
 from spume.foam.foam import Foam
@@ -23,7 +23,7 @@ from spume.mpm.step import (
 
 
 def foam_step(state: State, foam: Foam, dt: float) -> None:
-    """Advance `state` by dt [s], symplectic Euler."""
+    """Advance `state` by dt [s] with symplectic Euler."""
     sort_points(state)
     detect_tearing_and_limit_stress(state, foam)  # 2 weak points, 4 limit their forces
     rasterize(state)  # 1 mass and momentum, 3 forces
@@ -32,8 +32,8 @@ def foam_step(state: State, foam: Foam, dt: float) -> None:
 
 
 def implicit_foam_step(state: State, foam: Foam, integrator: Integrator, dt: float) -> None:
-    """Advance `state` by dt [s], backward Euler. Torn points are found at the start of the step; they carry no tension
-    while it is solved."""
+    """Advance `state` by dt [s] with backward Euler. Torn points are found at the start of the step and carry no
+    tension during it."""
 
     def prepare(state: State) -> None:
         sort_points(state)
@@ -46,12 +46,12 @@ def implicit_foam_step(state: State, foam: Foam, integrator: Integrator, dt: flo
 
 
 def _finish(state: State, foam: Foam, dt: float) -> None:
-    """From the velocities of the nodes to the points of the next step."""
+    """Do the procedures that follow the velocities on the nodes."""
     gather(state, dt)  # 7 deformation of the step, 9 velocities
     limit_deformation(state, foam)  # 8 neither shear nor expansion of weak points
     update_material(state, dt)  # 7 total deformation, 10 plastic flow, and the stress for the next step
     recover(state, foam, dt)  # 11 plastic recovery
-    unresolved = find_subgrid_points(state, foam)  # 12 what is too thin for the grid
+    unresolved = find_subgrid_points(state, foam)  # 12 material too thin for the grid
     collide_and_move(state, dt)  # 13 collisions, 14 positions
     remove_points(state, foam, unresolved)  # 12
     state.time += dt
@@ -60,11 +60,11 @@ def _finish(state: State, foam: Foam, dt: float) -> None:
 
 
 def resample(state: State, foam: Foam) -> None:
-    """Every so many steps, fill voids and merge points that are too close: procedure 15, [Yue15] algorithm 18."""
+    """Every few steps, fill voids and merge points that are too close: procedure 15, [Yue15] algorithm 18."""
     if not foam.resampling.enabled or state.steps % foam.resampling.every != 0:
         return
     with state.timed("particle resampling"):
-        # The random numbers follow from the seed of the scene and the step, so that a resumed run has the same.
+        # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.
         report = avoid_a_void(state, (foam.seed, state.steps), foam.resampling_settings)
         foam.points_inserted += report.inserted
         foam.pairs_merged += report.merged

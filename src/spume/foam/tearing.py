@@ -1,6 +1,6 @@
-"""Torn material: which points are weak, what stress they still carry, how they may deform. [Yue15] section 7.2
+"""Torn material: detection of weak points, and limits of their stress and deformation. [Yue15] section 7.2
 
-A weak point resists compression only, and gathers neither shear nor expansion.
+A weak point resists only compression, and accumulates neither shear nor expansion.
 """
 
 import math
@@ -25,8 +25,8 @@ from spume.numerics.tensor3 import (
 
 
 def detect_tearing_and_limit_stress(state: State, foam: Foam) -> None:
-    """Mark the points whose plastic strain exceeds their material's threshold as weak, and take the tension out of
-    their stress: procedures 2 and 4, [Yue15] algorithms 7 and 8."""
+    """Mark the points whose plastic strain exceeds their material's threshold as weak, and remove tension from their
+    stress: procedures 2 and 4, [Yue15] algorithms 7 and 8."""
     if foam.tears:
         with state.timed("tear detection"):
             p = state.particles
@@ -34,9 +34,9 @@ def detect_tearing_and_limit_stress(state: State, foam: Foam) -> None:
 
 
 def limit_deformation(state: State, foam: Foam) -> None:
-    """Take shear and expansion out of the deformation of weak points: procedure 8, [Yue15] algorithm 11.
+    """Remove shear and expansion from the deformation of weak points: procedure 8, [Yue15] algorithm 11.
 
-    In the plane, too, what is left of a change of volume stretches all three axes alike."""
+    A remaining change of volume is isotropic in three dimensions, also in 2D scenes."""
     if foam.tears:
         with state.timed("limit deformation"):
             p = state.particles
@@ -46,7 +46,7 @@ def limit_deformation(state: State, foam: Foam) -> None:
 @compiled
 def is_torn(F, be, threshold):
     """Whether ‖dev Cp‖ > σT, [Yue15] algorithm 7."""
-    # Cp = J^(−2/3) B: comparing sixth powers, ‖dev B‖⁶ > σT⁶ J⁴, spares the root, half of the work
+    # Cp = J^(−2/3) B: comparing sixth powers, ‖dev B‖⁶ > σT⁶ J⁴, avoids the root, half of the work
     xx, yy, zz, xy, xz, yz = deviator_sym(scaled_plastic_strain(F, be))
     square = xx * xx + yy * yy + zz * zz + 2.0 * (xy * xy + xz * xz + yz * yz)
     limit = threshold * det(F)
@@ -64,9 +64,9 @@ def _is_positive(xx, yy, zz, xy, xz, yz):
 def without_tension(stress):
     """`stress` with its positive eigenvalues set to zero, [Yue15] algorithm 8.
 
-    The Kirchhoff stress τ = J σ has the eigenvectors of σ and, J being positive, eigenvalues of the same signs.
+    The Kirchhoff stress τ = J σ has the eigenvectors of σ and, because J > 0, eigenvalues of the same signs.
     """
-    # Pressure or its opposite dominates most often; then the eigenvalues need not be known.
+    # If the pressure dominates, as usual, the eigenvalues are not needed.
     xx, yy, zz, xy, xz, yz = stress
     if _is_positive(-xx, -yy, -zz, -xy, -xz, -yz):
         return stress
@@ -78,14 +78,14 @@ def without_tension(stress):
 
 @compiled
 def limited_increment(f, F, be):
-    """f of a weak point without what would add shear or expansion, [Yue15] algorithm 11."""
+    """f of a weak point without added shear or expansion, [Yue15] algorithm 11."""
     Jf = det(f)
     stretch = Jf ** (1.0 / 3.0)
     limited = f
     # shear is accumulating if λ_pre > λ_n, with b̄e_pre = f b̄e fᵀ / Jf^(2/3)
     if eigenvalues_sym(congruence(f, be))[0] > stretch * stretch * eigenvalues_sym(be)[0]:
         limited = _scaled(stretch, polar(f)[0])
-    # The text of [Yue15] section 7.2 asks for J_n > 1; algorithm 11 looks at the volume the step would lead to.
+    # The text of [Yue15] section 7.2 requires J_n > 1; algorithm 11 uses the volume at the end of the step.
     if det(F) * Jf > 1.0 and Jf > 1.0:
         limited = _scaled(1.0 / stretch, limited)
     return limited
@@ -98,7 +98,7 @@ def _scaled(c, a):
 
 @compiled(parallel=True)
 def detect_and_limit(material, threshold, F, be, weak, stress):
-    """Returns the number of weak points."""
+    """Mark weak points and remove tension from their stress; return their number."""
     count = 0
     for p in prange(material.size):
         limit = threshold[material[p]]

@@ -1,4 +1,4 @@
-"""Openings that material flows through: flat shapes across the flow. Lengths are in metres."""
+"""Nozzles: flat openings across the flow of material. Lengths are in metres."""
 
 import math
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
@@ -17,7 +17,7 @@ class NozzleModel(Variant):
     """Base of every nozzle."""
 
     dimensions: ClassVar[tuple[int, ...]] = (3,)
-    """The dimensions of the scenes it can be used in."""
+    """Dimensions of the scenes in which it can be used."""
     center: Vector = Field(description="middle of the opening before any motion [m]")
 
 
@@ -62,7 +62,7 @@ class StarNozzle(NozzleModel):
 
 
 NOZZLES: dict[str, type[NozzleModel]] = {"circle": CircleNozzle, "slot": SlotNozzle, "star": StarNozzle}
-"""The nozzles by the names that scenes use."""
+"""Nozzles by their names in scenes."""
 
 if not TYPE_CHECKING:
     Nozzle: Any = one_key_table("nozzle", NOZZLES)
@@ -75,13 +75,13 @@ def nozzle_area(nozzle: NozzleModel) -> float:
             return math.pi * nozzle.radius**2
         case SlotNozzle():
             return nozzle.width * (1.0 if nozzle.thickness is None else nozzle.thickness)
-        case StarNozzle():  # 2 tips triangles with two sides and the angle π/tips between them
+        case StarNozzle():  # 2 · tips triangles, each with two sides and the angle π/tips between them
             return nozzle.tips * nozzle.outer_radius * nozzle.inner_radius * math.sin(math.pi / nozzle.tips)
     raise TypeError(f"{nozzle!r} is no nozzle")
 
 
 def nozzle_axes(nozzle: NozzleModel, direction: Floats) -> Floats:
-    """Unit vectors across the flow, shape (d − 1, d): the first along the width of a slot or to the first tip."""
+    """Unit vectors across the flow, shape (d − 1, d), the first along the width of a slot or to the first tip."""
     d = len(direction)
     if d == 2:
         return np.array([[-direction[1], direction[0]]])
@@ -96,10 +96,10 @@ def nozzle_axes(nozzle: NozzleModel, direction: Floats) -> Floats:
 
 
 def nozzle_points(nozzle: NozzleModel, spacing: float, dimension: int) -> Floats:
-    """Lattice points in the opening [m], shape (n, dimension − 1), about its middle.
+    """Lattice points in the opening [m], shape (n, dimension − 1), relative to its centre.
 
-    A slot is divided evenly. Of the lattices with a point or the middle between points in the middle of a circle or a
-    star, the one whose number of points fits the area best."""
+    A slot is divided evenly. In a circle or a star, the lattice has a point or the middle of a lattice cell at the
+    centre, whichever gives the number of points closest to the area."""
     if isinstance(nozzle, SlotNozzle):
         sides = [nozzle.width] if dimension == 2 else [nozzle.width, nozzle.thickness or nozzle.width]
         rows = [_even(side, spacing) for side in sides]
@@ -129,6 +129,6 @@ def _inside(nozzle: NozzleModel, x: Floats) -> NDArray[np.bool_]:
     assert isinstance(nozzle, StarNozzle)
     half = math.pi / nozzle.tips
     angle = np.abs((np.arctan2(x[:, 1], x[:, 0]) + half) % (2 * half) - half)  # from the nearest tip, up to half
-    # inside of the line from the tip (R, 0) to the notch r (cos half, sin half)
+    # the inner side of the line from the tip (R, 0) to the notch r (cos half, sin half)
     nx, ny = nozzle.inner_radius * math.sin(half), nozzle.outer_radius - nozzle.inner_radius * math.cos(half)
     return np.asarray(nx * (r * np.cos(angle) - nozzle.outer_radius) + ny * r * np.sin(angle) < 0)

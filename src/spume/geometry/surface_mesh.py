@@ -1,8 +1,8 @@
-"""A closed triangle mesh of a shape by dual contouring of its distance [Ju02], or the triangles of a mesh itself.
+"""Closed triangle mesh of a shape, by dual contouring of its distance [Ju02], or the triangles of a mesh shape itself.
 
-Every cube of a lattice that the surface passes gets one vertex, where the tangent planes at the crossings of its edges
-meet best, so corners and edges of the shape stay sharp. Every edge of the lattice that crosses the surface joins the
-vertices of the four cubes around it.
+Every lattice cube that the surface passes through gets one vertex, at the least-squares intersection of the tangent
+planes where its edges cross the surface, so corners and edges of the shape stay sharp. Every lattice edge that crosses
+the surface joins the vertices of the four cubes around it.
 """
 
 from pathlib import Path
@@ -18,17 +18,18 @@ from spume.geometry.shapes import TriangleMesh
 from spume.geometry.shapes.extent import bounds
 
 MOST_SAMPLES = 20_000_000
-"""Distances that are sampled at most; they take 8 bytes each, their positions 24."""
+"""Largest number of sampled distances; they take 8 bytes each, their positions 24."""
 FLAT = 0.1
-"""Directions in which the normals around a vertex vary less than this, relative to the most, do not move it."""
+"""A vertex is not moved in directions in which the normals vary less than this, relative to the largest variation."""
 
 Floats = NDArray[np.float64]
 
 
 def surface_mesh(shape: Any, spacing: float, folder: Path = Path()) -> tuple[Floats, NDArray[np.int32]]:
-    """Vertices [m] (n, 3) and triangles (m, 3) of the surface of a `shape` in space; triangles of about `spacing` [m].
+    """Vertices [m] (n, 3) and triangles (m, 3) of the surface of a 3D `shape`; triangles have a size of about `spacing`
+    [m].
 
-    Triangles turn counter-clockwise seen from outside. A mesh file gives its own triangles.
+    Triangles are counter-clockwise seen from outside. A mesh shape returns its own triangles.
     """
     if isinstance(shape, TriangleMesh):
         return _own_triangles(shape, folder)
@@ -41,7 +42,7 @@ def surface_mesh(shape: Any, spacing: float, folder: Path = Path()) -> tuple[Flo
             f"a surface with triangles of {spacing:.3g} m is too fine for a shape of this size: use larger cells, or "
             "a mesh file"
         )
-    origin = lower - 1.63 * spacing  # samples on the faces of a box would have no sign
+    origin = lower - 1.63 * spacing  # avoids samples on the faces of a box, which have no sign
     index = np.stack(np.meshgrid(*(np.arange(n) for n in count), indexing="ij"), axis=-1).reshape(-1, 3)
     samples = origin + spacing * index
     inside = (distances(program, samples) < 0.0).reshape(count)
@@ -83,7 +84,7 @@ def _dual_contour(
 
 
 def _crossing(program: ShapeProgram, start: Floats, axis: int, spacing: float) -> Floats:
-    """Where the edges from `start` along `axis` cross the surface, by bisection."""
+    """Positions where the edges from `start` along `axis` cross the surface, by bisection."""
     low, high = np.zeros(len(start)), np.full(len(start), spacing)
     first = distances(program, start) < 0.0
     step = np.eye(3)[axis]
@@ -95,7 +96,7 @@ def _crossing(program: ShapeProgram, start: Floats, axis: int, spacing: float) -
 
 
 def _meeting_points(count: int, place: NDArray[np.int64], x: Floats, n: Floats) -> Floats:
-    """For each cube the point nearest to all tangent planes n·(p − x) = 0 of its crossings, and to their mean."""
+    """For each cube, the least-squares point of the tangent planes n·(p − x) = 0 of its crossings, near their mean."""
     number, mean = np.zeros(count), np.zeros((count, 3))
     for k in range(4):
         np.add.at(number, place[:, k], 1.0)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from spume.materials.registry import LAWS, register_law
 
 __all__ = ["LAWS", "Law", "Parameters", "register_law"]
-# The laws need Numba, which a scene that is only read does not.
+# Laws import Numba, which is not needed to read a scene.
 __getattr__ = lazy_names(
     __name__,
     dict.fromkeys(("Law", "Parameters"), "spume.materials.law")

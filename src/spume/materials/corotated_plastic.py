@@ -1,24 +1,25 @@
-"""Solids that flow at a rate: stress linear in the stretches [Gerszewski09], plastic flow of [Bargteil07].
+"""Solids with rate-dependent plastic flow: stress linear in the stretches [Gerszewski09], flow of [Bargteil07].
 
-Stress. With the principal stretches σ of the elastic deformation, [Gerszewski09] eq. (9), the gradient of an energy:
+Stress, [Gerszewski09] eq. (9), from an energy of the principal stretches σ of the elastic deformation:
 
     P_i = 2 μ (σ_i − 1) + λ Σ(σ_j − 1),    W = μ Σ(σ_i − 1)² + λ/2 (Σ(σ_i − 1))²,    τ_i = σ_i P_i
 
-With stretches = "squared" (the hyperelastic boxes of the paper's figure 5) σ² takes the place of σ in eq. (9), and the
-form of eq. (10), F P, gives that stress an energy, that of Saint Venant and Kirchhoff:
-¼ (μ Σ(σ_i² − 1)² + λ/2 (Σ(σ_i² − 1))²). Its factor keeps Young's modulus; the printed stress is twice as large.
+With stretches = "squared" (the hyperelastic boxes of the paper's figure 5) σ² replaces σ in eq. (9). With the form F P
+of eq. (10), this stress has the energy of a Saint Venant-Kirchhoff solid, ¼ (μ Σ(σ_i² − 1)² + λ/2 (Σ(σ_i² − 1))²). The
+factor ¼ keeps Young's modulus; the stress as printed is twice as large.
 
-Flow. In each step the part γ of the deviatoric logarithmic strain becomes plastic, the volume is kept:
+Flow. In each step the fraction γ of the deviatoric logarithmic strain becomes plastic, at constant volume:
 
     γ = ν Δt (‖P‖ − P_Y − K α)/‖P‖, between 0 and 1,    F_p = (F/J^(1/3))^γ
 
-ν is a rate here; printed without Δt, it would tie the flow to the step. α is the plastic strain ‖Δε_p‖ accumulated.
-In uniaxial tension ‖P‖ is the stress itself, so P_Y is a uniaxial yield stress. Variants of [Gerszewski09] section 4:
-`reference_stress` P0 multiplies the rate by P0/‖P‖ (figure 1: flows readily under small stresses, resists large ones);
-`volume_limit` lets the part of ln J beyond it flow with the shape ("relaxing the constraint").
+Here ν is a rate; the paper prints the formula without Δt, so that the flow would depend on the time step. α is the
+accumulated plastic strain Σ‖Δε_p‖. In uniaxial tension ‖P‖ is the stress itself, so P_Y is a uniaxial yield stress.
+Variants of [Gerszewski09] section 4: `reference_stress` P0 multiplies the rate by P0/‖P‖ (figure 1: the material flows
+easily under small stresses and resists large ones); with `volume_limit`, the part of ln J beyond the limit also flows
+("relaxing the constraint").
 
-This energy is not convex in the logarithmic strain: stretches below one half carry less stress the shorter they are.
-Flow that would raise the energy there does not take place.
+The energy is not convex in the logarithmic strain: below a stretch of one half, the stress decreases with further
+compression. Flow that would increase the energy there is suppressed.
 """
 
 import math
@@ -44,16 +45,16 @@ from spume.numerics.tensor3 import compose_sym, congruence
 
 
 class CorotatedPlasticParameters(HenckyParameters):
-    """Solid with plastic flow at a rate."""
+    """Solid with rate-dependent plastic flow."""
 
-    flow_rate: float = Describe(ge=0, description="ν, rate of the plastic flow far above yield [1/s]")
-    yield_stress: float = Describe(ge=0, description="P_Y, stress ‖P‖ from which on it flows [Pa]")
+    flow_rate: float = Describe(ge=0, description="ν, rate of plastic flow far above yield [1/s]")
+    yield_stress: float = Describe(ge=0, description="P_Y, stress ‖P‖ above which it flows [Pa]")
     hardening: float = Describe(default=0.0, ge=0, description="K, growth of the yield stress with plastic strain [Pa]")
     reference_stress: float | None = Describe(
-        default=None, gt=0, description="P0, the flow rate is multiplied by P0/‖P‖; none: it is constant [Pa]"
+        default=None, gt=0, description="P0: the flow rate is multiplied by P0/‖P‖; none: constant flow rate [Pa]"
     )
     volume_limit: float | None = Describe(
-        default=None, gt=0, description="largest |ln J| of the elastic volume that does not flow; none: never flows [1]"
+        default=None, gt=0, description="limit of |ln J|, beyond which volume flows too; none: volume never flows [1]"
     )
     stretches: Literal["plain", "squared"] = Describe(
         default="plain", description="power of the stretches in the stress: 'plain' or 'squared' [1]"
@@ -100,7 +101,7 @@ def kirchhoff(mu, lam, squared, strain):
 
 @compiled
 def piola_of_stretches(mu, lam, squared, s):
-    """P and the energy [J/m³] of the principal stretches σ: `first_piola` without exponentials."""
+    """P and the energy [J/m³] as functions of the principal stretches σ: `first_piola` without exponentials."""
     s0, s1, s2 = s
     if squared == 0.0:
         x0, x1, x2 = s0 - 1.0, s1 - 1.0, s2 - 1.0
@@ -131,7 +132,7 @@ def flowing_part(nu, PY, K, P0, hardened, size, dt):
 
 @compiled
 def flowing_strain(limit, strain):
-    """What flows: the deviator, and the volume beyond its limit; and whether the volume is beyond it, 0 or 1."""
+    """Strain subject to flow (deviator, and volume beyond its limit), and 1 if the volume is beyond its limit, or 0."""
     trace, d, _ = split(strain)
     if limit > 0.0 and abs(trace) > limit:
         beyond = (trace - math.copysign(limit, trace)) / 3.0
@@ -141,7 +142,7 @@ def flowing_strain(limit, strain):
 
 @compiled
 def flow(parameters, hardened, strain, dt):
-    """Strain after the flow, its derivative by the trial strain, γ, and the energy dissipated."""
+    """Strain after the flow, its derivative with respect to the trial strain, γ, and the dissipated energy."""
     mu, lam, nu, PY, K, P0, limit, squared = parameters
     P, D, before = first_piola(mu, lam, squared, strain)
     size = math.sqrt(P[0] * P[0] + P[1] * P[1] + P[2] * P[2])
@@ -209,7 +210,7 @@ def update(f, dt, parameters, history):
 
 @compiled
 def volume_ratio(history):
-    """J = det Fe times the volume that has flowed."""
+    """J = det Fe exp(flowed volume)."""
     return elastic_volume(history[0]) * math.exp(history[2])
 
 
@@ -235,11 +236,11 @@ def return_map(parameters, history, strain, dt):
 def _pack(p: CorotatedPlasticParameters) -> tuple[float, ...]:
     mu, lam = lame_parameters(p.youngs_modulus, p.poisson_ratio)
     squared = 1.0 if p.stretches == "squared" else 0.0
-    # 0 stands for none: both are positive where they are given
+    # 0 encodes "none": given values are positive
     return mu, lam, p.flow_rate, p.yield_stress, p.hardening, p.reference_stress or 0.0, p.volume_limit or 0.0, squared
 
 
-HARDENED = Field("hardened", (), 0.0, "1", "average", description="α, plastic strain accumulated so far")
+HARDENED = Field("hardened", (), 0.0, "1", "average", description="α, accumulated plastic strain")
 FLOWED_VOLUME = Field(
     "flowed_volume", (), 0.0, "1", "average", description="logarithm of the volume ratio that has flowed"
 )
@@ -256,5 +257,5 @@ COROTATED_PLASTIC = Law(
     volume_ratio=volume_ratio,
     wave_speed=hencky_wave_speed,
     branches=(Branch(deformation, principal_stress, return_map, kept_left_tensor),),
-    description="modelling clay, dough: linear in the stretches, plastic flow at a rate ([Gerszewski09], [Bargteil07])",
+    description="modelling clay, dough: linear in the stretches, rate-dependent flow ([Gerszewski09], [Bargteil07])",
 )

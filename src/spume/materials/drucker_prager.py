@@ -4,20 +4,20 @@ With Kirchhoff stress, ‖dev τ‖ = 2 μ ‖dev ε‖ and tr τ = (2 μ + 3 λ
 
     ‖dev τ‖ + c_F tr τ ≤ c_C,    tr τ ≤ c_C/c_F      ([Tampubolon17] eq. 6)
 
-Strains outside go back to the cone at constant volume, those beyond the tip to the tip. How c_F and c_C follow from
-the friction angle φ and the cohesion c of Mohr and Coulomb depends on the loading that is to be matched:
+Strains outside are projected onto the cone at constant volume, strains beyond the tip onto the tip. The relation of c_F
+and c_C to the friction angle φ and the cohesion c of Mohr and Coulomb depends on the loading to be matched:
 
     "compression"   c_F = √(2/3) 2 sin φ/(3 − sin φ),   c_C = √(2/3) 6 c cos φ/(3 − sin φ)    triaxial compression
     "plane-strain"  c_F = √2/3 sin φ,                   c_C = √2 c cos φ                      flow in a 2D scene
 
-The cone for compression resists plane-strain flow like sin φ_eff = 3 c_F/√2: a nominal 35° acts like 55° there. The
-two-dimensional tensors of the paper (d = 2) act like sin φ_eff = √2 c_F, 33.1° instead of 35°; this package uses
-three-dimensional tensors in every scene.
+In plane-strain flow, the cone for compression has the effective friction angle sin φ_eff = 3 c_F/√2: a nominal 35° acts
+like 55°. With the two-dimensional tensors of the paper (d = 2), sin φ_eff = √2 c_F, which gives 33.1° instead of 35°;
+this package uses three-dimensional tensors in every scene.
 
-Volume correction: at the tip the sand separates and gains the volume v_c (a logarithm). Later compression is forgiven
-by that amount, eqs. (26) and (27), with the sign of (26) put right. Only s = min(v_c, max(0, −tr ε)) is added to the
+Volume correction: at the tip the sand separates and gains the volume v_c (a logarithm). Later compression has no effect
+up to that amount, eqs. (26) and (27), with the sign of (26) corrected. Only s = min(v_c, max(0, −tr ε)) is added to the
 trial strain: adding all of v_c, as printed, would restore the tension of the tip in cohesive sand and create energy.
-So ln J = tr ε + v_c at all times.
+Therefore ln J = tr ε + v_c at all times.
 """
 
 import math
@@ -56,7 +56,7 @@ Cone = Literal["auto", "compression", "plane-strain"]
 
 
 class DruckerPragerParameters(HenckyParameters):
-    """Sand and soil: friction, cohesion, and volume that is given back."""
+    """Sand and soil: friction, cohesion and volume correction."""
 
     friction_angle: float = Describe(ge=0, lt=90, description="φ, Mohr-Coulomb angle of internal friction [°]")
     cohesion: float = Describe(default=0.0, ge=0, description="c, Mohr-Coulomb cohesion [Pa]")
@@ -71,7 +71,7 @@ class DruckerPragerParameters(HenckyParameters):
 
 
 def cone_coefficients(friction_angle: float, cohesion: float, cone: Cone) -> tuple[float, float]:
-    """c_F [1] and c_C [Pa] for φ [°] and c [Pa]; "auto" stands for compression here."""
+    """c_F [1] and c_C [Pa] for φ [°] and c [Pa]; "auto" means compression here."""
     sine, cosine = math.sin(math.radians(friction_angle)), math.cos(math.radians(friction_angle))
     if cone == "plane-strain":
         return math.sqrt(2.0) / 3.0 * sine, math.sqrt(2.0) * cohesion * cosine
@@ -80,14 +80,14 @@ def cone_coefficients(friction_angle: float, cohesion: float, cone: Cone) -> tup
 
 
 def plane_strain_angle(c_F: float) -> float | None:
-    """Friction angle [°] that a cone shows in isochoric plane-strain flow, sin φ = 3 c_F/√2; None if there is none."""
+    """Effective friction angle [°] of a cone in isochoric plane-strain flow, sin φ = 3 c_F/√2; None if 3 c_F/√2 > 1."""
     sine = 3.0 * c_F / math.sqrt(2.0)
     return math.degrees(math.asin(sine)) if sine <= 1.0 else None
 
 
 @compiled
 def project(parameters, gained, cohesion_factor, strain):
-    """Strain after the return to the cone, and its derivative by the trial strain."""
+    """Strain after the return to the cone, and its derivative with respect to the trial strain."""
     mu, lam, c_F, c_C, forgiving = parameters
     trace, d, size = split(strain)
     slope = 1.0  # of the shifted trace
@@ -118,14 +118,14 @@ def stress(parameters, history):
 
 @compiled
 def energy(parameters, history):
-    """W = μ tr ε² + λ/2 (tr ε)², with the square that [Tampubolon17] section 3.1.1 has lost in print."""
+    """W = μ tr ε² + λ/2 (tr ε)², with the square missing in print in [Tampubolon17] section 3.1.1."""
     mu, lam, _, _, _ = parameters
     return hencky_energy(mu, lam, principal_strain(eigenvalues_sym(history[0])))
 
 
 @compiled
 def update(f, dt, parameters, history):
-    """b ← f b fᵀ, forgiven volume, return to the cone, volume gained."""
+    """b ← f b fᵀ, then volume correction, return to the cone, and the volume gained."""
     mu, lam, _, _, _ = parameters
     b, gained, cohesion_factor, dissipation = history
     moved, strain, V = trial(f, b)
@@ -137,7 +137,7 @@ def update(f, dt, parameters, history):
         trace_after, _, size_after = split(after)
         shear = mu * (size - size_after) * (size + size_after)
         volume = (0.5 * lam + mu / 3.0) * (trace - trace_after) * (trace + trace_after)
-        dissipation += max(shear + volume, 0.0)  # below zero by rounding only
+        dissipation += max(shear + volume, 0.0)  # negative only by rounding
         gained = max(gained + trace - trace_after, 0.0)
         moved = left_tensor(after, V)
     return compose_sym(hencky_stress(mu, lam, after), V), (moved, gained, cohesion_factor, dissipation)
@@ -164,7 +164,7 @@ def principal_stress(parameters, history, strain):
 
 @compiled
 def return_map(parameters, history, strain, dt):
-    """Strain after the flow and its derivative, zero at the tip."""
+    """Strain after the flow and its derivative, which is zero at the tip."""
     return project(parameters, history[1], history[2], strain)
 
 
@@ -199,7 +199,7 @@ GAINED_VOLUME = Field(
 )
 COHESION_FACTOR = Field(
     "cohesion_factor", (), 1.0, "1", "average",
-    description="part of the material's cohesion that is active; water in the pores changes it",
+    description="active fraction of the material's cohesion; water in the pores changes it",
 )  # fmt: skip
 
 DRUCKER_PRAGER = Law(

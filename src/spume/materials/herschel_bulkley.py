@@ -1,17 +1,18 @@
 """Elasticity with yield and power-law flow: perfect plasticity, Bingham and Herschel-Bulkley. [Yue15] section 5
 
 The state is F (total) and b̄e (elastic left Cauchy-Green tensor, determinant one). A step predicts b̄e elastically with
-the normalised increment, eq. (13), and brings it back towards the yield surface, eqs. (14)-(18):
+the normalised increment, eq. (13), and returns it towards the yield surface, eqs. (14)-(18):
 
     s − s_pre + 2 μ̃ Δt ((s − k)/η)^(1/h) = 0,    k = √(2/3) σY,  μ̃ = μ tr b̄e_pre / 3
 
-for the magnitude s of the deviatoric stress. The paper multiplies this by η^(1/h) (eq. 16), a number without bounds;
-here it stays normalised. With the excess measured by its prediction, y = (s − k)/(s_pre − k) in (0, 1], it reads
+for the magnitude s of the deviatoric stress. The paper multiplies this by η^(1/h) (eq. 16), which may overflow; here it
+stays normalised. With the excess relative to its prediction, y = (s − k)/(s_pre − k) in (0, 1], it reads
 
     y + a y^(1/h) = 1,    a = 2 μ̃ Δt / E (E/η)^(1/h),  E = s_pre − k.
 
 For h > 1 the slope in y at the yield surface is infinite; z = y^(1/h) gives a z + z^h = 1 instead. Both have the form
-p u + q u^n = 1 with n ≥ 1, whose derivatives all follow from one power: steps of fourth order within a bracket.
+p u + q u^n = 1 with n ≥ 1, whose derivatives all follow from one power. It is solved by fourth-order steps in a
+bracket.
 """
 
 import math
@@ -44,18 +45,18 @@ from spume.numerics.tensor3 import (
 
 
 class TearingParameters(Parameters):
-    """When a material tears and how it recovers; `foam` reads them. Its law must keep the fields F and be."""
+    """Parameters of tearing and recovery, used by `foam`. The law must have the fields F and be."""
 
     tear_threshold: float | None = Describe(
         default=None, gt=0, description="σT, plasticity ‖dev Cp‖ beyond which a point is torn; none: never [1]"
     )
     recovery_time: float | None = Describe(
-        default=None, gt=0, description="ηp, time in which torn connections grow again; none: never [s]"
+        default=None, gt=0, description="ηp, time in which torn connections recover; none: never [s]"
     )
 
 
 class HerschelBulkleyParameters(TearingParameters, NeoHookeanParameters):
-    """Elastic below the yield stress, flowing by a power law above it."""
+    """Elastic below the yield stress, power-law flow above it."""
 
     yield_stress: float = Describe(ge=0, description="σY, von Mises yield stress in uniaxial tension [Pa]")
     viscosity: float = Describe(ge=0, description="η, consistency of the flow; 0 is perfect plasticity [Pa s^h]")
@@ -65,16 +66,16 @@ class HerschelBulkleyParameters(TearingParameters, NeoHookeanParameters):
 
 
 _CLOSE = 1e-5
-"""A step of at most this part of t/n leaves an error of its third power, below rounding."""
+"""The iteration stops after a step of at most this fraction of t/n: the error, its third power, is below rounding."""
 
 
 @compiled
 def _power_root(P, Q, n):
-    """The root t in (0, 1] of f = P t + Q t^n − 1 for 0 ≤ P, Q ≤ 1, one of them 1, and n ≥ 1.
+    """Root t in (0, 1] of f = P t + Q t^n − 1 for 0 ≤ P, Q ≤ 1, one of them 1, and n ≥ 1.
 
-    Halley's step from t = 1, which needs no power, then Householder's of fourth order, one power each: usually none or
-    one, at most three for n up to 10. A step out of the bracket is replaced by bisection; P t + Q t^n ≤ (P + Q) t gives
-    the lower end.
+    A step of Halley from t = 1, which needs no power, is followed by Householder steps of fourth order with one power
+    each: usually none or one, at most three for n up to 10. A step out of the bracket is replaced by bisection; the
+    lower end of the bracket follows from P t + Q t^n ≤ (P + Q) t.
     """
     f, f1, f2 = P + Q - 1.0, P + n * Q, n * (n - 1.0) * Q
     change = 2.0 * f * f1 / (2.0 * f1 * f1 - f * f2)
@@ -112,10 +113,10 @@ def flow_stress(pre, k, mu, dt, eta, h):
     # min: the sum may round above pre when nothing flows
     if h == 1.0:
         return min(k + E / (1.0 + 2.0 * mu * dt / eta), pre)
-    # log a, because a itself over- and underflows for small h
+    # log a, because a itself overflows or underflows for small h
     log_a = math.log(2.0 * mu * dt / E) + math.log(E / eta) / h
     if h < 1.0:
-        n = 1.0 / h  # y + a y^n = 1; y = scale · t with both coefficients at most one
+        n = 1.0 / h  # y + a y^n = 1; y = scale · t makes both coefficients at most one
         if log_a <= 0.0:
             y = _power_root(1.0, math.exp(log_a), n)
         else:
@@ -130,11 +131,11 @@ def flow_stress(pre, k, mu, dt, eta, h):
 
 @compiled
 def flow_stress_derivative(s, pre, k, m, eta, h):
-    """ds/dpre and ds/dm of `flow_stress` with μ̃ = μ m, by the implicit function theorem, for pre > k."""
+    """ds/dpre and ds/dm of `flow_stress` with μ̃ = μ m, from the implicit function theorem, for pre > k."""
     if eta == 0.0:
         return 0.0, 0.0
     fallen, excess = pre - s, s - k
-    if excess <= 0.0:  # all of the excess has flowed away to rounding
+    if excess <= 0.0:  # the excess stress has relaxed completely, up to rounding
         return 0.0, 0.0
     # G = s − pre + 2 μ̃ Δt ((s − k)/η)^(1/h), the last term being pre − s: G_s = 1 + (pre − s)/(h (s − k))
     slope = 1.0 + fallen / (h * excess)
@@ -143,7 +144,7 @@ def flow_stress_derivative(s, pre, k, m, eta, h):
 
 @compiled
 def flow_strain(be, mu, k, eta, h, dt):
-    """b̄e after plastic flow from its elastic prediction, determinant one, and the energy dissipated [J/m³].
+    """b̄e after plastic flow (determinant one), given its elastic prediction, and the dissipated energy [J/m³].
 
     [Yue15] eq. (18), algorithm 13.
     """
@@ -156,8 +157,8 @@ def flow_strain(be, mu, k, eta, h, dt):
     r = flow_stress(pre, k, mu * m, dt, eta, h) / pre
     xx, yy, zz, xy, xz, yz = r * dev[0] + m, r * dev[1] + m, r * dev[2] + m, r * dev[3], r * dev[4], r * dev[5]
     scale = inverse_cube_root(det_sym((xx, yy, zz, xy, xz, yz)))
-    # The trace falls from 3 m to 3 m scale, the energy μ/2 tr b̄e with it. Their difference would lose all digits at
-    # small strains: det(m I + r dev) − det(m I + dev) and 1 − scale³ are written out.
+    # The trace falls from 3 m to 3 m scale, and the energy μ/2 tr b̄e with it. Their difference would lose all digits
+    # at small strains; det(m I + r dev) − det(m I + dev) and 1 − scale³ are therefore expanded.
     excess = (1.0 - r) * (0.5 * m * size * size * (1.0 + r) - det_sym(dev) * (1.0 + r + r * r))
     dissipated = 1.5 * mu * m * excess * scale**3 / (1.0 + scale + scale * scale)
     return (scale * xx, scale * yy, scale * zz, scale * xy, scale * xz, scale * yz), dissipated
@@ -234,7 +235,7 @@ def principal_stress(parameters, history, strain):
 
 @compiled
 def return_map(parameters, history, strain, dt):
-    """The flow of `flow_strain` in principal space, with its derivative.
+    """Flow of `flow_strain` in principal space, with its derivative.
 
     With x_i = exp(2 ε_i − 2/3 tr ε), m their mean and d_i = x_i − m: y_i = m + r d_i with r = s/(μ ‖d‖), then
     ε_i ← ½ ln y_i − 1/6 Σ ln y_j + 1/3 tr ε.
@@ -271,7 +272,7 @@ def return_map(parameters, history, strain, dt):
 
 @compiled
 def _by_strain(by_x, scale):
-    """From derivatives by x_j to those by ε_j, x_j depending on the deviatoric strain alone; adds dtr/3."""
+    """Convert derivatives with respect to x_j, functions of the deviatoric strain, to ε_j, and add dtr/3."""
     a0, a1, a2, b0, b1, b2, c0, c1, c2 = by_x
     a0, a1, a2 = a0 * scale[0], a1 * scale[1], a2 * scale[2]
     b0, b1, b2 = b0 * scale[0], b1 * scale[1], b2 * scale[2]

@@ -1,4 +1,4 @@
-"""Reading and writing tensors of points, and the deformation of one step from the velocity gradient."""
+"""Access to tensors of points, and the deformation of one step from the velocity gradient."""
 
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import multiply
@@ -56,9 +56,8 @@ def first_order_deformation(dt, L):
 def second_order_deformation(dt, L):
     """f = I + Δt L + ½ (Δt L)², the exponential of Δt L to second order.
 
-    The determinant of I + Δt L grows by (Δt ω)² in every step of a rotation, 9 % a second at 30 rad/s and Δt = 1e-4 s,
-    as if the material swelled; the pressure would then press the material together. To second order it grows by
-    (Δt ω)⁴/4 a step.
+    In a rotation, det(I + Δt L) grows by (Δt ω)² per step (9 % per second at 30 rad/s and Δt = 1e-4 s), as if the
+    material swelled, and the resulting tension would contract it. That of the second-order f grows by (Δt ω)⁴/4.
     """
     a = (dt * L[0], dt * L[1], dt * L[2], dt * L[3], dt * L[4], dt * L[5], dt * L[6], dt * L[7], dt * L[8])
     b = multiply(a, a)

@@ -1,4 +1,4 @@
-"""How a material, a body or an obstacle looks in pictures and exports: data of its entry, not a guess from its name."""
+"""Appearance of a material, a body or an obstacle in pictures and exports."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ HexColor = Annotated[str, Field(pattern=r"^#[0-9a-fA-F]{6}$")]
 
 
 class Look(BaseModel):
-    """Colour and surface; what is absent takes a neutral default."""
+    """Colour and surface; absent values take neutral defaults."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -42,7 +42,7 @@ class Look(BaseModel):
 
 
 def renamed(keys: Mapping[str, Any]) -> dict[str, Any]:
-    """`keys` with those of version 0.1, which runs on disk still have, under their present names."""
+    """Return `keys` with those of version 0.1, still found in old runs, renamed to the present ones."""
     found = dict(keys)
     if "softness" in found:
         found.setdefault("subsurface", found.pop("softness"))
@@ -57,7 +57,7 @@ def renamed(keys: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def merged(base: Look | None, own: Look | None) -> Look | None:
-    """`own`, and where it is silent, `base`."""
+    """Values of `own`, with those absent taken from `base`."""
     if base is None or own is None:
         return own or base
     return Look(**{**base.model_dump(exclude_none=True), **own.model_dump(exclude_none=True)})

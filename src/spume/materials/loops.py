@@ -1,7 +1,7 @@
-"""All loops over points, made once for every law from its per-point functions (`materials.law`).
+"""Loops over points, generated for every law from its per-point functions (`materials.law`).
 
-A loop visits all points and changes those whose material belongs to the law. History arrays and packed parameters are
-read into tuples by small functions composed for the law's own fields.
+A loop visits all points and changes those whose material has the law. History arrays and packed parameters are read
+into tuples by small functions generated for the fields of the law.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +19,7 @@ from spume.materials.law import Law, Parameters
 from spume.numerics.jit import compiled, inlined
 
 ACCESS = {(): (load_scalar, store_scalar), (6,): (load_sym, store_sym), (3, 3): (load, store)}
-"""How a field is read and written, by its shape."""
+"""Functions that read and write a field, by its shape."""
 
 
 def history_access(fields: tuple[Field, ...]) -> tuple[Any, Any]:
@@ -85,7 +85,7 @@ class Loops:
     """The loops of one law.
 
     `material` (n,) indexes `belongs` and `constants`, which have a row for each material of the scene; `history` is the
-    tuple of the arrays of the law's fields, in their order.
+    tuple of the arrays of the law's fields, in order.
 
     update(material, belongs, constants, dt, deformation, stress, history)
     stress(material, belongs, constants, stress, history)
@@ -101,7 +101,7 @@ class Loops:
 
 @cache
 def loops_of(law: Law) -> Loops:
-    """The loops of `law`, compiled when they are first called."""
+    """Loops of `law`, compiled on their first call."""
     load_history, store_history = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
     update_point, stress_of, energy_of, volume_ratio_of = inlined(law.update), law.stress, law.energy, law.volume_ratio
@@ -146,23 +146,23 @@ class LawInUse:
     law: Law
     loops: Loops
     belongs: NDArray[np.bool_]
-    """Whether each material of the scene is of this law."""
+    """Whether each material of the scene has this law."""
     constants: NDArray[np.float64]
-    """A row of packed parameters for each material; zeros for those of other laws."""
+    """A row of packed parameters for each material; zeros for materials with other laws."""
     columns: tuple[str, ...]
-    """The names under which points carry the law's fields."""
+    """Names of the law's fields in the arrays of points."""
 
 
 class ConstitutiveModel:
     """The laws of all materials of a scene, applied to arrays of points.
 
-    Points carry the fields of every law in use, each name once. Where two laws declare different fields of one name,
-    the fields of both are carried as `LAW_NAME`, for example `hencky_F`. A point of one law also carries the fields of
-    the others, at their initial values.
+    Points have the fields of every law in use, each name once; the fields of other laws than their own keep their
+    initial values. If two laws declare different fields of the same name, both are named `LAW_NAME`, for example
+    `hencky_F`.
     """
 
     def __init__(self, materials: Sequence[tuple[Law, Parameters]], members: Sequence[int] | None = None) -> None:
-        """`materials` of the scene; `members` are those that points of this model may have, all if absent."""
+        """Model for the `materials` of a scene; points have only the materials listed in `members` (default: all)."""
         self.materials = tuple(materials)
         chosen = self.materials if members is None else [self.materials[k] for k in members]
         laws = {law.name: law for law, _ in chosen}
@@ -192,15 +192,15 @@ class ConstitutiveModel:
         deformation: NDArray[np.float64],
         stress: NDArray[np.float64],
     ) -> None:
-        """Advance the history in `arrays` by a step of dt [s] that deforms the points by `deformation` (n, 3, 3), and
-        write their Kirchhoff stress [Pa], shape (n, 6)."""
+        """Advance the history in `arrays` by a step of dt [s] with the deformation `deformation`, shape (n, 3, 3), and
+        write the Kirchhoff stress [Pa], shape (n, 6), to `stress`."""
         for use in self.laws:
             use.loops.update(
                 arrays["material"], use.belongs, use.constants, dt, deformation, stress, _history(use, arrays)
             )
 
     def stress(self, arrays: Mapping[str, NDArray[Any]], stress: NDArray[np.float64]) -> None:
-        """Write the Kirchhoff stress [Pa] of the history in `arrays`, shape (n, 6)."""
+        """Write the Kirchhoff stress [Pa] for the history in `arrays` to `stress`, shape (n, 6)."""
         for use in self.laws:
             use.loops.stress(arrays["material"], use.belongs, use.constants, stress, _history(use, arrays))
 
@@ -212,7 +212,7 @@ class ConstitutiveModel:
         return energy
 
     def volume_ratio(self, arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
-        """J of each point: its present volume over its rest volume."""
+        """J of each point: present volume over rest volume."""
         ratio = np.ones(len(arrays["material"]))
         for use in self.laws:
             use.loops.volume_ratio(arrays["material"], use.belongs, ratio, _history(use, arrays))

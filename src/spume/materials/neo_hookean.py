@@ -107,5 +107,5 @@ NEO_HOOKEAN = Law(
     volume_ratio=volume_ratio,
     wave_speed=lambda p: math.sqrt((p.bulk_modulus + 4.0 / 3.0 * p.shear_modulus) / p.density),
     branches=(Branch(deformation, principal_stress),),
-    description="elastic solid of [Yue15] eqs. (1)-(2): volume and shear energies apart",
+    description="elastic solid of [Yue15] eqs. (1)-(2): separate volume and shear energies",
 )

@@ -1,8 +1,8 @@
-"""Principal logarithmic strains, for laws that keep their elastic left Cauchy-Green tensor b = Fe Feᵀ.
+"""Principal logarithmic strains, for laws that store their elastic left Cauchy-Green tensor b = Fe Feᵀ.
 
-A step takes b to f b fᵀ, whose eigenvalues exp(2 ε) give the principal trial strains ε; the flow changes ε and leaves
-the directions alone ([SimoHughes98] chapter 9). b is symmetric, needs no rotation of Fe, and averages of it over
-neighbouring points make sense after any amount of flow, when the rotations of their Fe have nothing in common.
+A step takes b to f b fᵀ, whose eigenvalues exp(2 ε) give the principal trial strains ε; the flow changes ε but not the
+directions ([SimoHughes98] chapter 9). b is symmetric and independent of the rotation of Fe; it can be averaged over
+neighbouring points after any amount of flow, when the rotations of their Fe are unrelated.
 """
 
 import math
@@ -16,9 +16,7 @@ ELASTIC_STRAIN = Field(
     "b", (6,), SYMMETRIC_IDENTITY, "1", "average-keep-determinant",
     description="elastic left Cauchy-Green tensor", in_frames=False,
 )  # fmt: skip
-DISSIPATION = Field(
-    "dissipation", (), 0.0, "J/m³", "average", description="energy dissipated so far per volume at rest"
-)
+DISSIPATION = Field("dissipation", (), 0.0, "J/m³", "average", description="energy dissipated so far per rest volume")
 
 
 @compiled
@@ -38,7 +36,7 @@ def left_tensor(strain, V):
 
 @compiled
 def left_stretch(b):
-    """√b as a full tensor: the elastic deformation without its rotation."""
+    """√b as a full tensor: the elastic deformation without rotation."""
     squares, V = eigen_sym(b)
     xx, yy, zz, xy, xz, yz = compose_sym((math.sqrt(squares[0]), math.sqrt(squares[1]), math.sqrt(squares[2])), V)
     return (xx, xy, xz, xy, yy, yz, xz, yz, zz)
@@ -67,14 +65,14 @@ def split(strain):
 
 @compiled
 def joined(trace, scale, d):
-    """tr/3 + scale · d for each of the principal directions."""
+    """tr/3 + scale · d in each principal direction."""
     third = trace / 3.0
     return (third + scale * d[0], third + scale * d[1], third + scale * d[2])
 
 
 @compiled
 def flow_derivative(trace, turn, length, coupling, d, size):
-    """Derivative of a map of tr ε and dev ε that keeps the direction n = d/size of the deviator, a row-major 9-tuple.
+    """Derivative (row-major 9-tuple) of a map of tr ε and dev ε that keeps the direction n = d/size of the deviator.
 
     With tr' and ρ' the new trace and norm: trace = dtr'/dtr, turn = ρ'/size, length = dρ'/dsize, coupling = dρ'/dtr.
     """

@@ -1,4 +1,4 @@
-"""The table of named materials, and the way from a material's tables to its law and parameters."""
+"""The table of named materials, and the law, parameters and look of a material of a scene."""
 
 import re
 import tomllib
@@ -14,9 +14,9 @@ from spume.materials.look import Look, renamed
 from spume.suggestions import did_you_mean
 
 REMARKS = ("description", "source")
-"""Keys of an entry that are words for people."""
+"""Keys of an entry that only document it."""
 LOOK = "look"
-"""Key of an entry that is for pictures."""
+"""Key of an entry's appearance in pictures."""
 
 
 @dataclass(frozen=True)
@@ -27,20 +27,20 @@ class Material:
     law: Law
     parameters: Parameters
     look: Look | None = None
-    """How it looks; neutral when None."""
+    """Appearance; None: neutral."""
     base: str | None = None
-    """The material of the scene it is, if only its look differs."""
+    """Name of the scene's material from which it differs only in its look, if any."""
 
 
 @cache
 def named_materials() -> dict[str, dict[str, Any]]:
-    """The entries of the table by name: law, parameters, look, description and source."""
+    """Entries of the table by name: law, parameters, look, description and source."""
     return tomllib.loads(Path(__file__).with_name("table.toml").read_text(encoding="utf-8"))
 
 
 @cache
 def parameter_units(law: str) -> dict[str, str]:
-    """The units of a law's parameters, which their descriptions end with in brackets; none for words and numbers."""
+    """Units of a law's parameters, from the brackets at the end of their descriptions; none for words and numbers."""
     from spume.materials import LAWS
 
     fields = LAWS[law].parameters.model_fields.items()
@@ -49,7 +49,7 @@ def parameter_units(law: str) -> dict[str, str]:
 
 
 def derived_quantities(name: str) -> dict[str, dict[str, Any]]:
-    """Quantities that follow from the parameters of a named material: value and unit by name."""
+    """Value and unit, by name, of quantities derived from the parameters of a named material."""
     from spume.materials import LAWS
 
     entry = complete_entry(name, {})
@@ -60,18 +60,18 @@ def derived_quantities(name: str) -> dict[str, dict[str, Any]]:
 
 
 def complete_entry(name: str, own: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """`law` and all parameters of the material called `name`, taken from `own` (a scene's materials) or from the table.
+    """`law` and all parameters of the material `name`, from `own` (the materials of a scene) or from the table.
 
-    An entry of `own` either names its law, or a `base` (another of `own`, or one of the table) that it changes.
+    An entry of `own` names either its law, or a `base` (another entry of `own` or of the table) that it modifies.
     """
     return _follow(name, own, ())
 
 
 def complete_look(name: str, own: Mapping[str, Mapping[str, Any]]) -> Look | None:
-    """How the material called `name` looks: as its entry says, and where that is silent as its bases look.
+    """Look of the material `name`: values of its entry, completed by those of its bases.
 
-    An entry of `own` that names its law still looks like the table's material of the same name: a finished run keeps
-    the materials it used in this form."""
+    An entry of `own` that names its law is completed by the table's material of the same name: finished runs store
+    their materials in this form."""
     left = dict(own)
     entries: list[Mapping[str, Any]] = []
     at = name
@@ -90,7 +90,7 @@ def complete_look(name: str, own: Mapping[str, Mapping[str, Any]]) -> Look | Non
 
 def _follow(name: str, own: Mapping[str, Mapping[str, Any]], visited: tuple[str, ...]) -> dict[str, Any]:
     table = named_materials()
-    # A material may change the table's entry of the same name; any other way back to itself is a circle.
+    # A material may modify the table's entry of the same name; any other reference to itself is a cycle.
     if name in own and name not in visited:
         entry = own[name]
         if "base" not in entry:
@@ -100,12 +100,12 @@ def _follow(name: str, own: Mapping[str, Mapping[str, Any]], visited: tuple[str,
     if name in table:
         return _without_remarks(table[name])
     if name in visited:
-        raise SceneError(f"the bases go round in a circle: {_circle(visited[visited.index(name) :])}")
+        raise SceneError(f"the bases form a cycle: {_circle(visited[visited.index(name) :])}")
     raise SceneError(f"there is no material '{name}': {did_you_mean(name, [*own, *table])}")
 
 
 def _circle(names: tuple[str, ...]) -> str:
-    """The circle in words, the same whichever of its members was asked for."""
+    """Description of the cycle, independent of the member at which it was found."""
     first = names.index(min(names))
     return " -> ".join((*names[first:], *names[:first], names[first]))
 

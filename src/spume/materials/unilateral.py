@@ -1,15 +1,15 @@
-"""The unilateral energy of sand: Hencky's, faded to zero where the Drucker-Prager cone allows no stress.
+"""The unilateral energy of sand: Hencky's energy, faded to zero where the Drucker-Prager cone allows no stress.
 
-[Tampubolon17] section 3.1.1, eqs. (7)-(10). Only implicit solves with lagged plasticity use it: without it they would
-hold sand together by elastic tension that the return map removes at the end of the step.
+[Tampubolon17] section 3.1.1, eqs. (7)-(10). It is used only by implicit solves with lagged plasticity, in which elastic
+tension would otherwise hold sand together until the return map removes it at the end of the step.
 
 With u = tr ε/√3 along the hydrostatic axis and v = ‖dev ε‖ across it:
 
     W = h ψ,   h = h_s((u + f − a − s_C)/(b − a)),   f = c0 v⁴/(v0³ + v³),   ψ = μ tr ε² + λ/2 (tr ε)²
 
-where h_s falls from 1 to 0 between 0 and 1 with two continuous derivatives. Eq. (8) hides the strain scale v0 = 1 and
-a, b and s_C are strains: the values of the paper (a = −3, …) belong to materials so soft that ρ g L/E is of the order
-of one. `scaled` gives what corresponds to them in a scene with other units.
+where h_s falls from 1 to 0 between 0 and 1 with two continuous derivatives. Eq. (8) contains an implicit strain scale
+v0 = 1, and a, b and s_C are strains: the paper's values (a = −3, …) are for materials so soft that ρ g L/E is of the
+order of one. `scaled` converts them to other scenes.
 """
 
 import math
@@ -21,36 +21,36 @@ from spume.numerics.jit import compiled
 
 @dataclass(frozen=True)
 class Unilateral:
-    """Shape of the region where the energy is that of Hencky (u + f < a + s_C) and where it is zero (> b + s_C)."""
+    """Shape of the regions where the energy is Hencky's (u + f < a + s_C) and where it is zero (u + f > b + s_C)."""
 
     a: float
     """strain on the hydrostatic axis where the energy begins to fade [1]"""
     b: float
-    """strain on the hydrostatic axis from which on it is zero, above a [1]"""
+    """strain on the hydrostatic axis beyond which the energy is zero, above a [1]"""
     c0: float
     """opening of the region: small values follow a wide cone [1]"""
     s_C: float
     """shift along the hydrostatic axis, for cohesion [1]"""
     v0: float
-    """strain scale of the bend at the tip [1]; far from it f = c0 v, a cone"""
+    """strain scale of the bend at the tip [1]; far from the tip f = c0 v, a cone"""
 
     def __post_init__(self) -> None:
         if not self.a < self.b:
             raise ValueError(f"a is {self.a:g} and b is {self.b:g}: a should be below b")
         if not (self.c0 >= 0.0 and self.v0 > 0.0):
-            raise ValueError(f"c0 is {self.c0:g} and v0 is {self.v0:g}: c0 should not be negative, v0 positive")
+            raise ValueError(f"c0 is {self.c0:g} and v0 is {self.v0:g}: c0 should be at least 0 and v0 positive")
 
     def scaled(self, strain: float) -> "Unilateral":
-        """The same shape at another size of the strains: `strain` is ρ g L/E of the scene over that of these values."""
+        """Shape scaled in strain: `strain` is the scene's ρ g L/E divided by that of the scene these values are for."""
         return Unilateral(self.a * strain, self.b * strain, self.c0, self.s_C * strain, self.v0 * strain)
 
     def packed(self) -> tuple[float, float, float, float, float]:
-        """The numbers as the functions below take them."""
+        """Tuple of the numbers, as used by the functions below."""
         return (self.a, self.b, self.c0, self.s_C, self.v0)
 
 
 def cone_opening(mu: float, lam: float, c_F: float) -> float:
-    """The c0 with which the region follows the cone of friction coefficient c_F far from its tip.
+    """c0 for which the region follows the cone of friction coefficient c_F far from its tip.
 
     On the cone 2 μ v = −c_F (2 μ + 3 λ) √3 u, and u + c0 v is constant along f = c0 v. Larger values cut into the cone:
     the material then yields in compression and loses volume (figure 6 of the paper).
@@ -86,7 +86,7 @@ def bend(c0, v0, v):
 
 @compiled
 def multiplier(shape, strain):
-    """h of eq. (10), its gradient and its Hessian (row-major 9-tuple) by the principal strains."""
+    """h of eq. (10), its gradient and its Hessian (row-major 9-tuple) in the principal strains."""
     a, b, c0, s_C, v0 = shape
     trace, d, v = split(strain)
     f, f1, f2 = bend(c0, v0, v)

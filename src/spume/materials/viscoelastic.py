@@ -1,15 +1,15 @@
-"""Rubber and cream with memory: two Hencky solids in parallel, one of which relaxes. [Fang19] eqs. (4)-(8)
+"""Viscoelastic solids and fluids: two Hencky solids in parallel, one of which relaxes. [Fang19] eqs. (4)-(8)
 
     equilibrium      μE, λE, with an optional von Mises yield stress
     non-equilibrium  μN, λN, whose strain relaxes by the dissipation potential of eq. (7)
 
-Both tensors b move by f b fᵀ (eq. 4; eq. 3 prints ∇v where the transpose is meant). The corrector of eq. (8) is
+Both tensors b are updated to f b fᵀ (eq. 4; eq. 3 prints ∇v where the transpose is meant). The corrector of eq. (8) is
 implicit in time and, split into volume and shape, reads with d = 3
 
     dev ε ← dev ε/(1 + Δt 2 μN/νd),    tr ε ← tr ε/(1 + Δt 2 (2 μN + 3 λN)/(3 νv)),
 
 so the relaxation time in shear is νd/(2 μN). After the relaxation the flow is Newtonian with the shear viscosity νd/2
-and the bulk viscosity νv/2. Without μE the equilibrium part remembers its volume only: a creamy fluid.
+and the bulk viscosity νv/2. With μE = 0 the equilibrium part resists changes of volume only: a viscoelastic fluid.
 """
 
 import math
@@ -42,10 +42,10 @@ from spume.numerics.tensor3 import compose_sym
 
 
 class ViscoelasticParameters(Parameters):
-    """Standard linear solid at finite strain, or a viscoelastic fluid if the shear modulus is zero."""
+    """Standard linear solid at finite strain; a viscoelastic fluid if the shear modulus is zero."""
 
-    shear_modulus: float = Describe(ge=0, description="μE, shear modulus that stays; 0 is a fluid [Pa]")
-    lame_modulus: float = Describe(ge=0, description="λE, Lamé's first parameter that stays [Pa]")
+    shear_modulus: float = Describe(ge=0, description="μE, long-term shear modulus; 0 is a fluid [Pa]")
+    lame_modulus: float = Describe(ge=0, description="λE, long-term Lamé's first parameter [Pa]")
     viscous_shear_modulus: float = Describe(ge=0, description="μN, shear modulus of the part that relaxes [Pa]")
     viscous_lame_modulus: float = Describe(ge=0, description="λN, Lamé's first parameter of the part that relaxes [Pa]")
     deviatoric_viscosity: float = Describe(
@@ -57,7 +57,7 @@ class ViscoelasticParameters(Parameters):
     yield_stress: float | None = Describe(
         default=None,
         gt=0,
-        description="σY, von Mises yield stress of the part that stays, in uniaxial tension; none: never [Pa]",
+        description="σY, von Mises yield stress of the equilibrium part in uniaxial tension; none: never [Pa]",
     )
 
     @model_validator(mode="after")
@@ -71,8 +71,8 @@ class ViscoelasticParameters(Parameters):
 
 @compiled
 def equilibrium_flow(mu, k, strain):
-    """Strain of the equilibrium part after its flow, the derivative, and ‖Δεp‖; k < 0: it never yields."""
-    if mu == 0.0:  # the shape carries no stress; remembering it would let b grow without bounds
+    """Strain of the equilibrium part after its flow, its derivative, and ‖Δεp‖; k < 0: it never yields."""
+    if mu == 0.0:  # the deviator carries no stress; keeping it would let b grow without bound
         trace, d, size = split(strain)
         return joined(trace, 0.0, d), flow_derivative(1.0, 0.0, 0.0, 0.0, d, size), size
     if k < 0.0:
@@ -82,7 +82,7 @@ def equilibrium_flow(mu, k, strain):
 
 @compiled
 def relax(mu, lam, shape_viscosity, volume_viscosity, strain, dt):
-    """Strain of the non-equilibrium part after dt, with the factors of its deviator and of its trace."""
+    """Strain of the non-equilibrium part after dt, and the factors by which its deviator and its trace shrink."""
     shape = 1.0 / (1.0 + dt * 2.0 * mu / shape_viscosity)
     volume = 1.0 / (1.0 + dt * 2.0 * (2.0 * mu + 3.0 * lam) / (3.0 * volume_viscosity))
     trace, d, _ = split(strain)
@@ -170,7 +170,7 @@ def viscous_stress(parameters, history, strain):
 
 @compiled
 def viscous_return_map(parameters, history, strain, dt):
-    """Strain of the non-equilibrium part after its relaxation and the derivative, constant."""
+    """Strain of the non-equilibrium part after its relaxation, and its derivative, which is constant."""
     _, _, mu, lam, nud, nuv, _ = parameters
     after, shape, volume = relax(mu, lam, nud, nuv, strain, dt)
     return after, flow_derivative(volume, shape, shape, 0.0, (0.0, 0.0, 0.0), 0.0)
@@ -196,7 +196,7 @@ def _wave_speed(p: ViscoelasticParameters) -> float:
 
 def _derived(p: ViscoelasticParameters) -> dict[str, tuple[float, str]]:
     found = {
-        "shear modulus at once": (p.shear_modulus + p.viscous_shear_modulus, "Pa"),
+        "instantaneous shear modulus": (p.shear_modulus + p.viscous_shear_modulus, "Pa"),
         "shear viscosity": (p.deviatoric_viscosity / 2.0, "Pa s"),
         "bulk viscosity": (p.volumetric_viscosity / 2.0, "Pa s"),
     }

@@ -1,4 +1,5 @@
-"""Von Mises plasticity on Hencky elasticity: metals, clay, anything that yields in shear at any pressure.
+"""Von Mises plasticity with Hencky elasticity, for metals, clay and other materials whose yield is
+pressure-independent.
 
 The deviatoric Kirchhoff stress is limited by the uniaxial yield stress, which may grow linearly with the equivalent
 plastic strain α ([SimoHughes98] §9.3 with the logarithmic strains of its §9.2):
@@ -53,9 +54,9 @@ class VonMisesParameters(HenckyParameters):
 
 @compiled
 def radial_return(mu, k, hardening, strain):
-    """Strain after the flow, its derivative by the trial strain, and the plastic strain ‖Δεp‖.
+    """Strain after the flow, its derivative with respect to the trial strain, and the plastic strain ‖Δεp‖.
 
-    2 μ (‖dev ε‖ − δ) = k + 2/3 H δ gives δ = ‖Δεp‖; `hardening` is 2/3 H.
+    δ = ‖Δεp‖ solves 2 μ (‖dev ε‖ − δ) = k + 2/3 H δ; `hardening` is 2/3 H.
     """
     trace, d, size = split(strain)
     excess = 2.0 * mu * size - k
@@ -137,9 +138,7 @@ def _pack(p: VonMisesParameters) -> tuple[float, ...]:
     return mu, lam, math.sqrt(2.0 / 3.0) * p.yield_stress, 2.0 / 3.0 * p.hardening
 
 
-PLASTIC_STRAIN = Field(
-    "plastic_strain", (), 0.0, "1", "average", description="equivalent plastic strain accumulated so far"
-)
+PLASTIC_STRAIN = Field("plastic_strain", (), 0.0, "1", "average", description="accumulated equivalent plastic strain")
 
 VON_MISES = Law(
     name="von-mises",

@@ -1,16 +1,16 @@
-"""Water: a nearly incompressible fluid that keeps nothing but its volume ratio J. [Tampubolon17] section 3.2
+"""Water: a nearly incompressible fluid whose only history is its volume ratio J. [Tampubolon17] section 3.2
 
-    p = k (J^−γ − 1),  k = K/γ      eq. (11), so that K is the bulk modulus at rest and sound travels at √(K/ρ)
+    p = k (J^−γ − 1),  k = K/γ      eq. (11), so that K is the bulk modulus at rest and √(K/ρ) the speed of sound
     τ = −p J I + 2 η J dev d        with the rate of deformation d = (f fᵀ − I)/(2 Δt), zero for rotations
 
-J moves by det f; eq. (12) is discretised in the paper as 1 + Δt tr ∇v, which is det f to first order.
+J is multiplied by det f in each step; the paper discretises eq. (12) as 1 + Δt tr ∇v, which is det f to first order.
 
-Tension (J > 1). Free surfaces and spray pull points apart; the printed pressure is then negative and holds the spray
-together. With tension = "none", the default, the pressure is zero there while J still follows the motion: stretched
-water resists again exactly when its volume is back, and no energy is created. What a law cannot know is whether the
-motion that stretched a point was real: in spray, J follows the mean motion of separate drops and stays above one when
-they land, which loses their volume. A method that sees the density around a point should then set J back, at free
-surfaces only. With tension = "full" the printed pressure holds at every J.
+Tension (J > 1). At free surfaces and in spray, points move apart; the pressure as printed is then negative and holds
+the spray together. With tension = "none", the default, the pressure is zero for J > 1 while J still follows the motion:
+stretched water resists again exactly when it has regained its rest volume, and no energy is created. In spray, however,
+J follows the mean motion of separate drops and stays above one when they land, so their volume is lost. A method that
+computes the density around a point should then reset J, at free surfaces only. With tension = "full" the printed
+pressure holds at every J.
 """
 
 import math
@@ -39,7 +39,7 @@ class WaterParameters(Parameters):
 
 @compiled
 def pressure(parameters, J):
-    """p = k (J^−γ − 1) [Pa], and J dp/dJ; both zero in tension if there is none."""
+    """p = k (J^−γ − 1) [Pa], and J dp/dJ; both are zero for J > 1 if tension is "none"."""
     k, gamma, _, full = parameters
     if J > 1.0 and full == 0.0:
         return 0.0, 0.0
@@ -54,14 +54,14 @@ def pressure_energy(parameters, J):
     if J > 1.0 and full == 0.0:
         return 0.0
     log_J = math.log(J)
-    # ∫ J^−γ dJ = (J^(1−γ) − 1)/(1 − γ), written with expm1 to keep its digits near J = 1
+    # ∫ J^−γ dJ = (J^(1−γ) − 1)/(1 − γ), with expm1 for accuracy near J = 1
     work = log_J if gamma == 1.0 else math.expm1((1.0 - gamma) * log_J) / (1.0 - gamma)
     return k * (J - 1.0 - work)
 
 
 @compiled
 def total_stress(parameters, J, viscous):
-    """−p J I with the viscous stress."""
+    """−p J I plus the viscous stress."""
     p, _ = pressure(parameters, J)
     xx, yy, zz, xy, xz, yz = viscous
     return (xx - p * J, yy - p * J, zz - p * J, xy, xz, yz)
@@ -69,7 +69,7 @@ def total_stress(parameters, J, viscous):
 
 @compiled
 def stress(parameters, history):
-    """Stress of J and of the last step's rate of deformation."""
+    """Stress from J and the rate of deformation of the last step."""
     return total_stress(parameters, history[0], history[1])
 
 
@@ -88,7 +88,7 @@ def update(f, dt, parameters, history):
     if eta == 0.0:
         viscous = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     else:
-        # 2 η J dev d; d is objective: a rotation of the step leaves it zero
+        # 2 η J dev d; d is objective: zero if the step is a rotation
         s = eta * J / dt
         xx, yy, zz, xy, xz, yz = deviator_sym(gram(f))
         viscous = (s * xx, s * yy, s * zz, s * xy, s * xz, s * yz)
@@ -120,7 +120,7 @@ def volume_stress(parameters, history, strain):
 
 @compiled
 def volume_return_map(parameters, history, strain, dt):
-    """The shape is forgotten, the volume kept."""
+    """Strain with its deviator removed, and the derivative."""
     e = (strain[0] + strain[1] + strain[2]) / 3.0
     t = 1.0 / 3.0
     return (e, e, e), (t, t, t, t, t, t, t, t, t)
@@ -128,22 +128,22 @@ def volume_return_map(parameters, history, strain, dt):
 
 @compiled
 def viscous_deformation(parameters, history):
-    """I: the viscous stress depends on the deformation of the step alone."""
+    """I, because the viscous stress depends only on the deformation of the step."""
     return (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @compiled
 def viscous_return_map(parameters, history, strain, dt):
-    """J dev d = J/Δt dev (exp(2 ε) − 1)/2, J being that of the history times exp(tr ε).
+    """J dev d = J/Δt dev (exp(2 ε) − 1)/2, where J is that of the history times exp(tr ε).
 
-    What this branch calls its strain after the flow is a rate [1/s], which `viscous_stress` multiplies by 2 η.
+    The "strain after the flow" of this branch is a rate [1/s], which `viscous_stress` multiplies by 2 η.
     """
     e0, e1, e2 = strain
     s = history[0] * math.exp(e0 + e1 + e2) / dt
     x0, x1, x2 = math.exp(2.0 * e0), math.exp(2.0 * e1), math.exp(2.0 * e2)
     m = (x0 + x1 + x2) / 3.0
     r0, r1, r2 = 0.5 * s * (x0 - m), 0.5 * s * (x1 - m), 0.5 * s * (x2 - m)
-    # d/dε_j: r_i from the factor J, s (δ_ij − 1/3) x_j from the rest
+    # d/dε_j: r_i from the factor J, s (δ_ij − 1/3) x_j from the other factor
     y0, y1, y2 = s * x0, s * x1, s * x2
     t0, t1, t2 = y0 / 3.0, y1 / 3.0, y2 / 3.0
     return (r0, r1, r2), (
@@ -160,7 +160,7 @@ def viscous_stress(parameters, history, strain):
     return (d * strain[0], d * strain[1], d * strain[2]), (d, 0.0, 0.0, 0.0, d, 0.0, 0.0, 0.0, d)
 
 
-# Not "J", the name under which frames hold the volume ratio of all points, whatever their law keeps.
+# Not "J", the name in frames for the volume ratio of all points, whatever their law.
 WATER_VOLUME = Field(
     "Jw", (), 1.0, "1", "average", description="volume ratio of water: present volume over rest volume", in_frames=False
 )

@@ -1,1 +1,1 @@
-"""Porous sand and water on shared nodes: what [Tampubolon17] adds to the material point method."""
+"""Porous sand and water on shared nodes: the additions of [Tampubolon17] to the material point method."""

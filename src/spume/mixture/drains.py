@@ -1,4 +1,4 @@
-"""Drained obstacles: water passes their surface and is taken out behind it."""
+"""Drained obstacles: water passes through their surface and is removed behind it."""
 
 from typing import Any
 
@@ -12,25 +12,25 @@ from spume.mpm.state import State
 from spume.numerics.sums import total
 
 DEPTH = 2.0
-"""Depth below the surface at which water is taken out [cells]: beyond it no spline of the outside reaches."""
+"""Depth below the surface at which water is removed [cells], beyond the reach of the splines of points outside."""
 
 
 class Drains:
-    """The drained obstacles of a scene, and the water they have taken."""
+    """The drained obstacles of a scene, and the water they have removed."""
 
     def __init__(self, scene: Any) -> None:
         tables = [obstacle for obstacle in scene.obstacle if obstacle.drained]
         self._dimension = scene.dimension
         self._shapes = [(compile_shape(o.shape, scene.dimension, scene.folder), o.motion) for o in tables]
         self.mass = 0.0
-        """Mass of the water taken out since the start [kg]"""
+        """Mass of the water removed since the start [kg]"""
         self.points = 0
 
     def __len__(self) -> int:
         return len(self._shapes)
 
     def drain(self, state: State) -> None:
-        """Take out the water that is deep in a drained obstacle."""
+        """Remove the water that is deep inside a drained obstacle."""
         p = state.species[1].particles
         if not self._shapes or len(p) == 0:
             return

@@ -1,11 +1,11 @@
 """Momentum exchange between sand and water at the nodes: [Tampubolon17] sections 3.3 and 4.2.
 
-Drag is implicit and solved node by node, two by two:
+Drag is implicit: a system of two equations is solved at each node,
 
     m_s (v_s − v_s*) = −Δt c (v_s − v_w),   m_w (v_w − v_w*) = Δt c (v_s − v_w)
 
-so the relative velocity shrinks by 1/(1 + Δt c (1/m_s + 1/m_w)), the momentum of both together stays, and drag never
-limits the step. Where obstacles hold one species or both, its velocity is given and the other one solves its own row.
+so the relative velocity shrinks by 1/(1 + Δt c (1/m_s + 1/m_w)), the total momentum is conserved, and drag never limits
+the time step. Where an obstacle prescribes the velocity of one species, the other solves its own equation.
 """
 
 import numpy as np
@@ -21,11 +21,11 @@ from spume.numerics.jit import compiled
 
 
 def find_drag(state: State, mixture: Mixture, fields: MixtureFields) -> None:
-    """Drag coefficients of the nodes.
+    """Compute the drag coefficients of the nodes.
 
-    With `drag_coefficient`: c_E m_s m_w, eqs. (20) and (21); c_E is tied to the size of the cells.
+    With `drag_coefficient`: c_E m_s m_w, eqs. (20) and (21); c_E depends on the cell size.
     With `hydraulic_conductivity`: C V S with the bulk volume V of the sand at the node and the degree of saturation
-    S = m_w/(n ρw V), at most one; at nodes deep in saturated sand this is C h^d, whatever the cell.
+    S = m_w/(n ρw V), at most one; deep in saturated sand this is C h^d for every cell size h.
     """
     sand, water = state.species
     m_s, m_w = sand.fields["mass"], water.fields["mass"]
@@ -38,11 +38,11 @@ def find_drag(state: State, mixture: Mixture, fields: MixtureFields) -> None:
 
 
 def push(state: State, mixture: Mixture, fields: MixtureFields) -> None:
-    """Buoyancy: part of the internal force of the water acts on the sand instead. Before forces become velocities.
+    """Apply buoyancy: move part of the water's internal force to the sand. Call before forces become velocities.
 
-    "archimedes": the part of the solids, (1 − n) V/h^d, so that a submerged block loses (1 − n) ρw g per volume.
-    "paper": the water's share m_w/(m_s + m_w) of the mass, as printed at the end of section 5.3, but with the volumes
-    of the points that are missing there.
+    "archimedes": the volume fraction of the solids, (1 − n) V/h^d, so that a submerged block loses (1 − n) ρw g per
+    volume. "paper": the water's mass fraction m_w/(m_s + m_w), as printed at the end of section 5.3, but with the point
+    volumes that are missing there.
     """
     if mixture.buoyancy == "none":
         return
@@ -61,7 +61,7 @@ def push(state: State, mixture: Mixture, fields: MixtureFields) -> None:
 
 
 def drag(state: State, fields: MixtureFields, dt: float) -> None:
-    """Implicit drag with the contacts of both species; the contacts must have been found."""
+    """Apply implicit drag and the contacts of both species, which must have been found."""
     sand, water = state.species
     water_before = _velocity_at_contacts(state, water, sand)
     sand_before = _velocity_at_contacts(state, sand, water)
@@ -69,7 +69,7 @@ def drag(state: State, fields: MixtureFields, dt: float) -> None:
     contacts, node = _contacts_of_both(state)
     free = _momentum(state, node)
     sand_gaps, water_gaps = gaps_of(state, sand), gaps_of(state, water)
-    # sand first: what holds it is what water then flows through
+    # sand first: the water flows through the sand as held by obstacles
     _collide(state, sand, sand_gaps, dt)
     _solve_row(state, water, sand, water_before, fields, dt)
     _collide(state, water, water_gaps, dt)
@@ -83,11 +83,11 @@ def _collide(state: State, species: Species, gaps: NDArray[np.float64], dt: floa
 
 
 Contacted = list[tuple[Species, NDArray[np.bool_]]]
-"""A species with contacts, and which of them have a part in the impulses of the nodes."""
+"""A species with contacts, and which of them share in the impulses of the nodes."""
 
 
 def _contacts_of_both(state: State) -> tuple[Contacted, NDArray[np.int64]]:
-    """The contacts of both species, each node under one species only, and the nodes of all of them."""
+    """Contacts of both species, each node assigned to one species, and the nodes of all of them."""
     sand, water = state.species
     first, second = state.contacts_of(sand).node, state.contacts_of(water).node
     if state.contacts_of(sand) is state.contacts_of(water):
@@ -104,8 +104,8 @@ def _momentum(state: State, node: NDArray[np.int64]) -> NDArray[np.float64]:
 
 
 def load_both(state: State, contacts: Contacted, node: NDArray[np.int64], taken: NDArray[np.float64]) -> None:
-    """Give the obstacles what both species took at the nodes of `_contacts_of_both`: what holds the sand holds the
-    water that it drags, too."""
+    """Add the impulses on both species at the nodes of `_contacts_of_both` to the loads on obstacles. An obstacle that
+    holds the sand also bears the water dragged by it."""
     if not state.obstacle_loads.active:
         return
     start = 0
@@ -128,7 +128,7 @@ def _velocity_at_contacts(state: State, species: Species, held: Species) -> NDAr
 def _solve_row(
     state: State, species: Species, held: Species, before: NDArray[np.float64], fields: MixtureFields, dt: float
 ) -> None:
-    """At the nodes where `held` has contacts, solve the velocity of `species` for the given one of `held`."""
+    """At the nodes where `held` has contacts, solve for the velocity of `species` given that of `held`."""
     node = state.contacts_of(held).node
     if node.size:
         _row(node, fields.drag, dt, before, held.fields.array, species.fields.array)
@@ -136,7 +136,7 @@ def _solve_row(
 
 @compiled(inline="always")
 def _add(fields, block, q, node, D, change):
-    """Add to a velocity and to its change in the step. The channels are mass, velocity and change."""
+    """Add `change` to the velocity of a node and to its change in the step. Channels: mass, velocity, change."""
     fields[block, 1 + q, node] += change
     fields[block, 1 + D + q, node] += change
 

@@ -1,25 +1,25 @@
-"""The volume of water: J follows the density on the grid where the motion of the points has lost it.
+"""Correction of the volume ratio J of water by the density on the grid.
 
-J of a point moves with the divergence of the smooth velocity of the grid, the points themselves with its values at
-their places. The two drift apart in splashes, in two ways.
+J of a point changes with the divergence of the grid velocity, while points move with the grid velocity at their
+positions. In splashes the two drift apart in two ways:
 
-1. Water has no tension (`materials/water.py`): beyond its rest volume, J > 1, the pressure is zero while J follows the
-   motion. In spray J follows the mean motion of separate drops and grows, though each drop keeps its volume. When the
-   drops come together, J would still be above one: they would carry no pressure until they are compressed by all that
-   J has gained, and their volume would be lost.
-2. Points crowd together where water lands, while J still says one.
+1. Water has no tension (`materials/water.py`): for J > 1 the pressure is zero while J follows the motion. In spray J
+   follows the mean motion of separate drops and grows, although each drop keeps its volume. When the drops merge, J
+   would still be above one: they would have no pressure until they were compressed by the amount J has gained, and
+   their volume would be lost.
+2. Points crowd together where water lands, while J remains one.
 
-The density of the grid around a point, ρ = Σ_i w ρ_i with ρ_i = m_i/(h^d f_i), tells. f_i is the part of the node's
-spline outside the obstacles, so that walls do not look like free surfaces.
+The density on the grid around a point is ρ = Σ_i w ρ_i with ρ_i = m_i/(h^d f_i), where f_i is the fraction of the
+node's spline outside the obstacles, so that walls are not taken for free surfaces. The corrections are
 
-    J ← min(J, max(1, ρ0/ρ))     what has come together is whole again; the pressure stays zero
-    J ← J + (J' − J) Δt/τ        where J is off ρ0/ρ by more than BAND, towards the edge J' of the band
+    J ← min(J, max(1, ρ0/ρ))     for water that has come together again; the pressure stays zero
+    J ← J + (J' − J) Δt/τ        where J differs from ρ0/ρ by more than BAND, towards the edge J' of the band
 
 with τ = CROSSINGS h/c.
 
-The band leaves water alone that is at rest: the density of the grid is known to a few per cent only, and one per cent
-of the bulk modulus is more than the weight of the water. At a free surface and in spray ρ is low, and a J below ρ0/ρ is
-left to the motion. Water with tension = "full" is left as it is.
+Within the band, water at rest is not changed: the density on the grid is accurate to a few per cent only, and one per
+cent of the bulk modulus exceeds the weight of the water. At a free surface and in spray ρ is low, and a J below ρ0/ρ is
+not corrected. Water with tension = "full" is never corrected.
 """
 
 import numpy as np
@@ -32,24 +32,24 @@ from spume.mpm.state import State
 from spume.numerics.jit import compiled
 
 SPARSE = 1.1
-"""Water this much thinner than at rest is at a free surface."""
+"""Water whose density is lower than at rest by this factor is at a free surface."""
 BAND = 0.05
-"""Part by which J may differ from the density of the grid."""
+"""Relative difference allowed between J and ρ0/ρ."""
 CROSSINGS = 20.0
-"""Time in which drift decays, in times that sound takes to cross a cell."""
+"""Decay time of the drift, in units of the time h/c in which sound crosses a cell."""
 LEAST_ROOM = 0.05
-"""Least part of the room of a node that is left to water between solids."""
+"""Smallest fraction of a node's volume that is available to water between solids."""
 LEAST_PART = 1.0 / 48.0
-"""Least part of a spline outside the obstacles that is told from none: that of a node a cell deep in a wall."""
+"""Smallest fraction of a spline outside the obstacles: that of a node one cell deep in a wall."""
 
 
 def restore_volume(
     state: State, mixture: Mixture, fields: MixtureFields, dt: float, pores: PoreVolumes | None = None
 ) -> None:
-    """Apply the rules to all points of the water. Masses and contacts of the nodes must be known.
+    """Correct J of all points of the water. Requires the masses and contacts of the nodes.
 
-    With pore pressure, the solids take their part of the room of a node: ρ0/ρ is the room in the pores over the water.
-    What is known to a few per cent is the room of both together, so the band is wider by 1/n in pores.
+    With pore pressure, the solids occupy part of a node's volume: ρ0/ρ is the pore volume over the volume of the water.
+    The total volume is accurate to a few per cent, so the band is wider by 1/n in pores.
     """
     sand, water = state.species
     p = water.particles
@@ -81,8 +81,8 @@ def restore_volume(
 
 
 def outer_part(distance: NDArray[np.float64], order: int) -> NDArray[np.float64]:
-    """Part of the B-spline around a node that lies outside a wall, by the node's distance from it [cells], negative
-    inside.
+    """Fraction of the B-spline around a node that lies outside a wall, from the node's signed distance to the wall
+    [cells], negative inside.
 
     >>> outer_part(np.array([-1.5, -1.0, 0.0, 1.0]), 2).tolist()
     [0.0, 0.020833333333333332, 0.5, 0.9791666666666666]
@@ -97,7 +97,7 @@ def outer_part(distance: NDArray[np.float64], order: int) -> NDArray[np.float64]
 
 @compiled(parallel=True)
 def _restore(material, free, decay, now, wider, J):
-    """`now` is ρ0/ρ of each point, `wider` the factor of its band."""
+    """Correct J; `now` is ρ0/ρ of each point, `wider` the factor of its band."""
     for p in prange(J.size):
         m = material[p]
         if free[m]:

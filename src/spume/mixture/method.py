@@ -1,4 +1,4 @@
-"""Sand and water as the frame loop sees them: the material point method with the stages of [Tampubolon17]."""
+"""The method "sand-water": the material point method with the stages of [Tampubolon17]."""
 
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
@@ -23,21 +23,21 @@ from spume.mpm.time_step import TimeStep
 from spume.numerics.sums import dot, total
 
 COST = 1.3
-"""Time of a step over that of plain MPM; for estimates only."""
+"""Time of a step relative to that of plain MPM; for estimates only."""
 
 
 class MixtureStages:
-    """The step of a mixture and what it keeps from step to step."""
+    """The step of a mixture, with the data kept between steps."""
 
     def __init__(self, mixture: Mixture, drains: Drains, semi_implicit: SemiImplicitMixture | None = None) -> None:
-        """Steps are semi-implicit if a solver for them is given."""
+        """Set up the stages; steps are semi-implicit if a solver for them is given."""
         self.mixture = mixture
         self.drains = drains
         self.semi_implicit = semi_implicit
         self.fields = MixtureFields()
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
-        """Bodies of the law "water" are water, all others sand. Water knows no Coulomb friction."""
+        """Species of a scene: bodies of the law "water" are water, all others sand. Water has no Coulomb friction."""
         frictions = [obstacle.friction for obstacle in scene.obstacle]
         frictions.append(0.0 if scene.grid.walls is None else scene.grid.walls.friction)
         own_contacts = any(obstacle.holds != "all" or obstacle.drained for obstacle in scene.obstacle) or any(frictions)
@@ -60,7 +60,7 @@ class MixtureStages:
         self.drains.drain(state)
 
     def diagnostics(self, state: State) -> dict[str, Any]:
-        """Mass and volume of each species, and the work of the solver."""
+        """Mass and volume of each species, and the iteration counts of the solver."""
         report = self.checkpoint()
         for species in state.species:
             p = species.particles
@@ -69,7 +69,7 @@ class MixtureStages:
         return report
 
     def checkpoint(self) -> dict[str, Any]:
-        """What the solver and the drains count."""
+        """Counters of the solver and the drains."""
         drained = {"drained_mass": self.drains.mass, "drained_points": self.drains.points} if len(self.drains) else {}
         return drained | ({} if self.semi_implicit is None else self.semi_implicit.solver.counts())
 
@@ -94,7 +94,7 @@ class SandWater(MaterialPointMethod):
         self.state.time_step = mixture_time_step(scene, mixture)
 
     def declarations(self) -> tuple[Population, ...]:
-        """The points of each species with pressures and cohesion."""
+        """Points of each species, with pressures and cohesion."""
         return tuple(
             replace(population, fields=(*population.fields, *pictured_fields(population.name)))
             for population in super().declarations()
@@ -112,7 +112,7 @@ class SandWater(MaterialPointMethod):
 
 
 def mixture_time_step(scene: Any, mixture: Mixture) -> TimeStep:
-    """The scene's choice of time step; pore pressure has waves of its own."""
+    """Time step control of a scene; waves of the pore pressure limit the step, too."""
     step = build_time_step(scene, [(material.law, material.parameters) for material in scene.materials])
     if mixture.coupling == "pore-pressure" and scene.time.integrator == "explicit":
         sands = [material for material in scene.materials if material.law is not WATER]

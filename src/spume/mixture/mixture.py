@@ -1,8 +1,8 @@
-"""The settings of a mixture of sand and water, and what they mean on the nodes.
+"""Settings of a mixture of sand and water, and its fields on the nodes.
 
-The sand's points fill its bulk volume: solids and pores. Water that flows into sand keeps its own density, as in the
-paper: the partial density of pore water is then ρw, not n ρw, and the conductivity that shows is k̂/n². To start with
-pore water of the right partial density, give its body a material with the density n ρw.
+The points of the sand fill its bulk volume: solids and pores. Water that flows into sand keeps its own density, as in
+the paper: the partial density of pore water is then ρw, not n ρw, and the effective conductivity is k̂/n². To start
+with pore water of the right partial density, give its body a material with the density n ρw.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from spume.mpm.species import Species
 from spume.mpm.state import State
 
 STANDARD_GRAVITY = 9.81
-"""Gravity in the definition of the hydraulic conductivity [m/s²], whatever the scene's own is."""
+"""Gravity in the definition of the hydraulic conductivity [m/s²], independent of the scene's gravity."""
 
 Buoyancy = Literal["none", "archimedes", "paper"]
 Coupling = Literal["drag", "pore-pressure"]
@@ -27,16 +27,16 @@ CohesionCurve = Literal["constant", "linear", "robert-soga"]
 
 @dataclass(frozen=True)
 class Mixture:
-    """How sand and water act on each other."""
+    """Settings of the interaction of sand and water."""
 
     drag_coefficient: float | None = None
-    """c_E of [Tampubolon17] eqs. (20) and (21) [1/(kg s)]; or instead:"""
+    """c_E of [Tampubolon17] eqs. (20) and (21) [1/(kg s)]; None if the conductivity is given"""
     hydraulic_conductivity: float | None = None
-    """k̂ of eq. (13) [m/s]"""
+    """k̂ of eq. (13) [m/s]; None if the drag coefficient is given"""
     porosity: float = 0.4
-    """n, volume of the pores over bulk volume [1]"""
+    """n, pore volume over bulk volume [1]"""
     water_density: float = 1000.0
-    """Density of the water in the pores itself [kg/m³]"""
+    """Intrinsic density of the pore water [kg/m³]"""
     buoyancy: Buoyancy = "none"
     coupling: Coupling = "drag"
     saturation: Saturation = "overlap"
@@ -52,7 +52,7 @@ class Mixture:
 
 
 class MixtureFields:
-    """What a step of a mixture knows on the nodes beside the sums and velocities of the species."""
+    """Fields of a mixture on the nodes, in addition to those of the species."""
 
     def __init__(self) -> None:
         self.fields = NodeFields(drag=0, saturation=0, density=0, porosity=0)
@@ -71,7 +71,7 @@ class MixtureFields:
 
     @property
     def density(self) -> NDArray[np.float64]:
-        """Water at the nodes over the part of their splines outside the walls [kg], shape (blocks, 64)."""
+        """Density of the water, see `restore_volume` [kg/m³, or 1 with pore pressure], shape (blocks, 64)."""
         return self.fields["density"]
 
     @property
@@ -80,7 +80,7 @@ class MixtureFields:
         return self.fields["porosity"]
 
     def fit(self, state: State) -> None:
-        """Make room for the nodes of the state."""
+        """Resize the fields to the nodes of the state."""
         self.fields.fit(state.nodes)
         self.volumes.fit(state.nodes)
 

@@ -1,4 +1,4 @@
-"""What frames of a mixture show beside the fields of the points: pressures and cohesion."""
+"""Fields that frames of a mixture contain in addition to those of the points: pressures and cohesion."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ def water_pressure(water: Species) -> NDArray[np.float64]:
 
 
 def active_cohesion(sand: Species) -> NDArray[np.float64]:
-    """Cohesion of each point of the sand [Pa], zero for materials without any."""
+    """Active cohesion of each point of the sand [Pa], zero for materials without cohesion."""
     p = sand.particles
     of_material = np.array([getattr(parameters, "cohesion", 0.0) for _, parameters in sand.model.materials])
     factor = p.cohesion_factor if "cohesion_factor" in p else np.ones(len(p))
@@ -32,8 +32,8 @@ def active_cohesion(sand: Species) -> NDArray[np.float64]:
 
 
 def pore_pressure(state: State) -> NDArray[np.float64]:
-    """Pressure of the water around each point of the sand [Pa], zero where there is none: Σ w p̄_i with the mean p̄ of
-    the water at the nodes by mass, nodes without water counting as zero. Changes nothing of the state."""
+    """Pressure of the water around each point of the sand [Pa], zero where there is none: Σ w p̄_i, where p̄_i is the
+    mass-weighted mean pressure of the water at a node, zero at nodes without water. Does not change the state."""
     sand, water = state.species
     result = np.zeros(len(sand.particles))
     if len(sand.particles) == 0 or len(water.particles) == 0:
@@ -58,7 +58,7 @@ def pore_pressure(state: State) -> NDArray[np.float64]:
 
 
 def pictured_fields(name: str) -> tuple[Field, ...]:
-    """The further fields of a species in frames."""
+    """Additional fields of a species in frames."""
     return (COHESION, PORE_PRESSURE) if name == "sand" else (PRESSURE,)
 
 

@@ -1,22 +1,23 @@
 """Pore pressure from the motion of both phases, after [BandaraSoga15]: coupling = "pore-pressure".
 
-Grains are incompressible, so a volume holds water in proportion to its porosity n, and the water of a saturated soil is
-compressed by what both phases bring into it: with the flux q = n v_w + (1 − n) v_s
+Grains are incompressible, so the water of a saturated soil with porosity n is compressed by the inflow of both phases:
+with the flux q = n v_w + (1 − n) v_s
 
     n dJ/J = ∇·q dt,    p = p(J) of the water's law.
 
-∇·q has the term (v_w − v_s)·∇n in it, so that water which enters or leaves a soil keeps its pressure. On the nodes
+∇·q contains the term (v_w − v_s)·∇n, so that water entering or leaving a soil keeps its pressure. The porosity of a
+node
 
     n_i = V_w/(V_w + V_s),    V_w = Σ w m/ρw,    V_s = (1 − n₀) Σ w V
 
-from the water and the solids there, which is n₀ in saturated sand up to its edge and 1 in water alone. A point of water
-has the porosity n_p = Σ w n_i and fills the bulk volume V_b = m/(ρw n_p). The forces are the transpose of the flux:
+follows from the water and the solids there; it is n₀ in saturated sand up to its edge and 1 in pure water. A point of
+water has the porosity n_p = Σ w n_i and the bulk volume V_b = m/(ρw n_p). The forces are the transpose of the flux:
 
     F_i = −Σ_p V_b τ_p ∇w,    n_i F_i on the water, (1 − n_i) F_i on the sand,
 
-which are −n ∇p and −(1 − n) ∇p; no momentum is lost, and the work of the pressure is what the water stores. The stress
-of the sand is the effective stress; Archimedes' buoyancy comes with it. Water is given its own density in the open, and
-pore water that is there at the start the density n ρw, as for the drag.
+which are −n ∇p and −(1 − n) ∇p; momentum is conserved, and the work of the pressure equals the energy stored in the
+water. The stress of the sand is the effective stress; Archimedes' buoyancy is included. Free water has its own density
+ρw, and water that is in pores at the start the density n ρw, as for drag.
 """
 
 import math
@@ -53,8 +54,8 @@ def find_pores(state: State, mixture: Mixture, fields: MixtureFields) -> PoreVol
 
 
 def share_pressure(state: State, pores: PoreVolumes) -> None:
-    """Replace the forces of the water on the nodes by those of its pore pressure, and add the sand's part to its own.
-    Before forces become velocities."""
+    """Replace the forces of the water on the nodes by those of its pore pressure, and add the sand's share to the
+    forces of the sand. Call before forces become velocities."""
     sand, water = state.species
     p = water.particles
     force = NodeFields(force=state.dimension)
@@ -66,10 +67,10 @@ def share_pressure(state: State, pores: PoreVolumes) -> None:
 
 
 def deform_by_flux(state: State, pores: PoreVolumes, dt: float) -> None:
-    """Give the deformation of the water's points in the step the volume of the flux of both phases.
+    """Set the volume change of the water's points in the step to that of the flux of both phases.
 
-    In steps whose deformation is of first order the volume is det(I + A), A = Δt ∇q/n, as the solver has it, else
-    exp(tr A).
+    If the deformation of a step is of first order, the volume ratio is det(I + A) with A = Δt ∇q/n, as in the solver,
+    else exp(tr A).
     """
     sand, water = state.species
     p = water.particles
@@ -109,8 +110,8 @@ def _set_volume(gradient, porosity, dt, exponential, deformation):
 def wave_speed(mixture: Mixture, sands: list[Any], waters: list[Any]) -> float:
     """Upper bound of the speed of pressure waves in saturated sand [m/s]; `sands` and `waters` are the materials.
 
-    Without drag, pressure moves both phases: c² = K/n (n/ρw + (1 − n)²/ρs) with the bulk density ρs of the sand, and
-    the waves of the grains add their own. Drag only binds the phases together, which is slower.
+    Without drag, pressure moves both phases: c² = K/n (n/ρw + (1 − n)²/ρs) with the bulk density ρs of the sand, to
+    which the squared wave speed of the sand is added. Drag couples the phases, which makes waves slower.
     """
     if not sands or not waters:
         return 0.0

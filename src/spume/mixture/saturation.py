@@ -1,4 +1,4 @@
-"""Water in the sand, and the cohesion it leaves: [Tampubolon17] section 4.3.3."""
+"""Saturation of the sand, and its effect on cohesion: [Tampubolon17] section 4.3.3."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,17 +7,17 @@ from spume.fields import Field
 from spume.mixture.mixture import CohesionCurve, Mixture, MixtureFields, bulk_volume
 from spume.mpm.state import State
 
-SATURATION = Field("saturation", (), 0.0, "1", "average", description="water in the sand, 0 dry to 1 saturated")
+SATURATION = Field("saturation", (), 0.0, "1", "average", description="saturation of the sand, from 0 (dry) to 1")
 
 STRONGEST = 0.4
 """Degree of saturation at which the cohesion of sand is largest. [RobertSoga13], after [Tampubolon17] section 3.4"""
 
 
 def cohesion_factor(curve: CohesionCurve, saturation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Part of the material's cohesion that is active at a saturation.
+    """Fraction of the material's cohesion that is active at a saturation.
 
-    "linear" is [Tampubolon17] eq. (25): whole without water, none when saturated. "robert-soga" rises from nothing in
-    dry sand to all at a saturation of 0.4 and falls to nothing in saturated sand, in straight lines.
+    "linear" is [Tampubolon17] eq. (25): 1 without water, 0 when saturated. "robert-soga" is piecewise linear: 0 in dry
+    sand, 1 at a saturation of 0.4, 0 in saturated sand.
 
     >>> cohesion_factor("robert-soga", np.array([0.0, 0.2, 0.4, 0.7, 1.0])).round(3).tolist()
     [0.0, 0.5, 1.0, 0.5, 0.0]
@@ -30,7 +30,7 @@ def cohesion_factor(curve: CohesionCurve, saturation: NDArray[np.float64]) -> ND
 
 
 def saturate(state: State, mixture: Mixture, fields: MixtureFields) -> None:
-    """Saturation of the nodes, then of the sand's points, eq. (24), and their cohesion, eq. (25).
+    """Compute the saturation of the nodes and of the sand's points, eq. (24), and their cohesion, eq. (25).
 
     A node's saturation is 1 where both species have mass ("overlap", the paper's indicator), or the degree of
     saturation m_w/(n ρw V), at most 1, with the bulk volume V of the sand at the node ("degree").
@@ -48,6 +48,6 @@ def saturate(state: State, mixture: Mixture, fields: MixtureFields) -> None:
         np.minimum(wet, 1.0, out=fields.saturation)
     first = fields.fields.first("saturation")
     sand.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=p.saturation)
-    np.clip(p.saturation, 0.0, 1.0, out=p.saturation)  # the weights add up to one but for rounding
+    np.clip(p.saturation, 0.0, 1.0, out=p.saturation)  # the weights add up to one up to rounding
     if "cohesion_factor" in p:
         p.cohesion_factor[:] = cohesion_factor(mixture.cohesion_curve, p.saturation)

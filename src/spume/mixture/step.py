@@ -43,7 +43,7 @@ def mixture_step(state: State, mixture: Mixture, fields: MixtureFields, dt: floa
 
 
 def read_mixture(state: State, mixture: Mixture, fields: MixtureFields) -> None:
-    """What the masses of the nodes say: drag, saturation and cohesion."""
+    """Compute drag, saturation and cohesion from the masses of the nodes."""
     with state.timed("mixture"):
         fields.fit(state)
         find_drag(state, mixture, fields)
@@ -51,7 +51,7 @@ def read_mixture(state: State, mixture: Mixture, fields: MixtureFields) -> None:
 
 
 class SemiImplicitMixture:
-    """The semi-implicit step of a mixture: what the species do to each other, for the solver."""
+    """The semi-implicit step of a mixture: supplies the exchange between the species to the solver."""
 
     def __init__(self, solver: SemiImplicit) -> None:
         self.solver = solver

@@ -1,8 +1,8 @@
-"""Blocks of 64 cells or nodes: their keys, their neighbours, and addresses in and around them.
+"""Blocks of 64 cells or nodes: their keys, their neighbours, and the indices of cells in and around them.
 
-A block is 4×4×4 cells in space and 8×8 in the plane; it owns as many nodes, node i being the lower corner of cell i.
-The three integer coordinates of a block are packed into one integer, its *key*. Keys are ordered like the coordinates,
-so sorted arrays of keys take the place of a hash table. In the plane the third coordinate is always 0.
+A block has 4×4×4 cells in 3D and 8×8 in 2D, and as many nodes; node i is the lower corner of cell i. The three integer
+coordinates of a block are packed into one integer, its *key*. Keys are ordered like the coordinates, so sorted arrays
+of keys replace a hash table. In 2D the third coordinate is always 0.
 """
 
 import numpy as np
@@ -19,19 +19,19 @@ _BITS = 21
 _OFFSET = 1 << (_BITS - 1)
 _MASK = (1 << _BITS) - 1
 KEY_STEP = (1 << (2 * _BITS), 1 << _BITS, 1)
-"""What one block along each axis adds to a key."""
+"""Difference of the keys of adjacent blocks along each axis."""
 REACH_IN_BLOCKS = _OFFSET - 2
-"""How far from the origin a point may be, in blocks: the block coordinates are packed into 21 bits each."""
+"""Largest distance of a point from the origin, in blocks: block coordinates are packed into 21 bits each."""
 
 _BITS_IN_SPACE = BLOCK[3][0].bit_length() - 1
 _BITS_IN_PLANE = BLOCK[2][0].bit_length() - 1
 LAYER_BITS = _BITS_IN_SPACE
-"""k >> LAYER_BITS is the layer of blocks in which cell k lies, counted from the corner of a block of space."""
+"""k >> LAYER_BITS is the layer of blocks that contains cell k, counted from the corner of a 3D block."""
 
 
 @compiled(fastmath=False)
 def pack(i, j, k):
-    """The key of the block with the coordinates (i, j, k)."""
+    """Key of the block with the coordinates (i, j, k)."""
     return ((i + _OFFSET) << (2 * _BITS)) | ((j + _OFFSET) << _BITS) | (k + _OFFSET)
 
 
@@ -41,22 +41,22 @@ def unpack(keys: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def corner_steps(dimension: int) -> NDArray[np.int64]:
-    """What to add to a block's key for itself and the following blocks along each axis: 2^d steps, z fastest."""
+    """Differences of keys from a block to itself and the next blocks along each axis: 2^d values, z fastest."""
     last = 2 if dimension == 3 else 1
     a, b, c = KEY_STEP
     return np.array([i * a + j * b + k * c for i in (0, 1) for j in (0, 1) for k in range(last)], np.int64)
 
 
 def with_surrounding_blocks(keys: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
-    """The sorted `keys` and those of all blocks that touch one of them."""
+    """Sorted keys of the blocks in `keys` and of all blocks adjacent to them."""
     for step in KEY_STEP[:dimension]:
         keys = np.unique(np.concatenate([keys - step, keys, keys + step]))
     return keys
 
 
 def neighbour_table(keys: NDArray[np.int64]) -> NDArray[np.int32]:
-    """For each of the sorted `keys` the places of its 27 neighbours among them, itself in the middle, z fastest; −1
-    where a neighbour is not listed. Shape (n, 27)."""
+    """Indices of the 27 neighbours of each of the sorted `keys`, itself in the middle, z fastest; −1 for a neighbour
+    that is not listed. Shape (n, 27)."""
     neighbours = np.full((keys.size, 27), -1, np.int32)
     _find_neighbours(keys, np.array(KEY_STEP), neighbours)
     return neighbours
@@ -64,7 +64,7 @@ def neighbour_table(keys: NDArray[np.int64]) -> NDArray[np.int32]:
 
 @compiled(fastmath=False)
 def _find_neighbours(keys, step, neighbours):
-    """Walks the sorted keys and the same keys shifted, side by side, once per neighbour."""
+    """Find neighbours by merging the sorted keys with the shifted keys, once per neighbour."""
     for code in range(27):
         shift = (code // 9 - 1) * step[0] + (code // 3 % 3 - 1) * step[1] + (code % 3 - 1) * step[2]
         other = 0
@@ -77,8 +77,8 @@ def _find_neighbours(keys, step, neighbours):
 
 @compiled(inline="always")
 def cell_at(D, neighbours, block, i, j, k):
-    """Flat index (64 a block) of cell or node (i, j, k) counted from the corner of `block`; −1 where its block is not
-    listed. The indices may reach one block beyond `block` on each side; in the plane k is 0."""
+    """Flat index (64 per block) of the cell or node (i, j, k), counted from the corner of `block`; −1 if its block is
+    not listed. The indices may lie up to one block beyond `block` on each side; in 2D k is 0."""
     if D == 3:
         S = _BITS_IN_SPACE
         other = neighbours[block, ((i >> S) + 1) * 9 + ((j >> S) + 1) * 3 + (k >> S) + 1]
@@ -92,7 +92,7 @@ def cell_at(D, neighbours, block, i, j, k):
 
 @compiled(inline="always")
 def cell_in_block(D, cell):
-    """Block of a flat cell index and the cell's place (i, j, k) in it."""
+    """Block of a flat cell index, and the cell's indices (i, j, k) in it."""
     if D == 3:
         S = _BITS_IN_SPACE
         local = cell & 63
@@ -104,10 +104,10 @@ def cell_in_block(D, cell):
 
 @compiled(inline="always")
 def run_of_cells(D, neighbours, cell_start, block, i, j, k_first, k_last, layer):
-    """Entries (first, one past the last) of the cells (i, j, k_first to k_last) counted from the corner of `block`, as
-    far as they lie in the `layer` of blocks along the last axis (−1, 0 or 1): cells in a row there are a run of points.
+    """Entries (first, one past the last) of those cells (i, j, k_first to k_last), counted from the corner of `block`,
+    that lie in the `layer` of blocks along the last axis (−1, 0 or 1), whose points are contiguous.
 
-    Loop over layers from k_first >> bits to k_last >> bits with `LAYER_BITS`; in the plane k and the layer are 0.
+    Loop over layers from k_first >> bits to k_last >> bits with `LAYER_BITS`; in 2D k and the layer are 0.
     """
     if D == 3:
         S = _BITS_IN_SPACE

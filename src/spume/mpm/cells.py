@@ -1,8 +1,8 @@
-"""Cells: points binned into cubes of one size, sorted by cell, in sparse blocks. Memory and time follow the points.
+"""Cells: points sorted into cubic cells, in sparse blocks. Memory and time are proportional to the number of points.
 
-Cell i along an axis holds the points with floor(x / size − offset) = i. With `size` the cell size of the grid and
-`offset` that of the spline (`STENCIL_OFFSET`), cell i holds the points whose stencil begins at node i; with offset 0
-the lower corner of cell i is at i · size. One class serves transfers, neighbour searches and resampling.
+Cell i along an axis contains the points with floor(x / size − offset) = i. If `size` is the cell size of the grid and
+`offset` that of the spline (`STENCIL_OFFSET`), cell i contains the points whose stencil begins at node i; with offset 0
+the lower corner of cell i is at i · size. Transfers, neighbour searches and resampling use the same class.
 
 To visit the points around a cell, loop over cell indices (i, j, k) counted from the corner of its block:
 
@@ -14,7 +14,7 @@ To visit the points around a cell, loop over cell indices (i, j, k) counted from
                 for entry in range(cell_start[here], cell_start[here + 1]):
                     q = sorted_points[entry]
 
-`neighbour_search.py` answers the common questions (all points within a radius, the nearest few) in this way.
+`neighbour_search.py` implements the common searches (all points within a radius, the nearest few).
 """
 
 from dataclasses import dataclass
@@ -30,9 +30,9 @@ from spume.mpm.generations import new_generation
 from spume.numerics.jit import compiled
 
 STENCIL_OFFSET = {2: 0.5, 3: 1.0}
-"""From the first node of a stencil to where its cell begins [cells], by the order of the spline."""
+"""Distance from the first node of a stencil to the start of its cell [cells], by the order of the spline."""
 MOST_SORTERS = 8
-"""Threads that sort: each needs a count for every cell, and these are added up by one."""
+"""Largest number of sorting threads: each needs a count for every cell, and one thread adds these up."""
 
 
 def _make_locate(dimension: int) -> Any:
@@ -57,7 +57,7 @@ _locate = {d: _make_locate(d) for d in (2, 3)}
 
 @compiled(fastmath=False)
 def _find_runs(key, run_start):
-    """Starts of the runs of equal keys in the order of the points; returns how many there are."""
+    """Find the starts of runs of equal keys in the order of the points; return their number."""
     count = 0
     for p in range(key.size):
         if p == 0 or key[p] != key[p - 1]:
@@ -68,9 +68,9 @@ def _find_runs(key, run_start):
 
 @compiled(parallel=True, fastmath=False)
 def _sort_by_cell(local, run_start, run_block, run_share, place, cell_start, sorted_points):
-    """Counting sort of the points by (block, cell). It is stable, so the order is unique for any number of threads.
+    """Counting sort of the points by (block, cell). It is stable, so the order is the same for any number of threads.
 
-    Thread t sorts the runs from run_share[t] on, and counts in place[t].
+    Thread t sorts the runs from run_share[t] on and counts in place[t].
     """
     points = local.size
     for t in prange(place.shape[0]):
@@ -98,7 +98,7 @@ def _sort_by_cell(local, run_start, run_block, run_share, place, cell_start, sor
 
 @dataclass(frozen=True)
 class CellTable:
-    """Cells of listed blocks with the points in them and the neighbours of each block, for searches."""
+    """Cells of listed blocks with their points and the neighbours of each block, for searches."""
 
     dimension: int
     size: float
@@ -110,11 +110,11 @@ class CellTable:
     blocks: NDArray[np.int64]
     """Their coordinates, shape (blocks, 3)."""
     cell_start: NDArray[np.int64]
-    """First entry of each cell in `sorted_points`, 64 cells a block; one past the end last."""
+    """First entry of each cell in `sorted_points`, 64 cells per block, then the number of points."""
     sorted_points: NDArray[np.int32]
     """Points in the order of the cells."""
     neighbours: NDArray[np.int32]
-    """For each block its 27 neighbours, see `neighbour_table`."""
+    """The 27 neighbours of each block, see `neighbour_table`."""
 
 
 class Cells:
@@ -132,9 +132,9 @@ class Cells:
         self.blocks = np.empty((0, 3), np.int64)
         """Coordinates of the occupied blocks."""
         self.cell_start = np.zeros(1, np.int64)
-        """First entry of each cell in `sorted_points`, 64 cells a block; one past the end last."""
+        """First entry of each cell in `sorted_points`, 64 cells per block, then the number of points."""
         self.generation = new_generation()
-        """Changes when other blocks are occupied."""
+        """Number that changes when the occupied blocks change."""
         self._neighbours: NDArray[np.int32] | None = None
         self._key = np.empty(0, np.int64)
         self._local = np.empty(0, np.uint8)
@@ -148,8 +148,8 @@ class Cells:
     def sort(self, x: NDArray[np.float64]) -> bool:
         """Sort the points at `x` [m], shape (n, d), by cell.
 
-        Returns True when equal blocks are so scattered over the arrays that it pays to put the arrays themselves into
-        the order `sorted_points`. This depends on `x` alone, so a resumed run decides in the same way.
+        Return True if the points of a block are so scattered over the arrays that the arrays should be reordered by
+        `sorted_points`. This depends only on `x`, so a resumed run makes the same decision.
         """
         count = len(x)
         if len(self._key) != count:
@@ -176,21 +176,21 @@ class Cells:
 
     @property
     def neighbours(self) -> NDArray[np.int32]:
-        """For each occupied block its 27 neighbours among the occupied ones, see `neighbour_table`."""
+        """The 27 neighbours of each occupied block among the occupied blocks, see `neighbour_table`."""
         if self._neighbours is None:
             self._neighbours = neighbour_table(self.keys)
         return self._neighbours
 
     def table(self) -> CellTable:
-        """The occupied blocks. The arrays are those of the cells: they are valid until the points are sorted again."""
+        """Table of the occupied blocks. It shares its arrays with the cells and is valid until the next sort."""
         return CellTable(
             self.dimension, self.size, self.offset, self.keys, self.blocks, self.cell_start, self.sorted_points,
             self.neighbours,
         )  # fmt: skip
 
     def table_with_surroundings(self) -> CellTable:
-        """The occupied blocks and all blocks that touch them, so that every place within a block's width of a point has
-        a cell."""
+        """Table of the occupied blocks and all adjacent blocks, so that every position within a block's width of a
+        point has a cell."""
         keys = with_surrounding_blocks(self.keys, self.dimension)
         start = np.empty(keys.size * CELLS_PER_BLOCK + 1, np.int64)
         _spread_starts(self.keys, self.cell_start, keys, start)
@@ -201,7 +201,7 @@ class Cells:
 
 @compiled(fastmath=False)
 def _spread_starts(occupied, cell_start, keys, start):
-    """First entries of the cells of all listed blocks from those of the occupied ones; both lists are sorted."""
+    """Compute the first entries of the cells of all listed blocks from those of the occupied ones (both sorted)."""
     o = 0
     for b in range(keys.size):
         first = b * CELLS_PER_BLOCK

@@ -1,13 +1,13 @@
-"""Whether the points lie as dense as their deformation says.
+"""Comparison of the density of the points with the density that their deformation implies.
 
-A point has the volume V J. If the points lie where the motion has carried them, Σ_p w_ip V_p J_p = h^d at every node
-i in the interior of the material: the density of the cloud is ρ0/J. Forces follow from the deformation alone, so
-nothing brings the points back when the two part: then bodies swell or shrink while J stays one.
+A point has the volume V J. If positions and deformations are consistent, Σ_p w_ip V_p J_p = h^d at every node i in the
+interior of the material: the density of the cloud of points is ρ0/J. Forces depend only on the deformation, so nothing
+restores consistency once it is lost: bodies then swell or shrink while J stays one.
 
-At free surfaces and near obstacles the sum is smaller. So only nodes count from which all nodes within four cells along
-the axes are reached by material. As splines reach two cells, there is then material for two cells or more in all these
-directions. Of those nodes the median is taken, which does not see cracks and folds. It needs a body thicker than four
-cells.
+At free surfaces and near obstacles the sum is smaller. Therefore only nodes are used for which all nodes within four
+cells along the axes are reached by material. As splines reach two cells, there is then material for at least two cells
+in all these directions. The result is the median over these nodes, which is insensitive to cracks and folds. It
+requires a body thicker than four cells.
 """
 
 from typing import Any
@@ -23,18 +23,19 @@ from spume.mpm.transfers import Transfers
 from spume.numerics.jit import compiled
 
 REACHED = 1e-3
-"""Part of its volume from which on a node counts as reached by material [1]."""
+"""Fraction of its volume above which a node counts as reached by material [1]."""
 SURROUNDINGS = 4
-"""Cells from an interior node along the axes that are all reached; no more than the cells of a block."""
+"""Number of cells along the axes from an interior node that are all reached; at most the cells of a block."""
 FEWEST_NODES = 10
-"""Interior nodes below which nothing is said."""
+"""Smallest number of interior nodes for which a result is reported."""
 TOLERANCE = 0.1
-"""Deviation of the median from one that is worth a warning [1]; [Yue15] has 95.7 % of the nodes within 0.05."""
+"""Deviation of the median from one above which a warning is issued [1]; in [Yue15] 95.7 % of the nodes are within
+0.05."""
 
 
 def cloud_density(state: State, species: Species) -> float | None:
-    """Median over the interior of the density of the cloud of points, over that which their J have [1]; None where
-    there is no interior."""
+    """Median over the interior of the density of the points relative to that implied by their J [1]; None if there is
+    no interior."""
     p = species.particles
     if len(p) == 0:
         return None
@@ -53,7 +54,7 @@ def cloud_density(state: State, species: Species) -> float | None:
 
 
 def density_warning(state: State, ratio: float | None) -> dict[str, str]:
-    """A sentence where `ratio`, the density of the cloud, is far from one."""
+    """Warning, by topic, if `ratio`, the relative density of the points, is far from one."""
     if ratio is None or abs(ratio - 1.0) <= TOLERANCE:
         return {}
     scheme = state.only.scheme
@@ -64,8 +65,8 @@ def density_warning(state: State, ratio: float | None) -> dict[str, str]:
     else:
         remedy = "reduce [time] courant or dt"
     return {
-        "cloud density": f"at t = {state.time:.4g} s the points lie {ratio:.3g} times as dense in the interior as "
-        f"their deformation says, so volumes and pressures are wrong by as much: errors of many steps add up; {remedy}"
+        "cloud density": f"at t = {state.time:.4g} s the points in the interior are {ratio:.3g} times as dense as "
+        f"their deformation implies, so volumes and pressures are wrong by as much: errors of steps add up; {remedy}"
     }
 
 

@@ -1,13 +1,13 @@
-"""Contacts: the nodes inside obstacles, found once per step, and what the obstacles do to velocities there.
+"""Contacts: nodes inside obstacles, found once per step, and the effect of the obstacles on velocities there.
 
-Sticking wins: of a node in a sticking obstacle only the first such obstacle is kept. Otherwise all obstacles that
-contain the node are kept, in the order of the scene; they act in turn until none changes anything, as described in
-`geometry/obstacles/collision.py`.
+Sticking takes precedence: for a node in a sticking obstacle, only the first such obstacle is kept. Otherwise all
+obstacles that contain the node are kept, in the order of the scene; they are applied in turn until the velocity no
+longer changes, as described in `geometry/obstacles/collision.py`.
 
-Most nodes are far from all obstacles. Distances to shapes change no faster than the place does, so a node at a distance
-d is outside while the obstacles have moved by less than d since it was looked up. The way of the obstacles is counted
-by `ObstacleSet.travelled`; for each node we keep the count up to which it is certainly outside. This saves time only:
-no result depends on it.
+Most nodes are far from all obstacles. Signed distances are 1-Lipschitz, so a node at distance d stays outside until the
+obstacles have moved by d since its distance was computed. `ObstacleSet.travelled` is the path length of the obstacles;
+for each node we store the value of `travelled` up to which it is certainly outside (its *clearance*). This only saves
+time: no result depends on it.
 """
 
 from typing import Any
@@ -33,22 +33,22 @@ from spume.mpm.transfers import Transfers
 from spume.numerics.jit import compiled
 
 MARGIN = 1e-6
-"""Of a cell: at distances this small obstacles are looked up, since both distances and ways are rounded."""
+"""Fraction of a cell: distances below it are computed again, because distances and path lengths are rounded."""
 NUMBERS = 9
-"""Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1], distance of the node [m], place of
+"""Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1], distance of the node [m], index of
 the obstacle in its set."""
 HOLD = 1.0
-"""Sticking and slipping contacts hold material that leaves until the gap is this wide [cells]."""
+"""Gap up to which sticking and slipping contacts hold material that moves away [cells]."""
 TOUCH = 0.1
-"""For sticking and slipping contacts material touches up to this gap [cells]: what they hold moves a little with the
-next nodes, and must not be free to move back."""
+"""Gap up to which material counts as touching a sticking or slipping contact [cells]: held material moves a little with
+adjacent nodes, and must not be free to move back."""
 _NO_CHANGE = np.zeros((0, 1, 1))
 
 
 class Contacts:
-    """All contacts of nodes with obstacles, sorted by node; several contacts of one node stand together.
+    """All contacts of nodes with obstacles, sorted by node; several contacts of one node are adjacent.
 
-    They are kept as the tasks found them, each task having a range of blocks and a part of every array.
+    Each task finds the contacts of a range of blocks and has its own part of every array.
     """
 
     def __init__(self) -> None:
@@ -62,27 +62,27 @@ class Contacts:
 
     @property
     def node(self) -> NDArray[np.int64]:
-        """Flat index (64 a block) of the node of each contact."""
+        """Flat index (64 per block) of the node of each contact."""
         return self._node[self.filled]
 
     @property
     def kind(self) -> NDArray[np.int64]:
-        """STICK, SLIP or SEPARATE of `geometry.obstacles.collision`, of each contact."""
+        """STICK, SLIP or SEPARATE (see `geometry.obstacles.collision`) for each contact."""
         return self._kind[self.filled]
 
     @property
     def numbers(self) -> NDArray[np.float64]:
-        """Of each contact the normal (3), the velocity of the obstacle at the node (3) [m/s], friction [1], the
-        distance of the node [m], the place of the obstacle in its set."""
+        """For each contact the normal (3), the velocity of the obstacle at the node (3) [m/s], friction [1], the
+        distance of the node [m] and the index of the obstacle in its set."""
         return self._numbers[self.filled]
 
     @property
     def filled(self) -> NDArray[np.bool_]:
-        """Which entries of what `apply` returns are contacts: in their order they are those of `node` and `kind`."""
+        """Mask of the entries of arrays returned by `apply` that are contacts, in the order of `node` and `kind`."""
         return np.asarray(np.arange(self._node.shape[1]) < self._count[:, None])
 
     def forget(self) -> None:
-        """Forget which nodes are clear of obstacles, when these were changed by others."""
+        """Discard the clearances of the nodes; call this when obstacles were changed outside of a step."""
         self._clear_until = np.empty((0, NODES_PER_BLOCK))
         self._keys = np.empty(0, np.int64)
         self._generation = 0
@@ -109,14 +109,14 @@ class Contacts:
             self._make_room(threads, 2 * int(self._count.max()))
 
     def _make_room(self, tasks: int, room: int) -> None:
-        """Room for `room` contacts of each task."""
+        """Allocate space for `room` contacts of each task."""
         self._count = np.zeros(tasks, np.int64)
         self._node = np.empty((tasks, room), np.int64)
         self._kind = np.empty((tasks, room), np.int64)
         self._numbers = np.empty((tasks, room, NUMBERS))
 
     def _fit(self, nodes: Nodes) -> None:
-        """Blocks of nodes that were there before keep what is known of them."""
+        """Resize the clearances to `nodes`, keeping those of blocks that existed before."""
         if nodes.generation == self._generation:
             return
         clear = np.full((len(nodes), NODES_PER_BLOCK), -np.inf)
@@ -129,8 +129,8 @@ class Contacts:
     def gaps(
         self, nodes: Nodes, transfers: Transfers, x: NDArray[np.float64], volume: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """The gap [m] between the obstacle of each contact and the points at `x` [m] with rest volumes `volume`, whose
-        `transfers` are connected to `nodes`; see `gaps.py`. For `apply`."""
+        """Gap [m] between the obstacle of each contact and the points at `x` [m] with rest volumes `volume`, whose
+        `transfers` are connected to `nodes`; see `gaps.py`. Used by `apply`."""
         cells = transfers.cells
         gap = np.zeros(self._node.shape)
         if self._count.any():
@@ -147,12 +147,12 @@ class Contacts:
         gap: NDArray[np.float64] | None = None,
         dt: float = 1.0,
     ) -> NDArray[np.bool_]:
-        """Collide the node field `velocity` (blocks, d, 64); what is added to it is added to `change`, too.
+        """Collide the node field `velocity` (blocks, d, 64), and add its change to `change`.
 
-        Material at the distance `gap` from the obstacle, as `gaps` measures it, may approach until they touch at the
-        end of the step of dt [s]; without `gap` it touches everywhere. Sticking and slipping contacts hold what leaves
-        them while the gap is below HOLD. Returns which contacts are engaged, for `project`: those that stopped an
-        approach, and those that hold.
+        Material at the distance `gap` from the obstacle, as returned by `gaps`, may approach until it touches at the
+        end of the step of dt [s]; without `gap`, all material touches. Sticking and slipping contacts hold material
+        that moves away while the gap is below HOLD. Return which contacts are engaged, for `project`: those that
+        stopped an approach, and those that hold.
         """
         engaged = np.zeros(self._node.shape, np.bool_)
         if self._count.any():
@@ -173,15 +173,15 @@ class Contacts:
         return engaged
 
     def listed(self, values: NDArray[Any]) -> NDArray[Any]:
-        """`values` of all contacts as `apply` and `gaps` return them, in the order of `node`, `kind` and `numbers`."""
+        """`values` returned by `apply` or `gaps`, in the order of `node`, `kind` and `numbers`."""
         return np.asarray(values[self.filled])
 
     def project(self, dv: NDArray[np.float64], dofs: DegreesOfFreedom, engaged: NDArray[np.bool_]) -> None:
-        """Remove from the velocity changes `dv` (unknowns, d) what the contacts forbid.
+        """Remove the components constrained by contacts from the velocity changes `dv` (unknowns, d).
 
-        Sticking contacts remove all of it; slipping ones, and separating ones that `apply` found engaged, the component
-        along the normal, or along all normals where there are several. This is an orthogonal projection, as linear
-        solvers need it. Friction has no part in it.
+        Sticking contacts remove all components; slipping contacts, and separating contacts that `apply` found engaged,
+        the component along the normal, or along all normals if there are several. This is an orthogonal projection, as
+        linear solvers require. Friction is not included.
         """
         if self._count.any():
             _project(self._count, self._node, self._kind, self._numbers, engaged, dofs.number.reshape(-1), dv)
@@ -192,7 +192,7 @@ def _make_find(D: int) -> Any:
 
     @compiled(parallel=True)
     def find(tasks, blocks, cell, mass, obstacles, travelled, margin, clear_until, node, kind, numbers, count):
-        """Contacts of the nodes of each task, as many as there is room for; `count` tells how many there are."""
+        """Find the contacts of the nodes of each task, up to the capacity, and write their total number to `count`."""
         room = node.shape[1]
         for task in prange(tasks.size - 1):
             n = 0
@@ -242,10 +242,10 @@ def _last_of_node(node, first, count):
 
 @compiled
 def _act(kind, numbers, gap, touch, hold, dt, engaged, c, vx, vy, vz):
-    """The velocity after contact c."""
+    """Velocity after contact c."""
     nx, ny, nz = numbers[c, 0], numbers[c, 1], numbers[c, 2]
     width = gap[c] if kind[c] == SEPARATE else max(gap[c] - touch, 0.0)
-    # relative to a surface that approaches just fast enough to close the gap in this step
+    # relative to a surface that would just close the gap in this step
     closing = -width / dt
     sx, sy, sz = numbers[c, 3] + closing * nx, numbers[c, 4] + closing * ny, numbers[c, 5] + closing * nz
     vn = (vx - sx) * nx + (vy - sy) * ny + (vz - sz) * nz
@@ -256,7 +256,7 @@ def _act(kind, numbers, gap, touch, hold, dt, engaged, c, vx, vy, vz):
     if kind[c] == SEPARATE or gap[c] >= hold:
         return vx, vy, vz
     engaged[c] = True
-    normal = min(vn + closing, 0.0)  # it may still approach, and not leave
+    normal = min(vn + closing, 0.0)  # it may still approach, but not move away
     if kind[c] == STICK:
         return numbers[c, 3] + normal * nx, numbers[c, 4] + normal * ny, numbers[c, 5] + normal * nz
     away = vn + closing - normal
@@ -333,7 +333,7 @@ def _project_at(first, last, kind, numbers, engaged, basis, dv, n):
         for q in range(D):
             length += basis[size, q] * basis[size, q]
         length = np.sqrt(length)
-        if length > 1e-8:  # a normal that the others already span adds nothing
+        if length > 1e-8:  # skip a normal in the span of the others
             for q in range(D):
                 basis[size, q] /= length
             size += 1

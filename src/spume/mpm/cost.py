@@ -1,4 +1,4 @@
-"""What a scene will cost: points, memory, steps, time and disk space, before anything is spent."""
+"""Estimate of the cost of a scene before it runs: points, memory, steps, time and disk space."""
 
 import math
 from collections.abc import Sequence
@@ -13,29 +13,29 @@ from spume.mpm.sources import BASE_MEMORY, BYTES_PER_POINT, source_names, source
 from spume.mpm.time_step import TimeStep
 
 PARTICLE_STEPS_PER_SECOND = {2: 6.0e6, 3: 3.0e6}
-"""What two cores of 2021 do."""
+"""Speed of two cores of 2021."""
 FIXED_STEP = 4e-4
-"""Seconds a step takes however few points there are."""
+"""Time of a step [s] with very few points."""
 IMPLICIT_ITERATION = 3.0
-"""Time of an iteration of an implicit step over that of an explicit step."""
+"""Time of an iteration of an implicit step relative to an explicit step."""
 TENSORS, BRANCH, ROWS_PER_CELL = 430, 152, 2.0
 """Bytes per point of an implicit step, those of each branch of a law, and active nodes per cell with material."""
 SEMI_IMPLICIT = 60.0
-"""Time of a semi-implicit step over that of an explicit step."""
+"""Time of a semi-implicit step relative to an explicit step."""
 HEADER = 3000
-"""Bytes of a frame beside its arrays."""
+"""Bytes of a frame in addition to its arrays."""
 
 
 def estimate_cost(
     scene: Any, time_step: TimeStep, extra: Sequence[Field] = (), step_cost: float = 1.0, growth: float = 1.0
 ) -> Estimate:
-    """The cost of `scene`.
+    """Estimate the cost of `scene`.
 
     extra: fields that the method adds to points.
-    step_cost: time of a step over that of plain MPM.
-    growth: points that the method adds make the mean number of points larger by this factor.
+    step_cost: time of a step relative to plain MPM.
+    growth: factor by which points added by the method increase the mean number of points.
 
-    Points count from their release on, so a flow costs less than its material present from the start would.
+    Points count from their release on, so a flow costs less than the same material present from the start.
     """
     sources = sources_of(scene)
     points = sum(source.count * len(source.times) for source in sources)
@@ -46,7 +46,7 @@ def estimate_cost(
         step_cost *= IMPLICIT_ITERATION * scene.implicit_settings.iterations
     elif scene.time.integrator == "semi-implicit":
         step_cost *= SEMI_IMPLICIT
-    most = points + 2.0 * (growth - 1.0) * points  # they grow about linearly
+    most = points + 2.0 * (growth - 1.0) * points  # their number grows about linearly
     rate = PARTICLE_STEPS_PER_SECOND[scene.dimension]
     seconds = steps * step_cost * (growth * mean / rate + FIXED_STEP)
     released = sum(
@@ -68,8 +68,8 @@ def estimate_cost(
 
 
 def solver_bytes(scene: Any) -> float:
-    """Bytes per point that an implicit step needs beside those of the points: tensors of each point, three arrays for
-    each branch of the laws, and the stored matrix, of which the points of a cell share about two rows."""
+    """Additional bytes per point of an implicit step: tensors of each point, three arrays for each branch of the laws,
+    and the stored matrix, which has about two rows per cell with points."""
     if scene.time.integrator != "implicit":
         return 0.0
     branches = max(len(material.law.branches) for material in scene.materials)
@@ -79,7 +79,7 @@ def solver_bytes(scene: Any) -> float:
 
 
 def _first_frame(scene: Any, time: float) -> int:
-    """The first frame that shows what was released at `time` [s]."""
+    """First frame that contains the points released at `time` [s]."""
     return min(math.ceil(time * scene.frame_rate), scene.frame_count + 1)
 
 

@@ -1,9 +1,9 @@
-"""Damping by round trips of the velocities between points and grid, without motion. [Fang19] section 8
+"""Damping by repeated transfers of the velocities to the grid and back, without motion. [Fang19] section 8
 
-In a trip the points keep only the rotation of their affine velocity, C ← C − β sym C with β = 1, before it goes to the
-grid ("RPIC", [Jiang15]). The impulse this takes is that of a viscosity β h²/(8 Δt) with quadratic splines, β h²/(6 Δt)
-with cubic ones: half the second moment of the spline over Δt. Linear and angular momentum are conserved. Parts β below
-one give any viscosity, in as many trips as it takes.
+In a round trip the points keep only the rotation of their affine velocity, C ← C − β sym C with β = 1, before it is
+transferred to the grid ("RPIC", [Jiang15]). This is equivalent to a viscosity of β h²/(8 Δt) with quadratic splines and
+β h²/(6 Δt) with cubic ones: half the second moment of the spline over Δt. Linear and angular momentum are conserved.
+With β below one and a suitable number of round trips, any viscosity can be obtained.
 """
 
 import math
@@ -39,7 +39,7 @@ def damp_velocities(state: State, settings: Any, dt: float) -> None:
 
 
 def trips_of_step(settings: Any, cell: float, order: int, dt: float) -> tuple[int, float]:
-    """Number of round trips, and the part β of the deformation each takes away."""
+    """Number of round trips, and the fraction β of the deformation rate that each removes."""
     if settings.rpic_iterations:
         return settings.rpic_iterations, 1.0
     wanted = settings.viscosity * dt / (HALF_MOMENT[order] * cell * cell)
@@ -63,7 +63,7 @@ def _rigid(part, C):
 
 @compiled(parallel=True)
 def _divide(sums):
-    """From mass and momentum of the nodes to mass and velocity."""
+    """Convert the momenta of the nodes to velocities."""
     for block in prange(sums.shape[0]):
         for node in range(sums.shape[2]):
             m = sums[block, 0, node]

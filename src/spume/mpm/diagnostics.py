@@ -1,4 +1,4 @@
-"""Numbers about a state: what is conserved, what is stored, what went into the steps."""
+"""Diagnostics of a state: conserved quantities, energies, and numbers about the steps."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from spume.numerics.sums import dot, total, weighted_total
 
 
 def elastic_energy(state: State) -> float:
-    """Energy stored by all laws [J]."""
+    """Elastic energy of all points [J]."""
     return sum(dot(s.particles.volume, s.model.energy(s.particles.arrays())) for s in state.species)
 
 
 def kinetic_energy(state: State) -> float:
-    """½ Σ m v² [J], with the affine part of APIC: the energy of the velocity field each point carries. [Jiang15]"""
+    """½ Σ m v² [J], including the affine part of APIC: the energy of the velocity field of each point. [Jiang15]"""
     energy = 0.0
     for species in state.species:
         p = species.particles
@@ -29,7 +29,7 @@ def kinetic_energy(state: State) -> float:
 
 
 def angular_momentum(state: State) -> NDArray[np.float64]:
-    """Σ m x × v about the origin [kg m²/s], with the affine part of APIC; in the plane only z differs from zero."""
+    """Σ m x × v about the origin [kg m²/s], including the affine part of APIC; in 2D only z differs from zero."""
     return sum((_angular_momentum(state, species) for species in state.species), start=np.zeros(3))
 
 
@@ -48,7 +48,7 @@ def _angular_momentum(state: State, species: Species) -> NDArray[np.float64]:
 
 
 def diagnose(state: State) -> dict[str, Any]:
-    """The diagnostics of a frame, SI units, JSON-serialisable."""
+    """Diagnostics of a frame in SI units, JSON-serialisable."""
     points = [species.particles for species in state.species]
     ratios = [species.model.volume_ratio(species.particles.arrays()) for species in state.species]
     gravity = state.gravity(state.time)[: state.dimension]
@@ -66,7 +66,7 @@ def diagnose(state: State) -> dict[str, Any]:
         "volume": sum(dot(p.volume, J) for p, J in zip(points, ratios)),
         "volume_ratio_min": min(float(J.min(initial=np.inf)) for J in ratios) if state.count else None,
         "volume_ratio_max": max(float(J.max(initial=-np.inf)) for J in ratios) if state.count else None,
-        # species that share their place part from their J for other reasons, such as water in the pores of sand
+        # where species overlap, densities differ from J for other reasons, such as water in the pores of sand
         "cloud_density": cloud_density(state, state.only) if len(state.species) == 1 else None,
         "speed_max": float(np.sqrt(max(squares))),
         "dt": state.time_step.last,
@@ -81,5 +81,5 @@ def diagnose(state: State) -> dict[str, Any]:
 
 
 def _spatial(a: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Vectors of the plane with a zero third component."""
+    """2D vectors with a zero third component added."""
     return a if a.shape[1] == 3 else np.pad(a, ((0, 0), (0, 1)))

@@ -1,4 +1,4 @@
-"""When a flow releases its layers, so that it has released just what its rate says."""
+"""Release times of the layers of a flow, which follow the prescribed rate."""
 
 import bisect
 import math
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 class FlowCurve:
-    """A speed of flow that is a cubic polynomial of time between knots, and its exact integral from `start` to `stop`.
+    """Flow speed as a piecewise cubic function of time, and its exact integral from `start` to `stop`.
 
     track, weights: the speed is the sum of the components of `track` times `weights`; it must not be negative.
     """
@@ -24,15 +24,15 @@ class FlowCurve:
         """Coefficients of each piece in the time since its knot, highest power first, shape (pieces, 4)."""
         ways = [_integral(cubic, width) for cubic, width in zip(self.cubics, np.diff(self.knots))]
         self.passed = np.concatenate([[0.0], np.cumsum(ways)])
-        """The integral at each knot."""
+        """Integral up to each knot."""
 
     @property
     def total(self) -> float:
-        """The integral over all of it."""
+        """Integral from `start` to `stop`."""
         return float(self.passed[-1])
 
     def bursts(self) -> list[tuple[float, float]]:
-        """Spans of the integral between which the flow stands still for some time."""
+        """Intervals of the integral, between which the flow stops for some time."""
         found: list[tuple[float, float]] = []
         flowing = False
         for k, cubic in enumerate(self.cubics):
@@ -46,13 +46,13 @@ class FlowCurve:
         return [(first, last) for first, last in found if last > first]
 
     def way(self, time: float) -> float:
-        """The integral up to `time` [s]."""
+        """Integral up to `time` [s]."""
         k = min(max(int(np.searchsorted(self.knots, time, side="right")) - 1, 0), len(self.cubics) - 1)
         s = min(max(time, self.knots[0]), self.knots[-1]) - self.knots[k]
         return float(self.passed[k] + _integral(self.cubics[k], s))
 
     def times(self, ways: Floats) -> Floats:
-        """The times at which the integral reaches `ways`: bisection until no double lies between the ends."""
+        """Times at which the integral reaches `ways`, by bisection to adjacent floating-point numbers."""
         piece = np.clip(np.searchsorted(self.passed, ways, side="right") - 1, 0, len(self.cubics) - 1)
         cubics, rest = self.cubics[piece], ways - self.passed[piece]
         low, high = np.zeros(len(ways)), np.diff(self.knots)[piece]
@@ -64,10 +64,10 @@ class FlowCurve:
 
 
 class Layers:
-    """Layers of about `spacing`: each burst is divided evenly, so that its layers hold all of it.
+    """Layers of about `spacing`: each burst is divided evenly into layers.
 
-    A layer is released when the flow has come to its middle; then it lies at the opening, and at any time the volume
-    that is out differs from the integral of the rate by half a layer at most.
+    A layer is released at the opening when the flow has reached its middle, so at any time the released volume differs
+    from the integral of the rate by at most half a layer.
     """
 
     def __init__(self, curve: FlowCurve, spacing: float) -> None:
@@ -78,11 +78,11 @@ class Layers:
 
     @property
     def count(self) -> float:
-        """Layers in all; a float, because there may be absurdly many."""
+        """Total number of layers; a float, because it may be extremely large."""
         return math.fsum(self.counts)
 
     def times_and_thicknesses(self) -> tuple[Floats, Floats, Floats]:
-        """Time of each layer [s], its thickness [m], and how far the flow has come then [m]."""
+        """Time [s] and thickness [m] of each layer, and the distance the flow has travelled by then [m]."""
         ways: list[Floats] = [np.empty(0)]
         thicknesses: list[Floats] = [np.empty(0)]
         for (first, last), count in zip(self.bursts, self.counts):
@@ -94,7 +94,7 @@ class Layers:
 
 
 def _cubic_at(track: KeyframedVector, weights: Floats, time: float) -> Floats:
-    """The polynomial of the piece that begins at `time` or holds it, in the time since then."""
+    """Polynomial of the piece that begins at or contains `time`, as a function of the time since then."""
     k = bisect.bisect_right(track.times, time) - 1
     if k < 0 or k >= len(track.pieces):
         value = track.first if k < 0 else track.last

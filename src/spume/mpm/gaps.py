@@ -1,11 +1,12 @@
 """Gaps between the material around a node and the obstacle that contains the node.
 
-A node inside an obstacle sees material up to two cells away. If the obstacle acted on all of it, a lone point a cell
-above the ground would sink at the speed g Δt/w, with its weight w on the node: millimetres a second. A body could come
-to rest at any height within the stencil, and would rise where it slides, because noise moves it up and never down.
+The stencil of a node inside an obstacle reaches material up to two cells away. If the obstacle acted on all of it, a
+single point one cell above the ground, with the weight w on the node, would sink only at the speed g Δt/w: millimetres
+per second. A body could come to rest at any height within the stencil, and would rise while it slides, because noise
+moves it up but never down.
 
-The gap is the least distance of the points that the node sees from the surface, less half their spacing: material
-begins half a spacing beyond its outermost points. Near a node the surface is taken to be a plane.
+The gap is the smallest distance from the surface of the points in the node's stencil, minus half their spacing, because
+material extends half a spacing beyond its outermost points. Near a node the surface is approximated by a plane.
 """
 
 import math
@@ -23,11 +24,11 @@ def _make_measure(D: int) -> Any:
 
     @compiled(fastmath=False)
     def gap_at(cell_blocks, i, j, k, nx, ny, nz, offset, cell, order, cell_start, sorted_points, x, volume):
-        """Least distance from the plane n·x = offset, less half the spacing, of the points whose stencil has node
-        (i, j, k) of a block; 0 as soon as one touches the plane. `cell_blocks` are the blocks of cells of which the
-        block of nodes is a corner, see `Transfers.cell_block_of_corner`."""
+        """Smallest distance from the plane n·x = offset, minus half the spacing, of the points whose stencil contains
+        node (i, j, k) of a block; 0 if one touches the plane. `cell_blocks` are the blocks of cells of which the block
+        of nodes is a corner, see `Transfers.cell_block_of_corner`."""
         least = np.inf
-        # cells nearest to the obstacle first: there the search usually ends
+        # cells nearest to the obstacle first, where the search usually ends
         for da in range(order + 1):
             a = i - (order - da if nx > 0.0 else da)
             for db in range(order + 1):
@@ -76,5 +77,5 @@ def _make_measure(D: int) -> Any:
 
 
 measure_gaps = {d: _make_measure(d) for d in (2, 3)}
-"""By dimension. Writes the gap [m] of each contact: zero where material touches or overlaps the obstacle, infinite
-where the node sees no points."""
+"""By dimension: kernel that computes the gap [m] of each contact, zero where material touches or overlaps the obstacle,
+infinite where no points are in the node's stencil."""

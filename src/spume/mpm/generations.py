@@ -1,4 +1,4 @@
-"""Numbers by which a change of an arrangement is noticed."""
+"""Generation numbers, which change when an arrangement of points, cells or nodes changes."""
 
 import itertools
 
@@ -6,5 +6,5 @@ _numbers = itertools.count(1)
 
 
 def new_generation() -> int:
-    """A number that no arrangement of points, cells or nodes had before. Only equality means anything."""
+    """Return a new, unique generation number. Numbers should only be compared for equality."""
     return next(_numbers)

@@ -1,4 +1,4 @@
-"""New velocities on the nodes before contact: [Yue15] algorithm 9."""
+"""Velocity update on the nodes before contact: [Yue15] algorithm 9."""
 
 from typing import Any
 
@@ -32,5 +32,5 @@ def _make_update(dimension: int) -> Any:
 
 
 update_grid_velocities = {2: _make_update(2), 3: _make_update(3)}
-"""By dimension: (fields, dt, gravity). Turns mass, momentum and force on the nodes, shape (blocks, 1 + 2 d, 64), into
-mass, velocity v* and its change v* − v."""
+"""By dimension: kernel (fields, dt, gravity) that replaces mass, momentum and force on the nodes, shape
+(blocks, 1 + 2 d, 64), by mass, velocity v* and its change v* − v."""

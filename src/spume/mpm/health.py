@@ -1,4 +1,4 @@
-"""Stops a simulation that has gone wrong, and says where, why and what to change."""
+"""Checks that stop a failing simulation with a message: where, why, and what to change."""
 
 import math
 
@@ -15,10 +15,10 @@ from spume.mpm.particles import Particles
 from spume.mpm.state import State
 
 VOLUME_RATIO_RANGE = (0.02, 50.0)
-"""J outside this range means that points were crushed or torn apart numerically."""
+"""Range of J; outside, points were crushed or torn apart numerically."""
 
 FASTEST_IMPACT = 30.0
-"""Speeds over that of sound that an impact may have; higher ones come from an instability."""
+"""Largest ratio of speed to speed of sound in an impact; higher speeds come from an instability."""
 
 INTERVAL = 32
 """Steps between two checks; a check costs about a hundredth of a step."""
@@ -38,7 +38,7 @@ def check(state: State, walls: Corners | None) -> None:
 def check_points(
     particles: Particles, model: ConstitutiveModel, name: str, time: float, cell: float, walls: Corners | None
 ) -> None:
-    """The same for the points of one species, each called a `name`, on cells of size `cell` [m] at `time` [s]."""
+    """Like `check`, for the points of one species, called `name` in messages, on cells of size `cell` [m]."""
     if len(particles) == 0:
         return
     x = particles.x
@@ -47,7 +47,7 @@ def check_points(
         lower, upper = walls
         beyond = np.max(np.maximum(lower - x, x - upper), axis=1)
         worst = int(np.argmax(beyond))
-        # Points may dip below a wall by what separating contact lets through: less than a cell.
+        # Separating contact lets points pass a wall by less than a cell.
         if beyond[worst] > cell:
             raise RunFailed(
                 f"{name} {worst} left the walls by {beyond[worst]:.3g} m at t = {time:.6g} s, at {_place(x, worst)}: "
@@ -76,7 +76,7 @@ def _check_volume_ratio(particles: Particles, model: ConstitutiveModel, name: st
 
 
 def _separation(particles: Particles, model: ConstitutiveModel, J: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The part of J that is space between grains or drops, which carries no stress and may be of any size."""
+    """Part of J due to space between grains or drops, which carries no stress and may have any size."""
     apart = np.ones_like(J)
     if "gained_volume" in particles:
         apart *= np.exp(np.minimum(particles.gained_volume, 600.0))
@@ -87,7 +87,7 @@ def _separation(particles: Particles, model: ConstitutiveModel, J: NDArray[np.fl
 
 
 def _advice(particles: Particles, model: ConstitutiveModel, point: int, crushed: bool) -> str:
-    """What to change, by the law of the point and the speed of its material."""
+    """Advice on what to change, depending on the law of the point and the speed of its material."""
     material = int(particles.material[point])
     law, parameters = model.materials[material]
     sound = law.wave_speed(parameters)

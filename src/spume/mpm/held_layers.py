@@ -1,4 +1,4 @@
-"""Material in the barrel of a nozzle: it moves with the flow, whatever pulls at it, until it has left the opening."""
+"""Material in the barrel of a nozzle, which moves with the prescribed flow until it has left the opening."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,20 +15,21 @@ class HeldLayers:
     def __init__(self, sources: Sequence[Any]) -> None:
         self.sources = sources
         self.layers: list[tuple[int, int, int]] = []
-        """Source, number and id of the first point of each."""
+        """Source, number, and id of the first point of each layer."""
         self._found: dict[int, tuple[int, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]] = {}
-        """For each source: generation of the points, indices of those held, their layers, their places in these."""
+        """For each source: generation of the points, indices of held points, their layers, their indices in these."""
 
     def add(self, source: int, number: int, first_id: int) -> None:
-        """A layer was released, whose points have consecutive ids."""
+        """Add a released layer, whose points have consecutive ids."""
         if getattr(self.sources[source], "barrel", 0.0) > 0.0:
             self.layers.append((source, number, first_id))
             self._found.pop(source, None)
 
     def hold(self, particles: Sequence[Particles], time: float) -> None:
-        """Put the points where the flow has them at `time` [s], with its velocity, and let go of those that are out.
+        """Set position and velocity of the held points to those of the flow at `time` [s], and release those that have
+        left the opening.
 
-        particles: those that each source's points are among.
+        particles: for each source, the particles that contain its points.
         """
         if not self.layers:
             return

@@ -1,12 +1,12 @@
-"""The linear system of an implicit step, applied without a matrix: gather gradients, scatter stresses.
+"""Matrix-free linear system of an implicit step: gather gradients, scatter stresses.
 
 For velocities v at the active nodes
 
     A v = m v + s Σ_p V T_p(∇v) ∇w,
 
-where T_p is what the material of point p answers to a velocity gradient: a tensor for a tensor, linear. With T the
-tangent of the Kirchhoff stress and s = Δt² this is backward Euler; a viscosity has s = Δt. A is symmetric when every
-T_p is (A : T(B) = B : T(A)), because gather and scatter are adjoint. One multiplication costs two transfers.
+where T_p is the linear response of the material of point p to a velocity gradient, a map of tensors. If T is the
+tangent of the Kirchhoff stress and s = Δt², this is backward Euler; for a viscosity s = Δt. A is symmetric if every T_p
+is (A : T(B) = B : T(A)), because gather and scatter are adjoint. One multiplication costs two transfers.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from spume.mpm.nodes import DegreesOfFreedom, NodeFields, Nodes
 from spume.mpm.transfers import Transfers
 
 Tangent = Callable[[NDArray[np.float64], NDArray[np.float64]], None]
-"""tangent(L, T): write to T the answers to the gradients L, both of shape (n, 3, 3)."""
+"""tangent(L, T): write the responses to the gradients L to T, both of shape (n, 3, 3)."""
 
 
 class StressSystem:
@@ -30,8 +30,8 @@ class StressSystem:
         x: NDArray[np.float64], volume: NDArray[np.float64], tangent: Tangent, scale: float,
         contacts: Contacts | None = None, engaged: NDArray[np.bool_] | None = None,
     ) -> None:  # fmt: skip
-        """`mass` of the active nodes [kg]; `x` and `volume` of the points that the transfers are connected for; `scale`
-        is s. The solution obeys the `contacts` that are `engaged`."""
+        """`mass`: of the active nodes [kg]; `x`, `volume`: of the points for which the transfers are connected;
+        `scale`: s. The solution satisfies the `contacts` that are `engaged`."""
         self._transfers, self._dofs = transfers, dofs
         self._mass = mass[:, None]
         self._x, self._volume = x, volume
@@ -55,7 +55,7 @@ class StressSystem:
         return r / self._mass
 
     def project(self, v: NDArray[np.float64]) -> None:
-        """Remove what the contacts forbid."""
+        """Remove the components constrained by contacts."""
         if self._contacts is not None:
             assert self._engaged is not None
             self._contacts.project(v, self._dofs, self._engaged)

@@ -1,19 +1,19 @@
-"""Forces on points from outside: the tables [[force]] of a scene, for every method with points.
+"""External forces on points: the tables [[force]] of a scene, for every method with points.
 
-All of them change the velocities of points before a step, v ← v + Δt a, so that explicit and implicit steps, and
-methods with and without a grid, treat them alike. Accelerations, forces that grow from a centre and total forces act on
-each point in the shape. Loads on the surface are found on the nodes: with the volume fraction χ of the material,
+All forces change the velocities of points before a step, v ← v + Δt a, so that explicit and implicit steps, and methods
+with and without a grid, treat them alike. Accelerations, forces that grow from a centre and total forces act on each
+point in the shape. Surface loads are computed on the nodes: with the volume fraction χ of the material,
 
     ∫ w_i ∇χ dV = −Σ_p V_p J_p ∇w_ip = −A_i
 
-is the area of the surface near node i times its inward normal, and vanishes inside the material up to the unevenness of
-its points. The forces of the nodes,
+is the area of the surface near node i times its inward normal; it vanishes inside the material, except for the
+irregularity of the points. The forces of the nodes,
 
     pressure   −P A_i                  traction   t (A_i · n),
 
-are interpolated to the points as accelerations f_i/m_i, which leaves their sum, so the momentum that a load gives is
-exactly that of the force on the nodes. A surface that faces away from n receives the opposite traction: the shape of a
-traction should hold one side of a body only.
+are interpolated to the points as accelerations f_i/m_i, which keeps their sum, so the momentum added by a load is
+exactly that of the force on the nodes. A surface that faces away from n receives the opposite traction, so the shape of
+a traction should contain only one side of a body.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ class Load:
     vector: Floats
     """Acceleration [m/s²], total force [N], acceleration per distance [1/s²] or traction [Pa], shape (d,)"""
     center: Floats
-    """Where a force that grows vanishes [m]"""
+    """Centre of a force that grows with the distance [m]"""
     normal: Floats
     """Unit normal of the surface that carries the traction"""
     pressure: float
@@ -56,7 +56,7 @@ class Load:
     factors: Floats
     """Factor at each time; linear between them, constant before the first and after the last [1]"""
     region: ShapeProgram | None
-    """Where it acts; None: everywhere"""
+    """Shape in which it acts; None: everywhere"""
     species: str
     """Name of the species it acts on, or "all" """
 
@@ -65,7 +65,7 @@ class Load:
         return float(np.interp(time, self.times, self.factors))
 
     def inside(self, x: Floats) -> NDArray[np.bool_]:
-        """Which of the places `x` [m], shape (n, d), it acts on."""
+        """Mask of the positions `x` [m], shape (n, d), at which it acts."""
         if self.region is None:
             return np.ones(len(x), np.bool_)
         return distances(self.region, x) <= 0.0
@@ -78,7 +78,7 @@ class Load:
 
 
 class PointArrays(Protocol):
-    """What loads need of points."""
+    """Arrays of points that loads require."""
 
     x: Any
     v: Any
@@ -112,7 +112,7 @@ def _build(scene: Any, table: Any) -> Load:
 
 
 def push_points(points: PointArrays, load: Load, time: float, dt: float) -> None:
-    """Change the velocities by what a load that is not one of surfaces gives in dt [s]."""
+    """Apply the impulse of a load in dt [s] to the velocities; for loads that do not act on surfaces."""
     factor = load.factor(time)
     if factor == 0.0 or len(points.x) == 0:
         return
@@ -131,7 +131,7 @@ def push_points(points: PointArrays, load: Load, time: float, dt: float) -> None
 
 @compiled(parallel=True)
 def _add(x, v, chosen, center, vector, grows):
-    """v ← v + vector, or v + vector (x − center) where it grows, for the chosen points."""
+    """v ← v + vector, or v + vector (x − center) if the load grows, for the chosen points."""
     for p in prange(x.shape[0]):
         if chosen[p]:
             for q in range(x.shape[1]):
@@ -139,7 +139,7 @@ def _add(x, v, chosen, center, vector, grows):
 
 
 def apply_loads(state: State, loads: Sequence[Load], dt: float) -> None:
-    """Change the velocities of all points by what the loads give in dt [s]."""
+    """Apply the impulses of the loads in dt [s] to the velocities of all points."""
     if not loads:
         return
     with state.timed("loads"):

@@ -113,10 +113,11 @@ class MaterialPointMethod:
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
-            surfaces=embedded_surfaces(scene, self.species_of_material),
             passages=Passages(measured_planes(scene)),
         )
         self.state.obstacle_loads.active = measures_loads(scene)
+        self.surfaces = embedded_surfaces(scene, self.species_of_material)
+        """Meshes that deform with the material, by the index of their body."""
         self._release_due()
 
     def step(self, dt: float) -> None:
@@ -172,7 +173,7 @@ class MaterialPointMethod:
         """The points of each species, with their volume ratio, and the embedded surfaces."""
         spacing = point_spacing(self.scene)
         points = (Population(s.name, (*_in_frames(s), VOLUME_RATIO), "points", spacing) for s in self.state.species)
-        return (*points, *(surface.declaration(spacing) for surface in self.state.surfaces))
+        return (*points, *(surface.declaration(spacing) for surface in self.surfaces.values()))
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame."""
@@ -181,7 +182,8 @@ class MaterialPointMethod:
             arrays = species.particles.arrays()
             frame[species.name] = {field.name: arrays[field.name] for field in _in_frames(species)}
             frame[species.name][VOLUME_RATIO.name] = species.model.volume_ratio(arrays)
-        return frame | {surface.name: surface.arrays() for surface in self.state.surfaces}
+        points = [species.particles for species in self.state.species]
+        return frame | {surface.name: surface.arrays(points[surface.species]) for surface in self.surfaces.values()}
 
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
@@ -211,6 +213,7 @@ class MaterialPointMethod:
             "seconds": state.seconds,
             "loads": state.obstacle_loads.report(),
             "passed": state.passages.mass,
+            "surfaces": {str(k): surface.first_id for k, surface in self.surfaces.items()},
         }
         values |= self.stages.checkpoint()
         arrays = {
@@ -218,7 +221,7 @@ class MaterialPointMethod:
             for species in state.species
             for name, array in species.particles.arrays().items()
         }
-        return arrays | {f"surface.{k}": surface.x for k, surface in enumerate(state.surfaces)}, values
+        return arrays, values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
@@ -228,8 +231,6 @@ class MaterialPointMethod:
             own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
             species.particles.replace(own)
             species.particles.next_id = next_id
-        for k, surface in enumerate(state.surfaces):
-            surface.x = np.array(arrays[f"surface.{k}"])
         state.time = values["time"]
         state.steps = values["steps"]
         state.speed = values["speed"]
@@ -240,6 +241,10 @@ class MaterialPointMethod:
         self.released = values["released"]
         self.held.layers = [(layer[0], layer[1], layer[2]) for layer in values["held"]]
         self.stages.restore(values)
+        for k, surface in self.surfaces.items():
+            first_id = values["surfaces"][str(k)]
+            if first_id is not None:
+                surface.bind(self.sources[k].points(0)["x"], first_id)
 
     def _hold(self) -> None:
         """Move what is in the barrels of nozzles."""
@@ -263,6 +268,8 @@ class MaterialPointMethod:
         first_id = species.particles.next_id
         new = species.particles.add(source.count, **points, material=source.material, body=release.source)
         self.held.add(release.source, release.number, first_id)
+        if release.source in self.surfaces:
+            self.surfaces[release.source].bind(points["x"], first_id)
         if ACCELERATION in species.particles:  # until the first step they fall
             species.particles.acceleration[new] = state.gravity(state.time)[: state.dimension]
         if source.estimate_volume:

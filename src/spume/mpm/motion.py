@@ -1,4 +1,4 @@
-"""Collisions of the points themselves and their new positions: [Yue15] algorithms 16 and 17."""
+"""Collisions of points and their new positions: [Yue15] algorithms 16 and 17."""
 
 import math
 
@@ -14,13 +14,13 @@ def _make_move(dimension: int):
 
     @compiled(parallel=True)
     def move(tasks, dt, obstacles, travelled, margin, clear_until, x, v, speed, broken_point):
-        """Writes for each task, a range of points, the largest speed [m/s] and a point whose velocity is not finite, −1
-        if there is none."""
+        """Move the points. For each task, a range of points, write the largest speed [m/s] and the index of a point
+        whose velocity is not finite, −1 if there is none."""
         for task in prange(tasks.size - 1):
             fastest = 0.0
             broken = -1
             for p in range(tasks[task], tasks[task + 1]):
-                if not clear_until[p] > travelled + margin:  # both infinite: unknown
+                if not clear_until[p] > travelled + margin:  # also if both are infinite: unknown
                     pz = x[p, 2] if D == 3 else 0.0
                     vz = v[p, 2] if D == 3 else 0.0
                     px, py, pz, ux, uy, uz, clearance = collide_and_move(
@@ -46,7 +46,7 @@ def _make_move(dimension: int):
                     fastest = max(fastest, square)
                     clear_until[p] -= dt * math.sqrt(square)
                 else:
-                    broken = p  # it stays where it was, so that the message can name the place
+                    broken = p  # it is not moved, so that the message can give its position
             speed[task] = math.sqrt(fastest)
             broken_point[task] = broken
 

@@ -1,4 +1,4 @@
-"""Neighbours of places among the points of cells: all within a radius, or the nearest few of them."""
+"""Neighbour search among the points of cells: all points within a radius, or the nearest few."""
 
 import math
 from typing import Any
@@ -15,11 +15,10 @@ from spume.numerics.jit import compiled
 def all_within(
     cells: Cells, x: NDArray[np.float64], places: NDArray[np.float64], radius: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """The points no farther than `radius` [m] from each of `places`, shape (m, d).
+    """Find the points within `radius` [m] of each of `places`, shape (m, d).
 
-    `x` are the positions by which `cells` were sorted. Returns for each place its first entry in the list of points
-    (one past the end last), and the list, in the order of the cells. A place may be anywhere; a point itself is its own
-    neighbour.
+    `x` are the positions by which `cells` were sorted. Return the first entry of each place in the list of points, then
+    its length, and the list, in the order of the cells. Places may be anywhere; a point is its own neighbour.
     """
     table, reach = _prepare(cells, radius)
     start = np.zeros(len(places) + 1, np.int64)
@@ -38,11 +37,11 @@ def all_within(
 def nearest_within(
     cells: Cells, x: NDArray[np.float64], places: NDArray[np.float64], count: int, radius: float
 ) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
-    """The `count` nearest points within `radius` [m] of each of `places`, shape (m, d), nearest first; at equal
+    """Find the `count` nearest points within `radius` [m] of each of `places`, shape (m, d), nearest first; at equal
     distance the lower index comes first.
 
-    `x` are the positions by which `cells` were sorted. Returns the points (m, count), −1 where there are fewer, their
-    distances [m], infinite there, and how many were found for each place.
+    `x` are the positions by which `cells` were sorted. Return the points (m, count), padded with −1, their distances
+    [m], padded with infinity, and the number of points found for each place.
     """
     table, reach = _prepare(cells, radius)
     found = np.full((len(places), count), -1, np.int32)
@@ -60,8 +59,8 @@ def _prepare(cells: Cells, radius: float) -> tuple[Any, int]:
     side = BLOCK[cells.dimension][0]
     if not 0 < reach <= side:
         raise ValueError(
-            f"the radius is {radius:g} m and a cell {cells.size:g} m: a search reaches at most {side} cells, and needs "
-            "a positive radius"
+            f"the radius is {radius:g} m and a cell {cells.size:g} m: the radius should be positive and at most {side} "
+            "cells"
         )
     return cells.table_with_surroundings(), reach
 
@@ -72,7 +71,7 @@ def _make_locate(D: int) -> Any:
 
     @compiled(fastmath=False)
     def locate(keys, places, n, inverse_size, offset):
-        """The listed block of a place, −1 if there is none, and its cell counted from the corner of the block."""
+        """Listed block of a place, −1 if there is none, and its cell counted from the corner of the block."""
         i = np.int64(np.floor(places[n, 0] * inverse_size - offset))
         j = np.int64(np.floor(places[n, 1] * inverse_size - offset))
         k = np.int64(np.floor(places[n, 2] * inverse_size - offset)) if D == 3 else np.int64(0)
@@ -108,7 +107,7 @@ def _make_within(D: int) -> Any:
         keys, blocks, neighbours, cell_start, sorted_points, inverse_size, offset, x, places, radius, reach,
         start, found,
     ):  # fmt: skip
-        """Count the neighbours of place n in start[n + 1] or, when there is room in `found`, list them."""
+        """Count the neighbours of place n in start[n + 1], or list them if `found` has space."""
         deep = reach if D == 3 else 0
         for n in prange(places.shape[0]):
             block, i, j, k = _locate(D, keys, places, n, inverse_size, offset)
@@ -155,7 +154,7 @@ def _make_nearest(D: int) -> Any:
                                 s = _squared_distance(D, x, q, places, n)
                                 if s > radius * radius:
                                     continue
-                                # insertion into the sorted list of those found so far
+                                # insert into the sorted list of points found so far
                                 place = count if count < most else most
                                 while place > 0 and (
                                     s < distance[n, place - 1]

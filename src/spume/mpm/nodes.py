@@ -1,8 +1,8 @@
-"""Nodes: sparse blocks of grid nodes that cover the stencils of all species, and the named fields on them.
+"""Nodes: sparse blocks of grid nodes that cover the stencils of all species, and named fields on them.
 
-Nodes are at integer multiples of the cell size, over an unbounded domain. A stencil that begins in a block of cells
-reaches only into the next block along each axis, so a block of cells needs 2^d blocks of nodes. Blocks of nodes are
-sorted by key, and each owns its 64 nodes. Fields are arrays of shape (blocks, components, 64).
+Nodes are at integer multiples of the cell size, in an unbounded domain. A stencil that begins in a block of cells
+extends only into the next block along each axis, so a block of cells needs 2^d blocks of nodes. Blocks are sorted by
+key; each has 64 nodes. Fields are arrays of shape (blocks, components, 64).
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from spume.numerics.jit import compiled
 
 
 class Nodes:
-    """The blocks of nodes that the stencils of one or several species reach."""
+    """Blocks of nodes that cover the stencils of one or several species."""
 
     def __init__(self, dimension: int, cell: float, order: int) -> None:
         self.dimension = dimension
@@ -32,7 +32,7 @@ class Nodes:
         self.blocks = np.empty((0, 3), np.int64)
         """Coordinates of the blocks."""
         self.generation = new_generation()
-        """Changes when other blocks are listed."""
+        """Number that changes when the listed blocks change."""
         self._covered: tuple[int, ...] = ()
 
     def __len__(self) -> int:
@@ -45,7 +45,7 @@ class Nodes:
         return self.cell**2 / (4.0 if self.order == 2 else 3.0)
 
     def cover(self, species: Sequence[Cells]) -> None:
-        """List the blocks of nodes that the stencils of the cells of all `species` reach."""
+        """List the blocks of nodes that cover the stencils of the cells of all `species`."""
         generations = tuple(cells.generation for cells in species)
         if generations == self._covered:
             return
@@ -57,8 +57,8 @@ class Nodes:
             self.generation = new_generation()
 
     def corner_blocks(self, cells: Cells) -> NDArray[np.int32]:
-        """For each occupied block of `cells` the blocks of nodes at its 2^d corners, shape (blocks, 8): entry
-        4 i + 2 j + k is the block i, j, k further along the axes. In the plane only the even entries are used."""
+        """Blocks of nodes at the 2^d corners of each occupied block of `cells`, shape (blocks, 8): entry 4 i + 2 j + k
+        is the block i, j, k further along the axes. In 2D only the even entries are used."""
         steps = corner_steps(self.dimension)
         corners = np.zeros((len(cells), 8), np.int32)
         corners[:, :: 8 // steps.size] = np.searchsorted(self.keys, cells.keys[:, None] + steps)
@@ -72,7 +72,7 @@ class Nodes:
         return self.cell * index[:, :, : self.dimension].astype(np.float64)
 
     def places(self, node: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Positions of the nodes of the given flat indices (64 a block) [m], shape (n, d)."""
+        """Positions [m] of the nodes with the given flat indices (64 per block), shape (n, d)."""
         side = BLOCK[self.dimension]
         local = np.stack(np.unravel_index(node % NODES_PER_BLOCK, side), axis=1)
         index = self.blocks[node // NODES_PER_BLOCK] * np.array(side) + local
@@ -80,10 +80,10 @@ class Nodes:
 
 
 class NodeFields:
-    """Named fields on nodes, stored side by side: one array (blocks, channels, 64) of which each field is a part.
+    """Named fields on nodes, stored in one array of shape (blocks, channels, 64).
 
-    A field has one meaning at a time. A stage that turns one field into another in the same memory (momenta into
-    velocities) renames it; from then on the old name is an error.
+    A field has one meaning at a time. A stage that replaces one quantity by another in the same memory (momentum by
+    velocity) renames the field; using the old name is then an error.
 
     >>> fields = NodeFields(mass=0, momentum=3)
     >>> fields.first("momentum"), fields.channels
@@ -94,24 +94,24 @@ class NodeFields:
     """
 
     def __init__(self, **components: int) -> None:
-        """`components` of each field by name, in the order of storage; 0 makes a scalar of shape (blocks, 64)."""
+        """Number of components of each field by name, in the order of storage; 0 is a scalar of shape (blocks, 64)."""
         self.components = components
         self.channels = sum(max(count, 1) for count in components.values())
         self._storage = np.empty((0, self.channels, NODES_PER_BLOCK))
         self._blocks = 0
 
     def fit(self, nodes: Nodes) -> None:
-        """Make room for all blocks of `nodes`. Values are undefined when the blocks have changed."""
+        """Resize to the blocks of `nodes`. Values are undefined if the blocks have changed."""
         self._blocks = len(nodes)
         if len(self._storage) < self._blocks:
             self._storage = np.zeros((self._blocks + self._blocks // 4, self.channels, NODES_PER_BLOCK))
 
     def rename(self, **names: str) -> None:
-        """Give fields new names, by their old ones, because their contents have become something else."""
+        """Rename fields (old name = new name) whose contents have been replaced by another quantity."""
         self.components = {names.get(name, name): count for name, count in self.components.items()}
 
     def first(self, name: str) -> int:
-        """The first channel of a field."""
+        """First channel of a field."""
         names = list(self.components)
         if name not in names:
             raise KeyError(f"the nodes hold no '{name}' at present; they hold {', '.join(names)}")
@@ -123,7 +123,7 @@ class NodeFields:
         return self._storage[: self._blocks]
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
-        """A view of a field, shape (blocks, components, 64); (blocks, 64) for a scalar."""
+        """View of a field, shape (blocks, components, 64); (blocks, 64) for a scalar."""
         first = self.first(name)
         count = self.components[name]
         return self.array[:, first : first + count] if count else self.array[:, first]
@@ -131,12 +131,12 @@ class NodeFields:
 
 @dataclass(frozen=True)
 class DegreesOfFreedom:
-    """A numbering of the active nodes: those that carry mass. Unknowns of solvers are arrays (count, components)."""
+    """Numbering of the active nodes, which have mass. Unknowns of solvers are arrays of shape (count, components)."""
 
     node: NDArray[np.int64]
-    """Flat index (64 a block) of each active node, ascending."""
+    """Flat index (64 per block) of each active node, ascending."""
     number: NDArray[np.int32]
-    """Number of each node of the grid, −1 where it is not active, shape (blocks, 64)."""
+    """Number of each node of the grid, −1 if it is not active, shape (blocks, 64)."""
 
     def __len__(self) -> int:
         return int(self.node.size)

@@ -1,12 +1,12 @@
-"""What the material has given the obstacles: impulse and angular impulse of each since the start.
+"""Loads of the material on the obstacles: impulse and angular impulse on each obstacle since the start.
 
-Obstacles act in two places. On the nodes they change velocities, and a node of mass m that gets the change Δv takes the
-impulse m Δv from its obstacles. After the step they collide the points that are inside. The obstacles get the negative
-of both, so the momentum of the material changes by what gravity gives it and by nothing else. Differences between two
-times over the time between them are the mean force and the mean torque.
+Obstacles act twice in a step. They change velocities on the nodes, and a node of mass m whose velocity changes by Δv
+receives the impulse m Δv from its obstacles. After that, they collide the points inside them. The obstacles receive the
+negative of both, so that momentum is conserved except for external forces. The difference of the impulses at two times
+divided by the time between them is the mean force, and likewise the mean torque.
 
-Where several obstacles contain a node, the impulse is split into parts along their normals; what is left over,
-friction, counts for the one with the largest part.
+If several obstacles contain a node, the impulse is split into parts along their normals; the remainder, friction, is
+assigned to the obstacle with the largest part.
 """
 
 from collections.abc import Iterable
@@ -26,21 +26,22 @@ REGULAR = 1e-9
 
 
 class ObstacleLoads:
-    """Impulse [N s] and angular impulse about the origin [N m s] that each obstacle has got."""
+    """Impulse [N s] and angular impulse about the origin [N m s] on each obstacle."""
 
     def __init__(self, names: Iterable[str], dimension: int) -> None:
         self.places = {name: k for k, name in enumerate(dict.fromkeys(names))}
         self.impulse = np.zeros((len(self.places), dimension))
         self.angular_impulse = np.zeros((len(self.places), 3))
         self.active = False
-        """Whether anybody asks for them: summing them up costs a fifth of the time of a small scene."""
+        """Whether loads are summed; this is off unless they are needed, since it takes a fifth of the time of a small
+        scene."""
 
     def __len__(self) -> int:
         return len(self.places)
 
     def add(self, obstacles: ObstacleSet, owner: NDArray[Any], place: Floats, impulse: Floats) -> None:
-        """Add impulses that the material took from its obstacles at `place` [m], both of shape (n, d); `owner` is the
-        place of each obstacle in the set `obstacles`."""
+        """Subtract the impulses that the material received from obstacles at `place` [m], both of shape (n, d); `owner`
+        is the index of each obstacle in the set `obstacles`."""
         d = place.shape[1]
         own = np.array([self.places[name] for name in obstacles.names])[owner]
         moment = np.cross(np.pad(place, ((0, 0), (0, 3 - d))), np.pad(impulse, ((0, 0), (0, 3 - d))))
@@ -50,7 +51,7 @@ class ObstacleLoads:
             self.angular_impulse[:, q] -= np.bincount(own, moment[:, q], len(self))
 
     def report(self) -> dict[str, Any]:
-        """For diagnostics: what each obstacle has got, by name."""
+        """Loads on each obstacle by name, for diagnostics."""
         return {
             name: {"impulse": self.impulse[k].tolist(), "angular_impulse": self.angular_impulse[k].tolist()}
             for name, k in self.places.items()
@@ -68,8 +69,8 @@ def load_by_nodes(
     loads: ObstacleLoads, obstacles: ObstacleSet, contacts: Contacts, nodes: Nodes, impulse: Floats,
     acting: NDArray[np.bool_] | None = None,
 ) -> None:  # fmt: skip
-    """Add the impulses that the nodes of `contacts` took, one row (d) for each contact, the same one for all contacts
-    of a node. Only the contacts `acting` have a part in it, all if None."""
+    """Add the impulses on the nodes of `contacts`, one row (d) per contact, equal for all contacts of a node. Only the
+    contacts in `acting` share in them (None: all)."""
     node, numbers = contacts.node, contacts.numbers
     if acting is not None:
         node, numbers, impulse = node[acting], numbers[acting], impulse[acting]
@@ -81,7 +82,7 @@ def load_by_nodes(
 
 
 def split(node: NDArray[np.int64], normal: Floats, impulse: Floats) -> Floats:
-    """The part of each contact in the impulse of its node; contacts of one node stand together."""
+    """Share of each contact in the impulse of its node; contacts of one node are adjacent."""
     first = np.flatnonzero(np.r_[True, node[1:] != node[:-1]])
     count = np.diff(np.r_[first, node.size])
     if count.max() == 1:
@@ -100,17 +101,17 @@ def split(node: NDArray[np.int64], normal: Floats, impulse: Floats) -> Floats:
 
 
 class WatchedPoints:
-    """The points that obstacles may collide in a step, as they were before it."""
+    """Points that obstacles may collide in a step, with their values before it."""
 
     def __init__(self, x: Floats, v: Floats, clear_until: Floats, reach: float) -> None:
-        """`clear_until` of `Species.clear_until`; points above `reach` are certainly outside all obstacles."""
+        """`clear_until`: see `Species.clear_until`; points above `reach` are certainly outside all obstacles."""
         self.points = np.flatnonzero(~(clear_until > reach))
         self.x, self.v = x[self.points], v[self.points]
 
     def load(
         self, loads: ObstacleLoads, obstacles: ObstacleSet, arrays: ObstacleArrays, v: Floats, mass: Floats
     ) -> None:
-        """Add what the points took from the obstacles; `arrays` are those of the step."""
+        """Add the impulses of the obstacles on the points; `arrays` are those of the step."""
         change = v[self.points] - self.v
         hit = np.flatnonzero(change.any(axis=1))
         if not hit.size:

@@ -1,4 +1,4 @@
-"""Points and what they carry: one array per declared field."""
+"""Points and their fields: one array per declared field."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,13 +11,13 @@ from spume.mpm.generations import new_generation
 
 
 def point_fields(dimension: int, affine: bool) -> tuple[Field, ...]:
-    """What every material point carries, whatever its law."""
+    """Fields of every material point, independent of its law."""
     fields = [
         Field("x", (dimension,), 0.0, "m", "average", description="position"),
         Field("v", (dimension,), 0.0, "m/s", "average", description="velocity"),
         Field("mass", (), 0.0, "kg", "share", description="mass"),
         Field("volume", (), 0.0, "m³", "share", description="volume at rest"),
-        Field("id", (), 0, "1", "new", dtype="int64", description="number of the point, never used again"),
+        Field("id", (), 0, "1", "new", dtype="int64", description="unique number of the point"),
         Field("material", (), 0, "1", "nearest", dtype="int32", description="index of the material"),
         Field("body", (), 0, "1", "nearest", dtype="int32", description="index of the body or emitter it came from"),
         Field(
@@ -34,16 +34,16 @@ def point_fields(dimension: int, affine: bool) -> tuple[Field, ...]:
 class Particles:
     """Arrays of equal length, one per field, as attributes: `particles.x`, `particles.v`, `particles.F`, …
 
-    New points get the next free numbers as their `id`, where they carry one; a number is never used twice.
+    New points get the next free numbers as their `id`, if they have this field; a number is never used twice.
     """
 
     def __init__(self, groups: Iterable[Iterable[Field]]) -> None:
         self.fields = merge_declarations(groups)
         self._arrays: dict[str, NDArray[Any]] = {field.name: field.allocate(0) for field in self.fields}
         self.next_id = 0
-        """The `id` of the next new point."""
+        """`id` of the next new point."""
         self.generation = new_generation()
-        """Changes whenever points are added, removed or reordered, but not when they move."""
+        """Number that changes whenever points are added, removed or reordered, but not when they move."""
 
     def __len__(self) -> int:
         return len(self._arrays["x"])
@@ -80,7 +80,7 @@ class Particles:
         self.generation = new_generation()
 
     def add(self, count: int, **values: Any) -> slice:
-        """Append `count` points; fields not given take their initial value. Returns where they stand."""
+        """Append `count` points; fields not given take their initial values. Return the slice of the new points."""
         if unknown := values.keys() - self._arrays.keys():
             raise ValueError(f"no such fields: {sorted(unknown)}")
         before = len(self)
@@ -96,7 +96,7 @@ class Particles:
         return slice(before, before + count)
 
     def take(self, index: NDArray[Any]) -> None:
-        """Keep the points `index` selects, in its order: a permutation sorts, a mask removes."""
+        """Keep the points selected by `index`, in its order: a permutation reorders, a mask removes points."""
         for name, array in self._arrays.items():
             self._arrays[name] = array[index]
         self.generation = new_generation()

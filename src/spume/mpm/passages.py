@@ -1,4 +1,4 @@
-"""Mass that passes planes: counted in every step from the places of the points before and after they move."""
+"""Mass that passes through planes, counted in every step from the positions of points before and after they move."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,7 +12,7 @@ Floats = NDArray[np.float64]
 
 
 class Passages:
-    """The mass that has passed each plane along its normal since the start [kg]."""
+    """Mass that has passed through each plane along its normal since the start [kg]."""
 
     def __init__(self, planes: Mapping[str, tuple[Sequence[float], Sequence[float]]]) -> None:
         """`planes` by name: a point [m] and a normal."""
@@ -23,7 +23,7 @@ class Passages:
         return len(self._planes)
 
     def sides(self, x: Floats) -> dict[str, NDArray[np.bool_]]:
-        """Which of the points at `x` are beyond each plane."""
+        """Mask of the points at `x` that are beyond each plane, by name."""
         return {name: np.asarray(x @ normal > offset) for name, (normal, offset) in self._planes.items()}
 
     def count(self, before: Mapping[str, NDArray[np.bool_]], x: Floats, mass: Floats) -> None:

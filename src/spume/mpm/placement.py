@@ -1,4 +1,4 @@
-"""Where the material starts: inside the walls, outside the obstacles, and no two bodies in one place."""
+"""Checks of the initial material: inside the walls, outside the obstacles, and without overlapping bodies."""
 
 import itertools
 from typing import Any
@@ -12,14 +12,15 @@ from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 
 SAMPLE = 2000
-"""Points of a body that are tested against another body."""
+"""Number of points of a body that are tested against another body."""
 
 
 def check_placement(scene: Any, releases: list[list[tuple[float, NDArray[np.float64]]]], names: list[str]) -> None:
     """Raise SceneError if material starts outside the walls or wholly inside an obstacle, or if bodies of one species
-    share a place.
+    overlap.
 
-    releases, names: times [s] and positions [m] of some releases of each source, bodies first, and what to call it.
+    releases, names: times [s] and positions [m] of some releases of each source, bodies first, and its name in
+    messages.
     """
     tables = (*scene.body, *scene.emitter)
     for table, listed, name in zip(tables, releases, names):
@@ -42,7 +43,7 @@ def _check_walls(scene: Any, x: NDArray[np.float64], name: str) -> None:
     below, above = np.array(walls.lower) - x, x - np.array(walls.upper)
     beyond = np.concatenate([below, above], axis=1).max(axis=0)
     worst = int(np.argmax(beyond))
-    # A body may reach into the walls a little, for a firm hold. A run stops when a point is beyond by more than a cell.
+    # A body may extend into the walls by up to a cell, to be held firmly. A run stops when a point is further beyond.
     if beyond[worst] > scene.grid.cell:
         side, axis = ("lower", "upper")[worst // scene.dimension], "xyz"[worst % scene.dimension]
         share = np.mean(np.maximum(below, above).max(axis=1) > 0)
@@ -60,7 +61,7 @@ def _check_obstacles(scene: Any, table: Any, x: NDArray[np.float64], name: str, 
         placed = pose(obstacle.motion, time, scene.dimension)
         d = scene.dimension
         local = (x - placed.p[:d]) @ placed.R[:d, :d]
-        # a few points suffice to see that a body is not wholly inside
+        # a few points usually suffice to show that a body is not wholly inside
         if (distances(program, local[:: max(1, len(x) // 50)]) <= 0).all() and (distances(program, local) <= 0).all():
             called = f"'{obstacle.name}'" if obstacle.name else str(k)
             raise SceneError(f"{name} lies wholly inside obstacle {called}, where it cannot move: move one of them")

@@ -1,4 +1,4 @@
-"""Openings that material flows through: their area and the places of points in them, in the emitter's own frame."""
+"""Openings for the flow of material: their area and the positions of points in them, in the emitter's own frame."""
 
 import math
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from spume.geometry.shapes.extent import bounds
 
 Floats = NDArray[np.float64]
 PORTION = 1 << 20
-"""Points of a section that are tested together."""
+"""Number of points of a section that are tested together."""
 
 
 class NozzleSection:
@@ -28,15 +28,15 @@ class NozzleSection:
         """[m²]; in 2D its length [m]"""
 
     def points(self) -> Floats:
-        """The places of points [m], shape (n, dimension)."""
+        """Positions of points [m], shape (n, dimension)."""
         across = nozzle_axes(self.nozzle, self.normal)
         return np.array(self.nozzle.center) + nozzle_points(self.nozzle, self.spacing, len(self.normal)) @ across
 
 
 class ShapeSection:
-    """The section of a shape across the flow, through the middle of the shape's bounds.
+    """The cross section of a shape through the centre of its bounding box.
 
-    most_samples: points of the lattice that measures its area, at the most.
+    most_samples: largest number of points of the lattice that measures its area.
     """
 
     def __init__(self, shape: Any, scene: Any, normal: Floats, spacing: float, most_samples: int) -> None:
@@ -48,18 +48,18 @@ class ShapeSection:
         lower, upper = bounds(shape, d, scene.folder)
         self.middle = 0.5 * (lower + upper)
         self.reach = 0.5 * float(np.linalg.norm(upper - lower))
-        # measured on a lattice eight times finer than that of the points, unless this has too many points
+        # measured on a lattice eight times finer than that of the points, unless it would have too many points
         fine = max(spacing / 8, 2 * self.reach / most_samples ** (1 / (d - 1)))
         self.area = float(sum(_covered(depth, fine) for _, depth in self._lattice(fine)) * fine ** (d - 1))
         """[m²]; in 2D its length [m]"""
 
     def points(self) -> Floats:
-        """The lattice points inside the shape [m], shape (n, dimension)."""
+        """Lattice points inside the shape [m], shape (n, dimension)."""
         portions = [x[depth < 0] for x, depth in self._lattice(self.spacing)]
         return np.ascontiguousarray(np.concatenate([np.empty((0, self.dimension)), *portions]))
 
     def _lattice(self, spacing: float) -> Iterator[tuple[Floats, Floats]]:
-        """Places and their distances from the shape, in portions, so that no array holds the whole lattice."""
+        """Positions and their distances from the shape, in chunks, so that no array contains the whole lattice."""
         half = math.ceil(self.reach / spacing)
         # an orthonormal basis whose first vector is the direction
         across = np.linalg.svd(self.normal[None, :])[2][1:]
@@ -72,5 +72,5 @@ class ShapeSection:
 
 
 def _covered(depth: Floats, fine: float) -> float:
-    """Squares of the lattice inside, those on the rim by the part that is: second order in `fine`."""
+    """Number of lattice squares inside, counting squares on the rim partially; accurate to second order in `fine`."""
     return float(np.clip(0.5 - depth / fine, 0.0, 1.0).sum())

@@ -1,4 +1,4 @@
-"""Where material comes from: bodies that appear, copies released on a schedule, flows through an opening."""
+"""Sources of material: bodies, copies released on a schedule, and flows through an opening."""
 
 import math
 import weakref
@@ -21,11 +21,11 @@ from spume.mpm.sections import NozzleSection, ShapeSection
 
 BYTES_PER_POINT = 700
 BASE_MEMORY = 300_000_000
-"""Python, NumPy and the compiled kernels."""
+"""Memory of Python, NumPy and the compiled kernels [bytes]."""
 PLACES = 33
-"""Releases of a source whose places are checked."""
+"""Number of releases of a source whose positions are checked."""
 MOST_RELEASES = 2.0**52
-"""Up to here the count of releases is exact."""
+"""Number up to which releases are counted exactly."""
 
 
 @dataclass(frozen=True)
@@ -34,9 +34,9 @@ class Release:
 
     time: float
     source: int
-    """Bodies first, then emitters, in the order of the scene."""
+    """Index of the source: bodies first, then emitters, in the order of the scene."""
     number: int
-    """Releases of this source before it."""
+    """Number of earlier releases of this source."""
 
 
 class BodySource:
@@ -46,7 +46,7 @@ class BodySource:
         self.table = table
         self.material = scene.material_index(table.material, table.look)
         self.density = scene.materials[self.material].parameters.density
-        # each source has random numbers of its own, so that a change of one body leaves the others as they were
+        # each source has its own random numbers, so that changing one body does not change the others
         self.filling: Filling = fill(
             table.shape, scene.dimension, scene.grid.cell, table.fill.pattern, table.fill.points_per_axis,
             table.fill.jitter, np.random.default_rng([scene.seed, index]), scene.folder,
@@ -54,11 +54,11 @@ class BodySource:
         self.affine = scene.transfer.affine
         self.estimate_volume = getattr(table, "volume", "exact") == "grid"
         self.times = _schedule(table, scene.duration)
-        self.motion = getattr(table, "motion", None)  # of an emitter; bodies have none
+        self.motion = getattr(table, "motion", None)  # emitters only
         self.count = len(self.filling.positions)
 
     def places(self) -> Iterator[tuple[float, NDArray[np.float64]]]:
-        """Time [s] and positions [m] of the release; of copies that move, of some releases."""
+        """Time [s] and positions [m] of the release; for moving copies, of some releases."""
         moves = self.motion is not None and self.times
         for number in _spread(len(self.times)) if moves else (0,):
             yield (
@@ -69,7 +69,7 @@ class BodySource:
         """Position, velocity, volume and mass of the points of a release."""
         x = self.filling.positions
         v = np.zeros_like(x)
-        # the affine velocity of [Jiang15] has to know the gradient of v, or the first step would lose part of it
+        # the affine velocity of [Jiang15] must contain the gradient of v, or the first step would lose part of it
         C = np.zeros((len(x), x.shape[1], x.shape[1]))
         if isinstance(self.table.velocity, tuple):
             v += self.table.velocity
@@ -78,7 +78,7 @@ class BodySource:
         if self.table.spin is not None:
             v += _spin_velocity(self.table.spin, x - x.mean(axis=0))
             C += _spin_velocity(self.table.spin, np.eye(x.shape[1])).T
-        wave = getattr(self.table, "wave", None)  # of a body; copies have none
+        wave = getattr(self.table, "wave", None)  # bodies only
         if wave is not None:
             phase = x @ np.array(wave.wave_vector)
             v += np.outer(np.sin(phase), wave.velocity)
@@ -93,12 +93,12 @@ class BodySource:
         copies = f" × {len(self.times)}" if len(self.times) != 1 else ""
         return (
             f"{name}: {self.count} points{copies}, {self.density * self.filling.shape_volume:.6g} kg; "
-            f"the lattice alone would miss its volume by {100 * self.filling.lattice_error:+.2f} %"
+            f"the volume of the lattice alone would differ by {100 * self.filling.lattice_error:+.2f} %"
         )
 
 
 class FlowSource:
-    """Layers of points released from an opening, each when the one before has made room."""
+    """Layers of points released from an opening, each when the previous one has moved on."""
 
     def __init__(self, table: Any, scene: Any, index: int) -> None:
         self.table = table
@@ -118,19 +118,19 @@ class FlowSource:
             )
         self.count = len(self.x)
         self._random = (-1, -1), np.empty((0, 0, 0))
-        """First and last of some layers, and their random numbers, kept because layers in a barrel need them again."""
+        """First and last of some layers, and their random numbers, stored because layers in a barrel use them again."""
         self.barrel = self.flow.barrel
         """Length of the barrel [m], in whole layers."""
         times, thicknesses, ways = self.flow.layers.times_and_thicknesses()
         filled = round(self.barrel / section.spacing)
-        # the barrel is full from the start on; what is pushed in behind comes out as much later
+        # the barrel is full at the start; material released behind leaves it correspondingly later
         self.times: list[float] = [table.start] * filled + times.tolist()
         self.thicknesses = np.concatenate([np.full(filled, section.spacing), thicknesses])
         self.depths = np.concatenate([(np.arange(filled) + 0.5) * section.spacing, self.barrel + ways])
-        """How far the flow has to come until a layer lies in the opening [m]."""
+        """Distance the flow must travel until a layer reaches the opening [m]."""
 
     def places(self) -> Iterator[tuple[float, NDArray[np.float64]]]:
-        """Time [s] and positions [m] of the first layer; of an emitter that moves, of some others and the last, too."""
+        """Time [s] and positions [m] of the first layer; for a moving emitter, also of some others and the last."""
         for number in _spread(len(self.times) if self.table.motion is not None else min(1, len(self.times))):
             time = self.times[number]
             yield time, _carried({"x": self.x, "v": self.x}, self.table.motion, time, self.dimension, False)["x"]
@@ -144,13 +144,13 @@ class FlowSource:
         }  # fmt: skip
 
     def way(self, time: float) -> float:
-        """How far the flow has come at `time` [s], in metres; layers that lie deeper are still in the barrel."""
+        """Distance [m] the flow has travelled at `time` [s]; layers that lie deeper are still in the barrel."""
         return self.flow.layers.curve.way(time)
 
     def held(
         self, numbers: NDArray[np.int64], members: NDArray[np.int64], time: float
     ) -> dict[str, NDArray[np.float64]]:
-        """Position and velocity at `time` [s] of some points of some layers that go with the flow."""
+        """Position and velocity at `time` [s] of the points `members` of the layers `numbers` in the barrel."""
         u = self.flow.velocity(time)
         x = self.x[members] + self._jitter(numbers, members)
         if self.barrel > 0:
@@ -160,7 +160,7 @@ class FlowSource:
         return _carried(points, self.table.motion, time, self.dimension, self.affine)
 
     def _jitter(self, numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Random displacements; each layer has numbers of its own, so that a resumed run goes on with the same ones."""
+        """Random displacements; each layer has its own random numbers, so that a resumed run uses the same ones."""
         size = self.table.fill.jitter * self.flow.section.spacing
         if size == 0:
             return np.zeros((len(numbers), self.dimension))
@@ -178,9 +178,9 @@ class FlowSource:
 
 
 class Flow:
-    """The opening of an emitter, how fast material goes through it, and the layers this makes.
+    """The opening of an emitter, the speed of the flow, and the resulting layers.
 
-    most_samples: points of the lattice that measures the opening of a shape, at the most.
+    most_samples: largest number of points of the lattice that measures the opening of a shape.
     """
 
     def __init__(self, table: Any, scene: Any, most_samples: int) -> None:
@@ -188,7 +188,7 @@ class Flow:
         given = table.velocity.values if hasattr(table.velocity, "values") else (table.velocity,)
         first = np.array(next(velocity for velocity in given if any(velocity)))
         self.normal = first / np.linalg.norm(first)
-        """Direction across the opening, in the emitter's own frame."""
+        """Normal of the opening, in the emitter's own frame."""
         spacing = scene.grid.cell / table.fill.points_per_axis
         self.section = (
             ShapeSection(table.shape, scene, self.normal, spacing, most_samples)
@@ -206,7 +206,7 @@ class Flow:
         self.layers = Layers(curve, spacing)
 
     def direction(self, time: float) -> NDArray[np.float64]:
-        """Way of the material for each metre across the opening, in the emitter's own frame [1]."""
+        """Displacement of the material per metre along the normal, in the emitter's own frame [1]."""
         v = np.array(self.track.at(time)[0])
         across = float(v @ self.normal)
         return np.asarray(v / across) if across > 0 else self.normal
@@ -223,12 +223,12 @@ Source = BodySource | FlowSource
 
 
 _FILLED: dict[int, list[Source]] = {}
-"""The sources of the scenes in use, by the identity of the scene."""
+"""Sources of the scenes in use, by the identity of the scene."""
 
 
 def sources_of(scene: Any) -> list[Source]:
-    """The sources of a scene, bodies first. A run asks twice, for its estimate and for its state; its shapes are filled
-    the first time only, and forgotten with the scene."""
+    """Sources of a scene, bodies first. They are cached with the scene, because a run needs them for its estimate and
+    for its state."""
     key = id(scene)
     if key not in _FILLED:
         _FILLED[key] = build_sources(scene)
@@ -238,7 +238,7 @@ def sources_of(scene: Any) -> list[Source]:
 
 @dataclass(frozen=True)
 class Plan:
-    """How many points a source will release, found without enumerating them."""
+    """Number of points that a source will release, computed without enumerating them."""
 
     name: str
     points: float
@@ -252,7 +252,7 @@ class Plan:
 
 
 def plan_sources(scene: Any) -> list[Plan]:
-    """The plans of all sources, bodies first: volume of the shape over the volume of a point."""
+    """Plans of all sources, bodies first, from the volume of the shape over the volume of a point."""
     plans = []
     for name, table in zip(source_names(scene), (*scene.body, *scene.emitter)):
         spacing = scene.grid.cell / table.fill.points_per_axis
@@ -267,7 +267,7 @@ def plan_sources(scene: Any) -> list[Plan]:
 
 
 def refuse_too_many_points(scene: Any) -> None:
-    """Raise SceneError, before any point is made, if the machine has not the memory for them."""
+    """Raise SceneError, before any point is created, if the machine does not have enough memory for them."""
     plans = plan_sources(scene)
     total = math.fsum(plan.total for plan in plans)
     largest = max(plans, key=lambda plan: plan.total)
@@ -281,7 +281,7 @@ def refuse_too_many_points(scene: Any) -> None:
 
 
 def build_sources(scene: Any) -> list[Source]:
-    """The sources of a scene, bodies first. Raises SceneError if they do not fit the machine or the scene."""
+    """Build the sources of a scene, bodies first. Raises SceneError if they do not fit the machine or the scene."""
     refuse_too_many_points(scene)
     sources: list[Source] = [BodySource(body, scene, k) for k, body in enumerate(scene.body)]
     for emitter in scene.emitter:
@@ -292,13 +292,13 @@ def build_sources(scene: Any) -> list[Source]:
 
 
 def releases(sources: list[Source]) -> list[Release]:
-    """All releases in the order of time; at equal times in the order of the scene."""
+    """All releases in order of time; at equal times in the order of the scene."""
     found = [Release(time, k, n) for k, source in enumerate(sources) for n, time in enumerate(source.times)]
     return sorted(found, key=lambda release: (release.time, release.source))
 
 
 def source_names(scene: Any) -> Iterator[str]:
-    """What to call each source in messages."""
+    """Name of each source in messages."""
     for kind, tables in (("body", scene.body), ("emitter", scene.emitter)):
         for k, table in enumerate(tables):
             yield f"{kind} '{table.name}'" if table.name else f"{kind} {k}"
@@ -315,7 +315,7 @@ def _interval(table: Any) -> float:
 
 
 def _release_count(table: Any, duration: float) -> float:
-    """How many of the times start + k · interval are before the end."""
+    """Number of times start + k · interval before the end."""
     copies = getattr(table, "copies", None)
     if copies is None:
         return 1.0
@@ -323,7 +323,7 @@ def _release_count(table: Any, duration: float) -> float:
     last = duration if stop is None else min(stop, duration)
     interval = _interval(table)
     with np.errstate(over="ignore"):
-        count = np.floor(np.float64(last - table.start) / interval) + 1.0  # may miss by one, for rounding
+        count = np.floor(np.float64(last - table.start) / interval) + 1.0  # may be off by one because of rounding
     if count < MOST_RELEASES:
         while count > 0 and table.start + (count - 1) * interval > last:
             count -= 1.0
@@ -333,14 +333,14 @@ def _release_count(table: Any, duration: float) -> float:
 
 
 def _spread(count: int) -> list[int]:
-    """Some of the numbers below `count`, evenly, with the first and the last."""
+    """Evenly spaced numbers below `count`, including the first and the last."""
     return sorted({round(k) for k in np.linspace(0, count - 1, min(count, PLACES))}) if count else []
 
 
 def _carried(
     points: dict[str, NDArray[np.float64]], motion: Any, time: float, dimension: int, affine: bool
 ) -> dict[str, NDArray[np.float64]]:
-    """Points made in the frame of an emitter, at the place and with the velocity that its motion gives them."""
+    """Transform points from the frame of an emitter to the world, adding the velocity of its motion."""
     if motion is None:
         return points
     at = pose(motion, time, dimension)
@@ -355,7 +355,7 @@ def _carried(
 
 
 def _spin_velocity(spin: Any, arm: NDArray[np.float64]) -> NDArray[np.float64]:
-    """ω × arm; in the plane ω is a number."""
+    """ω × arm; in 2D ω is a number."""
     if arm.shape[1] == 2:
         return np.asarray(spin * np.stack([-arm[:, 1], arm[:, 0]], axis=1))
     return np.cross(np.asarray(spin, dtype=float), arm)

@@ -18,59 +18,60 @@ from spume.mpm.transfers import Transfers
 
 @dataclass(frozen=True)
 class TransferScheme:
-    """How velocities go between points and nodes, and what the points learn of their deformation."""
+    """Transfer of velocities between points and nodes, and the order of the deformation of points."""
 
     velocity: Literal["flip", "pic", "apic", "aflip"] = "apic"
     blend: float = 0.0
-    """Part of FLIP in new velocities, the rest is PIC; "flip" without a damping rate only [1]."""
+    """Fraction of FLIP in new velocities, the rest is PIC; for "flip" without a damping rate [1]."""
     deformation: Literal["first-order", "second-order"] = "second-order"
     """f = I + Δt L as in [Yue15], or I + Δt L + ½ (Δt L)²."""
     damping_rate: float | None = None
-    """Rate at which "flip" and "aflip" forget what PIC or APIC would forget in every step [1/s]; none: `blend`."""
+    """Decay rate in "flip" and "aflip" of the velocities that PIC or APIC discard in every step [1/s]; None: use
+    `blend`."""
 
     @property
     def affine(self) -> bool:
-        """Whether points carry the affine velocity C of [Jiang15]."""
+        """Whether points have the affine velocity C of [Jiang15]."""
         return self.velocity in ("apic", "aflip")
 
     def kept(self, dt: float) -> float:
-        """Part of what the grid does not see of the points' velocities that they keep in a step of dt [s]."""
+        """Fraction of the point velocities not resolved by the grid that is kept in a step of dt [s]."""
         return self.blend if self.damping_rate is None else math.exp(-self.damping_rate * dt)
 
     @property
     def to_grid(self) -> tuple[str, ...]:
-        """What an explicit step sums on the nodes, see `to_grid.QUANTITIES`."""
+        """Quantities that an explicit step sums on the nodes, see `to_grid.QUANTITIES`."""
         return ("mass", "affine momentum" if self.affine else "momentum", "stress divergence")
 
     @property
     def to_points(self) -> tuple[str, ...]:
-        """What an explicit step interpolates to the points, see `to_points.QUANTITIES`."""
+        """Quantities that an explicit step interpolates to the points, see `to_points.QUANTITIES`."""
         velocity = {"flip": "flip velocity", "pic": "velocity"}.get(self.velocity, "affine velocity")
         return (velocity, f"{self.deformation} deformation")
 
 
 @dataclass(frozen=True)
 class SpeciesPlan:
-    """Which bodies make a species, and what its points carry beside the fields of MPM and of their laws."""
+    """Materials of a species, and the fields of its points in addition to those of MPM and of their laws."""
 
     name: str
     """Name of the species, and of its population in frames."""
     materials: tuple[int, ...]
-    """Places of its materials among those of the scene."""
+    """Indices of its materials among those of the scene."""
     fields: tuple[Field, ...] = ()
     obstacles: tuple[int, ...] | None = None
-    """Places of the obstacles of the scene that hold it; None: all do. The walls hold every species."""
+    """Indices of the obstacles of the scene that act on it; None: all. Walls act on every species."""
     friction: Literal["coulomb", "none"] = "coulomb"
-    """Whether it feels the friction of obstacles and walls. A species without friction has its own contacts."""
+    """Whether the friction of obstacles and walls acts on it. A species without friction has its own contacts."""
 
 
 def one_species(scene: Any, fields: tuple[Field, ...] = ()) -> tuple[SpeciesPlan, ...]:
-    """All bodies of a scene as one species whose points carry `fields` beside those of their laws."""
+    """All bodies of a scene as one species, whose points have `fields` in addition to those of their laws."""
     return (SpeciesPlan("points", tuple(range(len(scene.materials))), fields),)
 
 
 class Species:
-    """Points that move with one velocity field, and that field on the nodes shared with other species."""
+    """Points that move with one velocity field, and that field on the nodes, which are shared by all species."""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class Species:
         name: str = "points",
         obstacles: ObstacleSet | None = None,
     ) -> None:
-        """`obstacles` are those that hold this species, if it is not held by all of them."""
+        """`obstacles`: those that act on this species; None: all."""
         d = nodes.dimension
         self.name = name
         self.own_obstacles = obstacles
@@ -92,10 +93,10 @@ class Species:
         self.scheme = scheme
         self.transfers = Transfers(d, nodes.cell, nodes.order)
         self.fields = NodeFields(mass=0, momentum=d, force=d)
-        """What the points of the species give the nodes: mass, momentum, force; from the middle of the step on mass,
-        velocity (at the end of the step) and change (of the velocity in the step) in their place."""
+        """Fields on the nodes: mass, momentum, force; later in the step mass, velocity (at the end of the step) and
+        change (of the velocity in the step)."""
         self.deformation = np.zeros((0, 3, 3))
-        """Deformation f of each point in the step under way [1]."""
+        """Deformation f of each point in the current step [1]."""
         self._clear_until = np.empty(0)
         self._clear_generation = 0
 
@@ -105,7 +106,7 @@ class Species:
         return self.particles.C if self.scheme.affine else _NO_AFFINE
 
     def sort(self) -> None:
-        """Sort the points by cell, and put their arrays into this order when they have drifted from it."""
+        """Sort the points by cell, and reorder their arrays if these have become too disordered."""
         p, cells = self.particles, self.transfers.cells
         if cells.sort(p.x):
             known = self._clear_generation == p.generation
@@ -118,20 +119,20 @@ class Species:
             self.deformation = np.zeros((len(p), 3, 3))
 
     def connect(self, nodes: Nodes) -> None:
-        """Find the nodes of the sorted points, and make room for the fields on them."""
+        """Find the nodes of the sorted points, and resize the fields on them."""
         self.transfers.connect(nodes)
         self.fields.fit(nodes)
 
     def clear_until(self) -> NDArray[np.float64]:
-        """For each point the count of `ObstacleSet.travelled`, less its own way, up to which it is certainly outside
-        all obstacles [m]; −∞ for points of which nothing is known. See `contacts.py`; no result depends on it."""
+        """For each point the value of `ObstacleSet.travelled`, minus its own path length, up to which it is certainly
+        outside all obstacles [m]; −∞ if unknown. See `contacts.py`; no result depends on it."""
         if self._clear_generation != self.particles.generation:
             self._clear_until = np.full(len(self.particles), -np.inf)
             self._clear_generation = self.particles.generation
         return self._clear_until
 
     def forget_clearances(self) -> None:
-        """To be called when the points may have been moved by others."""
+        """Discard the clearances; call this after moving points outside of a step."""
         self._clear_generation = 0
         if self.own_contacts is not None:
             self.own_contacts.forget()

@@ -1,4 +1,4 @@
-"""The state of an MPM simulation: everything a step reads and writes."""
+"""The state of an MPM simulation."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
 from spume.mpm.contacts import Contacts
-from spume.mpm.embedded import EmbeddedSurface
 from spume.mpm.nodes import Nodes
 from spume.mpm.obstacle_loads import ObstacleLoads
 from spume.mpm.particles import Particles
@@ -22,13 +21,13 @@ from spume.numerics.clock import working_time
 
 @dataclass
 class State:
-    """One or several species on shared nodes, their surroundings and the clock."""
+    """One or several species on shared nodes, obstacles, loads and the time."""
 
     nodes: Nodes
     species: list[Species]
     obstacles: ObstacleSet
     gravity: Callable[[float], NDArray[np.float64]]
-    """Acceleration [m/s²] at a time [s], three components."""
+    """Function that returns the acceleration [m/s²], three components, at a time [s]."""
     time_step: TimeStep
     time: float = 0.0
     steps: int = 0
@@ -36,16 +35,14 @@ class State:
     """Largest speed of a point after the last step [m/s]."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time spent in each stage since the start or the last resume [s]."""
-    surfaces: list[EmbeddedSurface] = field(default_factory=list)
-    """Meshes that travel with the material."""
     contacts: Contacts = field(default_factory=Contacts)
-    """Contacts of the nodes with obstacles in the step under way."""
+    """Contacts of the nodes with obstacles in the current step."""
     passages: Passages = field(default_factory=lambda: Passages({}))
-    """Mass that has passed the planes of the scene's measurements."""
+    """Mass that has passed through the planes of the scene's measurements."""
 
     def __post_init__(self) -> None:
         self.obstacle_loads = ObstacleLoads(self.obstacles.names, self.dimension)
-        """What the obstacles have got from the material since the start."""
+        """Impulses of the material on the obstacles since the start."""
 
     @property
     def dimension(self) -> int:
@@ -59,20 +56,20 @@ class State:
 
     @property
     def count(self) -> int:
-        """Points of all species."""
+        """Number of points of all species."""
         return sum(len(species.particles) for species in self.species)
 
     def obstacles_of(self, species: Species) -> ObstacleSet:
-        """The obstacles that hold a species."""
+        """Obstacles that act on a species."""
         return self.obstacles if species.own_obstacles is None else species.own_obstacles
 
     def contacts_of(self, species: Species) -> Contacts:
-        """The contacts of the nodes with the obstacles that hold a species, in the step under way."""
+        """Contacts of the nodes with the obstacles that act on a species in the current step."""
         return self.contacts if species.own_contacts is None else species.own_contacts
 
     @property
     def only(self) -> Species:
-        """The species of a state that has one. The properties below are its own, for code that is about one species."""
+        """The species of a state with only one, to which the properties below refer."""
         (species,) = self.species
         return species
 
@@ -93,7 +90,7 @@ class State:
 
     @property
     def deformation(self) -> NDArray[np.float64]:
-        """Deformation f in the step under way of the points of the only species [1], shape (n, 3, 3)."""
+        """Deformation f in the current step of the points of the only species [1], shape (n, 3, 3)."""
         return self.only.deformation
 
     @deformation.setter
@@ -101,14 +98,14 @@ class State:
         self.only.deformation = values
 
     def forget_clearances(self) -> None:
-        """To be called when points or obstacles may have been moved by others."""
+        """Discard the clearances; call this after moving points or obstacles outside of a step."""
         self.contacts.forget()
         for species in self.species:
             species.forget_clearances()
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Adds the time spent inside, without that of compilation, to `seconds[stage]`."""
+        """Add the time spent in the `with` block, excluding compilation, to `seconds[stage]`."""
         start = working_time()
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + working_time() - start

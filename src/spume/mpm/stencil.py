@@ -1,10 +1,10 @@
-"""What the transfers in both directions share: the layout of a column of cells and the products of the weights.
+"""Common parts of the transfers in both directions: the layout of a column of cells and the products of the weights.
 
-How the transfers are made fast. Points are visited column by column, a column being the cells of a block in a row along
-the last axis. The tensor product is taken in two stages: first the *plane* of the other axes (16 products for cubic
-splines), then the last axis, one or two multiply-adds per node and quantity. All cells of a column have the same nodes
-in the plane, so their sums share one scratch array, in loops of constant length over the plane that vectorise; the
-scratch is exchanged once per column with a *tile*: the nodes that a block of cells can reach.
+Optimisation: points are visited column by column, where a column is a row of cells of a block along the last axis. The
+tensor product is computed in two stages: first the *plane* of the other axes (16 products for cubic splines), then the
+last axis, with one or two multiply-adds per node and quantity. All cells of a column have the same nodes in the plane,
+so their sums share one scratch array, in vectorised loops of constant length over the plane. The scratch array is
+exchanged once per column with a *tile*: the nodes in the stencils of a block of cells.
 """
 
 from spume.numerics.jit import compiled
@@ -12,9 +12,10 @@ from spume.numerics.jit import compiled
 
 @compiled
 def column_at(D, BX, BY, BZ, margin, blocks, block, column):
-    """Where the points of a column begin along the first, second and last axis [cells].
+    """Start of a column along the first, second and last axis [cells].
 
-    Taken from the cell a point was sorted into, not from its position again, so that the two cannot differ by rounding.
+    It is computed from the cell into which points were sorted, not from positions, so that rounding makes no
+    difference.
     """
     i, j = (column // BY, column % BY) if D == 3 else (column, 0)
     last = blocks[block, 2] * BZ if D == 3 else blocks[block, 1] * BY
@@ -23,9 +24,9 @@ def column_at(D, BX, BY, BZ, margin, blocks, block, column):
 
 @compiled(inline="always")
 def plane_into(s, D, K, slopes, affine, w0, d0, reach0, w1, d1, reach1):
-    """Products over the plane to the start of s, one part after the other: w w; for slopes = 1 also dw w and w dw; for
-    affine = 1 also w w times the distance of the nodes from the point [cells] along either axis. In 2D the plane is
-    one axis."""
+    """Write products over the plane to the start of s, one part after the other: w w; for slopes = 1 also dw w and w
+    dw; for affine = 1 also w w times the distance of the nodes from the point [cells] along either axis. In 2D the
+    plane is one axis."""
     P = K * K if D == 3 else K
     if D == 3:
         for i in range(K):

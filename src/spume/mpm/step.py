@@ -1,7 +1,7 @@
-"""One explicit step of the material point method: [Yue15] section 4, without what `foam` adds.
+"""One explicit step of the material point method: [Yue15] section 4, without the additions of `foam`.
 
-Every function is one procedure, or several that walk the same points or nodes; the numbers are those of the paper. All
-species take part; they share the nodes and the contacts.
+Every function is one procedure of the paper, or several that loop over the same points or nodes; the numbers are those
+of the paper. All species share the nodes and the contacts.
 """
 
 import numba
@@ -18,7 +18,7 @@ from spume.mpm.state import State
 
 
 def explicit_step(state: State, dt: float) -> None:
-    """Advance `state` by dt [s], symplectic Euler."""
+    """Advance `state` by dt [s] with symplectic Euler."""
     sort_points(state)
     rasterize(state)  # 1 mass and momentum, 3 forces
     update_velocities_on_grid(state, dt)  # 5 velocities, 6 collisions
@@ -30,7 +30,7 @@ def explicit_step(state: State, dt: float) -> None:
 
 
 def sort_points(state: State) -> None:
-    """Find the cells of all points and the nodes they reach."""
+    """Find the cells of all points and the nodes of their stencils."""
     with state.timed("sort"):
         for species in state.species:
             species.sort()
@@ -40,7 +40,7 @@ def sort_points(state: State) -> None:
 
 
 def rasterize(state: State) -> None:
-    """Mass, momentum and internal forces of the points to the nodes."""
+    """Sum mass, momentum and internal forces of the points on the nodes."""
     with state.timed("particles to grid"):
         for species in state.species:
             p = species.particles
@@ -52,7 +52,7 @@ def rasterize(state: State) -> None:
 
 
 def update_velocities_on_grid(state: State, dt: float) -> None:
-    """v* = v + Δt f/m + Δt g, collided with the obstacles as they stand at the end of the step."""
+    """v* = v + Δt f/m + Δt g, then collisions with the obstacles in their poses at the end of the step."""
     with state.timed("grid"):
         accelerate(state, dt)
         find_contacts(state, dt)
@@ -61,7 +61,7 @@ def update_velocities_on_grid(state: State, dt: float) -> None:
 
 
 def accelerate(state: State, dt: float) -> None:
-    """v* = v + Δt f/m + Δt g; momenta become velocities, forces their changes."""
+    """v* = v + Δt f/m + Δt g; replaces momenta by velocities and forces by velocity changes."""
     gravity = state.gravity(state.time)
     for species in state.species:
         update_grid_velocities[state.dimension](species.fields.array, dt, gravity)
@@ -69,7 +69,7 @@ def accelerate(state: State, dt: float) -> None:
 
 
 def find_contacts(state: State, dt: float) -> None:
-    """Find the nodes inside obstacles, as these stand at the end of the step."""
+    """Find the nodes inside obstacles in their poses at the end of the step."""
     masses = [species.fields["mass"] for species in state.species if species.own_contacts is None]
     if masses:
         mass = masses[0] if len(masses) == 1 else np.sum(masses, axis=0)
@@ -81,13 +81,13 @@ def find_contacts(state: State, dt: float) -> None:
 
 
 def gaps_of(state: State, species: Species) -> NDArray[np.float64]:
-    """The gap between the obstacle of each contact and the points of a species [m], see `Contacts.gaps`."""
+    """Gap between the obstacle of each contact and the points of a species [m], see `Contacts.gaps`."""
     p = species.particles
     return state.contacts_of(species).gaps(state.nodes, species.transfers, p.x, p.volume)
 
 
 def collide_nodes(state: State, species: Species, gaps: NDArray[np.float64], dt: float) -> None:
-    """Collide the velocities of a species on the nodes; what that takes is given to the obstacles."""
+    """Collide the velocities of a species on the nodes, and add the impulses to the obstacle loads."""
     contacts = state.contacts_of(species)
     node = contacts.node
     if not node.size:
@@ -103,7 +103,7 @@ def collide_nodes(state: State, species: Species, gaps: NDArray[np.float64], dt:
 
 
 def gather(state: State, dt: float) -> None:
-    """New velocities of the points and their deformation in the step, both from the collided v*."""
+    """Interpolate the new velocities of the points and their deformation in the step from the collided v*."""
     with state.timed("grid to particles"):
         for species in state.species:
             p = species.particles
@@ -120,8 +120,8 @@ def gather(state: State, dt: float) -> None:
 
 
 def unseen_velocities(species: Species) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What the grid did not see of the points' velocities before the step: v and C less those that APIC interpolates
-    from the velocities of the nodes before the step."""
+    """Part of the point velocities not resolved by the grid: v and C before the step, minus those that APIC
+    interpolates from the velocities of the nodes before the step."""
     p, fields = species.particles, species.fields
     before = fields["velocity"] - fields["change"]
     v, C = np.empty_like(p.v), np.empty_like(p.C)
@@ -130,7 +130,7 @@ def unseen_velocities(species: Species) -> tuple[NDArray[np.float64], NDArray[np
 
 
 def update_material(state: State, dt: float) -> None:
-    """Every law advances the history of its points and gives their new stress."""
+    """Update the history and the stress of all points by their laws."""
     with state.timed("material"):
         for species in state.species:
             p = species.particles
@@ -138,12 +138,9 @@ def update_material(state: State, dt: float) -> None:
 
 
 def collide_and_move(state: State, dt: float) -> None:
-    """Collide the velocities of points inside obstacles, then x ← x + Δt v; held points move with their obstacle, and
-    embedded surfaces with the nodes."""
+    """Collide the velocities of points inside obstacles, then x ← x + Δt v; sticking points move rigidly with their
+    obstacle."""
     with state.timed("move"):
-        for surface in state.surfaces:
-            fields = state.species[surface.species].fields
-            surface.carry(state.nodes, fields["mass"], fields["velocity"], dt)
         threads = numba.get_num_threads()
         state.speed = 0.0
         for species in state.species:

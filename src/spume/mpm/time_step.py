@@ -1,4 +1,4 @@
-"""The length of a step."""
+"""Choice of the time step."""
 
 import math
 from dataclasses import dataclass
@@ -6,27 +6,27 @@ from dataclasses import dataclass
 from spume.errors import RunFailed
 
 COLLAPSE = 1e-6
-"""A step this much shorter than the one for points at rest means that the simulation has gone wrong."""
+"""If a step is shorter by this factor than that for points at rest, the simulation is unstable."""
 
 
 @dataclass
 class TimeStep:
-    """Chooses dt [s]: fixed, or the time in which waves and points cross Courant number × cell, growing slowly."""
+    """Chooses dt [s]: fixed, or the time in which waves and points cross Courant number × cell; it grows slowly."""
 
     cell: float
     wave_speed: float
-    """Fastest elastic wave of the scene at rest [m/s]; 0 for implicit steps, which waves do not limit."""
+    """Speed of the fastest elastic wave at rest [m/s]; 0 for implicit steps, which waves do not limit."""
     fixed: float | None = None
     courant: float = 0.5
     growth: float = 1.1
     largest: float = math.inf
     acceleration: float = 0.0
-    """Acceleration of the points in a step that counts beside their speed [m/s²]."""
+    """Acceleration of the points, taken into account in addition to their speed [m/s²]."""
     last: float = 0.0
-    """Last step chosen before it was cut to hit a frame [s]; 0 before the first."""
+    """Last chosen step, before shortening to the time of a frame [s]; 0 before the first."""
 
     def choose(self, speed: float, time: float) -> float:
-        """The next step for points no faster than `speed` [m/s]."""
+        """Next step for points no faster than `speed` [m/s]."""
         if self.fixed is not None:
             self.last = self.fixed
             return self.fixed
@@ -42,7 +42,7 @@ class TimeStep:
         return dt
 
     def _crossing(self, speed: float) -> float:
-        """The t in which speed · t + acceleration · t² is a Courant number of cells, at most the largest step."""
+        """Time t for which speed · t + acceleration · t² is Courant number × cell, at most the largest step."""
         way = self.courant * self.cell
         if self.acceleration == 0.0:
             return min(way / speed, self.largest) if speed > 0.0 else self.largest
@@ -51,7 +51,7 @@ class TimeStep:
 
     @staticmethod
     def cut(dt: float, remaining: float) -> float:
-        """`dt` shortened so that the end of the frame, `remaining` [s] away, is hit without a last tiny step."""
+        """Shorten `dt` so that the end of the frame, `remaining` [s] away, is reached without a tiny last step."""
         if dt >= remaining * (1.0 - 1e-9):
             return remaining
         return 0.5 * remaining if 2.0 * dt > remaining else dt

@@ -1,7 +1,7 @@
 """Interpolation of node fields to the points: the sums of [Yue15] algorithms 11 and 12.
 
 One kernel is generated for each set of quantities, dimension and spline; the explicit step takes velocity and
-deformation at once. `stencil.py` says how the kernels are made fast.
+deformation at once. `stencil.py` describes the optimisation.
 """
 
 import functools
@@ -26,7 +26,7 @@ QUANTITIES = (
     "second-order deformation",
     "scalar",
 )
-"""What can be interpolated from a vector field u on the nodes, with its change δ for FLIP, or from a scalar field q:
+"""Quantities interpolated from a vector field u on the nodes, with its change δ for FLIP, or from a scalar field q:
 
 velocity                   v ← Σ w u
 flip velocity              v ← (1 − α) Σ w u + α (v + Σ w δ), [Yue15] algorithm 12; α = 1 is FLIP, α = 0 PIC
@@ -36,11 +36,11 @@ first-order deformation    f ← I + Δt L, [Yue15] eq. (12)
 second-order deformation   f ← I + Δt L + ½ (Δt L)²
 scalar                     q_p ← Σ w q
 
-Tensors are written with all nine entries; in the plane L has zeros in the third row and column, and f_zz = 1.
+Tensors are written with all nine entries; in 2D L has zeros in the third row and column, and f_zz = 1.
 
-The determinant of the first-order f grows by (Δt ω)² in every step of a rotation, 9 % a second at 30 rad/s and Δt =
-1e-4 s, as if the material swelled; the pressure then squeezes out in truth what J gains on paper. To second order it
-grows by (Δt ω)⁴/4 a step.
+In a rotation, the determinant of the first-order f grows by (Δt ω)² per step (9 % per second at 30 rad/s and
+Δt = 1e-4 s), as if the material swelled, and the resulting tension contracts the material. To second order it grows by
+(Δt ω)⁴/4 per step.
 """
 _NONE, _GRADIENT, _FIRST_ORDER, _SECOND_ORDER = range(4)
 _TENSORS = {"gradient": _GRADIENT, "first-order deformation": _FIRST_ORDER, "second-order deformation": _SECOND_ORDER}
@@ -52,7 +52,7 @@ _EXCLUSIVE = (
 
 @compiled(inline="always")
 def _finish_tensor(D, kind, dt, tensor, p):
-    """Turn the d × d gradient of point p into what was asked for, with all nine entries."""
+    """Convert the d × d gradient of point p to the requested tensor with all nine entries."""
     if kind >= _FIRST_ORDER:
         a, b = dt * tensor[p, 0, 0], dt * tensor[p, 0, 1]
         d, e = dt * tensor[p, 1, 0], dt * tensor[p, 1, 1]
@@ -86,8 +86,8 @@ def _finish_tensor(D, kind, dt, tensor, p):
 def gather_kernel(dimension: int, order: int, quantities: tuple[str, ...]) -> Any:
     """Kernel that interpolates `quantities` to all points.
 
-    It reads consecutive channels of a node array, from a given one on: the vector field (d channels) if any quantity
-    needs it, its change (d channels) for FLIP, the scalar field (one channel).
+    It reads consecutive channels of a node array, starting from a given one: the vector field (d channels) if any
+    quantity needs it, its change (d channels) for FLIP, the scalar field (one channel).
     """
     check_quantities(quantities, QUANTITIES, _EXCLUSIVE)
     tensor = next((_TENSORS[quantity] for quantity in quantities if quantity in _TENSORS), _NONE)

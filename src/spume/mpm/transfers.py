@@ -14,16 +14,17 @@ from spume.mpm.to_points import gather_kernel
 from spume.numerics.jit import compiled
 
 FEW_BLOCKS, COPIES = 512, 8
-"""Up to so many occupied blocks, points are added to so many copies of the grid; from there on, colour by colour."""
+"""Number of occupied blocks up to which points are added to copies of the grid, and the number of copies; with more
+blocks, they are added colour by colour."""
 
 _NO_NUMBERS, _NO_VECTORS, _NO_TENSORS = np.zeros(0), np.zeros((0, 1)), np.zeros((0, 1, 1))
 
 
 class Transfers:
-    """The stencils of the points of one species, and the work on them shared among threads.
+    """Transfers of one species, with the work distributed over threads.
 
     Use: `transfers.cells.sort(x)`, `nodes.cover([transfers.cells, …])`, `transfers.connect(nodes)`; then `to_grid` and
-    `to_points` as often as needed while the points stay where they are.
+    `to_points` as often as needed until the points move.
     """
 
     def __init__(self, dimension: int, cell: float, order: int) -> None:
@@ -31,11 +32,11 @@ class Transfers:
         self.order = order
         self.cells = Cells(dimension, cell, STENCIL_OFFSET[order])
         self.node_block_of_corner = np.empty((0, 8), np.int32)
-        """For each occupied block of cells the blocks of nodes at its corners, see `Nodes.corner_blocks`."""
+        """Blocks of nodes at the corners of each occupied block of cells, see `Nodes.corner_blocks`."""
         self.cell_block_of_corner = np.empty((0, 8), np.int32)
-        """The inverse: for each block of nodes the block of cells of which it is that corner, −1 if there is none."""
+        """The inverse: for each block of nodes and corner, the block of cells that has it, −1 if there is none."""
         self.tasks = np.zeros(1, np.int64)
-        """Boundaries that share the occupied blocks among the threads, evenly by points."""
+        """Boundaries that divide the occupied blocks among the threads, evenly by points."""
         self._connected = (0, 0)
         self._all_blocks = np.empty(0, np.int64)
         self._by_colour = np.empty(0, np.int64)
@@ -46,7 +47,7 @@ class Transfers:
         self._copied = np.empty((0, 0), np.bool_)
 
     def connect(self, nodes: Nodes) -> None:
-        """Find the nodes of the cells as they are sorted now; `nodes` must cover them."""
+        """Find the nodes of the sorted cells; `nodes` must cover them."""
         if self._connected != (self.cells.generation, nodes.generation):
             self._connected = (self.cells.generation, nodes.generation)
             self.node_block_of_corner = nodes.corner_blocks(self.cells)
@@ -84,7 +85,7 @@ class Transfers:
         tensor: Any = _NO_TENSORS, affine_velocity: Any = _NO_TENSORS, scalar: Any = _NO_NUMBERS,
     ) -> None:  # fmt: skip
         """Write the sums of `quantities` (see `to_grid.QUANTITIES`) over all points to the node array `target`, shape
-        (blocks, channels, 64). What was in it before is lost."""
+        (blocks, channels, 64), overwriting its contents."""
         kernel = scatter_kernel(self.dimension, self.order, quantities)
         channels = channel_count(self.dimension, quantities)
         if target.shape[1] != channels:
@@ -113,7 +114,7 @@ class Transfers:
 
 @compiled(fastmath=False)
 def _split(cell_start, blocks, first, last, tasks):
-    """Boundaries in blocks[first:last] that share its points evenly among the tasks."""
+    """Boundaries in blocks[first:last] that divide its points evenly among the tasks."""
     total = 0
     for n in range(first, last):
         b = blocks[n] * CELLS_PER_BLOCK

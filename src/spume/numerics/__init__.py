@@ -1,1 +1,1 @@
-"""Small kernels that know nothing of the rest: tensors of 2 and 3 dimensions, B-splines. Each is tested alone."""
+"""Numerical building blocks that do not depend on the rest of the package: tensors, B-splines, sums, solvers."""

@@ -1,8 +1,8 @@
-"""Memory without bookkeeping, for code that is called on every point.
+"""Raw pointers to arrays, without reference counting, for functions called once per point.
 
-Numba counts references to every array handed from one function to the next; for functions of some ten nanoseconds that
-costs more than their work. The functions here reduce arrays to bare pointers, once per call from outside. The caller
-keeps the arrays alive; the arrays must be contiguous.
+Numba counts references to every array passed from one function to another; for functions that take about ten
+nanoseconds, this costs more than the function itself. The functions here reduce arrays to bare pointers, once per call
+from Python. The caller must keep the arrays alive; the arrays must be contiguous.
 """
 
 from typing import Any
@@ -13,14 +13,14 @@ from numba.extending import intrinsic
 
 
 def _flatten(kind: Any, path: tuple[int, ...] = ()) -> list[tuple[Any, tuple[int, ...]]]:
-    """The scalar and array fields of a named tuple, nested ones included: (type, indices that lead to it)."""
+    """Scalar and array fields of a named tuple, including nested ones, as (type, path of indices)."""
     if isinstance(kind, (types.NamedTuple, types.NamedUniTuple)):
         return [leaf for k, field in enumerate(kind) for leaf in _flatten(field, (*path, k))]
     return [(kind, path)]
 
 
 def _open_arrays(typingctx, record):
-    """All fields of a named tuple in order, those of named tuples in it in their place, arrays as pointers."""
+    """Flat tuple of all fields of a named tuple, in order; nested named tuples are expanded, arrays become pointers."""
     leaves = _flatten(record)
     kinds = [types.CPointer(kind.dtype) if isinstance(kind, types.Array) else kind for kind, _ in leaves]
 
@@ -37,7 +37,7 @@ def _open_arrays(typingctx, record):
 
 
 def _stack_memory(typingctx, count):
-    """A pointer to `count` (a constant) float64 on the machine's own stack, gone when the calling function returns."""
+    """Pointer to `count` (a constant) float64 on the stack, valid until the calling function returns."""
     if not isinstance(count, types.IntegerLiteral):
         return None  # Numba then asks again with the constant
     n = count.literal_value
@@ -51,4 +51,4 @@ def _stack_memory(typingctx, count):
 open_arrays: Any = intrinsic(_open_arrays)
 stack_memory: Any = intrinsic(_stack_memory)
 for made in (open_arrays, stack_memory):
-    made.spume_sources = frozenset({__file__})  # kernels that use them are compiled anew when this file changes
+    made.spume_sources = frozenset({__file__})  # kernels that use them are recompiled when this file changes

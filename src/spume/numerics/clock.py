@@ -1,4 +1,4 @@
-"""A clock that stands still while kernels are compiled, so that speeds and times left tell of the simulation alone."""
+"""A clock that stops while kernels are compiled, so that speeds and remaining times exclude compilation."""
 
 import time
 
@@ -8,12 +8,12 @@ _lost = 0.0
 
 
 def working_time() -> float:
-    """Seconds, from an arbitrary start, without those spent on compilation."""
+    """Time in seconds since an arbitrary start, excluding compilation."""
     return (_stopped_at if _compiling else time.perf_counter()) - _lost
 
 
 def stop_clock() -> None:
-    """Compilation begins; a kernel that is compiled for another one counts within it."""
+    """Stop the clock because a compilation begins; compilations may be nested."""
     global _compiling, _stopped_at
     if not _compiling:
         _stopped_at = time.perf_counter()

@@ -1,10 +1,10 @@
-"""Compilation of kernels by Numba, with a disk cache that notices every change.
+"""Compilation of kernels by Numba, with a disk cache that detects every change.
 
-Numba's own cache looks at the time stamp of the file a kernel stands in, and overlooks changes in what it calls.
-Here a cached kernel is valid only while the *contents* of its own file and of the files of all compiled functions it
-calls, directly or not, are the same, and the values of the constants they use, which may come from other files. A
-kernel may close over numbers, words and other compiled functions; each set of closed-over values has its own entry in
-the cache.
+Numba's own cache checks the time stamp of a kernel's file and misses changes in the functions that the kernel calls.
+Here a cached kernel is valid only as long as nothing has changed in the *contents* of its own file, in those of the
+files of all compiled functions it calls, directly or indirectly, or in the values of the constants they use, which may
+be defined in other files. A kernel may close over numbers, strings and other compiled functions; each set of
+closed-over values has its own entry in the cache.
 """
 
 import contextlib
@@ -20,10 +20,9 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any, Literal
 
-# How long a waiting thread spins before it sleeps. A step has a dozen short parallel loops. Threads that spin for long
-# make each of them wait for a time slice as soon as anything else runs (measured: 172 ms a step instead of 20 on a
-# loaded machine); threads that sleep at once are slow to wake (1.8 ms a step of 1,000 points instead of 0.6 on a free
-# one).
+# How long a waiting thread spins before it sleeps. A step has a dozen short parallel loops. If threads spin for long,
+# each loop waits for a time slice whenever another process runs (measured: 172 ms per step instead of 20 on a loaded
+# machine); if they sleep at once, they are slow to wake (1.8 ms per step of 1,000 points instead of 0.6 on a free one).
 os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 import numba
@@ -41,13 +40,13 @@ from spume.numerics.machine_code import KERNEL_ID, KernelCompiler
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 CONSTANT = "constant "
-"""What a source begins with that is not a file but a constant."""
+"""Prefix of a source that is a constant rather than a file."""
 
 _listeners: list["CompilationListener"] = []
 
 
 def cache_directory() -> Path:
-    """Where compiled kernels live: $SPUME_CACHE_DIR, or the user's cache folder."""
+    """Folder of the compiled kernels, in $SPUME_CACHE_DIR or the user's cache folder."""
     if chosen := os.environ.get("SPUME_CACHE_DIR"):
         return Path(chosen) / "kernels"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spume" / "kernels"
@@ -55,14 +54,16 @@ def cache_directory() -> Path:
 
 @functools.cache
 def _digest(source: str) -> str:
-    """The contents of a file when its first kernel was made: a file edited while a process runs must not pass for the
-    code that the process has in memory. Or a constant with its value."""
+    """Hash of a source: of a constant's name and value, or of a file's contents.
+
+    Cached, so that a file edited later does not pass for the code that this process has loaded.
+    """
     contents = source.encode() if source.startswith(CONSTANT) else Path(source).read_bytes()
     return hashlib.sha256(contents).hexdigest()
 
 
 def _sources(function: Any) -> frozenset[str]:
-    """The files of `function` and of every compiled function it can call, and the constants they use."""
+    """Files of `function` and of every compiled function it can call, and the constants they use."""
     files = {function.__code__.co_filename}
     codes = [function.__code__]
     names: set[str] = set()
@@ -99,19 +100,19 @@ def _value(constant: Any) -> str:
 
 
 def _closure_description(function: Any) -> str:
-    """The values a function closes over, in words that are the same in every process."""
+    """Description of the values that a function closes over, the same in every process."""
     return repr([_described(cell.cell_contents) for cell in function.__closure__ or ()])
 
 
 def _described(value: Any) -> Any:
-    if hasattr(value, "spume_sources"):  # another compiled function: named, because its pickle differs in each process
+    if hasattr(value, "spume_sources"):  # a compiled function: its pickle would differ between processes
         inner = value.py_func
         return (inner.__module__, inner.__qualname__, _closure_description(inner))
     if isinstance(value, tuple):
         return tuple(_described(item) for item in value)
     if isinstance(value, bool | int | float | str):
         return value
-    raise TypeError(f"a kernel cannot close over {value!r}: only over numbers, words and compiled functions")
+    raise TypeError(f"a kernel cannot close over {value!r}: only over numbers, strings and compiled functions")
 
 
 def _stamp(sources: frozenset[str]) -> str:
@@ -119,7 +120,7 @@ def _stamp(sources: frozenset[str]) -> str:
 
 
 def _kernel_id(function: Any, sources: frozenset[str]) -> str:
-    """Everything the kernel of `function` is made of."""
+    """Identifier of everything that determines the kernel of `function`."""
     try:
         stamp = _stamp(sources)
     except OSError:  # typed at a prompt
@@ -136,15 +137,14 @@ class _ContentLocator(caching.UserWideCacheLocator):
     def __init__(self, py_func: Any, py_file: str) -> None:
         self._py_file = py_file
         self._lineno = py_func.__code__.co_firstlineno
-        # one folder whatever the path of the source: several checkouts and environments share what they have in common
+        # the folder does not depend on the path of the source: checkouts and environments share identical kernels
         self._cache_path = str(cache_directory())
 
     def get_source_stamp(self) -> str:
         return _stamp(self.sources)
 
     def ensure_cache_path(self) -> None:
-        """Nothing: `KernelFiles` makes the folder when it writes, so that kernels can be read from a folder that cannot
-        be written."""
+        """Do nothing: `KernelFiles` creates the folder when it writes, so a read-only folder can still be read."""
 
 
 class _KernelCacheImpl(caching.CompileResultCacheImpl):
@@ -153,7 +153,7 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):
         locator = _ContentLocator(py_func, py_func.__code__.co_filename)
         locator.sources = _sources(py_func)
         self._locator = locator
-        # the whole module name: machine code refers to its module, which may be imported under different names
+        # the full module name: machine code refers to its module, which may be imported under different names
         name = f"{py_func.__module__}.{py_func.__qualname__}".replace("<locals>", "in")
         if py_func.__closure__:  # kernels of one factory may depend on different sources
             name += "-" + hashlib.sha256(_closure_description(py_func).encode()).hexdigest()[:12]
@@ -184,8 +184,8 @@ class _KernelCache(caching.FunctionCache):
             super().save_overload(sig, data)
         except OSError as error:
             _say_once(
-                f"compiled kernels cannot be kept in '{cache_directory()}' ({error.strerror}), so every run compiles "
-                "them again; SPUME_CACHE_DIR names another folder"
+                f"compiled kernels cannot be saved in '{cache_directory()}' ({error.strerror}), so every run compiles "
+                "them again; set SPUME_CACHE_DIR to another folder"
             )
 
 
@@ -204,14 +204,14 @@ def _say_once(text: str) -> None:
 
 @dataclass(frozen=True)
 class CompilationListener:
-    """Who wants to know what is compiled."""
+    """Callbacks of `compilation_listener`."""
 
     compiling: Callable[[str], None]
-    """Called with the name of each kernel about to be compiled (not found in the cache)."""
+    """Called with the name of each kernel that is not in the cache, before it is compiled."""
     note: Callable[[str], None]
     """Called with a sentence for the user."""
     stop: Callable[[], bool]
-    """Whether to give compilation up, by `CompilationStopped`."""
+    """Called during compilation; if it returns true, `CompilationStopped` is raised."""
 
 
 @contextlib.contextmanager
@@ -220,7 +220,7 @@ def compilation_listener(
     note: Callable[[str], None] = warnings.warn,
     stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[None]:
-    """While active, tells what is compiled, and asks whether to go on; see `CompilationListener`."""
+    """Call the given functions while kernels are compiled inside the `with` block; see `CompilationListener`."""
     listener = CompilationListener(compiling, note, stop)
     _listeners.append(listener)
     try:
@@ -238,7 +238,7 @@ class _Clock(event.Listener):
 
 
 class _Stopping(event.Listener):
-    """Asks before each pass of the compiler: a large kernel takes seconds, its passes fractions of one."""
+    """Check for a stop before each compiler pass: a large kernel takes seconds, a pass a fraction of a second."""
 
     def on_start(self, event: Any) -> None:
         if any(listener.stop() for listener in _listeners):
@@ -278,16 +278,16 @@ def compiled(
         pipeline_class=KernelCompiler,
     )
     dispatcher.spume_sources = sources
-    with contextlib.suppress(OSError):  # a function typed at a prompt has no file: it is compiled anew in each process
+    with contextlib.suppress(OSError):  # a function typed at a prompt has no file: not cached
         dispatcher._cache = _KernelCache(function)
     return dispatcher
 
 
 def inlined(kernel: Any) -> Any:
-    """The compiled function `kernel` once more, as one whose machine code is copied into its callers.
+    """Variant of the compiled function `kernel` that is always inlined into its callers.
 
-    LLVM decides by itself whether to copy a function of this size or to call it, and then passes its tuples through
-    memory. The copy has a name of its own, so that the files of both variants differ.
+    LLVM may otherwise call a function of this size, passing its tuples through memory. The variant has its own name, so
+    that the two do not share a cache file.
     """
     function = kernel.py_func
     code = function.__code__.replace(co_qualname=f"{function.__code__.co_qualname}.inlined")

@@ -1,9 +1,9 @@
-"""Compiled kernels on disk: one file per kernel and signature, read and written by many processes at once.
+"""Compiled kernels on disk: one file per kernel and signature, safe for concurrent processes.
 
 Numba keeps one index per function, with numbered files of machine code. Two processes that add a signature at the same
-time give both of them the same number, and one signature then runs the code of the other. Here the name of a file is a
-hash of everything its machine code depends on, so that no index is needed: two processes that compile the same kernel
-write the same file, each under another name first.
+time may give both the same number, and one signature then runs the code of the other. Here a file's name is a hash of
+everything its machine code depends on, so no index is needed: two processes that compile the same kernel write the same
+file, each under a temporary name first.
 """
 
 import contextlib
@@ -20,19 +20,19 @@ from numba.core.serialize import dumps
 
 SUFFIX = ".kernel"
 UNUSED = 60 * 86400.0
-"""Files that no process has read or written for so long [s] are deleted."""
+"""Age [s] after which files that no process has used are deleted."""
 TOUCHED = 86400.0
-"""The time stamp of a file is renewed when it is read, but no more often than this [s]."""
+"""Shortest interval [s] at which reading a file renews its time stamp."""
 
 
 class KernelFiles:
-    """The files of one kernel's signatures. Takes the place of Numba's `IndexDataCacheFile`."""
+    """Files of one kernel's signatures; replaces Numba's `IndexDataCacheFile`."""
 
     def __init__(self, folder: Path, base: str, stamp: str) -> None:
         self._folder, self._base, self._stamp = folder, base, stamp
 
     def load(self, key: Any) -> Any:
-        """What was saved under `key`, or None. A damaged file counts as none: the kernel is compiled again."""
+        """Return the data saved under `key`, or None if the file is missing or damaged."""
         path = self._path(key)
         try:
             contents = path.read_bytes()
@@ -41,13 +41,13 @@ class KernelFiles:
         if hashlib.sha256(contents[32:]).digest() != contents[:32]:
             return None
         saved_key, data = pickle.loads(contents[32:])
-        if saved_key != key:  # two types with one name
+        if saved_key != key:  # two types with the same name
             return None
         _touch(path)
         return data
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep `data`, in one atomic move."""
+        """Save `data` under `key`, atomically."""
         contents = dumps((key, data))
         self._folder.mkdir(parents=True, exist_ok=True)
         path = self._path(key)
@@ -62,7 +62,7 @@ class KernelFiles:
         _delete_unused(self._folder)
 
     def flush(self) -> None:
-        """Forget all signatures of the kernel."""
+        """Delete the files of all signatures of the kernel."""
         for path in self._folder.glob(f"{self._base}.*{SUFFIX}"):
             path.unlink(missing_ok=True)
 
@@ -82,7 +82,7 @@ _tidied: set[Path] = set()
 
 
 def _delete_unused(folder: Path) -> None:
-    """Delete, once per process, the kernels of earlier versions and what killed processes left half written."""
+    """Delete, once per process, old kernels and partial files left by killed processes."""
     if folder in _tidied:
         return
     _tidied.add(folder)

@@ -1,10 +1,10 @@
-"""Krylov solvers for symmetric systems that are known only by what they do to a vector.
+"""Matrix-free Krylov solvers for symmetric systems.
 
-Vectors are arrays of any shape. All inner products go through `numerics.sums`, so results have the same bits for any
-number of threads, provided the system's own functions do.
+Vectors are arrays of any shape. All inner products use `numerics.sums`, so results have the same bits for any number of
+threads, provided the system's own functions do.
 
-A system may be constrained: `project` maps a vector to the subspace in which the solution is sought, orthogonally. The
-solvers then find the x in x0 + that subspace with P A x = P b.
+A system may be constrained: `project` is the orthogonal projection P onto the subspace of allowed changes. The solvers
+then find x in x0 + range(P) with P A x = P b.
 """
 
 import math
@@ -23,25 +23,25 @@ class System(Protocol):
     """A symmetric matrix A, a symmetric positive definite preconditioner, and constraints."""
 
     def multiply(self, x: Vector) -> Vector:
-        """A x, a new array."""
+        """Return A x as a new array."""
 
     def precondition(self, r: Vector) -> Vector:
-        """An approximation to A⁻¹ r, a new array; symmetric positive definite as a function of r."""
+        """Return an approximation to A⁻¹ r as a new array: a symmetric positive definite, linear function of r."""
 
     def project(self, x: Vector) -> None:
-        """Remove from x, in place, what the constraints forbid."""
+        """Remove the constrained components from x, in place."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """What a solver found."""
+    """Result of a solver."""
 
     x: Vector
     iterations: int
     residual: float
-    """Norm of the projected residual P (b − A x), relative to that of P b."""
+    """Norm of the projected residual P (b − A x) relative to that of P b."""
     converged: bool
-    """Whether the residual is below the tolerance asked for."""
+    """Whether the residual is below the requested tolerance."""
 
 
 def _preconditioned(system: System, r: Vector) -> Vector:
@@ -51,7 +51,7 @@ def _preconditioned(system: System, r: Vector) -> Vector:
 
 
 def _start(system: System, b: Vector, x0: Vector | None) -> tuple[Vector, Vector, float]:
-    """First guess, its projected residual, and the norm of the projected right-hand side."""
+    """Initial guess, its projected residual, and the norm of the projected right-hand side."""
     right = b.copy()
     system.project(right)
     x = np.zeros_like(b) if x0 is None else x0.copy()
@@ -67,7 +67,7 @@ def conjugate_gradient(
     """Solve A x = b for a positive definite A by preconditioned conjugate gradients. [Shewchuk94] appendix B3
 
     Stops when the norm of the residual is below `tolerance` times that of b, or after `limit` iterations. Raises
-    ArithmeticError when a direction shows that A is not positive definite.
+    ArithmeticError if a search direction shows that A is not positive definite.
     """
     x, r, scale = _start(system, b, x0)
     size = math.sqrt(dot(r, r))
@@ -102,7 +102,7 @@ def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float
     """Solve A x = b for a symmetric, possibly indefinite A by preconditioned MINRES. [Paige75]
 
     The Lanczos process builds A V = V T with vectors V orthonormal in the preconditioner's inner product; Givens
-    rotations turn T into a triangle column by column. In exact arithmetic the preconditioned residual norm never grows.
+    rotations make T triangular, column by column. In exact arithmetic the preconditioned residual norm never grows.
     Stops when its estimate is below `tolerance` times that of b, or after `limit` iterations; `Solution.residual` is
     computed from x.
     """
@@ -126,7 +126,7 @@ def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float
         v_new = q - alpha * v - beta_old * v_old
         z_new = _preconditioned(system, v_new)
         beta_new = math.sqrt(max(dot(v_new, z_new), 0.0))
-        # column (beta_old, alpha, beta_new) of T under the rotations so far, and a new one to remove beta_new
+        # apply the previous rotations to the column (beta_old, alpha, beta_new) of T, then a new one to zero beta_new
         rho_3 = s_old * beta_old
         rho_2 = s * alpha + c * c_old * beta_old
         diagonal = c * alpha - s * c_old * beta_old
@@ -150,7 +150,7 @@ def _preconditioned_norm(system: System, b: Vector) -> float:
 
 
 def _finish(system: System, b: Vector, x: Vector, iterations: int, tolerance: float) -> Solution:
-    """The solution with its true residual, judged in the preconditioner's norm as the iteration was."""
+    """Solution with its true residual; convergence is judged in the preconditioner's norm, as in the iteration."""
     r: Any = b - system.multiply(x)
     system.project(r)
     right = b.copy()
@@ -158,5 +158,5 @@ def _finish(system: System, b: Vector, x: Vector, iterations: int, tolerance: fl
     scale = math.sqrt(dot(right, right))
     residual = math.sqrt(dot(r, r)) / scale if scale else math.sqrt(dot(r, r))
     measured, allowed = _preconditioned_norm(system, r), _preconditioned_norm(system, b)
-    # rounding separates the estimate from the truth; a tenth more is the same answer
+    # rounding makes the true residual differ from the estimate: allow a tenth more
     return Solution(x, iterations, residual, bool(measured <= 1.1 * tolerance * allowed))

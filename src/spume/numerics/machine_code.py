@@ -1,16 +1,18 @@
-"""Machine code of a kernel that stands on its own: it runs the same bits in every process and in any company.
+"""Self-contained machine code: a kernel gives the same bits in every process, whatever else is loaded.
 
 Numba links the functions a kernel calls into the kernel's module, optimises the whole once more, and leaves the copies
 of these functions visible to the linker as weak symbols. Of all weak symbols with one name, the linker of a process
-uses the one it met first. So what a kernel really called depended on what had been compiled or loaded before it:
+uses the first it finds. The functions that a kernel called would then depend on what had been compiled or loaded
+before:
 
-- In the process that compiled a kernel, it was the first version of a called function, optimised once; in a process
-  that loaded the kernel from the cache, it was the kernel's own copy, optimised twice, which may round differently.
-- Names hold a number that counts the functions compiled in a process. Two functions of one factory, compiled in two
-  processes, could have one name; a third process that loaded kernels calling them used one of the two for both.
+- The process that compiled a kernel would use the first version of a called function, optimised once; a process that
+  loaded the kernel from the cache would use the kernel's own copy, optimised twice, which may round differently.
+- Names contain a counter of the functions compiled in a process. Two functions of one factory, compiled in two
+  processes, could get the same name; a third process that loaded kernels calling them would use one of the two for
+  both.
 
-Here the copies become internal to the kernel's module before machine code is made of it, and the number in the names
-of a kernel is a hash of what the kernel is made of.
+Here the copies become internal to the kernel's module before machine code is generated, and the number in a kernel's
+names is a hash of its sources.
 """
 
 import hashlib
@@ -21,18 +23,18 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
 KERNEL_ID = "spume_kernel_id"
-"""The attribute of a Python function that says what its kernel is made of."""
+"""Attribute of a Python function that identifies the sources of its kernel."""
 
 MERGED = {getattr(binding.Linkage, name) for name in ("linkonce_any", "linkonce_odr", "weak_any", "weak_odr")}
-"""The linkages of symbols of which a linker keeps only one by each name."""
+"""Linkage types for which the linker keeps only one symbol of each name."""
 
 
 class KernelLibrary(JITCodeLibrary):
     """The code of one kernel, with private copies of all functions it calls."""
 
     def _finalize_final_module(self) -> None:
-        # Other kernels link this module: there, all of it must be allowed to occur several times. Numba would derive
-        # that version later from the final module, where the copies are no longer visible.
+        # Other kernels link this module, so its symbols may occur several times there. Numba would derive that version
+        # later from the final module, in which the copies are no longer visible.
         self._shared_module = self._final_module.clone()
         for function in self._shared_module.functions:
             if not function.is_declaration and function.linkage == binding.Linkage.external:
@@ -44,7 +46,7 @@ class KernelLibrary(JITCodeLibrary):
 
 
 class KernelCompiler(Compiler):
-    """Numba's compiler, its result in a `KernelLibrary`, under names that depend on the kernel alone."""
+    """Numba's compiler, producing a `KernelLibrary` whose names depend only on the kernel."""
 
     def _compile_bytecode(self) -> Any:
         identity = self.state.func_id

@@ -1,7 +1,7 @@
 """Random numbers by hashing, the same on every machine and for any number of threads. [Steele14]
 
-`mix` and `uniform` need no generator: the seed, a place and a counter are mixed into a number, so that it does not
-matter which thread asks for it, nor in which order. `next_uniform` is the generator SplitMix64 for code that runs in
+`mix` and `uniform` have no hidden state: they hash a seed, a position and a counter into a number, so that the result
+does not depend on threads or on the order of calls. `next_uniform` is the generator SplitMix64, for code that runs in
 one thread. Both use the finaliser of SplitMix64.
 """
 
@@ -16,8 +16,7 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 @compiled(inline="always")
 def scramble(z):
-    """A number all of whose bits depend on all bits of the unsigned 64-bit integer z; different z give different
-    ones."""
+    """Bijective hash of an unsigned 64-bit integer: every bit of the result depends on all bits of z."""
     z = (z ^ (z >> np.uint64(30))) * _FIRST
     z = (z ^ (z >> np.uint64(27))) * _SECOND
     return z ^ (z >> np.uint64(31))
@@ -25,19 +24,19 @@ def scramble(z):
 
 @compiled(inline="always")
 def mix(state, value):
-    """A new state from a state and a value, both unsigned 64-bit integers."""
+    """New state from a state and a value, both unsigned 64-bit integers."""
     return scramble(state + _GOLDEN * (np.uint64(value) + np.uint64(1)))
 
 
 @compiled(inline="always")
 def uniform(state):
-    """A number in [0, 1) from a state."""
+    """Uniform number in [0, 1) from a state."""
     return np.float64(state >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
 @compiled
 def next_uniform(state):
-    """The next number in [0, 1) of the generator SplitMix64, whose state is in state[0]."""
+    """Next uniform number in [0, 1) of the generator SplitMix64; updates its state, state[0]."""
     state[0] += _GOLDEN
     return uniform(scramble(state[0]))
 
@@ -51,5 +50,5 @@ def _mix_all(values):
 
 
 def seed_state(seed: tuple[int, ...]) -> np.uint64:
-    """The state that a seed of several integers stands for."""
+    """Initial state for a seed of several integers."""
     return np.uint64(_mix_all(np.array([value & 0xFFFFFFFFFFFFFFFF for value in seed], dtype=np.uint64)))

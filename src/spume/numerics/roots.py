@@ -1,4 +1,4 @@
-"""Roots of numbers that are usually close to one: determinants of small increments."""
+"""Roots of numbers close to one, such as determinants of small deformation increments."""
 
 from spume.numerics.jit import compiled
 
@@ -7,10 +7,10 @@ _NEAR = 0.05
 
 @compiled(fastmath=False)
 def inverse_cube_root(x: float) -> float:
-    """x^(−1/3) for x > 0, without a call of pow near one.
+    """x^(−1/3) for x > 0, without a call of pow near x = 1.
 
-    There a series of second order leaves the residual r = 1 − x y³ below 7e-5, and y (1 − r)^(−1/3) to the third order
-    leaves a relative error below 35/243 r⁴ = 4e-18.
+    Near one, a second-order series gives y with a residual r = 1 − x y³ below 7e-5; y (1 − r)^(−1/3), expanded to third
+    order, then has a relative error below 35/243 r⁴ = 4e-18.
     """
     e = x - 1.0
     if not abs(e) < _NEAR:

@@ -1,10 +1,10 @@
 """Eigenvalues, singular values and polar decomposition of three-dimensional tensors at one point.
 
-Not iterative, yet accurate to the machine precision times the norm for every tensor with entries up to 1e150 in
-magnitude, and down to 1e-150: of the three eigenvalues of a symmetric tensor the one farthest from the other two is
-always well conditioned, and so is its eigenvector. It is taken from the characteristic polynomial and split off by an
-orthogonal change of basis; what remains is two-dimensional and has a stable closed form. [Scherzinger08] splits in the
-same way; the root and the splitting for the singular values are our own.
+The algorithm is not iterative, yet accurate to machine precision times the norm for every tensor with entries from
+1e-150 to 1e150 in magnitude. Of the three eigenvalues of a symmetric tensor, the one farthest from the other two is
+always well conditioned, and so is its eigenvector. It is computed from the characteristic polynomial and split off by
+an orthogonal change of basis; the remaining two-dimensional problem has a stable closed form. [Scherzinger08] splits in
+the same way; the formulas for the root and for splitting singular values are our own.
 """
 
 import math
@@ -16,16 +16,16 @@ Tensor = tuple[float, float, float, float, float, float, float, float, float]
 Symmetric = tuple[float, float, float, float, float, float]
 Triple = tuple[float, float, float]
 
-# Without reassociation: the differences below are exact as they are written.
+# No reassociation: the differences below are exact only in the order written.
 STRICT = {"contract"}
 
-# For parts that return many numbers to one or two callers: handing them back through memory takes a tenth of the time.
+# For functions that return many numbers to one or two callers: returning them through memory takes a tenth of the time.
 inlined = compiled(fastmath=STRICT, inline="always")
 
 
 @compiled(fastmath=set())
 def _split_mean(x: float, y: float, z: float) -> tuple[float, float, float, float]:
-    """m close to the mean, and x − m, y − m, z − m, which are exact if x, y and z are within a factor 2 of m."""
+    """(m, x − m, y − m, z − m) with m close to the mean; exact differences if x, y, z are within a factor 2 of m."""
     m = (x + y + z) * (1.0 / 3.0)
     return m, x - m, y - m, z - m
 
@@ -34,8 +34,8 @@ def _split_mean(x: float, y: float, z: float) -> tuple[float, float, float, floa
 def _normal_form(s: Symmetric) -> tuple[float, float, float, Symmetric]:
     """(m, n, p, b) with S = (m + n) I + p b and tr b = 0, tr b² = 6; p = 0 if S is a multiple of the identity.
 
-    The mean is taken off twice, first as rounded (m), then what the rounding left (n): so b is accurate relative to
-    itself even where S is close to the identity.
+    The mean is subtracted twice: first rounded (m), then its rounding error (n). So b keeps its relative accuracy where
+    S is close to a multiple of the identity.
     """
     xx, yy, zz, xy, xz, yz = s
     m, xx, yy, zz = _split_mean(xx, yy, zz)
@@ -62,7 +62,7 @@ def _half_det(b: Symmetric) -> float:
 @compiled(fastmath=STRICT)
 def _isolated_root(r: float) -> float:
     """The root x = 2 cos(acos(r)/3) in [√3, 2] of the characteristic polynomial x³ − 3x − 2r, 0 <= r <= 1."""
-    # Chebyshev interpolant of degree 5, error 1.3e-6; Halley's step cubes it.
+    # Chebyshev interpolant of degree 5 with error 1.3e-6, then one step of Halley, which cubes the error.
     x = 1.7320521 + r * (0.33323771 + r * (-0.095050028 + r * (0.043799255 + r * (-0.017932902 + r * 0.0038946032))))
     f = x * (x * x - 3.0) - 2.0 * r
     g = 3.0 * (x * x - 1.0)
@@ -76,8 +76,8 @@ def eigenvalues_sym(s: Symmetric) -> Triple:
     xx, yy, zz, xy, xz, yz = b
     r = _half_det(b)
     x = _isolated_root(abs(r))
-    # With r = cos φ, the distance of the other two is 2√3 sin φ / (x² − 1). From sin² φ = 1 − r² it would be lost where
-    # they are close; |b² − r b − 2I|² = 6 sin² φ (by Cayley-Hamilton) has the full accuracy.
+    # With r = cos φ, the other two eigenvalues are 2√3 sin φ / (x² − 1) apart. Where they are close, sin² φ = 1 − r²
+    # would lose all digits; |b² − r b − 2I|² = 6 sin² φ (Cayley-Hamilton) keeps full accuracy.
     exx = xx * xx + xy * xy + xz * xz - r * xx - 2.0
     eyy = xy * xy + yy * yy + yz * yz - r * yy - 2.0
     ezz = xz * xz + yz * yz + zz * zz - r * zz - 2.0
@@ -97,8 +97,8 @@ def eigenvalues_sym(s: Symmetric) -> Triple:
 
 @compiled(fastmath=STRICT)
 def _isolated_vector(b: Symmetric, x: float) -> Triple:
-    """Unit eigenvector of b (in normal form) to its isolated eigenvalue x."""
-    # The adjugate of b − x I is (x − x1)(x − x2) v vᵀ, the factor being at least 6: its longest column.
+    """Unit eigenvector of b (in normal form) for its isolated eigenvalue x."""
+    # The adjugate of b − x I is (x − x1)(x − x2) v vᵀ with a factor of at least 6: take its longest column.
     xx, yy, zz, xy, xz, yz = b
     xx, yy, zz = xx - x, yy - x, zz - x
     cxx, cyy, czz = yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy
@@ -115,7 +115,7 @@ def _isolated_vector(b: Symmetric, x: float) -> Triple:
 
 @compiled(fastmath=STRICT)
 def _complement(v: Triple) -> tuple[Triple, Triple]:
-    """Two unit vectors that make a right-handed orthonormal basis (v, e, f) with the unit vector v [Duff17]."""
+    """Two unit vectors that complete the unit vector v to a right-handed orthonormal basis (v, e, f). [Duff17]"""
     x, y, z = v
     sign = math.copysign(1.0, z)
     a = -1.0 / (sign + z)
@@ -137,7 +137,7 @@ def _dot(a: Triple, b: Triple) -> float:
 
 @compiled(fastmath=STRICT)
 def _turn(e: Triple, f: Triple, c: float, s: float) -> tuple[Triple, Triple]:
-    """The orthonormal pair (e, f) turned in its plane by the angle with cosine c and sine s."""
+    """Orthonormal pair (e, f) rotated in its plane by the angle with cosine c and sine s."""
     return (
         (c * e[0] + s * f[0], c * e[1] + s * f[1], c * e[2] + s * f[2]),
         (c * f[0] - s * e[0], c * f[1] - s * e[1], c * f[2] - s * e[2]),
@@ -192,9 +192,9 @@ def _negative(a: Triple) -> Triple:
 
 @inlined
 def _isolated_singular(a: Tensor) -> tuple[float, Triple]:
-    """Right singular vector whose singular value is farthest from the others, in squares.
+    """Isolated root, and right singular vector of the singular value whose square is farthest from the others.
 
-    Before it stands its isolated root: positive if that singular value is the largest, negative if it is the smallest.
+    The root is positive if that singular value is the largest, negative if it is the smallest.
     """
     a0, a1, a2, a3, a4, a5, a6, a7, a8 = a
     _, _, p, b = _normal_form(
@@ -216,12 +216,12 @@ def _isolated_singular(a: Tensor) -> tuple[float, Triple]:
 
 @inlined
 def _svd_unscaled(a: Tensor) -> tuple[tuple[Triple, Triple, Triple], Triple, tuple[Triple, Triple, Triple]]:
-    """Columns of U, singular values and columns of V; in order but for rounding where singular values coincide."""
+    """Columns of U, singular values and columns of V; in descending order up to rounding."""
     x, v = _isolated_singular(a)
     e, f = _complement(v)
     ae, af, av = _apply(a, e), _apply(a, f), _apply(a, v)
-    # A v is orthogonal to A e and A f up to the rounding of AᵀA. The left vector comes from whichever is not small:
-    # A v itself if its singular value is the largest, else the normal of A e and A f, which then are of similar size.
+    # A v is orthogonal to A e and A f up to the rounding of AᵀA. The left vector is computed from what is not small: A
+    # v itself if its singular value is the largest, else the normal of A e and A f, which then have similar lengths.
     u = _unit(av) if x > 0.0 else _unit(_cross(ae, af))
     g, h = _complement(u)
     (c, _, s, _), (s1, s2), (d, _, t, _) = tensor2.svd((_dot(g, ae), _dot(g, af), _dot(h, ae), _dot(h, af)))
@@ -245,7 +245,7 @@ def svd(a: Tensor) -> tuple[Tensor, Triple, Tensor]:
         scale = largest
         a = (a0 / scale, a1 / scale, a2 / scale, a3 / scale, a4 / scale, a5 / scale, a6 / scale, a7 / scale, a8 / scale)
     (u0, u1, u2), (s0, s1, s2), (v0, v1, v2) = _svd_unscaled(a)
-    # Swapping two columns and negating one of them, in U and V alike, keeps both rotations and their product.
+    # Swapping two columns and negating one of them, in both U and V, keeps U and V rotations and U diag(s) Vᵀ the same.
     if s0 < s1:
         s0, s1, u0, u1, v0, v1 = s1, s0, u1, _negative(u0), v1, _negative(v0)
     if s1 < abs(s2):
@@ -259,7 +259,7 @@ def svd(a: Tensor) -> tuple[Tensor, Triple, Tensor]:
 
 @inlined
 def _newton_polar(a: Tensor) -> tuple[float, Tensor]:
-    """Newton's step X = (A + A⁻ᵀ)/2 towards the nearest rotation, and |X − A|²; infinite if det A is not positive."""
+    """|X − A|² and Newton's step X = (A + A⁻ᵀ)/2 towards the nearest rotation; infinite unless det A > 0."""
     a0, a1, a2, a3, a4, a5, a6, a7, a8 = a
     c0, c1, c2 = a4 * a8 - a5 * a7, a5 * a6 - a3 * a8, a3 * a7 - a4 * a6
     c3, c4, c5 = a2 * a7 - a1 * a8, a0 * a8 - a2 * a6, a1 * a6 - a0 * a7
@@ -280,7 +280,7 @@ def polar(a: Tensor) -> tuple[Tensor, Symmetric]:
     """A = R S with the rotation R nearest to A and a symmetric S (positive where det A > 0)."""
     square, rotation = _newton_polar(a)
     if square < 0.1:
-        # A step takes a stretch 1 + e to 1 + e²/2 + ..., so the error left after it is half the square of its length.
+        # A step takes a stretch 1 + e to 1 + e²/2 + …, so the remaining error is half the square of the step length.
         while square > 2e-16:
             square, rotation = _newton_polar(rotation)
     else:

@@ -1,8 +1,8 @@
 """Sums over all points or all unknowns, with the same bits for any number of threads.
 
-Every sum over a whole array goes through this module: the array is cut into chunks of a fixed length, the chunks are
-summed in parallel, and the partial sums are added in their order. A later distribution over machines has one place to
-gather the partial sums in.
+Every sum over a whole array uses this module: the array is cut into chunks of a fixed length, the chunks are summed in
+parallel, and the partial sums are added in order. If arrays are ever distributed over machines, partial sums are
+gathered here and nowhere else.
 """
 
 import numpy as np
@@ -58,16 +58,16 @@ def total(a: NDArray[np.float64]) -> float:
 
 
 def dot(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Sum of the products of all entries of two arrays of one shape.
+    """Sum of the products of corresponding entries of two arrays of the same shape.
 
     >>> dot(np.array([1.0, 2.0]), np.array([3.0, 4.0]))
     11.0
     """
     if a.shape != b.shape:
-        raise ValueError(f"the arrays have the shapes {a.shape} and {b.shape}: they must be the same")
+        raise ValueError(f"the arrays have shapes {a.shape} and {b.shape}, which must be equal")
     first = np.ascontiguousarray(a, np.float64).reshape(-1)
     second = np.ascontiguousarray(b, np.float64).reshape(-1)
-    if first.size <= CHUNK:  # waking the threads would take longer
+    if first.size <= CHUNK:  # starting the threads would take longer
         return float(_product_of_chunk(first, second))
     partial = np.empty(-(-first.size // CHUNK))
     _partial_products(first, second, partial)

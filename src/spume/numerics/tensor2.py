@@ -1,8 +1,8 @@
-"""Tensors of two dimensions at one point, as tuples.
+"""Two-dimensional tensors at one point, as tuples.
 
-Full tensors are row-major 4-tuples, symmetric ones (xx, yy, xy). Rotations inside are pairs (cos, sin).
-Entries may be of any magnitude from 1e-150 to 1e150; errors are of the order of the machine precision times the norm.
-Nothing is raised: the inverse of a singular tensor is not finite, and NaN in gives NaN out.
+Full tensors are row-major 4-tuples, symmetric tensors (xx, yy, xy). Rotations are represented internally as (cos, sin).
+Entries may have any magnitude from 1e-150 to 1e150; errors are of the order of machine precision times the norm. No
+exceptions are raised: the inverse of a singular tensor is not finite, and NaN in the input gives NaN in the result.
 """
 
 import math
@@ -13,7 +13,7 @@ Tensor = tuple[float, float, float, float]
 Symmetric = tuple[float, float, float]
 Pair = tuple[float, float]
 
-# Without reassociation: the differences below are exact as they are written.
+# No reassociation: the differences below are exact only in the order written.
 STRICT = {"contract"}
 
 
@@ -81,7 +81,7 @@ def inverse_sym(s: Symmetric) -> Symmetric:
 
 @compiled(fastmath=STRICT)
 def deviator_sym(s: Symmetric) -> Symmetric:
-    """S − tr(S)/2 I, accurate relative to itself even when S is close to a multiple of I."""
+    """S − tr(S)/2 I, with full relative accuracy even when S is close to a multiple of I."""
     half = 0.5 * (s[0] - s[1])
     return (half, -half, s[2])
 
@@ -125,7 +125,7 @@ def length_and_direction(x: float, y: float) -> tuple[float, Pair]:
 def half_angle(direction: Pair) -> Pair:
     """(cos φ/2, sin φ/2) with −π < φ <= π, given (cos φ, sin φ)."""
     c, s = direction
-    # Of the two square roots the one that cannot cancel; the other component follows from sin φ = 2 cos φ/2 sin φ/2.
+    # Compute the square root without cancellation; the other component follows from sin φ = 2 cos φ/2 sin φ/2.
     large = math.sqrt(0.5 + 0.5 * abs(c))
     small = 0.5 * s / large
     if c >= 0.0:

@@ -1,8 +1,8 @@
-"""Tensors of three dimensions at one point, as tuples.
+"""Three-dimensional tensors at one point, as tuples.
 
-Full tensors are row-major 9-tuples, symmetric ones (xx, yy, zz, xy, xz, yz). Entries may be of any magnitude from
-1e-150 to 1e150. Nothing is raised: the inverse of a singular tensor is not finite, and NaN in gives NaN out. The
-decompositions stand in `spectral3` and are offered here with the rest.
+Full tensors are row-major 9-tuples, symmetric tensors (xx, yy, zz, xy, xz, yz). Entries may have any magnitude from
+1e-150 to 1e150. No exceptions are raised: the inverse of a singular tensor is not finite, and NaN in the input gives
+NaN in the result. The decompositions are defined in `spectral3` and re-exported here.
 """
 
 import math
@@ -53,7 +53,7 @@ def det(a: Tensor) -> float:
 
 @compiled
 def _adjugate(a: Tensor) -> tuple[float, Tensor]:
-    """Determinant and adjugate, whose quotient is the inverse."""
+    """Determinant and adjugate; adjugate/determinant is the inverse."""
     a0, a1, a2, a3, a4, a5, a6, a7, a8 = a
     c0, c3, c6 = a4 * a8 - a5 * a7, a5 * a6 - a3 * a8, a3 * a7 - a4 * a6
     return a0 * c0 + a1 * c3 + a2 * c6, (
@@ -74,7 +74,7 @@ def inverse(a: Tensor) -> Tensor:
     """Inverse; not finite if `a` is singular."""
     d, c = _adjugate(a)
     scale = 1.0
-    if not 1e-200 < abs(d) < 1e200:  # the cube of the entries may have vanished or overflowed
+    if not 1e-200 < abs(d) < 1e200:  # the determinant may have underflowed or overflowed
         a0, a1, a2, a3, a4, a5, a6, a7, a8 = a
         largest = max(max(abs(a0), abs(a1), abs(a2)), max(abs(a3), abs(a4), abs(a5)), max(abs(a6), abs(a7), abs(a8)))
         scale = 1.0 / largest
@@ -145,8 +145,8 @@ def inverse_sym(s: Symmetric) -> Symmetric:
 
 @compiled(fastmath=STRICT)
 def deviator_sym(s: Symmetric) -> Symmetric:
-    """S − tr(S)/3 I, accurate relative to itself even when S is close to a multiple of I."""
-    # Differences of the diagonal lose nothing where its entries are close to each other.
+    """S − tr(S)/3 I, with full relative accuracy even when S is close to a multiple of I."""
+    # Differences of diagonal entries are exact where the entries are close to each other.
     xx, yy, zz, xy, xz, yz = s
     dx, dy, dz = xx - yy, yy - zz, zz - xx
     return ((dx - dz) / 3.0, (dy - dx) / 3.0, (dz - dy) / 3.0, xy, xz, yz)

@@ -1,11 +1,11 @@
 """Deformation of the points in a step, by the least-squares fit of [Gerszewski09] eqs. (6) and (7).
 
-With x the positions at the start of the step, y those at its end and u = y − x, the affine map that fits the neighbours
-best is, for weights w,
+With the positions x at the start of the step and y at its end, u = y − x and weights w, the best affine fit to the
+motion of the neighbours is
 
     f = (Σ w² y_ij x_ijᵀ) A⁻¹ = I + (Σ w² u_ij x_ijᵀ) A⁻¹,    A = Σ w² x_ij x_ijᵀ
 
-The second form loses no digits in small steps. A point whose fit cannot be trusted is not deformed (section 4 of the
+The second form loses no digits in small steps. A point whose fit is unreliable is not deformed (section 4 of the
 paper); the reasons are counted.
 """
 
@@ -22,19 +22,19 @@ from spume.points.kernels import squared_weights
 from spume.points.neighbours import NeighbourLists
 
 FITTED, TOO_FEW, ILL_CONDITIONED, INVERTED = range(4)
-"""What became of the fit of a point: used, fewer neighbours than demanded, A ill-conditioned, det f not positive."""
+"""Outcome of the fit of a point: used, too few neighbours, A ill-conditioned, det f not positive."""
 OUTCOMES = ("fitted", "too_few_neighbours", "ill_conditioned", "inverted")
 POINTS_PER_TASK = 256
-"""Points that share the memory of a task."""
+"""Number of points per parallel task, which share its memory."""
 FAR = 1e60
-"""Coordinate [m] of the row that fills neighbour lists up: beyond every radius, and its square is finite."""
+"""Coordinate [m] of the row that pads neighbour lists: beyond every radius, with a finite square."""
 
 
 @compiled
 def well_conditioned(s, condition):
-    """Whether the symmetric tensor s, which has no negative eigenvalues, has a condition number below `condition`."""
+    """Whether the positive semidefinite tensor s has a condition number below `condition`."""
     trace = s[0] + s[1] + s[2]
-    # the product of the larger two eigenvalues is at most (trace/2)², so the least is at least 4 det/trace²; the
+    # the product of the two larger eigenvalues is at most (trace/2)², so the smallest is at least 4 det/trace²; the
     # largest is at most the trace
     if 4.0 * det_sym(s) * condition > trace * trace * trace:
         return True
@@ -44,7 +44,7 @@ def well_conditioned(s, condition):
 
 @compiled(parallel=True)
 def _pack(x, y, rows):
-    """Write a row of position and displacement for each point, and one beyond every radius last."""
+    """Write a row with position and displacement for each point, and a last row beyond every radius."""
     n, d = x.shape
     for p in prange(n):
         for q in range(d):
@@ -64,10 +64,10 @@ def fit_deformation(
     number: NDArray[np.int32],
     outcome: NDArray[np.int64],
 ) -> None:
-    """Write f, the number of neighbours within h, and the outcome of each point. A point that is not fitted gets f = I.
+    """Compute f, the number of neighbours within h, and the outcome for each point. Points without a fit get f = I.
 
-    x, y: positions at the start and the end of the step [m], shape (n, d); least: fewest neighbours; condition: largest
-    condition number of A; rows: memory, shape (n + 1, 8), zero when it is new.
+    x, y: positions at the start and the end of the step [m], shape (n, d); least: smallest number of neighbours;
+    condition: largest condition number of A; rows: work space, shape (n + 1, 8), initially zero.
     """
     _pack(x, y, rows)
     _fit(
@@ -114,7 +114,7 @@ def _fit(start, neighbour, rows, dimension, h, least, condition, deformation, nu
             f = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
             result = FITTED
             if dimension == 2:
-                azz = 0.5 * (axx + ayy)  # the third axis neither deforms nor counts in the condition number
+                azz = 0.5 * (axx + ayy)  # makes the third axis neutral for f and for the condition number
             A = (axx, ayy, azz, axy, axz, ayz)
             if near < least:
                 result = TOO_FEW
@@ -130,7 +130,7 @@ def _fit(start, neighbour, rows, dimension, h, least, condition, deformation, nu
                     b6 * cxx + b7 * cxy + b8 * cxz, b6 * cxy + b7 * cyy + b8 * cyz,
                     1.0 + b6 * cxz + b7 * cyz + b8 * czz,
                 )  # fmt: skip
-                # the stretches of f F, F having positive ones, are positive exactly when det f is
+                # f F has positive stretches, as F has, exactly if det f is positive
                 if det(fitted) > 0.0:
                     f = fitted
                 else:

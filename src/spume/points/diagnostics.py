@@ -1,4 +1,4 @@
-"""Numbers about a state: what is conserved, what is stored, and what the stability rules did."""
+"""Diagnostics of a state: conserved quantities, energies, and counts of the stability rules."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def angular_momentum(state: State) -> NDArray[np.float64]:
 
 
 def diagnose(state: State) -> dict[str, Any]:
-    """The diagnostics of a frame, SI units, JSON-serialisable."""
+    """Diagnostics of a frame in SI units, JSON-serialisable."""
     p = state.particles
     arrays = p.arrays()
     J = state.model.volume_ratio(arrays)

@@ -1,8 +1,9 @@
-"""The elastic deformation of every point, from its law: what takes distances back to the reference space.
+"""Metric of the elastic deformation of each point, which gives distances in the reference space.
 
-[Gerszewski09] eq. (11) evaluates the kernel at Fe⁻¹ x_ij. Its length needs only b⁻¹ = Fe⁻ᵀ Fe⁻¹, the *metric*: laws
-that keep b = Fe Feᵀ need no rotation. Laws with one elastic branch have such an Fe. Others (several branches) work in
-current space: their metric is the identity, and the volume of a neighbour is its present one.
+[Gerszewski09] eq. (11) evaluates the kernel at Fe⁻¹ x_ij. The length of this vector depends only on the *metric*
+b⁻¹ = Fe⁻ᵀ Fe⁻¹, not on the rotation of Fe. Laws with one elastic branch define such an Fe. For laws with several
+branches the metric is the identity, so that forces are computed in current space with the present volumes of
+neighbours.
 """
 
 from functools import cache
@@ -20,7 +21,7 @@ from spume.numerics.tensor3 import gram, inverse_sym
 
 
 def has_reference_space(law: Law) -> bool:
-    """Whether points of `law` have one elastic deformation."""
+    """Whether `law` has exactly one elastic deformation."""
     return len(law.branches) == 1
 
 
@@ -62,7 +63,7 @@ def elastic_metric(
     metric: NDArray[np.float64],
     size: NDArray[np.float64],
 ) -> None:
-    """Write the metric b⁻¹ of each point, shape (n, 6), and its volume in the space of the metric [m³]."""
+    """Compute the metric b⁻¹ of each point, shape (n, 6), and its volume in the space of the metric [m³]."""
     size[:] = arrays["volume"]
     spatial = np.array([not has_reference_space(law) for law, _ in model.materials])
     if spatial.any():

@@ -5,33 +5,34 @@ elastic kernel, s² = x_ijᵀ b_i⁻¹ x_ij, the average of f_ij and −f_ji tha
 
     Σ_j (V_i v_j g_i(s) B_i + V_j v_i g_j(s) B_j) x_ij
 
-with rest volumes V and v the volumes in the space of the metric. It changes sign with i and j, so momentum is
-conserved. B is, for the Kirchhoff stress τ of the law,
+with the rest volumes V and the volumes v in the space of the metric. It changes sign when i and j are exchanged, so
+momentum is conserved. For the Kirchhoff stress τ of the law, B is
 
     stress = "first-piola"   gradient = "plain"       τ b⁻¹           U P̂ Vᵀ ∇W, with P = τ Fe⁻ᵀ
     stress = "first-piola"   gradient = "corrected"   τ K⁻¹           K = Σ_j v_j g_i(s) x_ij x_ijᵀ
     stress = "printed"       gradient = "plain"       τ b^(−1/2)      U F̂ P̂ Vᵀ ∇W as in eq. (10)
     stress = "printed"       gradient = "corrected"   τ b^(1/2) K⁻¹
 
-K is b for a dense cloud that fills the whole radius. At surfaces, and for a few dozen neighbours, it is not; dividing
-by it instead makes the force of a uniformly stressed body that of the stress at every point, and the moment of the pair
-forces of a point symmetric, so that angular momentum is conserved. Where K is ill-conditioned the plain form is used.
+For a dense cloud of points that fills the whole radius, K = b. This does not hold at surfaces or for a few dozen
+neighbours. With K, the forces in a uniformly stressed body are those of the stress at every point, and the moment
+tensor of a point's pair forces is symmetric, so that angular momentum is conserved. Where K is ill-conditioned the
+plain form is used.
 
-gradient = "least-squares" takes the weights w² of the fit for v g: V τ A⁻¹ w² x_ij is the derivative of the energy V Ψ
-of a point by the place of its neighbour, the deformation being that of the fit. So energy is conserved but for the
-order of the step. Where the fit is refused the energy does not change with the places, and there is no force. With
-positions at rest in place of x and τ F⁻ᵀ in place of τ these are the forces of the rest-configuration formulation.
+gradient = "least-squares" uses the weights w² of the fit instead of v g: V τ A⁻¹ w² x_ij is the derivative of the
+energy V Ψ of a point with respect to the position of its neighbour, for the deformation of the fit. So energy is
+conserved to the order of the time step. Where the fit is rejected, the energy does not depend on the positions and
+there is no force. With rest positions instead of x and τ F⁻ᵀ instead of τ, these are the forces of the
+rest-configuration formulation.
 
-Further forces, each zero when its coefficient is:
+Further forces, each zero if its coefficient is zero:
 
     pressure   −V_i V_j (p_i + p_j) g x_ij, p = k max(0, n/n₀ − 1), n = Σ V W and n₀ its value in a cubic lattice
     viscosity  2 (d + 2) μ V_i V_j g (v_ij·x̂) x̂  [Monaghan05]
-    damping    of what the velocities of neighbours differ by beyond their common affine motion: the fit does not see
-               such motion, so no stress holds it. (D/h) (1 − r²/h²) z_ij (x̂·(v_ij − ½ (L_i + L_j) x_ij)) x̂ with
-               1/z_ij = 1/z_i + 1/z_j and z the mass times the speed of waves; only the symmetric part of L, the rate,
-               counts along x̂
+    damping    (D/h) (1 − r²/h²) z_ij (x̂·(v_ij − ½ (L_i + L_j) x_ij)) x̂ with 1/z_ij = 1/z_i + 1/z_j, z being mass
+               times wave speed. It damps the part of the relative velocity of neighbours that is not affine, which
+               the fit ignores and no stress resists. Only the symmetric part of L, the rate, counts along x̂
 
-All but the elastic forces act along x_ij, and none acts on an affine motion but viscosity.
+All forces except the elastic ones act along x_ij; of these, only viscosity acts on an affine motion.
 """
 
 import math
@@ -74,9 +75,9 @@ from spume.points.neighbours import NeighbourLists
 StressForm = Literal["first-piola", "printed"]
 GradientForm = Literal["corrected", "plain", "least-squares"]
 
-# What a point shows its neighbours stands in rows, see `numerics.lanes`: what the weights need in one table, what
-# the forces need in another. PLACE is where elastic forces act: the position at rest in the rest-configuration
-# formulation, else the present one.
+# Data that neighbours read are stored in rows, see `numerics.lanes`: one table for the weights, one for the
+# forces. PLACE is the position used by elastic forces: the rest position in the rest-configuration formulation, else
+# the present one.
 PLACE, PRESENT, SIZE, VOLUME = 0, 3, 6, 7
 X, V, B, RATE, OWN_VOLUME, IMPEDANCE, PRESSURE = 0, 3, 6, 15, 21, 22, 23
 WIDTH = 24
@@ -89,13 +90,13 @@ def _full(s):
 
 @compiled(inline="always")
 def _square(C, dx, dy, dz):
-    """xᵀ C x with the symmetric tensor C."""
+    """xᵀ C x for a symmetric tensor C."""
     return C[0] * dx * dx + C[1] * dy * dy + C[2] * dz * dz + 2.0 * (C[3] * dx * dy + C[4] * dx * dz + C[5] * dy * dz)
 
 
 @compiled(parallel=True)
 def _pack(place, x, v, volume, size, mass, wave, material, rate, places, rows):
-    """Write all but B and the pressure to the rows of the points; the last rows are beyond every radius."""
+    """Write all data except B and the pressure to the rows of the points; the last rows are beyond every radius."""
     n, d = x.shape
     for p in prange(n):
         for q in range(d):
@@ -123,7 +124,7 @@ def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bo
         places, weight, rows,
     ):  # fmt: skip
         """Write V B and the SPH pressure [Pa] to the rows of the points, and the weight v_j g_i of each entry of the
-        lists; returns how many points had to do without K."""
+        lists; return the number of points without a usable K."""
         missing = 0
         inverse_square = 1.0 / (h * h)
         n = stress.shape[0]
@@ -205,8 +206,8 @@ def _make_accelerate(rest: bool) -> Any:
         start, neighbour, reverse, places, weight, rows, mass, dimension, h, c, viscosity, damping, central,
         acceleration,
     ):  # fmt: skip
-        """Write the acceleration [m/s²] of each point by all pair forces. central: whether there are any but elastic
-        ones."""
+        """Compute the acceleration [m/s²] of each point by all pair forces. central: whether there are other forces
+        than the elastic ones."""
         inverse_square = 1.0 / (h * h)
         k = 0.5 * math.pi / h
         n = acceleration.shape[0]
@@ -280,7 +281,7 @@ _accelerate = {rest: _make_accelerate(rest) for rest in (False, True)}
 
 @dataclass(frozen=True)
 class PairForces:
-    """The forces of a scene: their forms and coefficients."""
+    """Forms and coefficients of the forces of a scene."""
 
     dimension: int
     h: float
@@ -288,7 +289,7 @@ class PairForces:
     stress: StressForm
     gradient: GradientForm
     rest: bool
-    """Whether elastic forces act between the positions at rest."""
+    """Whether elastic forces are computed from rest positions."""
     least_neighbours: int
     condition: float
     """Largest condition number of K and A [1]."""
@@ -311,11 +312,11 @@ class PairForces:
         places: NDArray[np.float64],
         rows: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], int]:
-        """Acceleration [m/s²] of each point by all pair forces, and how many points had to do without K.
+        """Acceleration [m/s²] of each point by all pair forces, and the number of points without a usable K.
 
-        size: volume of each point in the space of the metric [m³]; metric: b⁻¹, shape (n, 6); neither is read with the
-        weights of the fit and first-piola stress. wave: speed of waves of each material [m/s]. places, rows: memory,
-        shapes (n + 1, 8) and (n + 1, WIDTH), zero when it is new.
+        size: volume of each point in the space of the metric [m³]; metric: b⁻¹, shape (n, 6); neither is read with
+        least-squares weights and first-piola stress. wave: wave speed of each material [m/s]. places, rows: work space,
+        shapes (n + 1, 8) and (n + 1, WIDTH), initially zero.
         """
         place, rest_F = (points["rest_x"], points["rest_F"]) if self.rest else (points["x"], np.empty((0, 3, 3)))
         mass = points["mass"]

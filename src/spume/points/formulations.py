@@ -1,9 +1,9 @@
-"""How the fitted motion of a step becomes the deformation that the law sees: [Gerszewski09] figure 8.
+"""Formulations: how the deformation passed to the law follows from the fitted motion, [Gerszewski09] figure 8.
 
-composed            the deformation of the step, composed by the law with what it keeps (eq. 8): the paper's method
-rest-configuration  neighbours and fit are those of the positions at the start, as in [Muller04]: F maps these to the
-                    present ones, and the law sees F_new F_old⁻¹. Plastic flow is removed by the law
-additive            Green's strain of the step is added to the elastic strain: b_new = b + fᵀ f − I. The law sees
+composed            the law gets the deformation of the step and composes it with its history (eq. 8), as in the paper
+rest-configuration  neighbours and fit use the positions at the start, as in [Muller04]: F maps these to the present
+                    positions, and the law gets F_new F_old⁻¹. The law removes plastic flow
+additive            Green's strain of the step is added to the elastic strain: b_new = b + fᵀ f − I. The law gets
                     √b_new √b⁻¹, which takes b to b_new
 """
 
@@ -22,7 +22,7 @@ Formulation = Literal["composed", "rest-configuration", "additive"]
 
 
 def formulation_fields(formulation: Formulation, dimension: int) -> tuple[Field, ...]:
-    """What points carry for it."""
+    """Fields of points that a formulation needs."""
     if formulation != "rest-configuration":
         return ()
     return (
@@ -36,7 +36,7 @@ def formulation_fields(formulation: Formulation, dimension: int) -> tuple[Field,
 
 @compiled(parallel=True)
 def step_from_rest(outcome, rest_F, deformation):
-    """Turn the fitted F in `deformation` into f = F_new F_old⁻¹ and keep F_new; points that are not fitted keep F."""
+    """Replace the fitted F in `deformation` by f = F_new F_old⁻¹ and store F_new; points without a fit keep F."""
     for p in prange(outcome.size):
         if outcome[p] == FITTED:
             F = load(deformation, p)
@@ -63,8 +63,8 @@ def _additive(C, f):
 
 @compiled(parallel=True)
 def add_green_strain(metric, outcome, deformation):
-    """Replace f by the deformation that adds its Green's strain; sums that are not positive definite count as
-    inverted."""
+    """Replace f by the deformation that adds its Green's strain; sums that are not positive definite count as inverted
+    fits."""
     for p in prange(outcome.size):
         if outcome[p] == FITTED:
             positive, f = _additive(load_sym(metric, p), load(deformation, p))

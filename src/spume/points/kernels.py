@@ -2,13 +2,13 @@
 
 With the radius h and the distance r ≤ h:
 
-    poly6     W = a (h² − r²)³                       a = 315/(64 π h⁹), in the plane 4/(π h⁸)
-    elastic   W = c (2h/π) (1 + cos((r + h) π/2h))   c = π/(8 h⁴ (π/3 − 8/π + 16/π²)), in the plane
+    poly6     W = a (h² − r²)³                       a = 315/(64 π h⁹), in 2D 4/(π h⁸)
+    elastic   W = c (2h/π) (1 + cos((r + h) π/2h))   c = π/(8 h⁴ (π/3 − 8/π + 16/π²)), in 2D
                                                      1/(4 h³ (1/2 − 4/π²))
 
-The paper has the constants of space; those of the plane follow from ∫ W = 1 over the disc. The fit does not depend on
-the factor of its weights. The gradient of the elastic kernel is ∇W(x) = −c cos(π r/2h) x/r: it does not vanish at
-r = 0, so points that come close to each other still feel their distance.
+The paper gives the constants in 3D; those in 2D follow from ∫ W = 1 over the disc. The fit does not depend on the
+factor of its weights. The gradient of the elastic kernel is ∇W(x) = −c cos(π r/2h) x/r: its magnitude does not vanish
+as r → 0, so the force between points that come close to each other does not vanish either.
 """
 
 import math
@@ -21,12 +21,12 @@ LARGEST_PHASE = 0.25 * math.pi**2
 
 
 def poly6_constant(dimension: int, h: float) -> float:
-    """a of eq. (7) [1/m⁹, in the plane 1/m⁸]."""
+    """a of eq. (7) [1/m⁹, in 2D 1/m⁸]."""
     return 315.0 / (64.0 * math.pi * h**9) if dimension == 3 else 4.0 / (math.pi * h**8)
 
 
 def elastic_constant(dimension: int, h: float) -> float:
-    """c of eq. (13) [1/m⁴, in the plane 1/m³]."""
+    """c of eq. (13) [1/m⁴, in 2D 1/m³]."""
     if dimension == 3:
         return math.pi / (8.0 * h**4 * (math.pi / 3.0 - 8.0 / math.pi + 16.0 / math.pi**2))
     return 1.0 / (4.0 * h**3 * (0.5 - 4.0 / math.pi**2))
@@ -62,12 +62,12 @@ def sinc_root(q):
 
 @compiled(inline="always")
 def elastic_slope(square, h, c):
-    """−W'(r)/r of the elastic kernel from r² [m²], 0 beyond h; ∇W(x) = −elastic_slope x. 0 at r = 0, where the gradient
-    has no direction."""
+    """−W'(r)/r of the elastic kernel from r² [m²], so that ∇W(x) = −elastic_slope x; 0 beyond h and at r = 0, where the
+    gradient has no direction."""
     k = 0.5 * math.pi / h
     q = k * k * square
     inside = q > 0.0 and q < LARGEST_PHASE
-    q = q if inside else 1.0  # one formula for all, so that loops vectorise
+    q = q if inside else 1.0  # no branch, so that loops vectorise
     return c * k * cos_root(q) / math.sqrt(q) if inside else 0.0
 
 
@@ -83,8 +83,8 @@ def elastic_kernel(square, h, c):
 
 @compiled(inline="always")
 def squared_weight(square, inverse_square):
-    """w² of the fit from r² and 1/h², w = (1 − r²/h²)³: eq. (6) weights the columns of X and Y, so XXᵀ has w². 0 beyond
-    h."""
+    """w² of the fit from r² and 1/h², with w = (1 − r²/h²)³; 0 beyond h. Eq. (6) weights the columns of X and Y by w,
+    so XXᵀ contains w²."""
     t = max(0.0, 1.0 - square * inverse_square)
     t = t * t * t
     return t * t

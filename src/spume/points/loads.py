@@ -1,13 +1,13 @@
-"""Forces from outside on the points of the point-based method; see `mpm/loads.py` for those that need no surface.
+"""External forces on the points of the point-based method; see `mpm/loads.py` for those that need no surface.
 
-A point has the area vector
+The area vector of a point is
 
     A_i = −(2/k) V_i Σ_j V_j g x_ij,    k = Σ_j V_j g x² in a cubic lattice,
 
-with present volumes V, x_ij = x_j − x_i and the slope g of the elastic kernel: twice the gradient of the volume
-fraction, of which half is felt at a surface because there are points on one side only. The sum over the points on one
-side of a cut through a lattice is the area of the cut, and the pairs are antisymmetric: a pressure all around a body
-gives no momentum.
+with present volumes V, x_ij = x_j − x_i and the slope g of the elastic kernel. It is twice the gradient of the volume
+fraction, because at a surface only one side, hence one half, of the gradient is sampled. The sum over the points on one
+side of a cut through a lattice is the area of the cut, and the pairs are antisymmetric, so a pressure all around a body
+adds no momentum.
 """
 
 import math
@@ -24,7 +24,7 @@ from spume.points.state import State
 
 
 def apply_loads(state: State, loads: Sequence[Load], dt: float) -> None:
-    """Change the velocities of all points by what the loads give in dt [s]. The neighbour lists must be valid."""
+    """Apply the impulses of the loads in dt [s] to the velocities of all points. The neighbour lists must be valid."""
     if not loads:
         return
     p = state.particles
@@ -53,7 +53,7 @@ def _make_area_vectors(D: int) -> Any:
             for entry in range(start[i], start[i + 1]):
                 j = neighbour[entry]
                 if j == x.shape[0]:
-                    break  # no point: the rest fills the list up
+                    break  # padding from here on
                 dx, dy = x[j, 0] - x[i, 0], x[j, 1] - x[i, 1]
                 dz = x[j, 2] - x[i, 2] if D == 3 else 0.0
                 s = -2.0 / k * volume[i] * volume[j] * elastic_slope(dx * dx + dy * dy + dz * dz, h, c)

@@ -1,16 +1,15 @@
-"""Neighbour lists: the nearest points within a radius, made symmetric.
+"""Symmetric neighbour lists: the nearest points within a radius.
 
-The list of a point holds the `count` nearest points within the radius and a skin, and all points that have it in their
-own list: a list cut at `count` is not symmetric, and without its partner a pair force would not conserve momentum.
-Points listed beyond the radius have no weight.
+The list of a point contains the `count` nearest points within the radius plus a skin, and all points that list it:
+lists cut at `count` alone would not be symmetric, and pair forces would not conserve momentum. Listed points beyond the
+radius have zero weight.
 
-Lists are used until two points may have come closer to each other by more than the skin; until then nothing within the
-radius is missing, unless the count cut it off. That is decided block by block from the displacements since the lists
-were built, so a body that flies or falls as a whole keeps its lists.
+Lists are rebuilt when two points may have approached each other by more than the skin; until then they contain every
+point within the radius, up to `count`. This is decided block by block from the displacements since the lists were
+built, so a body that moves as a whole keeps its lists.
 
-Each list is filled up to a multiple of eight with the number of points, an index that no point has: sums over
-neighbours take eight at a time (`numerics.lanes`). Lists are in ascending order, the same for any number
-of threads.
+Each list is padded to a multiple of eight with the number of points, which is no valid index: sums over neighbours
+process eight at a time (`numerics.lanes`). Lists are in ascending order, the same for any number of threads.
 """
 
 from typing import Any
@@ -25,44 +24,44 @@ from spume.numerics.jit import compiled
 from spume.numerics.lanes import LANES
 
 CELLS_PER_RADIUS = 2
-"""Search cells along the radius of a list: with smaller cells fewer points are looked at, in more cells."""
+"""Search cells per radius of a list: with smaller cells, fewer points are tested in more cells."""
 ROOM = 64
-"""Points within the radius of a list for which there is room at first; more are made room for when needed."""
+"""Initial capacity for the points within the radius of a list; it grows when needed."""
 
 
 class NeighbourLists:
-    """For each point its neighbours, itself not among them."""
+    """Neighbours of each point, excluding the point itself."""
 
     def __init__(self, dimension: int, radius: float, count: int, skin: float) -> None:
         self.radius = radius
         """Radius of the kernels [m]."""
         self.count = count
         self.skin = skin
-        """By how much lists reach beyond the radius [m]."""
+        """Distance by which lists extend beyond the radius [m]."""
         self.cells = Cells(dimension, (radius + skin) / CELLS_PER_RADIUS, 0.0)
         self.start = np.zeros(1, np.int64)
-        """First entry of each point in `neighbour`; one past the end last. Multiples of eight."""
+        """Index of each point's first entry in `neighbour`, then the total number of entries; multiples of eight."""
         self.neighbour = np.empty(0, np.int32)
-        """The neighbours; entries equal to the number of points fill the lists up."""
+        """Indices of the neighbours, padded with the number of points."""
         self.reverse = np.empty(0, np.int32)
-        """For each entry (i, j) the entry (j, i); for those that fill the lists up, one past the last entry."""
+        """For each entry (i, j) the index of the entry (j, i); for padding, the total number of entries."""
         self._weights = np.zeros(1)
 
     def memory_for_weights(self) -> NDArray[np.float64]:
-        """A number for each entry and one more, which is zero; values remain from the last time."""
+        """Work space with one number per entry, not initialised, and a last one that is zero."""
         if len(self._weights) != len(self.neighbour) + 1:
             self._weights = np.empty(len(self.neighbour) + 1)
         self._weights[-1] = 0.0
         return self._weights
 
     def build(self, x: NDArray[np.float64]) -> None:
-        """List the neighbours of the points at `x` [m], shape (n, d)."""
+        """Build the lists for the points at `x` [m], shape (n, d)."""
         cells, n, reach = self.cells, len(x), self.radius + self.skin
         cells.sort(x)
         y = np.zeros((3, n))
         y[: cells.dimension] = x[cells.sorted_points].T
         in_block = np.diff(cells.cell_start[::CELLS_PER_BLOCK], append=0)
-        in_block[-1] = 0  # stands for neighbours that are not occupied
+        in_block[-1] = 0  # for absent neighbouring blocks
         capacity = int(in_block[cells.neighbours].sum(axis=1).max(initial=0))
         within = np.empty(n, np.int32)
         room = ROOM
@@ -72,7 +71,7 @@ class NeighbourLists:
                 cells.neighbours, cells.cell_start, cells.sorted_points, y, reach, capacity, table, within
             )
             most = int(within.max(initial=0))
-            if most < room:  # the last place of a row is overwritten
+            if most < room:  # the last entry of a row is overwritten
                 break
             room = most + 1
         cut_square, cut_index = np.full(n, np.inf), np.zeros(n, np.int64)
@@ -87,11 +86,10 @@ class NeighbourLists:
         _find_reverse(within, self.start, self.neighbour, self.reverse)
 
     def valid(self, x: NDArray[np.float64], x_listed: NDArray[np.float64]) -> bool:
-        """Whether no two points at `x` [m] can have come closer than the radius that are not in each other's list,
-        since the lists were built at `x_listed`.
+        """Whether the lists, built at `x_listed`, contain all points within the radius at `x` [m].
 
-        Points of blocks that touch each other have come closer by no more than the skin. All others were at least the
-        width of a block apart.
+        The lists are valid if points of adjacent blocks have approached each other by at most the skin; all others were
+        at least the width of a block apart.
         """
         cells = self.cells
         width = min(BLOCK[cells.dimension][: cells.dimension]) * cells.size
@@ -115,9 +113,9 @@ def _square(x, i, j):
 def _make_find_within(D: int) -> Any:
     @compiled(parallel=True, fastmath=False)
     def find_within(neighbours, cell_start, sorted_points, y, radius, capacity, table, number):
-        """Write the points within `radius` of each point to its row of `table`, as far as there is room, and their
-        number. `y` are the positions in the order of the cells, shape (3, n); `capacity` is the largest number of
-        points in a block and those around it."""
+        """Write the points within `radius` of each point to its row of `table`, up to its capacity, and their total
+        number. `y`: positions in the order of the cells, shape (3, n); `capacity`: largest number of points in a block
+        and its neighbours."""
         deep = CELLS_PER_RADIUS if D == 3 else 0
         room = table.shape[1]
         limit = radius * radius
@@ -127,7 +125,7 @@ def _make_find_within(D: int) -> Any:
                 if cell_start[cell] == cell_start[cell + 1]:
                     continue
                 _, i, j, k = cell_in_block(D, cell)
-                # the points of all cells around, in one row
+                # collect the points of all surrounding cells
                 count = 0
                 for a in range(i - CELLS_PER_RADIUS, i + CELLS_PER_RADIUS + 1):
                     for b in range(j - CELLS_PER_RADIUS, j + CELLS_PER_RADIUS + 1):
@@ -147,7 +145,7 @@ def _make_find_within(D: int) -> Any:
                     p = sorted_points[own]
                     found = 0
                     for n in range(count):
-                        # written in any case and kept if it counts: a jump here would be guessed wrong too often
+                        # always written, kept only if within the radius: a branch here would often be mispredicted
                         table[p, min(found, room - 1)] = sorted_points[candidate[n]]
                         found += 1 if square[n] <= limit and candidate[n] != own else 0
                     number[p] = found
@@ -160,8 +158,8 @@ _find_within = {d: _make_find_within(d) for d in (2, 3)}
 
 @compiled(parallel=True, fastmath=False)
 def _find_cuts(x, table, number, count, cut_square, cut_index):
-    """For points with more than `count` others within the radius: squared distance and index of the last that is among
-    the nearest; at equal distance lower indices come first."""
+    """Find the squared distance and index of the `count`-th nearest point, for points with more neighbours within the
+    radius; at equal distance lower indices come first."""
     n = number.size
     tasks = (n + 511) // 512
     for task in prange(tasks):
@@ -171,7 +169,8 @@ def _find_cuts(x, table, number, count, cut_square, cut_index):
                 continue
             for entry in range(number[i]):
                 values[entry] = _square(x, i, table[i, entry])
-            # the largest distance that fewer than `count` others are below; comparing all vectorises, sorting does not
+            # the largest distance with fewer than `count` smaller ones; comparing all pairs vectorises, sorting does
+            # not
             limit, nearer = -1.0, 0
             for entry in range(number[i]):
                 own = values[entry]
@@ -180,7 +179,7 @@ def _find_cuts(x, table, number, count, cut_square, cut_index):
                     below += 1 if values[other] < own else 0
                 if below < count and own > limit:
                     limit, nearer = own, below
-            # of those at the same distance as the last, the lowest indices
+            # among points at that distance, those with the lowest indices
             index = -1
             for _ in range(count - nearer):
                 following = n
@@ -194,8 +193,8 @@ def _find_cuts(x, table, number, count, cut_square, cut_index):
 
 @compiled(parallel=True, fastmath=False)
 def _keep_listed(x, table, number, cut_square, cut_index):
-    """Of the points in each row keep those that are among the nearest of this point or have it among theirs, in
-    ascending order."""
+    """Keep the points of each row that are among the nearest of its point or have it among their nearest, in ascending
+    order."""
     for i in prange(number.size):
         kept = 0
         for entry in range(number[i]):
@@ -222,8 +221,8 @@ def _fill(table, number, start, neighbour):
 
 @compiled(fastmath=False)
 def _find_reverse(number, start, neighbour, reverse):
-    """Lists are in ascending order: when the points are visited in this order, each finds itself at the next entry of
-    every list it is in."""
+    """Find the reverse entries. Lists are in ascending order: if points are visited in this order, each is the next
+    entry of every list that contains it."""
     following = start[:-1].copy()
     for i in range(number.size):
         for entry in range(start[i], start[i] + number[i]):
@@ -236,7 +235,7 @@ def _find_reverse(number, start, neighbour, reverse):
 
 @compiled(parallel=True, fastmath=False)
 def _displacements(cell_start, sorted_points, x, x_listed, low, high):
-    """Least and largest displacement [m] along each axis of the points of each block."""
+    """Smallest and largest displacement [m] along each axis of the points of each block."""
     for block in prange(low.shape[0]):
         low[block, 2] = high[block, 2] = 0.0
         for q in range(x.shape[1]):
@@ -250,7 +249,7 @@ def _displacements(cell_start, sorted_points, x, x_listed, low, high):
 
 @compiled(fastmath=False)
 def _largest_approach(neighbours, low, high):
-    """By how much [m] two points can have come closer at the most: of blocks that touch each other, and of any."""
+    """Upper bounds of the approach [m] of two points: of adjacent blocks, and of any blocks."""
     near = 0.0
     least, most = low[0].copy(), high[0].copy()
     for block in range(low.shape[0]):

@@ -1,12 +1,12 @@
-"""Points inserted where they thin out and merged where they crowd: the future work of [Gerszewski09] section 4, by the
-resampling of continuum foam ([Yue15] section 6, `foam.resampling`).
+"""Insertion of points in stretched regions and merging of crowded points: the future work of [Gerszewski09] section 4,
+with the resampling of continuum foam ([Yue15] section 6, `foam.resampling`).
 
-A neighbourhood stretched beyond the radius of the kernels falls apart, and one that is pressed flat has no fit. New
-points keep the first from happening inside a body, merged pairs the second. Mass, volume and momentum are conserved;
-what a point carries is averaged as its fields declare.
+A neighbourhood stretched beyond the kernel radius falls apart, and a flattened one has no fit. Inserted points prevent
+the first inside a body, merged pairs the second. Mass, volume and momentum are conserved; fields are averaged as they
+declare.
 
-The unit length r of the foam's resampling is here such that a cubic lattice has to be stretched by a quarter along all
-axes before anything is inserted: elastic bodies are not resampled in small strain.
+The unit length r of the foam's resampling is chosen so that points are inserted only after a cubic lattice has been
+stretched by a quarter along all axes: elastic bodies are not resampled at small strains.
 """
 
 import math
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from spume.points.state import State
 
 STRETCH = 1.25
-"""How far the coverage exceeds that of a cubic lattice where a scene says nothing [1]."""
+"""Default coverage distance relative to that of a cubic lattice [1]."""
 DEPTH = 1.8
-"""New points are at least this deep below the surface [r]: as near to it as the signed distance allows, √3."""
+"""Smallest depth of new points below the surface [r]: √3, the smallest that the signed distance allows."""
 SPLINE = 3
 """Order of the splines over which fields are averaged."""
 COUNTED = ("points_inserted", "pairs_merged", "degenerate_averages")
@@ -36,7 +36,7 @@ COUNTED = ("points_inserted", "pairs_merged", "degenerate_averages")
 
 @dataclass(frozen=True)
 class SampledPoints:
-    """What `foam.resampling` reads, see `Sampled` there."""
+    """Points in the form that `foam.resampling` requires, see `Sampled` there."""
 
     particles: Particles
     model: ConstitutiveModel
@@ -50,19 +50,19 @@ class SampledPoints:
 
 @dataclass
 class Resampling:
-    """When and how points are resampled, and what has been counted since the start."""
+    """Settings of resampling, and counts since the start."""
 
     every: int
     """Steps between two searches."""
     coverage: float | None
-    """Every interior place has a point within this distance, in spacings; none: `STRETCH` times that of a lattice."""
+    """Largest distance of an interior position from a point [spacings]; None: `STRETCH` times that of a lattice."""
     merge_distance: float
-    """Points nearer than this become one, in spacings."""
+    """Distance below which two points are merged [spacings]."""
     seed: int
     points_inserted: int = 0
     pairs_merged: int = 0
     degenerate_averages: int = 0
-    """Tensors that had no proper average and were taken from the nearest point."""
+    """Number of tensors without a valid average, copied from the nearest point."""
 
     def unit(self, dimension: int) -> float:
         """r in spacings."""
@@ -70,7 +70,7 @@ class Resampling:
         return coverage / ResamplingSettings().alpha(dimension)
 
     def totals(self) -> dict[str, Any]:
-        """What was counted since the start."""
+        """Counts since the start."""
         return {name: getattr(self, name) for name in COUNTED}
 
     def restore(self, values: dict[str, Any]) -> None:
@@ -80,7 +80,7 @@ class Resampling:
 
 
 def resample(state: "State") -> None:
-    """Every so many steps, merge points that are too close and fill voids."""
+    """Merge points that are too close and fill voids, every `interval` steps."""
     resampling = state.resampling
     if resampling is None or state.steps % resampling.every != 0:
         return
@@ -92,7 +92,7 @@ def resample(state: "State") -> None:
             state.time, np.zeros((0, 1, 1)),
         )  # fmt: skip
         settings = ResamplingSettings(depth=DEPTH, merge_distance=resampling.merge_distance / unit)
-        # the random numbers follow from the seed of the scene and the step, so that a resumed run has the same
+        # random numbers depend on the seed and the step only, so that a resumed run has the same ones
         report = avoid_a_void(sampled, (resampling.seed, state.steps), settings)
         resampling.points_inserted += report.inserted
         resampling.pairs_merged += report.merged

@@ -1,4 +1,4 @@
-"""The state of a point-based simulation: everything a step reads and writes."""
+"""The state of a point-based simulation."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -26,7 +26,7 @@ from spume.points.tearing import Tearing
 
 
 def neighbourhood_fields(dimension: int) -> tuple[Field, ...]:
-    """What points carry for their neighbourhoods."""
+    """Fields of points that describe their neighbourhoods."""
     return (
         Field(
             "x_listed", (dimension,), 0.0, "m", "average", description="position when the lists were built",
@@ -42,21 +42,21 @@ def neighbourhood_fields(dimension: int) -> tuple[Field, ...]:
 
 @dataclass(frozen=True)
 class Scheme:
-    """The choices of a scene."""
+    """Numerical settings of a scene."""
 
     formulation: Formulation = "composed"
     stress: StressForm = "first-piola"
     gradient: GradientForm = "corrected"
     least_neighbours: int = 6
-    """Points with fewer neighbours are not deformed."""
+    """Smallest number of neighbours; points with fewer are not deformed."""
     condition: float = 1e3
-    """Largest condition number of a fit, and of a correction of the kernel's gradient [1]."""
+    """Largest condition number of a fit and of a kernel gradient correction [1]."""
     pressure: float = 0.0
     """Stiffness of the SPH pressure [Pa]."""
     viscosity: float = 0.0
     """[Pa s]"""
     damping: float = 0.2
-    """Of motion that the fit does not see [1]."""
+    """Damping of motion that the fit ignores [1]."""
 
     @property
     def needs_metric(self) -> bool:
@@ -66,7 +66,7 @@ class Scheme:
         return self.formulation == "additive" or self.gradient != "least-squares" or self.stress == "printed"
 
     def pair_forces(self, dimension: int, h: float, spacing: float) -> PairForces:
-        """The forces for a kernel radius h and points `spacing` apart at the start [m]."""
+        """Forces for the kernel radius h and the initial point spacing `spacing` [m]."""
         rest = self.formulation == "rest-configuration"
         return PairForces(
             dimension, h, "first-piola" if rest else self.stress, "least-squares" if rest else self.gradient, rest,
@@ -83,14 +83,14 @@ class State:
     model: ConstitutiveModel
     lists: NeighbourLists
     spacing: float
-    """Distance of the points at the start [m]."""
+    """Initial spacing of the points [m]."""
     scheme: Scheme
     forces: PairForces
     obstacles: ObstacleSet
     gravity: Callable[[float], NDArray[np.float64]]
-    """Acceleration [m/s²] at a time [s], three components."""
+    """Function that returns the acceleration [m/s²], three components, at a time [s]."""
     loads: tuple[Load, ...]
-    """Forces from outside."""
+    """External forces."""
     time_step: TimeStep
     dimension: int
     tearing: Tearing | None = None
@@ -100,17 +100,17 @@ class State:
     speed: float = 0.0
     """Largest speed of a point after the last step [m/s]."""
     listed: bool = False
-    """Whether the lists are those of the present points; new points make them invalid."""
+    """Whether the lists belong to the present points; new points invalidate them."""
     outcomes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(OUTCOMES), np.int64))
-    """How often each outcome of a fit has occurred since the start, see `deformation.OUTCOMES`."""
+    """Number of fits with each outcome since the start, see `deformation.OUTCOMES`."""
     uncorrected: int = 0
-    """How often the gradient of the kernel could not be corrected since the start."""
+    """Number of kernel gradients that could not be corrected since the start."""
     rebuilds: int = 0
-    """How often lists were built since the start."""
+    """Number of times the lists were built since the start."""
     deformation: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
-    """Deformation f of each point in the step under way [1]."""
+    """Deformation f of each point in the current step [1]."""
     rows: dict[int, NDArray[np.float64]] = field(default_factory=dict)
-    """Memory of `rows_of`."""
+    """Work space of `rows_of`."""
     seconds: dict[str, float] = field(default_factory=dict)
     """Wall time spent in each stage since the start or the last resume [s]."""
     generation: int = 0
@@ -119,11 +119,11 @@ class State:
     """See `mpm.species.Species.clear_until`; no result depends on it."""
 
     passages: Passages = field(default_factory=lambda: Passages({}))
-    """Mass that has passed the planes of the scene's measurements."""
+    """Mass that has passed through the planes of the scene's measurements."""
 
     def __post_init__(self) -> None:
         self.obstacle_loads = ObstacleLoads(self.obstacles.names, self.dimension)
-        """What the obstacles have got from the material since the start."""
+        """Impulses of the material on the obstacles since the start."""
 
     @property
     def cell(self) -> float:
@@ -131,25 +131,25 @@ class State:
         return self.lists.cells.size
 
     def rows_of(self, width: int) -> NDArray[np.float64]:
-        """Memory for what points show their neighbours: a row for each and one more, zero when it is new."""
+        """Work space with a row per point for data read by neighbours, and one more row; initially zero."""
         if len(self.rows.get(width, ())) != len(self.particles) + 1:
             self.rows[width] = aligned_zeros((len(self.particles) + 1, width))
         return self.rows[width]
 
     def clearances(self) -> NDArray[np.float64]:
-        """`clear_until`, unknown for points that are new or reordered."""
+        """`clear_until`, reset if points are new or reordered."""
         if self.generation != self.particles.generation:
             self.clear_until = np.full(len(self.particles), -np.inf)
             self.generation = self.particles.generation
         return self.clear_until
 
     def forget_clearances(self) -> None:
-        """To be called when points or obstacles may have been moved by others."""
+        """Discard the clearances; call this after moving points or obstacles outside of a step."""
         self.generation = 0
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Adds the time spent inside, without that of compilation, to `seconds[stage]`."""
+        """Add the time spent in the `with` block, excluding compilation, to `seconds[stage]`."""
         start = working_time()
         yield
         self.seconds[stage] = self.seconds.get(stage, 0.0) + working_time() - start

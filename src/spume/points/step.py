@@ -27,7 +27,7 @@ def point_based_step(state: State, dt: float) -> None:
     find_neighbours(state)
     detect_tearing(state)
     metric = accelerate(state, dt)  # eqs. (10) to (13)
-    apply_loads(state, state.loads, dt)  # after the viscous forces, which follow from the velocities of the last step
+    apply_loads(state, state.loads, dt)  # after the viscous forces, which depend on the velocities of the last step
     before = collide_and_move(state, dt)
     fit(state, dt, before, metric)  # eqs. (6), (7)
     limit_deformation(state)
@@ -41,7 +41,7 @@ def point_based_step(state: State, dt: float) -> None:
 
 
 def find_neighbours(state: State) -> None:
-    """Build the neighbour lists again when a point has moved too far since, or points are new."""
+    """Rebuild the neighbour lists if points have moved too far since the last time, or are new."""
     p, lists = state.particles, state.lists
     if state.scheme.formulation == "rest-configuration":
         if not state.listed:
@@ -62,14 +62,14 @@ def find_neighbours(state: State) -> None:
 
 
 def restore_lists(state: State) -> None:
-    """The lists of a restored state, as they were when it was saved."""
+    """Rebuild the lists of a restored state as they were when it was saved."""
     if state.listed:
         rest = state.scheme.formulation == "rest-configuration"
         state.lists.build(state.particles.rest_x if rest else state.particles.x_listed)
 
 
 def accelerate(state: State, dt: float) -> NDArray[np.float64]:
-    """v ← v + Δt (f/m + g). Returns the metric of the elastic deformation of each point."""
+    """v ← v + Δt (f/m + g). Return the metric of the elastic deformation of each point."""
     p = state.particles
     metric, size = np.empty((len(p), 6)), np.zeros(len(p))
     with state.timed("metric"):
@@ -94,7 +94,7 @@ def _kick(v, acceleration, gravity, dt):
 
 
 def collide_and_move(state: State, dt: float) -> NDArray[np.float64]:
-    """Collide the velocities of points inside obstacles, then x ← x + Δt v. Returns the positions before [m]."""
+    """Collide the velocities of points inside obstacles, then x ← x + Δt v. Return the previous positions [m]."""
     p = state.particles
     before = p.x.copy()
     with state.timed("move"):
@@ -120,7 +120,7 @@ def collide_and_move(state: State, dt: float) -> NDArray[np.float64]:
 
 
 def fit(state: State, dt: float, before: NDArray[np.float64], metric: NDArray[np.float64]) -> None:
-    """The deformation of the step at each point, and the rate of its strain."""
+    """Compute the deformation of the step and the strain rate at each point."""
     p, lists, scheme = state.particles, state.lists, state.scheme
     outcome = np.empty(len(p), np.int64)
     if len(state.deformation) != len(p):
@@ -141,7 +141,7 @@ def fit(state: State, dt: float, before: NDArray[np.float64], metric: NDArray[np
 
 @compiled(parallel=True)
 def _rate_of_strain(deformation, per_time, rate):
-    """The symmetric part of (f − I)/Δt."""
+    """Write the symmetric part of (f − I)/Δt to `rate`."""
     for p in prange(deformation.shape[0]):
         f0, f1, f2, f3, f4, f5, f6, f7, f8 = load(deformation, p)
         rate[p, 0], rate[p, 1], rate[p, 2] = (f0 - 1.0) * per_time, (f4 - 1.0) * per_time, (f8 - 1.0) * per_time

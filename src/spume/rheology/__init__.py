@@ -1,4 +1,4 @@
-"""Materials without a grid: one point through the functions of its law, and fits of measured curves.
+"""Virtual rheometer, which deforms one point with the functions of its law, and fits of measured curves.
 
 curve = flow_curve(choose_material("shaving cream"), np.logspace(-2, 2, 9))   # curve.shear_stress [Pa]
 fit = fit_flow_curve(read_flow_curve(Path("measured.csv")))                   # fit.estimates

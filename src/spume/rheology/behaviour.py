@@ -1,4 +1,4 @@
-"""What a material can do in shear, found out by trying it: which measurements make sense for it."""
+"""Behaviour of a material in shear, found by trial: determines which measurements make sense for it."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -8,40 +8,40 @@ from spume.materials.table import Material
 from spume.rheology.point import Point
 
 SMALL = 1e-6
-"""Shear strain at which a material is tried for its linear response."""
+"""Shear strain of the trials of linear response."""
 AT_ONCE, SOON, FOR_EVER = 1e-12, 1e-9, 1e30
 """Times [s] far below, still far below, and far beyond all relaxation times."""
 GROWTH = 1.05
-"""If the material flows, a slow strain twice as large makes at most so many times the stress."""
+"""If doubling a slow strain raises the stress by at most this factor, the material flows."""
 SAME = 1e-6
-"""Stresses that differ by less than this part are the same."""
+"""Relative difference below which stresses count as equal."""
 
 
 @dataclass(frozen=True)
 class Behaviour:
-    """How a material answers in shear."""
+    """Response of a material to shear."""
 
     modulus: float
-    """shear modulus of a sudden small strain [Pa]; 0 for fluids whose stress follows the rate alone"""
+    """instantaneous shear modulus at small strain [Pa]; 0 for fluids whose stress depends on the rate only"""
     viscous: bool
-    """whether the stress follows the rate of a sudden small strain"""
+    """whether the stress of a sudden small strain is proportional to its rate"""
     relaxes: bool
     """whether the stress of a small strain falls while it is held"""
     flows: bool
     """whether the stress of a slow deformation stops growing with the strain"""
     elastic: bool
-    """whether nothing in its law ever flows"""
+    """whether the law has no flow at all"""
     needs_pressure: bool
     """whether it resists shear only while it is compressed"""
 
     @property
     def resists(self) -> bool:
-        """Whether shear makes any stress."""
+        """Whether shear causes stress."""
         return self.modulus > 0.0 or self.viscous
 
 
 def behaviour_of(material: Material) -> Behaviour:
-    """The answers of the material to a few strains."""
+    """Behaviour of a material, from its response to a few strains."""
     return _behaviour(material)
 
 
@@ -66,7 +66,7 @@ def _behaviour(material: Material) -> Behaviour:
 
 
 def _small_shear(material: Material, dt: float, held: bool = False, compressed: float = 0.0) -> float:
-    """Shear stress over strain [Pa] after a small shear within dt; `held` for ever afterwards."""
+    """Shear stress over strain [Pa] after a small shear within dt, or, if `held`, long after it."""
     point = Point(material)
     if compressed:
         point.stretch(-compressed, -compressed, -compressed, 1.0)
@@ -77,9 +77,9 @@ def _small_shear(material: Material, dt: float, held: bool = False, compressed: 
 
 
 def _keeps_flowing(material: Material, threshold: float) -> bool:
-    """Whether the stress ‖dev τ‖ stops growing in pure shear, infinitely slow, to principal strains of ±1 and ±2.
+    """Whether ‖dev τ‖ stops growing in infinitely slow pure shear between principal strains of ±1 and ±2.
 
-    The largest stresses are compared: laws whose flow is explicit in time drop below yield in long steps.
+    The largest stresses are compared, because laws whose flow is explicit in time drop below yield in long steps.
     """
     point, largest = Point(material), []
     for _ in range(2):
@@ -92,7 +92,7 @@ def _keeps_flowing(material: Material, threshold: float) -> bool:
 
 
 def require_resistance(material: Material, wanted: str) -> Behaviour:
-    """The behaviour of a material that resists shear at rest; otherwise one sentence."""
+    """Return the behaviour of a material, or raise SceneError if it does not resist shear at rest."""
     found = behaviour_of(material)
     if found.needs_pressure:
         raise SceneError(
@@ -108,7 +108,7 @@ def require_resistance(material: Material, wanted: str) -> Behaviour:
 
 
 def require_flow(material: Material, wanted: str) -> Behaviour:
-    """The behaviour of a material that can flow steadily; otherwise one sentence."""
+    """Return the behaviour of a material, or raise SceneError if it cannot flow steadily."""
     found = require_resistance(material, wanted)
     if found.flows:
         return found
@@ -116,7 +116,7 @@ def require_flow(material: Material, wanted: str) -> Behaviour:
     if found.elastic:
         reason = "is elastic and never flows"
     elif found.relaxes:
-        reason = "relaxes, but keeps a part of its stiffness and never flows"
+        reason = "relaxes, but keeps part of its stiffness and never flows"
     raise SceneError(
         f"'{material.name}' (law {material.law.name}) {reason}, so it has no {wanted}: "
         "ask for --startup or --step-strain"
@@ -124,7 +124,7 @@ def require_flow(material: Material, wanted: str) -> Behaviour:
 
 
 def require_relaxation(material: Material, wanted: str) -> Behaviour:
-    """The behaviour of a material whose stress depends on time at small strain; otherwise one sentence."""
+    """Return the behaviour of a material, or raise SceneError if its stress at small strain is independent of time."""
     found = require_resistance(material, wanted)
     if found.relaxes:
         return found

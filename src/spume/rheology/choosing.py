@@ -1,4 +1,4 @@
-"""The material a person means on the command line, and a fitted one written for a scene."""
+"""Materials chosen on the command line, and fitted materials written as scene tables."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -21,7 +21,7 @@ AnyFit = Fit | ViscoelasticFit
 def choose_material(
     name: str, changes: Iterable[str] = (), scene: str | None = None, preset: str | None = None
 ) -> Material:
-    """The material called `name` of the table, or of a scene, with changes such as "viscosity=30"."""
+    """Return the material `name` of the table or of a scene, with changes such as "viscosity=30"."""
     entry = complete_entry(name, _scene_materials(scene, preset) if scene else {})
     for text in changes:
         path, value = parse_override(text)
@@ -34,11 +34,11 @@ def choose_material(
 def fitted_entry(
     name: str, law: Law, fit: AnyFit, base: str | None, given: Mapping[str, float | None]
 ) -> dict[str, Any]:
-    """Law and parameters of a fitted material. What the measurement does not tell is `given`, or taken from `base`;
-    what neither tells is missing from the entry."""
+    """Law and parameters of a fitted material. Parameters that were not measured are `given` or taken from `base`, and
+    otherwise absent from the entry."""
     entry = complete_entry(base, {}) if base else {"law": law.name}
     if entry["law"] != law.name:
-        raise SceneError(f"--base '{base}' is of the law {entry['law']}: it should be of {law.name}")
+        raise SceneError(f"--base '{base}' has the law {entry['law']}: it should have the law {law.name}")
     entry |= {key: value for key, value in given.items() if value is not None}
     entry |= {key: float(f"{estimate.value:.6g}") for key, estimate in fit.estimates.items()}
     _build(name, dict.fromkeys(given, 1.0) | entry)
@@ -46,8 +46,8 @@ def fitted_entry(
 
 
 def material_block(name: str, law: Law, entry: Mapping[str, Any], fit: AnyFit, told: Iterable[str]) -> str:
-    """The [material] table of a scene, with the uncertainties as remarks; keys of `told` that are missing stand there
-    as remarks to fill in."""
+    """[material] table of a scene, with uncertainties as comments; keys of `told` that are missing appear as comments
+    to be filled in."""
     lines = [f"[{dotted(('material', name))}]", f"law = {json.dumps(entry['law'])}"]
     for key in told:
         if key not in entry:
@@ -72,5 +72,5 @@ def _build(name: str, entry: Mapping[str, Any]) -> Material:
 def _scene_materials(scene: str, preset: str | None) -> dict[str, dict[str, Any]]:
     tables = apply_preset(read_scene(find_scene(scene)), preset, scene).get("material", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-        raise SceneError(f'{scene}: material should hold tables, as [material."my foam"]')
+        raise SceneError(f'{scene}: material should contain tables such as [material."my foam"]')
     return tables

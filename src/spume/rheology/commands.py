@@ -1,4 +1,4 @@
-"""The commands that work on materials alone: rheometer and fit."""
+"""The commands for materials: rheometer and fit."""
 
 import csv
 import json
@@ -61,9 +61,9 @@ def rheometer(
     """Measure a material without a grid: flow curve, start-up, relaxation, oscillation and creep in simple shear;
     triaxial compression and shear box.
 
-    Where the law has a closed form at small elastic strain, it is printed beside the result: for the flow curve of a
+    If the law has a closed form at small elastic strain, it is printed beside the result: for the flow curve of a
     foam τ = σY/√3 + η 2^(−(1+h)/2) γ̇^h, for viscoelastic materials the standard linear solid, for soils the
-    Mohr-Coulomb strength. Where the elastic strain τ/μ is not small, the law departs from the closed form by terms of
+    Mohr-Coulomb strength. If the elastic strain τ/μ is not small, the law differs from the closed form by terms of
     order (τ/μ)². In the triaxial test and the shear box compression is positive.
     """
     from spume.rheology import rheometer as instrument
@@ -149,7 +149,9 @@ def fit(
     found_in_file = read_measured(file, columns=columns, interval=interval)
     if found_in_file.kind != "flow curve":
         if shear_modulus is not None:
-            raise SceneError(f"--shear-modulus {shear_modulus:g}: a {found_in_file.kind} tells it; leave it out")
+            raise SceneError(
+                f"--shear-modulus {shear_modulus:g}: the {found_in_file.kind} determines it; leave this option out"
+            )
         _fit_viscoelastic(found_in_file, file, called, base, density, bulk_modulus, out, plot, as_json)
         return
     from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
@@ -262,11 +264,11 @@ HEADINGS = {
     "frequency": "frequency\n[rad/s]",
     "shear_stress": "shear stress\n[Pa]",
     "normal_stress_difference": "first normal stress\ndifference [Pa]",
-    "small_strain_theory": "theory of small\nstrain",
+    "small_strain_theory": "small-strain\ntheory",
     "storage_modulus": "storage modulus\n[Pa]",
     "loss_modulus": "loss modulus\n[Pa]",
-    "storage_modulus_theory": "theory of the storage\nmodulus [Pa]",
-    "loss_modulus_theory": "theory of the loss\nmodulus [Pa]",
+    "storage_modulus_theory": "storage modulus,\ntheory [Pa]",
+    "loss_modulus_theory": "loss modulus,\ntheory [Pa]",
     "shear_strain": "shear strain\n",
     "axial_strain": "axial strain\n",
     "volumetric_strain": "volumetric strain\n",
@@ -286,7 +288,7 @@ def _print_curve(curve: "Curve | Measurement", title: str) -> None:
     records = curve.records()
     table = Table(title=Text(visible(title)))
     for key in records[0]:
-        table.add_column(Text(HEADINGS[key]), justify="right")  # as text: brackets of units are not markup
+        table.add_column(Text(HEADINGS[key]), justify="right")  # as Text, because the brackets of units are not markup
     stride = -(-len(records) // ROWS)
     for index, record in enumerate(records):
         if index % stride == 0 or index == len(records) - 1:

@@ -1,13 +1,14 @@
 """Herschel-Bulkley parameters from a measured flow curve, by a robust fit.
 
-Minimised is Σ ρ(r/c) over the *relative* residuals r = (τ0 + K γ̇^n)/τ − 1, since rheometers are accurate to a part of
-the value and flow curves span decades, with ρ(z) = 2 c² (√(1 + z²) − 1) (soft L1): quadratic for residuals below c and
-linear beyond, so that single bad measurements pull with bounded force. c is twice the scale of the residuals, taken
-from the median of their magnitudes. Measurements more than four times that scale off are then left out and named.
+The fit minimises Σ ρ(r/c) over the *relative* residuals r = (τ0 + K γ̇^n)/τ − 1, because rheometers have a relative
+accuracy and flow curves span decades. The loss ρ(z) = 2 c² (√(1 + z²) − 1) (soft L1) is quadratic for residuals below c
+and linear beyond, so that single bad measurements have bounded influence. c is twice the scale of the residuals,
+computed from the median of their magnitudes. Measurements that deviate by more than four times that scale are then
+excluded and reported.
 
 The uncertainties are standard errors from the asymptotic covariance of such estimators,
 V = C² [Σψ²/(N − 3)] / [Σψ'/N]² (JᵀJ)⁻¹ with ψ = ρ'/2 and the correction C = 1 + 3/N var(ψ')/mean(ψ')² ([Huber81] §7.6);
-limits of 95 % with Student's t.
+95 % limits use Student's t.
 """
 
 import math
@@ -25,18 +26,18 @@ from spume.rheology.small_strain import ShearParameters, from_shear
 Array = NDArray[np.float64]
 
 FEWEST = 5
-"""Three parameters, and two degrees of freedom left to tell how far they can be trusted."""
+"""Smallest number of shear rates: three parameters, and two degrees of freedom for their uncertainties."""
 
 FLOW_INDEX_BOUNDS = (0.05, 5.0)
 STARTS = (0.1, 0.2, 0.35, 0.5, 0.75, 1.0, 1.5, 2.5)
-"""Flow indices to begin with; the other two parameters are then linear."""
+"""Initial flow indices; for a given index the other two parameters are linear."""
 
 TUNING = 2.0
 REJECTED = 4.0
-"""Measurements so many scales off are left out; of normal ones, 6 in 100,000 would be."""
+"""Deviation, in scales, beyond which measurements are excluded: 6 in 100,000 for normal residuals."""
 
 SMALLEST_SCALE = 1e-6
-"""Residuals below this are not noise but rounding of the printed numbers."""
+"""Residuals below this are due to rounding of the printed numbers, not to noise."""
 
 
 @dataclass(frozen=True)
@@ -58,41 +59,41 @@ class Fit:
     flow_index: Estimate
     """h [1]"""
     shear: ShearParameters
-    """the same as a rheometer gives them"""
+    """the same in the convention of rheometers"""
     shear_errors: ShearParameters
-    """their standard errors"""
+    """standard errors of `shear`"""
     residuals: Array
     """model/measurement − 1"""
     scale: float
     """robust standard deviation of the residuals"""
     coverage_factor: float
-    """Student's t: so many standard errors either side hold the truth in 95 of 100 cases"""
+    """Student's t: half-width of the 95 % confidence interval in standard errors"""
     outliers: tuple[int, ...]
-    """measurements left out, being more than four times `scale` off"""
+    """excluded measurements, which deviate by more than four times `scale`"""
     notes: tuple[str, ...]
 
     @property
     def estimates(self) -> dict[str, Estimate]:
-        """What was fitted, by the names of the law's parameters."""
+        """Fitted values by the names of the law's parameters."""
         return {"yield_stress": self.yield_stress, "viscosity": self.viscosity, "flow_index": self.flow_index}
 
 
 def fit_flow_curve(curve: FlowCurve) -> Fit:
-    """The Herschel-Bulkley parameters that describe a measured flow curve."""
+    """Fit Herschel-Bulkley parameters to a measured flow curve."""
     rates, stresses = curve.rates, curve.stresses
     if len(np.unique(rates)) < FEWEST:
         raise SceneError(
             f"{len(np.unique(rates))} different shear rates are too few for three parameters and their uncertainties: "
             f"at least {FEWEST} are needed"
         )
-    # work with numbers of the order of one
+    # scale to numbers of the order of one
     unit, pace = float(np.median(stresses)), float(np.exp(np.mean(np.log(rates))))
     scaled, tau = rates / pace, stresses / unit
     x, scale, used = _robust(scaled, tau)
     covariance, dof = _covariance(x, scaled[used], tau[used], scale)
     tau0, logK, n = map(float, x)
     shear = ShearParameters(unit * tau0, unit * math.exp(logK) * pace**-n, n)
-    # to the parameters themselves: K = unit e^logK pace^(−n)
+    # derivatives of the unscaled parameters: K = unit e^logK pace^(−n)
     D = np.diag([unit, shear.consistency, 1.0])
     D[1, 2] = -shear.consistency * math.log(pace)
     errors = np.sqrt(np.diag(D @ covariance @ D.T))
@@ -128,7 +129,7 @@ def _jacobian(x: Array, rates: Array, tau: Array) -> Array:
 
 
 def _robust(rates: Array, tau: Array) -> tuple[Array, float, NDArray[np.bool_]]:
-    """τ0, log K, n; the scale of the residuals; the measurements used."""
+    """(τ0, log K, n), the scale of the residuals, and the measurements used."""
     loose = 0.05
     _, x = min((_minimise(start, loose, rates, tau) for start in _starts(rates, tau)), key=lambda item: item[0])
     used = np.ones(len(tau), dtype=np.bool_)
@@ -141,7 +142,7 @@ def _robust(rates: Array, tau: Array) -> tuple[Array, float, NDArray[np.bool_]]:
 
 
 def _settle(x: Array, scale: float, rates: Array, tau: Array) -> tuple[Array, float]:
-    """The fit and the scale of its residuals, which depend on each other, found in turn."""
+    """Fit and scale of its residuals, which depend on each other, computed alternately."""
     for _ in range(20):
         spread = max(_spread(_residuals(x, rates, tau)), SMALLEST_SCALE)
         if abs(spread - scale) <= 1e-4 * scale:
@@ -161,7 +162,7 @@ def _minimise(start: Array, c: float, rates: Array, tau: Array) -> tuple[float, 
 
 
 def _starts(rates: Array, tau: Array) -> list[Array]:
-    """Starting points: for a given n the relative residuals are linear in τ0 and K."""
+    """Initial guesses: for a given n the relative residuals are linear in τ0 and K."""
     starts = []
     for n in STARTS:
         (tau0, K), _ = nnls(np.stack([1.0 / tau, rates**n / tau], axis=1), np.ones(len(tau)))
@@ -170,16 +171,16 @@ def _starts(rates: Array, tau: Array) -> list[Array]:
 
 
 def _spread(residuals: Array) -> float:
-    """Standard deviation of normal residuals, from the median of their magnitudes: outliers do not move it.
+    """Standard deviation of the residuals, estimated from the median of their magnitudes, which is robust to outliers.
 
-    Three parameters make the residuals smaller than the errors were, by √((N − 3)/N).
+    Fitting three parameters makes the residuals smaller than the errors by √((N − 3)/N), which is corrected.
     """
     count = len(residuals)
     return float(np.median(np.abs(residuals)) / 0.6745 * math.sqrt(count / (count - 3)))
 
 
 def _covariance(x: Array, rates: Array, tau: Array, scale: float) -> tuple[Array, int]:
-    """Covariance of τ0, log K, n, and the degrees of freedom left."""
+    """Covariance of (τ0, log K, n), and the remaining degrees of freedom."""
     r, J = _residuals(x, rates, tau), _jacobian(x, rates, tau)
     z = (r / (TUNING * scale)) ** 2
     dof = len(r) - 3
@@ -197,7 +198,7 @@ def _notes(shear: ShearParameters, errors: Array, rejected: float) -> tuple[str,
         notes.append("viscosity and flow index are hardly determined: measure at higher shear rates")
     if not FLOW_INDEX_BOUNDS[0] < shear.flow_index < FLOW_INDEX_BOUNDS[1]:
         low, high = FLOW_INDEX_BOUNDS
-        notes.append(f"the flow index is at the end of the range {low:g} to {high:g} that is searched")
+        notes.append(f"the flow index is at the end of the searched range, {low:g} to {high:g}")
     if rejected > 0.2:
         notes.append("more than a fifth of the measurements do not fit such a curve: check --plot")
     return tuple(notes)

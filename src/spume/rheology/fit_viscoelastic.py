@@ -1,8 +1,8 @@
 """Parameters of the standard linear solid from a measured frequency sweep or relaxation curve, by a robust fit.
 
-Fitted are μE ≥ 0, μN and the relaxation time τ. Residuals are relative: to |G*| of each frequency for storage and loss
-modulus, to the modulus itself in time. They enter by the soft L1 loss as in `fit`, whose scale and covariance are used
-here too: single bad measurements pull with bounded force, and those more than four times the scatter off are left out.
+The parameters are μE ≥ 0, μN and the relaxation time τ. Residuals of storage and loss modulus are relative to |G*| at
+each frequency, those of a relaxation modulus relative to the modulus. Loss (soft L1), scale, covariance and the
+exclusion of measurements that deviate by more than four times the scale are as in `fit`.
 """
 
 import math
@@ -20,11 +20,11 @@ from spume.rheology.measured import Measured
 Array = NDArray[np.float64]
 
 FEWEST = {"frequency sweep": 3, "relaxation curve": 5}
-"""Measurements that leave at least two degrees of freedom beside three parameters."""
+"""Smallest number of measurements: three parameters, and at least two degrees of freedom."""
 LOOSE = 0.05
-"""Scale of the residuals to begin with."""
+"""Initial scale of the residuals."""
 STARTS = 25
-"""Relaxation times to begin with, over the range of the measurement; the moduli are then linear."""
+"""Number of initial relaxation times, over the range of the measurement; for a given time the moduli are linear."""
 
 
 @dataclass(frozen=True)
@@ -38,20 +38,20 @@ class ViscoelasticFit:
     scale: float
     """robust standard deviation of the relative residuals"""
     coverage_factor: float
-    """Student's t: so many standard errors either side hold the truth in 95 of 100 cases"""
+    """Student's t: half-width of the 95 % confidence interval in standard errors"""
     outliers: tuple[int, ...]
-    """measurements left out, being more than four times `scale` off"""
+    """excluded measurements, which deviate by more than four times `scale`"""
     notes: tuple[str, ...]
 
     def model(self, kind: str, values: Array) -> tuple[Array, ...]:
-        """The fitted moduli [Pa] at frequencies [rad/s] or times [s]."""
+        """Fitted moduli [Pa] at frequencies [rad/s] or times [s]."""
         elastic, viscous = _basis(kind, values, self.relaxation_time.value)
         muE, muN = self.estimates["shear_modulus"].value, self.estimates["viscous_shear_modulus"].value
         return tuple(muE * e + muN * v for e, v in zip(elastic, viscous))
 
 
 def _basis(kind: str, values: Array, tau: float) -> tuple[Array, Array]:
-    """What μE and μN contribute per unit, shape (quantities, n): storage and loss modulus, or the modulus in time."""
+    """Derivatives of the moduli (storage and loss, or relaxation) with respect to μE and μN, shape (quantities, n)."""
     if kind == "relaxation curve":
         return np.ones((1, len(values))), np.exp(-values / tau)[None]
     x = values * tau
@@ -110,7 +110,7 @@ class _Problem:
 
 
 def fit_viscoelastic(measured: Measured) -> ViscoelasticFit:
-    """The standard linear solid that describes a measured frequency sweep or relaxation curve."""
+    """Fit a standard linear solid to a measured frequency sweep or relaxation curve."""
     problem = _Problem(measured)
     fewest = FEWEST[measured.kind]
     if (count := len(np.unique(problem.values))) < fewest:
@@ -146,7 +146,7 @@ def fit_viscoelastic(measured: Measured) -> ViscoelasticFit:
 
 
 def _settle(problem: _Problem, x: Array) -> tuple[Array, float]:
-    """The fit and the scale of its residuals, which depend on each other, found in turn."""
+    """Fit and scale of its residuals, which depend on each other, computed alternately."""
     scale = LOOSE
     for _ in range(20):
         r = problem.residuals(x)
@@ -160,7 +160,7 @@ def _settle(problem: _Problem, x: Array) -> tuple[Array, float]:
 
 
 def _covariance(problem: _Problem, x: Array, scale: float) -> tuple[Array, int]:
-    """Covariance of x and the degrees of freedom left; [Huber81] §7.6 as in `fit`."""
+    """Covariance of x and the remaining degrees of freedom; [Huber81] §7.6 as in `fit`."""
     r, J = problem.residuals(x), problem.jacobian(x)
     z = (r / (TUNING * scale)) ** 2
     dof = max(len(r) - 3, 1)
@@ -182,6 +182,6 @@ def _notes(problem: _Problem, estimates: dict[str, Estimate], tau: float, scale:
         notes.append("the relaxation time is outside the range of the measurement: it and the viscosity are uncertain")
     if scale > 0.1:
         notes.append(
-            "one relaxation time describes these data no better than to 10 %: check --plot before trusting the fit"
+            "a single relaxation time fits these data to no better than 10 %: check --plot before trusting the fit"
         )
     return tuple(notes)

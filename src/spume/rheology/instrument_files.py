@@ -1,8 +1,8 @@
-"""Tables in the text files that rheometers and spreadsheets export.
+"""Reading of tables from text files exported by rheometers and spreadsheets.
 
-Such files are comma, semicolon or tab separated, in UTF-8, UTF-16 or Windows-1252, with decimal points or commas. A
-preamble of any length may come before the header; a row of units may follow it; several intervals, each with a header
-of its own, may stand in one file.
+Such files are separated by commas, semicolons or tabs, in UTF-8, UTF-16 or Windows-1252, with decimal points or commas.
+A preamble of any length may precede the header and a row of units may follow it; a file may contain several intervals,
+each with its own header.
 """
 
 import csv
@@ -24,16 +24,16 @@ class Table:
 
     header: Cells
     line: int
-    """Line of the header, from 1 on; of the first row where there is none."""
+    """Line number of the header, from 1; that of the first row if there is no header."""
     separator: str
     units: Cells = field(default_factory=list)
-    """The row of units below the header; empty where there is none."""
+    """Row of units below the header; empty if there is none."""
     rows: list[tuple[int, Cells]] = field(default_factory=list)
-    """Line and cells of each measurement."""
+    """Line number and cells of each measurement."""
 
 
 def read_lines(file: Path) -> list[tuple[int, str]]:
-    """The lines of a text file that are neither empty nor remarks (#), with their numbers."""
+    """Lines of a text file that are neither empty nor comments (#), with their numbers."""
     try:
         contents = file.read_bytes()
     except OSError as error:
@@ -51,7 +51,7 @@ def _decoded(contents: bytes, file: Path) -> str:
             continue
         if "\0" not in text:
             return text
-    raise SceneError(f"'{file}' is not a text file; it should be CSV, as rheometers and spreadsheets export it")
+    raise SceneError(f"'{file}' is not a text file; it should be CSV, as exported by rheometers and spreadsheets")
 
 
 def find_tables(
@@ -60,7 +60,7 @@ def find_tables(
     is_unit: Callable[[str], bool],
     where: Callable[[int], str],
 ) -> list[Table]:
-    """The tables of a file; without a header that `is_header` knows, one table whose header is the first line."""
+    """Tables of a file; if `is_header` accepts no line, one table whose header is the first line."""
     separator = next(
         (mark for _, line in lines for mark in SEPARATORS if is_header(split(line, mark, ""))),
         next((mark for mark in SEPARATORS if mark in lines[0][1]), ","),
@@ -87,7 +87,7 @@ def find_tables(
 
 
 def split(line: str, separator: str, where: str) -> Cells:
-    """The cells of a line."""
+    """Cells of a line."""
     try:
         return next(csv.reader([line], delimiter=separator))
     except csv.Error as error:
@@ -97,7 +97,7 @@ def split(line: str, separator: str, where: str) -> Cells:
 
 
 def to_number(cell: str, separator: str) -> float | None:
-    """The number in a cell, with a decimal point or, where cells are not separated by commas, a decimal comma."""
+    """Number in a cell, with a decimal point or, if cells are not separated by commas, a decimal comma."""
     text = cell.strip()
     if separator != "," and DECIMAL_COMMA.fullmatch(text):
         text = text.replace(".", "").replace(",", ".")
@@ -108,7 +108,7 @@ def to_number(cell: str, separator: str) -> float | None:
 
 
 def is_label(cells: Cells, separator: str) -> bool:
-    """Whether a row is a remark of the instrument between two intervals, such as "Result:" or "[step]"."""
+    """Whether a row is a label between two intervals, such as "Result:" or "[step]"."""
     filled = [cell.strip() for cell in cells if cell.strip()]
     first = filled[0] if filled else ""
     return to_number(first, separator) is None and (len(filled) == 1 < len(cells) or first.endswith((":", "]")))

@@ -1,4 +1,4 @@
-"""Measured curves out of instrument files: flow curves, frequency sweeps and relaxation curves, in SI units."""
+"""Measured curves from instrument files: flow curves, frequency sweeps and relaxation curves, in SI units."""
 
 import math
 import re
@@ -18,12 +18,12 @@ PER_SECOND = {"1/s": 1.0, "s^-1": 1.0, "s-1": 1.0, "s⁻¹": 1.0, "1/min": 1 / 6
 
 
 class Quantity(NamedTuple):
-    """What a column may hold."""
+    """Quantity of a column."""
 
     names: tuple[str, ...]
-    """The words for it in headers, lower case, with spaces for underscores."""
+    """Its names in headers, in lower case, with spaces instead of underscores."""
     units: dict[str, float]
-    """SI units in one of each unit, spaces and dots left out; the first one is that of a column without a unit."""
+    """Factor to SI by unit, written without spaces and dots; the first unit is the default."""
 
 
 QUANTITIES = {
@@ -47,7 +47,7 @@ KINDS = {
     "frequency sweep": ("frequency", "storage modulus", "loss modulus"),
     "relaxation curve": ("time", "relaxation modulus"),
 }
-"""The columns of each kind of measurement; the first one tells them apart."""
+"""Columns of each kind of measurement; the first one identifies the kind."""
 HEADING = re.compile(r"\s*(?P<name>.*?)\s*(?:[\[(]\s*(?P<unit>[^\])]*?)\s*[\])]|\s+in\s+(?P<plain>\S.*?))?\s*")
 
 
@@ -60,7 +60,7 @@ class FlowCurve:
     stresses: NDArray[np.float64]
     """shear stresses [Pa]"""
     lines: tuple[int, ...]
-    """line of the file each measurement stands on"""
+    """line number of each measurement in the file"""
 
 
 @dataclass(frozen=True)
@@ -72,11 +72,11 @@ class Measured:
     columns: dict[str, NDArray[np.float64]]
     """by the names of KINDS, in SI units"""
     lines: tuple[int, ...]
-    """line of the file each measurement stands on"""
+    """line number of each measurement in the file"""
 
 
 def read_flow_curve(file: Path) -> FlowCurve:
-    """The flow curve of a CSV file, see `read_measured`."""
+    """Read a flow curve from a CSV file, see `read_measured`."""
     found = read_measured(file, "flow curve")
     return FlowCurve(found.columns["rate"], found.columns["stress"], found.lines)
 
@@ -84,14 +84,14 @@ def read_flow_curve(file: Path) -> FlowCurve:
 def read_measured(
     file: Path, kind: str | None = None, columns: str | None = None, interval: str | None = None
 ) -> Measured:
-    """The measurements of a CSV file or of the export of a rheometer; see `instrument_files` for what is understood.
+    """Read measurements from a CSV file or a rheometer export; see `instrument_files` for the formats.
 
     The header names the columns: rate and stress, or viscosity instead of stress; frequency, storage_modulus and
-    loss_modulus; or time and relaxation_modulus. Units stand behind the names, in brackets, or in the row below.
-    Unless `kind` is given, the columns tell what was measured.
+    loss_modulus; or time and relaxation_modulus. Units follow the names in brackets, or are in the row below. Unless
+    `kind` is given, the columns determine the kind of measurement.
 
-    columns: what the columns hold, for a file without a header: "rate,viscosity [mPa s],-".
-    interval: number of the interval, from 1 on, or "all", for a file with several.
+    columns: contents of the columns of a file without a header: "rate,viscosity [mPa s],-".
+    interval: number of the interval, from 1, or "all", for a file with several.
     """
     lines = read_lines(file)
     if not lines:
@@ -105,15 +105,15 @@ def read_measured(
     else:
         tables = find_tables(lines, _is_header, _is_unit, where)
         if all(to_number(cell, tables[0].separator) is not None for cell in tables[0].header):
-            raise SceneError(f"'{file}' has no header: say what its columns hold, as in --columns rate,stress")
+            raise SceneError(f"'{file}' has no header: name the contents of its columns, as in --columns rate,stress")
     curves = [_curve(table, kind, where) for table in tables if table.rows]
     if not curves:
-        raise SceneError(f"'{file}' has a header and no measurements below it")
+        raise SceneError(f"'{file}' has a header but no measurements below it")
     return _chosen(curves, interval, file)
 
 
 def _chosen(curves: list[Measured], interval: str | None, file: Path) -> Measured:
-    """The curve of an interval, or all of one kind in one."""
+    """Curve of an interval, or all curves of one kind joined into one."""
     listed = "; ".join(f"{k}: {each.kind} of {len(each.lines)} points" for k, each in enumerate(curves, 1))
     if interval is None and len(curves) > 1:
         raise SceneError(f"'{file}' holds {len(curves)} intervals ({listed}): choose one, or all, as in --interval 2")
@@ -141,7 +141,7 @@ def _without_header(lines: list[tuple[int, str]], columns: str, file: Path) -> T
 
 
 def _plain(unit: str) -> str:
-    """A unit without brackets, spaces and dots."""
+    """Unit without brackets, spaces and dots."""
     return re.sub(r"[\s·⋅*.\[\]()]", "", unit)
 
 
@@ -155,7 +155,7 @@ def _parts(heading: str) -> tuple[str, str]:
 
 
 def _quantity(heading: str) -> str | None:
-    """What a column holds, by its heading."""
+    """Quantity of a column, from its heading."""
     for name in (_parts(heading)[0], heading.strip().lower()):  # "g(t)" has no unit t
         for key, quantity in QUANTITIES.items():
             if name in quantity.names:
@@ -173,17 +173,17 @@ def _is_unit(cell: str) -> bool:
 
 
 def _kind_of(found: set[str]) -> str | None:
-    """The kind of measurement whose columns are all there."""
+    """Kind of measurement whose columns are all present."""
     if "viscosity" in found:
         found = found | {"stress"}
     return next((kind for kind, wanted in KINDS.items() if set(wanted) <= found), None)
 
 
 def _curve(table: Table, kind: str | None, where: Callable[[int], str]) -> Measured:
-    """The measurements of a table, in SI units."""
+    """Measurements of a table in SI units."""
     keys = [_quantity(cell) for cell in table.header]
     found = {key for key in keys if key}
-    # without a kind that is wholly there, the message is about the one whose first column is
+    # if no kind is complete, the message is about the kind whose first column is present
     kind = (
         kind or _kind_of(found) or next((name for name, (first, *_) in KINDS.items() if first in found), "flow curve")
     )
@@ -203,7 +203,7 @@ def _curve(table: Table, kind: str | None, where: Callable[[int], str]) -> Measu
 
 def _column(key: str, keys: list[str | None], table: Table, where: str) -> int:
     places = [position for position, each in enumerate(keys) if each == key]
-    if key == "frequency" and len(places) > 1:  # in Hz beside rad/s
+    if key == "frequency" and len(places) > 1:  # in both Hz and rad/s
         places = [place for place in places if _parts(table.header[place])[0].startswith(("ang", "ω", "om"))] or places
     if len(places) > 1:
         one, two = (table.header[place] for place in places[:2])
@@ -216,7 +216,7 @@ def _column(key: str, keys: list[str | None], table: Table, where: str) -> int:
 
 
 def _factor(key: str, column: int, table: Table, where: str) -> float:
-    """SI units in the unit of a column."""
+    """Factor from the unit of a column to SI."""
     below = table.units[column] if column < len(table.units) else ""
     heading = table.header[column]
     own = "" if heading.strip().lower() == "g(t)" else _parts(heading)[1]

@@ -1,4 +1,4 @@
-"""Pictures of the rheometer's curves and of fits, by Matplotlib (extra `look`)."""
+"""Plots of rheometer curves and of fits, with Matplotlib (extra `look`)."""
 
 from pathlib import Path
 from typing import Any
@@ -25,11 +25,11 @@ ORDINATES = {
     "shear_strain": "stress [Pa]",
 }
 LEFT_OUT = ("volumetric_strain",)
-"""Columns of another scale than the rest."""
+"""Columns with another scale than the others."""
 
 
 def plot_curve(curve: Curve | Measurement, title: str, file: Path) -> None:
-    """Draw a curve of the rheometer, with the theory beside it."""
+    """Plot a curve of the rheometer, with the theory."""
     figure, axes = _figure("plotting of rheometer curves")
     if isinstance(curve, Measurement):
         _plot_measurement(curve, axes)
@@ -42,7 +42,7 @@ def plot_curve(curve: Curve | Measurement, title: str, file: Path) -> None:
     marker = "o-" if curve.abscissa == "rate" else "-"
     axes.plot(curve.values, curve.shear_stress, marker, label="law")
     if curve.small_strain_theory is not None:
-        axes.plot(curve.values, curve.small_strain_theory, "k--", linewidth=1, label="theory of small elastic strain")
+        axes.plot(curve.values, curve.small_strain_theory, "k--", linewidth=1, label="small-strain theory")
     logarithmic = curve.abscissa == "rate" or _spans_decades(curve.values)
     _finish(figure, axes, LABELS[curve.abscissa], title, file, logarithmic)
 
@@ -60,7 +60,7 @@ def _plot_measurement(measured: Measurement, axes: Any) -> None:
 def plot_fit(
     measured: FlowCurve, rates: NDArray[np.float64], fitted: NDArray[np.float64], title: str, file: Path
 ) -> None:
-    """Draw a measured flow curve and the fitted one."""
+    """Plot a measured flow curve and the fitted one."""
     figure, axes = _figure("plotting of fits")
     axes.plot(measured.rates, measured.stresses, "o", label="measured")
     axes.plot(rates, fitted, "-", label="fit")
@@ -69,7 +69,7 @@ def plot_fit(
 
 
 def plot_viscoelastic_fit(measured: Measured, fit: ViscoelasticFit, title: str, file: Path) -> None:
-    """Draw a measured frequency sweep or relaxation curve and the fitted one."""
+    """Plot a measured frequency sweep or relaxation curve and the fitted one."""
     figure, axes = _figure("plotting of fits")
     (abscissa, values), *others = measured.columns.items()
     smooth = np.geomspace(values[values > 0.0].min(), values.max(), 200)
@@ -81,7 +81,7 @@ def plot_viscoelastic_fit(measured: Measured, fit: ViscoelasticFit, title: str, 
 
 
 def _spans_decades(times: NDArray[np.float64]) -> bool:
-    """Whether times were chosen even in their logarithm: then most of them are far below the last."""
+    """Whether times are evenly spaced in their logarithm: most of them are then far below the last."""
     return bool(np.median(times) < 0.1 * times[-1])
 
 

@@ -1,4 +1,4 @@
-"""One point of a material, driven through the functions of its law."""
+"""One point of a material, deformed with the functions of its law."""
 
 import math
 from functools import cache
@@ -33,7 +33,7 @@ def _oscillate(law: Law) -> Any:
 
     @compiled
     def oscillate(amplitude, omega, steps, cycles, parameters, history):
-        """Means of τ12 sin ωt and τ12 cos ωt over the last of `cycles` of shear γ = amplitude sin ωt; the history."""
+        """Means of τ12 sin ωt and τ12 cos ωt over the last of `cycles` cycles of γ = amplitude sin ωt, and history."""
         angle = 2.0 * math.pi / steps
         dt = angle / omega
         in_phase, out_of_phase = 0.0, 0.0
@@ -53,7 +53,7 @@ def _oscillate(law: Law) -> Any:
 
 
 class Point:
-    """One point at rest; its history is a tuple, so a state can be kept and put back."""
+    """One point, initially at rest; its history is a tuple, so a state can be saved and restored."""
 
     def __init__(self, material: Material) -> None:
         self.law = material.law
@@ -63,38 +63,38 @@ class Point:
             for field in self.law.fields
         )
         self.stiffness = material.parameters.density * self.law.wave_speed(material.parameters) ** 2
-        """Modulus of uniaxial strain [Pa], the scale of stresses"""
+        """P-wave modulus [Pa], the scale of stresses"""
         self.stress: Tensor = (0.0,) * 6
         """Kirchhoff stress (xx, yy, zz, xy, xz, yz) [Pa]"""
 
     def deform(self, f: Tensor, dt: float, count: int = 1) -> None:
-        """`count` steps of dt [s] that each deform by f."""
+        """Take `count` steps of dt [s], each with the deformation f."""
         self.stress, self.history = _repeat(self.law)(f, float(dt), count, self.packed, self.history)
 
     def shear(self, strain: float, dt: float, count: int = 1) -> None:
-        """`count` steps of dt [s] in simple shear, each by `strain`."""
+        """Take `count` steps of dt [s] in simple shear, each by `strain`."""
         self.deform((1.0, float(strain), 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), dt, count)
 
     def stretch(self, x: float, y: float, z: float, dt: float) -> None:
-        """One step of the logarithmic strains x, y, z along the axes."""
+        """Take one step with the logarithmic strains x, y, z along the axes."""
         self.deform((math.exp(x), 0.0, 0.0, 0.0, math.exp(y), 0.0, 0.0, 0.0, math.exp(z)), dt)
 
     def hold(self, dt: float, count: int = 1) -> None:
-        """`count` steps of dt [s] without motion."""
+        """Take `count` steps of dt [s] without deformation."""
         self.deform(IDENTITY, dt, count)
 
     def oscillate(self, amplitude: float, omega: float, steps: int, cycles: int) -> tuple[float, float]:
-        """Storage and loss modulus [Pa] over the last of `cycles` of oscillating simple shear."""
+        """Storage and loss modulus [Pa] over the last of `cycles` cycles of oscillating simple shear."""
         run = _oscillate(self.law)
         in_phase, out_of_phase, self.history = run(amplitude, omega, steps, cycles, self.packed, self.history)
         return 2.0 * in_phase / amplitude, 2.0 * out_of_phase / amplitude
 
     def state(self) -> tuple[Any, Tensor]:
-        """To be put back by `restore`."""
+        """State to be passed to `restore`."""
         return self.history, self.stress
 
     def restore(self, state: tuple[Any, Tensor]) -> None:
-        """Take up a state again."""
+        """Restore a state returned by `state`."""
         self.history, self.stress = state
 
     def stresses(self) -> tuple[float, float]:

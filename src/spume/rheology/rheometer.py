@@ -1,8 +1,8 @@
-"""Simple shear of one point, through the functions of its law: flow curve, start-up, relaxation, oscillation and creep.
+"""Simple shear of one point with the functions of its law: flow curve, start-up, relaxation, oscillation and creep.
 
-What the point answers is the law itself, time-discrete as in a simulation. Time steps are halved until the answer no
-longer changes, so that it belongs to the material and not to dt. A measurement that makes no sense for a material is
-refused with the reason.
+The law is integrated in time steps, as in a simulation. Time steps are halved until the result no longer changes, so
+that it depends on the material and not on dt. A measurement that makes no sense for a material raises SceneError with
+the reason.
 """
 
 import math
@@ -22,34 +22,34 @@ from spume.rheology.theory import theory_of
 Array = NDArray[np.float64]
 
 LARGEST_STRAIN_STEP = 0.01
-"""Shear strain per step at most: the split into elastic prediction and flow has an error of its order."""
+"""Largest shear strain per step: splitting into elastic prediction and flow has an error of this order."""
 
 STEADY = 1e-6
-"""A flow is steady when stresses change by less than this part of their magnitude during one relaxation."""
+"""A flow is steady when stresses change by less than this fraction of their magnitude in one relaxation time."""
 
 MOST_RELAXATIONS = 400
 
 REFINED = 1e-3
-"""Steps are halved until the stress changes by less than this part of its largest value."""
+"""Steps are halved until the stress changes by less than this fraction of its largest value."""
 MOST_HALVINGS = 10
 
 AMPLITUDE = 1e-5
-"""Shear strain of oscillations: small enough for a linear answer, large enough for its digits."""
+"""Shear strain of oscillations: small enough for a linear response, large enough for its accuracy."""
 STEPS_PER_CYCLE = 200
 PERIODIC = 1e-7
-"""Oscillations are periodic when the moduli change by less than this part from one set of cycles to the next."""
+"""Oscillations are periodic when the moduli change by less than this fraction between two sets of cycles."""
 LINEAR = 0.01
-"""Moduli that differ by more than this part at a tenth of the amplitude are not those of a linear answer."""
+"""The response is not linear if the moduli change by more than this fraction at a tenth of the amplitude."""
 MOST_CYCLES = 20_000
 
 FINITE_STRAIN = 0.1
-"""From this elastic strain on, the theory of small strain is off by about its square: a percent."""
+"""Elastic strain above which the small-strain theory is in error by about its square: one per cent."""
 
 LARGE_STRAIN = 0.5
-"""From this elastic strain on, the theory of small strain is of no use."""
+"""Elastic strain above which the small-strain theory does not apply."""
 
 LARGEST_CREEP = 10.0
-"""Shear strain beyond which creep is not followed."""
+"""Shear strain at which a creep test ends."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Measurement:
     """Columns of equal length, with notes."""
 
     columns: dict[str, Array]
-    """by name; the first one is what was varied"""
+    """by name; the first is the independent variable"""
     notes: tuple[str, ...] = ()
 
     def records(self) -> list[dict[str, float]]:
@@ -70,14 +70,14 @@ class Curve:
     """Shear stress for each rate or time."""
 
     abscissa: str
-    """What was varied: "rate" [1/s] or "time" [s]"""
+    """Independent variable: "rate" [1/s] or "time" [s]"""
     values: Array
     shear_stress: Array
     """τ12 [Pa]"""
     normal_stress_difference: Array
     """τ11 − τ22 [Pa]"""
     small_strain_theory: Array | None
-    """τ12 by the theory of small elastic strain [Pa]; none if the law has no such theory"""
+    """τ12 by the theory of small elastic strain [Pa]; None if the law has no such theory"""
     notes: tuple[str, ...] = ()
 
     @property
@@ -114,9 +114,9 @@ def flow_curve(material: Material, rates: Array) -> Curve:
 
 
 def start_up(material: Material, rate: float) -> Curve:
-    """Shear stress in the course of time after a shear rate [1/s] is switched on, up to the steady flow.
+    """Shear stress as a function of time after a shear rate [1/s] is switched on, up to steady flow.
 
-    A material whose approach to steady flow is not known is sheared to a strain of one.
+    A material whose approach to steady flow is unknown is sheared to a strain of one.
     """
     _positive(rate, "a shear rate", "1/s")
     found = require_resistance(material, "start-up of shear")
@@ -136,7 +136,7 @@ def start_up(material: Material, rate: float) -> Curve:
 
 
 def step_strain(material: Material, strain: float) -> Curve:
-    """Shear stress in the course of time after a sudden shear strain."""
+    """Shear stress as a function of time after a sudden shear strain."""
     _positive(strain, "a shear strain", "")
     found = require_resistance(material, "relaxation")
     theory = theory_of(material)
@@ -183,7 +183,7 @@ def frequency_sweep(material: Material, frequencies: Array) -> Measurement:
 
 
 def creep(material: Material, stress: float) -> Measurement:
-    """Shear strain in the course of time under a constant shear stress [Pa], applied at once."""
+    """Shear strain as a function of time under a constant shear stress [Pa], applied suddenly."""
     _positive(stress, "a shear stress", "Pa")
     found = require_resistance(material, "creep")
     if found.viscous:
@@ -209,22 +209,22 @@ def creep(material: Material, stress: float) -> Measurement:
     if not np.isfinite(strains).all():
         kept = np.isfinite(strains)
         columns = {name: values[kept] for name, values in columns.items()}
-        notes += (f"the strain grows beyond {LARGEST_CREEP:g} at {times[~kept][0]:.3g} s and is not followed further",)
+        notes += (f"the strain exceeds {LARGEST_CREEP:g} at {times[~kept][0]:.3g} s, where the test ends",)
     return Measurement(columns, notes)
 
 
 def _steady(material: Material, rate: float) -> tuple[float, float]:
     """Shear stress and normal stress difference of the steady flow.
 
-    Whatever is left of an exponential approach after a relaxation is less than what changed during it, so a change
-    below STEADY leaves less than STEADY.
+    What remains of an exponential approach after a relaxation time is less than the change during it, so if the change
+    is below STEADY, the remainder is, too.
     """
     theory, parameters = theory_of(material), material.parameters
     point = Point(material)
     found = behaviour_of(material)
     scale = 0.0 if theory.relaxation_strain or found.viscous else rate * (_half_time(material, 0.1) or 0.0)
     if theory.first_strain and (strain := theory.first_strain(parameters, rate)):
-        # the first climb is elastic and exact in one step, for I + L dt is the whole of exp(L dt) in simple shear
+        # the first rise is elastic and exact in one step, because I + L dt = exp(L dt) in simple shear
         point.shear(strain, strain / rate)
     else:
         point.shear(1e-4, 1e-4 / rate)
@@ -233,7 +233,7 @@ def _steady(material: Material, rate: float) -> tuple[float, float]:
         if theory.relaxation_strain:
             relaxation = theory.relaxation_strain(parameters, rate, point)
         elif found.viscous:
-            relaxation = 1e-4  # the stress follows the rate at once
+            relaxation = 1e-4  # the stress follows the rate immediately
         else:
             relaxation = max(scale, point.magnitude() / (math.sqrt(2.0) * found.modulus))
         if not relaxation < 1e6:
@@ -246,14 +246,14 @@ def _steady(material: Material, rate: float) -> tuple[float, float]:
             return float(after[0]), float(after[1])
         before = after
     raise RunFailed(
-        f"'{material.name}' found no steady flow at {rate:g} 1/s within {MOST_RELAXATIONS} relaxations: "
+        f"'{material.name}' reached no steady flow at {rate:g} 1/s within {MOST_RELAXATIONS} relaxation times: "
         "its elastic strain is beyond the validity of the law; use lower rates"
     )
 
 
 def refine(measure: Callable[[int], Array], tolerance: float = REFINED, halvings: int = MOST_HALVINGS) -> Array:
-    """`measure(parts)` with each interval in 1, 2, 4, … times as many steps, until the values change by no more than
-    `tolerance` of the largest of them."""
+    """Evaluate `measure(parts)` with 1, 2, 4, … times as many steps per interval until the values change by no more
+    than `tolerance` times the largest of them."""
     coarse = measure(1)
     for k in range(1, halvings + 1):
         fine = measure(2**k)
@@ -275,7 +275,7 @@ def _follow(point: Point, rate: float, times: Array, parts: int) -> Array:
 
 
 def _relax(point: Point, strain: float, times: Array, parts: int) -> Array:
-    """Stresses at `times` after a strain so sudden that next to nothing flows during it: a thousandth of times[1]."""
+    """Stresses at `times` after a strain within a thousandth of times[1], during which almost nothing flows."""
     point.shear(strain, 1e-3 * times[1])
     found = [point.stresses()]
     for dt in np.diff(times):
@@ -285,7 +285,7 @@ def _relax(point: Point, strain: float, times: Array, parts: int) -> Array:
 
 
 def _creep(point: Point, stress: float, first: float, times: Array, parts: int) -> Array:
-    """Shear strains at `times` under a constant stress, shape (n, 1); NaN once they have grown too large."""
+    """Shear strains at `times` under a constant stress, shape (n, 1); NaN after they have become too large."""
     total = _strain_step(point, stress, 1e-3 * times[1], first)
     found, guess = [total], 0.0
     for dt in np.diff(times):
@@ -297,9 +297,9 @@ def _creep(point: Point, stress: float, first: float, times: Array, parts: int) 
 
 
 def _strain_step(point: Point, stress: float, dt: float, guess: float) -> float:
-    """Shear the point within dt so that its shear stress becomes `stress`; returns the strain of the step.
+    """Shear the point within dt so that its shear stress becomes `stress`; return the strain of the step.
 
-    Secant steps; NaN if there is no such strain below LARGEST_CREEP.
+    Uses the secant method; returns NaN if there is no such strain below LARGEST_CREEP.
     """
     start = point.state()
 
@@ -308,7 +308,7 @@ def _strain_step(point: Point, stress: float, dt: float, guess: float) -> float:
         point.shear(strain, dt)
         return point.stresses()[0] - stress
 
-    # stresses are known to rounding of the stiffness
+    # rounding errors of stresses scale with the stiffness
     rounding = 1e-15 * point.stiffness
     a, b = 0.0, guess or 1e-6
     fa, fb = miss(a), miss(b)
@@ -343,13 +343,13 @@ def _periodic_moduli(material: Material, omega: float, steps: int, amplitude: fl
             return after
         before, cycles = after, 2 * cycles
     raise RunFailed(
-        f"'{material.name}' is not yet periodic after {MOST_CYCLES} cycles at {omega:g} rad/s: its relaxation is far "
-        "slower than these oscillations; use lower frequencies"
+        f"'{material.name}' is not yet periodic after {MOST_CYCLES} cycles at {omega:g} rad/s: it relaxes much more "
+        "slowly than it oscillates; use lower frequencies"
     )
 
 
 def _trial_times(material: Material, strain: float, wanted: str = "relaxation") -> Array:
-    """0, then even in the logarithm about the time in which half of what relaxes after `strain` is gone."""
+    """0, then times evenly spaced in their logarithm around the half-time of the relaxation after `strain`."""
     half = _half_time(material, strain)
     if half is None:
         point = Point(material)
@@ -362,7 +362,7 @@ def _trial_times(material: Material, strain: float, wanted: str = "relaxation") 
 
 
 def _half_time(material: Material, strain: float) -> float | None:
-    """Time [s] in which a sudden strain loses half of the stress that it loses for ever, in one step; None: nothing."""
+    """Time [s] in which half of the relaxing stress after a sudden strain decays, in one step; None if none relaxes."""
 
     def left(dt: float) -> float:
         point = Point(material)
@@ -386,7 +386,7 @@ def _positive(value: float, what: str, unit: str) -> None:
 
 
 def _elastic_strain(stress: Array, theory: Array, modulus: float) -> float:
-    """Largest stress over modulus. Far beyond small strain the stress of a law may fall again: then by the theory."""
+    """Largest stress over modulus; at least that of the theory if large, as a law's stress may fall at large strain."""
     measured, expected = float(stress.max()) / modulus, float(theory.max()) / modulus
     return max(measured, expected) if expected > LARGE_STRAIN else measured
 
@@ -396,5 +396,5 @@ def _notes(elastic_strain: float) -> tuple[str, ...]:
         return ()
     verdict = "does not apply there"
     if elastic_strain < LARGE_STRAIN:
-        verdict = f"is off by the order of their square, {100 * elastic_strain**2:.2g} %"
-    return (f"elastic strains reach {elastic_strain:.2g}: the theory of small strain, beside it, {verdict}",)
+        verdict = f"has an error of the order of their square, {100 * elastic_strain**2:.2g} %"
+    return (f"elastic strains reach {elastic_strain:.2g}: the small-strain theory {verdict}",)

@@ -1,14 +1,14 @@
-"""Herschel-Bulkley flow in simple shear while the elastic strain is small: what a rheometer would print.
+"""Closed forms of Herschel-Bulkley flow in simple shear at small elastic strain.
 
 A rheometer's flow curve is τ = τ0 + K γ̇^n. The law of [Yue15] is written for the magnitude of the deviatoric stress,
 s = √2 τ in simple shear, with the yield stress of uniaxial tension and the plastic rate γ̇/√2:
 
     s = √(2/3) σY + η (γ̇/√2)^h,    so    τ0 = σY/√3,  K = η 2^(−(1+h)/2),  n = h.
 
-All of this neglects elastic strains e = τ/μ against one. At finite ones the normal stress τ11 − τ22 = 2 τ²/μ takes its
-part of s: s² = 2 τ² (1 + 4/3 e²), and with the power s γp = τ γ̇ the plastic rate is γ̇/√2 (1 − 2/3 e²). To the next
-order the shear stress of the law is therefore below these formulas, by the part 2/3 e² of its yield stress and
-2/3 (1 + h) e² of the rest.
+These formulas neglect the elastic strain e = τ/μ relative to one. At finite strain the normal stress τ11 − τ22 = 2 τ²/μ
+contributes to s: s² = 2 τ² (1 + 4/3 e²), and with the power s γp = τ γ̇ the plastic rate is γ̇/√2 (1 − 2/3 e²). To the
+next order the shear stress of the law is therefore lower, by the fraction 2/3 e² of its yield stress and 2/3 (1 + h) e²
+of the remainder.
 """
 
 import math
@@ -27,7 +27,7 @@ ELASTIC_STEPS = 50
 
 
 class ShearParameters(NamedTuple):
-    """Herschel-Bulkley parameters as rheometers give them: τ = τ0 + K γ̇^n."""
+    """Herschel-Bulkley parameters in the convention of rheometers: τ = τ0 + K γ̇^n."""
 
     yield_stress: float
     """τ0, yield stress in simple shear [Pa]"""
@@ -38,13 +38,13 @@ class ShearParameters(NamedTuple):
 
 
 def from_shear(shear: ShearParameters) -> tuple[float, float, float]:
-    """σY [Pa], η [Pa s^h] and h of the law, from what a rheometer measured in simple shear."""
+    """σY [Pa], η [Pa s^h] and h of the law from the parameters in simple shear."""
     tau0, K, n = shear
     return math.sqrt(3.0) * tau0, K * 2.0 ** ((1.0 + n) / 2.0), n
 
 
 def to_shear(parameters: HerschelBulkleyParameters) -> ShearParameters:
-    """What a rheometer measures in simple shear."""
+    """Parameters in simple shear, as a rheometer measures them."""
     h = parameters.flow_index
     return ShearParameters(
         parameters.yield_stress / math.sqrt(3.0), parameters.viscosity * 2.0 ** (-(1.0 + h) / 2.0), h
@@ -60,8 +60,8 @@ def flow_curve(parameters: HerschelBulkleyParameters, rates: Array) -> Array:
 def start_up(parameters: HerschelBulkleyParameters, rate: float, times: Array) -> Array:
     """Shear stress [Pa] at `times` [s] after a constant shear rate [1/s] is switched on, from rest.
 
-    Elastic to the yield strain σY/(√3 μ); from there on the excess x = s − k obeys x' = √2 μ γ̇ − 2 μ (x/η)^(1/h),
-    which for h = 1 relaxes as x = (η γ̇/√2)(1 − exp(−2 μ t/η)) and is integrated numerically otherwise.
+    Elastic up to the yield strain σY/(√3 μ); then the excess x = s − k obeys x' = √2 μ γ̇ − 2 μ (x/η)^(1/h). For h = 1
+    the solution is x = (η γ̇/√2)(1 − exp(−2 μ t/η)); otherwise it is integrated numerically.
     """
     tau0, _, h = to_shear(parameters)
     mu, eta = parameters.shear_modulus, parameters.viscosity
@@ -72,7 +72,7 @@ def start_up(parameters: HerschelBulkleyParameters, rate: float, times: Array) -
     end = eta * (rate / math.sqrt(2.0)) ** h
     if h == 1.0:
         return elastic + end * -np.expm1(-2.0 * mu * flowing / eta) / math.sqrt(2.0)
-    # in units of the final excess and of the time to climb there elastically: y' = 1 − y^(1/h)
+    # in units of the final excess and of the time to reach it elastically: y' = 1 − y^(1/h)
     clock = flowing * math.sqrt(2.0) * mu * rate / end
     solved = solve_ivp(
         lambda t, y: 1.0 - np.maximum(y, 0.0) ** (1.0 / h), (0.0, float(clock.max()) or 1.0), [0.0],
@@ -85,8 +85,8 @@ def start_up(parameters: HerschelBulkleyParameters, rate: float, times: Array) -
 def relaxation(parameters: HerschelBulkleyParameters, strain: float, times: Array) -> Array:
     """Shear stress [Pa] at `times` [s] after a sudden shear strain from rest.
 
-    The excess x = s − k obeys x' = −2 μ (x/η)^(1/h): exponential for h = 1, a power law for h < 1, over in a finite
-    time for h > 1.
+    The excess x = s − k obeys x' = −2 μ (x/η)^(1/h): it decays exponentially for h = 1, by a power law for h < 1, and
+    in a finite time for h > 1.
     """
     tau0, _, h = to_shear(parameters)
     mu, eta = parameters.shear_modulus, parameters.viscosity
@@ -103,12 +103,12 @@ def relaxation(parameters: HerschelBulkleyParameters, strain: float, times: Arra
 
 
 def step_excess(parameters: HerschelBulkleyParameters, strain: float) -> float:
-    """What a sudden shear strain from rest brings s = √2 τ above yield [Pa]; negative below it."""
+    """Excess of s = √2 τ over yield [Pa] after a sudden shear strain from rest; negative below yield."""
     return math.sqrt(2.0) * (parameters.shear_modulus * strain - to_shear(parameters).yield_stress)
 
 
 def relaxation_time(parameters: HerschelBulkleyParameters, excess: float) -> float:
-    """Time [s] in which the excess [Pa] of s over yield would flow away at its first rate: x/(2 μ (x/η)^(1/h))."""
+    """Relaxation time [s] of the excess x [Pa] of s over yield at its initial rate: x/(2 μ (x/η)^(1/h))."""
     eta, h = parameters.viscosity, parameters.flow_index
     return excess / (2.0 * parameters.shear_modulus) * (eta / excess) ** (1.0 / h)
 
@@ -119,17 +119,17 @@ def yield_strain(parameters: HerschelBulkleyParameters) -> float:
     b̄e of simple shear has ‖dev b̄e‖² = 2 γ² + 2/3 γ⁴; at small strain γ = σY/(√3 μ).
     """
     c = math.sqrt(2.0 / 3.0) * parameters.yield_stress / parameters.shear_modulus
-    # 3/2 (√(1 + 2/3 c²) − 1), without its cancellation
+    # 3/2 (√(1 + 2/3 c²) − 1), without cancellation
     return c / math.sqrt(1.0 + math.sqrt(1.0 + 2.0 / 3.0 * c * c))
 
 
 def start_up_times(parameters: HerschelBulkleyParameters, rate: float) -> Array:
-    """The elastic climb, exact in any steps; then the approach of the steady flow, resolved by its relaxation times."""
+    """Times [s] of the elastic rise, exact for any steps, and of the approach to steady flow, which they resolve."""
     mu, h = parameters.shear_modulus, parameters.flow_index
     climb = np.linspace(0.0, yield_strain(parameters) / rate, ELASTIC_STEPS + 1)
     steady = float(flow_curve(parameters, np.array([rate]))[0])
     excess = steady - parameters.yield_stress / math.sqrt(3.0)
-    magnitude = max(excess, h * excess) / (mu * rate)  # time to climb to the steady excess, or to relax to it
+    magnitude = max(excess, h * excess) / (mu * rate)  # time to reach the steady excess, or to relax to it
     direction = steady / (mu * rate)
     approach = np.array([direction / STEPS_PER_RELAXATION])
     if magnitude > 0.0:
@@ -142,7 +142,7 @@ def start_up_times(parameters: HerschelBulkleyParameters, rate: float) -> Array:
 
 
 def relaxation_times(parameters: HerschelBulkleyParameters, strain: float) -> Array:
-    """0, then even in the logarithm, to where nothing but a power law's tail is left."""
+    """0, then times [s] evenly spaced in their logarithm, until at most the tail of a power law remains."""
     excess = step_excess(parameters, strain)
     if excess <= 0.0 or parameters.viscosity == 0.0:
         return np.concatenate([[0.0], np.logspace(-3.0, 0.0, 31)])

@@ -1,6 +1,6 @@
 """Tests of soil mechanics on one point: triaxial compression and the shear box.
 
-Stresses are Cauchy's. As usual in soil mechanics, compression counts positive in all that is reported.
+Stresses are Cauchy stresses. As usual in soil mechanics, compression is positive in all reported values.
 """
 
 import math
@@ -19,14 +19,14 @@ from spume.rheology.theory import theory_of
 Array = NDArray[np.float64]
 
 ROWS = 200
-"""Strains at which values are reported."""
+"""Number of strains at which values are reported."""
 REFINED = 2e-4
-"""Steps are halved until the stresses change by less than this part of the largest of them."""
+"""Steps are halved until the stresses change by less than this fraction of the largest of them."""
 MOST_HALVINGS = 6
 RATE = 1e-3
-"""Strain rate [1/s] of the tests, slow as in a laboratory."""
+"""Strain rate [1/s] of the tests, as slow as in a laboratory."""
 CLOSE = 1e-9
-"""Controlled stresses are met to this part of the largest stress."""
+"""Tolerance of the controlled stresses, relative to the largest stress."""
 
 
 def triaxial(material: Material, pressure: float, largest: float = 0.1) -> Measurement:
@@ -64,7 +64,7 @@ def shear_box(material: Material, pressure: float, largest: float = 0.3) -> Meas
 
 
 def _compress(material: Material, pressure: float, largest: float, parts: int) -> Array:
-    """Rows of the triaxial test, with `parts` steps from row to row."""
+    """Rows of the triaxial test, with `parts` steps between rows."""
     point, step, guess = Point(material), largest / (ROWS * parts), 0.0
     if pressure:
         _solve(point, lambda e: point.stretch(e, e, e, 1.0), lambda: -point.cauchy()[0] - pressure, -1e-6)
@@ -83,7 +83,7 @@ def _compress(material: Material, pressure: float, largest: float, parts: int) -
 
 
 def _shear(material: Material, pressure: float, largest: float, parts: int) -> Array:
-    """Rows of the shear box, with `parts` steps from row to row."""
+    """Rows of the shear box, with `parts` steps between rows."""
     point, step, guess = Point(material), largest / (ROWS * parts), 0.0
     if pressure:
         _solve(point, lambda e: point.stretch(0.0, e, 0.0, 1.0), lambda: -point.cauchy()[1] - pressure, -1e-6)
@@ -112,9 +112,9 @@ def _box_row(point: Point, strain: float, start: float) -> tuple[float, ...]:
 
 
 def _solve(point: Point, move: Callable[[float], None], miss: Callable[[], float], guess: float) -> float:
-    """Move the point by the strain e at which `miss()` vanishes; returns e.
+    """Deform the point by the strain e at which `miss()` vanishes; return e.
 
-    The stress grows with e: brackets are widened from `guess`, then closed by regula falsi with bisection.
+    The stress grows with e: a bracket is widened from `guess`, then narrowed by regula falsi with bisection.
     """
     start = point.state()
 

@@ -1,7 +1,7 @@
-"""The viscoelastic law in simple shear at small strain: the standard linear solid, or Maxwell's fluid without μE.
+"""The viscoelastic law in simple shear at small strain: the standard linear solid, or a Maxwell fluid if μE = 0.
 
-A spring μE beside a spring μN in series with a dashpot, relaxation time τ = νd/(2 μN). The equilibrium spring may yield
-at σY/√3.
+A spring μE is parallel to a spring μN in series with a dashpot; the relaxation time is τ = νd/(2 μN). The equilibrium
+spring may yield at σY/√3.
 """
 
 import math
@@ -35,7 +35,7 @@ def start_up(p: ViscoelasticParameters, rate: float, times: Array) -> Array:
 
 
 def flow_curve(p: ViscoelasticParameters, rates: Array) -> Array:
-    """σY/√3 + νd/2 γ̇ [Pa], for a material that flows; without μE the spring carries nothing."""
+    """σY/√3 + νd/2 γ̇ [Pa], for a material that flows; if μE = 0 the first term is zero."""
     yielding = p.yield_stress / math.sqrt(3.0) if p.yield_stress and p.shear_modulus else 0.0
     viscous = 0.5 * p.deviatoric_viscosity if p.viscous_shear_modulus else 0.0
     return np.asarray(yielding + viscous * np.asarray(rates))
@@ -50,7 +50,7 @@ def moduli(p: ViscoelasticParameters, frequencies: Array) -> tuple[Array, Array]
 def creep(p: ViscoelasticParameters, stress: float, times: Array) -> Array | None:
     """Shear strain under a constant stress [Pa]; None if the equilibrium part would yield or nothing relaxes.
 
-    γ/σ = 1/μE − μN/(μE (μE + μN)) exp(−t μE/((μE + μN) τ)); without μE 1/μN + t/(μN τ).
+    γ/σ = 1/μE − μN/(μE (μE + μN)) exp(−t μE/((μE + μN) τ)); if μE = 0, γ/σ = 1/μN + t/(μN τ).
     """
     muE, muN = p.shear_modulus, p.viscous_shear_modulus
     if muN == 0.0 or (p.yield_stress is not None and stress > p.yield_stress / math.sqrt(3.0)):

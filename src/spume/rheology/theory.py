@@ -1,6 +1,6 @@
-"""What is known in closed form about each law, and the scales on which its answers change.
+"""Closed forms of each law, and the scales on which its response changes.
 
-A law without an entry is measured all the same: its scales are then found by trial (`rheometer`).
+A law without an entry can also be measured; its scales are then found by trial (`rheometer`).
 """
 
 import math
@@ -24,7 +24,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Theory:
-    """Closed forms of a law at small elastic strain; each takes the law's parameters first. None: there is none."""
+    """Closed forms of a law at small elastic strain as functions of its parameters; None where there is none."""
 
     flow_curve: Callable[..., Any] | None = None
     """(parameters, rates) -> steady shear stress [Pa]"""
@@ -41,7 +41,7 @@ class Theory:
     shear_strength: Callable[..., Any] | None = None
     """(parameters, normal stress) -> shear stress at failure in plane strain [Pa], or None"""
     first_strain: Callable[..., float] | None = None
-    """(parameters, rate) -> shear strain from rest that is elastic, exact in one step"""
+    """(parameters, rate) -> elastic shear strain from rest, exact in one step"""
     relaxation_strain: Callable[..., float] | None = None
     """(parameters, rate, point) -> shear strain in which the stress approaches that of steady flow by a factor e"""
     start_up_times: Callable[..., Any] | None = None
@@ -51,13 +51,13 @@ class Theory:
 
 
 def theory_of(material: Material) -> Theory:
-    """The theory of the material's law; an empty one if there is none."""
+    """Theory of the material's law; empty if there is none."""
     return THEORIES.get(material.law.name, Theory())
 
 
 def _herschel_bulkley_relaxation(p: HerschelBulkleyParameters, rate: float, point: Point) -> float:
-    """With the plastic rate γ̇/√2, the direction of the stress relaxes in a strain of s/(√2 μ̃), its magnitude in
-    h (s − k)/(√2 μ̃), μ̃ = μ tr b̄e/3, the trace following from the energy μ/2 (tr b̄e − 3)."""
+    """Relaxation strain. With the plastic rate γ̇/√2, the direction of the stress relaxes in a strain of s/(√2 μ̃), its
+    magnitude in h (s − k)/(√2 μ̃), where μ̃ = μ tr b̄e/3; the trace follows from the energy μ/2 (tr b̄e − 3)."""
     s, k = point.magnitude(), math.sqrt(2.0 / 3.0) * p.yield_stress
     mean = 1.0 + 2.0 * point.energy() / (3.0 * p.shear_modulus)
     return max(s, p.flow_index * (s - k)) / (math.sqrt(2.0) * p.shear_modulus * mean)
@@ -77,7 +77,7 @@ def _shear_modulus(p: Any) -> float:
 
 
 def _corotated_flow_curve(p: Any, rates: Array) -> Array | None:
-    """γ̇ = ν (1 − P_Y/(√2 τ)) τ/μ, ‖P‖ being √2 τ; none with hardening or a rate that depends on the stress."""
+    """γ̇ = ν (1 − P_Y/(√2 τ)) τ/μ with ‖P‖ = √2 τ; None with hardening or a stress-dependent rate."""
     if p.hardening or p.reference_stress or not p.flow_rate:
         return None
     return np.asarray(p.yield_stress / math.sqrt(2.0) + _shear_modulus(p) * np.asarray(rates) / p.flow_rate)

@@ -78,12 +78,20 @@ class Scene(Table):
         """
         return Scene(**apply_overrides(self.resolved(), changes, type(self)))
 
+    def __getstate__(self) -> dict[Any, Any]:
+        """The fields alone: cached materials hold functions of laws, which other processes look up themselves."""
+        state = super().__getstate__()
+        own = {name: value for name, value in state["__dict__"].items() if name in type(self).model_fields}
+        return state | {"__dict__": own}
+
     def __repr__(self) -> str:
         listed = [(len(getattr(self, key, ())), key) for key in ("body", "emitter", "obstacle", "measure")]
         contents = ", ".join(f"{count} × {key}" for count, key in listed if count)
         dimension = f"{self.dimension}D, " if hasattr(self, "dimension") else ""
         about = f"method='{self.method}', {dimension}{self.duration:g} s, {self.frame_count + 1} frames"
         return f"Scene('{self.title}', {about}{f', {contents}' if contents else ''})"
+
+    __str__ = __repr__
 
     def coarser(self) -> tuple["Scene", str]:
         """A coarser version of the scene for a preview, and a sentence describing it."""

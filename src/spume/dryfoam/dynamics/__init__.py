@@ -1,1 +1,1 @@
-"""What changes a dry foam in time: diffusion of gas, imposed deformation."""
+"""Evolution of a dry foam: diffusion of gas, imposed deformation."""

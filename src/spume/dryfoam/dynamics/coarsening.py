@@ -1,12 +1,12 @@
 """Coarsening: gas diffuses through the films, small cells vanish.
 
-Each film of length ℓ lets K Δp ℓ through, so dA_i/dt = -K Σ (p_i - p_j) ℓ. In equilibrium Δp ℓ = 2θT, the films of a
-cell turn by 2π - nπ/3 in all, and this is von Neumann's law dA/dt = (π/3) K T (n - 6), for the cells on the edge of a
-free foam as well. With T = 2γ it is eq. (4) of [DryFoam], whose κ is K. The rates are constant while the topology
-lasts, so a step is exact up to the time of the next event, however long it is.
+Gas flows through a film of length ℓ at the rate K Δp ℓ, so dA_i/dt = -K Σ (p_i - p_j) ℓ. In equilibrium Δp ℓ = 2θT, and
+the films of a cell turn by a total of 2π - nπ/3, which gives von Neumann's law dA/dt = (π/3) K T (n - 6), also for
+cells on the edge of a free foam. With T = 2γ it is eq. (4) of [DryFoam], whose κ is K. The rates are constant while the
+topology is unchanged, so a step of any length is exact up to the time of the next event.
 
-No gas goes through walls. Around a cell with n films, m parts of walls and c corners of a box there are n - m vertices
-of 120°, 2m angles of 90° between film and wall and the corners of 90°; the films turn by what is left of 2π, and
+No gas flows through walls. Around a cell with n films, m parts of walls and c corners of a box there are n - m vertices
+of 120°, 2m angles of 90° between film and wall, and c corners of 90°; the films turn by the remainder of 2π, so
 dA/dt = (π/3) K T (n + 2m + 3c/2 - 6).
 """
 
@@ -34,27 +34,29 @@ from spume.numerics.jit import compiled
 
 Scheme = Literal["adaptive", "unit"]
 STATIC = 1e-7
-"""Rates over K T below which a foam has come to rest: von Neumann's law gives none between zero and π/6."""
+"""Rates over K T below which a foam is at rest: von Neumann's law allows none between zero and π/6."""
 MOST_ITERATIONS = 40
-"""Newton steps of the whole foam after which a step of coarsening is given up and a shorter one tried; 5 to 15 do."""
+"""Newton steps of the whole foam after which a step of coarsening is tried again with a shorter time; 5 to 15 are
+usually enough."""
 
 
 @dataclass(frozen=True)
 class Coarsening:
-    """How time steps are taken."""
+    """Settings of the time steps."""
 
     diffusion: float
-    """K: area of gas through a film per time, length and pressure difference [m²/(N s)]."""
+    """K: area of gas diffusing through a film per time, length and pressure difference [m²/(N s)]."""
     event_tolerance: float = 0.005
-    """Events (T1, T2) are located in time within this times ⟨A⟩/(K T); events closer together happen at once."""
+    """Accuracy of the times of events (T1, T2), over ⟨A⟩/(K T); events closer together are simultaneous."""
     scheme: Scheme = "adaptive"
     """adaptive: steps to the next event; unit: steps of one second by von Neumann's law, [DryFoam] eq. (14)."""
     vanish_area: float = 0.01
-    """A cell of the unit scheme goes when its target is below this times ⟨A⟩ (T_area of [DryFoam] eq. (16))."""
+    """In the unit scheme a cell is removed when its target is below this times ⟨A⟩ (T_area of [DryFoam] eq. (16))."""
 
 
 def diffusion_rates(network: Network, diffusion: float, tension: float, without: Integers | None = None) -> Floats:
-    """Growth of each cell's area by diffusion through its films [m²/s], shape (F,), films of cells `without` closed."""
+    """Growth rate of each cell's area by diffusion through its films [m²/s], shape (F,), except films of the cells
+    `without`."""
     n = network
     if n.is_lone:
         return np.array([0.0 if n.is_closed else -2.0 * np.pi * diffusion * tension])
@@ -69,14 +71,14 @@ def diffusion_rates(network: Network, diffusion: float, tension: float, without:
 
 
 def von_neumann_rates(network: Network, diffusion: float, tension: float) -> Floats:
-    """(π/3) K T (n + 2m + 3c/2 - 6) for each cell of n films, m parts of walls and c corners [m²/s], shape (F,)."""
+    """(π/3) K T (n + 2m + 3c/2 - 6) [m²/s] for each cell with n films, m parts of walls and c corners, shape (F,)."""
     turned = network.sides() + 2 * contacts_of_cells(network) + 1.5 * corners_of_cells(network)
     return np.asarray(np.pi / 3.0 * diffusion * tension * (turned - 6.0), dtype=np.float64)
 
 
 def share_area(network: Network, index: int) -> None:
-    """Gives the target area of cell `index` to its neighbours, by the length of the films between; through the films of
-    the free edge it leaves the foam."""
+    """Distribute the target area of cell `index` to its neighbours in proportion to the lengths of the films between
+    them; the share of films on the free edge leaves the foam."""
     n = network
     films = np.flatnonzero(n.cell == index)
     lengths = film_lengths(n, films >> 1)
@@ -89,8 +91,8 @@ def share_area(network: Network, index: int) -> None:
 
 
 def lone_bubble(network: Network, survivor: int) -> Network:
-    """The network of the single cell `survivor`, without films: a circle about the cell's centre of area, or all of the
-    room between the walls."""
+    """Network of the single cell `survivor`, without films: a circle about the cell's centroid, or the whole area
+    between the walls."""
     n, none = network, np.zeros(0, dtype=np.int64)
     return Network(
         positions=cell_centroids(n)[[survivor]], half_angles=np.zeros(0), origin=none, next=none.copy(),
@@ -103,10 +105,10 @@ def lone_bubble(network: Network, survivor: int) -> Network:
 def remove_cells(
     network: Network, dying: Integers, gas: Literal["shared", "lost"] = "shared", checks: Checks = "none"
 ) -> tuple[Network, Events]:
-    """The network without the cells `dying`, and what it took.
+    """Remove the cells `dying`; return the new network and the events.
 
-    A cell whose removal the rest of the foam does not allow stays, with at least a hundredth of the mean area as its
-    target, and is counted as stuck.
+    A cell that cannot be removed without making the network invalid stays, with a target of at least a hundredth of the
+    mean area, and is counted as stuck.
     """
     n, events = network, Events()
     least = 0.01 * float(n.targets.mean())
@@ -139,12 +141,13 @@ def remove_cells(
 
 
 def step(network: Network, until: float, tension: float, rule: Coarsening, options: Options) -> tuple[Network, Events]:
-    """One step of an equilibrated foam, at most `until` [s] long: (new network in equilibrium, what happened)."""
+    """Take one step of an equilibrated foam, at most `until` [s] long; return the new network in equilibrium and the
+    events."""
     window = rule.event_tolerance * float(network.targets.mean()) / (rule.diffusion * tension)
     rates = diffusion_rates(network, rule.diffusion, tension)
     if np.max(np.abs(rates)) < STATIC * rule.diffusion * tension:
         if not math.isfinite(until):
-            raise RunFailed(f"no gas moves between the {network.cells} cells: they keep their areas for ever")
+            raise RunFailed(f"no gas moves between the {network.cells} cells: their areas never change")
         return network.copy(), Events(duration=until)
     shrinking = rates < 0
     life = np.full(network.cells, np.inf)
@@ -154,7 +157,7 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
     dt = min(until, max(window, 0.5 * float(life.min()), 0.0))
     retries = 0
     while True:
-        # a cell that would last little longer goes as well: next to nothing of it would be left
+        # also remove cells that would vanish soon after
         dying = np.flatnonzero(life <= 1.3 * min(dt, window)) if network.cells > 1 else np.zeros(0, dtype=np.int64)
         try:
             changed, events = _attempt(network, dying, dt, tension, rule, options)
@@ -175,18 +178,19 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
 def shrink_small_cells(
     first, areas, targets, small, busy, normals, positions, half_angles, origin, next_, cell, shift, lattice, pressures
 ):
-    """First guess for cells below `small` [m²]: each scaled about its middle to its target, pressure with its radius.
+    """Initial guess for cells below `small` [m²]: scale each about its centre to its target, and its pressure
+    accordingly.
 
-    For three-sided cells this is the equilibrium itself to first order, since the films around them do not notice
-    (decoration theorem of Weaire), which saves Newton steps. A cell on one wall is scaled about a point of the wall;
-    one on two walls is left alone.
+    For three-sided cells this is the equilibrium to first order, since it does not affect the films around them
+    (decoration theorem of Weaire), which saves Newton steps. A cell on one wall is scaled about a point of the wall; a
+    cell on two walls is not changed.
     """
     for f in range(len(first)):
         ratio = targets[f] / areas[f]
         if areas[f] > small or abs(ratio - 1.0) < 0.02:
             continue
         h, sides, mx, my, x, y, around, free = first[f], 0, 0.0, 0.0, 0.0, 0.0, 0.0, True
-        walls, nx, ny, wx, wy = 0, 0.0, 0.0, 0.0, 0.0  # normal of the cell's wall, a vertex on it
+        walls, nx, ny, wx, wy = 0, 0.0, 0.0, 0.0, 0.0  # normal of the cell's wall, and a vertex on it
         while True:
             sides += 1
             mx += x
@@ -215,10 +219,10 @@ def shrink_small_cells(
         off = (mx - wx) * nx + (my - wy) * ny
         mx, my = mx - off * nx, my - off * ny
         x, y, sides = 0.0, 0.0, 0
-        while True:  # the offset of each vertex from the first, before any of them moves
+        while True:  # the offset of each vertex from the first, before any vertex is moved
             v = origin[h]
             dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
-            if sides > 0:  # this vertex still stands, the first one of the loop is moved last
+            if sides > 0:  # not yet moved; the first vertex of the loop is moved last
                 positions[v, 0] += (scale - 1.0) * (x - mx)
                 positions[v, 1] += (scale - 1.0) * (y - my)
                 busy[v] = True
@@ -259,7 +263,7 @@ def _attempt(
     if len(dying):
         n, events = remove_cells(n, dying, checks=options.checks)
     events.duration = dt
-    if n.is_closed:  # rounding only: the rates sum to zero
+    if n.is_closed:  # corrects rounding only, since the rates sum to zero
         n.targets *= n.box_area() / n.targets.sum()
     if np.any(n.targets <= 0):
         raise RunFailed("a cell's area would become negative")
@@ -270,7 +274,7 @@ def _attempt(
 
 
 def unit_step(network: Network, tension: float, rule: Coarsening, options: Options) -> tuple[Network, Events]:
-    """One step of [DryFoam]: eq. (14) for every cell, cells below the area threshold removed, then equilibrium."""
+    """Take one step of [DryFoam]: eq. (14) for every cell, removal of cells below the area threshold, equilibrium."""
     n = network.copy()
     rates = von_neumann_rates(n, rule.diffusion, tension)
     n.targets += rates

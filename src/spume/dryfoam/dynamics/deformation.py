@@ -1,5 +1,5 @@
-"""Quasi-static deformation: the box of a periodic foam, the edge of a free one, or walls, move in small affine
-increments. Films slide on walls, so these can extend a foam but not shear it."""
+"""Quasi-static deformation: the box of a periodic foam, the edge of a free foam, or walls are moved in small affine
+increments. Films slide on walls, so walls can extend a foam but not shear it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from spume.dryfoam.foam import Foam
 
 INCREMENT = 0.01
-"""Largest strain per increment when the caller does not choose."""
+"""Default largest strain per increment."""
 
 Gradient = Callable[[float], Floats]
-"""Deformation gradient (2, 2) of a strain; that of a sum of strains is the product of theirs."""
+"""Function from a strain to its deformation gradient (2, 2); sums of strains correspond to products."""
 
 
 def simple_shear(strain: float) -> Floats:
-    """Points move along x by `strain` times y."""
+    """Deformation gradient of a simple shear: points move along x by `strain` times y."""
     return np.array([[1.0, strain], [0.0, 1.0]])
 
 
 def pure_extension(strain: float) -> Floats:
-    """Extension by the logarithmic `strain` along x at a constant area."""
+    """Deformation gradient of an extension by the logarithmic `strain` along x at constant area."""
     return np.diag([np.exp(strain), np.exp(-strain)])
 
 
 @dataclass
 class Deformation:
-    """Record of a deformation, one entry per increment; the first is the state before."""
+    """Record of a deformation, with one entry per increment; the first is the initial state."""
 
     strain: list[float] = field(default_factory=list)
-    """Imposed strain since the foam was made [1]."""
+    """Imposed strain since the foam was created [1]."""
     shear_stress: list[float] = field(default_factory=list)
     """σ_xy [N/m]."""
     normal_stress_difference: list[float] = field(default_factory=list)
@@ -48,10 +48,10 @@ class Deformation:
     flips: list[int] = field(default_factory=list)
     """T1 changes in the increment."""
     released: list[float] = field(default_factory=list)
-    """Energy set free by the T1s of the increment [J/m]: the energy before plus the work that the stress before does in
-    the increment, less the energy after. Zero without T1s. Exact to first order in the increment."""
+    """Energy released by the T1s of the increment [J/m]: the energy before plus the work done in the increment by the
+    stress before, minus the energy after. Zero without T1s. Exact to first order in the increment."""
     exchanges: list[Exchange] = field(default_factory=list)
-    """The T1s one by one, with their strains and places."""
+    """List of the T1s, with their strains and positions."""
 
     def add(self, foam: "Foam", flips: int, released: float, exchanges: Sequence[Exchange] = ()) -> None:
         stress = foam.stress
@@ -64,14 +64,14 @@ class Deformation:
         self.exchanges += exchanges
 
     def continue_with(self, later: "Deformation") -> None:
-        """Append a record that begins where this one ends."""
+        """Append a record that starts at the end of this one."""
         for name in ("strain", "shear_stress", "normal_stress_difference", "energy", "flips", "released"):
             getattr(self, name).extend(getattr(later, name)[1:])
         self.exchanges += later.exchanges
 
 
 def deformation_of(records: Sequence[dict[str, Any]]) -> Deformation:
-    """The record of a run's deformation, from the diagnostics of its frames."""
+    """Record of a run's deformation, from the diagnostics of its frames."""
     found = Deformation()
     before, released = 0, 0.0
     for record in records:
@@ -81,7 +81,7 @@ def deformation_of(records: Sequence[dict[str, Any]]) -> Deformation:
         found.energy.append(record["energy"])
         found.flips.append(record["flips"] - before)
         before = record["flips"]
-        found.released.append(record.get("released", 0.0) - released)  # early runs do not say
+        found.released.append(record.get("released", 0.0) - released)  # not recorded by early versions
         released = record.get("released", 0.0)
     return found
 
@@ -93,15 +93,15 @@ def deformed_walls(walls: Floats, change: Floats) -> Floats:
 
 
 def edge_vertices(network: Network) -> NDArray[np.bool_]:
-    """Vertices on the outside, shape (V,)."""
+    """Mask of the vertices on the outer edge, shape (V,)."""
     on_edge = np.zeros(network.vertices, dtype=np.bool_)
     on_edge[network.origin[network.cell == -1]] = True
     return on_edge
 
 
 def reduce_lattice(network: Network) -> None:
-    """Describes the same periodic foam by the shortest lattice vectors (Lagrange and Gauss), in place, so that a foam
-    sheared on and on keeps a compact box."""
+    """Replace the lattice vectors of a periodic foam by the shortest ones (Lagrange and Gauss), in place, so that the
+    box stays compact when a foam is sheared far."""
     n = network
     while True:
         a, b = n.lattice.T
@@ -119,8 +119,7 @@ def reduce_lattice(network: Network) -> None:
 
 
 def deform(foam: "Foam", gradient: Gradient, strain: float, steps: int) -> Deformation:
-    """Applies gradient(strain) to `foam` in `steps` increments (of at most INCREMENT when 0), equilibrating after
-    each."""
+    """Apply gradient(strain) to `foam` in `steps` increments (0: of at most INCREMENT), equilibrating after each."""
     if not np.isfinite(strain):
         raise SceneError(f"the strain must be finite, found {strain}")
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or steps < 0:

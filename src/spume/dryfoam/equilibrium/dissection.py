@@ -1,7 +1,7 @@
-"""Nested dissection of a planar graph by coordinates: an order of elimination with little fill, and its tree.
+"""Nested dissection of a planar graph by coordinates: an elimination order with little fill, and its tree.
 
-Each part is cut in two halves across its wider side, at the middle of its nodes; the smallest set of nodes on the
-edges across separates them and is eliminated last. Works on a torus too: the first cut then yields two separating
+Each part is cut into two halves across its wider side, at the median of its nodes; the smallest set of nodes on the cut
+edges separates them and is eliminated last. This also works on a torus, where the first cut yields two separating
 lines.
 """
 
@@ -11,13 +11,12 @@ from spume.dryfoam.equilibrium.separator import cover, mirror_edges
 from spume.numerics.jit import compiled
 
 LEAF = 12
-"""Nodes of a part that is not cut further."""
+"""Number of nodes below which a part is not cut further."""
 
 
 @compiled
 def _part(order, a, b, where, scratch):
-    """Sorts order[a:b] by `where` of its nodes (0, 1 or 2), in three runs that keep their order; returns the lengths of
-    the first and the last of them."""
+    """Stably sort order[a:b] by the value of `where` (0, 1 or 2) of its nodes; return the numbers of zeros and twos."""
     left, right, middle = 0, 0, 0
     for q in range(a, b):
         i = order[q]
@@ -39,17 +38,17 @@ def _part(order, a, b, where, scratch):
 
 @compiled
 def _wide(along_x, along_y, places, a, b):
-    """Whether the nodes of a part, given sorted by x and by y, spread wider along x."""
+    """Whether the nodes of a part, given in the orders of x and of y, extend further along x."""
     return places[along_x[b - 1], 0] - places[along_x[a], 0] >= places[along_y[b - 1], 1] - places[along_y[a], 1]
 
 
 @compiled
 def dissect(places, weight, starts, neighbours, last, along_x, along_y, begin, end, left_part, right_part):
-    """Orders the nodes; tree part t owns along_x[begin[t]:end[t]] in the end. Parts are numbered parents first.
+    """Order the nodes; on return, part t of the tree has the nodes along_x[begin[t]:end[t]]. Parents precede children.
 
-    along_x and along_y hold the nodes sorted by their coordinates. left_part and right_part are the two halves of a
-    part, -1 for none. `places` (n, 2) are coordinates, `weight` (n,) the unknowns of a node, starts/neighbours the
-    adjacency lists; nodes with `last` true go into the root's separator. Returns the number of parts.
+    along_x and along_y contain the nodes sorted by coordinate. left_part and right_part are the two halves of a part,
+    -1 for none. `places` (n, 2) are coordinates, `weight` (n,) the number of unknowns of a node, starts/neighbours the
+    adjacency lists; nodes with `last` true belong to the root's separator. Returns the number of parts.
     """
     count = len(places)
     side, where = np.full(count, -1, dtype=np.int64), np.empty(count, dtype=np.int8)

@@ -1,4 +1,4 @@
-"""Imbalances of the places of a foam, and the spots where they are large."""
+"""Local errors of a foam, and the spots where they are large."""
 
 import numpy as np
 
@@ -7,15 +7,15 @@ from spume.dryfoam.equilibrium.system import Residual
 from spume.dryfoam.network.half_edges import Network
 
 ROUGH = 0.03
-"""Error above which a place is a spot to be relaxed by itself."""
+"""Error above which a spot is relaxed separately."""
 FEW = 0.7
-"""Part of the vertices up to which rough spots are relaxed by themselves."""
+"""Largest fraction of the vertices in spots for separate relaxation, if the largest error is above ROUGH."""
 FEW_SMOOTH = 0.15
-"""The same for spots that are not rough."""
+"""The same if the largest error is smaller."""
 
 
 class PlaceErrors:
-    """Imbalances of the places of a foam, kept up to date where a region has moved."""
+    """Errors at the vertices and cells of a foam, updated where a region has moved."""
 
     def __init__(self, network: Network, residual: Residual) -> None:
         self.network = network
@@ -24,13 +24,13 @@ class PlaceErrors:
         self.take(residual)
 
     def take(self, residual: Residual) -> None:
-        """Take over the errors of a region."""
+        """Store the errors of a region."""
         self.force[residual.region.vertices] = residual.local
         self.area[residual.region.cells] = residual.relative_area
 
     def follow(self, tension: float, moved: Mask, pinned: Mask | None) -> None:
-        """Bring the errors up to date when the vertices `moved` (V,) have: this shows at the vertices of all cells that
-        have such vertices, which bulge, and in the areas of the cells next to these."""
+        """Update the errors after the vertices `moved` (V,) have moved. This affects the vertices of all cells that
+        have such vertices, because their films bulge, and the areas of the cells next to these."""
         n = self.network
         shown = around(n, moved, np.zeros(n.cells, dtype=np.bool_), 1)
         self.take(Residual(n, tension, Region(n, shown, pinned)))
@@ -40,12 +40,12 @@ class PlaceErrors:
         return max(float(np.max(self.force)), float(np.max(self.area)))
 
     def places(self, level: float) -> Mask:
-        """Vertices (V,) with errors above `level`, their cells' included, or with none that could be told."""
+        """Mask (V,) of vertices whose error, or that of one of their cells, is above `level` or not finite."""
         return around(self.network, ~(self.force <= level), ~(self.area <= level), 0)
 
     def spots(self, level: float, rings: int) -> Mask | None:
-        """Vertices within `rings` around the places with errors above `level` (V,); None if there are none, or too
-        many."""
+        """Mask (V,) of vertices within `rings` rings of cells around errors above `level`; None if there are none, or
+        too many."""
         bad_vertices, bad_cells = self.force > level, self.area > level
         if not (np.any(bad_vertices) or np.any(bad_cells)):
             return None

@@ -1,9 +1,10 @@
-"""The paper's own way to equilibrium: vertex by vertex, a 5 x 5 block each, [DryFoam] eqs. (11), (15).
+"""Equilibrium by the paper's blocked Gauss-Seidel iteration: a 5 x 5 system per vertex, [DryFoam] eqs. (11), (15).
 
-The block of a vertex holds the pressures of its three cells and its position against three areas and two angles; the
-third angle follows from the others, eq. (13). It is solved by singular values, so that a locally ill-defined foam
-yields a short step instead of none. Derivatives are in closed form. The ghost bubble has no pressure and no area row,
-eq. (15). Slow (linear convergence, more sweeps the larger the foam), but each block stands alone.
+The unknowns of a block are the pressures of the vertex's three cells and its position; the equations are three areas
+and two angles, since the third angle follows from the others, eq. (13). The block is solved by singular value
+decomposition, so that a locally ill-conditioned foam yields a short step. Derivatives are in closed form. The ghost
+bubble has neither pressure nor area equation, eq. (15). The iteration is slow (linear convergence, with more sweeps for
+larger foams), but the blocks are independent of each other.
 """
 
 import math
@@ -22,12 +23,12 @@ from spume.errors import RunFailed, SceneError
 from spume.numerics.jit import compiled
 
 LOWEST_SINGULAR = 1e-8
-"""Singular values below this part of the largest are left out."""
+"""Singular values below this fraction of the largest are omitted."""
 
 
 @compiled
 def _pressure_step(h, positions, half_angles, origin, shift, lattice, tension):
-    """d(segment area)/d(Δp) of half-edge h: c³ S' / (2 T cos θ), cos θ kept off zero at half circles."""
+    """d(segment area)/d(Δp) of half-edge h: c³ S' / (2 T cos θ), with cos θ kept away from zero at half circles."""
     dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
     theta = turn(h, half_angles)
     c = math.hypot(dx, dy)
@@ -39,7 +40,7 @@ def _pressure_step(h, positions, half_angles, origin, shift, lattice, tension):
 def _block(
     h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, pressures, targets, tension, J, r
 ):
-    """Jacobian (5, 5) and right side (5,) of eq. (11) for the vertex that h0 leaves."""
+    """Jacobian (5, 5) and right-hand side (5,) of eq. (11) for the origin of half-edge h0."""
     h = (h0, previous[h0] ^ 1, previous[previous[h0] ^ 1] ^ 1)
     J[:] = 0.0
     r[:] = 0.0
@@ -96,7 +97,7 @@ def _block(
 
 @compiled
 def _solve_block(J, r, size, tension):
-    """Least-norm solution of the block by singular values, rows and columns scaled to the cell's own units."""
+    """Minimum-norm solution of the block by singular values, with rows and columns scaled to the size of the cells."""
     A = J.copy()
     b = r.copy()
     row = np.array([1.0 / (size * size), 1.0 / (size * size), 1.0 / (size * size), 1.0, 1.0])
@@ -115,7 +116,7 @@ def _solve_block(J, r, size, tension):
 
 @compiled
 def _bend_cell(h0, positions, half_angles, origin, next_, cell, shift, lattice, pressures, tension):
-    """Gives the films around a cell the curvature of its present pressure, where that is short of a half circle."""
+    """Set the curvature of the films around a cell from its present pressure, where that is less than a half circle."""
     h = h0
     while True:
         i, j = cell[h], cell[h ^ 1]
@@ -135,7 +136,7 @@ def sweep(
     vertices, relax, flip_below, reach, out, flips_of, positions, half_angles, origin, next_, previous, cell, shift,
     lattice, wall, walls, pressures, targets, tension,
 ):  # fmt: skip
-    """One Gauss-Seidel sweep over `vertices`, short films settling as they meet; returns the number of T1s."""
+    """Do one Gauss-Seidel sweep over `vertices`, settling short films on the way; return the number of T1s."""
     J, r = np.empty((5, 5)), np.empty(5)
     flips = 0
     for v in vertices:
@@ -202,12 +203,12 @@ def equilibrate_by_blocks(
     vertices: Mask | None = None,
     pinned: Mask | None = None,
 ) -> Report:
-    """Brings the network to equilibrium in place by sweeps over the chosen vertices (V,), the `pinned` ones held.
+    """Bring the network to equilibrium in place by sweeps over the chosen vertices (V,), holding the `pinned` ones.
 
-    Raises RunFailed when 20 times `options.iterations` sweeps are not enough."""
+    Raises RunFailed if 20 times `options.iterations` sweeps are not enough."""
     n, report = network, Report()
     if len(n.walls):
-        raise SceneError("the solver 'gauss-seidel' knows no walls: use the solver 'newton'")
+        raise SceneError("the solver 'gauss-seidel' does not support walls: use the solver 'newton'")
     out = np.zeros(n.vertices, dtype=np.int64)
     flips_of = np.zeros(n.films, dtype=np.int64)
     flip_below, reach = np.empty(n.films), np.empty(n.vertices)

@@ -1,4 +1,4 @@
-"""Solution of the Newton systems of one equilibrium; order of elimination and factors are reused while they serve."""
+"""Solution of the Newton systems of one equilibrium, reusing elimination order and factors as long as possible."""
 
 import threading
 from typing import Literal
@@ -15,11 +15,11 @@ from spume.dryfoam.network.numbering import unit_places
 from spume.errors import RunFailed
 
 SMALL = 150
-"""Unknowns up to which a general pivoting solver is quickest."""
+"""Number of unknowns up to which a general pivoting solver is fastest."""
 
 
 class _Memories(threading.local):
-    """Memory of each thread, for the factor of a whole foam and for that of its spots meanwhile."""
+    """Memory of each thread, for the factor of a whole foam and for that of its spots."""
 
     def __init__(self) -> None:
         self.whole, self.spots = Memory(), Memory()
@@ -29,10 +29,10 @@ _memories = _Memories()
 
 
 class Solver:
-    """Keeps the order of elimination of a pattern and the last factor. Only allocated memory outlives an equilibrium,
-    so that a resumed run repeats an uninterrupted one.
+    """Keeps the elimination order of a pattern and the last factor. Only allocated memory is kept between equilibria,
+    so that a resumed run gives the same results as an uninterrupted one.
 
-    Solvers for the same `part` in the same thread share their memory: a new one invalidates the factors of the last.
+    Solvers for the same `part` in the same thread share their memory: a new solver invalidates the factors of the last.
     """
 
     def __init__(self, part: Literal["whole", "spots"]) -> None:
@@ -45,7 +45,7 @@ class Solver:
         self.factorizations = 0
 
     def solve(self, system: NewtonSystem, right: Floats) -> Floats:
-        """Solution of `system` for the right side, by a new factor."""
+        """Solution of `system` for the right-hand side, with a new factor."""
         self.factorizations += 1
         matrix = self.matrix = system.matrix
         self._negative = None
@@ -56,7 +56,7 @@ class Solver:
             self.factor = self.elimination.factorize(matrix, self.memory)
             self._negative = self.factor.negative
             solution = _refined(matrix, right, self.factor, 3, 1e-7)
-            if solution is not None:  # else a pivot was too small for elimination without exchange
+            if solution is not None:  # None: a pivot was too small for elimination without pivoting
                 return solution
         try:
             self.factor = splu(matrix.copy())  # splu sorts the columns in place, and the pattern is shared
@@ -72,7 +72,7 @@ class Solver:
         return self._negative
 
     def again(self, right: Floats) -> Floats:
-        """Solution for another right side, by the last factor."""
+        """Solution for another right-hand side, with the last factor."""
         assert self.factor is not None
         return self.factor.solve(right)
 
@@ -82,7 +82,7 @@ def _length(vector: Floats) -> float:
 
 
 def _refined(matrix: csc_matrix, right: Floats, factor: Factor, sweeps: int, enough: float) -> Floats | None:
-    """Solution by iterative refinement with `factor`; None when it does not reach `enough`."""
+    """Solution by iterative refinement with `factor`; None if its residual does not fall below `enough`."""
     solution = factor.solve(right)
     scale, before = _length(right), np.inf
     for _ in range(sweeps):
@@ -98,7 +98,7 @@ def _refined(matrix: csc_matrix, right: Floats, factor: Factor, sweeps: int, eno
 
 
 def _elimination(system: NewtonSystem) -> Elimination:
-    """Order of elimination by the places of vertices and cells; half angles that are unknowns come last."""
+    """Elimination order from the positions of vertices and cells; half angles that are unknowns come last."""
     n, r = system.network, system.region
     vertices, cells = len(r.vertices), len(r.cells)
     nodes = system.pattern.nodes

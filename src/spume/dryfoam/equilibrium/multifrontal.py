@@ -1,7 +1,7 @@
-"""Sparse symmetric factorisation L D Lᵀ without pivoting, by dense fronts along a tree of nested dissection.
+"""Sparse symmetric factorisation L D Lᵀ without pivoting, with dense fronts along the tree of a nested dissection.
 
 The Newton system of a foam is symmetric and quasi-definite near equilibrium (positive in the vertices, negative in the
-pressures), so that every order of elimination works; the caller still checks the residual.
+pressures), so that every elimination order works; the caller still checks the residual.
 """
 
 import math
@@ -16,18 +16,18 @@ from spume.dryfoam.network.half_edges import Floats
 from spume.numerics.jit import compiled
 
 PANEL = 64
-"""Columns eliminated together."""
+"""Number of columns eliminated together."""
 COLUMNS = 48
-"""Columns updated together: 48 rows of a panel fill most of the nearest cache."""
+"""Number of columns updated together: 48 rows of a panel fill most of the level-1 cache."""
 
 KEPT = 2_000_000
-"""Length of an array up to which it is kept although far less is needed."""
+"""Length of an array up to which it is kept even if much less is needed."""
 
 
 @compiled
 def _symbolic(indptr, indices, place, unknown, begin, end, order, left, right, border_start, border, grow):
-    """Border of each front: later unknowns that it touches, sorted. Returns its total size, or -1 if `border` is full,
-    with the largest front and the room the stack of updates needs."""
+    """Find the border of each front: the later unknowns coupled to it, sorted. Returns its total size, or -1 if
+    `border` is too short, with the size of the largest front and of the stack of updates."""
     parts = len(order)
     mark = np.full(len(place), -1, dtype=np.int64)
     total, largest, stack, room = 0, 0, 0, 0
@@ -69,8 +69,8 @@ def _symbolic(indptr, indices, place, unknown, begin, end, order, left, right, b
 
 @compiled
 def _update(front, scaled, p, stop, size):
-    """Subtracts L (L D)ᵀ of the panel's columns from the rest of the lower front, in tiles of four rows by three
-    columns whose sums stay in registers; blocks of columns stay in the nearest cache."""
+    """Subtract L (L D)ᵀ of the panel's columns from the rest of the lower front, in tiles of four rows by three columns
+    whose sums stay in registers; blocks of columns stay in the level-1 cache."""
     width = stop - p
     for begin in range(stop, size, COLUMNS):
         end = min(begin + COLUMNS, size)
@@ -98,7 +98,7 @@ def _update(front, scaled, p, stop, size):
                     s30 += a3[k] * x0
                     s31 += a3[k] * x1
                     s32 += a3[k] * x2
-                # entries above the diagonal are reached too, where nothing is kept
+                # entries above the diagonal are written, too, but never read
                 front[i, j] -= s00
                 front[i, j + 1] -= s01
                 front[i, j + 2] -= s02
@@ -140,7 +140,7 @@ def _update(front, scaled, p, stop, size):
 
 @compiled
 def _panel(front, scaled, p, stop, size, tiny):
-    """Columns p to stop of L, with D on their diagonal, and L D in `scaled`. Pivots smaller than `tiny` become that."""
+    """Compute columns p to stop of L, with D on the diagonal, and L D in `scaled`. Smaller pivots are set to `tiny`."""
     inverse = np.empty(PANEL)
     for i in range(p, stop):
         w = scaled[i]
@@ -158,7 +158,7 @@ def _panel(front, scaled, p, stop, size, tiny):
         front[i, i] = d
         inverse[i - p] = 1.0 / d
     i = stop
-    while i < size:  # four rows at a time, of which the last four may overlap the ones before: they give the same
+    while i < size:  # four rows at a time; the last four may overlap the previous ones, with the same result
         i0 = max(min(i, size - 4), stop)
         i1, i2, i3 = min(i0 + 1, size - 1), min(i0 + 2, size - 1), min(i0 + 3, size - 1)
         w0, w1, w2, w3 = scaled[i0], scaled[i1], scaled[i2], scaled[i3]
@@ -182,7 +182,7 @@ def _panel(front, scaled, p, stop, size, tiny):
 
 @compiled
 def _eliminate(front, size, own, scaled, tiny):
-    """Eliminates the first `own` unknowns of the dense lower front in place."""
+    """Eliminate the first `own` unknowns of the dense lower front in place."""
     for p in range(0, own, PANEL):
         stop = min(p + PANEL, own)
         _panel(front, scaled, p, stop, size, tiny)
@@ -194,8 +194,8 @@ def _factorize(
     indptr, indices, data, place, unknown, begin, end, order, left, right, border_start, border,
     factor_start, factor, stack, work, scaled, tiny,
 ):  # fmt: skip
-    """Numerical factorisation into `factor`: per part the rows (own + border) by own columns, D on the diagonal.
-    stack, work and scaled are scratch. Returns the number of negative pivots."""
+    """Numerical factorisation into `factor`: for each part (own + border) rows by own columns, with D on the diagonal.
+    stack, work and scaled are work space. Returns the number of negative pivots."""
     local = np.empty(len(place), dtype=np.int64)
     negative, top = 0, 0
     into = np.empty(len(scaled), dtype=np.int64)
@@ -249,7 +249,7 @@ def _factorize(
 
 @compiled
 def _substitute(begin, end, order, border_start, border, factor_start, factor, x):
-    """Solves L D Lᵀ x = b in place, x in the order of elimination."""
+    """Solve L D Lᵀ x = b in place, with x in the elimination order."""
     parts = len(order)
     for q in range(parts):
         t = order[q]
@@ -284,7 +284,7 @@ def _substitute(begin, end, order, border_start, border, factor_start, factor, x
 
 
 class Elimination:
-    """Order of elimination and fronts of a pattern.
+    """Elimination order and fronts of a pattern.
 
     `places` (n, 2): coordinates of its nodes; `last` (n,): nodes to be eliminated with the root.
     """
@@ -336,14 +336,14 @@ class Elimination:
 
 
 class Memory:
-    """Arrays for factors, reused from one factorisation to the next: fresh pages from the operating system cost nearly
-    as much as the arithmetic."""
+    """Arrays for factors, reused between factorisations, because new memory pages from the operating system cost nearly
+    as much time as the arithmetic."""
 
     def __init__(self) -> None:
         self.arrays: dict[str, Floats] = {}
 
     def take(self, name: str, size: int) -> Floats:
-        """The array `name` of `size` numbers, uninitialised."""
+        """Return the array `name` with `size` numbers, not initialised."""
         kept = self.arrays.get(name)
         if kept is None or len(kept) < size or len(kept) > max(4 * size, KEPT):
             kept = self.arrays[name] = np.empty(size + size // 8)
@@ -351,7 +351,7 @@ class Memory:
 
 
 class Factor:
-    """L, D of one matrix. By Sylvester's law of inertia the matrix has as many `negative` eigenvalues as D."""
+    """Factors L and D of a matrix. By Sylvester's law of inertia it has as many `negative` eigenvalues as D."""
 
     def __init__(self, elimination: Elimination, values: Floats, negative: int) -> None:
         self.elimination, self.values, self.negative = elimination, values, negative

@@ -1,14 +1,14 @@
-"""Newton steps of a region of a foam, with the measures that make them converge from far away.
+"""Newton steps of a region of a foam, with measures that make them converge from far away.
 
-Steps are limited vertex by vertex to a part of the shortest film there, so that one bad spot does not slow the rest.
-Where the forces are far from balance the system is damped, in proportion to the local imbalance, which turns the step
-into one of steepest descent at fixed areas and leaves the quadratic convergence near equilibrium alone. A short film
-whose ends would pass through each other is replaced by its T1 partner. Near equilibrium an old factor serves again.
+The step of each vertex is limited to a fraction of its shortest film, so that one bad spot does not slow the rest.
+Where forces are far from balance the system is damped in proportion to the local imbalance, which makes the step one of
+steepest descent at fixed areas and keeps the quadratic convergence near equilibrium. A short film whose ends would pass
+through each other is replaced by its T1 partner. Near equilibrium an earlier factor is reused.
 
-Newton's method converges to saddle points of the energy as readily as to minima. The number of negative eigenvalues of
-the matrix tells them apart: the energy at fixed areas has as many descending modes as there are negative eigenvalues
-beyond one for each area constraint [Nocedal06, theorem 16.3]. Steps of the whole foam are therefore stiffened where
-there are such modes, until the step is one of descent in all of them.
+Newton's method converges to saddle points of the energy as well as to minima. The number of negative eigenvalues of the
+matrix distinguishes them: the energy at fixed areas has as many descending modes as there are negative eigenvalues in
+excess of the number of area constraints [Nocedal06, theorem 16.3]. If there are such modes, stiffness is added in steps
+of the whole foam until the step is one of descent in all of them.
 """
 
 import math
@@ -28,23 +28,23 @@ from spume.errors import RunFailed
 from spume.numerics.jit import compiled
 
 NEAR = 0.04
-"""Error below which the factor of a state may serve for later ones."""
+"""Error below which the factor of a state may be reused for later ones."""
 SLOW = 0.3
-"""Reduction of the error by such a step that is not enough for another one."""
+"""Reduction of the error by a step with an old factor above which no further such step is taken."""
 STIFFENING = 1e-5
-"""First stiffness added to vertices against descending modes, over T and the mean chord; each later one is eight times
-as large, so that it exceeds what the lowest mode needs by little, whose step would become small else."""
+"""First stiffness added to vertices against descending modes, over T and the mean chord; each further one is eight
+times as large. It should exceed what the lowest mode needs by little, or the step of that mode would become small."""
 
 STIFFEST = 1e6
-"""Stiffness at which a step is given up, over T and the mean chord."""
+"""Stiffness at which a step is abandoned, over T and the mean chord."""
 
 Kind = Literal["newton", "descent"]
-"""newton: modes of negative curvature are looked for near equilibrium only; descent: at every step."""
+"""newton: search for modes of negative curvature near equilibrium only; descent: in every step."""
 
 
 @compiled
 def scales_kernel(films, vertex_index, chord, origin, cell, targets, flip_length, flip_below, reach):
-    """Per film the chord below which it may flip, per vertex how far it may move in one step [m]."""
+    """Compute for each film the chord below which it may flip, and for each vertex its largest move in a step [m]."""
     reach[:] = np.inf
     for q in range(len(films)):
         e = films[q]
@@ -64,7 +64,7 @@ def scales_kernel(films, vertex_index, chord, origin, cell, targets, flip_length
 
 @compiled
 def limit_moves(moves, reach):
-    """Shortens each vertex's move to its reach; returns how many were shortened."""
+    """Limit each vertex's move to its reach; return the number of moves that were shortened."""
     limited = 0
     for v in range(len(moves)):
         d = math.hypot(moves[v, 0], moves[v, 1])
@@ -77,7 +77,7 @@ def limit_moves(moves, reach):
 
 @compiled
 def bend_to_pressure(films, positions, half_angles, origin, cell, shift, lattice, pressures, tension, wall):
-    """Gives the films that are far from half circles the curvature of Laplace-Young, sin θ = Δp c / 2T."""
+    """Set the curvature of films that are far from half circles by Laplace-Young, sin θ = Δp c / 2T."""
     for e in films:
         i, j = cell[2 * e], cell[2 * e + 1]
         if (i < 0 or j < 0) and wall[origin[2 * e]] >= 0:  # a part of a wall
@@ -91,7 +91,7 @@ def bend_to_pressure(films, positions, half_angles, origin, cell, shift, lattice
 
 @compiled
 def _spread(first, next_, origin, vertex_index, local, worst):
-    """Raises the error of each cell to the largest at its vertices."""
+    """Raise the error of each cell to the largest at its vertices."""
     for f in range(len(first)):
         h = first[f]
         while True:
@@ -104,13 +104,13 @@ def _spread(first, next_, origin, vertex_index, local, worst):
 
 
 def imbalance(error: Floats) -> Floats:
-    """How far from equilibrium, from 0 (errors below 0.03, where Newton steps need no help) to 1."""
+    """Measure of the distance from equilibrium, from 0 (errors below 0.03, where no damping is needed) to 1."""
     return np.clip((error - 0.03) / 0.97, 0.0, 1.0)
 
 
 def remove_drift(network: Network, moves: Floats) -> None:
-    """Takes the motions that no force resists out of vertex moves: the mean translation, of a foam in a channel along
-    it, and the mean rotation of a free foam."""
+    """Remove motions that no force resists from vertex moves: the mean translation (in a channel, along it) and the
+    mean rotation of a free foam."""
     if network.boundary == "box":
         return
     if network.boundary == "channel":
@@ -138,9 +138,10 @@ class Newton:
         self.pattern: Pattern | None = None
         self.last_error = np.inf
         self.stiffness = 0.0
-        """Last stiffness that was added against descending modes [N/m]."""
+        """Last stiffness added against descending modes [N/m]."""
         self.descending_modes: int | None = None
-        """Modes in which the energy at fixed areas decreases, by the last undamped matrix of the whole foam, if any."""
+        """Number of modes in which the energy at fixed areas decreases, from the last undamped matrix of the whole
+        foam; None if there was none."""
         self._take(region)
 
     def _take(self, region: Region) -> None:
@@ -149,22 +150,22 @@ class Newton:
         self.flip_below, self.reach = np.empty(len(region.films)), np.empty(len(region.vertices))
 
     def topology_changed(self) -> None:
-        """To be called when films of the region have exchanged neighbours outside `step`. The last system is wrong at
-        these films only, and is reused while the error falls fast."""
+        """Update the region; call this when films have exchanged neighbours outside `step`. The last system is wrong
+        only at these films, and is reused while the error decreases fast."""
         self.descending_modes = None
         self._take(self.region.after_flips(self.network))
         if self.system is not None:
             self.system.region = self.region
 
     def residual(self) -> Residual:
-        """Imbalances of the present state."""
+        """Residual of the present state."""
         if not np.array_equal(self.region.normals, normals(self.network)[self.region.vertices]):
             self.topology_changed()  # a vertex has passed a corner of the box
             self.system = None
         return Residual(self.network, self.tension, self.region)
 
     def count_descending_modes(self, residual: Residual) -> int:
-        """Descending modes at the present state, whose residual is given, by a new matrix."""
+        """Number of descending modes at the present state, whose residual is given, from a new matrix."""
         n, r = self.network, self.region
         damping = np.full(len(r.vertices), self._negligible(residual))
         softness = 1e-10 * residual.size**3 / self.tension
@@ -176,11 +177,11 @@ class Newton:
         return self.descending_modes
 
     def _negligible(self, residual: Residual) -> float:
-        """A stiffness that decides the sign of zero modes (translations, rotations) and is felt nowhere else."""
+        """Stiffness that determines the sign of zero modes (translations, rotations) and is otherwise negligible."""
         return float(1e-10 * self.tension / residual.chord.mean())
 
     def _solution(self, residual: Residual, kind: Kind) -> Floats:
-        """Solution of the linearised equations, exact, or with the factor of an earlier step where that goes well."""
+        """Solution of the linearised equations, exact, or with the factor of an earlier step if that converges well."""
         n, tension, r = self.network, self.tension, self.region
         error = residual.error
         if kind == "newton" and self.system is not None and error < SLOW * self.last_error:
@@ -191,7 +192,7 @@ class Newton:
         worst = residual.relative_area.copy()
         _spread(r.first, n.next, n.origin, r.vertex_index, residual.local, worst)
         softness = (1e-10 + 0.3 * imbalance(worst)) * residual.size**3 / tension
-        # a factor of a state that is near may serve once more whatever this step does, a damped one may not
+        # the factor of a state near equilibrium may be reused at least once, a damped factor may not
         self.last_error = np.inf if error < NEAR else 0.0
         self.system = NewtonSystem(n, r, residual, damping, softness, self.pattern)
         self.pattern = self.system.pattern
@@ -212,7 +213,7 @@ class Newton:
         return solution
 
     def step(self, residual: Residual, kind: Kind = "newton") -> int:
-        """One step from the present state, whose residual is given; returns the number of T1s."""
+        """Take one step from the present state, whose residual is given; return the number of T1s."""
         n, r, tension = self.network, self.region, self.tension
         scales_kernel(
             r.films, r.vertex_index, residual.chord, n.origin, n.cell, n.targets, self.flip_length, self.flip_below,
@@ -223,7 +224,7 @@ class Newton:
         moves, dpressure, explicit = self.system.split(solution)
         moves = moves.copy()
         limit_moves(moves, self.reach / np.sqrt(self.caution[r.vertices]))
-        r.slide(moves)  # an older factor may know of fewer vertices on walls
+        r.slide(moves)  # an older factor may have fewer vertices on walls
         loose = r.is_whole and r.pinned is None and n.boundary != "box"
         if loose:
             remove_drift(n, moves)

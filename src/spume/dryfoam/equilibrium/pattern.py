@@ -1,7 +1,7 @@
-"""Which unknowns of a Newton system the films couple: the graph of its nodes and the pattern of its matrix.
+"""Graph of the unknowns of a Newton system and sparsity pattern of its matrix.
 
-Nodes are the free vertices, of two unknowns each, the cells and the films whose half angle is an unknown, of one each,
-in this order. Nodes of a film, and so all their unknowns, are coupled with each other.
+Nodes are, in this order, the free vertices, with two unknowns each, the cells, and the films whose half angle is an
+unknown, with one each. All nodes of a film are coupled with each other.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ ENDS = 5
 
 @compiled
 def film_nodes(e, number, origin, cell, vertex_index, cell_index, vertices, cells, nodes):
-    """Nodes of film e, -1 for what stands still: `number` counts the films whose half angle is an unknown."""
+    """Nodes of film e, -1 for fixed ones; `number` is the film's number among those whose half angle is an unknown."""
     i, j = cell[2 * e], cell[2 * e + 1]
     nodes[0], nodes[1] = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
     nodes[2] = vertices + cell_index[i] if i >= 0 and cell_index[i] >= 0 else -1
@@ -26,7 +26,7 @@ def film_nodes(e, number, origin, cell, vertex_index, cell_index, vertices, cell
 
 @compiled
 def _couple(films, extra, origin, cell, vertex_index, cell_index, vertices, cells, starts, neighbours):
-    """Adjacency lists of the nodes, without themselves; returns their total length."""
+    """Build the adjacency lists of the nodes, excluding themselves; return their total length."""
     ends = np.empty(ENDS, dtype=np.int64)
     count = len(starts) - 1
     starts[:] = 0
@@ -41,7 +41,7 @@ def _couple(films, extra, origin, cell, vertex_index, cell_index, vertices, cell
                         if phase == 1:
                             neighbours[starts[ends[k]]] = ends[m]
                         starts[ends[k]] += 1
-        # the first time around lengths become beginnings, the second time ends do
+        # first pass: convert lengths to starts; second pass: convert ends to starts
         total = 0
         for i in range(count + 1):
             here = starts[i]
@@ -63,7 +63,7 @@ def _couple(films, extra, origin, cell, vertex_index, cell_index, vertices, cell
 
 @compiled
 def _expand(starts, neighbours, vertices, indptr, indices, below):
-    """Columns of the matrix: a node's own unknowns, then its neighbours'. `below` is where in a column those begin."""
+    """Build the columns of the matrix: a node's own unknowns, then, from position `below` on, those of neighbours."""
     n = 0
     for i in range(len(starts) - 1):
         for own in range(2 if i < vertices else 1):
@@ -83,7 +83,7 @@ def _expand(starts, neighbours, vertices, indptr, indices, below):
 
 @compiled
 def offset(i, j, starts, neighbours, below):
-    """Where the unknowns of node j begin in the columns of node i."""
+    """Position at which the unknowns of node j begin in the columns of node i."""
     if i == j:
         return 0
     p = starts[i]

@@ -1,4 +1,4 @@
-"""The part of a network that an iteration moves: its free vertices, the cells kept on target, the films between."""
+"""The part of a network that an iteration moves: free vertices, cells kept at their target areas, and their films."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,8 @@ Mask = NDArray[np.bool_]
 
 @compiled
 def _choose(free, pinned, origin, cell, vertex_index, cell_index, film_index, vertices, cells, films, first):
-    """Numbers and lists the vertices, cells and films of a region, and the lowest half-edge of each of its cells.
-    Returns how many of each there are."""
+    """Number and list the vertices, cells and films of a region, and the lowest half-edge of each of its cells. Returns
+    the number of vertices, cells and films."""
     cell_index[:] = -1
     for h in range(len(origin) - 1, -1, -1):
         i = cell[h]
@@ -45,13 +45,13 @@ def _choose(free, pinned, origin, cell, vertex_index, cell_index, film_index, ve
 
 
 class Region:
-    """Free vertices, the cells that have such vertices, and the films these touch; the rest stands still.
+    """Free vertices, the cells that have such vertices, and the films of these; everything else is fixed.
 
-    All those cells are kept on target, the ones on the rim by bulging, where the rest keeps its pressure: a small cell
-    left at a given pressure would collapse.
+    All these cells are kept at their target areas, also those on the rim, whose films bulge: a small cell at a given
+    pressure would collapse. The other cells keep their pressures.
 
-    `free` (V,): vertices that may move, all when None. `pinned` (V,): vertices held from outside; their cells are kept
-    on target too.
+    `free` (V,): vertices that may move (None: all). `pinned` (V,): vertices held externally; their cells are kept at
+    their target areas, too.
     """
 
     def __init__(self, network: Network, free: Mask | None = None, pinned: Mask | None = None) -> None:
@@ -77,23 +77,23 @@ class Region:
         self.films: Integers = films[: counts[2]].copy()
         self.first: Integers = first[self.cells]
         self.is_wall: Mask = n.is_wall[self.films]
-        """Which of the films are parts of a wall."""
+        """Mask of the films that are parts of a wall."""
         self.normals: Floats = normals(n)[self.vertices]
         """Normals of the walls on which the vertices slide, zero off the walls, shape (V, 2)."""
 
     def slide(self, vectors: Floats) -> None:
-        """Take the parts normal to the walls out of vectors (V, 2) at the vertices, in place."""
+        """Remove the components normal to the walls from vectors (V, 2) at the vertices, in place."""
         vectors -= np.sum(vectors * self.normals, axis=1)[:, None] * self.normals
 
     def after_flips(self, network: Network) -> "Region":
-        """The region of the same vertices once films have exchanged neighbours."""
+        """Region of the same vertices after films have exchanged neighbours."""
         return Region(network, self.free, self.pinned)
 
 
 @compiled
 def _grow(free, origin, cell, marked, rings):
-    """Frees all vertices of the marked cells, then `rings` times those of all cells that have a free vertex; `marked`
-    (F,) is used up."""
+    """Free all vertices of the marked cells, then, `rings` times, those of all cells that have a free vertex; `marked`
+    (F,) is overwritten."""
     for ring in range(rings + 1):
         if ring > 0:
             for h in range(len(origin)):
@@ -105,7 +105,7 @@ def _grow(free, origin, cell, marked, rings):
 
 
 def around(network: Network, bad_vertices: Mask, bad_cells: Mask, rings: int) -> Mask:
-    """Vertices within `rings` rings of cells of the given vertices (V,) and cells (F,), shape (V,)."""
+    """Mask (V,) of the vertices within `rings` rings of cells around the given vertices (V,) and cells (F,)."""
     free = bad_vertices.copy()
     _grow(free, network.origin, network.cell, bad_cells.copy(), rings)
     return free

@@ -1,4 +1,4 @@
-"""How an equilibrium is sought, and what happened on the way to it."""
+"""Options of the search for equilibrium, and reports about it."""
 
 from dataclasses import dataclass, field, fields
 from typing import Literal
@@ -13,47 +13,47 @@ Checks = Literal["none", "events"]
 
 @dataclass(frozen=True)
 class Options:
-    """How an equilibrium is sought."""
+    """Options of the search for equilibrium."""
 
     tolerance: float = 1e-9
-    """Largest net tension at a vertex over T, relative area error and Laplace-Young error over T allowed at the end."""
+    """Tolerance of the net tension at a vertex over T, the relative area error and the Laplace-Young error over T."""
     flip_length: float = 0.1
-    """A film may turn into its T1 partner when shorter than this times the square root of the smaller adjacent area."""
+    """A film may flip (T1) if it is shorter than this times the square root of the smaller adjacent area."""
     iterations: int = 200
-    """Newton steps before the foam is declared stuck."""
+    """Largest number of Newton steps."""
     checks: Checks = "none"
-    """events: the invariants of the network are proved after every T1 and T2."""
+    """events: check the invariants of the network after every T1 and T2."""
 
 
 @dataclass
 class Report:
-    """What happened on the way to equilibrium."""
+    """Report of a search for equilibrium."""
 
     iterations: int = 0
     """Newton steps of the whole foam."""
     local_iterations: int = 0
-    """Newton steps of spots by themselves."""
+    """Separate Newton steps of spots."""
     factorizations: int = 0
     flips: int = 0
     """T1 changes."""
     cycles: int = 0
-    """Films that went to and fro between two topologies and were made to keep one."""
+    """Films that alternated between two topologies and were fixed in one of them."""
     restarts: int = 0
-    """Attempts with shorter steps, at a spot or of the whole foam, after one that ran away."""
+    """Attempts with shorter steps, at a spot or of the whole foam, after one that diverged."""
     fallbacks: int = 0
-    """Times the blocked Gauss-Seidel iteration had to help where Newton steps failed."""
+    """Number of times the blocked Gauss-Seidel iteration was used because Newton steps failed."""
     saddles: int = 0
     """Saddle points of the energy that were left along a descending mode."""
     stages: int = 0
-    """Equilibria at areas between the present ones and the targets, found on the way."""
+    """Intermediate equilibria at areas between the initial ones and the targets."""
     exchanges: list["Exchange"] = field(default_factory=list)
-    """The T1s between start and end, one by one."""
+    """List of the T1s between start and end."""
     force_error: float = np.inf
     """Largest net tension at a vertex, over T: about the error of its angles [rad]."""
     area_error: float = np.inf
     """Largest relative error of a cell's area."""
     bend_error: float = np.inf
-    """Largest imbalance of Laplace-Young, over T."""
+    """Largest error of the Laplace-Young law, over T."""
     history: list[float] = field(default_factory=list)
 
     @property
@@ -61,13 +61,13 @@ class Report:
         return max(self.force_error, self.area_error, self.bend_error)
 
     def read(self, residual: Residual) -> None:
-        """Take over the errors of `residual`."""
+        """Store the errors of `residual`."""
         self.force_error, self.area_error = residual.force_error, residual.area_error
         self.bend_error = residual.bend_error
         self.history.append(self.error)
 
     def add(self, other: "Report") -> None:
-        """Count what happened in `other`, an earlier part of the same way, as well."""
+        """Add the counts of `other`, an earlier part of the same search."""
         self.iterations += other.iterations
         self.local_iterations += other.local_iterations
         self.factorizations += other.factorizations
@@ -82,7 +82,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Exchange:
-    """A T1 between two equilibria: two cells part, two others become neighbours. -1 is the outside."""
+    """A T1 between two equilibria: two cells separate, two others become neighbours. -1 is the outside."""
 
     place: tuple[float, float]
     """Middle of the new film [m]."""
@@ -97,8 +97,8 @@ class Exchange:
 
 
 def exchanges(cell: Integers, labels: Integers, after: Network) -> list[Exchange]:
-    """The T1s that led from a network with the half-edges' cells `cell` (2E,) and the cells' `labels` (F,) to `after`:
-    the films that are left and have other cells on their sides, as a T1 changes those of its own film only."""
+    """T1s that led from a network with the cells `cell` (2E,) of its half-edges and the `labels` (F,) of its cells to
+    `after`: the remaining films with other cells on their sides, since a T1 changes only those of its own film."""
     n = after
     films = np.flatnonzero(n.origin[0::2] != DEAD)
     names = np.append(labels, OUTSIDE)
@@ -116,27 +116,28 @@ def exchanges(cell: Integers, labels: Integers, after: Network) -> list[Exchange
 
 @dataclass
 class Events:
-    """What happened to a foam in some time."""
+    """Events in a foam during some time."""
 
     duration: float = 0.0
-    """Time that passed [s]."""
+    """Elapsed time [s]."""
     flips: int = 0
     """T1 changes."""
     vanished: int = 0
     """Cells removed."""
     stuck: int = 0
-    """Cells that should have vanished, but could not without leaving a neighbour with a single film; each keeps at
-    least a hundredth of the mean area."""
+    """Cells that could not be removed without leaving a neighbour with a single film; each keeps at least a hundredth
+    of the mean area."""
     cycles: int = 0
-    """Films that went to and fro between two topologies and were made to keep one."""
+    """Films that alternated between two topologies and were fixed in one of them."""
     restarts: int = 0
-    """Equilibria sought again, at a spot or of the whole foam, with shorter steps of the iteration or of time."""
+    """Searches for equilibrium, at a spot or of the whole foam, repeated with shorter steps of the iteration or of
+    time."""
     fallbacks: int = 0
-    """Equilibria for which the blocked Gauss-Seidel iteration had to help."""
+    """Searches in which the blocked Gauss-Seidel iteration was used."""
     saddles: int = 0
     """Saddle points of the energy that were left along a descending mode."""
     exchanges: list[Exchange] = field(default_factory=list)
-    """The T1s one by one, those by which a cell loses its sides before it vanishes included. T1s that were undone again
+    """List of the T1s, including those by which a cell loses its sides before it vanishes. T1s that were undone again
     are only counted."""
 
     def counts(self) -> dict[str, int]:
@@ -145,7 +146,7 @@ class Events:
         return {part.name: getattr(self, part.name) for part in fields(self) if part.name not in left_out}
 
     def read(self, report: Report) -> None:
-        """Count what happened on the way to an equilibrium."""
+        """Add the counts of a search for equilibrium."""
         self.flips += report.flips
         self.cycles += report.cycles
         self.restarts += report.restarts
@@ -154,19 +155,19 @@ class Events:
         self.exchanges = self.exchanges + report.exchanges
 
     def add(self, other: "Events") -> None:
-        """Count what happened in `other` as well."""
+        """Add the counts of `other`."""
         for part in fields(self):
             setattr(self, part.name, getattr(self, part.name) + getattr(other, part.name))
 
     def notices(self) -> list[str]:
-        """What a user should know, a sentence each."""
+        """Notices for the user, one sentence each."""
         said = []
         if self.stuck:
             said.append(f"{self.stuck} cells could not vanish and keep a hundredth of the mean area")
         if self.cycles:
-            said.append(f"{self.cycles} films went to and fro in T1s and were made to keep one topology")
+            said.append(f"{self.cycles} films alternated between two topologies and were fixed in one")
         if self.fallbacks:
-            said.append(f"Newton steps failed {self.fallbacks} times: the blocked Gauss-Seidel iteration helped")
+            said.append(f"Newton steps failed {self.fallbacks} times: the blocked Gauss-Seidel iteration was used")
         if self.saddles:
-            said.append(f"{self.saddles} balances were saddle points of the energy and were left for a minimum")
+            said.append(f"{self.saddles} equilibria were saddle points of the energy and were left for a minimum")
         return said

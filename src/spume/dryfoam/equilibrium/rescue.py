@@ -1,4 +1,4 @@
-"""Restores an earlier state of a spot of a foam, topology included, while the rest goes on."""
+"""Restoring an earlier state of a spot of a foam, including its topology."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def _changed(h, origin, next_, previous, cell, origin0, next0, previous0, cell0)
 
 @compiled
 def _close(spot, origin, next_, previous, cell, origin0, next0, previous0, cell0):
-    """Adds to `spot` (V,) the vertices of all films that T1s have changed together with its own."""
+    """Add to `spot` (V,) the vertices of all films that T1s have changed together with its own."""
     grown = True
     while grown:
         grown = False
@@ -33,10 +33,10 @@ def _close(spot, origin, next_, previous, cell, origin0, next0, previous0, cell0
 
 
 def put_back(network: Network, kept: Network, spot: Mask) -> Mask:
-    """Gives the vertices `spot` (V,), the films between them and the cells they touch the state they have in `kept`,
-    the same network before some T1s. Returns the vertices put back: those, and any whose films flipped with theirs.
+    """Restore the vertices `spot` (V,), their films and their cells to their state in `kept`, the same network before
+    some T1s. Returns the restored vertices: those, and any whose films flipped with theirs.
 
-    Targets stay. The network may be invalid where T1s of both sides have undone each other.
+    Targets are not changed. The network may be invalid where T1s on both sides have undone each other.
     """
     n, spot = network, spot.copy()
     _close(spot, n.origin, n.next, n.previous, n.cell, kept.origin, kept.next, kept.previous, kept.cell)

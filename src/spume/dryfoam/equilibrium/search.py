@@ -1,12 +1,12 @@
-"""Mechanical equilibrium of a foam at given cell areas: Newton steps of the whole foam and of the spots that need more.
+"""Mechanical equilibrium of a foam at given cell areas: Newton steps of the whole foam and of spots that need more.
 
-The errors of a foam out of equilibrium are of two kinds: small ones everywhere, as when all cells have grown a little,
-which one step of the whole foam removes; and large ones at few places, where cells have vanished, films have met or
-cells are small, which take many steps. Such spots are relaxed first, a few rings of cells each and all of them
-together, with the rest at rest (see `newton.Newton` for the steps).
+A foam out of equilibrium has errors of two kinds: small errors everywhere, for example because all cells have grown a
+little, which one step of the whole foam removes; and large errors in a few spots, where cells have vanished, films have
+met or cells are small, which take many steps. Spots are relaxed first, all together and with a few rings of cells each,
+while the rest is fixed (see `newton.Newton` for the steps).
 
-Target areas far from the present ones are approached in stages: equilibria at areas in between, in steps that are
-halved where one fails.
+Target areas far from the present ones are approached in stages, with equilibria at areas in between; a stage that fails
+is halved.
 """
 
 import contextlib
@@ -30,41 +30,41 @@ from spume.errors import RunFailed, SceneError
 
 CAUTION_STEP = 4.0
 CAUTIONS = (1.0, CAUTION_STEP, CAUTION_STEP**2)
-"""Factors of damping, tried one after another; steps shorten by their square roots."""
+"""Damping factors, tried in turn; step lengths are divided by their square roots."""
 RUNAWAY = 300.0
-"""Error at which a spot is put back to where it began, or an attempt given up."""
+"""Error at which a spot is restored to its initial state, or an attempt is abandoned."""
 RUNNING = 10.0
-"""Error of the places that run away with it, and of a spot that is put back when it has had all its rounds."""
+"""Error above which the vertices of a diverging foam, or of spots after their last round, are restored."""
 RESCUE_RINGS = 5
-"""Rings of cells around them that are put back too."""
+"""Rings of cells around these vertices that are restored, too."""
 LARGEST_RATIO = math.log(12.0)
-"""Cells farther than this from their target area, as a logarithm, approach it in stages."""
+"""Logarithmic distance of a cell from its target area above which it is approached in stages."""
 ROUGHER = 0.15
-"""The same when there are too many of those."""
+"""Error above which spots are relaxed separately if there are too many above ROUGH."""
 OUTSTANDING = 0.1
-"""Part of the largest error, below ROUGH, above which a place is such a spot."""
+"""After a bad step of the whole foam, spots are where errors exceed this fraction of the largest, or ROUGH."""
 RINGS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8, 9, 9, 9, 9)
-"""Rings of cells around a spot that move with it: the more, the longer it takes."""
+"""Rings of cells around a spot that move with it, by round."""
 FALLBACK_RINGS = 3
-"""Rings of cells around a spot that the blocked Gauss-Seidel iteration takes along."""
+"""Rings of cells around a spot that the blocked Gauss-Seidel iteration includes."""
 FALLBACK_ITERATIONS = 25
-"""Option `iterations` of that."""
+"""Option `iterations` of the blocked Gauss-Seidel iteration."""
 LOCAL_STEPS = 2
-"""Steps of the spots before they are chosen anew."""
+"""Steps of the spots before they are chosen again."""
 SHORTEST_STAGE = 1.0 / 512.0
-"""Part of the way to the targets, as logarithms, below which a stage is not halved further."""
+"""Fraction of the logarithmic distance to the targets below which a stage is not halved further."""
 DESCENT_STEPS = 100
-"""Steps of descent from a saddle point before the search goes on as usual."""
+"""Steps of descent from a saddle point before the search continues normally."""
 MOST_DESCENTS = 40
-"""Descents on the way to one equilibrium before the search gives up."""
+"""Largest number of descents in a search."""
 KICK = 0.3
-"""First displacement from a saddle point, over the shortest film at the vertex that moves farthest for its films."""
+"""First displacement from a saddle point: largest move of a vertex relative to its shortest film."""
 
 
 def equilibrate(network: Network, tension: float, options: Options | None = None, pinned: Mask | None = None) -> Report:
-    """Brings the network to equilibrium in place, the `pinned` vertices (V,) held where they are.
+    """Bring the network to equilibrium in place, holding the `pinned` vertices (V,).
 
-    Raises RunFailed, saying how far it came, when it cannot.
+    Raises RunFailed, with the remaining errors, if this fails.
     """
     options = options or Options()
     n = network
@@ -83,14 +83,14 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         _restore(n, begin)
         report = _with_help(n, tension, options, pinned)
         report.restarts += len(CAUTIONS)
-    if held is not None:  # no force acts from outside
+    if held is not None:  # no external force
         n.positions += held - centroid(n)
     report.exchanges = exchanges(begin.cell, begin.labels, n)
     return report
 
 
 def _approach(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
-    """Brings cells that are far from their target areas near to them, in stages of equal ratios."""
+    """Bring cells that are far from their target areas close to them, in stages of equal ratios."""
     n, total = network, Report()
     areas = cell_areas(n)
     far = float(np.max(np.abs(np.log(np.maximum(areas, 1e-3 * n.targets) / n.targets))))
@@ -108,18 +108,18 @@ def _approach(network: Network, tension: float, options: Options, pinned: Mask |
 
 
 def _between(network: Network, begin: Floats, end: Floats, part: float) -> Floats:
-    """Areas (F,) between those of `begin` and `end`, in equal ratios; in a box they fill it."""
+    """Areas (F,) at the logarithmic fraction `part` between `begin` and `end`; scaled to fill a box."""
     areas = np.asarray(begin ** (1.0 - part) * end**part)
     return areas * (end.sum() / areas.sum()) if network.is_closed else areas
 
 
 def _in_stages(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
-    """Equilibrium by way of the present areas: first at these, then at areas ever nearer to the targets. A stage that
-    fails is tried again half as long. Raises RunFailed when even a short one does."""
+    """Find equilibrium in stages: first at the present areas, then at areas closer and closer to the targets. A stage
+    that fails is halved. Raises RunFailed if even a short one fails."""
     n, total = network, Report()
     targets, begin = n.targets, np.maximum(cell_areas(n), 1e-3 * n.targets)
     rough = replace(options, tolerance=max(options.tolerance, 0.1 * ROUGH))
-    part, step = -1.0, 1.0  # part of the way done: the equilibrium at the present areas is 0
+    part, step = -1.0, 1.0  # fraction done: 0 is equilibrium at the present areas
     try:
         while part < 1.0:
             following = min(1.0, part + step)
@@ -142,7 +142,7 @@ def _in_stages(network: Network, tension: float, options: Options, pinned: Mask 
 
 
 def _with_growing_caution(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
-    """Iterates; a start that runs away is tried again from the same state with shorter, more damped steps."""
+    """Iterate; an attempt that diverges is repeated from the same state with shorter, more damped steps."""
     kept, restarts = network.copy(), 0
     for caution in CAUTIONS:
         try:
@@ -156,20 +156,20 @@ def _with_growing_caution(network: Network, tension: float, options: Options, pi
 
 
 def _with_help(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
-    """Equilibrium of a foam at which Newton steps have failed: in stages, and when that fails too after sweeps of the
-    blocked Gauss-Seidel iteration over the bad spots."""
+    """Find the equilibrium of a foam for which Newton steps have failed: in stages, and if that fails, too, after
+    sweeps of the blocked Gauss-Seidel iteration over the bad spots."""
     kept = network.copy()
     try:
         return _in_stages(network, tension, options, pinned)
     except RunFailed:
         _restore(network, kept)
-        if len(network.walls):  # that iteration knows no walls
+        if len(network.walls):  # Gauss-Seidel does not support walls
             raise
         failed = Report(fallbacks=1)
     residual = Residual(network, tension, Region(network, None, pinned))
     spots = PlaceErrors(network, residual).spots(ROUGH, FALLBACK_RINGS)
     rough = replace(options, tolerance=max(options.tolerance, ROUGH), iterations=FALLBACK_ITERATIONS)
-    with contextlib.suppress(RunFailed):  # the foam is nearer to equilibrium than before
+    with contextlib.suppress(RunFailed):  # even a failure brings the foam nearer to equilibrium
         failed.add(equilibrate_by_blocks(network, tension, rough, vertices=spots, pinned=pinned))
     report = _iterate(network, tension, options, pinned, CAUTIONS[1])
     report.add(failed)
@@ -177,14 +177,14 @@ def _with_help(network: Network, tension: float, options: Options, pinned: Mask 
 
 
 def _restore(network: Network, kept: Network) -> None:
-    """Writes the state `kept` into the network, but for the targets."""
+    """Restore the state `kept` of the network, except for the targets."""
     for name, array in kept.arrays().items():
         if name != "targets":
             getattr(network, name)[...] = array
 
 
 def _swell(network: Network) -> None:
-    """Scales a free foam to the sum of its target areas, which is exact for similar foams."""
+    """Scale a free foam to the sum of its target areas, which is exact for similar foams."""
     scale = math.sqrt(network.targets.sum() / cell_areas(network).sum())
     centre = network.positions.mean(axis=0)
     network.positions[:] = centre + scale * (network.positions - centre)
@@ -204,8 +204,8 @@ class _Search:
         self.flips_of = np.zeros(network.films, dtype=np.int64)
         self.whole = self._newton(None)
         self.level = ROUGH
-        """error above which spots are relaxed by themselves; infinite after they have been, until a step of the whole
-        foam goes badly"""
+        """error above which spots are relaxed separately; infinite after they have been relaxed, until a step of the
+        whole foam goes badly"""
         self.before: float | None = None
         """error before the last step of the whole foam"""
         self.descents = 0
@@ -215,8 +215,8 @@ class _Search:
         return Newton(self.network, self.tension, self.options.flip_length, region, self.caution, self.flips_of)
 
     def relax_spots(self, residual: Residual) -> bool:
-        """Rounds of the spots that need them before the next step of the whole foam; False when none did."""
-        if self.before is not None:  # a step that went well needs no help
+        """Relax the spots that need it before the next step of the whole foam; return False if there were none."""
+        if self.before is not None:  # not needed after a step that went well
             self.level = np.inf if residual.error < 0.2 * self.before else min(ROUGH, OUTSTANDING * residual.error)
             self.before = None
         errors, rounds, flips = PlaceErrors(self.network, residual), 0, 0
@@ -237,8 +237,8 @@ class _Search:
         return rounds > 0
 
     def rescue(self, lost: Mask) -> bool:
-        """Puts the vertices `lost` (V,) and what is around them back to where they began, to try again with shorter,
-        more damped steps there; False when there are none, these were as cautious as can be, or too much is lost."""
+        """Restore the vertices `lost` (V,) and their surroundings to the initial state, to try again with shorter, more
+        damped steps there; False if there are none, if damping is already largest, or if too many are lost."""
         n = self.network
         if not np.any(lost) or np.any(self.caution[lost] >= CAUTIONS[-1]):
             return False
@@ -254,7 +254,7 @@ class _Search:
             return False
         self.caution[spot] *= CAUTION_STEP
         films = np.all(spot[n.origin].reshape(-1, 2), axis=1)
-        self.report.flips -= int(np.sum(np.minimum(self.flips_of[films], MOST_FLIPS)))  # those are undone
+        self.report.flips -= int(np.sum(np.minimum(self.flips_of[films], MOST_FLIPS)))  # undone
         self.flips_of[films] = 0
         self.whole.topology_changed()
         self.level, self.before = ROUGH, None
@@ -262,7 +262,7 @@ class _Search:
         return True
 
     def _relax(self, free: Mask) -> int:
-        """A few steps of the vertices `free`; returns the number of T1s."""
+        """Take a few steps of the vertices `free`; return the number of T1s."""
         spots = self._newton(free)
         flips = 0
         for _ in range(LOCAL_STEPS):
@@ -274,7 +274,7 @@ class _Search:
         return flips
 
     def step(self, residual: Residual) -> None:
-        """A step of the whole foam."""
+        """Take a step of the whole foam."""
         self.before = residual.error
         self._step(self.whole, residual)
         self.report.iterations += 1
@@ -282,11 +282,11 @@ class _Search:
             self.descend()
 
     def descend(self) -> None:
-        """Steps of the whole foam that lower the energy in every mode, until near a minimum."""
+        """Take steps of the whole foam that lower the energy in every mode, until near a minimum."""
         self.descents += 1
         if self.descents > MOST_DESCENTS:
             cells = self.network.cells
-            raise RunFailed(f"the foam of {cells} cells came from one saddle point of its energy to the next")
+            raise RunFailed(f"the foam of {cells} cells moved from one saddle point of its energy to the next")
         for _ in range(DESCENT_STEPS):
             residual = self.whole.residual()
             if not residual.error < RUNAWAY:
@@ -298,8 +298,8 @@ class _Search:
         self.level, self.before = ROUGH, None
 
     def at_minimum(self, residual: Residual) -> bool:
-        """Whether the energy has no descending mode at the present balance, whose residual is given. If it has one,
-        the foam is moved along the lowest mode and descends."""
+        """Whether the energy has no descending mode at the present equilibrium, whose residual is given. If it has one,
+        move the foam along the lowest mode and descend."""
         if self.whole.descending_modes is None or self.whole.descending_modes > 0:
             self.whole.count_descending_modes(residual)
         if not self.whole.descending_modes:
@@ -340,7 +340,8 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
             if search.rescue(folded):
                 continue
             raise RunFailed(
-                f"the foam of {network.cells} cells came to a balance that is folded over at vertex {np.argmax(folded)}"
+                f"the foam of {network.cells} cells reached an equilibrium that overlaps itself at vertex "
+                f"{np.argmax(folded)}"
             )
         if not report.error < RUNAWAY:
             if search.rescue(PlaceErrors(network, residual).places(RUNNING)):
@@ -350,9 +351,9 @@ def _iterate(network: Network, tension: float, options: Options, pinned: Mask | 
             search.step(residual)
     worst = int(np.argmax(search.whole.residual().relative_area))
     cycles = int(np.sum(search.flips_of > MOST_FLIPS))
-    held = f", {cycles} films went round in cycles of T1s" if cycles else ""
+    held = f", {cycles} films went through cycles of T1s" if cycles else ""
     raise RunFailed(
-        f"the foam of {network.cells} cells found no equilibrium in {report.iterations} steps: tensions are off "
-        f"balance by {report.force_error:.2g} T, cell {worst} misses its area by {report.area_error:.2g}{held}; "
+        f"the foam of {network.cells} cells reached no equilibrium in {report.iterations} steps: the net tension at a "
+        f"vertex is {report.force_error:.2g} T, cell {worst} misses its area by {report.area_error:.2g}{held}; "
         f"larger cells there, or a larger flip length, would help"
     )

@@ -1,7 +1,8 @@
 """Smallest set of nodes that separates the two halves of a cut graph.
 
-The edges across a cut form a bipartite graph, of which the separator must hold an end each: a vertex cover. The one of
-least weight follows from a greatest flow through the edges, each node letting through its weight (König, Egerváry).
+The edges across a cut form a bipartite graph, and the separator must contain an end of each: it is a vertex cover. The
+cover of minimum weight follows from a maximum flow through the edges, where the capacity of a node is its weight
+(König, Egerváry).
 """
 
 from spume.numerics.jit import compiled
@@ -9,7 +10,7 @@ from spume.numerics.jit import compiled
 
 @compiled
 def mirror_edges(starts, neighbours, mirror):
-    """For each entry p of the adjacency lists, from i to j, the entry from j to i."""
+    """Find for each entry of the adjacency lists, from i to j, the entry from j to i."""
     for i in range(len(starts) - 1):
         for p in range(starts[i], starts[i + 1]):
             j = neighbours[p]
@@ -21,8 +22,8 @@ def mirror_edges(starts, neighbours, mirror):
 
 @compiled
 def _augment(root, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror):
-    """Sends one unit from `root`, of the side `near`, to a node of the side `far` that has room; False when none can be
-    reached. Nodes visited get `stamp` in `seen`."""
+    """Send one unit of flow from `root`, on the side `near`, to a node on the side `far` that has capacity left; False
+    if none can be reached. Visited nodes are marked with `stamp` in `seen`."""
     depth = 0
     path[0] = root
     at[0] = starts[root]
@@ -59,7 +60,7 @@ def _augment(root, stamp, near, far, side, room, flow, seen, path, at, starts, n
 
 @compiled
 def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, starts, neighbours, mirror, edge, chosen):
-    """Marks in `chosen` the cover of least weight of the edges between the sides `near`, whose nodes are `nodes`, and
+    """Mark in `chosen` the minimum-weight cover of the edges between the sides `near`, whose nodes are `nodes`, and
     `far`. Returns the next unused stamp.
 
     side, weight, room, seen, edge, chosen (n,) and flow, mirror (entries of neighbours) are shared by all cuts.
@@ -78,7 +79,7 @@ def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, sta
             room[i] = weight[i]
             for p in range(starts[i], starts[i + 1]):
                 flow[p] = 0
-    for i in edge[:count]:  # a first flow along single edges
+    for i in edge[:count]:  # initial flow along single edges
         for p in range(starts[i], starts[i + 1]):
             j = neighbours[p]
             if side[j] == far:
@@ -88,11 +89,11 @@ def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, sta
                 flow[p] = sent
     stamp += 1
     for i in edge[:count]:
-        # nodes that a failed search has seen lead nowhere until one succeeds
+        # nodes visited by a failed search lead nowhere until a search succeeds
         while room[i] > 0 and seen[i] != stamp:
             if _augment(i, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror):
                 stamp += 1
-    # Reached from nodes that have room left: the far ones among them, and the near ones not among them, are the cover.
+    # The cover consists of the far nodes reachable from nodes with capacity left, and the near nodes not reachable.
     stamp += 1
     for i in edge[:count]:
         if room[i] > 0 and seen[i] != stamp:

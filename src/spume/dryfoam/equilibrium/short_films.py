@@ -1,4 +1,4 @@
-"""What becomes of a film whose ends meet: its T1 partner, or the direction in which its neighbours pull it open."""
+"""Treatment of films whose ends meet: T1, or rotation into the direction in which neighbouring films pull them open."""
 
 import math
 
@@ -7,12 +7,12 @@ from spume.dryfoam.network.topology import count_sides, flip, t1_allowed
 from spume.numerics.jit import compiled
 
 MOST_FLIPS = 6
-"""T1s of one film on the way to one equilibrium, after which it goes round in a cycle and keeps its topology."""
+"""Largest number of T1s of one film in a search for equilibrium; with more it is in a cycle and keeps its topology."""
 
 
 @compiled
 def _leaving(h, positions, half_angles, origin, shift, lattice):
-    """Unit tangent with which half-edge h leaves its origin."""
+    """Unit tangent of half-edge h at its origin."""
     dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
     angle = math.atan2(dy, dx) - turn(h, half_angles)
     return math.cos(angle), math.sin(angle)
@@ -20,10 +20,10 @@ def _leaving(h, positions, half_angles, origin, shift, lattice):
 
 @compiled
 def opening_pulls(h, positions, half_angles, origin, next_, previous, shift, lattice):
-    """Pulls of the four neighbouring films that open the film h, and that would open its T1 partner, over T.
+    """Net pulls of the four neighbouring films, over T, that open the film h and that would open its T1 partner.
 
-    Returned as the vectors (x, y) from the film's start to its end and (x, y) from right to left of it. Were the film
-    a point, of the two ways to split it the one with the stronger pull opens, since one of them exceeds T.
+    Returned as the vectors (x, y) from the film's start to its end and (x, y) from its right to its left. If the film
+    shrinks to a point, it opens in the direction of the stronger pull, since one of them exceeds T.
     """
     ax, ay = _leaving(previous[h] ^ 1, positions, half_angles, origin, shift, lattice)
     bx, by = _leaving(next_[h ^ 1], positions, half_angles, origin, shift, lattice)
@@ -36,7 +36,7 @@ def opening_pulls(h, positions, half_angles, origin, next_, previous, shift, lat
 
 @compiled
 def realign(h, x, y, length, positions, half_angles, origin, shift, lattice):
-    """Turns film h about its middle into the direction (x, y), with the chord `length`, straight."""
+    """Rotate film h about its middle into the direction (x, y), as a straight film with the chord `length`."""
     a, b = origin[h], origin[h ^ 1]
     dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
     scale = 0.5 * length / math.hypot(x, y)
@@ -50,8 +50,8 @@ def realign(h, x, y, length, positions, half_angles, origin, shift, lattice):
 
 @compiled
 def pulls_at_wall(h, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
-    """Energy that a short film standing on a wall, and a short part of a wall in its place, set free per length, over
-    T; h is either of the two. A part of a wall has no tension, so it needs none to open.
+    """Energy released per length, over T, by a short film that ends on a wall, and by a short part of the wall in its
+    place; h is either of the two. A part of a wall has no tension, so opening it costs no energy.
     """
     if wall[origin[h]] >= 0 and wall[origin[h ^ 1]] >= 0:
         inner = h if cell[h ^ 1] < 0 else h ^ 1  # along the wall
@@ -69,7 +69,7 @@ def pulls_at_wall(h, positions, half_angles, origin, next_, previous, cell, shif
 
 @compiled
 def realign_at_wall(h, length, positions, half_angles, origin, cell, shift, lattice, wall, walls):
-    """Gives a film standing on a wall, or a part of a wall, the `length` [m]; a part round a corner stays as it is."""
+    """Set the `length` [m] of a film that ends on a wall, or of a part of a wall; parts around corners are kept."""
     if wall[origin[h]] >= 0 and wall[origin[h ^ 1]] >= 0:
         a, b = origin[h], origin[h ^ 1]
         if wall[a] == wall[b]:
@@ -97,7 +97,7 @@ def _settle_at_wall(
     h = 2 * e
     lies = wall[origin[h]] >= 0 and wall[origin[h ^ 1]] >= 0
     if lies and cell[h] >= 0 and cell[h ^ 1] >= 0:
-        return 0  # a film from wall to wall cannot turn: its cell goes by T2
+        return 0  # a film from wall to wall cannot rotate: its cell vanishes by T2
     standing, lying = pulls_at_wall(
         h, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls
     )
@@ -117,10 +117,11 @@ def _settle_at_wall(
 
 @compiled
 def settle(e, length, flips_of, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
-    """Gives the short film e the topology and direction in which its neighbours pull it open; returns T1s done (0, 1).
+    """Give the short film e the topology and direction in which its neighbours pull it open; return the number of T1s
+    (0 or 1).
 
-    The T1 is not done where it would leave a cell with two sides: a triangle goes by T2 only. Nor is it done when the
-    film has been through MOST_FLIPS of them, counted in `flips_of` (E,): then it only turns.
+    The T1 is not done if it would leave a cell with two sides, because a triangle vanishes only by T2, or if the film
+    has done MOST_FLIPS of them, counted in `flips_of` (E,): then it is only rotated.
     """
     h = 2 * e
     if wall[origin[h]] >= 0 or wall[origin[h ^ 1]] >= 0:
@@ -136,14 +137,14 @@ def settle(e, length, flips_of, positions, half_angles, origin, next_, previous,
             flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls)
             realign(h, across[0], across[1], length, positions, half_angles, origin, shift, lattice)
             return 1
-    if stays > 0.0:  # shorter than a new film: it may be near its true, small length
+    if stays > 0.0:  # it may be close to its true, small length: shorter than a new film
         realign(h, along[0], along[1], 0.3 * length, positions, half_angles, origin, shift, lattice)
     return 0
 
 
 @compiled
 def _goes_round(e, positions, origin, cell, wall, walls):
-    """Whether film e is a part of a wall round two corners or more: its ends are not near each other along it."""
+    """Whether film e is a part of a wall around two or more corners, so that its ends are not close along the wall."""
     if len(walls) < 3 or (cell[2 * e] >= 0 and cell[2 * e + 1] >= 0) or wall[origin[2 * e]] < 0:
         return False
     h = 2 * e if cell[2 * e + 1] < 0 else 2 * e + 1
@@ -159,8 +160,8 @@ def _goes_round(e, positions, origin, cell, wall, walls):
 
 @compiled
 def _move_to(v, w, s, other, end, positions, wall, walls):
-    """Puts vertex v on wall w, s [m] from its beginning (end = 0) or before its end (end = 1), no farther than halfway
-    to the vertex `other`, if that is there too."""
+    """Put vertex v on wall w, s [m] from its start (end = 0) or before its end (end = 1), at most halfway to the vertex
+    `other`, if that is on the same wall."""
     if wall[other] == w:
         c = (w + end) % len(walls)
         there = 0.0
@@ -175,7 +176,7 @@ def _move_to(v, w, s, other, end, positions, wall, walls):
 
 @compiled
 def pass_corners(films, positions, origin, cell, wall, walls):
-    """Vertices that have slid beyond the end of their wall go on along the next one."""
+    """Move vertices that have slid beyond the end of their wall onto the next one."""
     count = len(walls)
     if count < 3:
         return
@@ -203,8 +204,8 @@ def flip_or_hold(
     films, vertices, vertex_index, moves, flip_below, busy, flips_of,
     positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls, chords, steps,
 ):  # fmt: skip
-    """Applies the moves of a region; where the ends of a short film would pass through each other it settles instead
-    (see `settle`), where those of a long one would, they hold back. Returns the number of T1s."""
+    """Apply the moves of a region. If the ends of a short film would pass through each other, it is settled instead
+    (see `settle`); the ends of a long film are held back. Returns the number of T1s."""
     flips = 0
     busy[:] = False
     for q in range(len(films)):
@@ -223,7 +224,7 @@ def flip_or_hold(
                 e, max(c, 0.3 * flip_below[q]), flips_of,
                 positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls,
             )  # fmt: skip
-            # the vertices around keep still this time: their steps belonged to the old shape
+            # do not move the adjacent vertices in this step, which was computed for the old shape
             for h0 in (2 * e, 2 * e + 1):
                 h = h0
                 for _ in range(3):

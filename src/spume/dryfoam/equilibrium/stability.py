@@ -1,12 +1,13 @@
 """Stability of an equilibrium: the lowest eigenvalues of the energy's second derivative at fixed cell areas.
 
-The unknowns are the vertex positions; films keep the curvature of Laplace-Young, except those near and beyond half
-circles, whose half angle θ is a further unknown (weighed as the displacement c θ, c the chord). At an equilibrium the
-energy changes by ½ λ |u|² along a mode u of the eigenvalue λ [N/m]. A foam is stable when no λ is negative.
+The unknowns are the vertex positions; films have the curvature of Laplace-Young, except those near and beyond half
+circles, whose half angle θ is an additional unknown (weighted as the displacement c θ, where c is the chord). At an
+equilibrium the energy changes by ½ λ |u|² along a mode u with the eigenvalue λ [N/m]. A foam is stable if no λ is
+negative.
 
-The eigenvalues are those of the matrix K of a Newton step, which contains the area constraints. K - σ M, with M the
-unit matrix in the positions and zero in the pressures, is factorised at a σ below the lowest eigenvalue; the number of
-negative pivots confirms that it is. Lanczos' method finds the largest eigenvalues 1/(λ - σ) of the inverse.
+The eigenvalues are those of the matrix K of a Newton step, which contains the area constraints. K - σ M, where M is the
+identity for positions and zero for pressures, is factorised at a σ below the lowest eigenvalue, which the number of
+negative pivots confirms. The Lanczos method finds the largest eigenvalues 1/(λ - σ) of the inverse.
 """
 
 from dataclasses import dataclass
@@ -20,17 +21,17 @@ from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
 from spume.dryfoam.network.half_edges import Floats, Network
 
 FIRST_SHIFT = 1e-3
-"""First -σ that is tried, over T and the mean chord."""
+"""First trial value of -σ, over T and the mean chord."""
 DENSE = 300
-"""Unknowns up to which all eigenvalues are computed."""
+"""Number of unknowns up to which all eigenvalues are computed."""
 
 
 @dataclass(frozen=True)
 class Stability:
-    """Lowest modes of a foam, without its rigid motions."""
+    """Lowest modes of a foam, excluding rigid motions."""
 
     descending: int
-    """Modes with a negative eigenvalue."""
+    """Number of modes with a negative eigenvalue."""
     eigenvalues: Floats
     """Lowest eigenvalues [N/m], ascending, shape (count,)."""
     modes: Floats
@@ -55,14 +56,14 @@ class _Shifted:
         self.solver = Solver("whole")
         self.solver.solve(self.system, np.ones(self.system.size))
         self.below = self.solver.negative() - self.cells
-        """Eigenvalues below σ, rigid motions included."""
+        """Number of eigenvalues below σ, including rigid motions."""
 
     @property
     def size(self) -> int:
         return self.moving + len(self.extra)
 
     def inverse(self, vector: Floats) -> Floats:
-        """Inverse of K - σ M at fixed areas, in coordinates that make M the unit matrix."""
+        """Apply the inverse of K - σ M at fixed areas, in coordinates in which M is the identity."""
         scale = np.sqrt(self.mass)
         right = np.zeros(self.system.size)
         right[: self.moving] = vector[: self.moving]
@@ -72,7 +73,7 @@ class _Shifted:
 
 
 def _rigid_motions(network: Network, region: Region, size: int) -> Floats:
-    """Orthonormal translations, and the rotation of a free foam, of all unknowns, shape (size, 0 to 3)."""
+    """Orthonormal basis of translations, and of the rotation of a free foam, shape (size, 0 to 3)."""
     if region.pinned is not None or network.boundary == "box":
         return np.zeros((size, 0))
     moving = 2 * len(region.vertices)
@@ -89,7 +90,7 @@ def _rigid_motions(network: Network, region: Region, size: int) -> Floats:
 
 
 def stability(network: Network, tension: float, count: int, pinned: Mask | None = None) -> Stability:
-    """The `count` lowest modes of a foam in equilibrium, the `pinned` vertices (V,) held."""
+    """Compute the `count` lowest modes of a foam in equilibrium, holding the `pinned` vertices (V,)."""
     n, region = network, Region(network, None, pinned)
     residual = Residual(n, tension, region)
     unit = tension / float(residual.chord.mean())

@@ -2,12 +2,12 @@
 
 Equilibrium is a stationary point of  Σ T ℓ - Σ p_f (A_f - A_f*)  in vertex positions, half angles and pressures: its
 derivatives are the net film tension at a vertex (zero at 120°), the law of Laplace-Young for each film, and the area
-constraints, [DryFoam] eqs. (5), (6). The half angle of a film couples to nothing but that film, so it is eliminated
-before the sparse solve, except near and beyond half circles, where it cannot be and stays an unknown.
+constraints, [DryFoam] eqs. (5), (6). The half angle of a film is coupled only to that film, so it is eliminated before
+the sparse solve, except near and beyond half circles, where this is impossible and it remains an unknown.
 
-A vertex on a wall moves along it only: forces and second derivatives are projected, and a stiffness across the wall
-keeps the matrix regular. The parts of the walls themselves contribute neither: the area that a sliding vertex takes
-from one cell for the next is that at its film.
+A vertex on a wall moves only along it: forces and second derivatives are projected, and a stiffness across the wall
+keeps the matrix regular. Parts of walls contribute neither forces nor derivatives: the area that a sliding vertex moves
+from one cell to the next is accounted for at its film.
 """
 
 import math
@@ -23,15 +23,15 @@ from spume.dryfoam.network.half_edges import Floats, Integers, Network
 from spume.dryfoam.network.walls import corner_paths, polygon_moments
 from spume.numerics.jit import compiled
 
-# Second derivatives are taken at the pressure difference that the film's own curvature implies, 2T sin θ / c: the same
-# in equilibrium, and never of the wrong sign far from it. ∂²/∂θ² is then 2 cos θ T c S'; films with 2 cos θ below 0.3
-# keep their half angle as an unknown.
+# Second derivatives are evaluated at the pressure difference implied by the film's curvature, 2T sin θ / c, which is
+# the same in equilibrium and never has the wrong sign far from it. ∂²/∂θ² is then 2 cos θ T c S'; the half angle of
+# films with 2 cos θ below 0.3 remains an unknown.
 EXPLICIT = math.acos(0.15)
 
 
 @compiled
 def _difference(e, cell, pressures):
-    """Pressure left minus right of film e; the outside of a free foam has none."""
+    """Pressure left minus right of film e; zero outside a free foam."""
     i, j = cell[2 * e], cell[2 * e + 1]
     return (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
 
@@ -41,11 +41,11 @@ def residual_kernel(
     films, is_wall, vertex_index, positions, half_angles, origin, cell, shift, lattice, pressures, tension,
     force, bend, chords, lengths, segments, second,
 ):  # fmt: skip
-    """Derivative to the positions of the indexed vertices (V, 2) and, per film of `films`, to its half angle, with its
-    chord vector d, chord [m] and the area of its segment [m²].
+    """Compute the derivatives with respect to the positions of the indexed vertices (V, 2) and to the half angle of
+    each film of `films`, with its chord vector d, chord [m] and the area of its segment [m²].
 
-    `second` (E, 6) holds the second derivatives (g, h_cc, h, f_θθ, p_d, p_θ) of each film: g I + h_cc d dᵀ to the
-    chord, h d to chord and half angle, f_θθ to the half angle, p_d d to chord and Δp, p_θ to half angle and Δp.
+    `second` (E, 6) contains the second derivatives (g, h_cc, h, f_θθ, p_d, p_θ) of each film: g I + h_cc d dᵀ for the
+    chord, h d for chord and half angle, f_θθ for the half angle, p_d d for chord and Δp, p_θ for half angle and Δp.
     """
     force[:] = 0.0
     for k in range(len(films)):
@@ -85,8 +85,8 @@ def area_kernel(first, segments, film_index, positions, origin, next_, shift, la
 
 @compiled
 def _film_matrix(dx, dy, dp, second, explicit, m):
-    """Second derivatives of a film to the coordinates of its ends, the pressures left and right and its half angle, the
-    upper triangle of m (7, 7). The half angle is condensed unless explicit."""
+    """Second derivatives of a film with respect to the coordinates of its ends, the pressures left and right and its
+    half angle, as the upper triangle of m (7, 7). The half angle is eliminated unless explicit."""
     g, h_cc, h, f_tt, p_d, p_t = second
     pp = 0.0
     if not explicit:
@@ -112,7 +112,7 @@ def _film_matrix(dx, dy, dp, second, explicit, m):
 
 @compiled
 def _slide(m, k, nx, ny):
-    """Takes the direction (nx, ny) out of the rows and columns k, k + 1 of a symmetric matrix, given by its upper
+    """Remove the direction (nx, ny) from the rows and columns k, k + 1 of a symmetric matrix, given by its upper
     triangle."""
     for i in range(7):
         if i == k or i == k + 1:
@@ -133,7 +133,7 @@ def assemble_kernel(
     films, is_wall, normals, across, extra, chords, second, origin, cell, pressures, vertex_index, cell_index, damping,
     softness, starts, neighbours, below, indptr, data,
 ):  # fmt: skip
-    """Values of the Newton matrix in the columns of its pattern; `across` is the stiffness across walls."""
+    """Compute the values of the Newton matrix in the columns of its pattern; `across` is the stiffness across walls."""
     vertices, cells = len(damping), len(softness)
     nodes = np.empty(ENDS, dtype=np.int64)
     m = np.empty((7, 7))
@@ -177,7 +177,7 @@ def assemble_kernel(
 def right_kernel(
     films, is_wall, extra, chords, bend, second, origin, cell, vertex_index, cell_index, vertices, cells, right
 ):
-    """Adds the films' own imbalance of Laplace-Young, condensed or explicit, to the right side."""
+    """Add the errors of the Laplace-Young law of the films, eliminated or explicit, to the right-hand side."""
     nodes = np.empty(ENDS, dtype=np.int64)
     for q in range(len(films)):
         if is_wall[q]:
@@ -199,7 +199,7 @@ def right_kernel(
 
 @compiled
 def explicit_kernel(films, half_angles, extra):
-    """Numbers the films whose half angle stays an unknown."""
+    """Number the films whose half angle remains an unknown."""
     count = 0
     for k in range(len(films)):
         extra[k] = -1
@@ -225,7 +225,7 @@ def half_angle_kernel(
     explicit,
     steps,
 ):
-    """Step of each film's half angle that belongs to the vertex and pressure steps."""
+    """Compute the step of each film's half angle from the vertex and pressure steps."""
     for q in range(len(films)):
         if is_wall[q]:
             steps[q] = 0.0
@@ -252,7 +252,7 @@ def half_angle_kernel(
 
 
 class Residual:
-    """Imbalances of the present state of a region."""
+    """Residuals of the present state of a region."""
 
     def __init__(self, network: Network, tension: float, region: Region) -> None:
         n, r = network, region
@@ -284,7 +284,7 @@ class Residual:
         self.bend_error = float(np.max(np.abs(self.bend) / (tension * self.chord), initial=0.0))
 
     def hold(self, pinned: Mask) -> None:
-        """Take the forces at the vertices `pinned` (V,) out, for a region of the whole foam."""
+        """Remove the forces at the vertices `pinned` (V,), for a region of the whole foam."""
         self.force[pinned] = self.local[pinned] = 0.0
         self.force_error = float(np.max(self.local, initial=0.0))
 
@@ -294,7 +294,7 @@ class Residual:
 
 
 class NewtonSystem:
-    """Matrix of a Newton step at the present state of a region, with the right sides of this state and later ones."""
+    """Matrix of a Newton step at the present state of a region, with right-hand sides of this state and later ones."""
 
     def __init__(
         self,
@@ -320,13 +320,13 @@ class NewtonSystem:
         self.matrix = csc_matrix((data, p.indices, p.indptr), shape=(self.size, self.size))
 
     def stiffen_half_angles(self, residual: Residual, stiffness: float) -> None:
-        """Add `stiffness` [N/m] to the half angles that are unknowns, weighed as displacements c θ of their films."""
+        """Add `stiffness` [N/m] to the half angles that are unknowns, weighted as displacements c θ of their films."""
         columns = np.arange(2 * len(self.region.vertices) + len(self.region.cells), self.size)
         # a column begins with its diagonal
         self.matrix.data[self.matrix.indptr[columns]] += stiffness * residual.chord[self.extra >= 0] ** 2
 
     def right(self, residual: Residual) -> Floats:
-        """Right side of the present state, whose residual is given."""
+        """Right-hand side of the present state, whose residual is given."""
         n, r = self.network, self.region
         vertices, cells = len(r.vertices), len(r.cells)
         right = np.zeros(self.size)

@@ -1,22 +1,22 @@
 """Circular films: length and enclosed area of an arc, and their derivatives.
 
-A film from a to b has the chord d = b - a of length c and the half angle θ in (-π, π): it turns left by 2θ on its way.
-At a it leaves along the chord turned by -θ, at b it arrives along the chord turned by +θ. θ > 0 bulges to the right,
-out of the cell on its left. Then
+A film from a to b has the chord d = b - a of length c and the half angle θ in (-π, π): it turns left by 2θ from a to b.
+Its tangent at a is the chord rotated by -θ, its tangent at b the chord rotated by +θ. A film with θ > 0 bulges to the
+right, out of the cell on its left. Then
 
     length           ℓ = c L(θ),    L = θ / sin θ
     circular segment s = c² S(θ),   S = (θ - sin θ cos θ) / (4 sin² θ)
     curvature        κ = 2 sin θ / c = ∂ℓ/∂s at a fixed chord
 
-so half circles (θ = π/2) and larger arcs need no special care, and a straight film is θ = 0.
+so half circles (θ = π/2) and larger arcs need no special treatment, and a straight film has θ = 0.
 """
 
 import math
 
 from spume.numerics.jit import compiled
 
-# Taylor coefficients of L and of S/θ in θ²; the radius of convergence is π, so nine terms are exact to rounding below
-# SERIES, and above it the closed forms lose at most two digits.
+# Taylor coefficients of L and of S/θ in θ². The radius of convergence is π, so nine terms are exact to rounding below
+# SERIES; above it, the closed forms lose at most two digits.
 SERIES = 0.3
 _L1, _L2, _L3, _L4 = 1 / 6, 7 / 360, 31 / 15120, 127 / 604800
 _L5, _L6, _L7, _L8 = 73 / 3421440, 1414477 / 653837184000, 8191 / 37362124800, 16931177 / 762187345920000
@@ -65,11 +65,11 @@ def arc_factors(theta):
 
 @compiled
 def film_energy(c, factors, tension, dp):
-    """Energy T ℓ - Δp s of a film and all its first and second derivatives, Δp the pressure on its left minus right,
-    from its chord and its `arc_factors`:
+    """Energy T ℓ - Δp s of a film and all its first and second derivatives, from its chord and its `arc_factors`; Δp is
+    the pressure on its left minus that on its right.
 
-    (value, g, f_θ, H_cc, h, f_θθ), where the gradient to the chord vector d is g d, the Hessian to it is
-    g I + H_cc d dᵀ, and the mixed derivative to d and θ is h d.
+    Returns (value, g, f_θ, H_cc, h, f_θθ), where the gradient with respect to the chord vector d is g d, the Hessian
+    g I + H_cc d dᵀ, and the mixed derivative with respect to d and θ is h d.
     """
     L, dL, ddL, S, dS, ddS = factors
     cc = c * c

@@ -16,7 +16,7 @@ Walls = Literal["box", "channel"]
 
 def walls_and_lattice(kind: Walls, width: float, height: float) -> tuple[Floats, Floats]:
     """Walls (W, 4) and lattice (2, 2) [m] of a box from the origin to (width, height), or of a channel between y = 0
-    and y = height that repeats after `width`."""
+    and y = height with the period `width`."""
     if kind == "box":
         return box_walls(width, height), np.zeros((2, 2))
     return channel_walls(height), np.diag([width, height])
@@ -25,9 +25,9 @@ def walls_and_lattice(kind: Walls, width: float, height: float) -> tuple[Floats,
 def walled_voronoi(seeds: Floats, kind: Walls, width: float, height: float) -> Network:
     """Voronoi network of `seeds` (N, 2) [m] in a box or a channel, see `walls_and_lattice`.
 
-    The seeds are mirrored in the walls, which makes a periodic foam of two or four times the cells; what is behind the
-    walls is cut off. Seeds and their images come in fours on circles, so all are moved by up to JITTER of their
-    spacing. The label of a cell is the number of its seed.
+    The seeds are mirrored at the walls, which gives a periodic foam with two or four times as many cells; the part
+    behind the walls is cut off. Seeds and their images lie in fours on circles, so all are displaced by up to JITTER of
+    their spacing. The label of a cell is the number of its seed.
     """
     check_apart(seeds, None)
     size = np.array([width, height])
@@ -55,9 +55,9 @@ def walled_voronoi(seeds: Floats, kind: Walls, width: float, height: float) -> N
 
 
 def _cut(network: Network, kept: int) -> Network:
-    """The first `kept` cells of a periodic network, without a lattice; the rest is the outside."""
+    """First `kept` cells of a periodic network, without a lattice; the other cells become the outside."""
     n = network
-    # images of the vertices between minus a quarter and three quarters of the box, the kept cells being in one half
+    # images of the vertices between minus a quarter and three quarters of the box; the kept cells are in one half
     turns = np.floor(n.positions / np.diag(n.lattice) + 0.25).astype(np.int64)
     n.positions = n.positions - turns * np.diag(n.lattice)
     twin = np.arange(len(n.origin)) ^ 1
@@ -81,7 +81,7 @@ def _cut(network: Network, kept: int) -> Network:
 
 
 def _join(network: Network, h: int) -> None:
-    """Makes one film of half-edge h, which leaves a vertex of two films, and the one that arrives there."""
+    """Join half-edge h, which leaves a vertex with two films, and the half-edge that arrives there into one film."""
     n = network
     k = int(n.previous[h])
     if k in (h, h ^ 1):

@@ -22,7 +22,7 @@ def half_edge_vector(h, positions, origin, shift, lattice):
 
 @compiled
 def turn(h, half_angles):
-    """Half angle of a half-edge: its film's, or minus that against the film's direction."""
+    """Half angle of a half-edge: that of its film, with the opposite sign against the film's direction."""
     return half_angles[h >> 1] if (h & 1) == 0 else -half_angles[h >> 1]
 
 
@@ -45,7 +45,7 @@ def one_cell_area(h0, positions, half_angles, origin, next_, shift, lattice):
 
 @compiled
 def area_with_segments(h0, segments, film_index, positions, origin, next_, shift, lattice):
-    """As `one_cell_area`, with the segment areas s of the films given, those of film e in segments[film_index[e]]."""
+    """As `one_cell_area`, with given segment areas, segments[film_index[e]] for film e."""
     area, x, y = 0.0, 0.0, 0.0
     h = h0
     while True:
@@ -73,7 +73,7 @@ def _film_length_kernel(chords, half_angles, lengths):
 
 
 def cell_areas(network: Network) -> Floats:
-    """Area of each cell with its circular segments [m²], shape (F,)."""
+    """Area of each cell including circular segments [m²], shape (F,)."""
     if network.is_lone:
         return network.targets.copy()
     n = network
@@ -88,7 +88,7 @@ def cell_areas(network: Network) -> Floats:
 def _segment_moment(theta, S):
     """First moment of an arc's circular segment about its chord, over c³: 1/12 - S cot(θ)/2, even in θ.
 
-    A segment of the radius R has the moment (2/3) R³ sin³ θ = c³/12 about the centre of its circle.
+    A segment of radius R has the moment (2/3) R³ sin³ θ = c³/12 about the centre of its circle.
     """
     return theta * theta / 60.0 if abs(theta) < 1e-3 else 1.0 / 12.0 - 0.5 * S / math.tan(theta)
 
@@ -107,7 +107,7 @@ def _centroid_kernel(first, positions, half_angles, origin, next_, shift, lattic
             c = math.hypot(dx, dy)
             triangle, segment, moment = 0.5 * (x * dy - y * dx), S * c * c, c * c * _segment_moment(theta, S)
             area += triangle + segment
-            # triangle from the first vertex; segment from the middle of its chord, on the right of it
+            # triangle from the first vertex; segment about the middle of its chord, on its right
             mx += triangle * (2.0 * x + dx) / 3.0 + segment * (x + 0.5 * dx) + moment * dy
             my += triangle * (2.0 * y + dy) / 3.0 + segment * (y + 0.5 * dy) - moment * dx
             x += dx
@@ -120,7 +120,7 @@ def _centroid_kernel(first, positions, half_angles, origin, next_, shift, lattic
 
 
 def cell_centroids(network: Network) -> Floats:
-    """Centre of area of each cell [m], shape (F, 2); that of a cell of a periodic foam may lie outside the box."""
+    """Centroid of each cell [m], shape (F, 2); in a periodic foam it may lie outside the box."""
     n = network
     if n.is_lone:
         return n.positions.copy()
@@ -139,7 +139,7 @@ def cell_centroids(network: Network) -> Floats:
 
 @compiled
 def _arm_kernel(first, offsets, positions, origin, next_, shift, lattice, arms):
-    """Vector from the centre of area of each cell to the origin of each of its half-edges."""
+    """Compute the vectors from the centroid of each cell to the origins of its half-edges."""
     for f in range(len(first)):
         h = first[f]
         x, y = offsets[f, 0], offsets[f, 1]
@@ -154,8 +154,8 @@ def _arm_kernel(first, offsets, positions, origin, next_, shift, lattice, arms):
 
 
 def centre_links(network: Network) -> tuple[Floats, Integers]:
-    """For each film between two cells the vector between their centres of area [m], shape (n, 2), from the first to the
-    second of the pair of cells, shape (n, 2)."""
+    """Vectors between the centroids of two cells that share a film [m], shape (n, 2), and the pairs of cells, from the
+    first to the second, shape (n, 2)."""
     n = network
     arms = np.zeros((2 * n.films, 2))
     first = n.first_half_edges()
@@ -168,13 +168,13 @@ def centre_links(network: Network) -> tuple[Floats, Integers]:
 
 
 def centroid(network: Network) -> Floats:
-    """Centre of area of a free foam [m], shape (2,)."""
+    """Centroid of a free foam [m], shape (2,)."""
     areas = cell_areas(network)
     return np.asarray(areas @ cell_centroids(network) / areas.sum())
 
 
 def film_lengths(network: Network, films: slice | Integers = ALL) -> Floats:
-    """Arc length of each film, or of those chosen [m], zero for parts of walls, shape (E,)."""
+    """Arc length of all films, or of the chosen ones [m], zero for parts of walls, shape (E,)."""
     half_angles = network.half_angles[films]
     lengths = np.empty(len(half_angles))
     _film_length_kernel(network.chords(films), half_angles, lengths)
@@ -184,7 +184,7 @@ def film_lengths(network: Network, films: slice | Integers = ALL) -> Floats:
 
 
 def energy(network: Network, tension: float) -> float:
-    """T times the length of all films [J/m]; a lone bubble is a circle, or fills its walls and has none."""
+    """T times the length of all films [J/m]; a lone bubble is a circle, or fills its walls and has no films."""
     if network.is_lone:
         if network.is_closed:
             return 0.0
@@ -201,7 +201,7 @@ def directions(network: Network) -> Floats:
     leaving[0::2] = angle - n.half_angles
     leaving[1::2] = angle + np.pi + n.half_angles
     along = wall_half_edges(n)
-    if len(along):  # a part of a wall may go round corners
+    if len(along):  # a part of a wall may go around corners
         slope = np.arctan2(n.walls[:, 3], n.walls[:, 2])
         leaving[along] = slope[n.wall[n.origin[along]]]
         leaving[along ^ 1] = slope[n.wall[n.origin[along ^ 1]]] + np.pi
@@ -209,17 +209,17 @@ def directions(network: Network) -> Floats:
 
 
 def angles(network: Network) -> Floats:
-    """Angle inside each cell's corner, between a half-edge and the one before it around the cell [rad], shape (2E,).
+    """Interior angle at each cell corner, between a half-edge and the previous one around the cell [rad], shape (2E,).
 
-    Half-edge h leaves the corner; the angle is measured from it to the twin of the previous one, in (0, 2π).
+    Half-edge h leaves the corner; the angle is measured from it to the twin of the previous half-edge, in (0, 2π).
     """
     leaving = directions(network)
     return np.mod(leaving[network.previous ^ 1] - leaving, 2.0 * np.pi)
 
 
 def angle_errors(network: Network) -> Floats:
-    """Angles inside the corners of cells less those of equilibrium [rad]: 120° between films, 90° between a film and a
-    wall; shape (n,)."""
+    """Interior angles at the corners of cells minus those in equilibrium [rad]: 120° between films, 90° between a film
+    and a wall; shape (n,)."""
     n = network
     inside = n.cell != OUTSIDE if len(n.walls) else np.ones(2 * n.films, dtype=np.bool_)
     right = np.where(n.wall[n.origin] >= 0, 0.5 * np.pi, 2.0 * np.pi / 3.0)
@@ -227,8 +227,8 @@ def angle_errors(network: Network) -> Floats:
 
 
 def reversed_vertices(network: Network) -> Integers:
-    """Vertices whose films leave in clockwise order, where the drawing of the network overlaps itself: their angles add
-    up to twice the full turn."""
+    """Vertices whose films leave in clockwise order, where the network overlaps itself: their angles add up to two full
+    turns."""
     total = np.bincount(network.origin, weights=angles(network), minlength=network.vertices)
     return np.flatnonzero(total > 3.0 * np.pi)
 
@@ -242,8 +242,8 @@ def pressure_differences(network: Network) -> Floats:
 def stress(network: Network, tension: float) -> Floats:
     """Stress tensor of the foam [N/m], shape (2, 2): (T ∫ t tᵀ dℓ - Σ p A 1) / area, tension positive.
 
-    Batchelor's average. Along an arc of half angle θ and chord direction e, with n its normal, the integral of t tᵀ is
-    ℓ/2 1 + c cos θ / 2 (e eᵀ - n nᵀ). A lone free bubble in equilibrium has none.
+    This is Batchelor's average. Along an arc of half angle θ with the chord direction e and its normal n, the integral
+    of t tᵀ is ℓ/2 1 + c cos θ / 2 (e eᵀ - n nᵀ). The stress of a lone free bubble in equilibrium is zero.
     """
     if network.is_lone:
         if network.is_closed:

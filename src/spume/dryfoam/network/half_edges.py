@@ -1,12 +1,12 @@
-"""The network of a dry foam: cells, films and three-film vertices as integer arrays, with what makes it valid.
+"""The network of a dry foam: cells, films and three-film vertices as integer arrays, with its invariants.
 
 Film e consists of the half-edges 2e and 2e+1, each the twin of the other (h ^ 1). A half-edge runs from its origin to
-the origin of its twin, with its cell on its left; `next` and `previous` go round that cell counter-clockwise. In a
+the origin of its twin, with its cell on its left; `next` and `previous` run around that cell counter-clockwise. In a
 periodic foam the end of a half-edge is its destination moved by `lattice @ shift`, with an integer shift.
 The outside of a free foam is the cell OUTSIDE, at pressure zero.
 
-Between walls, OUTSIDE is what is behind them, and the half-edges with OUTSIDE on one side are parts of a wall, without
-tension: each vertex on a wall has one film and the wall on both sides of it. A part of a wall may go round corners.
+With walls, OUTSIDE is the region behind them, and the half-edges with OUTSIDE on one side are parts of a wall, without
+tension: each vertex on a wall has one film, and the wall on both sides of it. A part of a wall may go around corners.
 """
 
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ ALL = slice(None)
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Boundary = Literal["periodic", "free", "box", "channel"]
-"""periodic: a box that repeats; free: the atmosphere around a cluster; box: four walls; channel: two parallel walls,
+"""periodic: a periodic box; free: a cluster surrounded by the atmosphere; box: four walls; channel: two parallel walls,
 periodic along them."""
 
 
@@ -35,31 +35,31 @@ class Network:
     """Arrays of a foam with V vertices, E films and F cells."""
 
     positions: Floats
-    """Vertex positions [m], shape (V, 2); of a lone bubble, which has no vertices, its centre, shape (1, 2)."""
+    """Vertex positions [m], shape (V, 2); for a lone bubble, which has no vertices, its centre, shape (1, 2)."""
     half_angles: Floats
-    """Half the angle by which the half-edge 2e turns left on its way [rad], shape (E,)."""
+    """Half the angle by which the half-edge 2e turns left [rad], shape (E,)."""
     origin: Integers
-    """Vertex each half-edge starts at, shape (2E,)."""
+    """Start vertex of each half-edge, shape (2E,)."""
     next: Integers
     previous: Integers
     cell: Integers
     """Cell on the left of each half-edge, OUTSIDE for the outside of a free foam, shape (2E,)."""
     shift: Integers
-    """Lattice vectors between the stored destination and the true one, shape (2E, 2)."""
+    """Lattice vectors from the stored destination to the true one, shape (2E, 2)."""
     pressures: Floats
     """Pressure of each cell [N/m]: relative to the outside, or to the mean of a periodic foam; shape (F,)."""
     targets: Floats
-    """Area each cell should have [m²], shape (F,)."""
+    """Target area of each cell [m²], shape (F,)."""
     labels: Integers
-    """Number each cell keeps for life, shape (F,)."""
+    """Permanent number of each cell, shape (F,)."""
     lattice: Floats
-    """Columns are the lattice vectors of the periodic box [m]; zero for a free foam and in a box with walls. Those of a
-    channel lead along and across it; no shift counts the second. Shape (2, 2)."""
+    """Columns are the lattice vectors of the periodic box [m]; zero for a free foam and in a box with walls. In a
+    channel they point along and across it; shifts never use the second. Shape (2, 2)."""
     wall: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     """Wall on which a vertex slides, -1 for none, shape (V,)."""
     walls: Floats = field(default_factory=lambda: np.zeros((0, 4)))
     """A point [m] and the direction of each wall, with the foam on its left: (x, y, t_x, t_y), shape (W, 4). The walls
-    of a box follow each other counter-clockwise, and the points are its corners; a channel has two."""
+    of a box are in counter-clockwise order, and the points are its corners; a channel has two walls."""
 
     def __post_init__(self) -> None:
         if len(self.wall) != len(self.positions):
@@ -73,7 +73,7 @@ class Network:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the cells fill a given area: all but free foams."""
+        """Whether the cells fill a given area: true for all foams except free ones."""
         return self.boundary != "free"
 
     @property
@@ -95,7 +95,7 @@ class Network:
 
     @property
     def is_wall(self) -> NDArray[np.bool_]:
-        """Which films are parts of a wall, shape (E,)."""
+        """Mask of the films that are parts of a wall, shape (E,)."""
         if not len(self.walls):
             return np.zeros(self.films, dtype=np.bool_)
         return np.asarray(np.any(self.cell.reshape(-1, 2) == OUTSIDE, axis=1))
@@ -110,17 +110,17 @@ class Network:
 
     def translations(self, films: slice | Integers = ALL) -> Floats:
         """Lattice translation of each film's half-edge 2e [m], shape (E, 2)."""
-        # written out: threads of a linear algebra library would cost more than they save
+        # written out: the threads of a linear algebra library would cost more time than they save
         s, l = self.shift[0::2][films], self.lattice
         return np.stack([l[0, 0] * s[:, 0] + l[0, 1] * s[:, 1], l[1, 0] * s[:, 0] + l[1, 1] * s[:, 1]], axis=1)
 
     def sides(self) -> Integers:
-        """Number of films around each cell, parts of walls not counted, shape (F,)."""
+        """Number of films around each cell, excluding parts of walls, shape (F,)."""
         films = (self.cell >= 0) & ~np.repeat(self.is_wall, 2)
         return np.bincount(self.cell[films], minlength=self.cells)
 
     def first_half_edges(self) -> Integers:
-        """One half-edge of each cell: the lowest, shape (F,)."""
+        """Lowest half-edge of each cell, shape (F,)."""
         first = np.full(self.cells, DEAD, dtype=np.int64)
         inside = np.flatnonzero(self.cell >= 0)[::-1]
         first[self.cell[inside]] = inside
@@ -139,12 +139,12 @@ class Network:
 
 
 def network_of(arrays: Mapping[str, Any]) -> Network:
-    """The network among the arrays of a frame, by name; those of early runs say nothing of walls."""
+    """Network from the arrays of a frame, by name; frames of early versions contain no walls."""
     return Network(**{part.name: arrays[part.name] for part in fields(Network) if part.name in arrays})
 
 
 def compact(network: Network) -> Network:
-    """The network without the films and cells marked dead by topology changes (origin, label DEAD)."""
+    """Network without the films and cells that topology changes have marked as dead (origin, label DEAD)."""
     live_films = np.flatnonzero(network.origin[0::2] != DEAD)
     half = np.stack([2 * live_films, 2 * live_films + 1], axis=1).ravel()
     live_vertices = np.unique(network.origin[half])
@@ -173,7 +173,7 @@ def compact(network: Network) -> Network:
 
 @compiled
 def cell_walk(h0, next_, shift):
-    """Sides and total lattice shift of the loop of half-edges that starts at h0; sides is -1 when it does not close."""
+    """Number of sides and total lattice shift of the loop of half-edges from h0; -1 sides if it does not close."""
     sides, sx, sy = 0, 0, 0
     h = h0
     while True:
@@ -188,8 +188,8 @@ def cell_walk(h0, next_, shift):
 
 @compiled
 def _broken_loops(next_, cell, shift, seen):
-    """First half-edge whose loop does not close, changes cell or winds round the box (-1 when all are right), and the
-    number of loops."""
+    """First half-edge whose loop does not close, changes its cell or winds around the box (-1 if all are valid), and
+    the number of loops."""
     loops = 0
     for h0 in range(len(next_)):
         if seen[h0]:
@@ -226,11 +226,11 @@ def _validate_walls(network: Network) -> None:
 
 
 def validate(network: Network, areas: Floats | None = None) -> None:
-    """Raise SceneError naming the first invariant of a dry foam that does not hold.
+    """Raise SceneError with the first invariant of a dry foam that does not hold.
 
-    Three films a vertex; twins and loops consistent; each cell one loop of at least two sides; Euler's formula,
-    V - E + F = 0 on the torus and in a channel, 1 in the plane and in a box; vertices on their walls; finite numbers;
-    positive areas (when given).
+    Invariants: three films per vertex; consistent twins and loops; one loop of at least two sides per cell; Euler's
+    formula, V - E + F = 0 on the torus and in a channel, 1 in the plane and in a box; vertices on their walls; finite
+    numbers; positive areas (if given).
     """
     n = network
     half = len(n.origin)

@@ -1,4 +1,4 @@
-"""Neighbours in the plane made neighbours in memory: a network numbered along a curve through it."""
+"""Renumbering of a network along a space-filling curve, so that neighbours in the plane are close in memory."""
 
 from dataclasses import replace
 
@@ -7,11 +7,11 @@ import numpy as np
 from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Integers, Network
 
 BITS = 16
-"""Binary digits of each coordinate that count: the curve fills a square of 2^16 by 2^16."""
+"""Number of binary digits of each coordinate: the curve fills a square of 2^16 by 2^16."""
 
 
 def curve_order(places: Floats) -> Integers:
-    """Order of points (n, 2) of the unit square along Morton's curve, which takes the digits of x and y in turn."""
+    """Order of points (n, 2) of the unit square along the Morton curve, which interleaves the digits of x and y."""
     cells = np.minimum((places * (1 << BITS)).astype(np.int64), (1 << BITS) - 1)
     key = np.zeros(len(places), dtype=np.int64)
     for bit in range(BITS):
@@ -27,7 +27,7 @@ def _inverse(order: Integers) -> Integers:
 
 
 def unit_places(positions: Floats, lattice: Floats) -> Floats:
-    """Positions (n, 2) as fractions of the periodic box, or of the square around them when there is none."""
+    """Positions (n, 2) as fractions of the periodic box, or of the square around them if there is none."""
     if np.any(lattice):
         inverse = np.linalg.inv(lattice)
         parts = positions[:, :1] * inverse[:, 0] + positions[:, 1:] * inverse[:, 1]
@@ -37,9 +37,10 @@ def unit_places(positions: Floats, lattice: Floats) -> Floats:
 
 
 def along_curve(network: Network) -> Network:
-    """The same network, its vertices numbered along the curve, films and cells in the order of their first vertices.
+    """The same network with vertices numbered along the curve, and films and cells in the order of their first
+    vertices.
 
-    Labels go with their cells. Every pass over a large foam then finds what it needs near by in memory.
+    Cells keep their labels. Loops over a large foam then access memory locally.
     """
     n = network
     vertices = curve_order(unit_places(n.positions, n.lattice))

@@ -1,4 +1,4 @@
-"""Networks given by hand: polygons over numbered vertices, in the plane or in a periodic box."""
+"""Networks from given polygons over numbered vertices, in the plane or in a periodic box."""
 
 from collections.abc import Sequence
 
@@ -13,12 +13,12 @@ from spume.numerics.jit import compiled
 Corner = int | tuple[int, int, int]
 """A vertex, or (vertex, i, j): its image moved by i and j lattice vectors."""
 Side = tuple[int, int, int, int]
-"""A half-edge: from vertex, to vertex, lattice vectors between the stored destination and the true one."""
+"""A half-edge: from vertex, to vertex, lattice vectors from the stored destination to the true one."""
 
 
 @compiled
 def first_crossing(order, low, high, start, end):
-    """A pair of segments that cross in their insides, by a sweep along x; (-1, -1) when none do."""
+    """A pair of segments that cross in their interiors, by a sweep along x; (-1, -1) if there is none."""
     for p in range(len(order)):
         i = order[p]
         for q in range(p + 1, len(order)):
@@ -38,7 +38,7 @@ def first_crossing(order, low, high, start, end):
 
 
 def _sides(positions: Floats, cells: Sequence[Sequence[Corner]], lattice: Floats) -> list[list[Side]]:
-    """The half-edges around each cell. In a box, a corner without an image is the one nearest to the corner before."""
+    """Half-edges around each cell. In a box, a corner without an image is the image nearest to the previous corner."""
     periodic = bool(np.any(lattice))
     loops = []
     for f, corners in enumerate(cells):
@@ -59,7 +59,7 @@ def _sides(positions: Floats, cells: Sequence[Sequence[Corner]], lattice: Floats
                 step = -np.round(np.linalg.solve(lattice, positions[b] - positions[a])).astype(int)
             loop.append((int(a), int(b), int(step[0]), int(step[1])))
         if any(sum(side[k] for side in loop) for k in (2, 3)):
-            raise SceneError(f"the corners of cell {f} do not close: they lead round the box")
+            raise SceneError(f"the corners of cell {f} do not close: they lead around the box")
         loops.append(loop)
     return loops
 
@@ -77,8 +77,8 @@ def network_of_polygons(
 ) -> Network:
     """Network of straight films whose cells are the polygons `cells`, vertices counter-clockwise.
 
-    It is free, or repeats along the columns of `lattice` [m], or lies between `walls` (W, 4), with a lattice in a
-    channel. The corners of a box are no vertices: the side of a polygon may lead past them.
+    It is free, or periodic along the columns of `lattice` [m], or between `walls` (W, 4), with a lattice in a channel.
+    The corners of a box are not vertices: the side of a polygon may go around them.
     """
     if positions.ndim != 2 or positions.shape[1] != 2:
         raise SceneError(f"vertex positions must have the shape (V, 2), found {positions.shape}")
@@ -140,7 +140,7 @@ def _check_crossings(network: Network) -> None:
     begins = network.positions[network.origin[0::2]]
     ends = begins + network.chords()
     films = np.arange(network.films)
-    if np.any(network.lattice):  # each film in the box, with its images around
+    if np.any(network.lattice):  # each film in the box, and its images
         begins = begins - np.floor(np.linalg.solve(network.lattice, begins.T)).T @ network.lattice.T
         ends = begins + network.chords()
         moves = [network.lattice @ np.array([i, j]) for i in (-1, 0, 1) for j in (-1, 0, 1)]

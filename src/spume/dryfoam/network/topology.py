@@ -1,7 +1,7 @@
 """Topological changes of a network, in place: T1, T2 and the removal of two-sided cells.
 
-Each function leaves a valid network (see `network.validate`) or refuses and changes nothing. Films and cells that go
-are marked DEAD and disappear with `network.compact`.
+Each function leaves a valid network (see `network.validate`) or fails without changing anything. Removed films and
+cells are marked DEAD and deleted by `network.compact`.
 """
 
 import math
@@ -24,7 +24,7 @@ def count_sides(h0, next_):
 
 @compiled
 def meets_itself(h, origin, next_, previous, cell, shift):
-    """Whether the two cells at the ends of half-edge h are the same cell (the same image of it, when periodic)."""
+    """Whether the two cells at the ends of half-edge h are the same cell (the same image, if periodic)."""
     at_start, at_end = previous[h] ^ 1, previous[h ^ 1] ^ 1
     if cell[at_start] != cell[at_end]:
         return False
@@ -40,10 +40,10 @@ def meets_itself(h, origin, next_, previous, cell, shift):
 
 @compiled
 def t1_allowed(h, origin, next_, previous, cell, shift):
-    """Whether a T1 of half-edge h leaves cells of at least two sides, none of them touching itself along a film.
+    """Whether a T1 of half-edge h leaves cells with at least two sides, none of which borders itself along a film.
 
-    A film with the same cell on both sides would carry an unbalanced tension and shrink at once, so such a change, like
-    one that would cut a free cluster in two, never happens in a foam.
+    A film with the same cell on both sides would have an unbalanced tension and shrink immediately, so such a change,
+    or one that would cut a free cluster in two, never happens in a foam.
     """
     if count_sides(h, next_) <= 2 or count_sides(h ^ 1, next_) <= 2:
         return False
@@ -54,13 +54,13 @@ def t1_allowed(h, origin, next_, previous, cell, shift):
 
 @compiled
 def turn_film(h, length, positions, origin, shift, lattice):
-    """Turns film h by +90° about its middle, with the chord `length` [m]."""
+    """Rotate film h by +90° about its middle, and give it the chord `length` [m]."""
     a, b = origin[h], origin[h ^ 1]
     dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
     c = math.hypot(dx, dy)
     nx, ny = -dy / c, dx / c
     mx, my = positions[a, 0] + 0.5 * dx, positions[a, 1] + 0.5 * dy
-    # b in the frame of a, before: its stored position plus the film's own shift
+    # position of b relative to a before: its stored position plus the film's shift
     ox, oy = positions[a, 0] + dx - positions[b, 0], positions[a, 1] + dy - positions[b, 1]
     positions[a, 0], positions[a, 1] = mx - 0.5 * length * nx, my - 0.5 * length * ny
     positions[b, 0], positions[b, 1] = mx + 0.5 * length * nx - ox, my + 0.5 * length * ny - oy
@@ -68,14 +68,14 @@ def turn_film(h, length, positions, origin, shift, lattice):
 
 @compiled
 def leave_wall(h, length, positions, origin, cell, shift, lattice, wall, walls):
-    """Ends of the part h of a wall once its cell leaves the wall: one stays on the wall, in the middle, the other
-    stands off by `length` [m]."""
+    """Move the ends of the part h of a wall whose cell leaves the wall: one to the middle, on the wall, the other to
+    the distance `length` [m] from the wall."""
     stays, goes = (origin[h], origin[h ^ 1]) if cell[h ^ 1] < 0 else (origin[h ^ 1], origin[h])
     out = h if origin[h] == stays else h ^ 1
     dx, dy = half_edge_vector(out, positions, origin, shift, lattice)
     ox, oy = positions[stays, 0] + dx - positions[goes, 0], positions[stays, 1] + dy - positions[goes, 1]
     w = wall[stays]
-    if wall[goes] == w:  # else round a corner, from which the film slides away on this wall
+    if wall[goes] == w:  # else around a corner, from which the film slides away on this wall
         positions[stays, 0] += 0.5 * dx
         positions[stays, 1] += 0.5 * dy
     positions[goes, 0] = positions[stays, 0] - length * walls[w, 3] - ox
@@ -85,7 +85,7 @@ def leave_wall(h, length, positions, origin, cell, shift, lattice, wall, walls):
 
 @compiled
 def _room(h, positions, origin, shift, lattice, wall, walls):
-    """How far the origin of the part h of a wall can slide along it, to the next vertex or the corner [m]."""
+    """Distance [m] by which the origin of the part h of a wall can slide along it, to the next vertex or the corner."""
     v, u = origin[h], origin[h ^ 1]
     w = wall[v]
     dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
@@ -101,7 +101,8 @@ def _room(h, positions, origin, shift, lattice, wall, walls):
 
 @compiled
 def reach_wall(h, length, positions, origin, next_, previous, shift, lattice, wall, walls):
-    """Ends of the film h, one of which is on a wall, once it has become a part of the wall of about `length` [m]."""
+    """Move the ends of the film h, one of which is on a wall, so that it becomes a part of the wall of about `length`
+    [m]."""
     out = h if wall[origin[h]] >= 0 else h ^ 1
     foot, other = origin[out], origin[out ^ 1]
     w = wall[foot]
@@ -110,7 +111,7 @@ def reach_wall(h, length, positions, origin, next_, previous, shift, lattice, wa
     half = 0.5 * length
     for side in (previous[out] ^ 1, next_[out ^ 1]):
         half = min(half, 0.45 * _room(side, positions, origin, shift, lattice, wall, walls))
-    # left of the film that leaves the wall is against the direction of the wall
+    # the left side of the film that leaves the wall is opposite to the direction of the wall
     x, y = half * walls[w, 2], half * walls[w, 3]
     positions[other, 0], positions[other, 1] = positions[foot, 0] - x - ox, positions[foot, 1] - y - oy
     positions[foot, 0] += x
@@ -120,11 +121,11 @@ def reach_wall(h, length, positions, origin, next_, previous, shift, lattice, wa
 
 @compiled
 def flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
-    """T1 of half-edge h, [DryFoam] figure 1: the film turns by +90° about its middle and gets the chord `length` [m].
+    """T1 of half-edge h, [DryFoam] figure 1: rotate the film by +90° about its middle, with the chord `length` [m].
 
-    The cells left and right of the film lose a side, the cells at its ends gain one and become neighbours. At a wall
-    the same change turns a part of the wall into a film that stands on it, so that a cell leaves the wall, or a film
-    that stands on the wall into a part of it, so that the cell at its other end comes to the wall.
+    The cells left and right of the film lose a side, the cells at its ends gain one and become neighbours. At a wall,
+    the same change turns a part of the wall into a film that ends on it, so that a cell leaves the wall, or a film that
+    ends on the wall into a part of it, so that the cell at its other end reaches the wall.
     """
     a, b = origin[h], origin[h ^ 1]
     if wall[a] >= 0 and wall[b] >= 0:
@@ -165,8 +166,8 @@ def triangle_collapsible(h0, origin, next_):
 
 @compiled
 def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall):
-    """T2, [DryFoam] eq. (3): the three-sided cell of h0 becomes one vertex, the mean of its three; one on a wall, the
-    mean of its two there, or the first of them when these are on two walls."""
+    """T2, [DryFoam] eq. (3): replace the three-sided cell of h0 by one vertex at the mean of its three; for a cell on a
+    wall, at the mean of its two vertices there, or at the first of them if these are on two walls."""
     h1 = next_[h0]
     if wall[origin[h0]] >= 0 or wall[origin[h1]] >= 0 or wall[origin[next_[h1]]] >= 0:
         while cell[h0 ^ 1] >= 0:  # so that h0 is the part of the wall
@@ -174,7 +175,7 @@ def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell,
         h1 = next_[h0]
     h2 = next_[h1]
     u = origin[h0]
-    # the films outside, leaving u, v, w
+    # the outer films, leaving u, v, w
     eu, ev, ew = next_[h0 ^ 1], next_[h1 ^ 1], next_[h2 ^ 1]
     d0x, d0y = half_edge_vector(h0, positions, origin, shift, lattice)
     d2x, d2y = half_edge_vector(h2 ^ 1, positions, origin, shift, lattice)
@@ -191,7 +192,7 @@ def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell,
         shift[ew, k] += sw
         shift[ew ^ 1, k] -= sw
     origin[ev], origin[ew] = u, u
-    # The neighbour across h0 had ... ev^1, h0^1, eu ...; the triangle's film drops out, and so on around.
+    # The neighbour across h0 had …, ev^1, h0^1, eu, …; remove the triangle's film, and likewise for the other two.
     next_[ev ^ 1], previous[eu] = eu, ev ^ 1
     next_[ew ^ 1], previous[ev] = ev, ew ^ 1
     next_[eu ^ 1], previous[ew] = ew, eu ^ 1
@@ -202,8 +203,8 @@ def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell,
 
 @compiled
 def lens_collapsible(h0, origin, next_, cell, wall):
-    """Whether the two-sided cell of h0 can go: its neighbours, which lose two sides each, keep at least two. A wall
-    keeps at least one part: in a channel, a cell that is its own neighbour may have all of a wall."""
+    """Whether the two-sided cell of h0 can be removed: its neighbours, which lose two sides each, must keep at least
+    two. A wall must keep at least one part: in a channel, a cell that is its own neighbour may occupy a whole wall."""
     h1 = next_[h0]
     for h in (h0 ^ 1, h1 ^ 1):
         if count_sides(h, next_) <= (2 if cell[h] < 0 and wall[origin[h]] >= 0 else 3):
@@ -213,13 +214,14 @@ def lens_collapsible(h0, origin, next_, cell, wall):
 
 @compiled
 def collapse_lens(h0, half_angles, origin, next_, previous, cell, shift):
-    """Removal of the two-sided cell of h0: the films at its two ends, arcs of one circle in equilibrium, become one."""
+    """Remove the two-sided cell of h0, and join the films at its two ends, which are arcs of one circle in
+    equilibrium."""
     h1 = next_[h0]
-    # At the corner u of the lens the film eu leaves, at the corner v the film ev; ev becomes the joined film.
+    # The film eu leaves at the corner u of the lens, the film ev at the corner v; ev becomes the joined film.
     eu, ev = next_[h0 ^ 1], next_[h1 ^ 1]
     into = eu ^ 1
     angle = turn(into, half_angles) + turn(ev, half_angles)
-    angle = math.copysign(min(abs(angle), 0.9 * math.pi), angle)  # a starting value for the next equilibrium
+    angle = math.copysign(min(abs(angle), 0.9 * math.pi), angle)  # an initial value for the next equilibrium
     half_angles[ev >> 1] = angle if (ev & 1) == 0 else -angle
     origin[ev] = origin[into]
     for k in range(2):
@@ -235,7 +237,7 @@ def collapse_lens(h0, half_angles, origin, next_, previous, cell, shift):
 
 @compiled
 def _shortest_flippable(h0, positions, origin, next_, previous, cell, shift, lattice):
-    """The half-edge around the cell of h0 with the shortest chord among those a T1 may flip; -1 when there is none."""
+    """Half-edge with the shortest chord around the cell of h0 among those that allow a T1; -1 if there is none."""
     best, shortest = -1, np.inf
     h = h0
     while True:
@@ -250,10 +252,10 @@ def _shortest_flippable(h0, positions, origin, next_, previous, cell, shift, lat
 
 @compiled
 def collapse(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
-    """Removes the cell of half-edge h0: T1s of its shortest films down to three sides, then T2 [DryFoam], section 3.
+    """Remove the cell of half-edge h0: T1s of its shortest films down to three sides, then T2 [DryFoam], section 3.
 
-    A triangle whose corners are joined outside (a two-sided neighbour) becomes a lens first. Returns the number of T1s,
-    or -1 when the cell cannot go, which leaves a valid network.
+    A triangle two of whose corners are joined by an outer film (a two-sided neighbour) becomes a lens first. Returns
+    the number of T1s, or -1 if the cell cannot be removed; the network remains valid.
     """
     flips, limit = (
         0,
@@ -284,7 +286,7 @@ def _arrays(network: Network) -> tuple:
 
 
 def flip_film(network: Network, film: int, length: float | None = None) -> bool:
-    """T1 of `film`, opening the new film to `length` [m] (the old chord when None). False when a foam cannot do it."""
+    """Do a T1 of `film`; the new film has the `length` [m] (None: the old chord). Returns False if it is impossible."""
     n = network
     h = 2 * film
     if not t1_allowed(h, n.origin, n.next, n.previous, n.cell, n.shift):
@@ -295,7 +297,7 @@ def flip_film(network: Network, film: int, length: float | None = None) -> bool:
 
 
 def remove_cell(network: Network, index: int) -> int:
-    """Removes the cell `index`, then dead (see `compact`). Returns the T1s it took, or -1 when it cannot go."""
+    """Remove the cell `index` by marking it as dead (see `compact`). Returns the number of T1s, -1 if impossible."""
     n = network
     h = int(np.flatnonzero(n.cell == index)[0])
     flips = collapse(h, *_arrays(n))

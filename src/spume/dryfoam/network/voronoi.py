@@ -1,6 +1,6 @@
-"""Initial networks: Voronoi diagrams of seeds, in a periodic box or in a shape of the plane, as the dual of Delaunay's.
+"""Initial networks: Voronoi diagrams of seeds in a periodic box or in a shape, as duals of Delaunay triangulations.
 
-The dual has three films at every vertex by construction, whatever coincidences the seeds hold.
+The dual has three films at every vertex by construction, even for degenerate seeds.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from spume.dryfoam.network.seeds import SignedDistance
 from spume.errors import SceneError
 
 JITTER = 1e-3
-"""Displacement of seeds of which four lie on one circle, over their mean spacing."""
+"""Displacement of seeds if four of them lie on one circle, over their mean spacing."""
 COINCIDENT = 1e-7
 """Length of a film, over the mean spacing, below which its ends coincide."""
 
@@ -56,7 +56,7 @@ def _empty_network(positions: Floats, films: int, cells: int, lattice: Floats) -
 
 
 def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lattice: Floats) -> Network | None:
-    """Network whose vertices are the triangles (seeds (n, 3), each at a lattice offset (n, 3, 2)); None if they do not
+    """Network whose vertices are the triangles, with seeds (n, 3) at lattice offsets (n, 3, 2); None if they do not
     close.
 
     The film of triangle t across its edge k (seed k to seed k+1) leaves t with seed k+1 on its left.
@@ -80,7 +80,7 @@ def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lat
     network.origin[half_of] = corner // 3
     network.cell[half_of] = left
     flat = offsets.reshape(-1, 2)
-    # Seed k stands at offset o in this triangle's frame and, as the left end of the twin, at o' in the other's.
+    # Seed k has the offset o in this triangle's frame and, as the left end of the twin, o' in the other's frame.
     twin_left = 3 * (corner_twin // 3) + (corner_twin % 3 + 1) % 3
     network.shift[half_of] = flat[corner] - flat[twin_left]
     following = 3 * (corner_twin // 3) + (corner_twin % 3 + 2) % 3
@@ -90,7 +90,7 @@ def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lat
 
 
 def check_apart(seeds: Floats, lattice: Floats | None) -> None:
-    """Raise SceneError for seeds [m] that are not finite points of the plane, or not apart."""
+    """Raise SceneError for seeds [m] that are not finite points of the plane, or that coincide."""
     if seeds.ndim != 2 or seeds.shape[1] != 2 or not len(seeds):
         raise SceneError(f"seeds must have the shape (N, 2), found {seeds.shape}")
     if not np.all(np.isfinite(seeds)):
@@ -112,15 +112,16 @@ def check_apart(seeds: Floats, lattice: Floats | None) -> None:
 
 
 def jittered(seeds: Floats, spacing: float) -> Floats:
-    """Seeds moved a little, always in the same way, so that no four of them lie on one circle."""
+    """Seeds with small reproducible displacements, so that no four of them lie on one circle."""
     return seeds + JITTER * spacing * np.random.default_rng(0).uniform(-1.0, 1.0, seeds.shape)
 
 
 def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
-    """Voronoi network of `seeds` (N, 2), in fractions of the box, repeated along the columns of `lattice` [m].
+    """Voronoi network of `seeds` (N, 2), in fractions of the box, periodic along the columns of `lattice` [m].
 
-    The label of a cell is the number of its seed. Four seeds on one circle would give a vertex of four films, which a
-    dry foam cannot have: then all seeds are moved by up to JITTER of their mean spacing, which splits it.
+    The label of a cell is the number of its seed. Four seeds on one circle would give a vertex with four films, which
+    is impossible in a dry foam: all seeds are then displaced by up to JITTER of their mean spacing, which splits the
+    vertex.
     """
     if np.linalg.det(lattice) <= 0:
         raise SceneError("the lattice vectors of the box must be given counter-clockwise, and not be parallel")
@@ -139,7 +140,7 @@ def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:
 
 
 def periodic_dual(seeds: Floats, lattice: Floats) -> Network | None:
-    """The network of `periodic_voronoi`, without areas; None when the triangles of two copies of the box differ."""
+    """Network of `periodic_voronoi`, without areas; None if the triangles of two copies of the box differ."""
     count = len(seeds)
     margin = 1.0 if count < 400 else 12.0 / np.sqrt(count)
     shifts = np.array([(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1)])
@@ -153,7 +154,7 @@ def periodic_dual(seeds: Floats, lattice: Floats) -> Network | None:
     tiled, number, offset = tiled[near], number[near], offset[near]
     triangles = _triangles(tiled @ lattice.T)
     corners, corner_offset = number[triangles], offset[triangles]
-    # One name for all copies of a triangle: its corners sorted, starting in the box.
+    # Identify all copies of a triangle by its sorted corners, starting in the box.
     order = np.lexsort((corner_offset[:, :, 1], corner_offset[:, :, 0], corners), axis=1)
     lowest = order[:, :1]
     start = np.take_along_axis(corner_offset, lowest[:, :, None], axis=1)
@@ -169,10 +170,10 @@ def periodic_dual(seeds: Floats, lattice: Floats) -> Network | None:
 
 
 def free_voronoi(seeds: Floats, distance: SignedDistance) -> Network:
-    """Voronoi network of `seeds` (N, 2) [m] inside the shape of `distance`, with the outside around it.
+    """Voronoi network of `seeds` (N, 2) [m] inside the shape of `distance`, surrounded by the outside.
 
-    The seeds are mirrored in the shape's edge; the cells of the images together are the outside. The label of a cell
-    is the number of its seed. Where four seeds lie on one circle all are moved a little, as in `periodic_voronoi`.
+    The seeds are mirrored at the shape's edge; the cells of the images form the outside. The label of a cell is the
+    number of its seed. If four seeds lie on one circle, all are displaced a little, as in `periodic_voronoi`.
     """
     check_apart(seeds, None)
     if outside := np.flatnonzero(distance(seeds) >= 0.0).tolist():
@@ -195,7 +196,7 @@ def _gradient(points: Floats, distance: SignedDistance, spacing: float) -> Float
 
 
 def _free_dual(seeds: Floats, distance: SignedDistance, spacing: float) -> Network:
-    """The network of `free_voronoi`, without areas."""
+    """Network of `free_voronoi`, without areas."""
     count = len(seeds)
     depth = distance(seeds)
     reach = max(6.0 * spacing, 1e-9) if count > 60 else np.inf
@@ -212,8 +213,8 @@ def _free_dual(seeds: Floats, distance: SignedDistance, spacing: float) -> Netwo
 
 
 def _edge_images(seeds: Floats, distance: SignedDistance, spacing: float) -> Floats:
-    """Images (n, 2) of the seed nearest to each of many points on the shape's edge, mirrored in the tangent there: the
-    cells then end at the edge on all sides of a thin shape, where a seed's own image bounds its cell on one side."""
+    """Images (n, 2) of the seed nearest to each of many points on the shape's edge, mirrored at the tangent there. The
+    cells then end at the edge on all sides of a thin shape, which a single image per seed would not ensure."""
     low, high = seeds.min(axis=0) - 2.0 * spacing, seeds.max(axis=0) + 2.0 * spacing
     x, y = (np.arange(low[k], high[k], 0.2 * spacing) for k in range(2))
     places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
@@ -221,7 +222,7 @@ def _edge_images(seeds: Floats, distance: SignedDistance, spacing: float) -> Flo
     near = np.abs(away) < 0.2 * spacing
     normal = _gradient(places[near], distance, spacing)
     edge = places[near] - away[near, None] * normal
-    flat = np.abs(distance(edge)) < 1e-3 * spacing  # not so at corners
+    flat = np.abs(distance(edge)) < 1e-3 * spacing  # false at corners
     edge, normal = edge[flat], normal[flat]
     own = seeds[cKDTree(seeds).query(edge)[1]]
     images = own - 2.0 * np.sum((own - edge) * normal, axis=1)[:, None] * normal
@@ -231,7 +232,7 @@ def _edge_images(seeds: Floats, distance: SignedDistance, spacing: float) -> Flo
 
 
 def _cluster(seeds: Floats, images: Floats, spacing: float) -> Network | None:
-    """Voronoi network of the seeds, the cells of `images` and of a far ring being the outside; None when it is not one
+    """Voronoi network of the seeds; the cells of `images` and of a far ring form the outside. None if it is not one
     cluster without holes."""
     count = len(seeds)
     centre, radius = seeds.mean(axis=0), 10.0 * (np.ptp(seeds, axis=0).max() + spacing)
@@ -246,7 +247,7 @@ def _cluster(seeds: Floats, images: Floats, spacing: float) -> Network | None:
 
 
 def _open_dual(positions: Floats, triangles: Integers, cells: int) -> Network:
-    """Dual of triangles that do not close: edges between two images have no partner and are left out."""
+    """Dual of triangles that do not close: edges between two images have no partner and are omitted."""
     corners = len(triangles) * 3
     right, left = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
     outer = (right >= cells) & (left >= cells)
@@ -263,7 +264,7 @@ def _open_dual(positions: Floats, triangles: Integers, cells: int) -> Network:
         network.cell[h] = left[k] if left[k] < cells else OUTSIDE
         t = number[int(left[k]), int(right[k])]
         onward = 3 * (t // 3) + (t % 3 + 2) % 3
-        if half_of[onward] == DEAD:  # along the outside, over the edge between two images
+        if half_of[onward] == DEAD:  # along the outside, across the edge between two images
             onward = 3 * (t // 3) + (t % 3 + 1) % 3
         network.next[h] = half_of[onward]
     network.previous[network.next] = np.arange(len(network.next))
@@ -271,9 +272,9 @@ def _open_dual(positions: Floats, triangles: Integers, cells: int) -> Network:
 
 
 def _dissolve(network: Network) -> Network:
-    """Joins the two films of each vertex that has only two (corners of the outside), then compacts.
+    """Join the two films of each vertex that has only two (corners of the outside), then compact the network.
 
-    The joined film bulges as much as its corners did, so that areas stay.
+    The joined film is bent so that areas do not change.
     """
     n = network
     bulge = np.zeros(2 * n.films)
@@ -281,7 +282,7 @@ def _dissolve(network: Network) -> Network:
     if np.any((counts != 2) & (counts != 3) & (counts != 0)):
         raise SceneError("the shape is too thin for the seeds: a part of the foam touches the rest in one point only")
     for v in np.flatnonzero(counts == 2):
-        h = int(np.flatnonzero(n.origin == v)[0])  # leaves v; the film arriving on the same side is absorbed
+        h = int(np.flatnonzero(n.origin == v)[0])  # leaves v; absorbs the film arriving on the same side
         k = int(n.previous[h])
         if k == h:
             raise SceneError("a cell would be bounded by a single closed film: give more seeds")
@@ -301,7 +302,7 @@ def _dissolve(network: Network) -> Network:
 
 
 def half_angle_of_segment(ratio: float) -> float:
-    """Half angle of the arc whose circular segment has `ratio` times the area of its chord's square."""
+    """Half angle of the arc whose circular segment has the area `ratio` times the square of its chord."""
     limit = np.pi * (1 - 1e-6)
     if abs(ratio) > arc_factors(limit)[3]:
         raise SceneError("a film on the edge of the foam would be a full circle: give more seeds")

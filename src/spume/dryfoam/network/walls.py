@@ -1,7 +1,8 @@
 """Walls: straight lines on which the ends of films slide, with the corners between those of a box.
 
-A wall has no tension, so a film in equilibrium meets it at 90°. A part of a wall between two vertices adds nothing to
-the forces along the wall; where it goes round corners, the area between it and its chord belongs to its cell.
+A wall has no tension, so a film in equilibrium meets it at 90°. A part of a wall between two vertices does not
+contribute to the forces along the wall; if it goes around corners, the area between it and its chord belongs to its
+cell.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ from spume.errors import SceneError
 
 
 def box_walls(width: float, height: float) -> Floats:
-    """The walls of the box from the origin to (width, height) [m], shape (4, 4)."""
+    """Walls of the box from the origin to (width, height) [m], shape (4, 4)."""
     return np.array(
         [
             [0.0, 0.0, 1.0, 0.0],
@@ -23,12 +24,12 @@ def box_walls(width: float, height: float) -> Floats:
 
 
 def channel_walls(height: float) -> Floats:
-    """The walls y = 0 and y = height [m] of a channel, shape (2, 4)."""
+    """Walls y = 0 and y = height [m] of a channel, shape (2, 4)."""
     return np.array([[0.0, 0.0, 1.0, 0.0], [0.0, height, -1.0, 0.0]])
 
 
 def normals(network: Network) -> Floats:
-    """Unit normal of each vertex's wall, into the foam; zero off the walls, shape (V, 2)."""
+    """Unit normal of each vertex's wall, into the foam; zero for vertices that are not on walls, shape (V, 2)."""
     n = network
     found = np.zeros((n.vertices, 2))
     on_wall = np.flatnonzero(n.wall[: n.vertices] >= 0)
@@ -45,7 +46,7 @@ def wall_half_edges(network: Network) -> Integers:
 
 
 def corner_counts(network: Network, half: Integers) -> Integers:
-    """Corners that each of the half-edges `half` of `wall_half_edges` goes round, shape (n,)."""
+    """Number of corners that each of the half-edges `half` of `wall_half_edges` goes around, shape (n,)."""
     n = network
     if n.boundary != "box":
         return np.zeros(len(half), dtype=np.int64)
@@ -56,7 +57,7 @@ def corner_counts(network: Network, half: Integers) -> Integers:
 
 
 def corner_paths(network: Network) -> list[tuple[int, Floats]]:
-    """The half-edges that go round corners, each with its start, corners and end as points (k + 2, 2) [m]."""
+    """Half-edges that go around corners, each with its start, corners and end as points (k + 2, 2) [m]."""
     n, found = network, []
     half = wall_half_edges(n)
     counts = corner_counts(n, half)
@@ -68,7 +69,7 @@ def corner_paths(network: Network) -> list[tuple[int, Floats]]:
 
 
 def polygon_moments(points: Floats) -> tuple[float, Floats]:
-    """Area [m²] and centre of area [m] of a polygon, counter-clockwise positive; the first point when it has none."""
+    """Area [m²], positive if counter-clockwise, and centroid [m] of a polygon; the first point if the area is zero."""
     x, y = (points - points[0]).T
     cross = x * np.roll(y, -1) - y * np.roll(x, -1)
     area = 0.5 * float(np.sum(cross))
@@ -79,7 +80,7 @@ def polygon_moments(points: Floats) -> tuple[float, Floats]:
 
 
 def corners_of_cells(network: Network) -> Integers:
-    """Corners of the box in each cell, shape (F,)."""
+    """Number of corners of the box in each cell, shape (F,)."""
     counts = np.zeros(network.cells, dtype=np.int64)
     half = wall_half_edges(network)
     np.add.at(counts, network.cell[half], corner_counts(network, half))
@@ -87,14 +88,14 @@ def corners_of_cells(network: Network) -> Integers:
 
 
 def contacts_of_cells(network: Network) -> Integers:
-    """Parts of walls around each cell, shape (F,)."""
+    """Number of parts of walls around each cell, shape (F,)."""
     return np.bincount(network.cell[wall_half_edges(network)], minlength=network.cells)
 
 
 def attach_to_walls(network: Network, tolerance: float) -> None:
-    """Assigns each vertex on the outside to the wall within `tolerance` [m], in place, and moves it exactly there.
+    """Assign each vertex on the outside to the wall within `tolerance` [m], in place, and move it exactly there.
 
-    A vertex in a corner belongs to either wall. Raises SceneError for a vertex that is on none.
+    A vertex in a corner is assigned to either wall. Raises SceneError for a vertex that is on none.
     """
     n = network
     n.wall[:] = -1

@@ -1,11 +1,11 @@
 """Points in cubic bins of width r, in sparse blocks, for range queries. [Yue15] algorithm 2, line 5
 
 Lengths in this package are in units of r, and the corner of bin i is at coordinate i on each axis. The bins are
-`mpm.cells.Cells`; beside the occupied blocks every block that touches one of them is listed, so that all places within
-a block's width of a point have a bin. Memory and time follow the points, not the domain.
+`mpm.cells.Cells`; in addition to the occupied blocks all adjacent blocks are listed, so that every position within a
+block's width of a point has a bin. Memory and time are proportional to the number of points, not to the domain.
 
-A block also owns as many grid nodes as bins: node i is the lower corner of bin i. In the plane the third axis has one
-bin, one node, and the coordinate 0.
+A block also has as many grid nodes as bins: node i is the lower corner of bin i. In 2D the third axis has one bin, one
+node, and the coordinate 0.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from spume.mpm.cells import Cells
 from spume.numerics.jit import compiled
 
 OFFSET = 1.0
-"""Coordinates are x/r − OFFSET. Any number would do; another one gives the bins other random numbers."""
+"""Coordinates are x/r − OFFSET. The value is arbitrary, but it determines the random numbers of the bins."""
 
 
 @dataclass(frozen=True)
 class PointBins:
-    """Points sorted by bin; all arrays of blocks run over the listed blocks in the order of their keys."""
+    """Points sorted by bin; arrays of blocks contain the listed blocks in the order of their keys."""
 
     dimension: int
     r: float
@@ -34,25 +34,25 @@ class PointBins:
     point: NDArray[np.int32]
     """Index of each entry of `y` among the points."""
     start: NDArray[np.int64]
-    """First entry of each bin, 64 bins a block; one past the end last."""
+    """First entry of each bin, 64 bins per block, then the number of points."""
     blocks: NDArray[np.int64]
     """Coordinates of the listed blocks, shape (blocks, 3)."""
     neighbours: NDArray[np.int32]
-    """For each block its 27 neighbours, itself in the middle, z fastest; −1 where none is listed."""
+    """The 27 neighbours of each block, itself in the middle, z fastest; −1 for a neighbour that is not listed."""
 
     @property
     def capacity(self) -> int:
-        """Room for the points of any block and its neighbours, and two more."""
+        """Largest number of points of a block and its neighbours, plus two."""
         points = np.diff(self.start[::CELLS_PER_BLOCK], append=0)
-        points[-1] = 0  # stands for the neighbours that are not listed
+        points[-1] = 0  # for neighbours that are not listed
         return int(points[self.neighbours].sum(axis=1).max(initial=0)) + 2
 
     def position(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Coordinates [r] to metres."""
+        """Convert coordinates [r] to metres."""
         return (y[:, : self.dimension] + OFFSET) * self.r
 
     def coordinates(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Metres to coordinates [r], three of them."""
+        """Convert metres to three coordinates [r]."""
         y = np.zeros((len(x), 3))
         y[:, : self.dimension] = x * (1.0 / self.r) - OFFSET
         return y

@@ -1,20 +1,22 @@
 """Mass and volume of new points, taken from their neighbours. [Yue15] algorithm 19
 
-A new point takes mass and volume from each of the N points of its material within r. The paper takes 1/(N + 1) of each.
-That moves the centre of mass, and with it the angular momentum of a body that moves. Here donor d gives
+A new point takes mass and volume from each of the N points of its material within r. The paper takes the fraction
+1/(N + 1) of each. That changes the centre of mass, and so the angular momentum of a moving body. Here donor d gives the
+fraction
 
     (1 − ξ_d·a) / (N + 1),     (Σ m ξ ξᵀ) a = Σ m ξ,
 
-with ξ_d its place relative to the new point: the parts nearest to the paper's, in the mean square over the mass, whose
-centre is the new point. The donors must surround the new point for none of the parts to be negative. A dart lies
-outside all spheres of radius αr, so there may be few points within r, or none: the radius grows by half r at a time
-until no part is outside 0 to 2/(N + 1), or to 2 r. (All corners of the cell of the distance grid in which a deep dart
-lies have a point within r, so there is a point within (1 + √d/2) r < 2 r of it.) If the parts are still out of bounds,
-those of the paper are taken, and the donors move by what keeps the centre of mass.
+where ξ_d is its position relative to the new point. Of all fractions for which the centre of the donated mass is the
+new point, these are the nearest to the paper's in the mass-weighted mean square. For none to be negative, the donors
+must surround the new point. A dart lies outside all spheres of radius αr, so there may be few points within r, or none:
+the radius is increased by half r at a time, up to 2 r, until all fractions are between 0 and 2/(N + 1). (All corners of
+the cell of the distance grid that contains a deep dart have a point within r, so there is a point within
+(1 + √d/2) r < 2 r of it.) If the fractions are still out of bounds, those of the paper are used, and the donors are
+displaced to keep the centre of mass.
 
-New points take their shares one after another, in their order, each from what the earlier ones have left. They never
-take from each other. The paper leaves it at that, and mass that was given with the donors' velocities goes on with an
-interpolated one; here the motion of the new point and its donors is restored, see `group_motion.py`.
+New points take their shares in turn, each from what the earlier ones have left, but never from each other. In the
+paper, mass donated with the donors' velocities then moves with an interpolated velocity; here the motion of the new
+point and its donors is restored, see `group_motion.py`.
 """
 
 from dataclasses import dataclass
@@ -32,23 +34,23 @@ from spume.numerics.jit import compiled
 
 @dataclass(frozen=True)
 class Donors:
-    """For each new point the nearest old one, and those it draws from."""
+    """Nearest old point and donors of each new point."""
 
     nearest: NDArray[np.int64]
     start: NDArray[np.int64]
-    """First entry of each new point in `points`, one past the end last."""
+    """First entry of each new point in `points`, then their number."""
     points: NDArray[np.int64]
 
 
 WIDEST, WIDER = 2.0, 0.5
-"""Largest distance of a donor, and by how much the search widens [r]."""
+"""Largest distance of a donor, and the increment of the search radius [r]."""
 MOST = 2.0
-"""Most that a donor gives, relative to the paper's share [1]."""
+"""Largest share of a donor relative to the paper's [1]."""
 
 
 def find_donors(bins: PointBins, darts: Darts, material: NDArray[np.int32], mass: NDArray[np.float64]) -> Donors:
-    """The old points that give to each new one: of the material of the nearest, within r or as far as it takes to
-    surround it."""
+    """Find the donors of each new point: old points of the material of the nearest, within r or a larger radius in
+    which they surround it."""
     count = len(darts)
     nearest = np.empty(count, np.int64)
     radius = np.empty(count)
@@ -65,7 +67,7 @@ def find_donors(bins: PointBins, darts: Darts, material: NDArray[np.int32], mass
 
 @compiled
 def _nearest_point(D, BY, BZ, neighbours, start, y, point, dart, home):
-    """The old point nearest to a dart; at equal distance the one that comes first."""
+    """Old point nearest to a dart; at equal distance the first."""
     b, i, j, k = home // 64, home % 64 // (BY * BZ), home % 64 // BZ % BY, home % BZ
     reach = 2 if D == 3 else 0
     best = -1
@@ -86,7 +88,8 @@ def _nearest_point(D, BY, BZ, neighbours, start, y, point, dart, home):
 
 @compiled
 def _donors_within(D, BY, BZ, neighbours, start, y, point, material, wanted, dart, home, radius, found):
-    """Points of a material within `radius` ≤ 2 of a dart, to `found` as far as it has room; returns how many."""
+    """Write the points of a material within `radius` ≤ 2 of a dart to `found`, up to its capacity; return their
+    number."""
     b, i, j, k = home // 64, home % 64 // (BY * BZ), home % 64 // BZ % BY, home % BZ
     reach = 2 if D == 3 else 0
     count = 0
@@ -106,8 +109,8 @@ def _donors_within(D, BY, BZ, neighbours, start, y, point, material, wanted, dar
 
 @compiled(fastmath=False)
 def relative_parts(D, xi, mass, parts):
-    """What each donor gives relative to the paper's share, 1 − ξ·a, from the places `xi` of the donors relative to the
-    new point; returns whether all are within 0 to MOST."""
+    """Compute the share of each donor relative to the paper's, 1 − ξ·a, from the positions `xi` of the donors relative
+    to the new point; return whether all are between 0 and MOST."""
     moment, first = np.zeros((D, D)), np.zeros(D)
     for n in range(mass.size):
         for i in range(D):
@@ -224,11 +227,11 @@ def share_mass(
     donors: Donors, new: int, mass: NDArray[np.float64], x: NDArray[np.float64], v: NDArray[np.float64],
     C: NDArray[np.float64], moment: float,
 ) -> NDArray[np.float64]:  # fmt: skip
-    """Let the new points, which stand from index `new` on and have no mass yet, take theirs from their donors.
+    """Transfer mass from the donors to the new points, which start at index `new` and have no mass yet.
 
-    Mass, centre of mass, momentum and angular momentum of each new point with its donors stay what they were to
-    rounding; their energy does not grow unless they turn like a rigid body. `moment`: second moment of the spline [m²];
-    `C` is empty where points carry none. Returns the part each donor has given, in the order of `donors.points`.
+    Mass, centre of mass, momentum and angular momentum of each new point with its donors are conserved to rounding;
+    their energy does not grow unless they rotate like a rigid body. `moment`: second moment of the spline [m²]; `C` is
+    empty if points have none. Returns the fraction given by each donor, in the order of `donors.points`.
     """
     fraction = np.empty(len(donors.points))
     _share_mass(donors.start, donors.points, new, mass, x, v, C, moment, fraction)
@@ -246,6 +249,6 @@ def _share(start, donors, new, fraction, values):
 
 
 def share(donors: Donors, new: int, fraction: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Let the new points, which stand from index `new` on and have nothing yet, take the same `fraction` of another
-    conserved field; `values`, shape (n, …), change in place."""
+    """Transfer the same `fraction` of another conserved field from the donors to the new points, which start at index
+    `new` and are zero; `values`, shape (n, …), are changed in place."""
     _share(donors.start, donors.points, new, fraction, values.reshape(len(values), -1))

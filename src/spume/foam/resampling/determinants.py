@@ -1,4 +1,4 @@
-"""What the declaration of a field asks of an averaged tensor's determinant. [Yue15] algorithms 20 and 21"""
+"""Determinants of averaged tensors, as declared by their fields. [Yue15] algorithms 20 and 21"""
 
 import math
 from typing import Any
@@ -12,8 +12,8 @@ from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import det, det_sym
 
 LEAST_RATIO = 0.1
-"""An average of tensors whose determinant is smaller than this part of the averaged determinant is no average of
-deformations any more (two rotations a right angle apart have the average determinant 0.5, opposite ones 0)."""
+"""An average of tensors is degenerate if its determinant is smaller than this fraction of the averaged determinant (the
+average of two rotations a right angle apart has the determinant 0.5, of opposite ones 0)."""
 
 
 @compiled(parallel=True)
@@ -29,7 +29,7 @@ def determinants(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Determinants of full (n, 3, 3) or symmetric (n, 6) tensors."""
     flat = np.ascontiguousarray(values.reshape(len(values), math.prod(values.shape[1:])))
     if flat.shape[1] not in (6, 9):
-        raise ValueError(f"a tensor of shape {values.shape[1:]} has no determinant: (3, 3) and (6,) have")
+        raise ValueError(f"a tensor of shape {values.shape[1:]} has no determinant: the shape should be (3, 3) or (6,)")
     result = np.empty(len(flat))
     _determinants(flat, result)
     return result
@@ -40,7 +40,7 @@ def restore_determinant(
 ) -> tuple[NDArray[Any], int]:
     """`averaged` tensors with the determinant that `field` declares: one, or the averaged `determinant`.
 
-    Where the average is degenerate the tensors of the nearest points take its place. Returns also how often.
+    Degenerate averages are replaced by the tensors of the nearest points. Also returns their number.
     """
     if field.resample == "average":
         return averaged, 0

@@ -1,10 +1,10 @@
-"""Averaged fields of new points: from the old points to the nodes of the MPM grid, and from there. [Yue15] algorithm 20
+"""Averaged fields of new points, interpolated via the nodes of the MPM grid. [Yue15] algorithm 20
 
     q_i = Σ_p w_ip m_p q_p / Σ_p w_ip m_p,    q = Σ_i w_i q_i    (eqs. 19 and 20)
 
-Only nodes whose weight at a new point is not zero are computed, each by one thread, from the points of the cells around
-it in the order of the cells. Only points of the new point's own material count; a node that none of them reaches is
-left out, and the weights of the others are scaled up to a sum of one.
+Only nodes in the stencil of a new point are computed, each by one thread, from the points of the surrounding cells in
+the order of the cells. Only points of the new point's material are used; nodes not reached by any of them are omitted,
+and the weights of the others are normalised to a sum of one.
 """
 
 from dataclasses import dataclass
@@ -20,31 +20,31 @@ from spume.numerics.bspline import cubic_value, quadratic_value
 from spume.numerics.jit import compiled
 
 COLUMNS = 8
-"""Numbers per point averaged at a time: bounds the memory, and as many sums stay in registers."""
+"""Numbers per point averaged at a time: limits memory, and the sums stay in registers."""
 
 
 @dataclass(frozen=True)
 class Stencils:
-    """Old and new points in the cells of the MPM grid, and the nodes and old points that matter to the new ones."""
+    """Old and new points in the cells of the MPM grid, and the nodes and old points that contribute to the new ones."""
 
     cells: Cells
     """Old and new points sorted by cell."""
     order: int
-    """Of the splines."""
+    """Order of the splines."""
     node_block_of_corner: NDArray[np.int32]
     """Blocks of nodes of each block of cells, see `Nodes.corner_blocks`."""
     home: NDArray[np.int64]
-    """Cell of each new point, 64 a block."""
+    """Cell of each new point, 64 per block."""
     nodes: NDArray[np.int64]
-    """Nodes the new points reach, 64 a block of nodes."""
+    """Nodes in the stencils of the new points, 64 per block of nodes."""
     number: NDArray[np.int32]
-    """Where each node of the grid stands in `nodes`."""
+    """Index of each node of the grid in `nodes`."""
     holders: NDArray[np.int32]
-    """For each block of nodes the occupied blocks of cells of which it is corner 0 to 7; −1 where there is none."""
+    """Occupied blocks of cells of which each block of nodes is corner 0 to 7; −1 if there is none."""
     members: NDArray[np.int64]
-    """Points, old and new, of the cells that reach one of `nodes`, in the order of the cells."""
+    """Points, old and new, of the cells whose stencils contain one of `nodes`, in the order of the cells."""
     member_start: NDArray[np.int64]
-    """First entry of each cell in `members`; one past the end last."""
+    """First entry of each cell in `members`, then their number."""
     weights: NDArray[np.float64]
     """Splines of the members by axis, shape (members, 3, order + 1)."""
     new_x: NDArray[np.float64]
@@ -52,7 +52,7 @@ class Stencils:
 
 
 def find_stencils(x: NDArray[np.float64], new_x: NDArray[np.float64], nodes: Nodes) -> Stencils:
-    """Prepare the averaging from points at `x` to new points at `new_x` [m] by nodes with the distance and splines of
+    """Prepare the averaging from points at `x` to new points at `new_x` [m] via nodes with the spacing and splines of
     `nodes`."""
     d, order = nodes.dimension, nodes.order
     cells = Cells(d, nodes.cell, STENCIL_OFFSET[order])
@@ -84,7 +84,7 @@ def find_stencils(x: NDArray[np.float64], new_x: NDArray[np.float64], nodes: Nod
 
 @compiled(parallel=True, fastmath=False)
 def pack(source, index, component, columns, column, width):
-    """Copy `width` components of the points `index` from `component` on, to `columns` from `column` on."""
+    """Copy `width` components of the points `index`, starting at `component`, to `columns`, starting at `column`."""
     for n in prange(index.size):
         for c in range(width):
             columns[n, column + c] = source[index[n], component + c]
@@ -114,7 +114,7 @@ def _spline(order, d):
 
 @compiled(inline="always")
 def _node_of(D, BX, BY, BZ, corners, block, i, j, k):
-    """Flat index of node (i, j, k), counted from the corner of an occupied block and reaching into the next ones."""
+    """Flat index of node (i, j, k), counted from the corner of an occupied block; it may lie in the next blocks."""
     corner = (4 if i >= BX else 0) + (2 if j >= BY else 0) + (1 if D == 3 and k >= BZ else 0)
     return corners[block, corner] * 64 + ((i % BX) * BY + (j % BY)) * BZ + k % BZ
 
@@ -125,7 +125,7 @@ def _make_mark_nodes(D: int, order: int):
 
     @compiled(fastmath=False)
     def mark_nodes(cell_start, sorted_points, corners, old, home, needed):
-        """Find the cells of the new points, those numbered from `old` on, and mark the nodes they reach."""
+        """Find the cells of the new points, which start at index `old`, and mark the nodes of their stencils."""
         flat = needed.reshape(-1)
         for cell in range(cell_start.size - 1):
             found = False
@@ -149,7 +149,7 @@ def _make_count_members(D: int, order: int):
 
     @compiled(parallel=True, fastmath=False)
     def count_members(cell_start, corners, number, count):
-        """Points of the cells that reach a needed node."""
+        """Count the points of the cells whose stencils contain a needed node."""
         for cell in prange(count.size):
             points = cell_start[cell + 1] - cell_start[cell]
             if points > 0:
@@ -178,7 +178,7 @@ def _make_find_weights(D: int, order: int):
 
     @compiled(parallel=True)
     def find_weights(member_start, blocks, x, members, inverse_cell, weights):
-        """Splines of the nodes of each member's stencil, from the first on; the third axis of the plane keeps 1."""
+        """Compute the splines of the nodes of each member's stencil, from the first on; in 2D the third axis has 1."""
         for cell in prange(member_start.size - 1):
             b = cell // 64
             base = (
@@ -203,7 +203,7 @@ def _make_average_on_nodes(D: int, order: int):
         for n in prange(nodes.size):
             node_block, ni, nj, nk = cell_in_block(D, nodes[n])
             total = 0.0
-            # Spelled out: sums kept in an array would go through memory, and not be vectorised.
+            # Written out, because sums in an array would go through memory and not be vectorised.
             q0 = q1 = q2 = q3 = q4 = q5 = q6 = q7 = 0.0
             for a in range(K):
                 for c in range(K):

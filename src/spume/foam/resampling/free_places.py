@@ -1,7 +1,7 @@
-"""Places outside all obstacles.
+"""Positions outside all obstacles.
 
 An obstacle thinner than about a cell, with foam on both sides, looks like a void: the nodes of the signed distance in
-it have points within r. The paper does not mention this case; here no new point is put inside an obstacle.
+it have points within r. The paper does not mention this case; here no new point is placed inside an obstacle.
 """
 
 import numpy as np
@@ -14,7 +14,7 @@ from spume.numerics.jit import compiled
 
 
 def outside_obstacles(state: Sampled, x: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Which of the places `x` [m], shape (n, d), lie outside all obstacles of `state` as they stand now."""
+    """Mask of the positions `x` [m], shape (n, d), that are outside all obstacles of `state` at its present time."""
     outside = np.ones(len(x), np.bool_)
     if state.obstacles:
         _test(x, state.obstacles.at(state.time), outside)

@@ -1,17 +1,17 @@
 """The motion of a group of points, and its correction after their masses have changed.
 
 A group has a mass M, a centre X, a velocity V, a spin S (its angular momentum about X), an inertia I and an energy E of
-the motion relative to V. With APIC the affine velocity C of each point counts: a point of mass m adds m D (C − Cᵀ) to
-the spin and ½ m D |C|² to the energy, where D is the second moment of the spline [Jiang15].
+the motion relative to V. With APIC, the affine velocity C of each point contributes: a point of mass m adds m D (C −
+Cᵀ) to the spin and ½ m D |C|² to the energy, where D is the second moment of the spline [Jiang15].
 
-Let a change of the masses have left M and X as they were, and turned V, S, I and E into V′, S′, I′ and E′. The motion
+Suppose that a change of the masses keeps M and X, and changes V, S, I and E to V′, S′, I′ and E′. The motion
 
     v ← V + Ω × (x − X) + s (v − V′ − Ω′ × (x − X)),     I′ Ω = S,  I′ Ω′ = S′
 
-has the old momentum and the old spin for any s, because what is multiplied by s has neither; likewise C. Its energy is
-½ S·Ω + s² (E′ − ½ S′·Ω′), since rigid motions are orthogonal to all others of no momentum and spin. s = 1 if that is no
-more than E, otherwise the s that gives E. Where even s = 0 exceeds E, the group had turned almost like a rigid body and
-its inertia became smaller; the same spin then needs more energy, however the points move.
+has the old momentum and the old spin for any s, because the term multiplied by s has neither; likewise for C. Its
+energy is ½ S·Ω + s² (E′ − ½ S′·Ω′), since rigid motions are orthogonal to all motions without momentum and spin. We
+take s = 1 if that energy is at most E, otherwise the s that gives E. If even s = 0 exceeds E, the group rotated almost
+like a rigid body and its inertia became smaller; the same spin then requires more energy for any motion of the points.
 """
 
 import numpy as np
@@ -19,9 +19,9 @@ import numpy as np
 from spume.numerics.jit import compiled
 
 MASS, CENTRE, VELOCITY, SPIN, INERTIA, ENERGY, SIZE = 0, 1, 4, 7, 10, 19, 20
-"""Where the quantities stand in the array of a motion; vectors have three components, the inertia nine."""
+"""Positions of the quantities in the array of a motion; vectors have three components, the inertia nine."""
 COLLINEAR = 1e-14
-"""Added to the inertia, relative to its trace: points on a line have none about that line, and no spin either."""
+"""Added to the inertia, relative to its trace: points on a line have neither inertia nor spin about that line."""
 
 
 @compiled(fastmath=False)
@@ -34,7 +34,7 @@ def _spin_of(D, C, p):
 
 @compiled(fastmath=False)
 def measure_motion(members, mass, x, v, C, moment, motion):
-    """Write the motion of the points `members` to `motion`. `C` is empty where points carry none; `moment`: D [m²]."""
+    """Write the motion of the points `members` to `motion`. `C` is empty if points have none; `moment`: D [m²]."""
     D = x.shape[1]
     motion[:] = 0.0
     for p in members:
@@ -73,7 +73,7 @@ def measure_motion(members, mass, x, v, C, moment, motion):
 
 @compiled(fastmath=False)
 def _angular_velocity(D, inertia, spin, omega):
-    """Solve I ω = S: in the plane only the z components differ from zero."""
+    """Solve I ω = S; in 2D only the z components differ from zero."""
     omega[:] = 0.0
     if D == 2:
         if inertia[8] > 0.0:
@@ -92,8 +92,8 @@ def _angular_velocity(D, inertia, spin, omega):
 
 @compiled(fastmath=False)
 def restore_motion(members, mass, x, v, C, moment, wanted):
-    """Give the points `members`, whose mass and centre are those of the motion `wanted`, its velocity and spin, and no
-    more than its energy where that is possible."""
+    """Give the points `members`, which have the mass and centre of the motion `wanted`, its velocity and spin, and, if
+    possible, no more than its energy."""
     D = x.shape[1]
     present = np.empty(SIZE)
     measure_motion(members, mass, x, v, C, moment, present)

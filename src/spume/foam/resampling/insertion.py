@@ -1,4 +1,4 @@
-"""New points with everything a point carries, by the declarations of the fields. [Yue15] section 6.1"""
+"""Insertion of new points, with all fields computed as they declare. [Yue15] section 6.1"""
 
 from typing import Any
 
@@ -15,12 +15,12 @@ from spume.foam.resampling.stress import recompute_stress
 from spume.mpm.particles import Particles
 
 COMPUTED = ("x", "stress")
-"""Fields of a new point that are not averages: its place is given, and its stress follows from its history."""
+"""Fields of a new point that are not averaged: its position is given, and its stress follows from its history."""
 
 
 def insert(state: Sampled, bins: PointBins, darts: Darts) -> int:
-    """Add the darts to the points. Returns how many tensors had no proper average and were taken from the nearest
-    point."""
+    """Add the darts to the points. Returns the number of tensors whose average was degenerate and was replaced by that
+    of the nearest point."""
     particles = state.particles
     x = bins.position(darts.y)
     donors = find_donors(bins, darts, particles.material, particles.mass)
@@ -43,7 +43,7 @@ def insert(state: Sampled, bins: PointBins, darts: Darts) -> int:
 
 
 def _averaged_fields(state: Sampled, donors: Donors, x: NDArray[np.float64]) -> tuple[dict[str, NDArray[Any]], int]:
-    """All fields of new points at `x` that are averages, and how many averages were degenerate."""
+    """All averaged fields of new points at `x`, and the number of degenerate averages."""
     particles = state.particles
     fields = [f for f in particles.fields if f.resample.startswith("average") and f.name not in COMPUTED]
     sources = [particles.arrays()[f.name].reshape(len(particles), -1) for f in fields]
@@ -67,7 +67,7 @@ def _averaged_fields(state: Sampled, donors: Donors, x: NDArray[np.float64]) -> 
 def _average_all(
     sources: list[NDArray[np.float64]], stencils: Stencils, particles: Particles, donors: Donors
 ) -> list[NDArray[np.float64]]:
-    """Each of `sources`, shape (points, width), averaged at the new points over the points of their material."""
+    """Averages of each of `sources`, shape (points, width), at the new points over the points of their material."""
     old = stencils.members < len(particles)
     index = np.where(old, stencils.members, 0)
     new_material = particles.material[donors.nearest]

@@ -1,9 +1,9 @@
-"""Points that have come too close become one. [Yue15] section 6.2, algorithm 21
+"""Merging of points that are too close. [Yue15] section 6.2, algorithm 21
 
-Closest pairs first, each point in one pair at most, both of one material. Conserved fields add up; the others, the
-position among them, are averages by mass, so mass, momentum, volume and the centre of mass stay. The angular momentum
-of the two about their centre goes into the affine velocity of the new point; where points carry none, into a rotation
-of the new point and those within a cell of it. A new point that is alone there loses it.
+The closest pairs are merged first; each point is in at most one pair, and both points have the same material. Conserved
+fields are added; the others, including the position, are averaged by mass, so mass, momentum, volume and the centre of
+mass are conserved. The angular momentum of the pair about its centre is added to the affine velocity of the new point
+or, if points have none, to a rotation of the new point and those within a cell of it. If there are none, it is lost.
 """
 
 import numpy as np
@@ -22,8 +22,8 @@ from spume.numerics.jit import compiled
 
 
 def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -> NDArray[np.int64]:
-    """Disjoint pairs of points of one material nearer than `distance` ≤ 1 [r], shape (n, 2), taken greedily: the
-    closest first, equally close ones in the order of the points. The lower index stands first."""
+    """Disjoint pairs of points of one material closer than `distance` ≤ 1 [r], shape (n, 2), chosen greedily: the
+    closest first, equally close ones in the order of the points. The lower index comes first."""
     count = np.zeros(len(bins.y) + 1, np.int64)
     pairs, square = np.empty((0, 2), np.int64), np.empty(0)
     arrays = (bins.neighbours, bins.start, bins.y, bins.point, material, distance)
@@ -39,8 +39,8 @@ def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -
 
 
 def merge(state: Sampled, pairs: NDArray[np.int64]) -> int:
-    """Replace each pair by one point at the index of its first. Returns how many tensors had no proper average and
-    were taken from the heavier point."""
+    """Replace each pair by one point at the index of its first. Returns the number of tensors whose average was
+    degenerate and was replaced by that of the heavier point."""
     particles, moment = state.particles, state.nodes.second_moment
     p, q = pairs.T
     motions = np.empty((len(pairs), SIZE))
@@ -54,7 +54,7 @@ def merge(state: Sampled, pairs: NDArray[np.int64]) -> int:
         values = particles.arrays()[field.name]
         if field.resample == "share":
             merged[field.name] = values[p] + values[q]
-        elif field.resample in ("nearest", "new"):  # the common centre of mass is nearer to the heavier one
+        elif field.resample in ("nearest", "new"):  # the centre of mass is nearer to the heavier point
             merged[field.name] = values[heavier]
         else:
             w = share_p.reshape(-1, *(1,) * (values.ndim - 1))
@@ -75,7 +75,7 @@ def merge(state: Sampled, pairs: NDArray[np.int64]) -> int:
 
 
 def _restore_spins(state: Sampled, merged: NDArray[np.int64], motions: NDArray[np.float64]) -> None:
-    """Give the points `merged`, or their neighbourhoods, the angular momentum that the pairs had, and no more energy.
+    """Give the points `merged`, or their neighbourhoods, the angular momentum of the pairs, and no more energy.
 
     motions: those of the pairs, see `group_motion.py`."""
     particles, C = state.particles, state.affine_velocity
@@ -116,8 +116,8 @@ def _make_find_pairs(D: int):
 
     @compiled(parallel=True, fastmath=False)
     def find_pairs(neighbours, start, y, point, material, distance, count, pairs, square):
-        """Pairs (p, q), p < q, with p as the owner: count them in count[n + 1] for each entry n of the bins, or, when
-        there is room in `pairs`, list them from count[n] on."""
+        """Count the pairs (p, q) with p < q of the point p of each entry n of the bins in count[n + 1], or, if `pairs`
+        has space, list them from count[n] on."""
         for cell in prange(start.size - 1):
             b, i, j, k = cell // 64, cell % 64 // (BY * BZ), cell // BZ % BY, cell % BZ
             for n in range(start[cell], start[cell + 1]):
@@ -146,7 +146,7 @@ def _make_find_pairs(D: int):
 
 @compiled
 def _choose(pairs, taken):
-    """Which of the pairs, in their order, have no point in common with an earlier chosen one."""
+    """Mask of the pairs, in their order, that have no point in common with an earlier chosen pair."""
     chosen = np.zeros(pairs.shape[0], np.bool_)
     for n in range(pairs.shape[0]):
         p, q = pairs[n, 0], pairs[n, 1]

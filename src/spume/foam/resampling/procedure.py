@@ -1,4 +1,4 @@
-"""Avoid a void: keep the points spread evenly through the interior. [Yue15] section 6, algorithm 18"""
+"""Avoid a void: keep the points evenly distributed in the interior. [Yue15] section 6, algorithm 18"""
 
 import math
 from dataclasses import dataclass
@@ -14,28 +14,28 @@ from spume.foam.resampling.signed_distance import REACH, signed_distance
 
 @dataclass(frozen=True)
 class ResamplingSettings:
-    """Lengths in units of r, half a cell of the MPM grid, as in the paper."""
+    """Settings of resampling. Lengths are in units of r, half a cell of the MPM grid, as in the paper."""
 
     coverage: float | None = None
-    """α: every interior place has a point within αr [1]. None: half the diagonal of the unit cube (in the plane, the
-    unit square) + 1/100, so that the lattice of 2 points per axis and cell needs no more."""
+    """α: every interior position has a point within αr [1]. None: half the diagonal of the unit cube (in 2D, the unit
+    square) + 1/100, so that a lattice of 2 points per axis and cell needs no more points."""
     depth: float = 2.2
-    """Only places deeper than this below the surface get new points [1]; nearer ones make the surface pop."""
+    """Smallest depth of new points below the surface [1]; points closer to it would make the surface jump."""
     merge_distance: float = 0.03
-    """Points nearer than this become one [1]; 0 merges none."""
+    """Distance below which points are merged [1]; 0: none."""
 
     def alpha(self, dimension: int) -> float:
         """α in a dimension."""
         return math.sqrt(dimension) / 2 + 0.01 if self.coverage is None else self.coverage
 
     def check(self, dimension: int) -> None:
-        """Raise ValueError for settings with which the algorithms do not work."""
+        """Raise ValueError for invalid settings."""
         if not math.sqrt(dimension) / 2 < self.alpha(dimension) < 1.0:
             raise ValueError(
                 f"coverage is {self.coverage}; it must be above half the diagonal of the unit cube, "
                 f"{math.sqrt(dimension) / 2:.4g} in {dimension}D, and below 1"
             )
-        # distances of nodes are known between √3 (nodes around a core node) and 4 less the diagonal of a cell
+        # distances of nodes are known between √3 (nodes around a core node) and 4 minus the diagonal of a cell
         if not math.sqrt(3.0) <= self.depth <= REACH - math.sqrt(3.0):
             raise ValueError(f"depth is {self.depth}; it must be between √3 = 1.732 and 4 − √3 = 2.267")
         if not 0.0 <= self.merge_distance < self.alpha(dimension):
@@ -49,17 +49,17 @@ class ResamplingReport:
     inserted: int
     """New points."""
     merged: int
-    """Pairs that became one point."""
+    """Number of merged pairs."""
     degenerate: int
-    """Tensors whose average was degenerate, so that the nearest point's stands in its place."""
+    """Number of tensors whose average was degenerate and was replaced by that of the nearest point."""
 
 
 def avoid_a_void(state: Sampled, seed: tuple[int, ...], settings: ResamplingSettings) -> ResamplingReport:
-    """Merge points that are too close and fill the voids of the interior. Same state and seed, same result, bit for
-    bit, whatever the number of threads.
+    """Merge points that are too close and fill the voids of the interior. The result depends only on state and seed,
+    bit for bit, for any number of threads.
 
-    The paper merges after inserting. New points are never within αr of another, so the pairs are the same; but a merged
-    point moves, and by merging first the interior is certainly covered at the end.
+    The paper merges after inserting. New points are never within αr of another point, so the pairs are the same; but
+    merging moves points, so that the interior is certainly covered only if merging comes first.
     """
     settings.check(state.dimension)
     if len(state.particles) == 0:

@@ -1,4 +1,4 @@
-"""What resampling reads of a simulation; states of the material point method and of the point-based method have it."""
+"""Interface between resampling and the states of the material point method and the point-based method."""
 
 from typing import Protocol
 
@@ -12,7 +12,7 @@ from spume.mpm.particles import Particles
 
 
 class Sampled(Protocol):
-    """Points of one species and their surroundings."""
+    """Points of one species and the data required to resample them."""
 
     @property
     def particles(self) -> Particles:
@@ -32,15 +32,15 @@ class Sampled(Protocol):
 
     @property
     def nodes(self) -> Nodes:
-        """Distance and splines of the nodes over which fields are averaged."""
+        """Nodes whose spacing and splines are used to average fields."""
 
     @property
     def obstacles(self) -> ObstacleSet:
-        """Where no new point may be."""
+        """Obstacles, which no new point may be inside."""
 
     @property
     def affine_velocity(self) -> NDArray[np.float64]:
-        """C of [Jiang15] of each point, or an empty array where points carry none."""
+        """C of [Jiang15] of each point, or an empty array if points have none."""
 
     @property
     def time(self) -> float:

@@ -1,11 +1,11 @@
-"""Where the interior of the material is: signed distance to the union of spheres of radius r. [Yue15] algorithm 2
+"""Signed distance to the union of spheres of radius r about the points, which defines the interior. [Yue15] algorithm 2
 
-The distance lives on nodes of spacing r. A node is inside when a point is nearer than r. Where an edge of the grid
-joins an inside and an outside node, the interpolated zero of (distance to the nearest point − r) is a sample of the
-surface, and the distance of a node is that to the nearest sample. Samples farther than 4r are not looked for: −4 then
-stands for "deeper than 4r". The steps are such that the interior, where nothing happens, costs little:
+The distance is computed on nodes of spacing r. A node is inside if a point is nearer than r. On an edge of the grid
+between an inside and an outside node, the interpolated zero of (distance to the nearest point − r) is a sample of the
+surface, and the distance of a node is that to the nearest sample. Samples farther than 4r are not searched for: −4
+means "deeper than 4r". The steps are designed so that the interior costs little:
 
-- signs: a point decides over the 2^d corners of its bin only;
+- signs: a point determines only the 2^d corners of its bin;
 - samples: only in blocks where the sign changes;
 - distances: only around *core* nodes, those whose 3^d neighbourhood is inside. Any other node has an outside node at
   most √3 r away, hence a sample nearer than that.
@@ -22,9 +22,9 @@ from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, cell_at
 from spume.numerics.jit import compiled
 
 REACH = 4.0
-"""How far from the surface distances are known [r]."""
+"""Distance from the surface up to which distances are computed [r]."""
 SHALLOW = np.inf
-"""Stands for the distance of nodes around which there is no core node: nowhere there is it below −√3."""
+"""Value for nodes that are not near a core node, where the distance is never below −√3."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def signed_distance(bins: PointBins) -> SignedDistance:
 
 @compiled
 def _load_signs(D, BX, BY, BZ, neighbours, b, inside, sign):
-    """Signs of the nodes −1 to B of block b; returns how many are inside."""
+    """Load the signs of the nodes −1 to B of block b; return the number of inside nodes."""
     LOW, HIGH = (-1, BZ + 1) if D == 3 else (0, 1)
     n = 0
     total = 0
@@ -90,7 +90,7 @@ def _has_core(D, BX, BY, BZ, sign):
 
 @compiled
 def _nearest_points(D, BX, BY, BZ, neighbours, start, y, b, corner, phi):
-    """Squared distance of nodes 0 to B, the ends of the block's own edges, to the nearest point, where less than 2."""
+    """Squared distance of nodes 0 to B, the ends of the block's own edges, to the nearest point, if less than 2."""
     NX, NY, NZ = BX + 1, BY + 1, BZ + 1 if D == 3 else 1
     LOW, HIGH = (-2, BZ + 2) if D == 3 else (0, 1)
     phi[:] = np.inf
@@ -112,7 +112,7 @@ def _nearest_points(D, BX, BY, BZ, neighbours, start, y, b, corner, phi):
 
 @compiled
 def _collect_zeros(D, BX, BY, BZ, phi, found):
-    """Interpolated zeros of √φ − 1 on the block's own edges; returns how many."""
+    """Write the interpolated zeros of √φ − 1 on the block's own edges to `found`; return their number."""
     NY, NZ = BY + 1, BZ + 1 if D == 3 else 1
     count = 0
     for a in range(BX):
@@ -133,7 +133,7 @@ def _collect_zeros(D, BX, BY, BZ, phi, found):
 
 @compiled
 def _bring_near(BX, BY, BZ, samples, count, ox, oy, oz, square):
-    """Lower the squared distances of a block's nodes to those from the samples of the block at (ox, oy, oz)."""
+    """Reduce the squared distances of a block's nodes to those from the samples of the block at (ox, oy, oz)."""
     for s in range(count):
         x, y, z = samples[s, 0] + ox, samples[s, 1] + oy, samples[s, 2] + oz
         i0, i1 = max(0, int(np.ceil(x - REACH))), min(BX, int(np.floor(x + REACH)) + 1)
@@ -152,7 +152,7 @@ def _make_find_signs(D: int):
 
     @compiled(parallel=True)
     def find_signs(neighbours, start, y, blocks, inside):
-        """Mark the nodes of each block that a point is nearer to than r. Only the corners of a point's bin can be."""
+        """Mark the nodes of each block that are nearer than r to a point. Only the corners of a point's bin can be."""
         for b in prange(blocks.shape[0]):
             cx, cy, cz = blocks[b, 0] * BX, blocks[b, 1] * BY, blocks[b, 2] * BZ
             for i in range(-1, BX):
@@ -181,7 +181,7 @@ def _make_find_samples(D: int):
 
     @compiled(parallel=True)
     def find_samples(neighbours, start, y, blocks, inside, samples, sample_count, has_core):
-        """Samples of the surface on each block's own edges, and whether it has a core node."""
+        """Find the samples of the surface on each block's own edges, and whether it has a core node."""
         for b in prange(blocks.shape[0]):
             sign = np.empty(SIGNS, np.uint8)
             total = _load_signs(D, BX, BY, BZ, neighbours, b, inside, sign)
@@ -200,7 +200,7 @@ def _make_find_distances(D: int):
 
     @compiled(parallel=True)
     def find_distances(neighbours, inside, samples, sample_count, has_core, distance):
-        """Distance of the nodes of all blocks that touch a block with a core node."""
+        """Compute the distance of the nodes of all blocks adjacent to a block with a core node."""
         for b in prange(has_core.size):
             wanted = False
             for code in range(27):

@@ -7,7 +7,7 @@ from spume.foam.resampling.sampled import Sampled
 
 
 def recompute_stress(state: Sampled, index: NDArray[np.int64]) -> None:
-    """Stress of the points `index` by their laws: an average of stresses is not the stress of the averaged history."""
+    """Recompute the stress of the points `index` by their laws, as averaged stresses do not fit averaged histories."""
     particles = state.particles
     chosen = {"material", *(field.name for field in state.model.fields)}
     arrays = {name: array[index] for name, array in particles.arrays().items() if name in chosen}

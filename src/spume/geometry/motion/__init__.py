@@ -1,4 +1,4 @@
-"""Motion: what scenes write (`Motion`), and the pose it gives at a time (`pose`)."""
+"""Rigid motion: the type in scenes (`Motion`) and its pose at a time (`pose`)."""
 
 from spume.geometry.motion.interpolation import KeyframedVector
 from spume.geometry.motion.models import (

@@ -1,4 +1,4 @@
-"""Interpolation of a vector given at some times, with the exact derivative."""
+"""Interpolation of a keyframed vector, with its exact derivative."""
 
 import bisect
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ Interpolation = Literal["smooth", "linear"]
 
 
 class KeyframedVector:
-    """A vector that changes in time.
+    """A vector as a function of time.
 
     "smooth": piecewise cubic, continuously differentiable, monotone wherever the values are (slopes of [Fritsch84]); it
-    starts and ends at rest. "linear": straight from value to value. Before the first and after the last time the value
-    stays as it is there, and its rate is zero.
+    starts and ends at rest. "linear": linear between values. Before the first and after the last time the value is
+    constant.
     """
 
     def __init__(self, times: Sequence[float], values: Sequence[Sequence[float]], interpolation: Interpolation) -> None:
@@ -50,9 +50,9 @@ def _smooth_pieces(times: NDArray[np.float64], values: NDArray[np.float64]) -> N
         return np.zeros((0, values.shape[1], 4))
     from scipy.interpolate import CubicHermiteSpline, PchipInterpolator  # slow to import; few scenes have keyframes
 
-    with np.errstate(over="ignore"):  # the inverse of a tiny slope may overflow; the mean slope is then zero, rightly
+    with np.errstate(over="ignore"):  # the inverse of a tiny slope may overflow; the mean slope is then correctly zero
         slopes = PchipInterpolator(times, values, axis=0).derivative()(times)
-    # At rest at both ends, because the value stays there before and after; zero slopes keep a cubic monotone.
+    # At rest at both ends, because the value is constant before and after; zero slopes keep a cubic monotone.
     slopes[0] = slopes[-1] = 0.0
     coefficients: NDArray[np.float64] = np.moveaxis(CubicHermiteSpline(times, values, slopes, axis=0).c, 0, -1)
     return coefficients

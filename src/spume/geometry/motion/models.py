@@ -1,4 +1,4 @@
-"""Rigid motions, as scenes write them.
+"""Rigid motions of scenes.
 
 Angles are in degrees, rates in radians or turns per second, times in seconds.
 """
@@ -56,7 +56,7 @@ class Turn(MotionModel):
     axis: Direction | None = Field(None, description="axis of rotation [1]; absent in a 2D scene")
     about: Vector | None = Field(None, description="a point of the axis [m]; the origin if absent")
     rate: Number | None = Field(None, description="angular velocity, counter-clockwise seen against the axis [rad/s]")
-    revolutions_per_second: Number | None = Field(None, description="the same in turns [1/s], instead of 'rate'")
+    revolutions_per_second: Number | None = Field(None, description="turns per second [1/s], instead of 'rate'")
     start: Number = Field(0.0, description="time at which it begins to turn [s]")
     stop: Number | None = Field(None, description="time at which it stops [s]; never if absent")
 
@@ -69,18 +69,18 @@ class Turn(MotionModel):
 
 
 class Keyframes(MotionModel):
-    """interpolates displacements and rotations given at some times; at rest before the first and after the last"""
+    """interpolates displacements and rotations given at certain times; at rest before the first and after the last"""
 
     times: Annotated[tuple[Number, ...], NotEmpty] = Field(description="times, increasing [s]")
     positions: tuple[Vector, ...] | None = Field(
-        None, description="displacement from where the shape was put, one for each time [m]; none if absent"
+        None, description="displacement from the shape's own position, one for each time [m]; none if absent"
     )
     rotations: tuple[Number | tuple[Number, Number, Number], ...] | None = Field(
         None,
         description="one for each time [degrees]: in 2D an angle, in 3D a vector along the axis whose length is the "
-        "angle; more than a turn is turned in full",
+        "angle; rotations of more than a full turn are carried out",
     )
-    about: Vector | None = Field(None, description="the point the shape turns about, before it is displaced [m]")
+    about: Vector | None = Field(None, description="centre of rotation, before the displacement [m]")
     interpolation: Interpolation = Field(
         "smooth", description="'smooth': no jump of the velocity and no overshoot; 'linear': constant between two times"
     )
@@ -99,21 +99,19 @@ class Keyframes(MotionModel):
 
 
 class Spiral(MotionModel):
-    """moves along a spiral or a helix about an axis through the place where the shape was put, without turning"""
+    """moves along a spiral or a helix about an axis through the shape's own position, without turning"""
 
     axis: Direction | None = Field(None, description="axis of the spiral [1]; absent in a 2D scene")
     start_radius: Number = Field(ge=0, description="distance from the axis at the start [m]")
     end_radius: Number = Field(ge=0, description="distance from the axis at the end [m]")
-    revolutions: Number = Field(
-        description="turns, counter-clockwise seen against the axis; negative are clockwise [1]"
-    )
+    revolutions: Number = Field(description="turns, counter-clockwise seen against the axis; clockwise if negative [1]")
     rise: Number = Field(0.0, description="displacement along the axis from start to end [m]")
     phase: Number = Field(
         0.0, description="angle of the start from the x axis, or from y where the axis is x, about the axis [degrees]"
     )
     start: Number = Field(0.0, description="time at which it begins to move [s]")
     stop: Number = Field(description="time at which it arrives [s]")
-    pacing: Literal["speed", "angle"] = Field("speed", description="what is constant on the way: the speed, or turns")
+    pacing: Literal["speed", "angle"] = Field("speed", description="what is constant: the speed, or the turns per time")
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -164,7 +162,7 @@ MOTIONS: dict[str, type[MotionModel]] = {
     "polyline": Polyline,
     "combine": Combine,
 }
-"""The motions by the names that scenes use."""
+"""Motions by their names in scenes."""
 
 if not TYPE_CHECKING:
     Motion: Any = one_key_table("motion", MOTIONS)

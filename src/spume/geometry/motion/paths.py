@@ -14,13 +14,13 @@ ZERO: Triple = (0.0, 0.0, 0.0)
 
 
 def polyline_path(motion: Polyline) -> Path:
-    """Straight from point to point at a constant speed; at rest before and after."""
+    """Path along straight lines from point to point at a constant speed; at rest before and after."""
     points = [_triple(point) for point in motion.points]
     lengths = [math.dist(one, two) for one, two in itertools.pairwise(points)]
     if motion.speed is not None:
         speed = motion.speed
     else:
-        assert motion.stop is not None  # the model has one of the two
+        assert motion.stop is not None  # the model requires one of the two
         speed = math.fsum(lengths) / (motion.stop - motion.start)
     passed = [0.0]
     for length in lengths:
@@ -54,7 +54,7 @@ def spiral_path(motion: Spiral) -> Path:
     straight = math.hypot(change, rise)
 
     def length(s: float) -> float:
-        """Of the path up to s [m]: the integral of √(q² + m²) with q = |turn| r."""
+        """Length of the path up to s [m]: the integral of √(q² + m²) with q = |turn| r."""
         return _arc(abs(turn), r0, change, straight, s)
 
     whole = length(1.0)
@@ -106,12 +106,12 @@ def _arc(turn: float, r0: float, change: float, straight: float, s: float) -> fl
 
 
 def _basis(axis: tuple[float, ...] | None) -> tuple[Triple, Triple, Triple]:
-    """Where angles start from, a quarter turn from there, and the axis."""
+    """Orthonormal basis: the direction of angle zero, the direction a quarter turn from it, and the axis."""
     if axis is None:
         return (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
     size = math.hypot(*axis)
     x, y, z = (component / size for component in _triple(axis))
-    # the x axis as it is seen along the axis, or y if the axis is nearly x
+    # projection of the x axis across the axis, or of y if the axis is nearly x
     ux, uy, uz = (1.0 - x * x, -x * y, -x * z) if abs(x) < 0.9 else (-y * x, 1.0 - y * y, -y * z)
     long = math.hypot(ux, uy, uz)
     e1 = (ux / long, uy / long, uz / long)

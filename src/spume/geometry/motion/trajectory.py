@@ -1,4 +1,4 @@
-"""Poses of a motion: placement and velocity of a rigid body as analytic functions of time."""
+"""Poses of a motion: position, orientation and velocities of a rigid body as analytic functions of time."""
 
 import math
 from collections.abc import Callable
@@ -22,7 +22,7 @@ IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 
 class Pose(NamedTuple):
-    """Placement and velocity of a rigid body: world = R local + p; a world point x moves with v + omega × (x − p)."""
+    """Pose and velocities of a rigid body: world = R local + p; a world point x moves with v + omega × (x − p)."""
 
     R: NDArray[np.float64]
     """rotation, shape (3, 3)"""
@@ -35,7 +35,7 @@ class Pose(NamedTuple):
 
 
 class Rigid(NamedTuple):
-    """A pose in plain numbers: for three components they are several times faster than arrays."""
+    """A pose as tuples of floats, which are several times faster than arrays of three components."""
 
     R: Matrix = IDENTITY
     p: Triple = ZERO
@@ -44,18 +44,18 @@ class Rigid(NamedTuple):
 
 
 Trajectory = Callable[[float], Rigid]
-"""The pose at a time [s]."""
+"""Pose as a function of time [s]."""
 
 
 def pose(motion: MotionModel | None, time: float, dimension: int) -> Pose:
-    """The pose that `motion` (None: fixed) gives at `time` [s]."""
+    """Pose of `motion` (None: fixed) at `time` [s]."""
     rigid = trajectory(motion, dimension)(time)
     return Pose(np.array(rigid.R), np.array(rigid.p), np.array(rigid.v), np.array(rigid.omega))
 
 
 @lru_cache(maxsize=256)
 def trajectory(motion: MotionModel | None, dimension: int) -> Trajectory:
-    """The pose as a function of time. Raises SceneError if `motion` cannot be used in `dimension`."""
+    """Pose of `motion` as a function of time. Raises SceneError if `motion` cannot be used in `dimension`."""
     check_motion(motion, dimension)
     match motion:
         case models.Velocity():
@@ -153,8 +153,8 @@ def _rotation(motion: models.Turn) -> Trajectory:
 
 
 def _keyframes(motion: models.Keyframes) -> Trajectory:
-    """Rotations are interpolated as vectors along the axis: about one axis that is the plain angle, whole turns
-    included; between different axes the way is smooth, though not the shortest."""
+    """Trajectory of keyframes. Rotations are interpolated as rotation vectors: about a fixed axis this interpolates the
+    angle, including full turns; between different axes the path is smooth but not the shortest."""
     about = _triple(motion.about)
     still = [ZERO] * len(motion.times)
     positions = [_triple(position) for position in motion.positions or still]
@@ -190,7 +190,7 @@ def _combination(trajectories: list[Trajectory]) -> Trajectory:
 
 
 def _after(a: Rigid, b: Rigid) -> Rigid:
-    """The composition of two motions: first a, then b."""
+    """Composition of two motions: first a, then b."""
     p, v, omega = _times(b.R, a.p), _times(b.R, a.v), _times(b.R, a.omega)
     swept = _cross(b.omega, p)
     columns = [_times(b.R, _triple(column)) for column in zip(*a.R)]
@@ -199,7 +199,7 @@ def _after(a: Rigid, b: Rigid) -> Rigid:
 
 
 def _turned(theta: Triple, omega: Triple, about: Triple, shift: Triple, speed: Triple) -> Rigid:
-    """Turned about a point by the rotation vector theta [rad], then displaced: p = about − R about + shift."""
+    """Rotation about a point by the rotation vector theta [rad], then displacement: p = about − R about + shift."""
     R = _rotation_matrix(theta)
     x, y, z = _times(R, about)
     arm = (-x, -y, -z)

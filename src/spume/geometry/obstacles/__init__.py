@@ -1,1 +1,1 @@
-"""Obstacles: shapes in motion, and what contact with them does to a velocity."""
+"""Obstacles: moving shapes and contact with them."""

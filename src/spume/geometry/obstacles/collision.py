@@ -1,15 +1,15 @@
-"""What contact with obstacles does to the velocity of a point.
+"""Velocity of a point after contact with obstacles.
 
-Contact, for a point inside an obstacle or on its surface, in terms of its velocity relative to the obstacle's there:
+A point inside an obstacle or on its surface has a velocity relative to that of the obstacle at the point. The contact
 
-stick     it becomes zero
-slip      its normal component becomes zero, the tangential one is kept
-separate  if the point approaches, its normal component becomes zero and Coulomb friction acts on the tangential one, as
-          in [Stomakhin13] section 8; if it leaves, nothing happens
+stick     sets it to zero
+slip      sets its normal component to zero and keeps its tangential component
+separate  if the point approaches, sets its normal component to zero and applies Coulomb friction to the tangential
+          component, as in [Stomakhin13] section 8; if the point moves away, does nothing
 
 Where obstacles overlap, sticking takes precedence: the point takes the velocity of the first sticking obstacle that
-contains it. Otherwise the obstacles act in the order of the scene, repeatedly until the velocity no longer changes, so
-that it satisfies all of them at once (in a wedge, it is along the edge).
+contains it. Otherwise the contacts are applied in the order of the scene, repeatedly until the velocity no longer
+changes and so satisfies all of them (in a wedge, it is along the edge).
 """
 
 import math
@@ -21,13 +21,14 @@ from spume.numerics.jit import compiled
 STICK, SLIP, SEPARATE = range(3)
 
 SWEEPS = 32
-"""Most sweeps over overlapping obstacles. In a wedge of angle α each sweep leaves cos² α of the approach."""
+"""Largest number of sweeps over overlapping obstacles. In a wedge of angle α each sweep leaves cos² α of the
+approach velocity."""
 
 
 @compiled
 def _distance_and_normal(o, k, x, y, z, margin):
-    """Signed distance [m] of a world point from obstacle k, and the unit normal out of it; those of the
-    obstacle's bounding ball if the point is further than `margin` from the ball."""
+    """Signed distance [m] of a world point from obstacle k, and the outward unit normal; those of the obstacle's
+    bounding ball if the point is further than `margin` from the ball."""
     rows, numbers, starts, voxels, dimension, poses, balls = o[0], o[1], o[2], o[3], o[4], o[5], o[6]
     m = 18 * k
     x, y, z = x - poses[m + 9], y - poses[m + 10], z - poses[m + 11]
@@ -56,14 +57,14 @@ def _surface_velocity(o, k, x, y, z):
 
 @compiled
 def obstacle_distance_and_normal(obstacles, k, x, y, z):
-    """Signed distance [m] of a world point from obstacle k, negative inside, and the unit normal out of it."""
+    """Signed distance [m] of a world point from obstacle k, negative inside, and the outward unit normal."""
     return _distance_and_normal(open_arrays(obstacles), k, x, y, z, math.inf)
 
 
 @compiled
 def bounded_distance_and_normal(obstacles, k, x, y, z):
-    """As `obstacle_distance_and_normal`, but outside the ball around the obstacle the distance and normal of the ball:
-    a lower bound, at a fraction of the cost."""
+    """As `obstacle_distance_and_normal`, but outside the obstacle's bounding ball the distance and normal of the ball:
+    a lower bound at a fraction of the cost."""
     return _distance_and_normal(open_arrays(obstacles), k, x, y, z, 0.0)
 
 
@@ -75,7 +76,7 @@ def obstacle_velocity(obstacles, k, x, y, z):
 
 @compiled
 def _carried(o, k, x, y, z):
-    """The position at the end of the step of a point that moves rigidly with obstacle k."""
+    """Position at the end of the step of a point that moves rigidly with obstacle k."""
     moves = o[10]
     m = 12 * k
     return (
@@ -87,16 +88,16 @@ def _carried(o, k, x, y, z):
 
 @compiled
 def carry(obstacles, k, x, y, z):
-    """Where a point at the start of the step [m] is at its end, if it moves rigidly with obstacle k.
+    """Position [m] at the end of the step, given that at its start, of a point that moves rigidly with obstacle k.
 
-    The step is that of `ObstacleSet.during`. Unlike x + Δt v, which moves a point of a rotating body along the tangent
-    and so outwards by a factor √(1 + (ω Δt)²) each step, the rigid map keeps all distances within the body."""
+    The step is that of `ObstacleSet.during`. The rigid map keeps all distances within the body, whereas x + Δt v would
+    move a point of a rotating body along the tangent and so outwards by a factor √(1 + (ω Δt)²) per step."""
     return _carried(open_arrays(obstacles), k, x, y, z)
 
 
 @compiled
 def resolve(contact, friction, nx, ny, nz, vx, vy, vz):
-    """The relative velocity after contact with a surface of normal n."""
+    """Relative velocity after contact with a surface of normal n."""
     if contact == STICK:
         return 0.0, 0.0, 0.0
     vn = vx * nx + vy * ny + vz * nz
@@ -122,7 +123,7 @@ def _resolve_moving(o, k, nx, ny, nz, x, y, z, vx, vy, vz):
 
 @compiled
 def _resolve_overlap(o, x, y, z, vx, vy, vz):
-    """A point inside several obstacles, none of which sticks."""
+    """Velocity of a point inside several obstacles, none of which sticks."""
     for _ in range(SWEEPS):
         bx, by, bz = vx, vy, vz
         for k in range(o[9]):
@@ -136,8 +137,8 @@ def _resolve_overlap(o, x, y, z, vx, vy, vz):
 
 @compiled
 def collide(obstacles, x, y, z, vx, vy, vz):
-    """The velocity [m/s] of a point after contact with all obstacles that contain it, and a lower bound [m] of its
-    distance from all obstacles, 0 if one contains it."""
+    """Velocity [m/s] of a point after contact with all obstacles that contain it, and a lower bound [m] of its distance
+    from all obstacles, 0 if one contains it."""
     o = open_arrays(obstacles)
     contact = o[7]
     hits, hit = 0, 0
@@ -163,8 +164,8 @@ def collide(obstacles, x, y, z, vx, vy, vz):
 
 @compiled
 def _distance_during(o, k, x, y, z):
-    """Distance and normal of a point from obstacle k at the end of the step; of a point inside at the start of the
-    step, those after it has moved with the obstacle. A point that an obstacle moves away from is still in contact."""
+    """Distance and normal of a point from obstacle k at the end of the step. For a point inside at the start of the
+    step, those after moving with the obstacle, so that it stays in contact with an obstacle that moves away."""
     d, nx, ny, nz = _distance_and_normal(o, k, x, y, z, 0.0)
     if d > 0.0 and o[11][k] == 1:
         a, b, c = _carried(o, k, x, y, z)
@@ -176,8 +177,8 @@ def _distance_during(o, k, x, y, z):
 
 @compiled
 def find_owners(obstacles, x, owner):
-    """For each point the obstacle that acts on it in the step of `ObstacleSet.during`: the first sticking one that
-    contains it, otherwise the one it is deepest in, −1 if there is none."""
+    """Write to `owner`, for each point, the obstacle that acts on it in the step of `ObstacleSet.during`: the first
+    sticking obstacle that contains it, otherwise the one in which it is deepest, −1 if there is none."""
     o = open_arrays(obstacles)
     contact = o[7]
     for p in range(x.shape[0]):

@@ -1,4 +1,4 @@
-"""The kinds of contact, as scenes name them; `collision.py` says what they do."""
+"""Names of the kinds of contact in scenes; see `collision.py` for their effects."""
 
 from typing import Literal
 

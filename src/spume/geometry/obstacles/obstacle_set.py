@@ -24,14 +24,14 @@ class Obstacle(NamedTuple):
     shape: ShapeModel
     contact: Contact = "stick"
     friction: float = 0.0
-    """Coulomb's coefficient [1]; "separate" only"""
+    """Coulomb friction coefficient [1]; for "separate" only"""
     motion: MotionModel | None = None
     name: str = ""
 
 
 class ObstacleArrays(NamedTuple):
-    """All obstacles at one time, for compiled code. Flat, because parallel loops take no tuples within tuples: the
-    first five are those of the ShapeProgram of all shapes, each in its own frame."""
+    """All obstacles at one time, for compiled code. Flat, because parallel loops accept no nested tuples: the first
+    five fields are those of the ShapeProgram of all shapes, each in its own frame."""
 
     rows: NDArray[np.int64]
     numbers: NDArray[np.float64]
@@ -39,15 +39,15 @@ class ObstacleArrays(NamedTuple):
     voxels: NDArray[np.float64]
     dimension: int
     poses: NDArray[np.float64]
-    """(n, 18): rotation (9, row by row), displacement [m], velocity [m/s], angular velocity [rad/s]"""
+    """(n, 18): rotation (9, row-major), displacement [m], velocity [m/s], angular velocity [rad/s]"""
     balls: NDArray[np.float64]
-    """(n, 4): centre in the obstacle's own frame and radius of a ball that holds it, infinite for a half space [m]"""
+    """(n, 4): centre (in the obstacle's own frame) and radius of a bounding ball [m], infinite for a half space"""
     contact: NDArray[np.int64]
     friction: NDArray[np.float64]
     number: int
-    """how many obstacles there are"""
+    """number of obstacles"""
     moves: NDArray[np.float64]
-    """(n, 12): the rigid map x ↦ A x + b of each obstacle during the step, A (9, row by row) and b [m]"""
+    """(n, 12): rigid map x ↦ A x + b of each obstacle during the step, A (9, row-major) and b [m]"""
     moved: NDArray[np.int64]
     """(n,): 1 where that map is not the identity"""
 
@@ -81,7 +81,7 @@ class ObstacleSet:
             np.zeros(len(given), dtype=np.int64),
         )
         self.travelled = 0.0
-        """upper bound of the path length of any point of an obstacle, summed over all calls of `at` [m]"""
+        """upper bound of the path length of any point of an obstacle, accumulated over all calls of `at` [m]"""
         self._place(range(len(given)), 0.0)
         self.travelled = 0.0  # the initial placement is not a movement
 
@@ -89,12 +89,12 @@ class ObstacleSet:
         return len(self.names)
 
     def at(self, time: float) -> ObstacleArrays:
-        """The obstacles at `time` [s]. Every call returns the same arrays, with the poses overwritten."""
+        """Return the obstacles at `time` [s]. Every call returns the same arrays, with the poses overwritten."""
         return self.during(time, time)
 
     def during(self, start: float, end: float) -> ObstacleArrays:
-        """The obstacles at `end` [s], with their rigid maps from `start` to `end`; the identity for one that jumps: it
-        leaves behind what it held."""
+        """Return the obstacles at `end` [s], with their rigid maps from `start` to `end`. The map of an obstacle that
+        jumps is the identity: it does not carry material with it."""
         self._place(self._moving, end)
         for k in self._moving:
             A, b = np.eye(3), np.zeros(3)
@@ -105,15 +105,15 @@ class ObstacleSet:
         return self._arrays
 
     def _jumps(self, k: int, start: float, end: float) -> bool:
-        """Whether an obstacle is displaced from `start` to `end` by more than its own size and more than its velocities
-        at both times explain."""
+        """Whether an obstacle moves from `start` to `end` by more than its own size and by more than its velocities at
+        both times explain."""
         _, p, v, _ = self._trajectories[k](start)
         pose = self._arrays.poses[k]
         explained = (math.hypot(*v) + math.hypot(*pose[12:15])) * (end - start)
         return math.dist(pose[9:12], p) > explained + 2.0 * self._arrays.balls[k, 3]
 
     def _map_from(self, k: int, start: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """x ↦ A x + b from the pose at `start` to the present one: A = R₁ R₀ᵀ, b = p₁ − A p₀."""
+        """Map x ↦ A x + b from the pose at `start` to the present pose: A = R₁ R₀ᵀ, b = p₁ − A p₀."""
         R, p, _, _ = self._trajectories[k](start)
         pose = self._arrays.poses[k]
         if np.array_equal(pose[:9].reshape(3, 3), R):

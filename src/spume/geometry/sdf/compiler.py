@@ -1,7 +1,7 @@
 """Compilation of a shape into a program.
 
-Displacements, rotations and scales are multiplied out, so that every primitive has a placement of its own. Each copy
-of a repeated shape becomes a row; guards over groups of copies form a tree, so that a point visits only nearby copies.
+Displacements, rotations and scales are combined, so that every primitive has its own placement. Each copy of a repeated
+shape becomes a row; guards over groups of copies form a tree, so that only copies near a point are evaluated.
 """
 
 import math
@@ -24,16 +24,16 @@ COPIES = 20_000
 """Largest number of copies in a `repeat`."""
 
 GUARDED = (operations.UNION, operations.DIFFERENCE)
-"""Combinations whose result a distant part cannot change."""
+"""Combinations whose result does not depend on distant parts."""
 
 FAR = 1e150
-"""Stands for infinity in guards, where its square must not overflow [m]."""
+"""Replaces infinity in guards, where its square must not overflow [m]."""
 
 
 def compile_shape(shape: ShapeModel, dimension: int, folder: Path | None = None) -> ShapeProgram:
-    """The program of `shape` in a scene of `dimension` 2 or 3; relative paths of meshes start at `folder`.
+    """Compile `shape` for a scene of `dimension` 2 or 3; relative paths of meshes start at `folder`.
 
-    Raises SceneError when the shape does not fit the dimension or a mesh cannot be used.
+    Raises SceneError if the shape cannot be used in this dimension or a mesh is invalid.
     """
     check_dimension(shape, dimension)
     assembler = _Assembler(dimension, folder)
@@ -42,7 +42,8 @@ def compile_shape(shape: ShapeModel, dimension: int, folder: Path | None = None)
 
 
 class _Assembler:
-    """The rows and numbers so far. `how`: how a part is combined with the result of the rows before it."""
+    """Rows and numbers of a program under construction. `how`: how a part is combined with the result of the rows
+    before it."""
 
     def __init__(self, dimension: int, folder: Path | None) -> None:
         self.dimension = dimension
@@ -62,7 +63,7 @@ class _Assembler:
         )
 
     def add(self, shape: ShapeModel, placement: Placement, how: int, width: float) -> None:
-        """Add `shape`: merged into the enclosing combination if that is of the same kind, on the stack otherwise."""
+        """Add `shape`, merged into the enclosing combination if that is of the same kind, otherwise on the stack."""
         if inner := placed(shape, placement):
             self.add(*inner, how, width)
         elif isinstance(shape, combinations.Union | combinations.Repeat) and how in (operations.LOAD, *GUARDED):
@@ -109,7 +110,7 @@ class _Assembler:
             self.numbers[table + copy] = places[index] - probe
 
     def _add_probe(self, shape: combinations.Repeat, placement: Placement, how: int) -> int:
-        """Return the position of its table of rows in the numbers; the caller fills it in when the rows are known."""
+        """Add a probe and return the position of its table of rows in the numbers, which the caller fills in later."""
         first = extent(shape.shape, placement, self.dimension, self.folder)
         center = 0.5 * (first.lower + first.upper)
         center[self.dimension :] = 0.0
@@ -131,8 +132,8 @@ class _Assembler:
         span: list[tuple[int, int]],
         places: dict[tuple[int, ...], int],
     ) -> None:
-        """Add the copies with indices in `span`: halved along the axis with the most copies, a guard for each half.
-        `places` receives the row at which each copy begins."""
+        """Add the copies with indices in `span`, halved along the axis with the most copies, with a guard for each
+        half. The row at which each copy begins is written to `places`."""
         counts = [last - first for first, last in span]
         if math.prod(counts) == 1:
             index = tuple(first for first, _ in span)
@@ -169,7 +170,7 @@ class _Assembler:
         self._add_row(operations.PUSH, operations.LOAD, ())
         self.add(shape, placement, operations.LOAD, 0.0)
         if guard is not None:
-            # The guards are exact only if no shape claims to be nearer than a box around it.
+            # The guards are exact only if no shape's distance is below that of its bounding box.
             self._add_row(operations.CLIP, operations.LOAD, _corners(box))
         self._add_row(operations.POP, how, (), width=width)
         self.depth -= 1
@@ -202,7 +203,7 @@ class _Assembler:
         self.rows.append([operation, how, offset, extra, offset + len(numbers)])
 
     def _open_guard(self, box: Extent, how: int) -> int | None:
-        """Begin a group of rows that only matter near `box`; None if no guard applies."""
+        """Begin a group of rows that matter only near `box`; None if no guard applies."""
         unbounded = np.isinf(box.lower[: self.dimension]).all() and np.isinf(box.upper[: self.dimension]).all()
         if how not in GUARDED or unbounded:
             return None
@@ -219,7 +220,7 @@ def _corners(box: Extent) -> tuple[float, ...]:
 
 
 def _is_simple(shape: ShapeModel) -> bool:
-    """Whether a shape becomes a single row whatever it is combined with: a primitive, but not a mesh."""
+    """Whether a shape becomes a single row in every combination: a primitive that is not a mesh."""
     if inner := placed(shape, HERE):
         return _is_simple(inner[0])
     return not isinstance(shape, combinations.CombinedShape | TriangleMesh)

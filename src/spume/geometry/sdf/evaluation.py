@@ -20,8 +20,8 @@ __all__ = ["ShapeProgram", "distance", "distance_and_gradient", "distances", "di
 
 @compiled
 def _smooth_minimum(a, ax, ay, az, b, bx, by, bz, width):
-    """min(a, b) less (width − |a − b|)² / (4 width) where the two are closer than `width`. The gradient is a convex
-    combination of both, so the result is 1-Lipschitz as they are."""
+    """min(a, b), minus (width − |a − b|)² / (4 width) where the two are closer than `width`. The gradient is a convex
+    combination of both, so the result is 1-Lipschitz if they are."""
     t = min(max(0.5 + 0.5 * (b - a) / width, 0.0), 1.0)
     s = 1.0 - t
     return b * s + a * t - width * s * t, ax * t + bx * s, ay * t + by * s, az * t + bz * s
@@ -38,7 +38,7 @@ def _outside_box_squared(x, y, z, numbers, o):
 
 @compiled
 def _clip(x, y, z, n, o, d, gx, gy, gz):
-    """The greater of the accumulator and the distance of a box around the shape."""
+    """Maximum of the accumulator and the distance of a box around the shape."""
     qx, sx = _nearer_face(x, n[o], n[o + 3])
     qy, sy = _nearer_face(y, n[o + 1], n[o + 4])
     qz, sz = _nearer_face(z, n[o + 2], n[o + 5])
@@ -50,7 +50,7 @@ def _clip(x, y, z, n, o, d, gx, gy, gz):
 
 @compiled
 def _nearer_face(x, lower, upper):
-    """Signed distance of the nearer of two faces, and the direction out of it."""
+    """Signed distance of the nearer of two faces, and its outward direction."""
     if lower - x > x - upper:
         return lower - x, -1.0
     return x - upper, 1.0
@@ -95,7 +95,7 @@ def _placed_primitive(operation, turned, x, y, z, n, o, voxels):
 
 @compiled
 def _likely_nearest(x, y, z, n, o):
-    """The row, counted from that of the probe, of the copy whose centre is nearest."""
+    """Row, relative to that of the probe, of the copy whose centre is nearest."""
     x, y, z = x - n[o], y - n[o + 1], z - n[o + 2]
     i = min(max(round(n[o + 3] * x + n[o + 4] * y + n[o + 5] * z), 0.0), n[o + 12] - 1.0)
     j = min(max(round(n[o + 6] * x + n[o + 7] * y + n[o + 8] * z), 0.0), n[o + 13] - 1.0)
@@ -105,7 +105,7 @@ def _likely_nearest(x, y, z, n, o):
 
 @compiled
 def _combine(how, a, ax, ay, az, b, bx, by, bz, width):
-    """Accumulator a, new value b."""
+    """Combine the accumulator a with the new value b."""
     if how == operations.UNION:
         if a <= b:
             return a, ax, ay, az
@@ -123,7 +123,7 @@ def _combine(how, a, ax, ay, az, b, bx, by, bz, width):
 
 @compiled
 def run_rows(rows, numbers, voxels, first, last, x, y, z):
-    """The rows first to last of a program, given by pointers, at a point: distance [m] and unit gradient."""
+    """Distance [m] and unit gradient at a point, from rows first to last of a program given by pointers."""
     stack = stack_memory(64)
     depth = 0
     d, gx, gy, gz = math.inf, 1.0, 0.0, 0.0
@@ -154,7 +154,7 @@ def run_rows(rows, numbers, voxels, first, last, x, y, z):
         else:
             d, gx, gy, gz = _clip(x, y, z, numbers, o, d, gx, gy, gz)
         row += 1
-    # Smooth unions and meshes have gradients shorter than one; midway between two spheres that melt it vanishes.
+    # Smooth unions and meshes have gradients shorter than one; midway between two blended spheres it vanishes.
     s = gx * gx + gy * gy + gz * gz
     if abs(s - 1.0) > 1e-12:
         if s < 1e-200:

@@ -1,6 +1,6 @@
-"""Triangle meshes as shapes: read, checked, and sampled to a grid of signed distances.
+"""Triangle meshes as shapes: reading, checking, and sampling as signed distances on a grid.
 
-Distances to the triangles are exact at the samples; the generalised winding number [Jacobson13] decides what is inside.
+Distances to the triangles are exact at the samples; the sign comes from the generalised winding number [Jacobson13].
 Between samples the distance is interpolated, so the surface is the mesh smoothed at the scale of the sample spacing.
 """
 
@@ -23,14 +23,14 @@ SAMPLES_ALONG = 64
 """Default number of sample spacings along the largest extent."""
 SAMPLE_LIMIT = 30_000_000
 SAMPLES_ACROSS = 6
-"""Default number of sample spacings along the smallest extent, as far as DEFAULT_LIMIT allows."""
+"""Default number of sample spacings along the smallest extent, if DEFAULT_LIMIT allows."""
 DEFAULT_LIMIT = 1_500_000
 SIZES = (1e-9, 1e9)
-"""Least and largest size of a mesh [m]."""
+"""Smallest and largest size of a mesh [m]."""
 MARGIN = 2
 """Layers of samples around the mesh."""
 DOUBT = 0.2
-"""How far from a whole number the winding number of an open mesh may be, away from its surface."""
+"""Largest distance of an open mesh's winding number from an integer, away from its surface."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,18 @@ class Samples:
     """Signed distances on a regular grid, in metres."""
 
     lower: NDArray[np.float64]
-    """Place of the first sample [m]."""
+    """Position of the first sample [m]."""
     spacing: float
     values: NDArray[np.float64]
     """Shape (nx, ny, nz)."""
     factor: float
-    """Multiplies the values so that the interpolated distance is 1-Lipschitz, and so never an overestimate."""
+    """Factor that makes the interpolated distance 1-Lipschitz, hence never an overestimate."""
     volume: float | None
-    """Volume that the triangles enclose [m³]; None where they leave gaps or overlap."""
+    """Volume enclosed by the triangles [m³]; None if they have gaps or overlap."""
 
 
 def load_mesh(file: str, scale: float, resolution: float | None, folder: Path | None) -> Samples:
-    """The mesh in `file`, lengths multiplied by `scale`, sampled every `resolution` [m]."""
+    """Load the mesh in `file`, multiply lengths by `scale`, and sample it every `resolution` [m]."""
     path = (folder or Path()) / file
     if path.suffix.lower() not in FORMATS:
         raise SceneError(f"the mesh file '{file}' is not an OBJ, PLY or STL file")
@@ -57,7 +57,7 @@ def load_mesh(file: str, scale: float, resolution: float | None, folder: Path | 
         found = path.stat()
     except FileNotFoundError:
         raise SceneError(f"the mesh file '{path}' does not exist") from None
-    except (OSError, ValueError) as error:  # a loop of links, a name that is too long or has a NUL
+    except (OSError, ValueError) as error:  # a cycle of links, a name that is too long or contains NUL
         raise SceneError(f"the mesh file {str(path)!r:.200} cannot be opened: {error}") from None
     if not stat.S_ISREG(found.st_mode):
         raise SceneError(f"the mesh file '{path}' is a folder or a device, not a file")
@@ -84,11 +84,11 @@ def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
     trimesh = _extra("trimesh")
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about what is checked below
+            warnings.simplefilter("ignore")  # checked below
             mesh = trimesh.load(path, force="mesh", process=False)
             faces = np.array(getattr(mesh, "faces", np.empty((0, 3))), dtype=np.int64).reshape(-1, 3)
             vertices = np.array(getattr(mesh, "vertices", np.empty((0, 3))), dtype=np.float64).reshape(-1, 3)
-    except Exception as error:  # trimesh lets through whatever the reader of a format raises
+    except Exception as error:  # trimesh passes on any exception of a format's reader
         reason = " ".join(str(error).split()) or type(error).__name__
         raise SceneError(f"the mesh file '{path}' cannot be read: {reason:.200}") from None
     if len(faces) == 0:
@@ -102,8 +102,8 @@ def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
 
 
 def _merged(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Vertices closer than rounding in single precision made one, as STL repeats them for each triangle, and triangles
-    that thereby become lines left out."""
+    """Merge vertices that are equal up to rounding in single precision, which STL repeats for each triangle, and omit
+    triangles that become degenerate."""
     corners = vertices[faces].reshape(-1, 3)
     lower = corners.min(axis=0)
     with np.errstate(all="ignore"):
@@ -117,7 +117,7 @@ def _merged(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> tuple[ND
 
 
 def _is_closed(faces: NDArray[np.int64]) -> bool:
-    """Whether every edge of a triangle is one of another triangle too, gone along the other way."""
+    """Whether every edge of a triangle is also an edge of another triangle, in the opposite direction."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     forward, count = np.unique(edges, axis=0, return_counts=True)
     backward = np.unique(edges[:, ::-1], axis=0)
@@ -145,7 +145,7 @@ def _sample(
     distance = np.sqrt(igl.point_mesh_squared_distance(points, vertices, faces)[0])
     winding = igl.fast_winding_number(vertices, faces, points)
     if winding.min() < -0.5 and winding.max() < 0.5:
-        winding = -winding  # the triangles are numbered clockwise throughout: the mesh is inside out
+        winding = -winding  # all triangles are clockwise: the mesh is inside out
     if not watertight:
         _check_decisive(winding[distance > spacing], path)
     inside = (winding > 0.5).reshape(counts)
@@ -162,7 +162,7 @@ def _sample(
 
 
 def _check_size(vertices: NDArray[np.float64], path: Path) -> None:
-    """Distances are squared and multiplied: lengths far from a metre would overflow or vanish."""
+    """Check the size, because squares and products of distances could overflow or underflow."""
     size = float((vertices.max(axis=0) - vertices.min(axis=0)).max())
     if size == 0.0:
         raise SceneError(f"the mesh '{path.name}' has all its vertices in one place")
@@ -175,8 +175,8 @@ def _check_size(vertices: NDArray[np.float64], path: Path) -> None:
 
 
 def _default_spacing(size: NDArray[np.float64]) -> float:
-    """1/64 of the largest extent; finer for a thin mesh, which needs some samples across, but not by so much that
-    there would be more than DEFAULT_LIMIT of them."""
+    """1/64 of the largest extent; finer for a thin mesh, which needs some samples across its thickness, but with at
+    most DEFAULT_LIMIT samples."""
     spacing = float(size.max()) / SAMPLES_ALONG
     thin = float(size.min()) / SAMPLES_ACROSS
     while spacing > thin and math.prod(size / (0.8 * spacing) + 2 * MARGIN + 1) < DEFAULT_LIMIT:
@@ -185,7 +185,7 @@ def _default_spacing(size: NDArray[np.float64]) -> float:
 
 
 def _enclosed_volume(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> float:
-    """Volume inside a closed surface by the divergence theorem: the sum of a · (b × c) / 6 over its triangles."""
+    """Volume inside a closed surface from the divergence theorem: the sum of a · (b × c) / 6 over its triangles."""
     a, b, c = np.moveaxis((vertices - vertices.mean(axis=0))[faces], 1, 0)
     return abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
 
@@ -201,8 +201,8 @@ def _check_decisive(winding: NDArray[np.float64], path: Path) -> None:
 
 
 def _close_gaps(values: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
-    """Close narrow gaps, where no triangle separates inside from outside: the distances of two neighbouring samples,
-    one inside and one outside, add up to at most one spacing."""
+    """Close narrow gaps, where no triangle separates inside from outside, by limiting the sum of the distances of two
+    neighbouring samples, one inside and one outside, to one spacing."""
     share = np.ones_like(values)
     for axis in range(3):
         first = [slice(None)] * 3
@@ -217,9 +217,9 @@ def _close_gaps(values: NDArray[np.float64], spacing: float) -> NDArray[np.float
 
 
 def _flattened(values: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
-    """Interpolated across a kink, such as the centre of a ball, a distance is too steep, by up to √3. If there are
-    kinks only at some depth b and more, the distance is kept up to b and grows by 1/√3 of it from there: so it need not
-    be scaled down near the surface."""
+    """Flatten distances far from the surface. Across a kink, such as the centre of a ball, an interpolated distance is
+    too steep by up to √3. If there are kinks only beyond some depth b, the distance is kept up to b and its growth
+    beyond is multiplied by 1/√3, so that it need not be scaled down near the surface."""
     size = np.abs(values)
     steep = _slopes(values, spacing) > 1.1
     b = float(size[steep].min(initial=math.inf)) - math.sqrt(3.0) * spacing
@@ -227,7 +227,7 @@ def _flattened(values: NDArray[np.float64], spacing: float) -> NDArray[np.float6
 
 
 def _slopes(values: NDArray[np.float64], spacing: float) -> NDArray[np.float64]:
-    """The largest gradient of the trilinear interpolant in the cells around each sample; it occurs at a sample."""
+    """Largest gradient of the trilinear interpolant in the cells around each sample; it occurs at a sample."""
     squared = np.zeros_like(values)
     for axis in range(3):
         steps = np.abs(np.diff(values, axis=axis)) / spacing

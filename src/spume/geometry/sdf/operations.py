@@ -1,9 +1,9 @@
 """The program that a shape is compiled into: a flat list of operations and their numbers.
 
-A program is a list of rows `(operation, combine, offset, extra, width)`, run from first to last with one accumulator: a
-signed distance and its gradient. A primitive's row computes the primitive at the point and combines it with that.
-Only a part that is itself a combination, and cannot be merged into the one around it, needs the stack: PUSH sets the
-accumulator aside, POP combines it with what was computed since. GUARD jumps over rows that cannot change the result.
+A program is a list of rows `(operation, combine, offset, extra, width)`, run in order with one accumulator: a signed
+distance and its gradient. The row of a primitive evaluates it at the point and combines it with the accumulator. The
+stack is needed only for a part that is itself a combination and cannot be merged into the enclosing one: PUSH saves the
+accumulator, POP combines it with the result computed since. GUARD skips rows that cannot change the result.
 """
 
 from typing import NamedTuple
@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-# Operations. Those of primitives begin their numbers with a place p (3), then, if `extra` is TURNED, the rows of the
+# Operations. The numbers of a primitive begin with a position p (3), then, if `extra` is TURNED, the rows of the
 # rotation A into the primitive's own frame (9): local = A (x - p).
 SPHERE = 0
 """radius"""
 BOX = 1
-"""half extents (3) less the rounding, rounding"""
+"""half extents minus the rounding (3), rounding"""
 CYLINDER = 2
-"""about the local z axis: radius and half height, both less the rounding, rounding"""
+"""about the local z axis: radius and half height, both minus the rounding, rounding"""
 CAPSULE = 3
 """along the local x axis: half length of the segment, radius"""
 CONE = 4
@@ -38,13 +38,13 @@ PRIMITIVES = 10
 PUSH = 10
 POP = 11
 GUARD = 12
-"""box (6); extra: the row to jump to when the rows between cannot matter to `combine` because the box is too far"""
+"""box (6); extra: the row to jump to if the box is so far that the rows between cannot change the result"""
 CLIP = 13
-"""box (6): raises the accumulator to the distance of a box that holds the shape"""
+"""box (6): raises the accumulator to the distance of a box that contains the shape"""
 PROBE = 14
-"""Combines the accumulator with the copy of a repeated primitive that is likely to be the nearest, so that the guards
-which follow have a short distance to compare with. Numbers: centre of the first copy (3), rows of a matrix that takes
-a displacement to an index (9), counts (3), then for each copy where its row stands, counted from this one"""
+"""Combines the accumulator with the copy of a repeated primitive that is likely to be the nearest, so that the
+following guards compare with a short distance. Numbers: centre of the first copy (3), rows of a matrix that maps a
+displacement to an index (9), counts (3), then the row of each copy relative to this one"""
 
 # How a value is combined with the accumulator.
 LOAD = 0
@@ -52,17 +52,17 @@ UNION = 1
 INTERSECTION = 2
 DIFFERENCE = 3
 SMOOTH_UNION = 4
-"""the width of the blend stands in `numbers` where the fifth entry of the row says"""
+"""the fifth entry of the row is the position of the blend width in `numbers`"""
 
 STRAIGHT = 0
 TURNED = 1
 
 STACK = 16
-"""Levels of nesting a program may use."""
+"""Largest nesting depth of a program."""
 
 
 class ShapeProgram(NamedTuple):
-    """A compiled shape, or several one after the other.
+    """One compiled shape, or several in sequence.
 
     rows      (n, 5) int64: operation, combine, offset into `numbers`, extra, offset of the smooth union's width
     numbers   (m,) float64
@@ -79,7 +79,7 @@ class ShapeProgram(NamedTuple):
 
 
 def join(programs: list[ShapeProgram], dimension: int) -> ShapeProgram:
-    """One program that holds the shapes of all `programs`."""
+    """Join `programs` into one program that contains all their shapes."""
     rows, starts = [], [0]
     number_count = voxel_count = row_count = 0
     numbers, voxels = [], []
@@ -107,5 +107,5 @@ def join(programs: list[ShapeProgram], dimension: int) -> ShapeProgram:
 
 
 def voxel_offset_position(extra: int) -> int:
-    """Where, in the numbers of a MESH row, the offset into `voxels` stands."""
+    """Position of the offset into `voxels` in the numbers of a MESH row."""
     return (12 if extra == TURNED else 3) + 7

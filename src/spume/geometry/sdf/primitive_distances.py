@@ -1,8 +1,8 @@
-"""Signed distance and gradient of each primitive in its own frame, per point.
+"""Signed distance and gradient of each primitive in its own frame, at one point.
 
-Each returns (d, gx, gy, gz): the exact distance [m], negative inside, and its gradient, a unit vector. Where the
-distance has a kink (the centre of a sphere) the gradient is one of those around. What is round about z reduces to the
-half plane (rho, z).
+Each function returns (d, gx, gy, gz): the exact distance [m], negative inside, and its unit gradient. At a kink of the
+distance (such as the centre of a sphere) the gradient is one of those nearby. Solids of revolution about z are
+evaluated in the half plane (rho, z).
 """
 
 import math
@@ -22,7 +22,7 @@ def sphere(x, y, z, radius):
 
 @compiled
 def from_faces(qx, qy, qz, x, y, z, rounding):
-    """A box from the signed distances of its nearer faces; the signs of x, y and z are the directions out of them."""
+    """Box, from the signed distances of its nearer faces, whose outward directions are the signs of x, y and z."""
     ux, uy, uz = max(qx, 0.0), max(qy, 0.0), max(qz, 0.0)
     s = ux * ux + uy * uy + uz * uz
     if s > 0.0:
@@ -43,7 +43,7 @@ def box(x, y, z, hx, hy, hz, rounding):
 
 @compiled
 def _revolve(x, y, rho, d, g_rho, gz):
-    """The gradient (g_rho, gz) of the half plane, turned to where the point is."""
+    """Distance and gradient at a point from the gradient (g_rho, gz) in the half plane."""
     if rho == 0.0:
         return d, g_rho, 0.0, gz
     i = g_rho / rho
@@ -119,11 +119,11 @@ def torus(x, y, z, major, minor):
 
 @compiled
 def ellipsoid(x, y, z, a, b, c):
-    """The nearest point of the surface is e² y / (t + e²) per axis, where t solves Σ (e y / (t + e²))² = 1; then the
-    distance is t ‖y / (t + e²)‖ and the gradient has the direction of y / (t + e²). With u = t + min e² > 0 the sum is
-    convex and decreasing, and Newton's method from the left of the root never overshoots."""
+    """Ellipsoid. The nearest point of the surface is e² y / (t + e²) per axis, where t solves Σ (e y / (t + e²))² = 1;
+    the distance is t ‖y / (t + e²)‖ and the gradient has the direction of y / (t + e²). The sum is convex and
+    decreasing in u = t + min e² > 0, so Newton's method from the left of the root never overshoots."""
     e = min(a, min(b, c))
-    # Exactly on a plane of symmetry the nearest point may be one of two; a step of rounding size chooses one.
+    # Exactly on a plane of symmetry there may be two nearest points; a shift of the size of rounding chooses one.
     X, Y, Z = max(abs(x), 1e-15 * a), max(abs(y), 1e-15 * b), max(abs(z), 1e-15 * c)
     pa, pb, pc = a * a - e * e, b * b - e * e, c * c - e * e
     u = max(a * X - pa, max(b * Y - pb, c * Z - pc))
@@ -159,7 +159,7 @@ def polygon(x, y, numbers, offset):
         if s < best:
             best, d = s, math.sqrt(s)
             if 0.0 < t < 1.0 or s == 0.0:
-                # Outward normal of a counter-clockwise edge: accurate however close the point is.
+                # Outward normal of a counter-clockwise edge: accurate at any distance of the point.
                 i = 1.0 / math.sqrt(ee)
                 ox, oy = ey * i, -ex * i
                 if ux * ox + uy * oy < 0.0:
@@ -176,8 +176,8 @@ def polygon(x, y, numbers, offset):
 
 @compiled
 def mesh(x, y, z, numbers, offset, voxels):
-    """Trilinear inside the grid of samples. Outside of it, at a distance r from the nearest place c of the grid, every
-    point of the mesh is at least √(r² + d(c)²) away, because the grid is convex and holds the mesh."""
+    """Mesh: trilinear inside the grid of samples. Outside, at a distance r from the nearest position c in the grid,
+    every point of the mesh is at least √(r² + d(c)²) away, because the grid is convex and contains the mesh."""
     h = numbers[offset + 3]
     nx, ny, nz = int(numbers[offset + 4]), int(numbers[offset + 5]), int(numbers[offset + 6])
     first, factor = int(numbers[offset + 7]), numbers[offset + 8]

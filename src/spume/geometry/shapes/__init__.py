@@ -1,4 +1,4 @@
-"""The shapes of scenes. `Shape` is the type of a scene's value; every shape model derives from `ShapeModel`."""
+"""Shapes of scenes. `Shape` is the type of a value in a scene; every shape model derives from `ShapeModel`."""
 
 from spume.geometry.shapes.combinations import (
     NAMES,

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CombinedShape(ShapeModel):
-    """Base of the shapes made of others; their parts decide in which dimensions they can be used."""
+    """Base of the shapes made of others; their parts determine the dimensions in which they can be used."""
 
     dimensions = (2, 3)
 
@@ -112,7 +112,7 @@ SHAPES: dict[str, type[ShapeModel]] = {
     "scale": Scale,
     "repeat": Repeat,
 }
-"""The shapes by the names that scenes use."""
+"""Shapes by their names in scenes."""
 
 NAMES = {model: name for name, model in SHAPES.items()}
 

@@ -1,4 +1,4 @@
-"""Bounding boxes along the axes: tight for primitives in any orientation, sufficient for combinations."""
+"""Axis-aligned bounding boxes: tight for primitives in any orientation, conservative for combinations."""
 
 import itertools
 import math
@@ -24,18 +24,18 @@ class Extent:
     upper: NDArray[np.float64]
 
     def swept(self, displacements: NDArray[np.float64]) -> "Extent":
-        """The bounding box of all copies of this box, each moved by one of `displacements`."""
+        """Bounding box of all copies of this box, each moved by one of `displacements`."""
         return Extent(self.lower + displacements.min(axis=0), self.upper + displacements.max(axis=0))
 
 
 def extent(shape: ShapeModel, placement: Placement, dimension: int, folder: Path | None) -> Extent:
-    """The bounding box of `shape` after `placement`; in 2D it is infinite along z."""
+    """Bounding box of `shape` after `placement`; in 2D it is infinite along z."""
     if inner := placed(shape, placement):
         return extent(*inner, dimension, folder)
     match shape:
         case combinations.Union() | combinations.SmoothUnion():
             boxes = [extent(part, placement, dimension, folder) for part in shape.of]
-            # Each blend of two surfaces moves them out by a quarter of its width at most.
+            # Each blend of two surfaces moves them outwards by at most a quarter of its width.
             width = placement.scale * shape.radius if isinstance(shape, combinations.SmoothUnion) else 0.0
             bulge = (len(boxes) - 1) * width / 4
             lower = np.min([box.lower for box in boxes], axis=0) - bulge

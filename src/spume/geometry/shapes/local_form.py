@@ -1,4 +1,4 @@
-"""Each primitive in its own frame: the operation that evaluates it, that operation's numbers, and the frame."""
+"""Primitives in their own frames: the operation that evaluates each, its numbers, and the frame."""
 
 import math
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ def _unplaced(shape: ShapeModel) -> tuple[int, tuple[float, ...], ArrayLike, Mat
         case primitives.Ellipsoid():
             return operations.ELLIPSOID, shape.semi_axes, shape.center, straight
         case primitives.Ellipse():
-            # In the plane z = 0 an ellipsoid is nearest in that plane if z is not its shortest axis.
+            # The nearest point to a point in the plane z = 0 lies in that plane if z is not the shortest axis.
             return operations.ELLIPSOID, (*shape.semi_axes, max(shape.semi_axes)), shape.center, straight
         case primitives.Polygon():
             points = np.array(shape.points)
@@ -94,7 +94,7 @@ def _mesh_form(shape: primitives.TriangleMesh, placement: Placement, folder: Pat
 
 
 def support(shape: LocalForm, direction: NDArray[np.float64]) -> float:
-    """How far the primitive reaches from its origin along a unit vector of the world [m]."""
+    """Largest extent [m] of the primitive from its origin along a unit vector in world coordinates."""
     u = shape.rotation.T @ direction
     n = shape.numbers
     across = math.hypot(u[0], u[1])

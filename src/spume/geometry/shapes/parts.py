@@ -1,4 +1,4 @@
-"""The structure of a shape: the shapes it is made of, their placements, and the dimensions it can be used in."""
+"""Structure of a shape: the shapes it is made of, their placements, and the dimensions in which it can be used."""
 
 import math
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ ORIGIN = (0.0, 0.0, 0.0)
 
 
 def parts(shape: ShapeModel) -> Iterator[ShapeModel]:
-    """The shapes that `shape` is made of."""
+    """Shapes that `shape` is made of."""
     for _, value in shape:
         if isinstance(value, ShapeModel):
             yield value

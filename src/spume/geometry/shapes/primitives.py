@@ -1,4 +1,4 @@
-"""The shapes that are not made of others, as scenes write them. Lengths are in metres."""
+"""Primitive shapes of scenes. Lengths are in metres."""
 
 import math
 from typing import Annotated, ClassVar, Self
@@ -24,7 +24,7 @@ class ShapeModel(Variant):
     """Base of every shape."""
 
     dimensions: ClassVar[tuple[int, ...]] = (3,)
-    """The dimensions of the scenes the shape can be used in."""
+    """Dimensions of the scenes in which the shape can be used."""
     counterpart: ClassVar[str] = ""
     """The corresponding shape for scenes of the other dimension."""
 

@@ -1,10 +1,10 @@
-"""The volume of a shape: in closed form where there is one, otherwise by a tree of cells refined at the surface.
+"""Volume of a shape: in closed form if there is one, otherwise by a tree of cells refined at the surface.
 
-A cell whose centre is further from the surface than its corners are from the centre is wholly inside or outside, since
-the distance is never overestimated. Other cells are halved along each axis. In the smallest
-cells the surface is approximated by the plane that distance and gradient at the centre define. The error is of second
-order in the cell size; Richardson extrapolation removes its leading term, and the tree is refined until the
-extrapolated volume changes by less than 0.02 %.
+A cell whose centre is further from the surface than from its corners is wholly inside or outside, since the distance is
+never overestimated. Other cells are halved along each axis. In the smallest cells the surface is approximated by the
+plane defined by distance and gradient at the centre. The error is of second order in the cell size; Richardson
+extrapolation removes its leading term, and the tree is refined until the extrapolated volume changes by less than 0.02
+%.
 """
 
 import functools
@@ -30,8 +30,8 @@ DEEPEST = {2: 13, 3: 9}
 
 
 def volume(shape: ShapeModel, dimension: int, folder: Path | None = None) -> float:
-    """Volume of `shape` [m³], or its area [m²] in a 2D scene, to 0.1 %; exact for primitives, closed
-    meshes, and copies or unions of them whose boxes do not overlap. Raises SceneError when it is infinite or zero."""
+    """Volume of `shape` [m³], or its area [m²] in a 2D scene, to 0.1 %; exact for primitives, closed meshes, and copies
+    or unions of them whose boxes do not overlap. Raises SceneError if it is infinite or zero."""
     check_dimension(shape, dimension)
     lower, upper = bounds(shape, dimension, folder)
     name = NAMES[type(shape)]
@@ -51,12 +51,12 @@ def _has_mesh(shape: ShapeModel) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _remembered(shape: ShapeModel, dimension: int) -> float:
-    """Cached: checking, estimating and filling a scene need the same volumes. Not for meshes: a file may change."""
+    """Cached volume, since checking, estimating and filling need it. Not used for meshes, whose files may change."""
     return _by_tree(shape, dimension, None)
 
 
 def _closed_form(shape: ShapeModel, dimension: int, folder: Path | None) -> float | None:
-    """The exact volume, or None where there is no formula."""
+    """Exact volume, or None if there is no formula."""
     match shape:
         case combinations.Translate() | combinations.Rotate():
             return _closed_form(shape.shape, dimension, folder)
@@ -132,7 +132,7 @@ def _rounded(inner: float, surface: float, curvature: float, r: float) -> float:
 
 
 def _by_tree(shape: ShapeModel, dimension: int, folder: Path | None) -> float:
-    # imported here, because it loads the compiler, which a scene of primitives is checked without
+    # imported here, because it loads Numba, which is not needed to check a scene of primitives
     from spume.geometry.shapes.volume_by_tree import volume_by_tree
 
     lower, upper = bounds(shape, dimension, folder)

@@ -12,7 +12,7 @@ from spume.numerics.jit import compiled
 
 def volume_by_tree(program: ShapeProgram, lower: NDArray[np.float64], upper: NDArray[np.float64], depth: int) -> float:
     """Volume [m³ or m²] inside `program` between two corners, with cells halved up to `depth` times; NaN if that takes
-    more than MOST_CELLS cells, as where the distance says little because a shape is too thin for its extent."""
+    more than MOST_CELLS cells, for example because the shape is too thin for its extent."""
     size = np.zeros(3)
     corner = np.zeros(3)
     size[: len(lower)] = upper - lower
@@ -26,7 +26,7 @@ MOST_CELLS = 5_000_000
 
 @compiled
 def _volume(program, corner, size, depth):
-    """The part of the box that is inside."""
+    """Fraction of the box that is inside."""
     d = 3 if program.dimension == 3 else 2
     children = 1 << d
     path = np.empty((depth * children + 1, 4))
@@ -52,15 +52,15 @@ def _volume(program, corner, size, depth):
                 total += weight
         elif level == depth:
             reach = abs(nx) * hx + abs(ny) * hy + abs(nz) * hz
-            # The distance of a mesh or of a smooth union changes more slowly than the place: the surface is further
-            # away than s, by the slope found here.
+            # The distance of a mesh or of a smooth union may have a slope below one: the surface is then further away
+            # than s, by the slope computed here.
             step = math.copysign(0.25 * reach, s)
             ahead, _, _, _ = distance_and_gradient(program, x - step * nx, y - step * ny, z - step * nz)
             slope = min(max((s - ahead) / step, 0.25), 1.0)
             if slope < 0.999:
                 s /= slope
-            # Only a surface with an inside and an outside counts: where two parts share a face, the distance of their
-            # combination can vanish without changing sign.
+            # Only a change of sign is a surface: where two parts share a face, the distance of their combination can
+            # vanish without changing sign.
             across = s + step
             other, _, _, _ = distance_and_gradient(program, x - across * nx, y - across * ny, z - across * nz)
             if (other < 0.0) != (s < 0.0):

@@ -8,21 +8,21 @@ from scipy.ndimage import maximum_filter
 from spume.numerics.jit import compiled
 
 LARGEST = 24.0
-"""Largest radius of the circle of confusion [samples]; larger ones are drawn with it."""
+"""Largest radius of the circle of confusion [samples]; larger circles are drawn with this radius."""
 TAPS = 96
-"""Places looked at for each sample, on a spiral that fills a disc evenly."""
+"""Number of taps per sample, on a spiral that fills a disc evenly."""
 
 
 def out_of_focus(
     light: NDArray[np.float64], nearness: NDArray[np.float64], aperture: float, focus: float, scale: float
 ) -> NDArray[np.float64]:
-    """The picture `light` (rows, columns, 3) through a lens of diameter `aperture` [m] focused at `focus` [m].
+    """Picture `light` (rows, columns, 3) seen through a lens of diameter `aperture` [m] focused at `focus` [m].
 
     nearness: 1/distance along the view [1/m], 0 for the background; scale: samples for a slope of one.
     The circle of a point at distance z has the radius ½ aperture · scale · |1/focus − 1/z|.
     """
     circle = np.clip(0.5 * aperture * scale * np.abs(1.0 / focus - nearness), 0.5, LARGEST)
-    # how far away something may lie whose light reaches a sample
+    # largest distance from which light reaches a sample
     reach = maximum_filter(circle, size=2 * int(LARGEST) + 1, mode="nearest")
     turn = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(TAPS)
     out = np.sqrt((np.arange(TAPS) + 0.5) / TAPS)
@@ -33,8 +33,8 @@ def out_of_focus(
 
 @compiled(parallel=True)
 def _gather(light, nearness, circle, reach, across, down, out, spread):
-    """Each sample takes the light of those around it whose circles reach it, each spread over its circle. Light from
-    behind a sample does not come farther than the sample's own circle: what is sharp hides it."""
+    """Add to each sample the light of surrounding samples whose circles reach it, spread over their circles. Light from
+    behind a sample reaches it only from within the sample's own circle: a sharp foreground hides it."""
     rows, columns = nearness.shape
     for row in prange(rows):
         for column in range(columns):
@@ -45,7 +45,7 @@ def _gather(light, nearness, circle, reach, across, down, out, spread):
                 total * light[row, column, 1],
                 total * light[row, column, 2],
             )
-            area = np.pi * R * R / across.size  # of the place each tap stands for
+            area = np.pi * R * R / across.size  # area represented by each tap
             for t in range(across.size):
                 i = int(np.round(row + R * down[t]))
                 j = int(np.round(column + R * across[t]))

@@ -1,7 +1,7 @@
-"""Soft light on surfaces, computed at their vertices: the sky, dimmed in creases, and one large lamp with soft shadows.
+"""Soft light on surfaces, computed at their vertices: the sky, dimmed in creases, and a large lamp with soft shadows.
 
-What stands in the way of light is kept on a coarse lattice of occupied volume. That needs no graphics card, costs
-little, and looks the same on every machine.
+Occlusion is computed from a coarse lattice of occupied volume. This needs no graphics card, is cheap, and looks the
+same on every machine.
 """
 
 import math
@@ -17,43 +17,43 @@ from spume.numerics.jit import compiled
 
 Floats = NDArray[np.float64]
 VOXELS = 88
-"""Voxels along the longest side of what is lit."""
+"""Number of voxels along the longest side of the lit region."""
 SKY, BOUNCE, LAMP, FILL = 0.54, 0.44, 0.38, 0.14
-"""Light from above, from below, from the lamp, from the camera: in full light a white surface reflects nearly all."""
+"""Light from above, from below, from the lamp, from the camera; a white surface in full light is nearly white."""
 BLURS = ((1.5, 1.5, 0.5), (4.0, 4.0, 0.5))
-"""Width of each blurred lattice and distance from the surface at which it is looked up [voxels], and its weight."""
+"""Width of each blurred lattice, distance from the surface at which it is sampled [voxels], and its weight."""
 DENSITY = 0.8
-"""How much of the light a voxel full of matter keeps off, as an optical depth."""
+"""Optical depth of a completely filled voxel."""
 
 
 class Blurred(NamedTuple):
-    """The filled part of each voxel, blurred a little and more."""
+    """Filled fraction of each voxel, blurred slightly and strongly."""
 
     near: NDArray[np.float32]
     far: NDArray[np.float32]
 
 
 class Occupancy(NamedTuple):
-    """Which part of each voxel is filled."""
+    """Filled fraction of each voxel."""
 
     origin: Floats
     """middle of the first voxel [m]"""
     voxel: float
     """edge of a voxel [m]"""
     filled: Blurred
-    """what hides the sky: everything"""
+    """for hiding the sky: everything"""
     shading: Blurred
-    """what casts shadows: everything but the ground"""
+    """for casting shadows: everything except the ground"""
 
 
 class Lamp(NamedTuple):
-    """A lamp so far away that its light is parallel."""
+    """A distant lamp with parallel light."""
 
     direction: Floats
-    """towards the lamp, unit vector"""
+    """unit vector towards the lamp"""
     up: Floats
     eye: Floats
-    """where the camera stands [m]; highlights follow it"""
+    """position of the camera [m], for highlights"""
 
 
 def occupancy(
@@ -64,9 +64,9 @@ def occupancy(
     box: tuple[Floats, Floats],
     ground: tuple[Floats, float] | None,
 ) -> Occupancy:
-    """The lattice around points at `x` [m] of `volume` [m³] and obstacles, inside `box`.
+    """Occupancy lattice of points at `x` [m] with `volume` [m³] and of obstacles, inside `box`.
 
-    `ground` is its normal and its height along that [m]."""
+    `ground`: normal of the ground and its height along the normal [m]."""
     lower, upper = box
     voxel = float(np.max(upper - lower)) / VOXELS
     pad = 14
@@ -104,13 +104,13 @@ def _inside(distance: Floats, voxel: float) -> Floats:
 def lit(
     vertices: Floats, normals: Floats, colors: Floats, looks: Appearance, around: Occupancy, lamp: Lamp
 ) -> NDArray[np.float64]:
-    """Light that vertices send to the camera, linear RGB, shape (n, 3), for their `colors` in linear RGB."""
+    """Light from vertices to the camera, linear RGB, shape (n, 3), for their `colors` in linear RGB."""
     softness = 0.6 * looks.subsurface
     open_sky = _openness(vertices, normals, around)
     start = vertices + 2.0 * around.voxel * normals
     through = _lamp_light(around.shading, (start - around.origin) / around.voxel, lamp.direction)
     height = 0.5 + 0.5 * normals @ lamp.up
-    # Light that seeps through a foam lifts its creases and shadows: the softer the material, the more.
+    # Light that scatters through a foam brightens its creases and shadows, more so for softer materials.
     open_sky = open_sky + 0.5 * softness * (1.0 - open_sky)
     ambient = (BOUNCE + (SKY - BOUNCE) * height) * open_sky
     facing = np.clip((normals @ lamp.direction + softness) / (1.0 + softness), 0.0, None)
@@ -132,7 +132,7 @@ def lit(
 
 
 def outward(x: Floats, around: Occupancy, up: Floats) -> Floats:
-    """Unit normals of the matter around points, shape (n, 3): where it grows thinner fastest; `up` deep inside."""
+    """Outward unit normals at points, shape (n, 3): the direction of fastest decrease of matter; `up` deep inside."""
     place = (x - around.origin) / around.voxel
     slope = np.empty_like(place)
     ahead, behind = np.empty(len(x)), np.empty(len(x))
@@ -146,9 +146,9 @@ def outward(x: Floats, around: Occupancy, up: Floats) -> Floats:
 
 
 def _openness(vertices: Floats, normals: Floats, around: Occupancy) -> Floats:
-    """Which part of the sky a vertex sees, about: 1 on a plane, less in a crease.
+    """Approximate fraction of the sky visible from each vertex: 1 on a plane, less in a crease.
 
-    At a distance d from a plane the blurred lattice holds erfc(d / (√2 σ)) / 2; what it holds beyond is in the way.
+    At a distance d from a plane the blurred lattice has the value erfc(d / (√2 σ)) / 2; any excess hides the sky.
     """
     seen = np.zeros(len(vertices))
     for lattice, (width, distance, weight) in zip(around.filled, BLURS):
@@ -181,7 +181,7 @@ def _look_up(lattice, places, out):
 
 @compiled
 def _leaves(x, dx, n):
-    """Whether a ray that is at x outside of 0 to n − 1 never comes back."""
+    """Whether a ray at x, outside of 0 to n − 1, never returns."""
     return (x < 0.0 and dx <= 0.0) or (x >= n - 1 and dx >= 0.0)
 
 
@@ -197,7 +197,7 @@ def _march(near, far, places, dx, dy, dz, reach, density, out):
                 if _leaves(x, dx, nx) or _leaves(y, dy, ny) or _leaves(z, dz, nz):
                     break
             else:
-                # Further away the large lamp is seen past the edges of things: there the more blurred lattice counts.
+                # Soft shadows: with distance from the occluder, the more strongly blurred lattice is used.
                 s = min(step / 18.0, 1.0) ** 2
                 depth += (1 - s) * _trilinear(near, x, y, z) + s * _trilinear(far, x, y, z)
                 if density * depth > 6.0:
@@ -207,7 +207,7 @@ def _march(near, far, places, dx, dy, dz, reach, density, out):
 
 
 def _lamp_light(shading: Blurred, places: Floats, direction: Floats) -> Floats:
-    """Which part of the lamp's light reaches places given in voxels."""
+    """Fraction of the lamp's light that reaches the given places [voxels]."""
     out = np.empty(len(places))
     reach = int(1.8 * max(shading.near.shape))
     _march(shading.near, shading.far, places, direction[0], direction[1], direction[2], reach, DENSITY, out)

@@ -1,8 +1,8 @@
-"""Meshes with finished colours to pixels: a rasterizer with a depth buffer.
+"""Rasterizer of shaded meshes, with a depth buffer.
 
-Vertices come with the light they send to the camera, so it only remains to project triangles and balls, to keep the
-nearest surface at each sample, and to blend transparent ones. The picture is divided into bands of rows; each is drawn
-by one thread, which loops over everything that reaches into it.
+The light of vertices is given; the rasterizer projects triangles and balls, keeps the nearest surface at each sample,
+and blends transparent ones. The picture is divided into bands of rows; each band is drawn by one thread, which loops
+over everything that overlaps it.
 """
 
 from typing import NamedTuple
@@ -17,22 +17,22 @@ from spume.look.pictures.lens import out_of_focus
 from spume.numerics.jit import compiled
 
 OVERSAMPLING = 2
-"""Samples along each axis of a pixel, which is their mean."""
+"""Number of samples along each axis of a pixel, whose value is their mean."""
 BAND = 64
-"""Rows of samples in a band."""
+"""Number of rows of samples in a band."""
 NEAR = 1e-3
 """Near plane, as a fraction of the distance from the camera to its target."""
 LEAST_RADIUS = 0.75
-"""Smaller balls are drawn with this radius [samples], so that none falls between the samples."""
+"""Smallest drawn radius of a ball [samples], so that none falls between samples."""
 BALL = (0.62, 0.44)
 """Brightness of a ball's surface: the first, plus the second times the cosine between its normal and the lamp. The mean
 over the visible half is about 1 for a lamp above the camera."""
 GAMMA = 2.2
-"""Exponent from brightness, as it is seen, to light."""
+"""Exponent from perceived brightness to linear light."""
 
 
 class ShadedMesh(NamedTuple):
-    """A mesh, or points, with the light it sends to the camera."""
+    """A mesh, or points, with its light towards the camera."""
 
     vertices: NDArray[np.float64]
     triangles: NDArray[np.int32]
@@ -61,10 +61,10 @@ def rasterize(
     background: Color,
     lamp: NDArray[np.float64] | None = None,
 ) -> NDArray[np.uint8]:
-    """The picture of `parts`, sRGB, shape (height, width, 3).
+    """Draw `parts`; return the picture in sRGB, shape (height, width, 3).
 
-    Points are shaded as balls under a lamp in the direction `lamp`, or as discs without one. Of a transparent mesh,
-    only the surface nearest to the camera is drawn.
+    Points are shaded as balls under a lamp in the direction `lamp`, or as discs if there is none. Of a transparent
+    mesh, only the surface nearest to the camera is drawn.
     """
     columns, rows = OVERSAMPLING * size[0], OVERSAMPLING * size[1]
     axes = camera_axes(view)
@@ -109,7 +109,7 @@ def _draw(
     near: float,
     towards: NDArray[np.float64] | None,
 ) -> None:
-    """Draw a part at the places `seen` in the camera's coordinates."""
+    """Draw a part whose vertices have the camera coordinates `seen`."""
     light = np.ascontiguousarray(part.light, dtype=np.float64)
     if len(part.triangles):
         triangles = np.ascontiguousarray(part.triangles, dtype=np.int64)
@@ -124,7 +124,7 @@ def _draw(
 
 @compiled
 def _draw_triangle(corners, scale, top, bottom, nearness, image):
-    """A triangle in front of the camera, in the rows `top` to `bottom`. A corner is x, y, z, and red, green, blue."""
+    """Draw a triangle in front of the camera in the rows `top` to `bottom`. A corner is x, y, z, red, green, blue."""
     rows, columns = nearness.shape
     x0, y0 = 0.5 * columns, 0.5 * rows
     u0, u1, u2 = corners[0, 2], corners[1, 2], corners[2, 2]
@@ -147,7 +147,7 @@ def _draw_triangle(corners, scale, top, bottom, nearness, image):
             wa = ((bx - x) * (cy - y) - (by - y) * (cx - x)) * over
             wb = ((cx - x) * (ay - y) - (cy - y) * (ax - x)) * over
             wc = 1.0 - wa - wb
-            # the tolerance closes the seams between triangles, which rounding opens
+            # the tolerance closes seams between triangles caused by rounding
             if wa < -1e-9 or wb < -1e-9 or wc < -1e-9:
                 continue
             u = wa * u0 + wb * u1 + wc * u2
@@ -160,7 +160,7 @@ def _draw_triangle(corners, scale, top, bottom, nearness, image):
 
 @compiled
 def _cut_off(corners, near, kept):
-    """What of a triangle is farther than `near`: a polygon of up to 4 corners, to `kept`; returns how many."""
+    """Write the part of a triangle beyond `near`, a polygon of up to 4 corners, to `kept`; return their number."""
     count = 0
     for m in range(3):
         n = (m + 1) % 3
@@ -177,7 +177,7 @@ def _cut_off(corners, near, kept):
 
 @compiled(parallel=True)
 def _find_rows(seen, triangles, scale, near, rows, extent):
-    """First and last row of samples that each triangle may reach; none for one that is nearer than `near`."""
+    """Find the first and last row of samples that each triangle may cover; none for one nearer than `near`."""
     for t in prange(triangles.shape[0]):
         farthest, nearest = -np.inf, np.inf
         low, high = np.inf, -np.inf
@@ -189,7 +189,7 @@ def _find_rows(seen, triangles, scale, near, rows, extent):
             low, high = min(low, y), max(high, y)
         if farthest <= near:
             low, high = np.inf, -np.inf
-        elif nearest <= near:  # cut off: it may reach anywhere
+        elif nearest <= near:  # cut off: it may cover any row
             low, high = -np.inf, np.inf
         extent[0, t], extent[1, t] = low, high
 
@@ -220,7 +220,7 @@ def _draw_triangles(seen, triangles, light, scale, near, extent, nearness, image
 
 @compiled(parallel=True)
 def _draw_balls(seen, radius, light, scale, near, shade, facing, nearness, image):
-    """Balls as discs with the depth of a ball; their brightness is `shade` plus `facing` · normal times their own."""
+    """Draw balls as discs with the depth of a ball; their light is multiplied by `shade` + `facing` · normal."""
     rows, columns = nearness.shape
     for band in prange((rows + BAND - 1) // BAND):
         top, bottom = band * BAND, min(rows, band * BAND + BAND)

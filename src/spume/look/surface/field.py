@@ -1,9 +1,9 @@
-"""The part of space that points fill, smoothed, on the nodes of sparse blocks.
+"""Smoothed fraction of space filled by points, on the nodes of sparse blocks.
 
 Each point spreads its volume over a kernel K(q) ∝ (1 − q²)³ (1 + β q²), q = r/h, whose second moment is zero. A kernel
-that is positive everywhere draws the level ½ of a ball of radius R inwards by about σ²/R, σ² being its second moment
-along an axis, which is what takes the volume of thin ropes; with β = −I₄/I₆, Iₙ = ∫ qⁿ (1 − q²)³ dq, that term
-vanishes, and a flat surface stays where it is as with any symmetric kernel.
+that is positive everywhere moves the level ½ of a ball of radius R inwards by about σ²/R, where σ² is its second moment
+along an axis, so that thin ropes lose volume. With β = −I₄/I₆, Iₙ = ∫ qⁿ (1 − q²)³ dq, that term vanishes; a flat
+surface does not move, as with any symmetric kernel.
 """
 
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from spume.numerics.jit import compiled
 
 Floats = NDArray[np.float64]
 SIDE = 8
-"""Nodes along the edge of a block."""
+"""Number of nodes along the edge of a block."""
 ABSENT = -0.5
-"""Value of a field where there is no block: outside of everything."""
+"""Value of a field where there is no block, outside of all points."""
 
 
 def _moment(n: int) -> float:
@@ -34,33 +34,33 @@ NORMALIZATION = 1.0 / (4.0 * np.pi * (_moment(2) + BETA * _moment(4)))
 
 @dataclass(frozen=True)
 class Blocks:
-    """Blocks of nodes that cover the kernels of points, and the points sorted by the block they lie in."""
+    """Blocks of nodes that cover the kernels of points, and the points sorted by block."""
 
     size: float
-    """distance of the nodes [m]; they are at whole multiples of it, wherever the points are"""
+    """spacing of the nodes [m], which are at integer multiples of it"""
     keys: NDArray[np.int64]
-    """place of each block in packed form, increasing"""
+    """packed coordinates of each block, increasing"""
     places: NDArray[np.int64]
-    """the same as three whole numbers, shape (b, 3)"""
+    """integer coordinates of each block, shape (b, 3)"""
     order: NDArray[np.int64]
     """the points in the order of their blocks"""
     start: NDArray[np.int64]
-    """first point of each block in that order, one past the end last"""
+    """first point of each block in that order, then the number of points"""
 
     @cached_property
     def near(self) -> NDArray[np.int32]:
-        """The 27 blocks around each block, −1 where there is none; x slowest, z fastest."""
+        """The 27 blocks around each block, −1 if there is none; x slowest, z fastest."""
         steps = np.stack(np.meshgrid(*[(-1, 0, 1)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
         return self.find(pack((self.places[:, None, :] + steps).reshape(-1, 3))).reshape(-1, 27)
 
     def find(self, keys: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Where blocks stand, −1 for those that are not here."""
+        """Indices of blocks with the given keys, −1 for those that are not listed."""
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
         return np.where(self.keys[place] == keys, place, -1).astype(np.int32)
 
 
 def cover(x: Floats, reach: Floats, size: float) -> Blocks:
-    """The blocks that the kernels of points at `x` touch; `reach` is the radius of each kernel [m]."""
+    """Blocks that overlap the kernels of points at `x`; `reach` is the radius of each kernel [m]."""
     edge = SIDE * size
     home = pack(np.floor(x / edge).astype(np.int64))
     order = np.argsort(home, kind="stable")
@@ -78,9 +78,9 @@ def cover(x: Floats, reach: Floats, size: float) -> Blocks:
 
 
 def volume_fraction(blocks: Blocks, x: Floats, volumes: Floats, reach: Floats) -> NDArray[np.float32]:
-    """The smoothed part of space that points fill, at the nodes of each block, shape (b, 8, 8, 8).
+    """Smoothed fraction of space filled by points, at the nodes of each block, shape (b, 8, 8, 8).
 
-    volumes: of each point [m³]; points without a volume add nothing.
+    volumes: of each point [m³]; points with zero volume contribute nothing.
     """
     field = np.zeros((len(blocks.keys), SIDE, SIDE, SIDE), np.float32)
     order = blocks.order
@@ -104,7 +104,7 @@ def _spread(places, near, start, x, weights, reach, size, field):
                 w = weights[p]
                 if w == 0.0:
                     continue
-                # in units of the nodes' distance from here on
+                # from here on in units of the node spacing
                 h = reach[p] * inverse
                 cx, cy, cz = x[p, 0] * inverse - ox, x[p, 1] * inverse - oy, x[p, 2] * inverse - oz
                 i0, i1 = max(0, int(np.ceil(cx - h))), min(SIDE - 1, int(np.floor(cx + h)))
@@ -126,7 +126,7 @@ def _spread(places, near, start, x, weights, reach, size, field):
 
 
 def at_points(blocks: Blocks, field: NDArray[np.float32], x: Floats) -> Floats:
-    """A field at the points that the blocks cover, linear between the nodes."""
+    """Trilinear interpolation of a field to the points covered by the blocks."""
     found = np.empty(len(x))
     found[blocks.order] = _gather(blocks.places, blocks.near, blocks.start, x[blocks.order], blocks.size, field)
     return found
@@ -134,7 +134,7 @@ def at_points(blocks: Blocks, field: NDArray[np.float32], x: Floats) -> Floats:
 
 @compiled
 def node_value(near, field, b, i, j, k):
-    """The field at a node that may lie in the next block along any axis; outside where there is none."""
+    """Field at a node that may lie in the next block along any axis; the outside value if there is none."""
     n = 13
     if i >= SIDE:
         n, i = n + 9, i - SIDE
@@ -170,7 +170,7 @@ def _gather(places, near, start, x, size, field):
 
 
 def pack(places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Three whole numbers of 21 bits in one."""
+    """Pack three integers of 21 bits each into one."""
     if len(places) and np.abs(places).max() >= 1 << 20:
         raise ValueError("points are too far apart for their distance: 2^20 blocks along an axis is the most")
     shifted = places + (1 << 20)
@@ -178,6 +178,6 @@ def pack(places: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def unpack(keys: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The inverse of `pack`."""
+    """Inverse of `pack`."""
     low = (1 << 21) - 1
     return np.stack([keys >> 42, (keys >> 21) & low, keys & low], axis=1) - (1 << 20)

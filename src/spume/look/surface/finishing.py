@@ -12,9 +12,9 @@ from spume.numerics.jit import compiled
 Floats = NDArray[np.float64]
 Triangles = NDArray[np.int32]
 SHRINK, GROW = 0.6, -0.6186
-"""The two steps of a sweep of [Taubin95]: waves of the mesh longer than about twenty edges keep their height."""
+"""The two steps of a sweep of [Taubin95], which preserve waves of the mesh longer than about twenty edges."""
 FEWEST_SWEEPS = 2
-"""Sweeps that every vertex takes part in."""
+"""Number of sweeps that include every vertex."""
 VERTICES_PER_SWEEP = 30
 """Number of vertices of a part of the mesh for which it gets one more smoothing sweep."""
 CLOSE = 5e-4
@@ -34,10 +34,10 @@ class Parts(NamedTuple):
 
 
 def smoothed(vertices: Floats, triangles: Triangles, sweeps: int, free: Floats | None = None) -> Floats:
-    """The vertices after `sweeps` double steps, one that shrinks and one that grows.
+    """Vertices after `sweeps` double steps, one that shrinks and one that grows the mesh.
 
-    Small parts, whose own shape is a short wave, take part in the first sweeps only, and so do vertices that are not
-    `free` (from 0 to 1), so that two meshes with the same interface keep it.
+    Small parts, whose own shape is a short wave, and vertices that are not `free` (from 0 to 1) are included only in
+    the first sweeps, so that two meshes with a common interface keep it.
     """
     part, count = _part_numbers(len(vertices), triangles)
     most = np.maximum(FEWEST_SWEEPS, np.bincount(part, minlength=count) / VERTICES_PER_SWEEP)[part]
@@ -54,9 +54,9 @@ def smoothed(vertices: Floats, triangles: Triangles, sweeps: int, free: Floats |
 
 @compiled
 def _neighbour_lists(count, triangles):
-    """The neighbours of each vertex, one vertex after the other, and where each list begins."""
+    """Neighbours of each vertex, in one array, and the start of each list."""
     first = np.zeros(count + 1, np.int64)
-    for t in range(len(triangles)):  # a closed mesh has every edge once in each direction
+    for t in range(len(triangles)):  # a closed mesh contains every edge once in each direction
         for k in range(3):
             first[triangles[t, k] + 1] += 1
     for v in range(count):
@@ -73,7 +73,7 @@ def _neighbour_lists(count, triangles):
 
 @compiled(parallel=True)
 def _towards_neighbours(vertices, first, neighbours, factor, chosen, moved):
-    """Move the chosen vertices by `factor` of the way to the mean of their neighbours."""
+    """Move the chosen vertices by the fraction `factor` towards the mean of their neighbours."""
     for v in prange(len(vertices)):
         if not chosen[v]:
             moved[v, 0], moved[v, 1], moved[v, 2] = vertices[v, 0], vertices[v, 1], vertices[v, 2]
@@ -92,7 +92,8 @@ def _towards_neighbours(vertices, first, neighbours, factor, chosen, moved):
 
 @compiled
 def vertex_areas(vertices, triangles):
-    """Gradient of the enclosed volume by each vertex [m²], shape (v, 3): a third of the areas around it, outward."""
+    """Gradient of the enclosed volume with respect to each vertex [m²], shape (v, 3): a third of the outward area
+    vectors of its triangles."""
     areas = np.zeros_like(vertices)
     for t in range(len(triangles)):
         i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
@@ -108,8 +109,8 @@ def vertex_areas(vertices, triangles):
 
 @compiled
 def signed_volumes(vertices, triangles, part, count):
-    """Signed volume of each of `count` parts of a mesh [m³]: the sum over its triangles of the tetrahedra between them
-    and the first vertex of all."""
+    """Signed volume of each of `count` parts of a mesh [m³]: the sum of the tetrahedra between its triangles and the
+    first vertex of the mesh."""
     volumes = np.zeros(count)
     for t in range(len(triangles)):
         i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
@@ -123,7 +124,7 @@ def signed_volumes(vertices, triangles, part, count):
 
 @compiled
 def _part_numbers(count, triangles):
-    """The part of each vertex, numbered by their first vertices, and how many there are."""
+    """Part of each vertex, numbered in the order of their first vertices, and the number of parts."""
     root = np.arange(count)
     for t in range(len(triangles)):
         for k in range(2):
@@ -156,20 +157,20 @@ def unit_normals(vertices: Floats, triangles: Triangles) -> Floats:
     """Outward unit vectors at the vertices."""
     areas: Floats = vertex_areas(vertices, triangles)
     length = np.sqrt(np.einsum("ij,ij->i", areas, areas))
-    # a vertex whose triangles have no area has no normal; any direction does for so small a thing
+    # a vertex whose triangles have no area has no normal: use an arbitrary direction
     areas[length == 0] = (0.0, 1.0, 0.0)
     length[length == 0] = 1.0
     return areas / length[:, None]
 
 
 def connected_parts(vertices: Floats, triangles: Triangles) -> Parts:
-    """The connected parts of a mesh."""
+    """Find the connected parts of a mesh."""
     part, count = _part_numbers(len(vertices), triangles)
     return Parts(count, part, signed_volumes(vertices, triangles, part, count))
 
 
 def without_cavities(vertices: Floats, triangles: Triangles, largest: float) -> tuple[Floats, Triangles]:
-    """The mesh without its cavities of up to `largest` [m³]: closed parts whose normals point inwards."""
+    """Mesh without cavities of up to `largest` [m³]: closed parts whose normals point inwards."""
     parts = connected_parts(vertices, triangles)
     kept = ~((parts.volumes < 0) & (parts.volumes > -largest))[parts.of_vertex]
     if kept.all():
@@ -181,10 +182,10 @@ def without_cavities(vertices: Floats, triangles: Triangles, largest: float) -> 
 def with_volumes(
     vertices: Floats, triangles: Triangles, x: Floats, volumes: Floats, spacing: float, free: Floats | None = None
 ) -> Floats:
-    """The vertices moved along their normals so that each body encloses the volume of its points.
+    """Vertices moved along their normals so that each body encloses the volume of its points.
 
-    x, volumes: places [m] and volumes [m³] of the points, which belong to the part whose vertex is nearest.
-    free: how far each vertex may follow, from 0 to 1; all the way if None.
+    x, volumes: positions [m] and volumes [m³] of the points, which belong to the part with the nearest vertex.
+    free: mobility of each vertex, from 0 to 1; None: 1.
     """
     from scipy.spatial import cKDTree
 
@@ -199,7 +200,7 @@ def with_volumes(
     own = body[parts.of_vertex]
     shift = np.zeros(len(wanted))
     moved = vertices
-    for _ in range(6):  # Newton's method: the derivative of the volume by the shift is the area
+    for _ in range(6):  # Newton's method: the derivative of the volume with respect to the shift is the area
         held = signed_volumes(moved, triangles, own, len(wanted))
         done = np.abs(wanted - held) <= CLOSE * wanted
         if done.all():
@@ -216,7 +217,7 @@ def with_volumes(
 
 
 def _bodies(parts: Parts, vertices: Floats) -> NDArray[np.int64]:
-    """A number for each part: that of its body, to which cavities belong, too."""
+    """Number of the body of each part; cavities belong to the body around them."""
     from scipy.spatial import cKDTree
 
     outer = np.flatnonzero(parts.volumes >= 0)

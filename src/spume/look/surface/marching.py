@@ -1,8 +1,8 @@
 """Marching cubes through blocks of nodes: a closed mesh where a field is zero, positive inside.
 
 The triangles of the 256 cases are generated: on each face of a cube, every run of inside corners is cut off by one
-line, which the neighbour on the other side of the face sees in the same way, so there are no cracks. The lines of a
-case form loops, which are divided into triangles without using a line between two edges of the same face, because the
+line, which is the same for the neighbour on the other side of the face, so there are no cracks. The lines of a case
+form loops, which are divided into triangles without using a line between two edges of the same face, because the
 neighbour could use it, too.
 """
 
@@ -22,7 +22,7 @@ CORNERS = tuple(itertools.product((0, 1), repeat=3))
 EDGES = tuple((corner, axis) for axis in range(3) for corner, offset in enumerate(CORNERS) if offset[axis] == 0)
 """Edges of a cube: the corner they start from and their axis."""
 MOST = 5
-"""Triangles of a case, at the most."""
+"""Largest number of triangles of a case."""
 
 
 def surface_of(blocks: Blocks, field: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
@@ -44,7 +44,7 @@ def surface_of(blocks: Blocks, field: NDArray[np.float32]) -> tuple[NDArray[np.f
 def surface_of_samples(
     values: NDArray[Any], spacing: float, origin: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """The same for samples on a lattice, shape (nx, ny, nz), the first of which lies at `origin` [m]."""
+    """As `surface_of`, for samples on a lattice, shape (nx, ny, nz), the first of which is at `origin` [m]."""
     counts = [-(-count // SIDE) for count in values.shape]
     padded = np.full([SIDE * count for count in counts], ABSENT, np.float32)
     padded[tuple(slice(count) for count in values.shape)] = values
@@ -157,7 +157,7 @@ def _case_table() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 def _faces() -> list[list[int]]:
-    """The corners of each face, counter-clockwise seen from outside."""
+    """Corners of each face, counter-clockwise seen from outside."""
     found = []
     for axis, side in itertools.product(range(3), (0, 1)):
         one, two = (axis + 1) % 3, (axis + 2) % 3
@@ -178,7 +178,7 @@ def _edge(a: int, b: int) -> int:
 
 
 def _loops(case: int) -> list[list[int]]:
-    """Closed lines of crossed edges around the inside corners of a case."""
+    """Closed loops of crossed edges around the inside corners of a case."""
     following = {}
     for ring in _faces():
         inside = [bool(case >> corner & 1) for corner in ring]
@@ -206,11 +206,11 @@ def _same_face(a: int, b: int) -> bool:
 
 
 def _divided(loop: list[int]) -> tuple[int, list[tuple[int, int, int]]]:
-    """A division of a loop into triangles with the fewest lines between edges of the same face, and their number."""
+    """Smallest number of lines between edges of the same face, and a division of a loop into triangles with it."""
     if len(loop) < 3:
         return 0, []
     best: tuple[int, list[tuple[int, int, int]]] | None = None
-    for k in range(1, len(loop) - 1):  # the third corner of the triangle on the line from the last to the first
+    for k in range(1, len(loop) - 1):  # third corner of the triangle on the line from the last to the first
         left, right = _divided(loop[: k + 1]), _divided(loop[k:])
         cost = left[0] + right[0]
         cost += k > 1 and _same_face(loop[0], loop[k])

@@ -29,7 +29,7 @@ class SkinSettings:
     kernel: float
     """radius of the kernels"""
     cube: float
-    """edge of the cubes the surface is marched through"""
+    """edge of the cubes of marching cubes"""
     sweeps: int
     """of smoothing"""
 
@@ -39,23 +39,24 @@ SETTINGS: dict[str, SkinSettings] = {
     "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2),
 }
 LEVEL = 0.5
-"""The filled fraction of space at the surface."""
+"""Filled fraction of space at the surface."""
 WIDEST = 1.6
-"""Kernels of points with larger volumes are wider, by up to this factor; they must not reach beyond the next block."""
+"""Largest factor by which the kernels of points with larger volumes are wider; they must not extend beyond the next
+block."""
 VOID = 30
-"""Cavities inside a skin that hold fewer points than this are gaps between points, and are filled."""
+"""Cavities with a volume of fewer points than this are gaps between points, and are filled."""
 EVENED = (0.4, 1.4)
 """Limits of the factor that normalises volumes by the local density of points."""
 COARSE = 1.0
-"""Distance of the nodes on which that density is found, in distances between points."""
+"""Spacing of the nodes on which that density is computed, in point spacings."""
 LONELY = (0.3, 0.5)
-"""Parts of space filled around a point at which its kernel is narrow, and wide as those of all others."""
+"""Fractions of space filled around a point at which its kernel is narrow, and as wide as all others."""
 SHARP = 1.6
 """Radius of a narrow kernel, in cube roots of the point's volume: a lone point becomes a drop of its own volume."""
 DEEP = 0.97
 """Values at vertices are taken from points around which less than this fraction of space is filled."""
 NEIGHBOURS = 8
-"""Points that the values at a vertex are taken from."""
+"""Number of points whose values are averaged at a vertex."""
 
 
 class Skin(NamedTuple):
@@ -68,12 +69,11 @@ class Skin(NamedTuple):
     normals: Floats
     """outward unit vectors, shape (v, 3)"""
     fields: dict[str, Floats]
-    """fields of the points carried to the vertices, (v,) or (v, k)"""
+    """fields of the points, interpolated to the vertices, (v,) or (v, k)"""
 
 
 def point_radius(spacing: float, volumes: NDArray[Any]) -> float:
-    """Half the distance between points [m]: half of `spacing`, or more where their volumes at rest are those of sparser
-    points."""
+    """Half the distance between points [m]: half of `spacing`, or more if their rest volumes imply a larger spacing."""
     typical = float(np.median(volumes)) ** (1 / 3) if len(volumes) else 0.0
     return max(spacing, typical) / 2
 
@@ -87,10 +87,10 @@ def skin(
     kinds: NDArray[Any] | None = None,
     kind: int | None = None,
 ) -> Skin:
-    """The skin of points at `x` [m], shape (n, 3), that are about twice `radius` [m] apart.
+    """Skin of points at `x` [m], shape (n, 3), that are about twice `radius` [m] apart.
 
-    volumes: of the points [m³]; those of a cubic lattice if None.
-    kinds, kind: the skin of the points of one kind only, which meets those of the other kinds without gaps.
+    volumes: of the points [m³]; None: those of a cubic lattice.
+    kinds, kind: make the skin of the points of one kind only, which meets those of the other kinds without gaps.
     """
     wanted = dict(fields or {})
     if len(x) == 0 or (kinds is not None and not (kinds == kind).any()):
@@ -102,7 +102,7 @@ def skin(
     reach = settings.kernel * np.clip(np.cbrt(filled), spacing, WIDEST * spacing)
     blocks = cover(points, reach, settings.cube * spacing)
     density = _density(points, filled, reach, COARSE * spacing)
-    # crowded points would make bumps and sparse ones dents
+    # otherwise crowded points would cause bumps and sparse ones dents
     shown = filled * np.clip(1.0 / np.maximum(density, 1e-3), *EVENED)
     whole = volume_fraction(blocks, points, shown, reach)
     low, high = LONELY
@@ -110,7 +110,7 @@ def skin(
     narrow = np.clip(SHARP * np.cbrt(filled), 0.1 * spacing, reach)
 
     def fraction(chosen: NDArray[np.bool_]) -> NDArray[np.float32]:
-        """The part of space that some of the points fill."""
+        """Fraction of space filled by the chosen points."""
         wide = volume_fraction(blocks, points, chosen * shown * (1.0 - sharper), reach)
         return wide + volume_fraction(blocks, points, chosen * filled * sharper, narrow)
 
@@ -143,18 +143,18 @@ def skin(
 def _density(
     x: NDArray[np.float64], filled: NDArray[np.float64], reach: NDArray[np.float64], size: float
 ) -> NDArray[np.float64]:
-    """The part of space filled around each point: about 1 inside, 0.8 below a flat surface, less in thin parts."""
+    """Fraction of space filled around each point: about 1 inside, 0.8 below a flat surface, less in thin parts."""
     blocks = cover(x, reach, size)
     return at_points(blocks, volume_fraction(blocks, x, filled, reach), x)
 
 
 def _freedom(blocks: Blocks, whole: NDArray[np.float32], vertices: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 for vertices at the free surface, 0 for those inside, where two kinds meet."""
+    """1 for vertices at the free surface, 0 for those inside, between two kinds."""
     return np.asarray(np.clip((0.85 - _at_nodes(blocks, whole, vertices)) / 0.25, 0.0, 1.0))
 
 
 def _at_nodes(blocks: Blocks, whole: NDArray[np.float32], places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The part of space filled at the nodes nearest to `places`."""
+    """Fraction of space filled at the nodes nearest to `places`."""
     node = np.rint(places / blocks.size).astype(np.int64)
     home = node // SIDE
     block = blocks.find(pack(home))
@@ -174,7 +174,7 @@ def at_vertices(
         return {name: _rows(*array.shape[1:]) for name, array in values.items()}
     found_at = cKDTree(x).query(vertices, k=min(NEIGHBOURS, len(x)), workers=-1)
     distance, nearest = (np.asarray(each).reshape(len(vertices), -1) for each in found_at)
-    # beyond the reach the nearest point alone counts
+    # beyond the reach only the nearest point is used
     limit = np.maximum(reach, distance[:, :1] * (1.0 + 1e-6) + 1e-300)
     weights = (1.0 - np.minimum(distance / limit, 1.0) ** 2) ** 3
     weights /= weights.sum(axis=1, keepdims=True)
@@ -202,7 +202,7 @@ def _rows(*shape: int) -> Floats:
 
 
 def enclosed_volume(vertices: NDArray[Any], triangles: NDArray[Any]) -> float:
-    """The volume inside a closed mesh [m³], by Gauss' theorem."""
+    """Volume inside a closed mesh [m³], by Gauss' theorem."""
     if len(triangles) == 0:
         return 0.0
     places, faces = np.ascontiguousarray(vertices, np.float64), np.ascontiguousarray(triangles, np.int32)

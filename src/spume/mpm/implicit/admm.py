@@ -1,11 +1,11 @@
 """Implicit step by the alternating direction method of multipliers: [Fang19] section 7, in scaled form.
 
-    particle step   X = argmin Ξ(X) + ρ/2 W² ‖X − F(v) + u‖²          each point and branch by itself
-    grid step       (M + ρ DᵀW²D) v = M v̂ + ρ DᵀW² (X + u − Fe)       one linear system, the same through the step
+    particle step   X = argmin Ξ(X) + ρ/2 W² ‖X − F(v) + u‖²          each point and branch separately
+    grid step       (M + ρ DᵀW²D) v = M v̂ + ρ DᵀW² (X + u − Fe)       one linear system, constant during the step
     dual step       u ← u + X − F(v)
 
-with F(v) = (I + Δt L(v)) Fe = Fe + D v. At the solution −ρ W² u = V P: u is the stress, and the first u is that of the
-start of the step. Over-relaxation replaces X by α X + (1 − α) F(v) in the last two.
+with F(v) = (I + Δt L(v)) Fe = Fe + D v. At the solution −ρ W² u = V P, so u represents the stress; its initial value is
+that of the stress at the start of the step. Over-relaxation replaces X by α X + (1 − α) F(v) in the last two.
 """
 
 import math
@@ -26,7 +26,7 @@ from spume.numerics.sums import total
 
 NONE_TORN = np.zeros(0, np.uint8)
 NO_STRAIN = 1e-10
-"""Residuals are measured by the elastic strains, or by this where there are none [1]."""
+"""Smallest scale of residuals, which are relative to the elastic strains [1]."""
 UNBALANCED, BALANCE = 10.0, 2.0
 """The penalty changes by a factor of BALANCE when primal and dual residual differ by more than UNBALANCED. [Boyd11]
 section 3.4.1"""
@@ -55,7 +55,7 @@ class Branches:
                 yield b, loops, (p.material, use.belongs, use.constants, problem.history(use), torn)
 
     def start(self, weighting: str, rho: float, L: NDArray[np.float64]) -> None:
-        """Elastic deformations, weights and duals at the start of a step."""
+        """Set elastic deformations, weights and duals at the start of a step."""
         kind = WEIGHTS["stiffness" if weighting == "ruiz" else weighting]
         for b, loops, of_law in self._each():
             loops.start(*of_law, kind, self.problem.dt, rho, L, self.Fe[b], self.weight[b], self.q[b])
@@ -63,7 +63,7 @@ class Branches:
             self._equilibrate(L)
 
     def _equilibrate(self, L: NDArray[np.float64]) -> None:
-        """Replace the weights by equilibrated ones. The duals, which are −P/(ρ w), follow."""
+        """Replace the weights by equilibrated ones, and rescale the duals, which are −P/(ρ w)."""
         dt = self.problem.dt
         tensors = []
         for Fe in self.Fe:
@@ -78,7 +78,7 @@ class Branches:
     def step(
         self, rho: float, relaxation: float, rescale: float, L: NDArray[np.float64], change: NDArray[np.float64]
     ) -> None:
-        """Add `change` to the gradients L, multiply the duals by `rescale`, then dual and particle step."""
+        """Add `change` to the gradients L, multiply the duals by `rescale`, and do the dual and particle steps."""
         volume = self.problem.species.particles.volume
         for b, loops, of_law in self._each():
             loops.step(
@@ -95,7 +95,7 @@ class Branches:
         return B
 
     def norms(self) -> tuple[float, float, float]:
-        """‖W (X − F)‖, ‖W D (change of v)‖ and ‖W u‖, all over ‖W‖; the latter at least NO_STRAIN."""
+        """‖W (X − F)‖, ‖W D (change of v)‖ and ‖W u‖, all divided by ‖W‖; the last is at least NO_STRAIN."""
         volume = self.problem.species.particles.volume
         weights = math.sqrt(sum(total(volume * weight) for weight in self.weight))
         primal, dual, strain = (math.sqrt(total(self.residuals[:, k])) / weights for k in range(3))
@@ -126,7 +126,7 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
     branches.start(settings.weights, rho, outcome.L)
     matrix = GridMatrix(problem.state.nodes, dofs, problem.contacts)
     matrix.assemble(problem.species.transfers, p.x, branches.metric(rho), problem.mass)
-    # about (c Δt/h)²: what a strain of one, held for the step, moves nodes by [cells]
+    # about (c Δt/h)²: distance [cells] that nodes move in a step with a strain of one
     response = total(matrix.diagonal - problem.mass) / total(problem.mass)
     change = np.zeros((len(p), 3, 3))
     rescale = 1.0
@@ -148,7 +148,7 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
             solution = conjugate_gradient(
                 matrix, residual, tolerance=settings.linear_tolerance, limit=settings.linear_iterations
             )
-        except ArithmeticError:  # numbers that overflow
+        except ArithmeticError:  # overflow
             v[:] = np.nan
             return outcome
         outcome.linear_iterations += solution.iterations
@@ -167,8 +167,8 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
 
 
 def _drift(problem: StepProblem, v: NDArray[np.float64], residual: NDArray[np.float64]) -> float:
-    """Total of the impulses that do not balance, over those of gravity and of the change of velocity. The other
-    residuals see deformation only, and linear systems that are left early lack translations most."""
+    """Total unbalanced impulse, relative to the impulses of gravity and of the change of velocity. The other residuals
+    measure only deformation, and linear systems solved incompletely are least accurate in translations."""
     left = residual.copy()
     problem.contacts.project(left)
     fall = problem.free - problem.before
@@ -179,7 +179,7 @@ def _drift(problem: StepProblem, v: NDArray[np.float64], residual: NDArray[np.fl
 
 
 def _balance(primal: float, dual: float) -> float:
-    """Factor for the penalty: a larger one makes the primal residual smaller and the dual one larger."""
+    """Factor for the penalty: a larger penalty reduces the primal residual and increases the dual residual."""
     if primal > UNBALANCED * dual:
         return BALANCE
     return 1.0 / BALANCE if dual > UNBALANCED * primal else 1.0

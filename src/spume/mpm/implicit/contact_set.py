@@ -1,10 +1,10 @@
-"""Which contacts hold their nodes while an implicit step is solved, and the friction of those that slide.
+"""Active set of contacts in an implicit step, with friction.
 
-A contact is *closed* from the iteration on in which `Contacts.apply` stops the material or holds it. A separating one
-opens again when the impulses left at its node pull it open. A closed one with friction *sticks* as long as the impulse
-along the surface is within Coulomb's cone of the one across it; beyond, it slides against an impulse on the cone, and
-sticks again when it would slide backwards. The impulses are those that the solver's equations leave at the nodes that
-are held, so they contain the stress of the material and not only its momentum.
+A contact becomes *closed* in the iteration in which `Contacts.apply` stops or holds the material. A separating contact
+opens again when the residual impulse at its node pulls it open. A closed contact with friction *sticks* while the
+tangential impulse is within Coulomb's cone of the normal impulse; beyond the cone it slides against an impulse on the
+cone, and sticks again when it would slide backwards. The impulses are the residuals of the solver's equations at the
+constrained nodes, so they include the stress of the material and not only its momentum.
 """
 
 import numpy as np
@@ -18,10 +18,10 @@ Vectors = NDArray[np.float64]
 
 
 class ContactSet:
-    """The contacts of a step as an active set that a solver updates between its iterations."""
+    """Active set of the contacts of a step, which a solver updates between its iterations."""
 
     def __init__(self, state: State, dofs: DegreesOfFreedom, dt: float) -> None:
-        """For the contacts that were found for `state` and a step of dt [s]."""
+        """Set up for the contacts found for `state` and a step of dt [s]."""
         self._contacts, self._dofs, self._dt = state.contacts, dofs, dt
         species = state.only
         p = species.particles
@@ -33,12 +33,12 @@ class ContactSet:
         self._separating, self._sticking = kind == SEPARATE, kind == STICK
         first = np.searchsorted(node, node)
         self._rank = np.arange(len(node)) - first
-        """Place of each contact among those of its node."""
+        """Index of each contact among those of its node."""
         self._rows, self._place = np.unique(self._row, return_inverse=True)
         self.closed = np.zeros(len(node), np.bool_)
-        """Contacts that act."""
+        """Closed contacts."""
         self.stuck = np.zeros(len(node), np.bool_)
-        """Closed contacts with friction that hold their node altogether."""
+        """Closed contacts with friction that stick."""
         self._slide = np.zeros((len(node), d))
         self._projectors: NDArray[np.float64] | None = None
 
@@ -50,7 +50,7 @@ class ContactSet:
         return relative - _along(relative, self._normal)[:, None] * self._normal
 
     def close(self, v: Vectors, field: Vectors) -> None:
-        """Collide `v` in place, by way of a node `field` (blocks, d, 64), and close the contacts that act on it."""
+        """Collide `v` in place, using the node field `field` (blocks, d, 64), and close the contacts that change it."""
         if len(self) == 0:
             return
         self._dofs.put(v, field)
@@ -67,8 +67,8 @@ class ContactSet:
         self._slide[rough] = slide[rough]
 
     def update(self, v: Vectors, residual: Vectors) -> None:
-        """Open, stick or let slide what the `residual` impulses of the solver's equations at `v` demand, and add the
-        friction of sliding contacts to `residual`. Both have the shape (unknowns, d)."""
+        """Update which contacts are open, sticking or sliding from the `residual` impulses of the solver's equations at
+        `v`, and add the friction of sliding contacts to `residual`. Both have the shape (unknowns, d)."""
         active = self._separating & self.closed
         if not active.any():
             return
@@ -99,7 +99,7 @@ class ContactSet:
         np.add.at(residual, self._row[sliding], -(limit[sliding] / length)[:, None] * self._slide[sliding])
 
     def project(self, dv: Vectors) -> None:
-        """Remove from `dv` (unknowns, d) what the closed contacts forbid, orthogonally."""
+        """Remove the components constrained by closed contacts from `dv` (unknowns, d), by orthogonal projection."""
         if not self.closed.any():
             return
         if self._projectors is None:
@@ -107,14 +107,14 @@ class ContactSet:
         dv[self._rows] = np.einsum("nij,nj->ni", self._projectors, dv[self._rows])
 
     def _make_projectors(self, d: int) -> NDArray[np.float64]:
-        """I − Σ n nᵀ over an orthonormal basis of the normals of each node's closed contacts; zero where it sticks."""
+        """I − Σ n nᵀ over an orthonormal basis of the normals of each node's closed contacts; zero if it sticks."""
         projectors = np.tile(np.eye(d), (len(self._rows), 1, 1))
         for rank in range(int(self._rank.max()) + 1):
             chosen = self.closed & (self._rank == rank)
             place = self._place[chosen]
             rest = np.einsum("nij,nj->ni", projectors[place], self._normal[chosen])
             length = np.linalg.norm(rest, axis=1)
-            rest[length <= 1e-8] = 0.0  # a normal that the others already span adds nothing
+            rest[length <= 1e-8] = 0.0  # skip a normal in the span of the others
             rest[length > 1e-8] /= length[length > 1e-8, None]
             projectors[place] -= rest[:, :, None] * rest[:, None, :]
         held = (self.closed & self._sticking) | self.stuck

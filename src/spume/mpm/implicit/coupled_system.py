@@ -1,22 +1,22 @@
-"""The equations of a semi-implicit step for all species at once: [Tampubolon17] eqs. (18) to (22).
+"""The coupled equations of a semi-implicit step for all species: [Tampubolon17] eqs. (18) to (22).
 
     r(v) = M (v − v̂) + Δt Σ_p V S(v) ∇w + Δt D v,    v̂ = vⁿ + Δt g
 
-for the stacked velocities v of the active nodes of the species, S as in `tangent.py` and D the drag between the two
-species of a mixture. Its derivative
+for the stacked velocities v of the active nodes of the species, with S as in `tangent.py` and the drag D between the
+two species of a mixture. Its derivative
 
     A = M + Δt² Σ_p V T ∇w + Δt D
 
-is symmetric, in general not definite. The preconditioner is a 2×2 block for each node and component,
+is symmetric but in general not definite. The preconditioner is a 2×2 block for each node and component,
 
     ( m_s + k_s + Δt c      −Δt c       )
     (     −Δt c       m_w + k_w + Δt c  )
 
-(a single number for one species) with k an estimate of the diagonal of the stiffness that is never negative, so it is
-positive definite as MINRES needs it, and drag of any size is inverted exactly at each node.
+(a single number for one species) with a non-negative estimate k of the diagonal of the stiffness, so it is positive
+definite, as MINRES requires, and drag of any size is inverted exactly at each node.
 
-With pore pressure the water deforms by the flux q = n v_w + (1 − n) v_s of both species (`mixture/pore_pressure.py`):
-its points take ∇q over their porosity for L, and the forces of their stress are shared n to 1 − n, the transpose.
+With pore pressure the water deforms with the flux q = n v_w + (1 − n) v_s of both species (`mixture/pore_pressure.py`):
+for its points L is ∇q divided by their porosity, and, as the transpose, the forces of their stress are split n : 1 − n.
 """
 
 import math
@@ -44,7 +44,7 @@ quadratic ones, 2/3 and 151/315 for cubic ones."""
 
 @dataclass(frozen=True)
 class PoreVolumes:
-    """What the equations of a step know of pores that two species share."""
+    """Pore volumes shared by two species."""
 
     porosity: Floats
     """n of the nodes [1], shape (blocks, 64)"""
@@ -56,10 +56,10 @@ class PoreVolumes:
 
 @dataclass(frozen=True)
 class Exchange:
-    """What species do to each other in a step."""
+    """Interaction of species in a step."""
 
     forces: tuple[Floats, ...] = ()
-    """Forces on the nodes of each species beside its own [N], shape (blocks, d, 64); none if empty"""
+    """Additional forces on the nodes of each species [N], shape (blocks, d, 64); none if empty"""
     drag: Floats | None = None
     """Drag coefficients of the nodes between the first two species [kg/s], shape (blocks, 64)"""
     pores: PoreVolumes | None = None
@@ -103,7 +103,7 @@ class CoupledSystem:
         self, state: State, exchange: Exchange, dt: float, plasticity: Plasticity, unilateral: Unilateral | None,
         preconditioner: Preconditioner,
     ) -> None:  # fmt: skip
-        """Contacts must have been found."""
+        """Set up the system; contacts must have been found."""
         self.state, self.dt = state, dt
         self._laws: tuple[Plasticity, Literal["hencky", "unilateral"]]
         self._laws = plasticity, "hencky" if unilateral is None else "unilateral"
@@ -142,18 +142,18 @@ class CoupledSystem:
             self._drag = dt * exchange.drag[both]
 
     def _touching(self) -> list[Part]:
-        """The species that have contacts."""
+        """Species that have contacts."""
         return [part for part in self.parts if len(part.contacts) and len(part.dofs)]
 
     def close_contacts(self, v: Floats) -> None:
-        """Apply the contacts to `v` in place, and hold what they engage."""
+        """Apply the contacts to `v` in place, and record which are engaged."""
         for part in self._touching():
             part.dofs.put(v[part.rows], part.fields.array)
             part.engaged |= part.contacts.apply(part.fields.array, gap=part.gaps, dt=self.dt)
             v[part.rows] = part.dofs.take(part.fields.array)
 
     def release_contacts(self, residual: Floats) -> None:
-        """Let go of separating contacts that would have to pull. `residual` is r(v): what contacts give, at them."""
+        """Release separating contacts that would have to pull. `residual` is r(v), the impulse of the contacts."""
         for part in self._touching():
             rows, normal, _ = self._contact_rows(part)
             pull = np.einsum("nq,nq->n", residual[rows], normal) < 0.0
@@ -161,7 +161,7 @@ class CoupledSystem:
             part.engaged[filled] &= ~(pull & (part.contacts.kind == SEPARATE))
 
     def rub(self, v: Floats, residual: Floats) -> None:
-        """Coulomb friction of the engaged separating contacts on `v`, limited by what they push."""
+        """Apply the Coulomb friction of engaged separating contacts to `v`, limited by their normal impulses."""
         for part in self._touching():
             rows, normal, numbers = self._contact_rows(part)
             push = np.einsum("nq,nq->n", residual[rows], normal)
@@ -177,13 +177,14 @@ class CoupledSystem:
         """Unknowns, normals and numbers of the contacts of a part."""
         numbers = part.contacts.numbers
         own = part.dofs.number.reshape(-1)[part.contacts.node]
-        # contacts are shared: where this species has no mass, its first unknown stands in and nothing is engaged
+        # contacts are shared: at nodes where this species has no mass, its first unknown is used but never engaged
         rows = np.where(own >= 0, own, 0) + part.rows.start
         normal = np.where((own >= 0)[:, None], numbers[:, : self.state.dimension], 0.0)
         return rows, normal, numbers
 
     def residual(self, v: Floats) -> tuple[Floats, float]:
-        """r(v), whose derivative is kept for `multiply`, and the least det f of a point, which must be positive."""
+        """Return r(v) and the smallest det f of all points, which must be positive; store the derivative for
+        `multiply`."""
         r = self.mass[:, None] * (v - self.free)
         smallest = math.inf
         for part in self.parts:
@@ -221,7 +222,7 @@ class CoupledSystem:
         return self._pores is not None and part is self.parts[1]
 
     def _gradient(self, part: Part, v: Floats) -> None:
-        """Write to L what the points of a part see of the velocities `v`."""
+        """Write the velocity gradients of `v` at the points of a part to L."""
         p, field = part.species.particles, part.fields.array
         part.dofs.put(v[part.rows], field)
         if self._shares_pores(part):
@@ -235,7 +236,7 @@ class CoupledSystem:
             part.L /= self._pores.at_points[:, None, None]
 
     def _add_divergence(self, part: Part, tensor: Floats, factor: float, result: Floats) -> None:
-        """Add the factor times −Σ V T ∇w to the rows of the nodes that it acts on."""
+        """Add factor · (−Σ V T ∇w) to the rows of the nodes on which it acts."""
         p, field = part.species.particles, part.fields.array
         shared = self._shares_pores(part)
         volume = self._pores.bulk if shared and self._pores is not None else p.volume
@@ -257,7 +258,7 @@ class CoupledSystem:
         return result
 
     def prepare_preconditioner(self) -> None:
-        """Estimate the diagonal of the stiffness from that of the points at the last `residual`."""
+        """Estimate the diagonal of the stiffness from the points at the last call of `residual`."""
         self._diagonal = self.mass.copy()
         if self._preconditioner == "mass":
             return
@@ -280,7 +281,7 @@ class CoupledSystem:
                 self._diagonal[part.rows] += scale * part.dofs.take(sums["stiffness"])
 
     def precondition(self, r: Floats) -> Floats:
-        """The blocks solved for r."""
+        """Solve the 2×2 blocks for r."""
         z = r / self._diagonal[:, None]
         if self._preconditioner == "blocks" and self._drag.size:
             a, b, c = self._diagonal[self._sand], self._diagonal[self._water], self._drag
@@ -291,7 +292,7 @@ class CoupledSystem:
         return z
 
     def project(self, x: Floats) -> None:
-        """Remove what the engaged contacts forbid."""
+        """Remove the components constrained by engaged contacts."""
         for part in self._touching():
             own = np.ascontiguousarray(x[part.rows])
             part.contacts.project(own, part.dofs, part.engaged)

@@ -1,4 +1,4 @@
-"""Implicit step by Newton's method with conjugate gradients, for laws that do not flow: minimises
+"""Implicit step by Newton's method with conjugate gradients, for laws that do not flow. It minimises
 
     E(v) = ½ ‖v − v̂‖²_M + Σ_p V Ψ(F(v)).
 
@@ -7,7 +7,7 @@ block for the stretches, and for each pair of axes two numbers,
 
     (P_i − P_j)/(s_i − s_j)  for δF_ij + δF_ji,    (P_i + P_j)/(s_i + s_j)  for δF_ij − δF_ji,    P_i = τ_i/s_i.
 
-It is the reference that ADMM is compared with.
+It is the reference for ADMM.
 """
 
 import math
@@ -39,12 +39,12 @@ NUMBERS = 30
 """Numbers per point and branch: U and V (9 each), the block of the stretches (6), the pairs (3 + 3)."""
 LINE_SEARCHES = 30
 CURVATURE = 1e-4
-"""Part of the predicted decrease of the energy that a step must reach. [Nocedal06]"""
+"""Fraction of the predicted decrease of the energy that a step must achieve. [Nocedal06]"""
 
 
 @compiled(inline="always")
 def _pair(P, s, H, i, j):
-    """The two numbers of a pair of axes, not negative. Where the stretches agree the quotient is a derivative."""
+    """The two numbers of a pair of axes, at least zero; for equal stretches the quotient becomes a derivative."""
     difference = s[i] - s[j]
     if abs(difference) > 1e-6 * (abs(s[i]) + abs(s[j])):
         symmetric = (P[i] - P[j]) / difference
@@ -63,7 +63,7 @@ def _loops(law: Law, index: int, dimension: int) -> tuple[Any, Any, Any]:
 
     @compiled(parallel=True)
     def linearize(material, belongs, constants, history, dt, L, Fe, S, numbers):
-        """Adds Δt P Feᵀ to S, and writes Fe and the numbers of the Hessian."""
+        """Add Δt P Feᵀ to S, and write Fe and the numbers of the Hessian."""
         for p in prange(material.size):
             m = material[p]
             if belongs[m]:
@@ -96,7 +96,7 @@ def _loops(law: Law, index: int, dimension: int) -> tuple[Any, Any, Any]:
 
     @compiled(parallel=True)
     def answer(material, belongs, Fe, numbers, L, T):
-        """Adds K(L Fe) Feᵀ to T, K being the Hessian."""
+        """Add K(L Fe) Feᵀ to T, where K is the Hessian."""
         for p in prange(material.size):
             if belongs[material[p]]:
                 start = load(Fe, p)
@@ -144,7 +144,7 @@ def _loops(law: Law, index: int, dimension: int) -> tuple[Any, Any, Any]:
 
 
 class _Energy:
-    """The function that is minimised, with its derivatives."""
+    """The minimised function and its derivatives."""
 
     def __init__(self, problem: StepProblem) -> None:
         self.problem = problem
@@ -176,7 +176,7 @@ class _Energy:
         return 0.5 * dot(problem.mass[:, None] * d, d) + dot(self.volume, density)
 
     def slope(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Gradient of E at v; the Hessian there is kept for `answer`."""
+        """Return the gradient of E at v, and store the Hessian there for `answer`."""
         problem = self.problem
         problem.gradient(v, self.L)
         self.S[:] = 0.0
@@ -199,7 +199,7 @@ class _Constrained:
 
     stress: StressSystem
     diagonal: NDArray[np.float64]
-    """Of M + Δt² Σ V ‖H‖ Fe Feᵀ, the matrix of ADMM: it follows mass and stiffness of each node."""
+    """Diagonal of M + Δt² Σ V ‖H‖ Fe Feᵀ, the matrix of ADMM, which reflects mass and stiffness of each node."""
     contacts: ContactSet
 
     def multiply(self, v: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -211,7 +211,7 @@ class _Constrained:
         return r / self.diagonal[:, None]
 
     def project(self, v: NDArray[np.float64]) -> None:
-        """Remove what the contacts forbid."""
+        """Remove the components constrained by contacts."""
         self.contacts.project(v)
 
 
@@ -221,7 +221,7 @@ def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
     energy = _Energy(problem)
     v = problem.before.copy()
     problem.close_contacts(v)
-    if math.isinf(energy.value(v)):  # the old velocities would invert a point
+    if math.isinf(energy.value(v)):  # the initial velocities would invert a point
         v[:] = 0.0
         problem.close_contacts(v)
     outcome = Outcome(v, energy.L)
@@ -247,7 +247,7 @@ def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
         if outcome.residual <= settings.tolerance:
             outcome.converged = True
             break
-        # A tolerance that falls with the residual gives superlinear convergence. [Nocedal06] section 7.1
+        # A tolerance that decreases with the residual gives superlinear convergence. [Nocedal06] section 7.1
         tolerance = max(min(0.5, math.sqrt(outcome.primal[-1])) * outcome.primal[-1], 1e-12)
         solution = conjugate_gradient(system, residual, tolerance=min(tolerance, 0.1), limit=settings.linear_iterations)
         outcome.linear_iterations += solution.iterations
@@ -255,7 +255,7 @@ def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
         step, best = 1.0, v
         for _ in range(LINE_SEARCHES):
             trial = v + step * solution.x
-            # Rounding hides decreases below 1e-13 of the energy: the step is then taken as it is.
+            # Decreases below 1e-13 of the energy are hidden by rounding: the step is then accepted.
             if energy.value(trial) <= here - CURVATURE * step * decrease + 1e-13 * abs(here):
                 best = trial
                 break

@@ -1,9 +1,9 @@
-"""Loops over points for ADMM, made for each branch of each law from its functions in principal space.
+"""Loops over points for ADMM, generated for each branch of each law from its functions in principal space.
 
-Per branch a point keeps its elastic deformation at the start of the step, Fe, the weight w [Pa] and one tensor
+For each branch a point stores its elastic deformation Fe at the start of the step, the weight w [Pa] and one tensor
 q = X + u: the deformation X of the particle step plus the scaled dual u = y/(ρ W), with W² = V w. With the deformation
-of the grid, F = (I + Δt L) Fe, one pass over the points does the dual step u ← q − F of the iteration before, the
-particle step of this one, and the stress that the grid step needs.
+of the grid, F = (I + Δt L) Fe, one pass over the points does the dual step u ← q − F of the previous iteration and the
+particle step of the present one, and computes the stress for the grid step.
 """
 
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ _svd_2, _svd_3 = tensor2.svd, spectral3.svd
 
 @compiled
 def singular_values_2(a):
-    """Singular value decomposition of a tensor with (0, 0, zz) in the third row and column, zz last."""
+    """Singular value decomposition of a tensor with (0, 0, zz) in the third row and column; zz is the last value."""
     (u0, u1, u2, u3), (s0, s1), (v0, v1, v2, v3) = _svd_2((a[0], a[1], a[3], a[4]))
     return (
         (u0, u1, 0.0, u2, u3, 0.0, 0.0, 0.0, 1.0),
@@ -84,7 +84,7 @@ def square(a):
 
 @compiled(inline="always")
 def _hessian_norm(tau, K, s, D):
-    """‖∂²Ψ/∂s²‖_F of the stretches that move: H_ij = (K_ij − δ_ij τ_i)/(s_i s_j), with K = dτ/dε."""
+    """‖∂²Ψ/∂s²‖_F of the first D stretches: H_ij = (K_ij − δ_ij τ_i)/(s_i s_j), with K = dτ/dε."""
     total = 0.0
     for i in range(D):
         for j in range(D):
@@ -100,13 +100,13 @@ class BranchLoops:
     """The loops of one branch of a law.
 
     start(material, belongs, constants, history, torn, weighting, dt, rho, L, Fe, weight, q)
-        Fe, weights and the first q = F − P/(ρ w), P being the stress at the start of the step.
+        Computes Fe, weights and the first q = F − P/(ρ w) with the stress P at the start of the step.
     step(material, belongs, constants, history, torn, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q,
          S, residuals)
         Dual and particle step. The duals are multiplied by `rescale`, the old penalty over the new one. `change` is the
         last change of L, which the first branch adds to L; the stress of the branch is written to S by the first branch
-        and added by the others; `residuals` (n, 3) get V w times the squares of X − F, of the last change of F, and of
-        u.
+        and added by the others; `residuals` (n, 3) receives V w times the squares of X − F, of the last change of F,
+        and of u.
 
     Points that are `torn` (n,), an array that may be empty, carry no tension.
     """
@@ -117,7 +117,7 @@ class BranchLoops:
 
 @cache
 def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
-    """The loops of branch `index` of `law`, compiled when they are first called."""
+    """Loops of branch `index` of `law`, compiled on their first call."""
     branch = law.branches[index]
     load_history, _ = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
@@ -140,7 +140,7 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                     flowed_tau, K = flowed(parameters, own, False, strain, dt)
                     w = _hessian_norm(flowed_tau, K, s, D)
                     elastic = _hessian_norm(tau, C, s, D)
-                    if not w > 1e-6 * elastic:  # at the tip of a cone nothing resists: the elastic one, section 7.3
+                    if not w > 1e-6 * elastic:  # no stiffness at the tip of a cone: use the elastic one, section 7.3
                         w = elastic
                 elif weighting == BULK_MODULUS:
                     _, C = principal_stress(parameters, own, (0.0, 0.0, 0.0))

@@ -1,11 +1,11 @@
-"""The particle step of ADMM in principal space: three (in the plane two) equations for the stretches of a branch.
+"""The particle step of ADMM in principal space: three equations (two in 2D) for the stretches of a branch.
 
     τ_i(Z(ε)) + θ s_i (s_i − r_i) = 0,    s_i = exp ε_i,
 
 with the Kirchhoff stress τ after the flow Z, the singular values r of the right-hand side and the penalty θ [Pa]. It
 is [Fang19] eq. (10) times s_i/V. Stretches stay positive because their logarithms are the unknowns, so inverted points
-(r_i < 0) need no case of their own. The force of τ on the deformed grid is τ F^(−T) with the trial stretches; [Fang19]
-prints the stress with the stretches after the flow, which is the same without flow.
+(r_i < 0) need no special treatment. The force of τ on the deformed grid is τ F^(−T) with the trial stretches; [Fang19]
+prints the stress with the stretches after the flow, which is the same if nothing flows.
 """
 
 import math
@@ -16,24 +16,24 @@ from spume.numerics.jit import compiled
 
 MOST_ITERATIONS = 40
 CLOSE = 1e-12
-"""An equation holds when it is fulfilled to this part of its terms."""
+"""Tolerance of an equation relative to its terms."""
 LONGEST = 1.0
 """Largest change of a logarithmic strain in one iteration."""
 LEAST_START = 0.05
-"""Stretch to start from where the right-hand side is smaller."""
+"""Initial stretch if the right-hand side is smaller."""
 LAST_STEP = 1e-9
-"""Newton's method ends with a change of the strains below this."""
+"""Newton's method ends when the strains change by less than this."""
 LAST_SQUARED, SQUARED = 1e-6, 10.0
-"""It ends earlier, below LAST_SQUARED, if a change is at most SQUARED times the square of the one before: then the
-error left is as small beside its own square."""
+"""It ends earlier, below LAST_SQUARED, if convergence is quadratic: if a change is at most SQUARED times the square of
+the previous one."""
 
 
 @compiled(inline="always")
 def _exp(x):
-    """exp x; by its series where x is small, which takes a third of the time."""
+    """exp x; for small x by its series, which takes a third of the time."""
     if abs(x) > 0.0625:
         return math.exp(x)
-    # the first term left out is below 4e-17
+    # the first omitted term is below 4e-17
     a = x * x
     low = 1.0 + x + a * (0.5 + x * (1.0 / 6.0))
     high = 1.0 / 24.0 + x * (1.0 / 120.0) + a * (1.0 / 720.0 + x * (1.0 / 5040.0) + a * (1.0 / 40320.0))
@@ -77,13 +77,13 @@ def _solve_3(k, x, y, z):
 
 @compiled(inline="always")
 def _slope(theta, s, r):
-    """Derivative of θ s (s − r) by ln s; kept positive where it is not, far from the solution."""
+    """Derivative of θ s (s − r) with respect to ln s; replaced by a positive value far from the solution."""
     return theta * s * max(2.0 * s - r, 0.5 * s)
 
 
 @compiled
 def without_tension(tau, K):
-    """Principal stresses without their positive ones, [Yue15] algorithm 8, and the derivative."""
+    """Principal stresses with positive ones set to zero, [Yue15] algorithm 8, and the derivative."""
     t0, t1, t2 = tau
     k0, k1, k2, k3, k4, k5, k6, k7, k8 = K
     if t0 > 0.0:
@@ -96,7 +96,7 @@ def without_tension(tau, K):
 
 
 def flowed_stress(branch: Branch) -> Any:
-    """Compiled function (parameters, history, torn, strain, dt) -> τ after the flow and dτ/dε by the trial strain."""
+    """Compiled function (parameters, history, torn, strain, dt) -> τ after the flow, dτ/dε (ε: trial strain)."""
     principal_stress, return_map = branch.principal_stress, branch.return_map
     if return_map is None:
 
@@ -122,8 +122,8 @@ def flowed_stress(branch: Branch) -> Any:
 
 
 def principal_solver(branch: Branch, dimension: int) -> Any:
-    """Compiled function (parameters, history, torn, dt, θ, r) -> s for the singular values r, 3-tuples; in the plane
-    the third stretch is given by r and stays."""
+    """Compiled function (parameters, history, torn, dt, θ, r) -> s for the singular values r, 3-tuples; in 2D the third
+    stretch is that of r."""
     stress = flowed_stress(branch)
     D = dimension
 
@@ -152,7 +152,7 @@ def principal_solver(branch: Branch, dimension: int) -> Any:
                 )  # fmt: skip
                 x0, x1, x2 = _solve_3(k, g0, g1, g2)
             largest = max(abs(x0), max(abs(x1), abs(x2)))
-            # Where the flow has a corner the iteration may alternate between its sides: shorter steps end that.
+            # At a corner of the flow the iteration may alternate between its sides; shorter steps prevent this.
             scale = 1.0 if iteration < 12 else 0.5
             if largest * scale > LONGEST:
                 scale = LONGEST / largest

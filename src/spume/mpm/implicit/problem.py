@@ -2,8 +2,8 @@
 
     M (v − v̂) + Δt Σ_p V τ (I + Δt L)^(−T) ∇w = contact impulses,    v̂ = vⁿ + Δt g,
 
-with the stress τ at the end of the step and the velocity gradient L(v). The weights are those of the start of the step;
-(I + Δt L)^(−T) carries their gradients along.
+with the stress τ at the end of the step and the velocity gradient L(v). The weights are those at the start of the step;
+(I + Δt L)^(−T) transforms their gradients to the end of the step.
 """
 
 from typing import Any
@@ -19,11 +19,11 @@ from spume.mpm.species import Species
 from spume.mpm.state import State
 
 ACCELERATION = "acceleration"
-"""Name of the field of points that carry the acceleration of their last step."""
+"""Name of the field with the acceleration of points in the last step."""
 
 
 def carried_fields(settings: Any, dimension: int) -> tuple[Field, ...]:
-    """What the points carry for the scene's table [implicit]."""
+    """Fields of points required by the scene's table [implicit]."""
     if settings.start != "acceleration":
         return ()
     meaning = "acceleration in the last step"
@@ -49,8 +49,8 @@ class StepProblem:
         self._fields.fit(state.nodes)
 
     def start(self) -> NDArray[np.float64]:
-        """Velocities to start from [m/s]: those without stress, or, where points carry their acceleration of the last
-        step, vⁿ and what it adds."""
+        """Initial guess of the velocities [m/s]: those without stress, or, if points store the acceleration of their
+        last step, vⁿ plus Δt times that acceleration."""
         species = self.species
         p = species.particles
         if ACCELERATION not in p:
@@ -60,7 +60,7 @@ class StepProblem:
         return self.before + self.dt * self.dofs.take(field) / self.mass[:, None]
 
     def keep_acceleration(self, v: NDArray[np.float64]) -> None:
-        """Give the points, where they carry it, the acceleration of the step that ends with the velocities v."""
+        """Store the acceleration of the step that ends with the velocities v, if the points have a field for it."""
         species = self.species
         p = species.particles
         if ACCELERATION in p:
@@ -69,7 +69,7 @@ class StepProblem:
             species.transfers.to_points(("velocity",), p.x, field, v=p.acceleration)
 
     def close_contacts(self, v: NDArray[np.float64]) -> None:
-        """Apply the contacts to `v` in place, and close those that it approached."""
+        """Apply the contacts to `v` in place, and close those that change it."""
         self.contacts.close(v, self._fields.array)
 
     def gradient(self, v: NDArray[np.float64], L: NDArray[np.float64]) -> None:
@@ -85,7 +85,7 @@ class StepProblem:
         return -self.dofs.take(field)
 
     def load_obstacles(self, reaction: NDArray[np.float64]) -> None:
-        """Give the obstacles the `reaction` of the closed contacts, impulses at the active nodes (unknowns, d)."""
+        """Add the `reaction` of the closed contacts, impulses at the active nodes (unknowns, d), to obstacle loads."""
         contacts = self.state.contacts
         if len(contacts) and self.state.obstacle_loads.active:
             at_contacts = reaction[self.dofs.number.reshape(-1)[contacts.node]]

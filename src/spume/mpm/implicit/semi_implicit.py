@@ -1,8 +1,8 @@
 """The semi-implicit step of [Tampubolon17] section 4.2: backward Euler with a symmetric linearisation.
 
-A few iterations of Newton's method on the grids of all species at once, each by preconditioned MINRES. A step that does
-not converge is repeated with half the length. The viscosity of the water takes no part; it is meant for stiff grains
-and pressure.
+The step takes a few iterations of Newton's method on the grids of all species, each solved by preconditioned MINRES. A
+step that does not converge is repeated with half the length. The viscosity of water is not included: the step is meant
+for stiff grains and pressure.
 """
 
 import math
@@ -25,29 +25,29 @@ from spume.numerics.krylov import minres
 from spume.numerics.sums import dot
 
 SHORTEST = 2.0**-10
-"""A step that fails at this part of its length ends the run."""
+"""Fraction of the step length at which a failing step ends the run."""
 GROWTH = 1.5
-"""Factor by which a step may exceed the one before after it had to be shortened."""
+"""Factor by which a step may exceed the previous one after steps had to be shortened."""
 LEAST_VOLUME = 0.05
-"""An iteration that squeezes a point to less than this part of its volume is shortened."""
+"""An iteration that compresses a point to less than this fraction of its volume is shortened."""
 HALVINGS = 6
 
 
 @dataclass
 class SemiImplicit:
-    """Settings of the solver, and what it counts."""
+    """Settings and counters of the solver."""
 
     tolerance: float = 1e-3
-    """Residual of momentum, relative to the largest of the step, at which Newton's method stops [1]"""
+    """Momentum residual, relative to the largest of the step, at which Newton's method stops [1]"""
     accepted: float = 0.05
-    """Residual that is accepted when the iterations are used up [1]"""
+    """Residual accepted after the last iteration [1]"""
     iterations: int = 20
     linear_iterations: int = 500
     linear_tolerance: float = 1e-2
     preconditioner: Preconditioner = "blocks"
     plasticity: Plasticity = "lagged"
     unilateral: Unilateral | None = None
-    """Energy of sand with lagged plasticity; Hencky's if absent"""
+    """Energy of sand with lagged plasticity; None: Hencky's"""
     longest: float = math.inf
     """Longest step allowed after one was repeated [s]"""
     repeated: int = 0
@@ -66,8 +66,9 @@ class SemiImplicit:
     ) -> None:
         """Advance `state` by dt [s], in several steps if one fails.
 
-        `exchange` reads from the sums on the nodes what species do to each other, `settle` is called with the solved
-        velocities before points take them, `finish` when they have their deformation.
+        `exchange` computes the interaction of the species from the sums on the nodes; `settle` is called when the
+        velocities are solved, before they are interpolated to the points; `finish` after the points' deformation is
+        computed.
         """
         end, remaining = state.time + dt, dt
         while remaining > 0.0:
@@ -100,13 +101,13 @@ class SemiImplicit:
         state.time = end
 
     def solve(self, state: State, exchange: Exchange, dt: float) -> bool:
-        """Solve for the velocities of the nodes and write them to the fields; False if this failed."""
+        """Solve for the velocities of the nodes and write them to the fields; return False if this fails."""
         find_contacts(state, dt)
         system = CoupledSystem(state, exchange, dt, self.plasticity, self.unilateral, self.preconditioner)
         v = system.before.copy()
         system.close_contacts(v)
         r, smallest = system.residual(v)
-        if not smallest > LEAST_VOLUME:  # the old velocities would crush a point
+        if not smallest > LEAST_VOLUME:  # the initial velocities would crush a point
             v[:] = 0.0
             system.close_contacts(v)
             r, smallest = system.residual(v)
@@ -140,7 +141,7 @@ class SemiImplicit:
         return True
 
     def _load_obstacles(self, system: CoupledSystem, r: NDArray[np.float64]) -> None:
-        """Give the obstacles what the equations leave at the nodes that they hold."""
+        """Add the residual impulses at the constrained nodes to the obstacle loads."""
         state = system.state
         if not state.obstacle_loads.active:
             return
@@ -155,8 +156,8 @@ class SemiImplicit:
     def _advance(
         self, system: CoupledSystem, v: NDArray[np.float64], dv: NDArray[np.float64], size: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The new iterate and its residual: the whole step, or the first of its halves that reduces the residual; the
-        best of them where none does, which leads out of a kink of the stress."""
+        """New iterate and its residual: the full step, or the first of its halvings that reduces the residual. If none
+        does, the best of them is used, which can escape a kink of the stress."""
         step, best, least = 1.0, None, math.inf
         for _ in range(HALVINGS):
             trial = v + step * dv
@@ -170,7 +171,7 @@ class SemiImplicit:
             step *= 0.5
         assert best is not None
         if best[1] is not r:
-            system.residual(best[0])  # its derivative is that of the iterate
+            system.residual(best[0])  # to store the derivative at the iterate
         return best
 
     def counts(self) -> dict[str, Any]:
@@ -214,7 +215,7 @@ class SemiImplicitStages:
         self.solver.step(state, dt)
 
     def diagnostics(self, state: State) -> dict[str, Any]:
-        """The work of the solver."""
+        """Counters of the solver."""
         return self.solver.counts()
 
     def checkpoint(self) -> dict[str, Any]:

@@ -17,19 +17,19 @@ from spume.mpm.step import collide_and_move, gather, rasterize, sort_points, upd
 
 SOLVERS = {"admm": solve_by_admm, "newton": solve_by_newton}
 SHORTEST = 2.0**-12
-"""A step that fails at this part of its length ends the run."""
+"""Fraction of the step length at which a failing step ends the run."""
 GROWTH = 1.5
-"""Factor by which a step may exceed the one before after it had to be shortened."""
+"""Factor by which a step may exceed the previous one after steps had to be shortened."""
 INVISIBLE = 1e-3
-"""A step is accepted, whatever its residual, if that moves nodes by less than this [cells]. In short steps the strains
-of a step are small beside their own errors, and neither matters."""
+"""A step is accepted regardless of its relative residual if the residual displaces nodes by less than this [cells]. In
+short steps the strains of a step are so small that their errors do not matter."""
 LEAST_VOLUME = 1e-3
-"""A step that squeezes a point to less than this part of its volume, or inverts it, is repeated with half the
+"""A step that compresses a point to less than this fraction of its volume, or inverts it, is repeated with half the
 length."""
 
 
 class Integrator:
-    """Backward Euler by the solver of the scene's table [implicit], and what it keeps from step to step."""
+    """Backward Euler with the solver of the scene's table [implicit], and the data kept between steps."""
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings
@@ -42,7 +42,7 @@ class Integrator:
         self.linear_iterations = 0
         """Iterations of linear solvers since the start."""
         self.last: Outcome | None = None
-        """What the solver returned in the last step."""
+        """Result of the solver in the last step."""
 
     def step(
         self,
@@ -53,8 +53,8 @@ class Integrator:
     ) -> None:
         """Advance `state` by dt [s], in several steps if one fails.
 
-        `prepare` sorts the points before each of them; `finish` takes the velocities of the nodes to the points, counts
-        the step and advances the clock.
+        `prepare` sorts the points before each step; `finish` interpolates the velocities of the nodes to the points,
+        counts the step and advances the time.
         """
         end = state.time + dt
         remaining = dt
@@ -80,7 +80,7 @@ class Integrator:
         state.time = end
 
     def _solve(self, state: State, dt: float) -> str:
-        """Solve for the velocities of the nodes; returns why they cannot be used, or an empty string."""
+        """Solve for the velocities of the nodes; return the reason for a failure, or an empty string."""
         with state.timed("implicit solve"):
             problem = StepProblem(state, dt)
             self.last = outcome = SOLVERS[self.settings.solver](problem, self.settings)
@@ -155,7 +155,7 @@ def _finish(state: State, dt: float) -> None:
 
 
 def _failure(outcome: Outcome, dt: float, dimension: int, accepted: float) -> str:
-    """Why the outcome of a step cannot be used; empty if it can."""
+    """Reason why the outcome of a step cannot be used, or an empty string."""
     if not np.isfinite(outcome.v).all():
         return "its velocities are not finite"
     f = np.eye(3) + dt * outcome.L

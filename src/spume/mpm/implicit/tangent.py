@@ -1,7 +1,7 @@
 """Stress and stiffness of points for the semi-implicit step: [Tampubolon17] section 4.2.
 
-A step deforms a point by f = I + Δt L to b = f bⁿ fᵀ, and the force on the nodes is that of S = τ(b) f⁻ᵀ, because the
-gradients of the weights are those of the start of the step. A change δL of the velocity gradient changes S by Δt T(δL),
+A step deforms a point by f = I + Δt L to b = f bⁿ fᵀ. The forces on the nodes are those of S = τ(b) f⁻ᵀ, because the
+gradients of the weights are those at the start of the step. A change δL of the velocity gradient changes S by Δt T(δL),
 
     T(δL) = (δτ − τ ℓᵀ) f⁻ᵀ,    ℓ = δL f⁻¹,
 
@@ -9,14 +9,15 @@ and in the principal axes of b, with its eigenvalues β_i, ε_i = ½ ln β_i and
 
     δτ_ii = Σ_j K_ij ℓ_jj,    δτ_ij = (τ_i − τ_j)/(β_i − β_j) (ℓ_ij β_j + ℓ_ji β_i).
 
-With "lagged" plasticity τ is elastic, as in the paper: the flow follows at the end of the step. T is symmetric
-(A : T(B) = B : T(A)) because S is the derivative of an energy, which need not be convex. The stress that the flow takes
-away at the end of the step has resisted the motion during the step, like a viscosity of about E Δt.
+With "lagged" plasticity τ is elastic, as in the paper, and flow is applied at the end of the step. T is symmetric
+(A : T(B) = B : T(A)) because S is the derivative of an energy, which need not be convex. The stress removed by the flow
+at the end of the step has resisted the motion during the step, like a viscosity of about E Δt.
 
-With plasticity "in-step" τ is the stress after the return map, so the step is backward Euler with the flow in it. The
-derivative of the return map of sand is not symmetric: its cone widens with the pressure, the pressure does not know the
-shear. T leaves that coupling out (and takes the symmetric part of what else there may be), which makes it symmetric and
-positive for sand; Newton's method is then a fixed-point iteration in the width of the cone, and its solution is exact.
+With plasticity "in-step" τ is the stress after the return map, so the step is backward Euler including flow. The
+derivative of the return map of sand is not symmetric: the width of its cone depends on the pressure, but the pressure
+does not depend on the shear. T omits that coupling (and takes the symmetric part of the remainder), which makes it
+symmetric and positive for sand; Newton's method is then a fixed-point iteration in the width of the cone, and its
+solution is exact.
 """
 
 import math
@@ -43,7 +44,7 @@ NUMBERS = 33
 
 @compiled
 def _forgiven(parameters, history, strain):
-    """The strain that the volume correction leaves of a trial strain, and the derivative of its trace."""
+    """Trial strain after the volume correction, and the derivative of its trace."""
     trace, d, _ = split(strain)
     gained, forgiving = history[1], parameters[4]
     if forgiving > 0.0 and trace < 0.0 and gained > 0.0:
@@ -55,7 +56,7 @@ def _forgiven(parameters, history, strain):
 
 @compiled(inline="always")
 def _along_trace(slope, tau, K):
-    """Q τ and Q K Q with Q = I + (slope − 1)/3 1 1ᵀ: stress and stiffness of an energy of the forgiven strain."""
+    """Q τ and Q K Q with Q = I + (slope − 1)/3 1 1ᵀ: stress and stiffness of an energy of the corrected strain."""
     c = (slope - 1.0) / 3.0
     s = c * (tau[0] + tau[1] + tau[2])
     r0, r1, r2 = c * (K[0] + K[3] + K[6]), c * (K[1] + K[4] + K[7]), c * (K[2] + K[5] + K[8])
@@ -69,9 +70,9 @@ def _along_trace(slope, tau, K):
 
 @compiled(inline="always")
 def _symmetric_stiffness(K, D):
-    """The symmetric part of K D, without the change of the deviator with the trace that D may have.
+    """Symmetric part of K D, without the dependence of the deviator on the trace in D.
 
-    Row i of D sums to t + 3 c n_i and its columns to t, where c n_i is what the deviator gains with the trace.
+    Row i of D sums to t + 3 c n_i and its columns to t, where c n_i is the derivative of the deviator by the trace.
     """
     t = D[0] + D[3] + D[6]
     c0, c1, c2 = (D[0] + D[1] + D[2] - t) / 3.0, (D[3] + D[4] + D[5] - t) / 3.0, (D[6] + D[7] + D[8] - t) / 3.0
@@ -101,8 +102,8 @@ def stress_in_step(law: Law) -> Callable[..., Any]:
 def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable[..., Any]:
     """Compiled function (parameters, history, strain, dt, shape) -> τ, dτ/dε of the first branch of `law` without flow.
 
-    Sand forgives the compression that its volume correction forgives, and can have the unilateral energy of a `shape`
-    as `Unilateral.packed` returns it.
+    Sand includes its volume correction, and can have the unilateral energy of a `shape` returned by
+    `Unilateral.packed`.
     """
     principal_stress = law.branches[0].principal_stress
     if law is not DRUCKER_PRAGER:
@@ -133,7 +134,7 @@ def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable
 
 @compiled(inline="always")
 def _pair(tau, K, beta, i, j):
-    """(τ_i − τ_j)/(β_i − β_j); a derivative where the eigenvalues agree."""
+    """(τ_i − τ_j)/(β_i − β_j), or its limit for equal eigenvalues."""
     difference = beta[i] - beta[j]
     if abs(difference) > 1e-7 * (beta[i] + beta[j]):
         return (tau[i] - tau[j]) / difference
@@ -142,7 +143,7 @@ def _pair(tau, K, beta, i, j):
 
 @cache
 def tangent_loops(law: Law, plasticity: Plasticity, energy: Literal["hencky", "unilateral"]) -> tuple[Any, Any]:
-    """The loops `linearize` and `answer` over the points of a law; `energy` is that of sand with lagged plasticity."""
+    """Loops `linearize` and `answer` over the points of a law; `energy` is that of sand with lagged plasticity."""
     load_history, _ = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
     deformation = law.branches[0].deformation
@@ -150,7 +151,7 @@ def tangent_loops(law: Law, plasticity: Plasticity, energy: Literal["hencky", "u
 
     @compiled(parallel=True)
     def linearize(material, belongs, constants, history, dt, shape, L, S, numbers, smallest):
-        """Writes S and what `answer` needs; `smallest` receives det f, which must be positive."""
+        """Write S and the numbers used by `answer`; `smallest` receives det f, which must be positive."""
         for p in prange(material.size):
             m = material[p]
             if not belongs[m]:
@@ -197,7 +198,7 @@ def tangent_loops(law: Law, plasticity: Plasticity, energy: Literal["hencky", "u
 
 @compiled(parallel=True)
 def answer(material, belongs, numbers, L, T):
-    """Writes T(L) for the points of the materials that belong."""
+    """Write T(L) for the points whose materials belong to the law."""
     for p in prange(material.size):
         if not belongs[material[p]]:
             continue
