@@ -1,1 +1,1 @@
-"""Measurements. `make bench` runs them, prints the tables and writes benchmarks/results.json."""
+"""Benchmarks. `make bench` runs them, prints the tables and writes benchmarks/results.json."""

@@ -1,4 +1,4 @@
-"""Run all measurements: `make bench`."""
+"""Run all benchmarks: `make bench`."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import dryfoam, implicit, paper, points, steps, transfers
+from benchmarks import dryfoam, implicit, paper, points, sand, steps, transfers
 from benchmarks.timing import machine
 
 RESULTS = Path(__file__).parent / "results.json"
@@ -21,7 +21,7 @@ def table(title: str, *columns: str) -> Table:
 
 
 def main() -> None:
-    """Measure, print, write JSON."""
+    """Run the benchmarks, print the tables and write the JSON file."""
     console = Console(width=130)
     console.print(f"[bold]spume benchmarks[/bold] on {machine()}")
     results: dict = {"machine": machine()}
@@ -42,18 +42,18 @@ def main() -> None:
     for row in rows:
         shown.add_row(str(row["threads"]), f"{row['rate']:.2f}", f"{row['rate'] / row['threads']:.2f}")
     console.print(shown)
-    console.print(f"  two threads against one: {rows[1]['rate'] / rows[0]['rate']:.2f}×")
+    console.print(f"  two threads relative to one: {rows[1]['rate'] / rows[0]['rate']:.2f}×")
     peer = results["taichi step"] = steps.taichi_step()
     if peer is not None:
         console.print(
             f"  the same step in Taichi, float32, 1 thread: {peer:.2f} M/s; spume {rows[0]['rate'] / peer:.1f}×"
         )
     shares = ", ".join(f"{stage} {100 * share:.0f} %" for stage, share in rows[1]["share"].items())
-    console.print(f"  where the time goes (2 threads): {shares}")
+    console.print(f"  time per stage (2 threads): {shares}")
 
     results["paper"] = rows = paper.measure()
     shown = table(
-        "Beside Yue et al. 2015: thousand particle-steps/s per core at its dt; apart, how much longer automatic steps",
+        "Yue et al. 2015: thousand particle-steps/s per core at its dt; last column: automatic steps over that dt",
         "scene", "points", "paper", "spume", "ratio", "automatic dt",
     )  # fmt: skip
     for row in rows:
@@ -65,14 +65,14 @@ def main() -> None:
     console.print(shown)
 
     results["growth"] = rows = steps.growth()
-    shown = table("Growth, two threads", "points", "ns per point and step", "ms per step")
+    shown = table("Scaling with the number of points, two threads", "points", "ns per point and step", "ms per step")
     for row in rows:
         shown.add_row(f"{row['points']:,}", f"{row['ns']:.0f}", f"{row['ms']:.2f}")
     console.print(shown)
 
     results["implicit"] = rows = implicit.measure()
     shown = table(
-        "Implicit steps by ADMM, thousand point-steps per processor second, one thread, beside the code of Fang et al.",
+        "Implicit steps by ADMM, thousand point-steps per CPU second, one thread, and the code of Fang et al.",
         "scene", "points", "authors", "spume", "ratio",
     )  # fmt: skip
     for row in rows:
@@ -84,7 +84,7 @@ def main() -> None:
 
     results["implicit, table 2"] = rows = implicit.paper_table()
     shown = table(
-        "Implicit steps beside table 2 of Fang et al., thousand point-steps per second and core",
+        "Implicit steps and table 2 of Fang et al., thousand point-steps per second and core",
         "scene", "points", "paper", "spume", "ratio",
     )  # fmt: skip
     for row in rows:
@@ -96,7 +96,7 @@ def main() -> None:
 
     results["implicit, explicit"] = rows = implicit.against_explicit()
     shown = table(
-        "A rubber block lands: processor seconds per simulated second, implicit steps as long as the error allows",
+        "A rubber block lands: CPU seconds per simulated second, implicit steps as long as the error allows",
         "Young's modulus [Pa]", "explicit", "error", "implicit", "dt [s]", "error", "explicit / implicit",
     )  # fmt: skip
     for row in rows:
@@ -111,13 +111,13 @@ def main() -> None:
     if row is not None:
         console.print(
             f"Elastic block of {row['points']:,} points, E = 1e6 Pa, dt = 1/300 s: {row['rate'] / 1e3:.1f} thousand "
-            f"point-steps per processor second; Newton {row['newton'] / 1e3:.1f}, {row['rate'] / row['newton']:.1f}×"
+            f"point-steps per CPU second; Newton {row['newton'] / 1e3:.1f}, {row['rate'] / row['newton']:.1f}×"
         )
 
     results["point-based"] = rows = points.measure()
     shown = table(
-        "Point-based clay, one thread [million point-steps/s of processor time]",
-        "forces", "points", "neighbours", "rate", "against the paper",
+        "Point-based clay, one thread [million point-steps/s of CPU time]",
+        "forces", "points", "neighbours", "rate", "relative to the paper",
     )  # fmt: skip
     for row in rows:
         shown.add_row(
@@ -127,10 +127,10 @@ def main() -> None:
     console.print(shown)
 
     peer = rows[0]["rate"] / points.SPLISHSPLASH
-    console.print(f"  {peer:.1f}× an SPH elastic solid of SPlisHSPlasH, measured once on this kind of machine")
+    console.print(f"  {peer:.1f}× an SPH elastic solid of SPlisHSPlasH, measured once on a similar machine")
     results["point-based, Table 1"] = rows = points.table_1()
     shown = table(
-        "Beside Table 1 of Gerszewski et al. 2009 [thousand point-steps/s], one thread, the first steps",
+        "Table 1 of Gerszewski et al. 2009 [thousand point-steps/s], one thread, the first steps",
         "figure", "scene", "points", "paper", "spume", "ratio",
     )  # fmt: skip
     for row in rows:
@@ -140,11 +140,14 @@ def main() -> None:
         )  # fmt: skip
     console.print(shown)
     results["point-based, memory"] = row = points.memory()
-    console.print(f"  {row['bytes']:.0f} bytes a point, and {row['neighbour bytes']:.0f} for its neighbours")
+    console.print(f"  {row['bytes']:.0f} bytes per point, and {row['neighbour bytes']:.0f} for its neighbours")
+
+    console.print("Sand and water")
+    results["sand"] = sand.main([])
 
     results["dry foam"] = rows = dryfoam.growth(largest=10_000)
     shown = table(
-        "Dry foam, processor time of a coarsening frame, one thread [s]",
+        "Dry foam, CPU time of a coarsening frame, one thread [s]",
         "cells", "equilibrium", "frame", "best", "worst",
         "T1s", "T2s",
     )  # fmt: skip
@@ -159,11 +162,11 @@ def main() -> None:
 
     results["memory"] = row = steps.memory()
     console.print(
-        f"Memory at {row['points']:,} points: {row['bytes']:.0f} bytes a point, and {row['grid']:.0f} for the grid"
+        f"Memory at {row['points']:,} points: {row['bytes']:.0f} bytes per point, and {row['grid']:.0f} for the grid"
     )
     results["start"] = row = steps.start_up()
     console.print(
-        f"import spume {row['import']:.2f} s; a process to its first step, kernels cached, {row['first step']:.2f} s"
+        f"import spume {row['import']:.2f} s; from start to first step, with cached kernels, {row['first step']:.2f} s"
     )
     RESULTS.write_text(json.dumps(results, indent=1))
     console.print(f"written to {RESULTS}")

@@ -1,8 +1,8 @@
-"""Dry foam: time of an equilibrated coarsening frame, its growth with the cells, and a whole evolution [DryFoam].
+"""Dry foam: time of an equilibrated coarsening frame, its scaling with the cells, and a whole evolution [DryFoam].
 
-A frame is what figure 5 of the paper times: the areas advance, cells vanish, and the foam is brought back to
-equilibrium with all T1s and T2s, here to 1e-9 where the paper stops at 1e-4. A step may hold many events: those less
-than 0.005 ⟨A⟩/(K T) apart happen at once, and the whole foam is equilibrated once. Processor time, one thread.
+A frame is defined as in figure 5 of the paper: the areas advance, cells vanish, and the foam is brought back to
+equilibrium with all T1s and T2s, here to 1e-9, in the paper to 1e-4. A step may contain many events: those less than
+0.005 ⟨A⟩/(K T) apart are simultaneous, and the whole foam is equilibrated once. Times are CPU times of one thread.
 
 `python -m benchmarks.dryfoam evolution out/` writes the times of a complete evolution, a plot like figure 5, a page of
 statistics and a film.
@@ -21,11 +21,11 @@ from spume.dryfoam.network.half_edges import Boundary
 PAPER_SECONDS = {10_000: 39.5, 11: 0.084}
 """[DryFoam] figure 5: cells and seconds of the first and the last frame, one core of 2 GHz"""
 GROWTH = ((1_000, 40), (3_000, 20), (10_000, 10), (30_000, 5), (100_000, 3))
-"""cells, and frames measured"""
+"""numbers of cells, and of measured frames"""
 
 
 def frame(foam: Foam) -> dict:
-    """One frame of `foam`: its processor time and what happened."""
+    """CPU time and events of one frame of `foam`."""
     cells, began = foam.cells, time.process_time()
     events = foam.coarsen(float("inf"), most_steps=1)
     spent = time.process_time() - began
@@ -33,7 +33,7 @@ def frame(foam: Foam) -> dict:
 
 
 def fresh(cells: int, frames: int, boundary: Boundary = "periodic", seed: int = 5) -> dict:
-    """A Voronoi foam equilibrated, then its first frames."""
+    """Equilibrate a Voronoi foam and measure its first frames."""
     warm = Foam.voronoi(60, boundary, seed=0)
     warm.coarsen(0.05)
     foam = Foam.voronoi(cells, boundary, seed=seed)
@@ -50,7 +50,7 @@ def fresh(cells: int, frames: int, boundary: Boundary = "periodic", seed: int = 
 
 
 def steady(cells: int, frames: int, boundary: Boundary = "periodic", seed: int = 5) -> dict:
-    """Frames of a foam of `cells` that began with a quarter more: films meet and cells vanish at their steady rates."""
+    """Measure frames of a foam of `cells` that started with a quarter more, so that T1s and T2s have steady rates."""
     foam = Foam.voronoi(round(1.25 * cells), boundary, seed=seed)
     foam.coarsen(float("inf"), until_cells=cells)
     rows = [frame(foam) for _ in range(frames)]
@@ -63,12 +63,13 @@ def steady(cells: int, frames: int, boundary: Boundary = "periodic", seed: int =
 
 
 def growth(largest: int = 100_000) -> list[dict]:
-    """First frames of foams of 1,000 to `largest` cells."""
+    """Measure the first frames of foams of 1,000 to `largest` cells."""
     return [fresh(cells, frames) for cells, frames in GROWTH if cells <= largest]
 
 
 def evolution(cells: int, until_cells: int, boundary: Boundary, out: Path, shots: int = 240) -> dict:
-    """A foam from `cells` to `until_cells`: every frame timed, pictures, a plot like figure 5 and a film in `out`."""
+    """Coarsen a foam from `cells` to `until_cells`; time every frame; write pictures, a plot like figure 5 and a film
+    to `out`."""
     from spume.dryfoam.picture import save_film, save_frame_times, save_picture, save_statistics
     from spume.dryfoam.statistics import summary
 
@@ -85,7 +86,7 @@ def evolution(cells: int, until_cells: int, boundary: Boundary, out: Path, shots
         if len(networks) < shots and foam.cells <= at[len(networks)]:
             networks.append(foam.network.copy())
             spent = sum(row["seconds"] for row in rows)
-            print(f"{foam.cells} cells left, {len(rows)} frames, {spent:.0f} s of processor time", flush=True)
+            print(f"{foam.cells} cells left, {len(rows)} frames, {spent:.0f} s of CPU time", flush=True)
             records.append({"time": foam.time, **summary(foam)})
         if widest is None and foam.cells <= 0.5 * cells:
             widest = foam.network.copy()
@@ -106,7 +107,7 @@ def evolution(cells: int, until_cells: int, boundary: Boundary, out: Path, shots
 
 
 def main() -> None:
-    """Measure what is asked for and print it."""
+    """Run the requested benchmark and print the results."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.dryfoam", description=__doc__)
     parser.add_argument("what", choices=("frame", "steady", "growth", "evolution"))
     parser.add_argument("out", nargs="?", type=Path, default=Path("out/dryfoam"), help="folder for an evolution")

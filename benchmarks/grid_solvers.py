@@ -1,7 +1,7 @@
 """Solvers for the grid step of ADMM: `python -m benchmarks.grid_solvers [SCENE ...]`.
 
-The matrix of the first step of a scene with all its points: stored or applied by transfers; conjugate gradients with
-its diagonal or with smoothed aggregation (pyamg) as the preconditioner. Processor time on one thread.
+The matrix is that of the first step of a scene with all its points, stored or applied by transfers; the solver is
+conjugate gradients, preconditioned by the diagonal or by smoothed aggregation (pyamg). CPU time of one thread.
 """
 
 import sys
@@ -56,7 +56,7 @@ def grid_step(scene: str, changes: tuple[str, ...]) -> dict:
 
 @compiled(parallel=True)
 def _answer(L, B, volume, T):
-    """T = L B/V, the tensor whose divergence is the product of the stiffness with the velocities of L."""
+    """T = L B/V, the tensor whose divergence is the stiffness times the velocities of L."""
     for p in prange(L.shape[0]):
         for i in range(3):
             x, y, z = L[p, i, 0] / volume[p], L[p, i, 1] / volume[p], L[p, i, 2] / volume[p]
@@ -91,7 +91,7 @@ class Preconditioned:
 
 
 def csr(matrix) -> sparse.csr_matrix:
-    """The stored matrix as SciPy has it."""
+    """The stored matrix in SciPy's format."""
     n, width = matrix.values.shape
     made = sparse.csr_matrix(
         (matrix.values.ravel().copy(), matrix.columns.ravel().copy(), np.arange(0, n * width + 1, width)), (n, n)
@@ -102,7 +102,7 @@ def csr(matrix) -> sparse.csr_matrix:
 
 
 def timed(function, repeats: int = 5) -> tuple[float, object]:
-    """Shortest processor time [s] and the last result."""
+    """Shortest CPU time [s] and the last result."""
     best, result = np.inf, None
     for _ in range(repeats):
         start = time.process_time()

@@ -1,4 +1,4 @@
-"""Implicit steps by ADMM: beside the authors' own code, beside the paper's table, and beside explicit steps."""
+"""Implicit steps by ADMM, compared with the authors' code, the paper's table, and explicit steps."""
 
 import math
 import time
@@ -11,7 +11,7 @@ from spume.scene.loading import load_scene
 from spume.simulation import Simulation
 
 FIXED = ["implicit.tolerance=1e-300", "implicit.linear_tolerance=1e-300", "implicit.accepted_residual=1e300"]
-"""All iterations are done, as in the authors' code, which has no stopping test."""
+"""Forces all iterations, as in the authors' code, which has no stopping test."""
 CASES = {
     "sand column, 15 × 15 iterations": (
         "sand-column-implicit", 81_254, 1.3e4, 0.00333,
@@ -22,8 +22,7 @@ CASES = {
         ["grid.cell=0.02", "implicit.iterations=40", "implicit.linear_iterations=11"],
     ),
 }  # fmt: skip
-"""Scene, points of the authors' run, point-steps per processor second of their code on this kind of machine, dt [s],
-changes."""
+"""Scene, points of the authors' run, point-steps per CPU second of their code on a similar machine, dt [s], changes."""
 PAPER_CORES = 8
 PAPER = {
     "silicone": (82.1, 0.65e6, 8.5e-3, 1 / 24, 40),
@@ -31,12 +30,12 @@ PAPER = {
     "twisting": (58.4, 0.20e6, 5.0e-3, 1 / 24, 30),
     "cars": (64.2, 0.22e6, 3.5e-3, 1 / 24, 30),
 }
-"""Table 2 of [Fang19], on eight cores of an i9-9900K: seconds a frame, points, dt [s], length of a frame [s] (of the
-authors' released scenes) and ADMM iterations (of the same)."""
+"""Table 2 of [Fang19], on eight cores of an i9-9900K: seconds per frame, points, dt [s], and, from the authors'
+released scenes, length of a frame [s] and ADMM iterations."""
 
 
 def measure(steps: int = 3) -> list[dict]:
-    """Point-steps per processor second on one thread, at the authors' number of points."""
+    """Point-steps per CPU second on one thread, at the authors' number of points."""
     rows = []
     for name, (scene, points, authors, dt, changes) in CASES.items():
         sim = Simulation(load_scene(scene, [*changes, *FIXED]))
@@ -47,7 +46,7 @@ def measure(steps: int = 3) -> list[dict]:
 
 
 def thin_out(sim: Simulation, points: int) -> None:
-    """Keep so many of the points, chosen at random, in the same cells; each gets the mass and volume of those lost."""
+    """Keep `points` randomly chosen points in the same cells, and give them the mass and volume of the removed ones."""
     p = sim.particles
     kept = np.sort(np.random.default_rng(0).permutation(len(p))[:points])
     share = len(p) / len(kept)
@@ -57,8 +56,8 @@ def thin_out(sim: Simulation, points: int) -> None:
 
 
 def paper_table(steps: int = 2, cells: float = 1.0) -> list[dict]:
-    """Point-steps per processor second on one thread, beside those per core of table 2. `cells` is the size of cells
-    over that of the scene; a source of material is first run until it has released some."""
+    """Point-steps per CPU second on one thread, and those per core of table 2. `cells` is the cell size relative to the
+    scene; a source of material is first run until it has released some."""
     rows = []
     for scene, (seconds, points, dt, frame, iterations) in PAPER.items():
         loaded = load_scene(scene)
@@ -75,12 +74,12 @@ def paper_table(steps: int = 2, cells: float = 1.0) -> list[dict]:
 STIFFNESSES = (1e4, 1e5, 1e6, 1e7, 1e8, 1e9)
 """Young's moduli of the comparison with explicit steps [Pa]."""
 SAG = 0.1
-"""How far the block falls before it lands [m]; the time to simulate is the time of the fall and as much again."""
+"""Height from which the block falls [m]; the simulated time is twice the time of the fall."""
 
 
 def against_explicit(stiffnesses: tuple[float, ...] = STIFFNESSES, cells: int = 8) -> list[dict]:
-    """Processor seconds per simulated second of a rubber block that falls onto the ground, by explicit steps and by
-    implicit ones whose error is no larger than BOUND: the largest implicit step is taken that meets it."""
+    """CPU seconds per simulated second of a rubber block that falls onto the ground, with explicit steps and with the
+    largest implicit steps whose error is at most BOUND."""
     rows = []
     for E in stiffnesses:
         reference = _landed(E, cells, {"integrator": "explicit", "courant": 0.1})
@@ -96,8 +95,8 @@ def against_explicit(stiffnesses: tuple[float, ...] = STIFFNESSES, cells: int = 
 
 
 def beside_newton(cells: int = 20, steps: int = 3) -> dict | None:
-    """Point-steps per processor second of an elastic block in the first steps of its fall, ours by default settings and
-    Newton's by its own; none where Newton is not installed."""
+    """Point-steps per CPU second of an elastic block in the first steps of its fall, with the default settings of spume
+    and of Newton; None if Newton is not installed."""
     size, E, dt = 0.02 * cells, 1e6, 1 / 300
     try:
         from benchmarks.peer_newton import measure as measure_newton
@@ -110,7 +109,7 @@ def beside_newton(cells: int = 20, steps: int = 3) -> dict | None:
 
 
 BOUND = 0.01
-"""Error of the height of the centre of mass at the end, over the way fallen [1]."""
+"""Error of the height of the centre of mass at the end, relative to the height of the fall [1]."""
 
 
 def _block(E: float, cells: int, size: float, gap: float, stepping: dict, duration: float) -> Scene:
@@ -139,7 +138,7 @@ def _error(found: dict, reference: dict) -> float:
 
 
 def _best_step(method, dt: float, steps: int) -> float:
-    """Processor time of the quickest of some steps on one thread [s], after two that compile and warm up."""
+    """CPU time of the fastest of `steps` steps on one thread [s], after two that compile and warm up."""
     threads = numba.get_num_threads()
     numba.set_num_threads(1)
     try:

@@ -1,11 +1,11 @@
-"""Our speed beside the paper's, row by row: [Yue15] Tables II and III, on its scenes at its cell sizes and time steps.
+"""Speed compared with [Yue15] Tables II and III, on its scenes at its cell sizes and time steps.
 
-The paper's particle-steps per second and core follow from its points, dt and minutes a frame of 1/30 s on 8 cores (Xeon
-E5-2680 v2). Ours are measured over the first 150 steps of the same scene on all cores of this machine, resampling
-included, when little flows and nothing tears yet; later steps cost more, by how much has not been measured at these
-sizes. All this is at the paper's fixed dt; how much longer the steps chosen automatically would be at the start of the
-scene stands apart. The pachinko is missing: its points grow from none to 1.6 million, and the paper does not say how
-many its minutes a frame are for.
+The paper's particle-steps per second and core follow from its points, dt and minutes per frame of 1/30 s on 8 cores
+(Xeon E5-2680 v2). Ours are measured over the first 150 steps of the same scene on all cores of this machine, including
+resampling, when little flows and nothing has torn yet; later steps cost more, but this was not measured at these sizes.
+All rates are at the paper's fixed dt; a separate column shows how much longer automatically chosen steps would be at
+the start of the scene. The pachinko scene is missing: its number of points grows from none to 1.6 million, and the
+paper does not say to which number its minutes per frame belong.
 """
 
 import numba
@@ -26,7 +26,7 @@ PAPER_CORES = 8
 
 
 def measure() -> list[dict]:
-    """A row per scene: points and particle-steps per second and core, theirs and ours."""
+    """One row per scene: points, and particle-steps per second and core of the paper and of spume."""
     rows = []
     cores = numba.get_num_threads()
     for name, points, dt, minutes in ROWS:

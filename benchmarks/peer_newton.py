@@ -1,4 +1,4 @@
-"""An elastic block on the ground by implicit MPM in Newton (the physics engine), on Warp's CPU device, float32."""
+"""An elastic block on the ground with the implicit MPM of Newton (a physics engine), on Warp's CPU device, float32."""
 
 import time
 
@@ -9,9 +9,9 @@ from newton.solvers import SolverImplicitMPM
 
 
 def measure(cells: int, size: float, youngs_modulus: float, dt: float, steps: int) -> dict:
-    """Points, and point-steps per processor second of the quickest of `steps` steps [s] after two that warm up.
+    """Points, and point-steps per CPU second of the fastest of `steps` steps after two that warm up.
 
-    The block has `cells` cells of eight points along each edge of `size` [m], and falls onto the ground from a cell
+    The block has `cells` cells of eight points along each edge of `size` [m], and falls onto the ground from one cell
     above it."""
     wp.config.quiet = True
     with wp.ScopedDevice("cpu"):

@@ -1,4 +1,4 @@
-"""The same transfers in Taichi, written the way its own examples are: one thread per point, atomic adds, float32."""
+"""The same transfers in Taichi, in the style of its examples: one thread per point, atomic adds, float32."""
 
 import numpy as np
 import taichi as ti

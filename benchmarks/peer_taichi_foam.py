@@ -1,6 +1,6 @@
 """The whole foam step in Taichi, float32, one thread per point and atomic adds: procedures 1-11, 13 and 14 of [Yue15].
 
-Subgrid removal and resampling are left out, to Taichi's advantage; so is the float64 the law needs.
+Subgrid removal, resampling and the float64 that the law needs are omitted, to Taichi's advantage.
 """
 
 import numpy as np
@@ -136,7 +136,7 @@ def build(x: np.ndarray, v: np.ndarray, cell: float, dt: float, density: float, 
                 b *= b.determinant() ** (-1.0 / 3.0)
             be[p] = b
             Cp = plastic(p)
-            if deviator(Cp).norm() > 1e-4:  # sym_eig gives no numbers for a multiple of the identity
+            if deviator(Cp).norm() > 1e-4:  # sym_eig returns NaN for a multiple of the identity
                 values, vectors = ti.sym_eig(Cp)
                 scale = ti.Matrix.zero(ti.f32, 3, 3)
                 for q in ti.static(range(3)):

@@ -1,5 +1,5 @@
-"""The same explicit step of sand in Taichi, written the way its own examples are: float32, one thread per point, atomic
-adds, its own 3×3 singular value decomposition, quadratic splines, APIC."""
+"""The same explicit step of sand in Taichi, in the style of its examples: float32, one thread per point, atomic adds,
+Taichi's 3×3 singular value decomposition, quadratic splines, APIC."""
 
 import math
 

@@ -1,8 +1,8 @@
-"""The point-based method: point-steps per second of processor time on one thread.
+"""The point-based method: point-steps per second of CPU time on one thread.
 
-`measure` takes a sheared block of clay with everything on: corrected gradient, SPH pressure and viscosity, damping,
-resampling. `table_1` takes the scenes of Table 1 of [Gerszewski09] at its number of points and its step. `memory` is
-what a point and its neighbour list take.
+`measure` uses a sheared block of clay with all features: corrected gradient, SPH pressure and viscosity, damping,
+resampling. `table_1` uses the scenes of Table 1 of [Gerszewski09] with its numbers of points and time steps. `memory`
+measures the memory of a point and its neighbour list.
 """
 
 import time
@@ -15,26 +15,26 @@ from spume.points.method import PointBased
 from spume.scene.common import Scene
 
 PAPER = 36_000
-"""Point-steps/s of figure 1 of [Gerszewski09], on one core of a Xeon E5410: 52,316 points, 0.5 ms, 96.5 s a frame."""
+"""Point-steps/s of figure 1 of [Gerszewski09], on one core of a Xeon E5410: 52,316 points, 0.5 ms, 96.5 s per frame."""
 SPLISHSPLASH = 144_000
-"""Point-steps per second of processor time of an SPH elastic solid of another package: SPlisHSPlasH 2.15.1, a clamped
-cube of 6,859 points by the method of Becker et al. 2009, which keeps a rest configuration; one thread of the same kind
-of machine. Measured once: importing that package here (2.15.1 and 2.19.0) ends the process with a segmentation fault.
+"""Point-steps per second of CPU time of an SPH elastic solid of another package: SPlisHSPlasH 2.15.1, a clamped cube of
+6,859 points with the method of Becker et al. 2009, which keeps a rest configuration; one thread of a similar machine.
+Measured once: importing that package here (2.15.1 and 2.19.0) causes a segmentation fault.
 """
 DT = 5e-5
 EVERYTHING = {"pressure": 1e5, "viscosity": 5.0, "damping": 0.2}
-TABLE_1 = [  # rows of Table 1: figure, scene, points, dt [s], seconds a frame of 1/30 s
+TABLE_1 = [  # rows of Table 1: figure, scene, points, dt [s], seconds per frame of 1/30 s
     ("1", "armadillo", 52_316, 5e-4, 96.4888),
     ("4", "bunny-on-sphere", 40_556, 1e-4, 379.065),
     ("2, mean of three", "three-cylinders", 16_770, 1e-4, 139.252),
     ("5, mean of two", "boxes", 665, 1e-4, 4.826),
     ("7, mean of six", "box-parameters", 12_152, 1e-4, 93.600),
 ]
-"""Our scenes hold the bodies of a row's figures together: three cylinders, two boxes, six boxes."""
+"""Each of our scenes contains all bodies of a row's figures: three cylinders, two boxes, six boxes."""
 
 
 def clay_block(per_axis: int, gradient: str) -> PointBased:
-    """A block of modelling clay of per_axis³ points, sheared in free space, with everything on."""
+    """A block of modelling clay with per_axis³ points, sheared in free space, with all features."""
     spacing = 0.005
     scene = Scene(
         title="benchmark", method="point-based", duration=1000.0, gravity=[0.0, 0.0, 0.0],
@@ -51,7 +51,7 @@ def clay_block(per_axis: int, gradient: str) -> PointBased:
 
 
 def _rate(method: PointBased, dt: float, steps: int, rounds: int) -> float:
-    """Point-steps per second of processor time, the best of several stretches; the first one compiles."""
+    """Point-steps per second of CPU time, the best of several rounds; the first one compiles."""
     best = np.inf
     for k in range(rounds + 1):
         if k == 1:
@@ -65,7 +65,7 @@ def _rate(method: PointBased, dt: float, steps: int, rounds: int) -> float:
 
 
 def measure(per_axis: int = 30, steps: int = 40, rounds: int = 3) -> list[dict]:
-    """For each form of the forces the best of several stretches, and the share of each stage."""
+    """Rate of each form of the forces, the best of several rounds, and the share of each stage."""
     threads = numba.get_num_threads()
     numba.set_num_threads(1)
     rows = []
@@ -90,7 +90,7 @@ def measure(per_axis: int = 30, steps: int = 40, rounds: int = 3) -> list[dict]:
 
 
 def table_1(steps: int = 20, rounds: int = 2) -> list[dict]:
-    """Table 1 row by row: the paper's point-steps/s on one core and ours on one thread, of the first steps."""
+    """Rows of Table 1: the paper's point-steps/s on one core, and ours on one thread in the first steps."""
     threads = numba.get_num_threads()
     numba.set_num_threads(1)
     rows = []
@@ -110,7 +110,7 @@ def table_1(steps: int = 20, rounds: int = 2) -> list[dict]:
 
 
 def memory(per_axis: int = 30) -> dict:
-    """Bytes a point takes in a step, without its neighbour list, and those of the list."""
+    """Bytes per point in a step, without its neighbour list, and bytes of the list."""
     method = clay_block(per_axis, "corrected")
     method.step(DT)
     state = method.state

@@ -1,4 +1,4 @@
-"""Sand and water: explicit steps beside peers, the cost of a MINRES iteration, preconditioners, explicit against
+"""Sand and water: explicit steps compared with peers, the cost of a MINRES iteration, preconditioners, explicit and
 semi-implicit steps, and Table 2 of [Tampubolon17].
 
     python -m benchmarks.sand                 # everything, about half an hour on a quiet machine
@@ -6,10 +6,12 @@ semi-implicit steps, and Table 2 of [Tampubolon17].
 """
 
 import math
+import os
 import subprocess
 import sys
 import time
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -27,12 +29,14 @@ from spume.simulation import Simulation
 SAND = {
     "law": "drucker-prager", "density": 1400.0, "youngs_modulus": 1e6, "poisson_ratio": 0.3, "friction_angle": 30.0,
 }  # fmt: skip
-PEERS = {"Genesis 1.4.5 sand (float32)": 8.3e5, "GeoTaichi, its own scene": 7.2e5}
-"""Point-steps per processor second measured on two cores of this kind of machine; not measured again here."""
+GENESIS = "SPUME_GENESIS"
+"""Environment variable with the Python of an environment that has genesis-world and torch, several GB in all."""
+EARLIER = {"Genesis 1.4.5": 0.83, "GeoTaichi, its own scene": 0.72}
+"""Million point-steps per CPU second, measured once on a similar machine; GeoTaichi has no wheel."""
 
 
 def sand_column(cell: float = 0.01) -> Simulation:
-    """A cylinder of sand, r = 0.1 m, h = 0.4 m, that collapses on a rough floor: the case peers were measured on."""
+    """A cylinder of sand, r = 0.1 m, h = 0.4 m, that collapses on a rough floor, as in the measurements of peers."""
     return Simulation(
         Scene(
             title="benchmark", method="mpm", duration=100.0, material={"sand": SAND},
@@ -54,7 +58,7 @@ def sand_column(cell: float = 0.01) -> Simulation:
 
 
 def explicit(cell: float = 0.01, steps: int = 20, before: int = 200) -> dict[str, Any]:
-    """Million point-steps/s of explicit sand in space with quadratic splines while it flows, and its shares."""
+    """Million point-steps/s of flowing explicit sand in 3D with quadratic splines, and the shares of its stages."""
     sims = {threads: sand_column(cell) for threads in (1, 2)}
 
     def stretch(threads: int) -> None:
@@ -73,7 +77,8 @@ def explicit(cell: float = 0.01, steps: int = 20, before: int = 200) -> dict[str
             "rate": len(sim.particles) * steps / taken[str(threads)] / 1e6,
             "share": {stage: seconds / sum(spent.values()) for stage, seconds in spent.items()},
         }
-    return {"points": len(sims[1].particles), "threads": rows, "taichi": taichi_rate(cell), "peers": PEERS}
+    peers = {"Taichi": taichi_rate(cell), "Genesis": genesis_rate(cell)}
+    return {"points": len(sims[1].particles), "threads": rows, "peers": peers, "earlier": EARLIER}
 
 
 _TAICHI = """
@@ -102,8 +107,17 @@ def taichi_rate(cell: float) -> float | None:
     return float(out.stdout.split()[-1])
 
 
+def genesis_rate(cell: float) -> float | None:
+    """Million point-steps per CPU second of the same column in Genesis, or None without it."""
+    if GENESIS not in os.environ:
+        return None
+    script = Path(__file__).parent / "peer_genesis_sand.py"
+    out = subprocess.run([os.environ[GENESIS], str(script), str(cell)], capture_output=True, text=True, check=True)
+    return float(out.stdout.split()[-1])
+
+
 def blocks(youngs_modulus: float, drag: float, size: int = 20, dimension: int = 2, **tables: Any) -> Simulation:
-    """Two blocks of sand and water that overlap in part, of `size` cells a side, with the drag of the paper."""
+    """Two partly overlapping blocks of sand and water, with `size` cells per side and the drag of the paper."""
     cell, side = 0.05, size * 0.05
     shape = "rectangle" if dimension == 2 else "box"
     first = {"center": [0.5 * side] * dimension, "size": [side] * dimension}
@@ -138,7 +152,7 @@ def system_of(sim: Simulation, preconditioner: Preconditioner = "blocks") -> Cou
 
 
 def minres_iteration(size: int = 30) -> dict[str, float]:
-    """Milliseconds of a MINRES iteration in space beside one transfer in each direction, both species, one thread."""
+    """Milliseconds of a MINRES iteration in 3D and of one transfer in each direction, both species, one thread."""
     numba.set_num_threads(1)
     sim = blocks(1e6, 1e4, size, 3)
     system, state = system_of(sim), sim.method.state
@@ -161,7 +175,7 @@ def minres_iteration(size: int = 30) -> dict[str, float]:
 
 
 def drag_iterations(size: int = 20) -> list[dict[str, Any]]:
-    """MINRES iterations to 1e-6 against c_E [1/(kg s)], with the blocks of the nodes and with masses alone."""
+    """MINRES iterations to 1e-6 for several c_E [1/(kg s)], preconditioned by node blocks and by masses only."""
     rows = []
     for modulus in (1e5, 1e7):
         for kind in ("blocks", "mass"):
@@ -179,7 +193,7 @@ def stiffness(
     moduli: tuple[float, ...] = (1e5, 1e6, 1e7, 1e8, 1e9), drags: tuple[float, ...] = (1e2, 1e4, 1e6, 1e8),
     size: int = 12, simulated: float = 0.02,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Processor seconds per simulated second, explicit (drag node by node) against semi-implicit at Δt ≤ 5 ms."""
+    """CPU seconds per simulated second, explicit (drag node by node) and semi-implicit with Δt ≤ 5 ms."""
     rows = []
     for modulus in moduli:
         for drag in drags:
@@ -189,7 +203,7 @@ def stiffness(
                 sim = blocks(modulus, drag, size, time=time_table)
                 sim.advance(1e-4)  # compiles
                 length = simulated
-                if integrator == "explicit":  # as many steps as are needed to tell
+                if integrator == "explicit":  # as many steps as needed for a reliable time
                     length = min(simulated, 300 * 0.5 * 0.05 / math.sqrt(1.35 * modulus / 1000.0))
                 start = time.process_time()
                 sim.advance(length)
@@ -211,13 +225,13 @@ TABLE_2 = [  # scene, changes, seconds per frame, max dt [s], points: [Tampubolo
     ("dam-breach", ["grid.cell=0.02"], 268.99, 1e-3, 3.0e6),
 ]
 FRAME = 1.0 / 24.0
-"""Length of a frame of the paper [s]; it is not stated there."""
+"""Assumed length of a frame of the paper [s], which does not state it."""
 
 
 def table_2(steps: int = 20, rows: list[tuple[Any, ...]] | None = None) -> list[dict[str, Any]]:
-    """Point-steps per second, theirs from seconds per frame at their largest step, ours over the first steps of the
-    same scene, in our own units and sizes; frames are taken to be 1/24 s. Theirs are an upper bound: their machine and
-    its cores are not stated, and their steps may have been shorter."""
+    """Point-steps per second: the paper's, from seconds per frame at the largest step, assuming frames of 1/24 s, and
+    ours over the first steps of the same scene, in our own units and sizes. The paper does not state the machine and
+    its cores, and its steps may have been shorter."""
     found = []
     for name, changes, seconds, dt, points in TABLE_2 if rows is None else rows:
         sim = Simulation(load_scene(name, changes))
@@ -233,41 +247,47 @@ def table_2(steps: int = 20, rows: list[tuple[Any, ...]] | None = None) -> list[
     return found
 
 
-def main(chosen: list[str]) -> None:
-    """Measure and print."""
-    print(f"sand and water on {machine()}")
+def main(chosen: list[str]) -> dict[str, Any]:
+    """Measure and print some of the parts, or all; returns what was measured."""
+    measured: dict[str, Any] = {}
     parts = chosen or ["explicit", "minres", "drag", "stiffness", "table2"]
     if "explicit" in parts:
-        found = explicit()
+        found = measured["explicit"] = explicit()
         for threads, row in found["threads"].items():
             share = ", ".join(f"{stage} {100 * part:.0f} %" for stage, part in row["share"].items())
             print(f"explicit sand, {found['points']:,} points, {threads} thread(s): {row['rate']:.2f} M/s ({share})")
-        if found["taichi"] is not None:
-            one = found["threads"][1]["rate"]
-            print(f"  Taichi (float32), one thread: {found['taichi']:.2f} M/s; spume {one / found['taichi']:.1f}×")
+        one = found["threads"][1]["rate"]
         for peer, rate in found["peers"].items():
-            print(f"  {peer}: {rate / 1e6:.2f} M/s, measured earlier")
+            if rate is not None:
+                print(f"  {peer} (float32), one core: {rate:.2f} M/s; spume {one / rate:.1f}×")
+        for peer, rate in found["earlier"].items():
+            print(f"  {peer}: {rate:.2f} M/s, measured earlier; spume {one / rate:.1f}×")
     if "minres" in parts:
-        row = minres_iteration()
+        row = measured["minres"] = minres_iteration()
         print(
             f"MINRES iteration, {row['points']:,} points: {row['iteration']:.1f} ms; P2G + G2P "
             f"{row['P2G + G2P']:.1f} ms; ratio {row['ratio']:.2f}"
         )
     if "drag" in parts:
-        for row in drag_iterations():
+        measured["drag"] = drag_iterations()
+        for row in measured["drag"]:
             counts = ", ".join(f"{drag:g}: {count}" for drag, count in row["iterations"].items())
             print(f"MINRES iterations, E = {row['E']:g} Pa, {row['preconditioner']}: {counts}")
     if "stiffness" in parts:
-        print("processor seconds per simulated second, explicit and semi-implicit")
-        for row in stiffness():
+        print("CPU seconds per simulated second, explicit and semi-implicit")
+        measured["stiffness"] = stiffness()
+        for row in measured["stiffness"]:
             print(f"  E = {row['E']:g}, c_E = {row['c_E']:g}: {row['explicit']:.1f}  {row['semi-implicit']:.1f}")
     if "table2" in parts:
-        for row in table_2():
+        measured["table 2"] = table_2()
+        for row in measured["table 2"]:
             print(
                 f"{row['scene']}: {row['points']:,} points, {row['ours'] / 1e3:.0f} k point-steps/s at dt "
-                f"{row['dt']:.2g} s; paper {row['paper'] / 1e3:.0f} k"
+                f"{row['dt']:.2g} s; paper {row['paper'] / 1e3:.0f} k; {row['ours'] / row['paper']:.1f}×"
             )
+    return measured
 
 
 if __name__ == "__main__":
+    print(f"sand and water on {machine()}")
     main(sys.argv[1:])

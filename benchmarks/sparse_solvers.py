@@ -1,10 +1,10 @@
-"""Sparse solvers on the Newton systems of dry foams: ours beside SuperLU, QDLDL and CHOLMOD.
+"""Sparse solvers on the Newton systems of dry foams: ours compared with SuperLU, QDLDL and CHOLMOD.
 
-`python -m benchmarks.sparse_solvers` makes the systems of periodic foams near equilibrium, then measures every solver
-in a process of its own, the solvers alternating, `--rounds` times. Printed are medians of the processor time: analysis
-(order of elimination and symbolic factor), numerical factorization, solution of one right side; the memory that the
-process grew by; and the relative residual. A Newton iteration repeats the factorization while the pattern stays.
-QDLDL (package qdldl) and CHOLMOD (package cvxopt) take part when they are installed.
+`python -m benchmarks.sparse_solvers` generates the systems of periodic foams near equilibrium, then measures the
+solvers in turn, each in its own process, `--rounds` times. It prints the medians of the CPU time of analysis
+(elimination order and symbolic factor), numerical factorization and solution for one right-hand side; the growth of the
+process's memory; and the relative residual. A Newton iteration repeats the factorization while the pattern is
+unchanged. QDLDL (package qdldl) and CHOLMOD (package cvxopt) are included if they are installed.
 """
 
 import argparse
@@ -24,7 +24,7 @@ SIZES = (1_000, 10_000, 100_000)
 
 
 def make_system(cells: int, folder: Path) -> Path:
-    """File with the Newton system of a periodic foam near equilibrium, and its order of elimination."""
+    """Write the Newton system of a periodic foam near equilibrium and its elimination order to a file."""
     from spume.dryfoam import Foam
     from spume.dryfoam.equilibrium.linear_solver import _elimination
     from spume.dryfoam.equilibrium.region import Region
@@ -111,7 +111,7 @@ def _cholmod(stored: Any, matrix: csc_matrix, dissected: bool) -> tuple[Callable
     from cvxopt import cholmod, spmatrix
     from cvxopt import matrix as dense
 
-    cholmod.options["supernodal"] = 0  # the supernodal method factors positive definite matrices only
+    cholmod.options["supernodal"] = 0  # the supernodal method supports only positive definite matrices
     coo = csc_matrix(triu(matrix, format="csc")).tocoo()
     lower = spmatrix(coo.data, coo.col.astype(int), coo.row.astype(int), matrix.shape)
     order = dense(stored["order"].astype(int).tolist())
@@ -142,7 +142,7 @@ SOLVERS: dict[str, Callable] = {
 
 
 def _memory(entry: str) -> int:
-    """Present (VmRSS) or highest (VmHWM) memory of this process [bytes]."""
+    """Present (VmRSS) or peak (VmHWM) memory of this process [bytes]."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(entry))
 
@@ -162,13 +162,13 @@ def measure(name: str, path: Path) -> dict[str, float]:
     solve(factorize(analyse()), small["right"])
     matrix, right = matrix_of(stored), stored["right"]
     analyse, factorize, solve = SOLVERS[name](stored, matrix)
-    Path("/proc/self/clear_refs").write_text("5")  # sets the highest memory back to the present
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak memory
     before = _memory("VmRSS")
     began = time.process_time()
     analysis = analyse()
     analysed = time.process_time()
     factor = factorize(analysis)
-    if "SuperLU" not in name:  # once more: the same memory serves again, as in a Newton iteration
+    if "SuperLU" not in name:  # again, reusing the memory, as in a Newton iteration
         analysed_once = analysed - began
         again = time.process_time()
         factor = factorize(analysis)
@@ -189,7 +189,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--solvers", nargs="+", default=list(SOLVERS), choices=list(SOLVERS), metavar="SOLVER")
-    parser.add_argument("--limit", type=float, default=600.0, help="seconds for one solver on one system")
+    parser.add_argument("--limit", type=float, default=600.0, help="time limit of one solver on one system [s]")
     parser.add_argument("--folder", type=Path, default=Path("out/sparse-solvers"))
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     given = parser.parse_args()

@@ -1,4 +1,4 @@
-"""Whole steps: speed, threads, fixed cost, growth with the number of points, memory."""
+"""Whole steps: speed, threads, fixed cost, scaling with the number of points, memory."""
 
 import subprocess
 import sys
@@ -14,7 +14,8 @@ from spume.simulation import Simulation
 
 
 def foam_block(per_axis: int, **tables) -> Simulation:
-    """A block of shaving cream of per_axis³ points at 3 mm cells, sheared and spinning in free space, all stages on."""
+    """A block of shaving cream with per_axis³ points and 3 mm cells, sheared and spinning in free space, with all
+    stages."""
     side = per_axis * 0.0015
     scene = {
         "title": "benchmark", "method": "continuum-foam", "duration": 1000.0, "gravity": [0.0, 0.0, 0.0],
@@ -30,14 +31,15 @@ def foam_block(per_axis: int, **tables) -> Simulation:
 
 
 def particle_steps_per_second(sim: Simulation, steps: int, rounds: int = 4) -> float:
-    """Best of several stretches of `steps` steps."""
+    """Particle-steps per second, the best of several rounds of `steps` steps."""
     dt = sim.scene.time.dt
     taken = best_of({"step": lambda: sim.advance(steps * dt)}, rounds)
     return len(sim.particles) * steps / taken["step"]
 
 
 def whole_step() -> list[dict]:
-    """The whole step of [Yue15] on 216,000 points of flowing foam, 1 and 2 threads in turn, resampling amortised."""
+    """Whole step of [Yue15] with 216,000 points of flowing foam, alternately on 1 and 2 threads, including
+    resampling."""
     sims = {threads: foam_block(60) for threads in (1, 2)}
 
     def stretch(threads: int) -> None:
@@ -77,8 +79,8 @@ print(len(p) * 5 / best_of({"step": stretch}, 3)["step"] / 1e6)
 
 
 def taichi_step() -> float | None:
-    """Million particle-steps/s of the same block in Taichi on one thread, or None without Taichi. In a process of its
-    own: Taichi does not survive a second start in one."""
+    """Million particle-steps/s of the same block in Taichi on one thread, or None without Taichi. Runs in a separate
+    process, because Taichi cannot be started twice in one."""
     if find_spec("taichi") is None:
         return None
     out = subprocess.run([sys.executable, "-c", _TAICHI], capture_output=True, text=True, check=True)
@@ -86,8 +88,8 @@ def taichi_step() -> float | None:
 
 
 def growth() -> list[dict]:
-    """Nanoseconds per point and step from a thousand to a million points, two threads, over the same 150 steps each.
-    The smaller ones, whose steps are short beside the machine's own unrest, are done several times, the best counts."""
+    """Nanoseconds per point and step from a thousand to a million points, on two threads, over the same 150 steps.
+    Small cases, whose timings are noisy, are repeated, and the best is used."""
     rows = []
     for per_axis, times in ((10, 12), (22, 12), (46, 4), (100, 2)):
         rate = 0.0
@@ -111,7 +113,7 @@ print(len(sim.particles), int(peak.split()[1]) * 1024, grid)
 
 
 def memory() -> dict:
-    """Bytes per point at the peak, the occupied grid apart: the difference between a large and a small process."""
+    """Peak bytes per point, excluding the occupied grid, from the difference between a large and a small process."""
     measured = []
     for per_axis in (20, 100):
         out = subprocess.run([sys.executable, "-c", _MEMORY, str(per_axis)], capture_output=True, text=True, check=True)
@@ -125,7 +127,7 @@ def memory() -> dict:
 
 
 def start_up() -> dict:
-    """Seconds of `import spume`, and from starting a process to the end of its first step with kernels cached."""
+    """Seconds of `import spume`, and from the start of a process to the end of its first step with cached kernels."""
     load = "import spume, numpy; from benchmarks.steps import foam_block; foam_block(10).advance(1e-5)"
     times = {}
     for name, code in (("import", "import spume"), ("first step", load)):

@@ -1,4 +1,4 @@
-"""How everything here is measured: alternating, best of several, on the machine that is named."""
+"""Timing for benchmarks: alternating candidates, best of several rounds."""
 
 import os
 import platform
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def best_of(candidates: dict[str, Callable[[], None]], rounds: int = 15) -> dict[str, float]:
-    """Shortest time of each candidate [s], the candidates taking turns so that all meet the same machine."""
+    """Shortest time of each candidate [s]; candidates alternate, so that all meet the same conditions."""
     for run in candidates.values():
         run()
     best = dict.fromkeys(candidates, float("inf"))
@@ -21,7 +21,7 @@ def best_of(candidates: dict[str, Callable[[], None]], rounds: int = 15) -> dict
 
 
 def machine() -> str:
-    """Processor, cores and load, for the head of a table."""
+    """Processor, cores and load, for the heading of a table."""
     model = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():

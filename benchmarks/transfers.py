@@ -1,4 +1,4 @@
-"""P2G and G2P alone, ours beside Taichi's and Warp's: 216,000 points, cubic splines, space."""
+"""P2G and G2P compared with Taichi and Warp: 216,000 points, cubic splines, 3D."""
 
 import numba
 import numpy as np
@@ -14,7 +14,7 @@ TO_POINTS = ("flip velocity", "gradient")
 
 def ours(x: np.ndarray):
     """Our two transfers as functions without arguments, float64: mass, momentum and force to the nodes, velocity and
-    velocity gradient to the points, as the peers do it."""
+    velocity gradient to the points, like those of the peers."""
     rng = np.random.default_rng(1)
     nodes, transfers = Nodes(3, CELL, 3), Transfers(3, CELL, 3)
     transfers.cells.sort(x)
@@ -35,7 +35,7 @@ def ours(x: np.ndarray):
 
 
 def measure(per_axis: int = 60) -> list[dict]:
-    """A row per implementation and number of threads: million points per second."""
+    """Million points per second, one row per implementation and number of threads."""
     x = lattice(per_axis)
     rows = []
     for threads in (1, 2):

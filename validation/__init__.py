@@ -1,1 +1,1 @@
-"""Ours against closed forms and published figures: `make validate`, or `python -m validation`."""
+"""Comparison of spume with closed forms and published figures: `make validate`, or `python -m validation`."""

@@ -57,24 +57,24 @@ CASES: tuple[Case, ...] = (
     blender_import.CASE,
     skins.CASE,
 )
-ABSENT = "all but those that take longest if absent"
+ABSENT = "if absent, all except the longest"
 QUICK = ("flow-curve", "start-up", "incline", "skins")
-"""The cases of --quick: about a minute."""
+"""Cases of --quick, which take about a minute."""
 
 
 def arguments() -> argparse.Namespace:
-    """What the command line asks for."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m validation", description=__doc__)
     names = [case.name for case in CASES]
     parser.add_argument("cases", nargs="*", metavar="CASE", help=f"one or more of {', '.join(names)}; {ABSENT}")
     parser.add_argument("--quick", action="store_true", help=f"only {', '.join(QUICK)}, about a minute")
     parser.add_argument(
-        "--run", action="append", default=[], metavar="SCENE=FOLDER", help="take a finished run instead of making it"
+        "--run", action="append", default=[], metavar="SCENE=FOLDER", help="use a finished run instead of a new one"
     )
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "validation", help="where page and plots go")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "validation", help="folder for the page and plots")
     given = parser.parse_args()
     if unknown := set(given.cases) - set(names):
-        parser.error(f"there is no case '{unknown.pop()}': known are {', '.join(names)}")
+        parser.error(f"there is no case '{unknown.pop()}': the cases are {', '.join(names)}")
     if wrong := [text for text in given.run if "=" not in text]:
         parser.error(f"--run {wrong[0]}: it should be SCENE=FOLDER, as in shaving-cream=out/demo")
     usual = [case.name for case in CASES if not case.on_request]
@@ -83,15 +83,15 @@ def arguments() -> argparse.Namespace:
 
 
 def run_case(case: Case, around: Surroundings) -> Outcome:
-    """Run a case; one that breaks off has failed."""
+    """Run a case; an exception counts as a failed check."""
     try:
         return case.run(around)
     except SpumeError as error:
-        return Outcome([Check("the case itself", "broke off", "-", str(error), "runs to its end", False)])
+        return Outcome([Check("the case itself", "stopped", "-", str(error), "runs to its end", False)])
 
 
 def main() -> int:
-    """Run the cases, show their table, write the page; 1 if a check failed."""
+    """Run the cases, print their table and write the page; return 1 if a check failed."""
     given = arguments()
     console = Console()
     if not console.is_terminal:

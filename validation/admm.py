@@ -10,7 +10,7 @@ from validation.case import Case, Check, Outcome, Surroundings
 from validation.drawing import COLOURS, panels, save
 
 ITERATIONS = (2, 3, 5, 8, 12, 20, 30, 50, 80, 120)
-"""Iterations after which the velocities are looked at."""
+"""Numbers of iterations after which the velocities are compared."""
 SAND = ("grid.cell=0.03",)
 STUDIES: tuple[tuple[str, tuple[str, ...], str, float, dict[str, tuple[str, ...]]], ...] = (
     ("sand-column-implicit", SAND, "10, left: Ruiz", 0.5, {
@@ -42,12 +42,12 @@ STUDIES: tuple[tuple[str, tuple[str, ...], str, float, dict[str, tuple[str, ...]
 """Scene, changes for all variants, figure, time of the step [s], and the variants."""
 CONVERGED = ("implicit.iterations=1500", "implicit.tolerance=1e-9", "implicit.linear_tolerance=0.01")
 FACTOR = 100.0
-"""by which the error must fall with the defaults, in the most iterations"""
+"""factor by which the error must fall with the defaults after the largest number of iterations"""
 
 
 def convergence(scene: str, common: tuple[str, ...], time: float, variants: dict) -> dict[str, NDArray[np.float64]]:
-    """For each variant the error of the velocities of the nodes after ITERATIONS of the step at `time` [s]: their
-    distance from the solution that the defaults tend to, over that of the velocities without stress; by kinetic
+    """Errors of the node velocities of each variant after ITERATIONS of the step at `time` [s]: their distance from the
+    converged solution of the defaults, relative to that of the velocities without stress, in the norm of the kinetic
     energy."""
     sim = Simulation(load_scene(scene, list(common), preset="draft"))
     sim.advance(time)
@@ -102,9 +102,7 @@ def run(around: Surroundings) -> Outcome:
         axes.set(xlabel="iterations", ylabel="error of the velocities", title=f"{scene} (figure {title})")
         axes.title.set_fontsize(8)
         axes.legend(frameon=False, fontsize=7)
-    caption = (
-        "Impulses that do not balance, over those without stress, in one step; as in figures 10 to 12 of [Fang19]."
-    )
+    caption = "Unbalanced impulses relative to those without stress, in one step; as in figures 10 to 12 of [Fang19]."
     outcome.figures.append((save(figure, around.pictures, "admm"), caption))
     return outcome
 
@@ -114,8 +112,8 @@ CASE = Case(
     "Convergence of ADMM",
     "Figures 10 to 12 of [Fang19] show the residual over the iterations of one step for Ruiz equilibration, weights "
     "and over-relaxation. Ours: one step of a collapsing sand column, of elastic-balls in collision and of roller, all "
-    "in draft; the error is the distance from the solution that the defaults tend to. The paper gives no numbers; with "
-    "our defaults it must fall a hundredfold in the elastic scenes. (That ADMM tends to the solution of Newton's "
-    "method, to 1e-6, is among the tests.)",
+    "in draft; the error is the distance from the converged solution of the defaults. The paper gives no numbers; with "
+    "our defaults the error must fall by a factor of 100 in the elastic scenes. (The tests check that ADMM converges "
+    "to the solution of Newton's method, to 1e-6.)",
     run,
 )

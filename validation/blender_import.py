@@ -1,4 +1,4 @@
-"""Exports opened by Blender's own importers: where everything stands, compared with the scene."""
+"""Exports opened by Blender's own importers: positions of all objects, compared with the scene."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -19,9 +19,9 @@ from validation.case import Case, Check, Outcome, Surroundings
 Floats = NDArray[np.float64]
 SINGLE = float(np.finfo(np.float32).eps)
 BOUND = 8 * SINGLE
-"""Of the size of the scene: coordinates and matrices go through a few products in single precision."""
+"""Tolerance relative to the size of the scene: coordinates and matrices are multiplied in single precision."""
 ANGLE_BOUND = 1e-5
-"""Of an angle of view that was turned into a focal length and back in single precision."""
+"""Tolerance of the angle of view, which is converted to a focal length and back in single precision."""
 
 
 def _usd(chosen: Contents, file: Path) -> None:
@@ -57,7 +57,7 @@ WRITERS: dict[str, tuple[str, Callable[[Contents, Path], None]]] = {
 
 
 def imported(run: Run, numbers: list[int], kind: str, folder: Path) -> dict[str, Any]:
-    """What Blender finds in an export of the surfaces of `run`."""
+    """Objects that Blender finds in an export of the surfaces of `run`."""
     name, write = WRITERS[kind]
     folder.mkdir(parents=True, exist_ok=True)
     write(contents(run, numbers, "surface", None), folder / name)
@@ -66,7 +66,7 @@ def imported(run: Run, numbers: list[int], kind: str, folder: Path) -> dict[str,
 
 
 def checks(run: Run, numbers: list[int], kind: str, folder: Path) -> list[Check]:
-    """Obstacles, skin and camera in Blender against the scene."""
+    """Compare obstacles, skin and camera in Blender with the scene."""
     report = imported(run, numbers, kind, folder)
     chosen = contents(run, numbers, "surface", None)
     turn = to_blender(chosen.up)
@@ -79,7 +79,7 @@ def checks(run: Run, numbers: list[int], kind: str, folder: Path) -> list[Check]
             R, p = solid.place(chosen.time(number))
             expected = turn @ (R @ mesh.vertices[0] + p)
             vertex_error = max(vertex_error, float(np.abs(np.array(there["first"]) - expected).max()))
-            # Blender turns objects of USD files as a whole, and the vertices themselves of the others
+            # Blender rotates objects of USD files as a whole, but the vertices of the others
             own = R if kind == "usd" else R @ turn.T
             matrix = np.array(there["matrix"])
             matrix_error = max(matrix_error, float(np.abs(matrix[:3, :3] - turn @ own).max()) * size)
@@ -106,7 +106,7 @@ def checks(run: Run, numbers: list[int], kind: str, folder: Path) -> list[Check]
         within("first vertex of each obstacle, all frames", vertex_error),
         within("world matrix of each obstacle, all frames", matrix_error),
         within("box of the skin, all frames", skin_error),
-        within("place of the camera", eye_error),
+        within("position of the camera", eye_error),
         within("direction of the camera", direction_error * size),
         Check(
             f"{kind}: angle of view", f"{np.degrees(camera['angle']):.4f}°", f"{view.angle:.4f}°", f"{angle_error:.1e}",
@@ -116,7 +116,7 @@ def checks(run: Run, numbers: list[int], kind: str, folder: Path) -> list[Check]
 
 
 def _named(found: dict[str, Any], name: str) -> dict[str, Any]:
-    """The mesh of an obstacle: importers keep its name, some with a suffix or under the name of its shape."""
+    """Mesh of an obstacle: importers keep its name, some with a suffix or under the name of its shape."""
     wanted = (name, identifier(name), f"{identifier(name)}_shape")
     for key, entry in found.items():
         if entry["type"] == "MESH" and key.partition(".")[0] in wanted:
@@ -125,7 +125,7 @@ def _named(found: dict[str, Any], name: str) -> dict[str, Any]:
 
 
 def _skin(found: dict[str, Any], kind: str, number: int, chosen: Contents) -> dict[str, Floats]:
-    """The box of what is seen in a frame."""
+    """Bounding box of the visible skin in a frame."""
     names = {"usd": "surface", "alembic": chosen.name, "gltf": f"frame {number}", "blend": f"frame {number}"}
     seen = [entry for entry in found.values() if entry["type"] == "MESH" and not entry["hidden"]]
     parts = [entry for key, entry in found.items() if entry in seen and key.partition(".")[0].endswith(names[kind])]
@@ -136,7 +136,7 @@ def _skin(found: dict[str, Any], kind: str, number: int, chosen: Contents) -> di
 
 
 def run(around: Surroundings) -> Outcome:
-    """A coarse dollop on its shaking block, in every format."""
+    """Export a coarse dollop on its shaking block in every format and import it into Blender."""
     if not has_blender():
         return Outcome(notes=["Blender is not installed here (bpy, or SPUME_BLENDER): nothing was imported."])
     scene = load_scene("shaving-cream", ("grid.cell=0.014", "duration=0.2"), preset="draft")

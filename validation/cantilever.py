@@ -10,7 +10,7 @@ LENGTH, HEIGHT, E, NU, DENSITY, GRAVITY = 1.0, 0.2, 1e6, 0.3, 1000.0, 0.05
 CELLS = (4, 8, 16)
 """Cells across the thickness."""
 STEP, STEPS = 0.4, 8
-"""[s]: backward Euler damps the first mode, whose ω is 6.8/s, by 1/√(1 + (ω Δt)²) in each step."""
+"""Time step [s]: backward Euler damps the first mode, with ω = 6.8/s, by 1/√(1 + (ω Δt)²) in each step."""
 
 
 def closed_form() -> float:
@@ -21,7 +21,7 @@ def closed_form() -> float:
 
 
 def sag(cells: int) -> float:
-    """How far the tip comes down [m]."""
+    """Deflection of the tip [m]."""
     cell = HEIGHT / cells
     scene = Scene(
         title="cantilever", method="mpm", dimension=2, duration=20.0, gravity=[0.0, -GRAVITY],
@@ -66,7 +66,8 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "cantilever",
     "Cantilever under its own weight",
-    "Small deflection in plane strain: ρ g A L⁴/(8 E' I) with E' = E/(1 − ν²), and for a beam five times as long as "
-    "thick the share of shear, ρ g L²/(2 k G). Ours: backward Euler by Newton's method until the beam rests.",
+    "Small deflection in plane strain: ρ g A L⁴/(8 E' I) with E' = E/(1 − ν²), plus the deflection by shear, "
+    "ρ g L²/(2 k G), since the beam is only five times as long as thick. Ours: backward Euler by Newton's method until "
+    "the beam is at rest.",
     run,
 )

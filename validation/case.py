@@ -1,4 +1,4 @@
-"""What a case of validation hands back."""
+"""Cases of the validation and their results."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -8,7 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Check:
-    """One figure of ours beside theirs, as the table shows it."""
+    """One comparison of our value with a reference, as shown in the table."""
 
     quantity: str
     ours: str
@@ -20,54 +20,54 @@ class Check:
 
 @dataclass
 class Outcome:
-    """What a case found."""
+    """Result of a case."""
 
     checks: list[Check] = field(default_factory=list)
     figures: list[tuple[str, str]] = field(default_factory=list)
     """file name and caption of each plot"""
     notes: list[str] = field(default_factory=list)
-    """sentences for the page: what was left out and why, what was measured besides"""
+    """sentences for the page: omissions and their reasons, further measurements"""
 
     def tables(self) -> dict[str, Any]:
-        """The outcome as JSON takes it."""
+        """JSON-serialisable form of the outcome."""
         return asdict(self)
 
     @classmethod
     def of(cls, tables: dict[str, Any]) -> "Outcome":
-        """The outcome that `tables()` wrote."""
+        """Outcome from the result of `tables()`."""
         checks = [Check(**check) for check in tables["checks"]]
         return cls(checks, [(name, caption) for name, caption in tables["figures"]], list(tables["notes"]))
 
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a case is told."""
+    """Inputs of a case."""
 
     pictures: Path
-    """folder its plots go to"""
+    """folder for plots"""
     runs: Path
-    """folder for runs it makes"""
+    """folder for runs"""
     finished: dict[str, Path]
-    """finished runs to take instead of making them, by scene name"""
+    """finished runs to use, by scene name"""
     say: Callable[[str], None]
-    """shows how far it is"""
+    """function that shows the progress"""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A case: what it compares, and the function that does."""
+    """A case: its explanation and the function that runs it."""
 
     name: str
     title: str
     explanation: str
-    """for the page: the closed form or the published figure, with its source, and how ours is had"""
+    """for the page: the closed form or the published figure, with its source, and how our value is obtained"""
     run: Callable[[Surroundings], Outcome]
     on_request: bool = False
-    """Whether it runs only when it is named, for the time it takes."""
+    """Whether it runs only if it is named, because it takes long."""
 
 
 def relative(quantity: str, ours: float, theirs: float, bound: float, unit: str = "") -> Check:
-    """ours within `bound` (a part of theirs) of theirs."""
+    """Check that `ours` differs from `theirs` by at most the fraction `bound` of it."""
     error = ours / theirs - 1.0
     return Check(
         quantity, f"{ours:.4g} {unit}".strip(), f"{theirs:.4g} {unit}".strip(), f"{100 * error:+.2f} %",
@@ -76,12 +76,12 @@ def relative(quantity: str, ours: float, theirs: float, bound: float, unit: str 
 
 
 def deviation(quantity: str, error: float, bound: float, theirs: str = "closed form") -> Check:
-    """A largest relative deviation no greater than `bound`."""
+    """Check that the largest relative deviation is at most `bound`."""
     return Check(quantity, "whole curve", theirs, f"{100 * error:.3g} %", f"≤ {100 * bound:g} %", error <= bound)
 
 
 def at_most(quantity: str, ours: float, theirs: float) -> Check:
-    """A part (shown in percent) that should be no greater than the published one."""
+    """Check that a fraction (shown in percent) is at most the published one."""
     return Check(
         quantity, f"{100 * ours:.3g} %", f"{100 * theirs:g} %", f"{100 * (ours - theirs):+.3g} points", "≤ theirs",
         ours <= theirs,
@@ -89,7 +89,7 @@ def at_most(quantity: str, ours: float, theirs: float) -> Check:
 
 
 def at_least(quantity: str, ours: float, theirs: float) -> Check:
-    """A part (shown in percent) that should be no smaller than the published one."""
+    """Check that a fraction (shown in percent) is at least the published one."""
     return Check(
         quantity, f"{100 * ours:.3g} %", f"{100 * theirs:g} %", f"{100 * (ours - theirs):+.3g} points", "≥ theirs",
         ours >= theirs,

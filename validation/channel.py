@@ -21,20 +21,20 @@ DENSITY = 1.0
 BODY_FORCE = 1.0
 """G [N/m³]"""
 YIELD = 0.4
-"""τ0 [Pa], so that the plug is 0.4 H wide to either side"""
+"""τ0 [Pa], chosen so that the plug extends 0.4 H to either side"""
 CONSISTENCY = 1.0
-"""k [Pa s^h]: momentum crosses the channel within ρH²/k = 1 s, during which the plug moves a fifth of H"""
+"""k [Pa s^h]: momentum diffuses across the channel in ρH²/k = 1 s, during which the plug moves a fifth of H"""
 SHEAR_MODULUS = 100.0
-"""elastic strains of at most 1 %; stress relaxes within k/μ = 0.01 s"""
+"""shear modulus [Pa]: elastic strains are at most 1 %, and stress relaxes in k/μ = 0.01 s"""
 BULK_MODULUS = 300.0
 CELLS = (16, 32, 64)
-"""per H; the finest is compared with the bounds. Splines of nodes that move reach one cell into the wall, so the wall
-acts a part of a cell further out than it stands: an error of first order in the cell, of (1/h + 1) times that part of
-the sheared width."""
+"""cells per H; the finest grid is compared with the bounds. Splines of moving nodes extend one cell into the wall, so
+the wall acts a fraction of a cell further out than its position: a first-order error in the cell size, (1/h + 1) times
+that fraction of the sheared width."""
 LONGEST = 8.0
 """time within which the flow must become steady [s]"""
 EMBEDDED = 2
-"""layers of cells by which the material reaches into the walls, so that nodes at a wall see a full neighbourhood"""
+"""layers of cells by which the material extends into the walls, so that nodes at a wall have complete stencils"""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ClosedForm:
 
     @property
     def edge(self) -> float:
-        """y0, where the plug ends [m]"""
+        """y0, the edge of the plug [m]"""
         return YIELD / BODY_FORCE
 
     @property
@@ -63,7 +63,7 @@ class ClosedForm:
 
 
 def scene(flow_index: float, cells: int) -> Scene:
-    """An endless strip of material between two walls it sticks to, gravity along it."""
+    """An endless strip of material between two sticking walls, with gravity along it."""
     cell = HALF_WIDTH / cells
     foam = {
         "law": "herschel-bulkley", "density": DENSITY, "bulk_modulus": BULK_MODULUS, "shear_modulus": SHEAR_MODULUS,
@@ -78,7 +78,7 @@ def scene(flow_index: float, cells: int) -> Scene:
     return Scene(
         title="plane Poiseuille flow", method="mpm", dimension=2, duration=100.0,
         gravity=[BODY_FORCE / DENSITY, 0.0], grid={"cell": cell},
-        # the part of PIC in a blend with FLIP would be a viscosity of (1 − α) h²/(3 Δt), 4 % of k at 16 cells
+        # PIC in a blend with FLIP would add a viscosity of (1 − α) h²/(3 Δt), 4 % of k at 16 cells
         transfer={"scheme": "apic"}, material={"foam": foam},
         body=[{"material": "foam", "shape": {"rectangle": strip}}], obstacle=walls,
     )  # fmt: skip
@@ -86,7 +86,7 @@ def scene(flow_index: float, cells: int) -> Scene:
 
 @dataclass(frozen=True)
 class Profile:
-    """Across the channel: height, velocity, and whether each point flows."""
+    """Points across the channel: height, velocity, and whether each flows."""
 
     y: Array
     u: Array
@@ -94,19 +94,19 @@ class Profile:
 
 
 def profile_of(strip: EndlessStrip) -> Profile:
-    """The points of the channel, without those in the walls."""
+    """Profile of the points of the channel, excluding those in the walls."""
     y, u = strip.own("x")[:, 1], strip.own("v")[:, 0]
     xx, yy, zz, xy = strip.own("stress").T[:4]
     mean = (xx + yy + zz) / 3.0
     s = np.sqrt((xx - mean) ** 2 + (yy - mean) ** 2 + (zz - mean) ** 2 + 2.0 * xy**2)
-    # after the return mapping ‖s‖ exceeds √(2/3) σY exactly where material flows; √(2/3) σY = √2 τ0
+    # after the return map ‖s‖ exceeds √(2/3) σY exactly where material flows; √(2/3) σY = √2 τ0
     flows = s > math.sqrt(2.0) * YIELD * (1.0 + 1e-6)
     inside = np.abs(y) < HALF_WIDTH
     return Profile(y[inside], u[inside], flows[inside])
 
 
 def plug_edge(profile: Profile, cell: float) -> float:
-    """Distance from the middle where as many points flow as do not, by bins of a quarter cell [m]."""
+    """Distance from the middle at which half of the points flow, in bins of a quarter cell [m]."""
     bins = np.floor(np.abs(profile.y) / (cell / 4)).astype(int)
     count = np.bincount(bins)
     part = np.bincount(bins, weights=profile.flows) / np.maximum(count, 1)
@@ -119,7 +119,7 @@ def plug_edge(profile: Profile, cell: float) -> float:
 
 
 def plug_velocity(profile: Profile) -> float:
-    """Mean of the points well within the plug [m/s]."""
+    """Mean velocity of the points well inside the plug [m/s]."""
     return float(profile.u[np.abs(profile.y) < YIELD / BODY_FORCE / 2].mean())
 
 
@@ -137,7 +137,7 @@ def make_steady(strip: EndlessStrip, say: Callable[[str], None]) -> None:
 
 
 def flow(flow_index: float, cells: int, around: Surroundings) -> tuple[list[Check], Profile]:
-    """One flow: its checks and its profile."""
+    """Checks and profile of one flow."""
     theory = ClosedForm(flow_index)
     strip = EndlessStrip(scene(flow_index, cells))
     make_steady(strip, lambda text: around.say(f"h = {flow_index:g}, H/{cells}: {text}"))
@@ -160,7 +160,7 @@ def flow(flow_index: float, cells: int, around: Surroundings) -> tuple[list[Chec
 
 
 def run(around: Surroundings) -> Outcome:
-    """Both flow indices, on three grids each."""
+    """Run both flow indices on three grids each."""
     outcome = Outcome()
     figure, axes = panels(3)
     for axis, flow_index, colour in zip(axes, (1.0, 0.5), COLOURS):
@@ -177,8 +177,8 @@ def run(around: Surroundings) -> Outcome:
     axes[2].set(xlabel="cell/H", ylabel="error of the plug velocity [%]", xlim=(0.0, None), ylim=(0.0, None))
     axes[2].legend(frameon=False, fontsize=8)
     caption = (
-        "Left and middle: velocity across the channel, every point of a period on the finest grid against the closed "
-        "form; the plug lies between the dotted lines. Right: error of the plug velocity on three grids."
+        "Left and middle: velocity across the channel of every point of a period on the finest grid, and the closed "
+        "form; the plug is between the dotted lines. Right: error of the plug velocity on three grids."
     )
     outcome.figures.append((save(figure, around.pictures, "channel"), caption))
     return outcome
@@ -199,15 +199,15 @@ CASE = Case(
     "Plane Poiseuille flow",
     "A Herschel-Bulkley material between sticking walls at ±H under a body force G: with τ0 = σY/√3, k = η "
     "2^(−(1+h)/2) and y0 = τ0/G the plug |y| < y0 moves at u = h/(h+1) (G/k)^(1/h) (H−y0)^(1/h+1), and outside it the"
-    " velocity is less by the same factor times (|y|−y0)^(1/h+1). Ours: an endless strip, two-dimensional, APIC, "
-    "cells of H/64, once the flow is steady. The edge of the plug is where as many points are at yield as are "
-    "not.\n\nThe profile has the right shape on every grid; what error there is comes from the walls, in two parts of"
-    " opposite sign. Splines of moving nodes reach one cell into the wall, so it acts further out than it stands: by "
-    "0.34 cells, measured with pure FLIP at H/16 with two time steps alike. And APIC "
-    "slows the plug by more the shorter the step: at H/16 and a fifth of the time step it is 6 % too slow instead of "
-    "2 % too fast; momentum lost at the kink of the velocity at the wall would explain it, which was not tested. The "
-    "two partly cancel. H/64 was chosen after h = 0.5 had missed the 3 % at H/16 and H/32. A strip "
-    "with free ends would not do: near the ends the walls hold it less, "
-    "which the plug passes on to all of the strip; six H long it flows 4 to 5 % faster, at H/16 and H/32 alike.",
+    " velocity is lower by the same factor times (|y|−y0)^(1/h+1). Ours: an endless strip, two-dimensional, APIC, "
+    "cells of H/64, when the flow is steady. The edge of the plug is where half of the points are at "
+    "yield.\n\nThe profile has the right shape on every grid; the error comes from the walls, in two parts of"
+    " opposite sign. Splines of moving nodes extend one cell into the wall, so it acts further out than its position: "
+    "by 0.34 cells, measured with pure FLIP at H/16, the same with two time steps. And APIC "
+    "slows the plug, more so with shorter steps: at H/16 and a fifth of the time step it is 6 % too slow instead of "
+    "2 % too fast; momentum lost at the kink of the velocity at the wall would explain it, but this was not tested. "
+    "The two partly cancel. H/64 was chosen after h = 0.5 had missed the 3 % at H/16 and H/32. A strip "
+    "with free ends is not suitable: near the ends the walls resist less, and the plug transmits this to the whole "
+    "strip; a strip of length 6 H flows 4 to 5 % faster, at both H/16 and H/32.",
     run,
 )

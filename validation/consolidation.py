@@ -7,29 +7,29 @@ from validation.case import Case, Check, Outcome, Surroundings
 from validation.drawing import COLOURS, panels, save
 
 HEIGHT = 1.0
-"""H [m]: half of a column that is drained and loaded at both ends, so that its middle is the closed end"""
+"""H [m]: half of a column that is drained and loaded at both ends; its middle acts as the closed end"""
 CELLS = 32
-"""along H"""
+"""cells along H"""
 CONDUCTIVITY, YOUNGS_MODULUS, POISSON_RATIO, POROSITY, BULK_MODULUS = 1e-3, 1e7, 0.3, 0.4, 2.2e8
 DENSITY = 1590.0
-"""of the soil without its water [kg/m³]"""
+"""density of the soil without its water [kg/m³]"""
 LOAD = 1e4
-"""[Pa]"""
+"""load [Pa]"""
 TIMES = (0.05, 0.1, 0.2, 0.5, 1.0)
 """T = c_v t/H² [1]"""
 BOUND = 0.05
-"""of p0"""
+"""tolerance relative to p0"""
 
 OEDOMETER = YOUNGS_MODULUS * (1 - POISSON_RATIO) / ((1 + POISSON_RATIO) * (1 - 2 * POISSON_RATIO))
 SHARE = (BULK_MODULUS / POROSITY) / (BULK_MODULUS / POROSITY + OEDOMETER)
-"""Part of a load that the water carries at first"""
+"""Fraction of the load that the water carries initially"""
 COEFFICIENT = CONDUCTIVITY * OEDOMETER / (1000.0 * 9.81) * SHARE
 """c_v [m²/s]"""
 WAVE = ((BULK_MODULUS / POROSITY + OEDOMETER) / (DENSITY + 1000.0 * POROSITY)) ** 0.5
 """Speed of waves in which grains and water move together [m/s]"""
 RAMP = 2.5 * 4 * HEIGHT / WAVE
-"""Time over which the load grows as ½ − ½ cos(πt/RAMP) [s]: after an odd number of half periods of the slowest wave
-(4 H/c) none of it is left. A load that grew linearly over 2.7 periods left an oscillation of 7 % of p0."""
+"""Time over which the load grows as ½ − ½ cos(πt/RAMP) [s]: an odd number of half periods of the slowest wave (4 H/c),
+which leaves no oscillation. A load that grew linearly over 2.7 periods left an oscillation of 7 % of p0."""
 
 
 def scene() -> Scene:
@@ -70,7 +70,7 @@ def excess_pressure(depth: np.ndarray, T: float) -> np.ndarray:
 
 
 def run(around: Surroundings) -> Outcome:
-    """Pressure of the rows of points against the series; half of the ramp counts as before the load."""
+    """Compare the pressure of the rows of points with the series; time starts in the middle of the ramp."""
     sim = Simulation(scene())
     water = sim.method.species["water"]  # type: ignore[attr-defined]
     height = dict(zip(water.id.tolist(), water.x[:, 1].tolist()))
@@ -104,8 +104,9 @@ CASE = Case(
     "consolidation",
     "Saturated soil consolidates",
     "A column of saturated soil is loaded at both of its drained ends; its middle is the closed end of the theory. The "
-    "water carries the load at first and hands it to the grains as it drains: Terzaghi's p/p0 = Σ 4/(mπ) sin(mπz/2H) "
-    "exp(−m²π²T/4), m odd, T = c_v t/H², with c_v = k̂ E_oed/(ρw g) and p0 both reduced by the compressibility of the "
-    'water, (Kw/n)/(Kw/n + E_oed). Ours: coupling "pore-pressure", explicit steps, 32 cells along H.',
+    "water carries the load at first and transfers it to the grains as it drains: Terzaghi's p/p0 = Σ 4/(mπ) "
+    "sin(mπz/2H) exp(−m²π²T/4), m odd, T = c_v t/H², with c_v = k̂ E_oed/(ρw g) and p0 both reduced by the factor "
+    '(Kw/n)/(Kw/n + E_oed), due to the compressibility of the water. Ours: coupling "pore-pressure", explicit steps, '
+    "32 cells along H.",
     run,
 )

@@ -29,14 +29,14 @@ def scene() -> Scene:
 
 
 def run(around: Surroundings) -> Outcome:
-    """Times at which the front passes, aligned at the first of them."""
+    """Compare the times at which the front passes the measured positions, aligned at the first."""
     sim = Simulation(scene())
     unit = math.sqrt(WIDTH / (2.0 * 9.81))
     times, fronts = [], []
     while not fronts or fronts[-1] < 3.8:
         sim.advance(0.02 * unit)
         times.append(sim.time / unit)
-        # half a spacing beyond the outermost points; single drops run ahead
+        # half a spacing beyond the outermost points, excluding single drops ahead
         x = np.sort(sim.method.species["water"].x[:, 0])  # type: ignore[attr-defined]
         fronts.append(float(x[-5]) / WIDTH + 0.25 / CELLS)
     outcome = Outcome()

@@ -1,4 +1,4 @@
-"""Plots of ours against theirs, one style for all."""
+"""Common style of the validation plots."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ def panels(count: int = 1, height: float = 3.6) -> tuple[Any, Any]:
 
 
 def save(figure: Any, folder: Path, name: str) -> str:
-    """Write the figure as PNG; returns the name of its file."""
+    """Write the figure as PNG; return the name of its file."""
     folder.mkdir(parents=True, exist_ok=True)
     figure.savefig(folder / f"{name}.png", dpi=110)
     return f"{name}.png"

@@ -1,8 +1,9 @@
 """Many random dry foams coarsened to a few cells: `python -m validation.dry_foam_robustness`.
 
-Foams of 50 to 2,000 cells (uniform in the logarithm), periodic and free in turn, from Voronoi diagrams of random seeds,
-coarsen to ten cells. The invariants of the network are proved after every T1 and T2, angles and areas after every step.
-Prints a line for each foam that failed or needed help, and the counts; the exit status is 1 if one failed.
+Foams of 50 to 2,000 cells (uniform in the logarithm), alternately periodic and free, from Voronoi diagrams of random
+seeds, coarsen to ten cells. The invariants of the network are checked after every T1 and T2, angles and areas after
+every step. Prints a line for each foam that failed or needed a fallback, and the counts; the exit status is 1 if one
+failed.
 """
 
 import argparse
@@ -25,25 +26,25 @@ SMALLEST, LARGEST = 50, 2000
 
 @dataclass
 class Outcome:
-    """What became of one foam."""
+    """Outcome of one foam."""
 
     seed: int
     cells: int
     boundary: Boundary
     failure: str
-    """empty when it came to its end"""
+    """empty if it finished"""
     left: int
     """cells at the end"""
     seconds: float
     """processor time"""
     happened: dict[str, Any]
-    """counts of events and of helps"""
+    """counts of events and fallbacks"""
     worst_error: float
     """largest error of an angle or an area after a step, relative"""
 
 
 def coarsen(seed: int, boundary: Boundary, until_cells: int, event_tolerance: float, largest: int = LARGEST) -> Outcome:
-    """Coarsen one random foam, its size drawn with `seed`."""
+    """Coarsen one random foam, whose size is drawn with `seed`."""
     cells = round(SMALLEST * (largest / SMALLEST) ** np.random.default_rng(seed).random())
     began, failure, worst = time.process_time(), "", 0.0
     foam = Foam.voronoi(cells, boundary, seed=seed)
@@ -65,12 +66,12 @@ def coarsen(seed: int, boundary: Boundary, until_cells: int, event_tolerance: fl
 
 
 def main() -> int:
-    """Run the foams, print what happened."""
+    """Run the foams and print the results."""
     parser = argparse.ArgumentParser(prog="python -m validation.dry_foam_robustness", description=__doc__)
     parser.add_argument("--foams", type=int, default=200, help="how many")
-    parser.add_argument("--first-seed", type=int, default=1000, help="seeds follow one another")
-    parser.add_argument("--until-cells", type=int, default=10, help="cells at which a foam has come to its end")
-    parser.add_argument("--event-tolerance", type=float, default=0.005, help="of the coarsening, see Foam.coarsen")
+    parser.add_argument("--first-seed", type=int, default=1000, help="first of consecutive seeds")
+    parser.add_argument("--until-cells", type=int, default=10, help="number of cells at which a foam is finished")
+    parser.add_argument("--event-tolerance", type=float, default=0.005, help="event tolerance of Foam.coarsen")
     parser.add_argument("--out", type=Path, help="file for the outcomes, JSON lines")
     given = parser.parse_args()
     outcomes = []
@@ -91,7 +92,7 @@ def main() -> int:
     failed = sum(bool(outcome.failure) for outcome in outcomes)
     total = {name: sum(o.happened[name] for o in outcomes) for name in outcomes[0].happened}
     cells, seconds = sum(o.cells for o in outcomes), sum(o.seconds for o in outcomes)
-    print(f"{failed} of {given.foams} foams failed; {cells} cells, {seconds:.0f} s of processor time")
+    print(f"{failed} of {given.foams} foams failed; {cells} cells, {seconds:.0f} s of CPU time")
     print(f"events: {total}; largest error of an angle or an area {max(o.worst_error for o in outcomes):.2g}")
     return 1 if failed else 0
 

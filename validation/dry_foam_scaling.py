@@ -1,4 +1,4 @@
-"""The scaling state of a coarsening dry foam: side distribution and law of growth."""
+"""The scaling state of a coarsening dry foam: side distribution and growth law."""
 
 import math
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from validation.drawing import COLOURS, THEIRS, panels, save
 
 @dataclass(frozen=True)
 class Size:
-    """How large the foams are."""
+    """Size of the foams."""
 
     cells: int
-    """at the start"""
+    """cells at the start"""
     first: int
     last: int
-    """cells between which the foam has forgotten its start and is still large: the states that are averaged"""
+    """numbers of cells between which states are averaged: the foam no longer depends on its start and is still large"""
     starts: tuple[tuple[int, str], ...]
     """seed and arrangement of the Voronoi seeds"""
 
@@ -33,9 +33,9 @@ MODERATE = Size(
 )
 LARGE = Size(20_000, 4_000, 800, ((1, "random"), (2, "poisson-disk"), (3, "random")))
 EARLY = 0.05
-"""Length of a film, over √⟨A⟩, at which a T1 is forced in the foams that imitate Plateau borders"""
+"""Length of a film, over √⟨A⟩, at which a T1 is forced in the foams that mimic Plateau borders"""
 EARLY_STARTS = 3
-"""how many of the starts are coarsened in this way too"""
+"""number of starts that are also coarsened with forced T1s"""
 PUBLISHED, PUBLISHED_ERROR = 1.4, 0.1
 """μ2 of the scaling state of soap between plates [Stavans89]"""
 
@@ -54,7 +54,7 @@ class State:
 
 
 def state_of(foam: Foam) -> State:
-    """What the comparison needs of the present state."""
+    """Present state of a foam."""
     sides, areas = foam.sides, foam.areas
     weighted = float(areas @ sides / areas.sum())
     rate = math.pi / 3.0 * foam.K * foam.T
@@ -63,8 +63,8 @@ def state_of(foam: Foam) -> State:
 
 
 def force_early_t1s(foam: Foam, length: float) -> None:
-    """T1s of all films shorter than `length` √⟨A⟩, in the order of their lengths, but of none that would leave a cell
-    with two sides; then a new equilibrium."""
+    """Do T1s of all films shorter than `length` √⟨A⟩, in the order of their lengths, except those that would leave a
+    cell with two sides; then equilibrate."""
     network, lengths = foam.network, foam.film_lengths
     limit = length * math.sqrt(float(foam.areas.mean()))
     forced = False
@@ -78,8 +78,8 @@ def force_early_t1s(foam: Foam, length: float) -> None:
 
 
 def coarsen(seed: int, seeds: str, around: Surroundings, size: Size, early: float = 0.0) -> list[State]:
-    """States of one foam, a tenth of the cells fewer each time; with `early`, T1s of films shorter than this times √⟨A⟩
-    are forced after every hundredth of the cells."""
+    """States of one foam, each with a tenth fewer cells; with `early`, T1s of films shorter than this times √⟨A⟩ are
+    forced whenever a hundredth of the cells have vanished."""
     foam = Foam.voronoi(size.cells, "periodic", seed=seed, seeds=seeds)  # type: ignore[arg-type]
     foam.equilibrate()
     states = [state_of(foam)]
@@ -96,13 +96,13 @@ def coarsen(seed: int, seeds: str, around: Surroundings, size: Size, early: floa
 
 
 def histogram(sides: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Numbers of sides that occur, and the part of the cells that have them."""
+    """Numbers of sides that occur, and the fractions of cells that have them."""
     n, counts = np.unique(sides, return_counts=True)
     return n, counts / len(sides)
 
 
 def run(around: Surroundings, size: Size = MODERATE, picture: str = "dry-foam-scaling") -> Outcome:
-    """Foams from several starts into the scaling state."""
+    """Coarsen foams from several starts to the scaling state."""
     outcome = Outcome()
     figure, (left, right) = panels(2)
     found, slopes, predicted, together = [], [], [], []
@@ -120,13 +120,13 @@ def run(around: Surroundings, size: Size = MODERATE, picture: str = "dry-foam-sc
     mu2, error = float(np.mean(found)), float(np.std(found, ddof=1) / math.sqrt(len(found)))
     n, part = histogram(np.concatenate(together))
     parts = ", ".join(f"{k}: {p:.4f}" for k, p in zip(n, part))
-    outcome.notes.append(f"Part of the cells with n sides, all starts together: {parts}; μ2 = {mu2:.3f} ± {error:.3f}.")
+    outcome.notes.append(f"Fraction of cells with n sides, over all starts: {parts}; μ2 = {mu2:.3f} ± {error:.3f}.")
     earlier = [_early(seed, seeds, around, size) for seed, seeds in size.starts[:EARLY_STARTS]]
     n, part = histogram(np.concatenate([sides for _, sides in earlier]))
     right.plot(n, part, "k--", label=f"T1s below {EARLY} √⟨A⟩")
     parts = ", ".join(f"{k}: {p:.4f}" for k, p in zip(n, part))
     outcome.notes.append(
-        f"With T1s forced of all films shorter than {EARLY} √⟨A⟩, as Plateau borders would, {EARLY_STARTS} of the "
+        f"With forced T1s of all films shorter than {EARLY} √⟨A⟩, as caused by Plateau borders, {EARLY_STARTS} of the "
         f"starts give μ2 = {np.mean([m for m, _ in earlier]):.3f}, and {parts}."
     )
     off, bound = mu2 - PUBLISHED, 2.0 * math.hypot(PUBLISHED_ERROR, error)
@@ -134,14 +134,14 @@ def run(around: Surroundings, size: Size = MODERATE, picture: str = "dry-foam-sc
     outcome.checks.append(
         Check("μ2 of the scaling state", ours, theirs, f"{off:+.3f}", f"±{bound:.2g}", abs(off) <= bound)
     )
-    # between starts: the scaling state forgets them
+    # the scaling state does not depend on the start
     ordered = [m for m, (_, seeds) in zip(found, size.starts) if seeds == "poisson-disk"]
     random = [m for m, (_, seeds) in zip(found, size.starts) if seeds == "random"]
     apart, spread = float(np.mean(ordered) - np.mean(random)), float(np.std(found, ddof=1))
     allowed = 3.0 * spread * math.sqrt(1.0 / len(ordered) + 1.0 / len(random))
     outcome.checks.append(
         Check(
-            "μ2 from poisson-disk seeds and from random ones", f"{np.mean(ordered):.3f}", f"{np.mean(random):.3f}",
+            "μ2 from poisson-disk seeds and from random seeds", f"{np.mean(ordered):.3f}", f"{np.mean(random):.3f}",
             f"{apart:+.3f}", f"±{allowed:.2g}", abs(apart) <= allowed,
         )
     )  # fmt: skip
@@ -150,7 +150,7 @@ def run(around: Surroundings, size: Size = MODERATE, picture: str = "dry-foam-sc
     left.axhspan(PUBLISHED - PUBLISHED_ERROR, PUBLISHED + PUBLISHED_ERROR, color=THEIRS["color"], alpha=0.12)
     left.set(xlabel="cells left", ylabel="μ2")
     left.invert_xaxis()
-    right.set(xlabel="sides n", ylabel="part of cells")
+    right.set(xlabel="sides n", ylabel="fraction of cells")
     for axes in (left, right):
         axes.legend(frameon=False, fontsize=8)
     caption = "μ2 while foams coarsen, with the published value as a band; side distributions of the scaling state."
@@ -165,20 +165,20 @@ def _early(seed: int, seeds: str, around: Surroundings, size: Size) -> tuple[flo
 
 
 def run_large(around: Surroundings) -> Outcome:
-    """The same from more cells."""
+    """The same, starting from more cells."""
     return run(around, LARGE, "dry-foam-scaling-large")
 
 
 def _explanation(size: Size) -> str:
     return (
         f"Periodic foams coarsen from {size.cells:,} cells; states between {size.first:,} and {size.last:,} cells are "
-        "averaged, all cells of each. The second moment μ2 of the numbers of sides stands beside the 1.4 ± 0.1 of soap "
-        "between plates [Stavans89]; the bound is twice the error of both. Real films have Plateau borders, whose T1s "
-        "come before a film has shrunk to nothing; here small bubbles of four and five sides shrink as they are, and "
-        "hardly any has three. Foams in which T1s of short films are forced show what that does. The growth of the "
-        "mean area has an exact form in a self-similar state: with von Neumann's law, the constancy of ⟨A²⟩/⟨A⟩² "
-        "gives d⟨A⟩/dt = (2π/3) K T (⟨⟨n⟩⟩ - 6) ⟨A⟩²/⟨A²⟩, ⟨⟨n⟩⟩ the number "
-        "of sides averaged by area [Roth13]. Fluctuations of ⟨A²⟩/⟨A⟩² among a few hundred cells enter the slopes "
+        "averaged, over all cells of each. The second moment μ2 of the numbers of sides is compared with 1.4 ± 0.1 for "
+        "soap between plates [Stavans89]; the bound is twice the error of both. Real films have Plateau borders, so "
+        "that T1s happen before a film has shrunk to zero; here small bubbles with four and five sides keep their "
+        "sides while they shrink, and hardly any has three. Foams with forced T1s of short films show this effect. The "
+        "growth of the mean area has an exact form in a self-similar state: with von Neumann's law, the constancy of "
+        "⟨A²⟩/⟨A⟩² gives d⟨A⟩/dt = (2π/3) K T (⟨⟨n⟩⟩ - 6) ⟨A⟩²/⟨A²⟩, where ⟨⟨n⟩⟩ is the area-weighted mean number "
+        "of sides [Roth13]. Fluctuations of ⟨A²⟩/⟨A⟩² among a few hundred cells affect the slopes "
         "between the first and the last state; the bound for their mean is 10 %."
     )
 

@@ -24,7 +24,7 @@ FLOWS = {
 }
 """σY [Pa], η [Pa s^h] and h"""
 STRAIN = 1.0 / 200.0
-"""largest elastic strain: the closed form neglects its square"""
+"""largest elastic strain, whose square the closed form neglects"""
 
 
 def closed_form(rates: Array, sigma: float, eta: float, h: float) -> Array:
@@ -33,7 +33,7 @@ def closed_form(rates: Array, sigma: float, eta: float, h: float) -> Array:
 
 
 def run(around: Surroundings) -> Outcome:
-    """One point in steady shear at rates over four decades."""
+    """Shear one point steadily at rates over four decades."""
     outcome = Outcome()
     figure, (axes,) = panels()
     for (label, (sigma, eta, h)), colour in zip(FLOWS.items(), COLOURS):
@@ -58,7 +58,7 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "flow-curve",
     "Steady simple shear",
-    "At small elastic strain the law of [Yue15] gives τ = σY/√3 + η 2^(−(1+h)/2) γ̇^h. Ours: one point sheared "
-    "through the law's own kernels until it is steady, shear moduli chosen so that elastic strains stay below 1/200.",
+    "At small elastic strain the law of [Yue15] gives τ = σY/√3 + η 2^(−(1+h)/2) γ̇^h. Ours: one point, sheared with "
+    "the functions of the law until it is steady, with shear moduli for which elastic strains stay below 1/200.",
     run,
 )

@@ -1,4 +1,4 @@
-"""Case 12: the figures [Yue15] gives for its own shaving cream."""
+"""Case 12: the figures that [Yue15] gives for its shaving cream."""
 
 from pathlib import Path
 from typing import Any
@@ -17,13 +17,13 @@ from validation.grid_density import interior_densities
 
 SCENE = "shaving-cream"
 CELL = 0.005
-"""of the run this case makes [m]: coarser than the paper's 3 mm, and fine enough that the dollop has an interior. Its
-points stand for 100.1 % of its volume; on many other grids the lattice misses that by up to 2 %, and the density with
-it."""
+"""cell of this case's run [m]: coarser than the paper's 3 mm, but fine enough that the dollop has an interior. Its
+points represent 100.1 % of its volume; on many other grids the lattice misses the volume, and so the density, by up to
+2 %."""
 EVERY = 3
-"""frames from one that is looked at to the next"""
+"""interval of the measured frames"""
 FEWEST = 30
-"""interior nodes a frame must have for a mean"""
+"""smallest number of interior nodes of a frame for a mean"""
 
 MASS_REMOVED = 0.0028
 MEAN_DENSITY = 0.0089
@@ -32,13 +32,13 @@ SKINNED_VOLUME = 0.027
 
 
 class Told(Silent):
-    """Tells the frames of a run."""
+    """Progress that reports the frames of a run."""
 
     def __init__(self, around: Surroundings, last: int) -> None:
         self._say, self._last = around.say, last
 
     def frame(self, number: int) -> None:
-        """A frame is on disk."""
+        """Report a written frame."""
         self._say(f"{SCENE}: frame {number} of {self._last}")
 
 
@@ -47,7 +47,7 @@ def finished_run(around: Surroundings) -> Run:
     if SCENE in around.finished:
         run = open_run(around.finished[SCENE])
         if not run.complete:
-            raise CacheError(f"the run in '{run.path}' has not come to its end; 'spume resume {run.path}' goes on")
+            raise CacheError(f"the run in '{run.path}' is not finished; continue it with 'spume resume {run.path}'")
         return run
     scene = load_scene(SCENE, [f"grid.cell={CELL}"], preset="draft")
     return make_run(scene, around.runs / SCENE, around)
@@ -66,11 +66,11 @@ def scene_of(run: Run) -> ContinuumFoamScene:
 
 
 def measure(run: Run, around: Surroundings) -> dict[str, Any]:
-    """Of every third frame: time, densities of the interior nodes, skinned volume (None without the extra)."""
+    """Measure every third frame: time, densities of the interior nodes, skinned volume (None without the extra)."""
     cell = scene_of(run).grid.cell
     found: dict[str, Any] = {"time": [], "densities": [], "volume": []}
     for number in range(0, len(run), EVERY):
-        around.say(f"{run.name}: looking at frame {number} of {len(run) - 1}")
+        around.say(f"{run.name}: measuring frame {number} of {len(run) - 1}")
         frame = run[number]
         x = frame["x"]
         found["time"].append(frame.time)
@@ -88,7 +88,7 @@ def _skinned_volume(x, cell: float, volumes) -> float | None:
 
 
 def judge(run: Run, found: dict[str, Any]) -> Outcome:
-    """Ours beside the paper's."""
+    """Compare our values with the paper's."""
     last, first = run.diagnostics[-1], run.diagnostics[0]
     outcome = Outcome([at_most("mass removed", last["mass_removed"] / first["mass"], MASS_REMOVED)])
     material = scene_of(run).materials[0]
@@ -108,9 +108,9 @@ def judge(run: Run, found: dict[str, Any]) -> Outcome:
         all_thick = len(looked) == len(found["densities"])
         others = "" if all_thick else "; in the others every piece is too thin for an interior at this cell"
         outcome.notes.append(
-            f"{len(looked)} of the {len(found['densities'])} frames looked at, the last at {last_look:g} s, have "
+            f"{len(looked)} of the {len(found['densities'])} measured frames, the last at {last_look:g} s, have "
             f"{FEWEST} interior nodes or more{others}. "
-            f"Least and greatest density of an interior node: {every.min():.1f} and {every.max():.1f} kg/m³ "
+            f"Smallest and largest density of an interior node: {every.min():.1f} and {every.max():.1f} kg/m³ "
             "(the paper: 18.0 and 93.5)."
         )
     if found["volume"][0] is None:
@@ -122,14 +122,14 @@ def judge(run: Run, found: dict[str, Any]) -> Outcome:
     cell = scene_of(run).grid.cell
     carried = np.array([frame["volume"] for frame in run.diagnostics]) / first["volume"] - 1.0
     outcome.notes.append(
-        f"For comparison, the volume the points carry, Σ V det F, deviates by {100 * np.abs(carried).max():.2f} %."
+        f"For comparison, the volume of the points, Σ V det F, deviates by {100 * np.abs(carried).max():.2f} %."
     )
     outcome.notes.append(f"The run: cells of {1000 * cell:g} mm, {first['points']:,} to {last['points']:,} points.")
     return outcome
 
 
 def draw(run: Run, found: dict[str, Any], around: Surroundings) -> tuple[str, str]:
-    """Mean density and skinned volume in the course of time; the distribution of densities."""
+    """Plot mean density and skinned volume over time, and the distribution of densities."""
     rest = run.scene.materials[0].parameters.density  # type: ignore[attr-defined]
     figure, (left, right) = panels(2)
     good = [(t, d) for t, d in zip(found["time"], found["densities"]) if len(d) >= FEWEST]
@@ -152,16 +152,16 @@ def draw(run: Run, found: dict[str, Any], around: Surroundings) -> tuple[str, st
             left.axhline(100 * side * bound, color=colour, linestyle=":", linewidth=0.9)
     left.set(xlabel="time [s]", ylabel="deviation [%]")
     left.legend(frameon=False, fontsize=8)
-    right.set(xlabel="density of interior nodes / mean", ylabel="part per width")
+    right.set(xlabel="density of interior nodes / mean", ylabel="probability density")
     caption = (
-        "Left: deviations in the course of time, the paper's figures dotted. Right: densities of the interior nodes; "
-        "in the paper 95.7 % lie between the lines."
+        "Left: deviations over time, with the paper's figures dotted. Right: densities of the interior nodes; "
+        "in the paper 95.7 % are between the lines."
     )
     return save(figure, around.pictures, "foam-quality"), caption
 
 
 def run(around: Surroundings) -> Outcome:
-    """Make or take the run, measure it."""
+    """Run the scene, or use a finished run, and measure it."""
     made = finished_run(around)
     found = measure(made, around)
     outcome = judge(made, found)
@@ -172,12 +172,12 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "foam-quality",
     "The paper's own figures for shaving cream",
-    "[Yue15] says of its shaving cream: mass removed by subgrid removal below 0.28 % (figure 8); mean density of the "
-    "interior within 0.89 % of the material's; 95.7 % of the grid's densities within 5 % of the mean; skinned volume "
-    "within 2.7 %. Ours: the built-in scene shaving-cream, every third frame. Interior are the nodes whose "
-    "surroundings hold points up to three cells away: two for the reach of the spline, one for the layer of cells "
-    "through which the surface goes. The skin is compared with that of the first frame, whose points still stand on "
-    "their lattice: even a ball of foam, eight cells in radius, that only lands on the ground changes it by 4 %, a "
-    "tenth of a cell all over its surface, while the density inside and Σ V det F stay within 0.6 %.",
+    "[Yue15] states for its shaving cream: mass removed by subgrid removal below 0.28 % (figure 8); mean density of "
+    "the interior within 0.89 % of the material's; 95.7 % of the grid's densities within 5 % of the mean; skinned "
+    "volume within 2.7 %. Ours: the built-in scene shaving-cream, every third frame. A node is interior if all cells "
+    "up to three cells away contain points: two for the reach of the spline, one for the layer of cells "
+    "that contains the surface. The skin is compared with that of the first frame, whose points are still on "
+    "their lattice: even for a ball of foam, eight cells in radius, that only lands on the ground, its volume changes "
+    "by 4 %, a tenth of a cell all over its surface, while the density inside and Σ V det F stay within 0.6 %.",
     run,
 )

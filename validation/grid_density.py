@@ -1,4 +1,4 @@
-"""Density on the grid of a frame, and which of its nodes lie inside the material."""
+"""Density on the grid of a frame, and its interior nodes."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,14 +7,14 @@ from scipy import ndimage
 Array = NDArray[np.float64]
 
 DEPTH = 3
-"""A node is interior if all cells within three cells of it hold points: two cells, the reach of its spline, and one for
-the outermost layer of occupied cells, through which the surface goes."""
+"""A node is interior if all cells within this many cells of it contain points: two for the reach of its spline, and one
+for the outermost layer of occupied cells, which contains the surface."""
 
 
 def interior_densities(x: Array, mass: Array, cell: float) -> Array:
-    """Mass of the interior nodes by cubic B-splines over the volume of a cell [kg/m³].
+    """Density of the interior nodes [kg/m³]: their mass, by cubic B-splines, over the volume of a cell.
 
-    Voids that the material encloses count as material: a density missing there is found.
+    Voids enclosed by the material count as interior, so that a density missing there is detected.
     """
     position = x / cell
     first = np.floor(position.min(axis=0)).astype(int) - DEPTH

@@ -19,25 +19,25 @@ YIELD = 1.0
 CONSISTENCY = 0.02
 """k [Pa s], Bingham"""
 SHEAR_MODULUS = 100.0
-"""the layer yields at a strain of 1 %"""
+"""shear modulus [Pa], for which the layer yields at a strain of 1 %"""
 BULK_MODULUS = 500.0
 CELLS = 24
-"""per thickness. On the grid material slides over the first sticking node on splines that are half a cell high in the
-mean, so the critical thickness of the grid is expected half a cell, 2 %, too large."""
+"""cells per thickness. On the grid, material slides over the first sticking node on splines of a mean height of half a
+cell, so the critical thickness on the grid is expected to be half a cell, 2 %, too large."""
 EMBEDDED = 2
 RAMP = 4.0
-"""time in which gravity comes on [s], ten periods of the layer's slowest shear wave, 4 D √(ρ/μ): a load put on at
-once would give twice its stress in the first swing"""
+"""time in which gravity increases [s], ten periods of the layer's slowest shear wave, 4 D √(ρ/μ): a sudden load would
+cause twice its stress in the first oscillation"""
 END = 8.0
 RATIOS = (0.90, 0.95, 1.05, 1.10)
-"""thickness over critical thickness; the bound of 5 % asks for the middle two"""
+"""thickness over critical thickness; the bound of 5 % concerns the middle two"""
 
 Array = NDArray[np.float64]
 
 
 def scene(ratio: float) -> Scene:
-    """A layer of `ratio` times the critical thickness τ0/(ρ g sin θ), by the choice of g; the slope is level and
-    gravity tilted, which is the same."""
+    """A layer of `ratio` times the critical thickness τ0/(ρ g sin θ), obtained by the choice of g. The slope is
+    horizontal and gravity tilted, which is equivalent."""
     cell, theta = THICKNESS / CELLS, math.radians(ANGLE)
     g = ratio * YIELD / (DENSITY * THICKNESS * math.sin(theta))
     times = np.linspace(0.0, RAMP, 21)
@@ -63,14 +63,14 @@ def scene(ratio: float) -> Scene:
 
 
 def surface_motion(ratio: float) -> tuple[Array, Array]:
-    """Times [s] and how far the surface has moved down the slope [m]."""
+    """Times [s] and displacement of the surface down the slope [m]."""
     strip = EndlessStrip(scene(ratio))
     top = strip.own("x")[:, 1] > THICKNESS * (1.0 - 2.0 / CELLS)
     times, moved = [0.0], [0.0]
     while strip.time < END:
         x = strip.own("x")[top, 0].copy()
         strip.advance(0.02)
-        # the period is many times what a point moves in between
+        # points move by much less than the period in between
         way = (strip.own("x")[top, 0] - x + strip.period / 2) % strip.period - strip.period / 2
         times.append(strip.time)
         moved.append(moved[-1] + float(way.mean()))
@@ -78,34 +78,34 @@ def surface_motion(ratio: float) -> tuple[Array, Array]:
 
 
 def steady_velocity(ratio: float) -> float:
-    """Of the surface, by the closed form [m/s]: the layer shears where it is deeper than the critical thickness."""
+    """Closed form of the surface velocity [m/s]: the layer shears below the critical thickness."""
     critical = THICKNESS / ratio
     force = YIELD / critical
     return force / (2.0 * CONSISTENCY) * max(THICKNESS - critical, 0.0) ** 2
 
 
 def run(around: Surroundings) -> Outcome:
-    """A layer at each ratio."""
+    """Run a layer at each ratio."""
     outcome = Outcome()
     figure, (axes,) = panels()
     for ratio, colour in zip(RATIOS, COLOURS):
-        around.say(f"thickness {ratio:g} of the critical one")
+        around.say(f"{ratio:g} times the critical thickness")
         times, moved = surface_motion(ratio)
         late = times > END - 1.0
         velocity = float(np.polyfit(times[late], moved[late], 1)[0])
         outcome.checks.append(_verdict(ratio, velocity))
         axes.plot(times, moved / THICKNESS, color=colour, label=f"{ratio:.2f} of the critical thickness")
-    axes.axvspan(0.0, RAMP, color="grey", alpha=0.12, linewidth=0, label="gravity comes on")
-    axes.set(xlabel="time [s]", ylabel="way of the surface / thickness")
+    axes.axvspan(0.0, RAMP, color="grey", alpha=0.12, linewidth=0, label="gravity increases")
+    axes.set(xlabel="time [s]", ylabel="displacement of the surface / thickness")
     axes.set_yscale("symlog", linthresh=0.01)
     axes.legend(frameon=False, fontsize=8)
-    caption = "How far the surface of the layer has moved down the slope (logarithmic above 0.01)."
+    caption = "Displacement of the surface of the layer down the slope (logarithmic above 0.01)."
     outcome.figures.append((save(figure, around.pictures, "incline"), caption))
     return outcome
 
 
 def _verdict(ratio: float, velocity: float) -> Check:
-    """Standing is a surface slower than a hundredth of the steady flow of a layer 5 % too thick."""
+    """A layer stands if its surface is slower than a hundredth of the steady flow of a layer 5 % too thick."""
     slow = 0.01 * steady_velocity(1.05)
     found, expected = ("stands" if v <= slow else "flows" for v in (abs(velocity), steady_velocity(ratio)))
     return Check(
@@ -118,8 +118,8 @@ CASE = Case(
     "incline",
     "A layer on an incline",
     "A layer on a slope of angle θ stands if and only if it is thinner than τ0/(ρ g sin θ). Ours: an endless layer, "
-    "two-dimensional, 24 cells thick, on a sticking slope of 30°; gravity comes on slowly. It should stand at 5 % "
-    "below the critical thickness and flow at 5 % above it. (How fast it flows there is not compared: the sheared "
-    "part is one or two cells thick.)",
+    "two-dimensional, 24 cells thick, on a sticking slope of 30°; gravity increases slowly. It should stand at 5 % "
+    "below the critical thickness and flow at 5 % above it. (The velocity is not compared, because the sheared "
+    "part is only one or two cells thick.)",
     run,
 )

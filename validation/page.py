@@ -10,20 +10,21 @@ RESULTS = "results.json"
 
 HEAD = """# Validation
 
-Ours against closed forms and published figures. Written by `make validate`; do not edit. Tolerances were set before
-the runs and are never adapted to results. Keys like [Yue15] are resolved in `REFERENCES.bib`.
+Comparison of spume ("ours") with closed forms and published figures ("theirs"). Written by `make validate`; do not
+edit. Tolerances were set before the runs and are never adapted to results. Keys like [Yue15] are resolved in
+`REFERENCES.bib`.
 """
 
 ELSEWHERE = """## Checked by the tests
 
-Cases of seconds are tests, run by `make test`: free fall, rigid motion and collisions, the vibrating bar, the
-frictional incline and the standing column (`tests/verification`), the order of convergence (`tests/convergence`),
+Cases that take only seconds are tests, run by `make test`: free fall, rigid motion and collisions, the vibrating bar,
+the frictional incline and the standing column (`tests/verification`), the order of convergence (`tests/convergence`),
 conservation and coverage of resampling (`tests/resampling`), the dry foam (`tests/dryfoam`).
 """
 
 
 def read_results(folder: Path) -> dict[str, Outcome]:
-    """The outcomes written before, by case."""
+    """Outcomes of earlier runs, by case."""
     file = folder / RESULTS
     if not file.exists():
         return {}
@@ -31,7 +32,7 @@ def read_results(folder: Path) -> dict[str, Outcome]:
 
 
 def write_page(folder: Path, cases: Sequence[Case], found: dict[str, Outcome]) -> Path:
-    """Write the page, with the outcomes of an earlier run for cases that were not run now."""
+    """Write the page, with earlier outcomes for cases that were not run now."""
     folder.mkdir(parents=True, exist_ok=True)
     outcomes = read_results(folder) | found
     known = {case.name: outcomes[case.name] for case in cases if case.name in outcomes}

@@ -1,8 +1,8 @@
-"""A strip that repeats along x for ever, in an engine whose grid has no periodic boundary.
+"""An endless strip, periodic along x, in an engine whose grid has no periodic boundary.
 
-The strip is three periods long. The points of the middle one are the simulation; those to its left and right are their
-images, made anew before every step. A spline reaches two cells, so a point depends in a step on points up to four cells
-away: with a period of four cells or more, every point of the middle moves exactly as it would in an endless strip.
+The strip is three periods long. The points of the middle period are the simulation; those to its left and right are
+their images, copied again before every step. A spline reaches two cells, so in a step a point depends on points up to
+four cells away: with a period of four cells or more, every point of the middle moves exactly as in an endless strip.
 """
 
 import numpy as np
@@ -15,14 +15,14 @@ PERIOD = 4
 
 
 class EndlessStrip:
-    """A 2D simulation whose bodies fill −P ≤ x < 2P with P = PERIOD cells; it repeats with the period P."""
+    """A 2D simulation with the period P = PERIOD cells, whose bodies fill −P ≤ x < 2P."""
 
     def __init__(self, scene: Scene) -> None:
         self.sim = Simulation(scene)
         self.period: float = PERIOD * scene.grid.cell  # type: ignore[attr-defined]
         p = self.sim.particles
         copy = np.floor(p.x[:, 0] / self.period).astype(int)
-        # the same place in each period, and which period: this stays the mark of a point when the points are reordered
+        # position in the period and number of the period, which identify a point when points are reordered
         place = np.round(np.stack([p.x[:, 0] - copy * self.period, p.x[:, 1]]) / self.period, 9)
         order = np.lexsort((copy, place[0], place[1]))
         if set(copy) != {-1, 0, 1} or (copy[order].reshape(-1, 3) != (-1, 0, 1)).any():
@@ -53,7 +53,7 @@ class EndlessStrip:
         self._own, self._images = rows[:, 1], (rows[:, 0], rows[:, 2])
 
     def _repeat(self) -> None:
-        """Take points that left the period back into it, and put their images beside it."""
+        """Move points that left the period back into it, and copy their images to both sides."""
         self._find()
         p = self.sim.particles
         p.x[self._own, 0] %= self.period

@@ -8,15 +8,15 @@ from validation.case import Case, Check, Outcome, Surroundings
 from validation.drawing import COLOURS, panels, save
 
 FORMULATIONS = {"composed": "", "rest configuration": "-rest", "additive": "-additive"}
-"""What the scenes of each are called."""
+"""Scenes of each formulation."""
 RETURNED = 0.05
-"""Largest distance from the start, over that when pressed, that counts as a return to shape. The paper gives no number;
-this was chosen with the results of first runs known, 2 % and 0.1 % against 23 %."""
+"""Largest distance from the start, relative to that when pressed, that counts as a return to shape. The paper gives no
+number; this value was chosen after the first runs, which gave 2 % and 0.1 % against 23 %."""
 
 
 def press(name: str, around: Surroundings) -> tuple[list[float], list[float], str]:
-    """Times [s] and root mean square distance of the points from their start [spacings] of a scene in draft, and why it
-    stopped, empty if it did not."""
+    """Times [s] and root mean square distance of the points from their start [spacings] of a scene in draft, and the
+    reason why it failed, empty if it did not."""
     scene = load_scene(name, preset="draft")
     sim = Simulation(scene)
     start = sim.particles.x[np.argsort(sim.particles.id)].copy()
@@ -34,7 +34,7 @@ def press(name: str, around: Surroundings) -> tuple[list[float], list[float], st
 
 
 def run(around: Surroundings) -> Outcome:
-    """The six runs of the figure."""
+    """Run the six scenes of the figure."""
     outcome = Outcome()
     figure, made = panels(2)
     for axes, kind in zip(made, ("elastic", "plastic")):
@@ -47,7 +47,7 @@ def run(around: Surroundings) -> Outcome:
                 returns = formulation != "additive"
                 outcome.checks.append(
                     Check(
-                        f"elastic, {formulation}: what is left of the displacement", f"{100 * left:.2g} %",
+                        f"elastic, {formulation}: remaining displacement", f"{100 * left:.2g} %",
                         "returns" if returns else "does not return", "", f"{'≤' if returns else '>'} {RETURNED:.0%}",
                         not failure and (left <= RETURNED) == returns,
                     )
@@ -59,11 +59,11 @@ def run(around: Surroundings) -> Outcome:
             else:
                 outcome.notes.append(
                     f"Plastic, rest configuration: {failure or 'runs to the end'}. In the paper it becomes unstable; "
-                    "with forces that are the derivative of the elastic energy it does not at this strain."
+                    "with forces that are derivatives of the elastic energy it does not at this strain."
                 )
         axes.set(title=kind, xlabel="time [s]", ylabel="distance from the start [spacings]")
         axes.legend(frameon=False, fontsize=8)
-    caption = "Root mean square distance of the points from where they started, pressed until 0.15 s, free from 0.25 s."
+    caption = "Root mean square distance of the points from their start; pressed until 0.15 s, free from 0.25 s."
     outcome.figures.append((save(figure, around.pictures, "press-and-release"), caption))
     return outcome
 
@@ -72,7 +72,7 @@ CASE = Case(
     "press-and-release",
     "A block pressed and released, in three formulations",
     "Figure 8 of [Gerszewski09]: an elastic block returns to its shape with the composed deformation and with a rest "
-    "configuration, not with added strains; a plastic one survives with the composed deformation and with added "
-    "strains. The paper gives no number. Ours: the built-in scenes press-and-release in draft.",
+    "configuration, but not with added strains; a plastic block survives with the composed deformation and with added "
+    "strains. The paper gives no numbers. Ours: the built-in scenes press-and-release in draft.",
     run,
 )

@@ -9,7 +9,7 @@ from validation.drawing import COLOURS, panels, save
 
 SCENES = ("oobleck-sphere", "oobleck-sphere-viscoplastic")
 FACTOR = 2.0
-"""what "clearly higher" is taken to mean, chosen before any run: twice the rebound of the twin"""
+"""meaning of "clearly higher", chosen before any run: twice the rebound of the twin"""
 
 Array = NDArray[np.float64]
 
@@ -30,7 +30,7 @@ def fall(name: str, around: Surroundings, overrides: tuple[str, ...] = ()) -> tu
 
 
 def rebound(heights: Array) -> float:
-    """How high the centre of mass rises again from its lowest point in the first bounce, over how deep it fell."""
+    """Rise of the centre of mass from its lowest point in the first bounce, relative to the depth of its fall."""
     rising = np.flatnonzero(np.diff(heights) > 0.0)
     if len(rising) == 0:
         return 0.0
@@ -52,14 +52,14 @@ def run(around: Surroundings) -> Outcome:
     oobleck, twin = (found[name] for name in SCENES)
     outcome.checks.append(
         Check(
-            "rebound of the oobleck sphere, part of its fall", f"{100 * oobleck:.1f} %", f"twin: {100 * twin:.1f} %",
+            "rebound of the oobleck sphere over its fall", f"{100 * oobleck:.1f} %", f"twin: {100 * twin:.1f} %",
             f"{oobleck / twin:.1f} times" if twin > 0.0 else "the twin does not rebound",
             f"≥ {FACTOR:g} times the twin's", oobleck >= FACTOR * twin and oobleck > 0.0,
         )
     )  # fmt: skip
     axes.set(xlabel="time [s]", ylabel="height of the centre of mass [mm]", ylim=(0.0, None))
     axes.legend(frameon=False, fontsize=8, title="rebound")
-    caption = "Centre of mass of the falling spheres, equal in all but the flow index (h = 2.8 against 1)."
+    caption = "Centre of mass of the falling spheres, which differ only in the flow index (h = 2.8 and 1)."
     outcome.figures.append((save(figure, around.pictures, "rebound"), caption))
     return outcome
 
@@ -67,9 +67,9 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "rebound",
     "Oobleck bounces",
-    "Figure 13 of [Yue15]: a falling sphere of shear-thickening oobleck bounces where a viscoplastic one, equal but "
-    "for the flow index, flows. The paper gives no number. Ours: the rise of the centre of mass from its lowest point"
-    " in the first bounce over the depth it fell, of the built-in scenes oobleck-sphere and oobleck-sphere-"
-    "viscoplastic in draft.",
+    "Figure 13 of [Yue15]: a falling sphere of shear-thickening oobleck bounces, while a viscoplastic sphere that "
+    "differs only in the flow index flows. The paper gives no number. Ours: the rise of the centre of mass from its "
+    "lowest point in the first bounce, relative to the depth of its fall, of the built-in scenes oobleck-sphere and "
+    "oobleck-sphere-viscoplastic in draft.",
     run,
 )

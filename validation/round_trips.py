@@ -12,12 +12,12 @@ CELLS, STEP = 64, 1e-3
 TRIPS = (0, 5, 10, 20, 40)
 MOMENTS = {"quadratic": 8, "cubic": 6}
 FIRST = 1e-4
-"""Amplitude [m/s]: nothing moves by more than a thousandth of a cell."""
+"""Amplitude [m/s], for which nothing moves by more than a thousandth of a cell."""
 DUST = {"law": "neo-hookean", "density": 1.0, "bulk_modulus": 1e-9, "shear_modulus": 1e-9}
 
 
 def amplitude(spline: str, trips: int) -> float:
-    """Of a shear wave in the middle of a sheet after a step with `trips` round trips [m/s]."""
+    """Amplitude of a shear wave in the middle of a sheet after a step with `trips` round trips [m/s]."""
     scene = Scene(
         title="wave", method="mpm", dimension=2, duration=1.0, gravity=[0.0, 0.0],
         grid={"cell": 1.0 / CELLS, "spline": spline}, time={"dt": STEP}, damping={"rpic_iterations": trips},
@@ -52,7 +52,7 @@ def momentum_drift() -> tuple[float, float]:
 
 
 def run(around: Surroundings) -> Outcome:
-    """Both splines, and the momenta."""
+    """Check both splines, and the momenta."""
     outcome = Outcome()
     figure, (axes,) = panels()
     for (spline, moment), colour in zip(MOMENTS.items(), COLOURS):
@@ -60,7 +60,7 @@ def run(around: Surroundings) -> Outcome:
         found = np.array([amplitude(spline, trips) for trips in TRIPS])
         rate = -np.log(found[-1] / found[0]) / TRIPS[-1]
         expected = (2 * np.pi / CELLS) ** 2 / moment
-        outcome.checks.append(relative(f"decay a trip, {spline} splines", float(rate), expected, 0.03))
+        outcome.checks.append(relative(f"decay per trip, {spline} splines", float(rate), expected, 0.03))
         axes.semilogy(TRIPS, np.exp(-expected * np.array(TRIPS)), **THEIRS)
         axes.semilogy(TRIPS, found / found[0], **(OURS | {"color": colour}), label=spline)
     axes.plot([], [], **THEIRS, label="viscosity h²/(8 Δt), h²/(6 Δt)")
@@ -68,7 +68,7 @@ def run(around: Surroundings) -> Outcome:
     axes.legend(frameon=False, fontsize=8)
     for name, drift in zip(("linear", "angular"), momentum_drift()):
         outcome.checks.append(Check(f"{name} momentum", f"{drift:.1e}", "0", "-", "≤ 1e-12", drift <= 1e-12))
-    caption = "A shear wave of 64 cells after a step with so many round trips."
+    caption = "Amplitude of a shear wave of 64 cells after a step, over the number of round trips."
     outcome.figures.append((save(figure, around.pictures, "round-trips"), caption))
     return outcome
 
@@ -76,8 +76,8 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "round-trips",
     "Damping by round trips",
-    "One round trip that keeps only the rotation around points is a viscosity of h²/(8 Δt) with quadratic splines "
-    "([Fang19] section 8) and, by the same argument, h²/(6 Δt) with cubic ones: a shear wave decays by exp(−ν k² Δt) a "
-    "trip, and linear and angular momentum are conserved.",
+    "One round trip that keeps only the rotation around points is equivalent to a viscosity of h²/(8 Δt) with "
+    "quadratic splines ([Fang19] section 8) and, by the same argument, h²/(6 Δt) with cubic ones: a shear wave decays "
+    "by exp(−ν k² Δt) per trip, and linear and angular momentum are conserved.",
     run,
 )

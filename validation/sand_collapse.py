@@ -1,4 +1,4 @@
-"""Cases 27: run-out of collapsing columns of sand, discharge of an hourglass."""
+"""Case 27: run-out of collapsing columns of sand, discharge of a hopper."""
 
 import math
 
@@ -11,20 +11,20 @@ from validation.drawing import COLOURS, panels, save
 HALF_WIDTH = 0.1
 """l0 [m]"""
 CELLS = 16
-"""per half width"""
+"""cells per half width"""
 RATIOS = (0.6, 1.0, 1.5)
 """aspect ratios a = H/l0 in the range of the linear law"""
 TALL = (3.0, 6.0)
-"""and in that of the power law"""
+"""aspect ratios in the range of the power law"""
 WIDTHS = (0.06, 0.1)
-"""of the neck of the hourglass [m]"""
+"""widths of the opening of the hopper [m]"""
 SAND = {
     "law": "drucker-prager", "density": 1600.0, "youngs_modulus": 1.0e6, "poisson_ratio": 0.3, "friction_angle": 31.0,
 }  # fmt: skip
 
 
 def column(ratio: float) -> Scene:
-    """A column of the aspect ratio `ratio` on a rough floor."""
+    """A column with the aspect ratio `ratio` on a rough floor."""
     height = ratio * HALF_WIDTH
     ground = {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}
     return Scene(
@@ -41,7 +41,7 @@ def column(ratio: float) -> Scene:
 
 
 def run_out(ratio: float) -> float:
-    """Δl/l0 when the collapse is over: how far 99.5 % of the points got, for single grains roll on."""
+    """Δl/l0 after the collapse: the extent of 99.5 % of the points, because single grains roll further."""
     sim = Simulation(column(ratio))
     sim.advance(3.0 * math.sqrt(2.0 * ratio * HALF_WIDTH / 9.81) + 0.4)
     return float(np.quantile(np.abs(sim.particles.x[:, 0]), 0.995)) / HALF_WIDTH - 1.0
@@ -70,7 +70,7 @@ def hopper(width: float) -> Scene:
 
 
 def discharges(width: float) -> tuple[float, float]:
-    """Area that leaves the hopper per second [m²/s], in the earlier and the later half of its steady time."""
+    """Area that leaves the hopper per second [m²/s], in the first and the second half of its steady time."""
     sim = Simulation(hopper(width))
     times, below = [], []
     for _ in range(32):
@@ -83,7 +83,7 @@ def discharges(width: float) -> tuple[float, float]:
 
 
 def run(around: Surroundings) -> Outcome:
-    """Run-outs against Lube et al. 2005, discharges against Beverloo's exponent."""
+    """Compare run-outs with Lube et al. 2005, and discharges with Beverloo's exponent."""
     outcome = Outcome()
     found = []
     for ratio in (*RATIOS, *TALL):
@@ -119,9 +119,9 @@ def _near(quantity: str, ours: float, theirs: float, bound: float) -> Check:
 CASE = Case(
     "sand-collapse",
     "Columns of sand collapse, a hopper runs out",
-    "Columns of dry sand in the plane run out by Δl = 1.2 a l0 for aspect ratios a = H/l0 up to 1.8, and as a^(2/3) "
-    "when they are tall (Lube et al. 2005; of tall columns only the exponent is compared, because frictional continua "
-    "run further). A hopper discharges at a rate that does not depend on its filling and grows as the width of its "
-    "opening to the power of 1.5. Ours: Drucker-Prager sand of 31° with the plane-strain cone, explicit steps.",
+    "Two-dimensional columns of dry sand run out by Δl = 1.2 a l0 for aspect ratios a = H/l0 up to 1.8, and as a^(2/3) "
+    "if they are taller (Lube et al. 2005; for tall columns only the exponent is compared, because frictional continua "
+    "run out further). A hopper discharges at a rate that is independent of its filling and proportional to the width "
+    "of its opening to the power of 1.5. Ours: Drucker-Prager sand of 31° with the plane-strain cone, explicit steps.",
     run,
 )

@@ -1,4 +1,4 @@
-"""Case 32: the silicone disc by implicit steps of three lengths and by explicit ones."""
+"""Case 32: the silicone disc with implicit steps of three lengths and with explicit steps."""
 
 import numpy as np
 
@@ -7,11 +7,11 @@ from validation.case import Case, Outcome, Surroundings, relative
 from validation.drawing import COLOURS, THEIRS, panels, save
 
 CELL = 0.04
-"""[m]: the disc is a cell and a quarter thick; 1,800 points."""
+"""Cell [m]: the disc is a cell and a quarter thick and has 1,800 points."""
 STEPS = (1e-2, 3e-3, 1e-3)
-"""[s]"""
+"""Implicit time steps [s]."""
 PULLED, RECOVERED, TIMES = 4.0, 5.0, np.linspace(0.0, 5.0, 51)
-"""When the disc has been held for two seconds, when it has been free for one, and what the plot shows [s]."""
+"""Times [s]: after the disc has been held for two seconds, after it has been free for one second, and of the plot."""
 ACCURATE = {"iterations": 200, "tolerance": 1e-4}
 
 
@@ -54,6 +54,6 @@ CASE = Case(
     "silicone-steps",
     "Silicone disc by implicit and explicit steps",
     "The disc of figure 5 of [Fang19] is pulled apart, held and released. Its length must not depend on the integrator "
-    "nor on the length of implicit steps.",
+    "or on the length of implicit steps.",
     run,
 )

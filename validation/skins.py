@@ -1,4 +1,4 @@
-"""Volumes of skins: what is at least three cells thick should keep its volume to three percent."""
+"""Volumes of skins: bodies at least three cells thick should keep their volume to three percent."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from spume.look.surface.skin import enclosed_volume, skin
 from validation.case import Case, Check, Outcome, Surroundings
 
 SPACING = 0.01
-"""Between points [m]: half a cell."""
+"""Distance between points [m]: half a cell."""
 ALLOWED = 0.03
 BEFORE = {
     "sphere, 3 cells": -5.8,
@@ -38,17 +38,17 @@ BEFORE = {
     "one of two materials of a tube 3 cells thick": 10.0,
     "one of two materials of a tube 6 cells thick": 4.7,
 }
-"""Percent by which the former skin (pysplashsurf 0.14, level 0.55) missed the volume of the same points."""
+"""Error in percent of the volume of the former skin (pysplashsurf 0.14, level 0.55) of the same points."""
 
 
 class Points(NamedTuple):
-    """Points to put a skin around."""
+    """Points for which a skin is made."""
 
     x: NDArray[np.float64]
     kinds: NDArray[np.int64] | None = None
-    """index of their material where there are two; the skin is that of the first"""
+    """index of their material if there are two; the skin is that of the first"""
     volume: float = SPACING**3
-    """of each [m³]"""
+    """volume of each point [m³]"""
 
 
 def lattice(size: float) -> NDArray[np.float64]:
@@ -93,7 +93,7 @@ def shapes() -> dict[str, Points]:
 
 
 def missed(points: Points) -> float:
-    """By which part the skin misses the volume of its points."""
+    """Relative error of the volume of the skin."""
     own = len(points.x) if points.kinds is None else int(np.count_nonzero(points.kinds == 0))
     kind = None if points.kinds is None else 0
     filled = np.full(len(points.x), points.volume)
@@ -118,7 +118,7 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "skins",
     "Volumes of skins",
-    "The volume inside the fine skin of points against the sum of the points' volumes, for shapes of a few cells "
-    "(two points a cell along each axis).",
+    "The volume inside the fine skin of points, compared with the sum of the points' volumes, for shapes of a few "
+    "cells (two points per cell along each axis).",
     run,
 )

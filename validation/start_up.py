@@ -13,16 +13,16 @@ from validation.drawing import COLOURS, OURS, THEIRS, panels, save
 YIELD, VISCOSITY = 30.0, 10.0
 """σY [Pa], η [Pa s]"""
 RATES = (0.5, 2.0, 5.0)
-"""[1/s]"""
+"""shear rates [1/s]"""
 SHEAR_MODULUS = 50.0 * (YIELD / math.sqrt(3.0) + VISCOSITY * max(RATES) / 2.0)
-"""elastic strains of at most 1/50, the square of which is far below the bound of 1 %"""
+"""shear modulus [Pa]: elastic strains are at most 1/50, whose square is far below the bound of 1 %"""
 SHOWN = 0.05
-"""time the plot shows [s]"""
+"""time span of the plot [s]"""
 FINE = np.linspace(0.0, SHOWN, 501)
 
 
 def closed_form(rate: float, t):
-    """Shear stress [Pa]: elastic to σY/√3, then ‖s‖/√2 relaxing to the steady flow."""
+    """Shear stress [Pa]: elastic up to σY/√3, then ‖s‖/√2 relaxes to the steady flow."""
     mu = SHEAR_MODULUS
     yields = YIELD / (math.sqrt(3.0) * mu * rate)
     excess = VISCOSITY * rate / math.sqrt(2.0) * -np.expm1(-2.0 * mu * np.maximum(t - yields, 0.0) / VISCOSITY)
@@ -30,7 +30,7 @@ def closed_form(rate: float, t):
 
 
 def run(around: Surroundings) -> Outcome:
-    """One point from rest, at several rates."""
+    """Shear one point from rest at several rates."""
     outcome = Outcome()
     figure, (axes,) = panels()
     parameters = HerschelBulkleyParameters(
@@ -59,6 +59,6 @@ CASE = Case(
     "start-up",
     "Start-up of shear flow",
     "A Bingham material (h = 1) sheared from rest is elastic up to γ = σY/(√3 μ); from the time ty on, "
-    "‖s‖ = √(2/3) σY + (η γ̇/√2)(1 − exp(−2μ(t−ty)/η)). Ours: one point through the law's own kernels.",
+    "‖s‖ = √(2/3) σY + (η γ̇/√2)(1 − exp(−2μ(t−ty)/η)). Ours: one point, deformed with the functions of the law.",
     run,
 )

@@ -28,7 +28,7 @@ def relaxed_stress(steps: int) -> float:
 
 
 def run(around: Surroundings) -> Outcome:
-    """All three measurements, and the order of the step."""
+    """Check all three measurements, and the order of the step."""
     outcome = Outcome()
     figure, (left, middle, right) = panels(3)
 
@@ -68,7 +68,7 @@ def run(around: Surroundings) -> Outcome:
     coarse, fine = (abs(relaxed_stress(steps) - exact) for steps in (100, 200))
     ratio = coarse / fine
     outcome.checks.append(
-        Check("error of a step twice as long", f"{ratio:.3f} times", "2 times", f"{100 * (ratio / 2 - 1):+.2f} %",
+        Check("error ratio for a doubled step", f"{ratio:.3f} times", "2 times", f"{100 * (ratio / 2 - 1):+.2f} %",
               "±2 %", bool(abs(ratio / 2 - 1) <= 0.02))
     )  # fmt: skip
     caption = "Relaxation, oscillation and creep at small strain."
@@ -80,7 +80,7 @@ CASE = Case(
     "viscoelasticity",
     "Standard linear solid",
     "The law of [Fang19] at small strain is a standard linear solid: G(t) = μE + μN exp(−t/τ) with τ = νd/(2 μN), "
-    "G' = μE + μN ω²τ²/(1+ω²τ²), G'' = μN ωτ/(1+ω²τ²), and the creep that belongs to it. Ours: one point through the "
-    "law's own kernels. Its backward Euler steps are of first order, so the error halves with the step.",
+    "G' = μE + μN ω²τ²/(1+ω²τ²), G'' = μN ωτ/(1+ω²τ²), and the corresponding creep. Ours: one point, deformed with the "
+    "functions of the law. Its backward Euler steps are of first order, so the error halves with the step.",
     run,
 )

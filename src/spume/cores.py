@@ -1,8 +1,8 @@
-"""How much of the machine this process may use."""
+"""Number of cores available to this process."""
 
 import os
 
 
 def cores() -> int:
-    """Cores this process may use."""
+    """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,7 +1,7 @@
-"""Declarations of fields and populations: what a point carries, and how it changes when points are inserted or merged.
+"""Declarations of the fields of points, and of populations.
 
-Checkpoints, frames, resampling, export and the viewer work from these declarations alone, so a new law or method needs
-no change in any of them.
+Checkpoints, frames, resampling, export and the viewer use only these declarations, so a new law or method needs no
+change in any of them.
 """
 
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ new                       a new point gets a new number, merged points keep that
 
 @dataclass(frozen=True)
 class Field:
-    """One quantity carried by every point."""
+    """One quantity of every point."""
 
     name: str
     shape: tuple[int, ...] = ()
@@ -55,18 +55,18 @@ PopulationKind = Literal["points", "mesh", "lines", "table"]
 """What the members of a population are:
 
 points  points in space or in the plane, at `x` [m]
-mesh    vertices of triangles, at `x` [m]; the field `triangles`, shape (t, 3), holds the indices of their vertices
-        and is the one field with a length of its own
-lines   points along curves, at `x` [m]; the field `lines`, shape (m + 1,), says where each of m curves begins and where
-        the last one ends, and has a length of its own
-table   things without a position of their own (films and bubbles of a dry foam); a table with the field `time` lists
-        what happened since the frame before
+mesh    vertices of triangles, at `x` [m]; the field `triangles`, shape (t, 3), contains the indices of their vertices
+        and is the only field with another length
+lines   points along curves, at `x` [m]; the field `lines`, shape (m + 1,), contains the first point of each curve,
+        then the number of points, and has another length
+table   things without a position (films and bubbles of a dry foam); a table with the field `time` lists events since
+        the previous frame
 """
 
 
 @dataclass(frozen=True)
 class Population:
-    """A set of points, vertices or other things that carry the same fields."""
+    """A set of points, vertices or other things with the same fields."""
 
     name: str
     """Name in frames: a field is stored as "name/field"."""
@@ -85,12 +85,12 @@ class Population:
 
     @property
     def dimension(self) -> int | None:
-        """Components of a position; None where there are no positions."""
+        """Number of components of a position; None if there are no positions."""
         return next((field.shape[0] for field in self.fields if field.name == "x" and self.kind != "table"), None)
 
 
 VOLUME_RATIO = Field("J", (), 1.0, "1", "average", description="volume ratio")
-"""The ratio of a point's volume to its volume at rest, for everything that reads frames."""
+"""Ratio of a point's volume to its rest volume, for readers of frames."""
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 SYMMETRIC_IDENTITY = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)

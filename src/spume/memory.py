@@ -19,9 +19,9 @@ MOST_STEPS = 1_000_000_000
 
 
 def available_memory() -> tuple[int, int]:
-    """Memory this process can still use, and the memory of the machine [bytes].
+    """Memory available to this process, and the memory of the machine [bytes].
 
-    Limits of control groups (containers, batch systems) and of `ulimit` count as the machine's.
+    Limits of control groups (containers, batch systems) and of `ulimit` count as limits of the machine.
     """
     available, total = _machine_memory()
     for limit, used in (*_cgroup_limits(), *_process_limits()):
@@ -38,9 +38,9 @@ def _machine_memory() -> tuple[int, int]:
 
 
 def _cgroup_limits() -> Iterator[tuple[int, int]]:
-    """Limit and use [bytes] of each control group this process is in, its own and those around it.
+    """Limit and use [bytes] of the control group of this process and of those that contain it.
 
-    Files in the page cache count as used, but the kernel gives them up when memory is needed.
+    Files in the page cache count as used, although the kernel frees them when memory is needed; they are subtracted.
     """
     for folder in _cgroup_folders():
         limit = _number_in(folder / "memory.max") or _number_in(folder / "memory.limit_in_bytes")

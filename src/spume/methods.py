@@ -22,7 +22,7 @@ class Progress:
     time: float
     """Simulated time [s]."""
     points: int
-    """Points, or whatever the method counts (bubbles)."""
+    """Number of points, or of other members (bubbles)."""
     steps: int
     """Steps since the start of the simulation."""
     dt: float
@@ -50,8 +50,8 @@ class Estimate:
     mean_points: float = 0.0
     """Average number of released points over the run."""
     step_seconds: float = 0.0
-    """Expected wall time of a step with the points that the scene releases on average [s]; 0 where steps differ so much
-    that timing a few of them says little about all."""
+    """Expected wall time of a step with the average number of points [s]; 0 if steps differ so much that the time of a
+    few of them is not representative."""
 
 
 class Method(Protocol):
@@ -65,11 +65,11 @@ class Method(Protocol):
 
     @classmethod
     def estimate(cls, scene: Any) -> Estimate:
-        """The cost of `scene`, without building the state."""
+        """Estimate the cost of `scene` without building the state."""
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
-        """Advance to exactly `until` [s] and return True, or stop after the current step when `interrupted()` is true
-        and return False. Raises RunFailed when the simulation goes wrong."""
+        """Advance to exactly `until` [s] and return True, or stop after the current step if `interrupted()` is true and
+        return False. Raises RunFailed if the simulation fails."""
 
     def declarations(self) -> tuple[Population, ...]:
         """The populations of a frame with their fields. `frame.x` refers to the first one."""
@@ -83,7 +83,8 @@ class Method(Protocol):
         key "warnings" holds sentences for the user by a short name; each name is reported once per run."""
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Everything a bit-for-bit continuation needs: arrays, and JSON-serialisable values (random state included)."""
+        """Everything needed for a bit-for-bit continuation: arrays, and JSON-serialisable values (including random
+        states)."""
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Replace the state by the result of `checkpoint()`; called on a method built from the same scene."""
@@ -102,7 +103,8 @@ class MethodEntry:
     drawer: str = "spume.look.pictures.points_drawer:make_drawer"
     """`make_drawer(run, options)` for its pictures."""
     late_stages: str = ""
-    """`late_stages(method)` calls what a step needs last, on a method that is thrown away; see `runs.compile_ahead`."""
+    """`late_stages(method)` calls the last stages of a step, on a method that is then discarded; see
+    `runs.compile_ahead`."""
     shapes: str = ""
     """For a method whose frames contain tables only: a `Shapes`, which makes populations with positions from them."""
 

@@ -1,8 +1,8 @@
 """The building blocks of scene tables: numbers, vectors, tables, and tables with a single key.
 
-A one-key table is how a scene writes a choice with parameters of its own, `{ sphere = { radius = 0.1 } }`.
-`one_key_table` makes the type of such a choice from the models to choose from. In Python a value is the chosen model
-itself, `Sphere(radius=0.1)`; in a scene, in JSON and in the schema it is the table.
+A one-key table represents a choice with its parameters, `{ sphere = { radius = 0.1 } }`. `one_key_table` makes the type
+of such a choice from the possible models. In Python a value is the chosen model itself, `Sphere(radius=0.1)`; in a
+scene, in JSON and in the schema it is the table.
 """
 
 from collections.abc import Mapping
@@ -25,13 +25,13 @@ Item = TypeVar("Item")
 
 
 def wrong(sentence: str) -> PydanticCustomError:
-    """The error a validator raises: its message is `sentence` alone."""
+    """Error to be raised by a validator, with the message `sentence`."""
     return PydanticCustomError("wrong", "{sentence}", {"sentence": sentence})
 
 
 def _not_too_large(number: float) -> float:
     if abs(number) > LARGEST:
-        raise wrong(f"{number:g} is too large: numbers from -{LARGEST:g} to {LARGEST:g} have a meaning here")
+        raise wrong(f"{number:g} is too large: numbers must be between -{LARGEST:g} and {LARGEST:g}")
     return number
 
 
@@ -72,7 +72,7 @@ Vector = Annotated[tuple[Number, ...], AfterValidator(_two_or_three)]
 """A point or a displacement: 3 components, or 2 in a 2D scene."""
 
 Direction = Annotated[Vector, AfterValidator(_not_zero)]
-"""A vector of non-zero length, of which only the direction counts."""
+"""A vector of non-zero length, of which only the direction is used."""
 
 NotEmpty = AfterValidator(_not_empty)
 """Marks a list that needs at least one item."""
@@ -92,10 +92,10 @@ class Variant(Table):
 
 
 def one_key_table(kind: str, models: Mapping[str, type[Variant]]) -> Any:
-    """The pydantic type of a table with exactly one key, a name in `models`, and the parameters of that model in it.
+    """Pydantic type of a table with exactly one key, a name in `models`, whose value is the parameters of that model.
 
-    `kind` is the word for it in messages ("shape"). Capitalised it is the name of the type, in the JSON Schema and in
-    the module of the models: those that hold others of their kind refer to it by that name.
+    `kind` is its name in messages ("shape"). Capitalised, it is the name of the type in the JSON Schema and in the
+    module of the models, by which models that contain others of their kind refer to it.
     """
     names = {model: name for name, model in models.items()}
     known = list(models)

@@ -7,13 +7,13 @@ from typing import TextIO
 
 from spume.errors import SpumeError
 
-# C0 without tab and newline, DEL, C1 (which some terminals obey as well), marks that turn the direction of writing
-# round, and halves of pairs (bytes of a file name that are not UTF-8), which cannot be printed at all.
+# C0 without tab and newline, DEL, C1 (which some terminals interpret as well), marks that reverse the direction of
+# writing, and lone surrogates (bytes of a file name that are not UTF-8), which cannot be printed.
 UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def visible(text: str) -> str:
-    """`text` with every character that a terminal would obey as JSON writes it: the escape character as \\u001b."""
+    """`text` with control characters escaped as in JSON: the escape character becomes \\u001b."""
     return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

@@ -80,6 +80,15 @@ def test_a_bamboo_foam_has_flat_films_and_equal_pressures():
 
 
 @pytest.mark.parametrize("boundary", ["box", "channel"])
+@pytest.mark.parametrize("seeds", ["random", "poisson-disk"])
+def test_seeds_close_to_a_wall_give_a_network(boundary, seeds):
+    """The bisector of a seed and its mirror image is the wall, however near the seed is to it."""
+    for seed in range(10):
+        foam = Foam.voronoi(cells=100, boundary=boundary, seeds=seeds, seed=seed)
+        assert foam.areas.sum() == pytest.approx(100.0, rel=1e-6)
+
+
+@pytest.mark.parametrize("boundary", ["box", "channel"])
 def test_a_random_foam_meets_its_walls_at_90_degrees(boundary):
     foam = Foam.voronoi(40, boundary, seed=3, aspect=2.0)
     assert foam.areas.sum() == pytest.approx(40.0, rel=1e-12)

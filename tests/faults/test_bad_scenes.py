@@ -123,7 +123,7 @@ CASES = {
         'law = "hencky"',
         'base = "custard"\n[material.custard]\nbase = "jelly"',
         "body.0.material",
-        "in a circle: custard -> jelly -> custard",
+        "the bases form a cycle: custard -> jelly -> custard",
     ),
     "parameter missing": ("poisson_ratio = 0.3\n", "", "material.jelly.poisson_ratio", "is missing"),
     "parameter misspelt": (

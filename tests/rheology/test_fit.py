@@ -215,7 +215,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--base", "gelatin"], "it should be of herschel-bulkley"),
+        (["--base", "gelatin"], "it should have the law herschel-bulkley"),
         (["--base", "shaving creme"], "did you mean 'shaving cream'?"),
         (["--density", "-1"], "density is -1"),
         (["--base", "pie", "--out", "/nowhere/at/all.toml"], "cannot be written"),

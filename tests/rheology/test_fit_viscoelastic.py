@@ -131,7 +131,7 @@ def test_json_and_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (["--base", "pie"], "it should be of viscoelastic"),
+        (["--base", "pie"], "it should have the law viscoelastic"),
         (["--shear-modulus", "5"], "the frequency sweep determines it"),
         (["--bulk-modulus", "5"], "at least 2/3 of the shear modulus"),
     ],

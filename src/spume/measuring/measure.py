@@ -24,8 +24,8 @@ def measures_loads(scene: Any) -> bool:
 
 
 def measured_values(scene: Any, points: Callable[[], Sample], passed: dict[str, float]) -> dict[str, Any]:
-    """What diagnostics hold of the scene's measurements, by name: the value at this time, of a discharge the mass that
-    has `passed` since the start [kg]. Forces and torques are in the diagnostics of the obstacles."""
+    """Measurements of a scene for its diagnostics, by name: the value at this time; for a discharge, the mass that has
+    `passed` since the start [kg]. Forces and torques are in the diagnostics of the obstacles."""
     tables = [table for table in scene.measure if type(table.what) in QUANTITIES]
     if not scene.measure:
         return {}

@@ -1,4 +1,4 @@
-"""What each quantity of a [[measure]] table is, as a function of the points at one time."""
+"""Quantities of [[measure]] tables as functions of the points at one time."""
 
 import math
 from collections.abc import Callable
@@ -12,24 +12,24 @@ from spume.scene.measure import Height, NeckWidth, Pressure, Rebound, RunOut, St
 
 Floats = NDArray[np.float64]
 REACH = 4.0
-"""Thickness of slices and radius of probes, in point spacings, by default."""
+"""Default thickness of slices and radius of probes, in point spacings."""
 
 
 def height(what: Height, points: Sample) -> float | None:
-    """The largest coordinate along the direction, half a point further out."""
+    """Largest coordinate along the direction, plus half the size of a point."""
     along = (points.x - _vector(what.origin, points)) @ _direction(what.direction, points)
     return _outermost(along + 0.5 * points.sizes, points.mass, what.ignore)
 
 
 def run_out(what: RunOut, points: Sample) -> float | None:
-    """The largest distance from the axis, half a point further out."""
+    """Largest distance from the axis, plus half the size of a point."""
     axis, relative = _direction(what.axis, points), points.x - _vector(what.center, points)
     across = relative - (relative @ axis)[:, None] * axis
     return _outermost(np.linalg.norm(across, axis=1) + 0.5 * points.sizes, points.mass, what.ignore)
 
 
 def _outermost(reach: Floats, mass: Floats, ignore: float) -> float | None:
-    """The largest reach but for a part of the mass."""
+    """Largest reach, ignoring the outermost fraction `ignore` of the mass."""
     if not reach.size:
         return None
     if ignore == 0.0:
@@ -47,7 +47,7 @@ def centre(what: Rebound, points: Sample) -> float | None:
 
 
 def neck_width(what: NeckWidth, points: Sample) -> float:
-    """The least width of the slices between both ends. A point's volume is spread over its own size along the axis."""
+    """Smallest width of the slices between both ends. A point's volume is spread over its size along the axis."""
     low, high = what.between
     count = max(1, int((high - low) / (what.slice or REACH * points.spacing)))
     edges = np.linspace(low, high, count + 1)
@@ -60,7 +60,7 @@ def neck_width(what: NeckWidth, points: Sample) -> float:
 
 
 def pressure(what: Pressure, points: Sample) -> float | None:
-    """Σ w V p/Σ w V with p = −tr σ/3 and w = (1 − r²/R²)²; weights that are even leave a linear field as it is."""
+    """Σ w V p/Σ w V with p = −tr σ/3 and w = (1 − r²/R²)²; symmetric weights reproduce linear fields."""
     square = ((points.x - np.array(what.point)) ** 2).sum(axis=1) / (what.radius or REACH * points.spacing) ** 2
     weight = np.maximum(1.0 - square, 0.0) ** 2 * points.volume
     whole = float(weight.sum())
@@ -105,4 +105,4 @@ QUANTITIES: dict[type, Callable[[Any, Sample], float | None]] = {
     Pressure: pressure,
     Stress: stress,
 }
-"""Those that follow from the points at one time. Forces, torques and discharges are summed up in every step."""
+"""Quantities computed from the points at one time. Forces, torques and discharges are summed in every step."""

@@ -1,4 +1,4 @@
-"""The points that measurements are made of."""
+"""The points used by measurements."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Sample:
         return np.asarray(self.volume ** (1.0 / self.x.shape[1]))
 
     def of(self, chosen: NDArray[np.bool_]) -> "Sample":
-        """Some of the points."""
+        """Sample of the chosen points."""
         x, mass, volume = self.x[chosen], self.mass[chosen], self.volume[chosen]
         return Sample(x, mass, volume, self.body[chosen], self.stress[chosen], self.spacing)
 

@@ -116,7 +116,7 @@ def require_flow(material: Material, wanted: str) -> Behaviour:
     if found.elastic:
         reason = "is elastic and never flows"
     elif found.relaxes:
-        reason = "relaxes, but keeps part of its stiffness and never flows"
+        reason = "relaxes, but keeps a part of its stiffness and never flows"
     raise SceneError(
         f"'{material.name}' (law {material.law.name}) {reason}, so it has no {wanted}: "
         "ask for --startup or --step-strain"

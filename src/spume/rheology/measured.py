@@ -105,7 +105,7 @@ def read_measured(
     else:
         tables = find_tables(lines, _is_header, _is_unit, where)
         if all(to_number(cell, tables[0].separator) is not None for cell in tables[0].header):
-            raise SceneError(f"'{file}' has no header: name the contents of its columns, as in --columns rate,stress")
+            raise SceneError(f"'{file}' has no header: say what its columns hold, as in --columns rate,stress")
     curves = [_curve(table, kind, where) for table in tables if table.rows]
     if not curves:
         raise SceneError(f"'{file}' has a header but no measurements below it")

@@ -105,7 +105,7 @@ class _Scanner:
         return (*whole, path[-1])
 
     def note(self, path: Path) -> None:
-        """`path` and, where they are new, the tables around it stand on this line."""
+        """Record the present line for `path` and for the tables around it that are new."""
         line = self.text.count("\n", 0, self.at) + 1
         for length in range(1, len(path) + 1):
             self.lines.setdefault(path[:length], line)

@@ -22,7 +22,7 @@ class MaterialTable(Table):
 
     model_config = ConfigDict(frozen=True, extra="allow", allow_inf_nan=False)
 
-    law: str | None = Field(default=None, description="name of the constitutive law; its parameters stand beside it")
+    law: str | None = Field(default=None, description="name of the constitutive law, whose parameters follow")
     base: str | None = Field(default=None, description="material that is changed by the parameters beside it")
     look: Look | None = Field(default=None, description="how it looks; neutral if absent, or as the base looks")
 

@@ -40,6 +40,6 @@ def _of_method(method: str) -> dict[str, Any]:
     schema = scene_model(method).model_json_schema()
     schema["properties"]["preset"] = PRESETS
     schema["properties"]["extends"] = EXTENDS
-    if required := schema.pop("required", None):  # what is missing may stand in the scene that is extended
+    if required := schema.pop("required", None):  # required keys may be in the extended scene
         schema["if"], schema["then"] = {"not": {"required": ["extends"]}}, {"required": required}
     return schema

@@ -107,7 +107,7 @@ def _execute_locally(jobs: Sequence[Job], processes: int, note: Note, done: Call
                 if Path(folder).exists():  # it had begun
                     lost[folder] = 0 if _frames(folder) > before[folder] else lost[folder] + 1
             for folder in [folder for folder in left if lost[folder] >= LOSSES]:
-                # Which of the runs under way ended the process is not known: each gets one of its own.
+                # It is unknown which of the running jobs ended the process: run each in its own process.
                 job = left[folder]
                 try:
                     _in_pool({folder: job}, 1, note, done)

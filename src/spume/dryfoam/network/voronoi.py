@@ -111,9 +111,9 @@ def check_apart(seeds: Floats, lattice: Floats | None) -> None:
         raise SceneError(f"the seeds {a} and {b} coincide")
 
 
-def jittered(seeds: Floats, spacing: float) -> Floats:
-    """Seeds with small reproducible displacements, so that no four of them lie on one circle."""
-    return seeds + JITTER * spacing * np.random.default_rng(0).uniform(-1.0, 1.0, seeds.shape)
+def jittered(seeds: Floats, spacing: float, size: float = JITTER) -> Floats:
+    """Seeds with reproducible displacements of `size` over `spacing`, so that no four of them lie on one circle."""
+    return seeds + size * spacing * np.random.default_rng(0).uniform(-1.0, 1.0, seeds.shape)
 
 
 def periodic_voronoi(seeds: Floats, lattice: Floats) -> Network:

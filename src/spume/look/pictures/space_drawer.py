@@ -222,7 +222,7 @@ class ColoredMesh:
     normals: Floats
     colors: Floats
     spacing: float
-    """of the points it stands for [m]"""
+    """distance between the points it represents [m]"""
 
 
 def varied(mesh: ColoredMesh, population: PopulationArrays, looks: Appearance) -> ColoredMesh:

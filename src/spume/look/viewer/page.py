@@ -52,7 +52,7 @@ def write_page(
         # The browser runs this script and no other.
         "HASH": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     }
-    # In one go: what stands in for one mark may look like another.
+    # In one pass, because the text that replaces one mark may look like another mark.
     text = MARK.sub(lambda found: parts[found[1]], (page / "page.html").read_text())
     with whole_file(file) as unfinished:
         unfinished.write_text(text, encoding="utf-8")

@@ -40,9 +40,9 @@ class Shown(NamedTuple):
     values: dict[str, NDArray[Any]]
     """quantities at the vertices, those that the population has"""
     spacing: float
-    """distance between the points it stands for [m]"""
+    """distance between the points it represents [m]"""
     plain: tuple[int, int, int] | None = None
-    """colour of what lacks a quantity and a material, sRGB; that of the first material when None"""
+    """colour of vertices without a quantity and a material, sRGB; None: that of the first material"""
     tints: NDArray[np.uint8] | None = None
     """colours of the points themselves where those of a material vary or are wet, sRGB, shape (n, 3)"""
 
