@@ -1,20 +1,17 @@
 """Eight float64 numbers at once, in kernels: explicit vectors for sums over neighbours.
 
-A loop over the neighbours of a point reads a few numbers of each from scattered places and adds up a few sums. Compilers
-vectorise it with gather instructions, which fetch one number at a time, and finish the last entries one by one, which is
-most of them where there are 30. Here the loop takes eight neighbours at a time, in values of the type `lanes`:
+A loop over the neighbours of a point reads a few numbers of each from scattered places and adds up a few sums.
+Compilers vectorise it with gather instructions, which fetch one number at a time, and compute the last entries one by
+one, which is a large part of 30. Here the loop takes eight neighbours at a time, in values of the type `lanes`:
 
     for group in range(start, end, LANES):
         x, y, z, mass, _, _, _, _ = gather_rows(table, 0, index, group)    # numbers 0 to 7 of eight rows
-        total += mass * sqrt(x * x + y * y + z * z)
+        total += mass * root_of_lanes(x * x + y * y + z * z)
     result = sum_lanes(total)
 
-`lanes` have +, −, *, /, also with numbers, which stand for eight equal ones. The rows that `gather_rows` reads are loaded
-whole and transposed in registers. Memory of `aligned_zeros` begins at a line of the cache, so that a row of eight numbers
-touches only one.
-
-Processors with shorter vectors take several of them; the bits are the same. Operations may be contracted to fused
-multiply-adds as in other kernels, the order of sums is fixed.
+`lanes` have +, −, * and /, also with numbers, which are then the same in all lanes. `gather_rows` loads whole rows and
+transposes them in registers. Memory of `aligned_zeros` begins at a line of the cache, so that a row of eight numbers
+touches only one. Operations may be contracted to fused multiply-adds as in other kernels; the order of sums is fixed.
 """
 
 import math
@@ -102,17 +99,24 @@ for _operations, _instruction in (
         _register_operator(_operation, _instruction)
 
 
+def _vector_function(function: Any) -> Any:
+    """An intrinsic function; kernels that use it are compiled anew when this file changes."""
+    made: Any = intrinsic(function)
+    made.spume_sources = frozenset({__file__})
+    return made
+
+
 def _vectors(builder: Any, signature: Any, args: Any) -> list[Any]:
     return [_as_vector(builder, kind, value) for kind, value in zip(signature.args, args)]
 
 
-@intrinsic
+@_vector_function
 def zero_lanes(typingctx):
     """Eight zeros."""
     return lanes(), lambda context, builder, signature, args: ir.Constant(VECTOR, [0.0] * LANES)
 
 
-@intrinsic
+@_vector_function
 def where_less(typingctx, a, b, yes, no):
     """`yes` in the lanes in which a < b, `no` in the others. Each may be a number."""
 
@@ -123,7 +127,7 @@ def where_less(typingctx, a, b, yes, no):
     return lanes(a, b, yes, no), generate
 
 
-@intrinsic
+@_vector_function
 def root_of_lanes(typingctx, a):
     """The square root of each."""
 
@@ -136,7 +140,7 @@ def root_of_lanes(typingctx, a):
     return lanes(a), generate
 
 
-@intrinsic
+@_vector_function
 def sum_lanes(typingctx, a):
     """The sum of the eight numbers, in a fixed order."""
 
@@ -156,7 +160,7 @@ def _masks(run: int) -> list[Any]:
     return [ir.Constant(ir.VectorType(ir.IntType(32), LANES), [k + shift for k in low]) for shift in (0, run)]
 
 
-@intrinsic
+@_vector_function
 def sum_each(typingctx, a, b, c, d, e, f, g, h):
     """The sums of eight values of type `lanes`, eight numbers: with half the operations of `sum_lanes` for each."""
 
@@ -183,7 +187,7 @@ def _at(builder: Any, data: Any, offset: Any) -> Any:
     return builder.bitcast(builder.gep(data, [offset]), VECTOR.as_pointer())
 
 
-@intrinsic
+@_vector_function
 def load_lanes(typingctx, array, first):
     """array[first : first + 8] of a contiguous array of float64. Nothing is checked."""
 
@@ -194,7 +198,7 @@ def load_lanes(typingctx, array, first):
     return lanes(array, types.intp), generate
 
 
-@intrinsic
+@_vector_function
 def store_lanes(typingctx, array, first, values):
     """array[first : first + 8] ← values, for a contiguous array of float64. Nothing is checked."""
 
@@ -206,7 +210,7 @@ def store_lanes(typingctx, array, first, values):
     return types.void(array, types.intp, values), generate
 
 
-@intrinsic
+@_vector_function
 def gather_lanes(typingctx, array, index, first):
     """array[index[first : first + 8]] of a contiguous array of float64; index: int32, not negative. Nothing is
     checked."""
@@ -235,7 +239,7 @@ def _interleaved(builder: Any, rows: list[Any], run: int) -> list[Any]:
     return result
 
 
-@intrinsic
+@_vector_function
 def gather_rows(typingctx, table, column, index, first):
     """Eight values of type `lanes`: of the rows index[first : first + 8] the numbers `column` to `column` + 7.
 
@@ -258,10 +262,3 @@ def gather_rows(typingctx, table, column, index, first):
         return context.make_tuple(builder, signature.return_type, rows)
 
     return result(table, types.intp, index, types.intp), generate
-
-
-for _function in (
-    zero_lanes, where_less, root_of_lanes, sum_lanes, sum_each, load_lanes, store_lanes, gather_lanes, gather_rows,
-):  # fmt: skip
-    # kernels that use it are compiled anew when this file changes
-    _function.spume_sources = frozenset({__file__})
