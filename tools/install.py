@@ -2,10 +2,12 @@
 
     python tools/install.py look test
 
-pip is either silent or tells a hundred lines. This prints one line for each large download and the time it took.
+pip is either silent or tells a hundred lines. This prints one line for each large download and the time it took. If uv
+is there, it installs the packages: it takes a fifth of the time.
 """
 
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -16,21 +18,19 @@ UNITS = {"kB": 1e-3, "MB": 1.0, "GB": 1e3}
 
 
 def main(extras: list[str]) -> int:
-    """Run pip; its exit code."""
+    """Install; the exit code of the installer."""
     target = f".[{','.join(extras)}]" if extras else "."
-    command = [
-        sys.executable,
-        "-m",
-        "pip",
-        "install",
-        "--disable-pip-version-check",
-        "--progress-bar",
-        "off",
-        "-e",
-        target,
-    ]
     print(f"Installing spume[{','.join(extras)}] ...", flush=True)
     began = time.monotonic()
+    if shutil.which("uv"):
+        uv = subprocess.run(["uv", "pip", "install", "--python", sys.executable, "-e", target], check=False)
+        if uv.returncode == 0:
+            print(f"  {time.monotonic() - began:4.0f} s  done, by uv", flush=True)
+            return 0
+        print("  uv did not install it (it may know other indexes than pip); trying pip", flush=True)
+    options = ["--disable-pip-version-check", "--progress-bar", "off"]
+    # Compiling every module of every package takes longer than installing it; Python compiles those it imports.
+    command = [sys.executable, "-m", "pip", "install", "--no-compile", *options, "-e", target]
     said = []
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as pip:
         for line in pip.stdout:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,10 +12,13 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter
 
+from spume.cores import cores
 from spume.errors import SceneError, SpumeError
 from spume.export.commands import register as register_export
+from spume.look.commands import Cluster
 from spume.look.commands import register as register_look
 from spume.rheology.commands import register as register_rheology
+from spume.sweeps.commands import AtOnce, PicturesOf
 from spume.sweeps.commands import register as register_sweeps
 from spume.terminal import finish_output, say
 from spume.version import __version__
@@ -46,7 +50,12 @@ def run(
     preview: Annotated[bool, Parameter(negative="", help="Run a quick preview with cells twice as large.")] = False,
     overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing run in the folder.")] = False,
     render: Annotated[
-        bool, Parameter(negative="", help="Draw pictures and a film during the run, as 'spume render' does after it.")
+        bool,
+        Parameter(
+            negative="",
+            help="Draw pictures and a film during the run, as 'spume render' does after it. One core draws, the others "
+            "simulate.",
+        ),
     ] = False,
     threads: Threads = None,
 ) -> int:
@@ -62,10 +71,21 @@ def run(
         name = f"{name}-preview"
         say(f"preview: {sentence}", file=sys.stderr)
     folder = out or Path("out") / name
+    if render and threads is None:
+        threads = _threads_beside_drawing()
     with _pictures_of(folder) if render else contextlib.nullcontext():
         outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
         code = _report(outcome)
     return code
+
+
+def _threads_beside_drawing() -> int:
+    """Threads of a run that leave a core to the process that draws. Threads wait for each other several times a step,
+    so one that shares its core delays all."""
+    import numba
+
+    allowed: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at run time
+    return max(min(cores() - 1, allowed), 1)
 
 
 @contextlib.contextmanager
@@ -75,18 +95,39 @@ def _pictures_of(folder: Path) -> Iterator[None]:
 
     require("imageio_ffmpeg", "making films")
     command = [sys.executable, "-m", "spume.look.pictures.following", str(folder), str(time.time())]
-    with subprocess.Popen(command, stdin=subprocess.PIPE):  # closing its input tells it that the run has ended
+    one_thread = {**os.environ, "NUMBA_NUM_THREADS": "1"}
+    # closing its input tells it that the run has ended
+    with subprocess.Popen(command, stdin=subprocess.PIPE, env=one_thread):
         yield
 
 
 @app.command
-def resume(folder: Folder, /, *, threads: Threads = None) -> int:
-    """Continue a run or a sweep that was stopped, killed or interrupted."""
+def resume(
+    folder: Annotated[Path, Parameter(help="The folder of a run or a sweep.")],
+    /,
+    *,
+    threads: Threads = None,
+    processes: AtOnce = None,
+    cluster: Cluster = None,
+    pictures: Annotated[
+        PicturesOf | None, Parameter(help="Pictures of a sweep (default: those with which it was begun).")
+    ] = None,
+) -> int:
+    """Continue a run or a sweep that was stopped, killed or interrupted.
+
+    A sweep completes its runs, then makes its table, plots and pictures as it was begun; --processes, --cluster and
+    --pictures are for sweeps only, --threads is for single runs only.
+    """
     if (folder / "sweep.json").exists():
         from spume.sweeps.commands import report
         from spume.sweeps.sweep import resume_sweep
 
-        return report(resume_sweep(folder))
+        if threads is not None:
+            raise SceneError(f"--threads {threads}: '{folder}' is a sweep, whose runs share the cores; use --processes")
+        return report(resume_sweep(folder, processes=processes, cluster=cluster, pictures=pictures))
+    for name, value in (("processes", processes), ("cluster", cluster), ("pictures", pictures)):
+        if value is not None:
+            raise SceneError(f"--{name} {value}: '{folder}' is not a sweep, which has a file sweep.json")
     from spume.runs.loop import resume_run
     from spume.runs.progress import display_for
 
@@ -105,17 +146,27 @@ def _report(outcome: Any) -> int:
 
 
 @app.command
-def estimate(scene: SceneName, /, *, changes: Changes = None, preset: Preset = None, as_json: Json = False) -> None:
+def estimate(
+    scene: SceneName,
+    /,
+    *,
+    changes: Changes = None,
+    preset: Preset = None,
+    threads: Threads = None,
+    as_json: Json = False,
+) -> None:
     """Estimate the points, memory, disk space and time a scene needs, without running it."""
     from dataclasses import asdict
 
     from spume.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.methods import method_class
     from spume.runs.calibration import calibrated
+    from spume.runs.loop import use_threads
     from spume.runs.progress import readable_time
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
+    use_threads(threads)
     cost = method_class(loaded.method).estimate(loaded)
     refuse_without_memory(cost)
     cost = calibrated(loaded, cost)

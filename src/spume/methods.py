@@ -48,10 +48,16 @@ class Estimate:
     disk: int = 0
     """Expected size of all frames [bytes]."""
     mean_points: float = 0.0
-    """Average number of released points over the run."""
+    """Average number of points over the run, with those that resampling adds."""
     step_seconds: float = 0.0
-    """Expected wall time of a step with the average number of points [s]; 0 if steps differ so much that the time of a
-    few of them is not representative."""
+    """Expected wall time of a step with `mean_points` [s]; 0 if steps differ so much that the time of a few of them is
+    not representative."""
+    point_seconds: float = 0.0
+    """Increase of `step_seconds` per point [s]."""
+
+    def seconds_of_step(self, points: float) -> float:
+        """Expected wall time of a step with so many points [s]."""
+        return self.step_seconds + self.point_seconds * (points - self.mean_points)
 
 
 class Method(Protocol):

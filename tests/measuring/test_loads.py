@@ -35,6 +35,16 @@ SCENES: dict[str, dict[str, Any]] = {
         ],
         "mixture": {"hydraulic_conductivity": 1e-3},
     },
+    "semi-implicit sand-water": {
+        "method": "sand-water",
+        "body": [
+            {**BLOCK, "material": "wet sand"},
+            {**BLOCK, "material": "water"},
+        ],
+        "mixture": {"hydraulic_conductivity": 1e-3},
+        "time": {"integrator": "semi-implicit", "max_dt": 2e-3},
+        "semi_implicit": {"tolerance": 1e-8, "iterations": 20, "linear_tolerance": 1e-8},
+    },
     "newton": {
         "method": "mpm",
         "body": [{**BLOCK, "material": "gelatin"}],
@@ -59,6 +69,7 @@ TOLERANCES = dict.fromkeys(SCENES, ROUNDING) | {
     "newton": 1e-7,
     "admm": 1e-5,
     "semi-implicit solid": 1e-6,
+    "semi-implicit sand-water": 1e-6,
 }
 """Part of the momentum that came in: rounding of some hundred steps, or what the solver's own tolerance leaves."""
 
@@ -85,6 +96,32 @@ def test_obstacles_get_the_momentum_that_the_material_loses(name: str) -> None:
     ground, side = (np.array(after["obstacles"][key]["impulse"]) for key in ("ground", "side"))
     assert ground[1] < -0.1 * scale, "the ground is pressed down"
     assert side[0] > 0.1 * scale, "the side is pressed outwards"
+
+
+@pytest.mark.parametrize("coupling", ["drag", "pore-pressure"])
+@pytest.mark.parametrize("integrator", ["explicit", "semi-implicit"])
+def test_the_floor_carries_the_weight_of_sand_and_water(integrator: str, coupling: str) -> None:
+    """Wet sand between walls without friction. Gravity sets in at once, so the column rings with speeds of up to g H/c
+    (of a point at rest volume that falls for the time a wave takes through the height H), and the mean force over T is
+    the weight to within 2 M g H/c / T, undamped."""
+    height, speed, duration = 0.04, 10.0, 0.4
+    walls = [{"name": name, "shape": {"half_plane": {"point": [x, 0.0], "normal": [n, 0.0]}}, "contact": "slip"}
+             for name, x, n in (("left", 0.0, 1.0), ("right", 0.04, -1.0))]  # fmt: skip
+    shape = {"rectangle": {"center": [0.02, 0.5 * height], "size": [0.04, height]}}
+    sand = {"law": "drucker-prager", "density": 1600.0, "youngs_modulus": 1.6e5, "poisson_ratio": 0.0,
+            "friction_angle": 30.0}  # fmt: skip
+    water = {"law": "water", "density": 400.0, "bulk_modulus": 4e4}
+    sim = spume.Simulation({
+        **COMMON, "method": "sand-water", "obstacle": [{**GROUND, "contact": "slip"}, *walls],
+        "material": {"sand": sand, "water": water},
+        "body": [{"material": "sand", "shape": shape}, {"material": "water", "shape": shape}],
+        "mixture": {"hydraulic_conductivity": 1e-3, "coupling": coupling}, "time": {"integrator": integrator},
+    })  # fmt: skip
+    before = sim.diagnostics()
+    sim.advance(duration)
+    force = np.array(sim.diagnostics()["obstacles"]["ground"]["impulse"]) / sim.time
+    weight = before["mass"] * 9.81
+    assert -force[1] == pytest.approx(weight, rel=2 * height / (speed * duration))
 
 
 @pytest.mark.parametrize("contact", ["stick", "slip", "separate"])

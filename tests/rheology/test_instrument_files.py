@@ -110,3 +110,20 @@ def test_fit_takes_an_interval_and_columns(tmp_path, capsys):
     assert "yield_stress" in capsys.readouterr().out
     assert main(["fit", str(file)]) == 2
     assert "has no header" in capsys.readouterr().err
+
+
+def test_the_step_of_a_relaxation_or_creep_test_is_read_from_its_column(tmp_path):
+    found = read_measured(written(tmp_path, "time,G(t) [kPa],strain [%]\n1,5,2\n2,4,2.1\n4,3,2\n"))
+    assert found.step == pytest.approx(0.02)
+    assert list(found.columns) == ["time", "relaxation modulus"]
+    creep = read_measured(written(tmp_path, "time [s];J(t);shear stress [Pa]\n1;0,001;50\n2;0,002;50\n"))
+    assert (creep.kind, creep.step, creep.columns["creep compliance"].tolist()) == ("creep curve", 50.0, [1e-3, 2e-3])
+    ramp = written(tmp_path, "time,G(t),strain\n0.1,5,0.01\n1,4,0.02\n2,3,0.02\n")
+    with pytest.raises(SceneError, match=r"the strain goes from 0.01 to 0.02: it should be constant after the step"):
+        read_measured(ramp)
+
+
+def test_fit_refers_creep_curves_to_calibrate(tmp_path, capsys):
+    file = written(tmp_path, "time,creep_compliance\n1,0.001\n2,0.002\n")
+    assert main(["fit", str(file)]) == 2
+    assert "is a creep curve: 'spume calibrate'" in capsys.readouterr().err

@@ -1,17 +1,23 @@
 """Estimated times are corrected by timing a few steps on the machine at hand."""
 
+import json
+import math
 import os
 import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from spume import Scene, load_scene
+from spume.errors import RunFailed
+from spume.foam.method import RESAMPLED
 from spume.methods import method_class
 from spume.mpm.method import MaterialPointMethod
-from spume.runs import calibration
+from spume.runs import calibration, machine
 from spume.runs.calibration import Trial, calibrated, time_steps
+from spume.runs.loop import start_run
 
 SPHERE = {"sphere": {"center": [0, 0.2, 0], "radius": 0.1}}
 BALL = {
@@ -49,49 +55,125 @@ def test_a_trial_takes_the_time_of_its_steps(ball):
     assert 0.1 < (trial.seconds / trial.steps) / step < 10
 
 
+def slow_machine(slowness: float, later: float = 1.0, more_steps: float = 1.0):
+    """A `time_steps` that takes `slowness` times as long as expected, `later` times longer after a tenth of the scene,
+    and needs `more_steps` than expected."""
+    timed = []
+
+    def time_steps(scene, seconds, steps, clock):
+        timed.append(scene)
+        expected = method_class(scene.method).estimate(scene)
+        count = round(more_steps * expected.steps)
+        taken = 20 if math.isfinite(steps) else count
+        times = scene.duration * np.arange(taken + 1) / count
+        costs = (
+            slowness * expected.seconds_of_step(expected.points) * np.where(times < 0.1 * scene.duration, 1.0, later)
+        )
+        readings = np.concatenate([[0.0], np.cumsum(costs[:-1])])
+        return Trial(expected.points, taken, readings[-1], expected.points, tuple(times), tuple(readings))
+
+    return time_steps, timed
+
+
 def test_the_estimate_is_scaled_by_what_was_measured(ball, monkeypatch):
     plain = MaterialPointMethod.estimate(ball)
-    expected = plain.step_seconds
-    monkeypatch.setattr(calibration, "time_steps", lambda scene: Trial(plain.points, 40, 3.0 * 40 * expected))
+    time_steps, timed = slow_machine(3.0)
+    monkeypatch.setattr(calibration, "time_steps", time_steps)
     corrected = calibrated(ball, plain)
-    assert corrected.seconds == pytest.approx(3.0 * plain.seconds, rel=1e-12)
-    assert corrected.notes[-1] == f"time: from 40 steps of {plain.points:,} points on this machine"
+    assert corrected.seconds == pytest.approx(3.0 * plain.seconds, rel=1e-9)
+    coarse = MaterialPointMethod.estimate(timed[1])
+    words = (
+        f"time: from 20 steps of {plain.points:,} points on this machine, and from {coarse.steps:,} of {coarse.points}"
+    )
+    assert words in corrected.notes[-1]
+
+
+def test_steps_that_become_slower_or_shorter_in_the_rehearsal_count(ball, monkeypatch):
+    """Twice as slow for nine tenths of the time, and a quarter more of them."""
+    plain = MaterialPointMethod.estimate(ball)
+    monkeypatch.setattr(calibration, "time_steps", slow_machine(1.0, later=2.0, more_steps=1.25)[0])
+    corrected = calibrated(ball, plain)
+    assert corrected.steps == pytest.approx(1.25 * plain.steps, rel=0.01)
+    assert corrected.seconds == pytest.approx(1.25 * 1.9 * plain.seconds, rel=0.02)  # to a step of the coarse scene
+
+
+def test_a_coarse_version_that_fails_is_left_out(ball, monkeypatch):
+    plain = MaterialPointMethod.estimate(ball)
+    paced = slow_machine(3.0)[0]
+
+    def time_steps(scene, seconds, steps, clock):
+        if math.isinf(steps):
+            raise RunFailed("too coarse")
+        return paced(scene, seconds, steps, clock)
+
+    monkeypatch.setattr(calibration, "time_steps", time_steps)
+    corrected = calibrated(ball, plain)
+    assert corrected.seconds == pytest.approx(3.0 * plain.seconds, rel=1e-9)
+    assert corrected.notes[-1] == f"time: from 20 steps of {plain.points:,} points on this machine"
 
 
 def test_a_large_scene_is_timed_in_a_coarser_version(ball, monkeypatch):
     monkeypatch.setattr(calibration, "TRIAL_POINTS", 500)
-    timed = []
-
-    def trial(scene):
-        timed.append(scene)
-        expected = MaterialPointMethod.estimate(scene)
-        return Trial(expected.points, 10, 10 * 0.5 * expected.step_seconds)
-
-    monkeypatch.setattr(calibration, "time_steps", trial)
+    time_steps, timed = slow_machine(0.5)
+    monkeypatch.setattr(calibration, "time_steps", time_steps)
     plain = MaterialPointMethod.estimate(ball)
     assert plain.points > 500
-    assert calibrated(ball, plain).seconds == pytest.approx(0.5 * plain.seconds, rel=1e-12)
+    assert calibrated(ball, plain).seconds == pytest.approx(0.5 * plain.seconds, rel=1e-9)
     assert timed[0].grid.cell == 0.05
 
 
 def test_points_that_resampling_adds_count_on_top_of_the_trial(monkeypatch):
+    """Trial and rehearsal have the points of the start. Their steps are twice as slow as expected, and so are all."""
     scene = load_scene("shaving-cream", preset="draft")
     plain = method_class(scene.method).estimate(scene)
-    trial = Trial(plain.points, 10, 10 * 2.0 * plain.step_seconds)
-    monkeypatch.setattr(calibration, "time_steps", lambda scene: trial)
+    assert plain.mean_points == pytest.approx(RESAMPLED.at_start * plain.points)
+    monkeypatch.setattr(calibration, "time_steps", slow_machine(2.0)[0])
     corrected = calibrated(scene, plain)
-    assert corrected.seconds > 1.1 * plain.steps * trial.seconds / trial.steps
+    assert corrected.seconds == pytest.approx(2.0 * plain.seconds, rel=1e-9)
+    assert corrected.seconds > 1.1 * plain.steps * 2.0 * plain.seconds_of_step(plain.points)
 
 
-def test_kernels_that_are_not_compiled_count_with_their_time(ball, monkeypatch):
-    def trial(scene):
+@pytest.fixture
+def own_machine(tmp_path, monkeypatch):
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path))
+    return tmp_path / "machine.json"
+
+
+def test_kernels_that_are_not_compiled_count_with_their_time(ball, own_machine, monkeypatch):
+    def trial(scene, seconds, steps, clock):
         raise calibration._NotCompiled("add_points")
 
     monkeypatch.setattr(calibration, "time_steps", trial)
     plain = MaterialPointMethod.estimate(ball)
     corrected = calibrated(ball, plain)
-    assert corrected.seconds == plain.seconds + calibration.COMPILATION
-    assert "to compile the kernels" in corrected.notes[-1]
+    assert corrected.seconds == plain.seconds + machine.COMPILATION["mpm"]
+    assert "a guess for two cores of 2021, and 36 s to compile the kernels" in corrected.notes[-1]
+    machine.record_compilation(ball, 25.0)
+    machine.record_compilation(ball, 2.0)  # most of the kernels were there
+    machine.record_run(ball, 1000, 3.0, 2.0)
+    assert calibrated(ball, plain).seconds == pytest.approx(1.5 * plain.seconds + 25.0)
+    assert "from an earlier run of such a scene on this machine, and 25 s" in calibrated(ball, plain).notes[-1]
+
+
+def test_compilation_of_other_kinds_follows_the_speed_of_the_machine(ball, own_machine):
+    foam = load_scene("shaving-cream", preset="draft")
+    machine.record_compilation(ball, 2.0 * machine.COMPILATION["mpm"])
+    assert machine.compilation_time(foam) == pytest.approx(2.0 * machine.COMPILATION["continuum-foam"])
+    own_machine.write_text("[damaged")
+    assert machine.compilation_time(foam) == machine.COMPILATION["continuum-foam"]
+    assert machine.known_ratio(foam) is None
+
+
+def test_a_run_records_what_it_took(ball, own_machine, tmp_path):
+    start_run(ball.changed({"duration": 0.2}), tmp_path / "run")
+    entry = json.loads(own_machine.read_text())[machine.kind_of(ball)]
+    assert entry["ratio"] > 0.0
+
+
+def test_steps_fill_whole_frames():
+    """Frames of 1/30 s in steps of 0.02 s take two each, 30 frames 60 steps, not 50."""
+    scene = Scene(**{**BALL, "duration": 1.0, "time": {"dt": 0.02, "integrator": "implicit"}})
+    assert MaterialPointMethod.estimate(scene).steps == 60
 
 
 def test_a_missing_kernel_is_noticed_and_not_compiled(tmp_path):
@@ -108,13 +190,22 @@ def test_a_missing_kernel_is_noticed_and_not_compiled(tmp_path):
     assert result.stdout.startswith("missing"), result.stderr
 
 
-def test_a_flow_that_has_hardly_begun_is_not_timed(ball):
+def test_a_flow_that_has_hardly_begun_is_rehearsed_coarsely(ball, monkeypatch):
+    monkeypatch.setattr(calibration, "REHEARSAL_POINTS", 200)
     slot = {"box": {"center": [0, 1, 0], "size": [0.1, 0.1, 0.1]}}
     flow = {"material": "soft rubber", "shape": slot, "velocity": [0, -0.5, 0]}
     scene = Scene(**{**BALL, "body": [], "emitter": [flow], "duration": 1.0})
     plain = MaterialPointMethod.estimate(scene)
     assert plain.mean_points == pytest.approx(plain.points / 2, rel=0.1)
-    assert "too little material at the start" in calibrated(scene, plain).notes[-1]
+    timed = []
+
+    def trial(scene, seconds, steps, clock):
+        timed.append((scene.grid.cell, seconds))
+        return time_steps(scene, seconds, steps, clock)
+
+    monkeypatch.setattr(calibration, "time_steps", trial)
+    assert "points on this machine" in calibrated(scene, plain).notes[-1]
+    assert timed == [(0.025, calibration.TRIAL_SECONDS), (0.05, calibration.REHEARSAL)]
 
 
 def test_dry_foams_are_left_as_they_are():

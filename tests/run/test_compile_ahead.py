@@ -4,6 +4,8 @@ import subprocess
 
 import pytest
 
+from spume.foam import late_stages
+from spume.foam.resampling import avoid_a_void
 from spume.methods import METHODS, load
 from spume.runs import compile_ahead
 from spume.runs.compile_ahead import CompileAhead, compile_late_stages
@@ -61,5 +63,15 @@ def test_every_method_with_late_stages_has_them():
         assert not entry.late_stages or callable(load(entry.late_stages))
 
 
-def test_the_late_stages_of_a_foam_run_on_a_new_scene():
-    compile_late_stages(Scene(**FOAM).resolved())
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_late_stages_of_a_foam_fill_a_void_and_merge_a_pair(monkeypatch, dimension):
+    """Otherwise the run compiles the kernels for it alone, later."""
+    reports = []
+    monkeypatch.setattr(late_stages, "avoid_a_void", lambda *given: reports.append(avoid_a_void(*given)))
+    shape = {"circle": {"center": [0.0, 0.0], "radius": 0.06}}
+    if dimension == 3:
+        shape = {"sphere": {"center": [0.0, 0.0, 0.0], "radius": 0.06}}
+    body = {"material": "shaving cream", "shape": shape}
+    compile_late_stages(Scene(**{**FOAM, "dimension": dimension, "body": [body]}).resolved())
+    assert reports[0].inserted > 0
+    assert reports[0].merged == 1

@@ -149,3 +149,63 @@ def test_a_wrong_target_or_parameter_is_one_sentence(tmp_path, text, fit, senten
     Path(file).write_text(text)
     with pytest.raises(spume.SceneError, match=sentence):
         spume.calibrate(BLOCK, file, [fit], tmp_path / "out", progress="none")
+
+
+SILICONE = FOAM | {
+    "method": "mpm",
+    "material": {"soft": {"base": "silicone rubber"}},
+    "body": [{"material": "soft", "shape": {"circle": {"center": [0.0, 0.0], "radius": 0.03}}}],
+}
+TRUE = {"shear_modulus": 3.0e4, "viscous_shear_modulus": 5.0e4, "deviatoric_viscosity": 2.0e4}
+"""Relaxation time νd/(2 μN) = 0.2 s."""
+
+
+def relaxation_modulus(t):
+    """Standard linear solid: μE + μN exp(−t/τ)."""
+    return TRUE["shear_modulus"] + TRUE["viscous_shear_modulus"] * np.exp(-t / 0.2)
+
+
+def creep_compliance(t):
+    """Standard linear solid: 1/μE − (1/μE − 1/(μE + μN)) exp(−t/τc), τc = τ (μE + μN)/μE."""
+    elastic, whole = TRUE["shear_modulus"], TRUE["shear_modulus"] + TRUE["viscous_shear_modulus"]
+    return 1 / elastic - (1 / elastic - 1 / whole) * np.exp(-t * elastic / (0.2 * whole))
+
+
+@pytest.mark.parametrize(
+    ("header", "curve"),
+    [
+        ("time [s],relaxation_modulus [Pa]", relaxation_modulus),
+        ("time [s],relaxation_modulus [Pa],strain [%]", relaxation_modulus),
+        ("time,creep_compliance [1/Pa]", creep_compliance),
+        ("time,creep_compliance [1/Pa],stress [Pa]", creep_compliance),
+    ],
+)
+def test_relaxation_and_creep_give_a_viscoelastic_material_back(tmp_path, header, curve):
+    """The target is the closed form of linear viscoelasticity; the rheometer resolves time to 1e-3 of the largest
+    value, which is up to 4e-3 of the smallest one here, and the steps of 0.4 % strain and 100 Pa (0.3 %) are linear."""
+    times = np.geomspace(0.01, 2.0, 12)
+    step = {True: ",0.4", False: ""}["strain" in header] or {True: ",100", False: ""}["stress" in header]
+    rows = "".join(f"{t!r},{value!r}{step}\n" for t, value in zip(times.tolist(), curve(times).tolist()))
+    (tmp_path / "curve.csv").write_text(f"{header}\n{rows}")
+    fit = {f"material.soft.{name}": f"{value / 5}:{value * 6}:log" for name, value in TRUE.items()}
+    start = {f"material.soft.{name}": value * 1.5 for name, value in TRUE.items()}
+    found = spume.calibrate(
+        SILICONE, tmp_path / "curve.csv", fit, tmp_path / "out", changes=start, progress="none", evaluations=200
+    )
+    assert found.converged
+    for name, value in TRUE.items():
+        assert found.parameters[f"material.soft.{name}"].value == pytest.approx(value, rel=0.01), name
+
+
+def test_relaxation_depends_on_the_strain_of_the_step(tmp_path):
+    """A foam keeps the stress of a strain below yield; above it, the stress relaxes to σY/√3. Elastic strains of
+    τ/μ = 0.05 and a shear of 0.2 bring terms of their squares, 2/3 e² and γ²/6: below 1 %."""
+    modulus = 25.0 / 3**0.5 / 0.2
+    rows = "".join(f"{t:g},{modulus!r},20\n" for t in (1e4, 2e4, 4e4))
+    (tmp_path / "curve.csv").write_text(f"time,relaxation_modulus,strain [%]\n{rows}")
+    key = "material.foam.yield_stress"
+    found = spume.calibrate(
+        FOAM, tmp_path / "curve.csv", {key: "5:70:log"}, tmp_path / "out", progress="none",
+        changes={"material.foam.flow_index": 1.0},
+    )  # fmt: skip
+    assert found.parameters[key].value == pytest.approx(25.0, rel=0.01)

@@ -174,6 +174,31 @@ def test_ctrl_c_stops_all_runs_and_resume_completes_the_sweep(tmp_path):
     assert frame_bytes(made[1].path) == frame_bytes(whole.path)
 
 
+def test_resume_completes_a_sweep_as_it_was_begun(tmp_path, capsys):
+    """Measurements, functions of files and pictures are those of the command that was interrupted."""
+    (tmp_path / "points.toml").write_text(SCENE_TEXT)
+    (tmp_path / "mine.py").write_text("def count(run):\n    return len(run[-1].x)\n")
+    folder = tmp_path / "sweep"
+    command = ["sweep", str(tmp_path / "points.toml"), "--vary", "points=5,6", "--out", str(folder), "--processes", "1"]
+    command += ["--measure", "kinetic_energy:max", "--function", f"{tmp_path / 'mine.py'}:count", "--pictures", "none"]
+    assert main(command) == 0
+    whole = (folder / "table.csv").read_text().splitlines()
+    (folder / "table.csv").unlink()
+    for file in (folder / "runs" / "0001").rglob("*.*"):
+        file.unlink()
+    assert main(["resume", str(folder), "--processes", "1"]) == 0
+    resumed = (folder / "table.csv").read_text().splitlines()
+    # the last column is the time the runs took
+    assert [line.rpartition(",")[0] for line in resumed] == [line.rpartition(",")[0] for line in whole]
+    assert resumed[0].split(",")[-3:] == ["kinetic_energy:max", "count", "seconds"]
+    assert spume.resume_sweep(folder, progress="none").plan.pictures == "none"
+    capsys.readouterr()
+    assert main(["resume", str(folder), "--threads", "2"]) == 2
+    assert "is a sweep, whose runs share the cores; use --processes" in capsys.readouterr().err
+    assert main(["resume", str(folder / "runs" / "0000"), "--processes", "2"]) == 2
+    assert "is not a sweep, which has a file sweep.json" in capsys.readouterr().err
+
+
 def test_plots_sheet_and_film_of_a_sweep(tmp_path):
     pytest.importorskip("imageio_ffmpeg")
     tables = {

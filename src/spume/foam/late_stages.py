@@ -16,8 +16,9 @@ def call_late_stages(method: ContinuumFoam) -> None:
     assert isinstance(stages, FoamStages)
     foam, p = stages.foam, method.particles
     if foam.resampling.enabled and len(p):
-        middle = np.linalg.norm(p.x - p.x.mean(axis=0), axis=1)
-        p.take(np.flatnonzero(middle > 1.5 * state.cell))  # a void to fill
+        nearest = np.argmin(np.linalg.norm(p.x - p.x.mean(axis=0), axis=1))
+        # a void to fill; if more points were missing, it would count as outside the material
+        p.take(np.flatnonzero(np.arange(len(p)) != nearest))
         p.x[1] = p.x[0] + 1e-3 * state.cell  # a pair to merge
         avoid_a_void(state, (0, 0), foam.resampling_settings)
     dt = 1e-9

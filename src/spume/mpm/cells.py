@@ -206,8 +206,10 @@ def _spread_starts(occupied, cell_start, keys, start):
     for b in range(keys.size):
         first = b * CELLS_PER_BLOCK
         if o < occupied.size and occupied[o] == keys[b]:
-            start[first : first + CELLS_PER_BLOCK] = cell_start[o * CELLS_PER_BLOCK : (o + 1) * CELLS_PER_BLOCK]
+            for cell in range(CELLS_PER_BLOCK):  # assigning slices takes seconds to compile
+                start[first + cell] = cell_start[o * CELLS_PER_BLOCK + cell]
             o += 1
         else:
-            start[first : first + CELLS_PER_BLOCK] = cell_start[o * CELLS_PER_BLOCK]
+            for cell in range(CELLS_PER_BLOCK):
+                start[first + cell] = cell_start[o * CELLS_PER_BLOCK]
     start[keys.size * CELLS_PER_BLOCK] = cell_start[occupied.size * CELLS_PER_BLOCK]

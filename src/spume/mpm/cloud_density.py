@@ -44,9 +44,14 @@ def cloud_density(state: State, species: Species) -> float | None:
     transfers.cells.sort(p.x)
     nodes.cover([transfers.cells])
     transfers.connect(nodes)
-    fields = NodeFields(mass=0)
+    # Summed by the kernel of the step, as if volumes were masses: compiling one for it alone takes longer than a
+    # thousand frames of a small scene gain from it.
+    fields = NodeFields(mass=0, momentum=state.dimension, force=state.dimension)
     fields.fit(nodes)
-    transfers.to_grid(("mass",), p.x, fields.array, mass=p.volume * species.model.volume_ratio(p.arrays()))
+    transfers.to_grid(
+        species.scheme.to_grid, p.x, fields.array, v=p.v, mass=p.volume * species.model.volume_ratio(p.arrays()),
+        volume=p.volume, stress=p.stress, affine_velocity=species.affine_velocity,
+    )  # fmt: skip
     filled = fields["mass"].reshape(-1) / state.cell**state.dimension
     inside = np.empty(filled.size, np.bool_)
     _find_interior[state.dimension](neighbour_table(nodes.keys), filled > REACHED, inside)

@@ -295,7 +295,7 @@ def _apply_at(first, last, node, kind, numbers, gap, touch, hold, dt, engaged, v
 
 @compiled
 def _apply_all(count, node, kind, numbers, gap, touch, hold, dt, engaged, velocity, change):
-    first = 0
+    first = np.int64(0)  # not a literal, for which the compiler would make a second version of `_apply_at`
     while first < count:
         last = _last_of_node(node, first, count)
         _apply_at(first, last, node, kind, numbers, gap, touch, hold, dt, engaged, velocity, change)

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,22 +26,38 @@ HEADER = 3000
 """Bytes of a frame in addition to its arrays."""
 
 
+class Growth(NamedTuple):
+    """Average number of points of a run over the number released, by when they are released."""
+
+    at_start: float
+    later: float
+
+
+NO_GROWTH = Growth(1.0, 1.0)
+
+
 def estimate_cost(
-    scene: Any, time_step: TimeStep, extra: Sequence[Field] = (), step_cost: float = 1.0, growth: float = 1.0
+    scene: Any,
+    time_step: TimeStep,
+    extra: Sequence[Field] = (),
+    step_cost: float = 1.0,
+    resampled: Growth = NO_GROWTH,
 ) -> Estimate:
     """Estimate the cost of `scene`.
 
     extra: fields that the method adds to points.
     step_cost: time of a step relative to plain MPM.
-    growth: factor by which points added by the method increase the mean number of points.
+    resampled: points that the method adds.
 
     Points count from their release on, so a flow costs less than the same material present from the start.
     """
     sources = sources_of(scene)
     points = sum(source.count * len(source.times) for source in sources)
-    steps = math.ceil(min(scene.duration / time_step.choose(0.0, 0.0), 1e18))
+    steps = _steps(scene, time_step.choose(0.0, 0.0))
     present = sum(source.count * sum(scene.duration - time for time in source.times) for source in sources)
+    first = scene.duration * sum(source.count * sum(time == 0.0 for time in source.times) for source in sources)
     mean = present / scene.duration
+    growth = (resampled.at_start * first + resampled.later * (present - first)) / present if present else 1.0
     if scene.time.integrator == "implicit":
         step_cost *= IMPLICIT_ITERATION * scene.implicit_settings.iterations
     elif scene.time.integrator == "semi-implicit":
@@ -62,9 +78,17 @@ def estimate_cost(
         tuple(source.note(name) for source, name in zip(sources, source_names(scene))),
         frames=scene.frame_count + 1,
         disk=disk,
-        mean_points=mean,
-        step_seconds=step_cost * (mean / rate + FIXED_STEP),
+        mean_points=growth * mean,
+        step_seconds=step_cost * (growth * mean / rate + FIXED_STEP),
+        point_seconds=step_cost / rate,
     )
+
+
+def _steps(scene: Any, dt: float) -> int:
+    """Steps of at most dt [s], a whole number of them in each frame."""
+    intervals = 1.0 / scene.frame_rate, scene.duration - scene.frame_time(scene.frame_count - 1)
+    in_frame, in_last = (math.ceil(min(interval / dt, 1e15) - 1e-9) for interval in intervals)
+    return (scene.frame_count - 1) * in_frame + in_last
 
 
 def solver_bytes(scene: Any) -> float:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from spume.mpm.blocks import BLOCK
+from spume.mpm.blocks import BLOCK, NODES_PER_BLOCK
 from spume.mpm.cells import STENCIL_OFFSET
 from spume.mpm.stencil import column_at, plane_into
 from spume.numerics.bspline import cubic, quadratic
@@ -224,6 +224,8 @@ def _make_scatter(D: int, order: int, mass: int, momentum: int, affine: int, div
                 grid[block, :, :] = 0.0
                 for copy in range(number):
                     if copied[copy, block]:
-                        grid[block] += copies[copy, block]
+                        for c in range(C):
+                            for node in range(NODES_PER_BLOCK):
+                                grid[block, c, node] += copies[copy, block, c, node]
 
     return scatter

@@ -134,6 +134,6 @@ def _split(cell_start, blocks, first, last, tasks):
 
 @compiled(fastmath=False)
 def _split_all(cell_start, all_blocks, by_colour, colour_start, tasks, tasks_by_colour):
-    _split(cell_start, all_blocks, 0, all_blocks.size, tasks)
+    _split(cell_start, all_blocks, np.int64(0), all_blocks.size, tasks)
     for colour in range(colour_start.size - 1):
         _split(cell_start, by_colour, colour_start[colour], colour_start[colour + 1], tasks_by_colour[colour])

@@ -12,6 +12,11 @@ def working_time() -> float:
     return (_stopped_at if _compiling else time.perf_counter()) - _lost
 
 
+def compilation_time() -> float:
+    """Seconds that this process has spent on compilation so far."""
+    return _lost
+
+
 def stop_clock() -> None:
     """Stop the clock because a compilation begins; compilations may be nested."""
     global _compiling, _stopped_at

@@ -39,6 +39,9 @@ from spume.numerics.machine_code import KERNEL_ID, KernelCompiler
 # the number of threads.
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
+WITHOUT_WRAPPER: Any = {"no_cfunc_wrapper": True}
+"""Numba makes a second entry for C, which is only needed to pass a function as a value, and takes time to compile."""
+
 CONSTANT = "constant "
 """Prefix of a source that is a constant rather than a file."""
 
@@ -276,6 +279,7 @@ def compiled(
         forceinline=forceinline,
         error_model="numpy",
         pipeline_class=KernelCompiler,
+        **WITHOUT_WRAPPER,
     )
     dispatcher.spume_sources = sources
     with contextlib.suppress(OSError):  # a function typed at a prompt has no file: not cached

@@ -147,6 +147,8 @@ def fit(
 
     called = name or file.stem
     found_in_file = read_measured(file, columns=columns, interval=interval)
+    if found_in_file.kind == "creep curve":
+        raise SceneError(f"'{file}' is a creep curve: 'spume calibrate' fits the material of a scene to it")
     if found_in_file.kind != "flow curve":
         if shear_modulus is not None:
             raise SceneError(

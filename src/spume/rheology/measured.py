@@ -1,4 +1,4 @@
-"""Measured curves from instrument files: flow curves, frequency sweeps and relaxation curves, in SI units."""
+"""Measured curves from instrument files: flow curves, frequency sweeps, relaxation and creep, in SI units."""
 
 import math
 import re
@@ -41,13 +41,23 @@ QUANTITIES = {
     "loss modulus": Quantity(("loss modulus", 'g"', "g''", "g″"), PASCAL),
     "time": Quantity(("time", "t", "step time"), {"s": 1.0, "ms": 1e-3, "min": 60.0, "h": 3600.0}),
     "relaxation modulus": Quantity(("relaxation modulus", "modulus", "g", "g(t)"), PASCAL),
+    "creep compliance": Quantity(
+        ("creep compliance", "compliance", "j", "j(t)"),
+        {"1/Pa": 1.0, "Pa^-1": 1.0, "1/kPa": 1e-3, "1/MPa": 1e-6, "Pa-1": 1.0, "Pa⁻¹": 1.0},
+    ),
+    "strain": Quantity(("strain", "shear strain", "γ", "gamma"), {"1": 1.0, "%": 0.01, "-": 1.0}),
 }
 KINDS = {
     "flow curve": ("rate", "stress"),
     "frequency sweep": ("frequency", "storage modulus", "loss modulus"),
     "relaxation curve": ("time", "relaxation modulus"),
+    "creep curve": ("time", "creep compliance"),
 }
-"""Columns of each kind of measurement; the first one identifies the kind."""
+"""The columns of each kind of measurement."""
+STEPS = {"relaxation curve": "strain", "creep curve": "stress"}
+"""What was applied at once and then kept constant; its column may be missing."""
+CONSTANT = 0.1
+"""Relative range of the values that count as kept constant."""
 HEADING = re.compile(r"\s*(?P<name>.*?)\s*(?:[\[(]\s*(?P<unit>[^\])]*?)\s*[\])]|\s+in\s+(?P<plain>\S.*?))?\s*")
 
 
@@ -73,6 +83,8 @@ class Measured:
     """by the names of KINDS, in SI units"""
     lines: tuple[int, ...]
     """line number of each measurement in the file"""
+    step: float | None = None
+    """strain of a relaxation curve [1] or stress of a creep curve [Pa], if the file contains it"""
 
 
 def read_flow_curve(file: Path) -> FlowCurve:
@@ -87,8 +99,9 @@ def read_measured(
     """Read measurements from a CSV file or a rheometer export; see `instrument_files` for the formats.
 
     The header names the columns: rate and stress, or viscosity instead of stress; frequency, storage_modulus and
-    loss_modulus; or time and relaxation_modulus. Units follow the names in brackets, or are in the row below. Unless
-    `kind` is given, the columns determine the kind of measurement.
+    loss_modulus; time and relaxation_modulus, with or without the strain; or time and creep_compliance, with or
+    without the stress. Units follow the names in brackets, or are in the row below. Unless `kind` is given, the columns
+    determine the kind of measurement.
 
     columns: contents of the columns of a file without a header: "rate,viscosity [mPa s],-".
     interval: number of the interval, from 1, or "all", for a file with several.
@@ -123,10 +136,20 @@ def _chosen(curves: list[Measured], interval: str | None, file: Path) -> Measure
         alike = [each for each in curves if each.kind == curves[0].kind]
         names = KINDS[curves[0].kind]
         joined = {name: np.concatenate([each.columns[name] for each in alike]) for name in names}
-        return Measured(curves[0].kind, joined, tuple(line for each in alike for line in each.lines))
+        return Measured(
+            curves[0].kind, joined, tuple(line for each in alike for line in each.lines), _common_step(alike, file)
+        )
     if interval is None or not interval.isdigit() or not 1 <= int(interval) <= len(curves):
         raise SceneError(f"--interval {interval}: '{file}' has {listed}; give one of these numbers, or all")
     return curves[int(interval) - 1]
+
+
+def _common_step(curves: list[Measured], file: Path) -> float | None:
+    steps = [each.step for each in curves]
+    if len(set(steps)) > 1:
+        what = STEPS[curves[0].kind]
+        raise SceneError(f"the intervals of '{file}' differ in their {what}: choose one of them, as in --interval 2")
+    return steps[0]
 
 
 def _without_header(lines: list[tuple[int, str]], columns: str, file: Path) -> Table:
@@ -163,9 +186,13 @@ def _quantity(heading: str) -> str | None:
     return None
 
 
+def kind_of(header: Cells) -> str | None:
+    """The kind of measurement whose columns a row names; None if it names none."""
+    return _kind_of({key for cell in header if (key := _quantity(cell))})
+
+
 def _is_header(cells: Cells) -> bool:
-    """Whether a row names the columns of a measurement."""
-    return _kind_of({key for cell in cells if (key := _quantity(cell))}) is not None
+    return kind_of(cells) is not None
 
 
 def _is_unit(cell: str) -> bool:
@@ -198,7 +225,22 @@ def _curve(table: Table, kind: str | None, where: Callable[[int], str]) -> Measu
     }
     if "viscosity" in values:
         values["stress"] = values.pop("viscosity") * values["rate"]
-    return Measured(kind, {key: values[key] for key in KINDS[kind]}, tuple(line for line, _ in table.rows))
+    step = _step(STEPS[kind], keys, table, where) if STEPS.get(kind) in found else None
+    return Measured(kind, {key: values[key] for key in KINDS[kind]}, tuple(line for line, _ in table.rows), step)
+
+
+def _step(key: str, keys: list[str | None], table: Table, where: Callable[[int], str]) -> float:
+    """The value of a column that is constant."""
+    column = _column(key, keys, table, where(table.line))
+    factor = _factor(key, column, table, where(table.line))
+    values = np.array([_number(cells, column, key, table, where(line)) for line, cells in table.rows]) * factor
+    middle = float(np.median(values))
+    if np.ptp(values) > CONSTANT * middle:
+        raise SceneError(
+            f"{where(table.line)}: the {key} goes from {values.min():g} to {values.max():g}: it should be constant "
+            "after the step; leave out the rows of the step itself"
+        )
+    return middle
 
 
 def _column(key: str, keys: list[str | None], table: Table, where: str) -> int:
@@ -219,7 +261,7 @@ def _factor(key: str, column: int, table: Table, where: str) -> float:
     """Factor from the unit of a column to SI."""
     below = table.units[column] if column < len(table.units) else ""
     heading = table.header[column]
-    own = "" if heading.strip().lower() == "g(t)" else _parts(heading)[1]
+    own = "" if heading.strip().lower().endswith("(t)") else _parts(heading)[1]
     unit = _plain(own or below)
     units = QUANTITIES[key].units
     if not unit:

@@ -135,8 +135,11 @@ def start_up(material: Material, rate: float) -> Curve:
     return Curve("time", times, stresses[:, 0], stresses[:, 1], expected, notes)
 
 
-def step_strain(material: Material, strain: float) -> Curve:
-    """Shear stress as a function of time after a sudden shear strain."""
+def step_strain(material: Material, strain: float, times: Array | None = None) -> Curve:
+    """Shear stress as a function of time after a sudden shear strain.
+
+    times: when to measure, increasing from 0 [s]; by default, times that resolve the relaxation.
+    """
     _positive(strain, "a shear strain", "")
     found = require_resistance(material, "relaxation")
     theory = theory_of(material)
@@ -146,10 +149,11 @@ def step_strain(material: Material, strain: float) -> Curve:
             "has no relaxation: ask for --rates"
         )
     if theory.relaxation_times and found.flows | found.relaxes:
-        times = theory.relaxation_times(material.parameters, strain)
+        followed = theory.relaxation_times(material.parameters, strain)
     else:
-        times = _trial_times(material, strain)
-    stresses = refine(lambda parts: _relax(Point(material), strain, times, parts))
+        followed = _trial_times(material, strain)
+    times, followed, wanted = _times(times, followed)
+    stresses = refine(lambda parts: _relax(Point(material), strain, followed, parts))[wanted]
     expected = theory.relaxation(material.parameters, strain, times) if theory.relaxation else None
     notes = _notes(strain) if expected is not None else ()
     if np.ptp(stresses[:, 0]) == 0.0:
@@ -182,8 +186,11 @@ def frequency_sweep(material: Material, frequencies: Array) -> Measurement:
     return Measurement(columns)
 
 
-def creep(material: Material, stress: float) -> Measurement:
-    """Shear strain as a function of time under a constant shear stress [Pa], applied suddenly."""
+def creep(material: Material, stress: float, times: Array | None = None) -> Measurement:
+    """Shear strain as a function of time under a constant shear stress [Pa], applied suddenly.
+
+    times: when to measure, increasing from 0 [s]; by default times that resolve the creep.
+    """
     _positive(stress, "a shear stress", "Pa")
     found = require_resistance(material, "creep")
     if found.viscous:
@@ -198,8 +205,8 @@ def creep(material: Material, stress: float) -> Measurement:
             f"'{material.name}' (law {material.law.name}) cannot bear a shear stress of {stress:g} Pa, so it has no "
             "creep there"
         )
-    times = _trial_times(material, strain, "creep")
-    strains = refine(lambda parts: _creep(Point(material), stress, strain, times, parts))[:, 0]
+    times, followed, wanted = _times(times, _trial_times(material, strain, "creep"))
+    strains = refine(lambda parts: _creep(Point(material), stress, strain, followed, parts))[wanted, 0]
     expected = theory_of(material).creep
     columns = {"time": times, "shear_strain": strains}
     notes: tuple[str, ...] = ()
@@ -378,6 +385,16 @@ def _half_time(material: Material, strain: float) -> float | None:
         middle = 0.5 * (low + high)
         low, high = (low, middle) if left(10.0**middle) < 0.5 * (start + end) else (middle, high)
     return float(10.0**high)
+
+
+def _times(given: Array | None, resolving: Array) -> tuple[Array, Array, NDArray[np.int64]]:
+    """The times of a measurement, those at which the point is followed, and the places of the first in the second."""
+    if given is None:
+        return resolving, resolving, np.arange(len(resolving))
+    if len(given) < 2 or given[0] != 0.0 or not (np.diff(given) > 0.0).all() or not math.isfinite(given[-1]):
+        raise SceneError("the times of a measurement should be finite and increase from 0")
+    followed = np.union1d(given, resolving[resolving < given[-1]])
+    return given, followed, np.searchsorted(followed, given)
 
 
 def _positive(value: float, what: str, unit: str) -> None:

@@ -16,8 +16,10 @@ from numpy.typing import NDArray
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.memory import refuse_without_disk, refuse_without_memory
 from spume.methods import Method, method_class
+from spume.numerics.clock import compilation_time, working_time
 from spume.runs.compile_ahead import CompileAhead
 from spume.runs.folder import RunFolder
+from spume.runs.machine import record_compilation, record_run
 from spume.runs.manifest import Manifest, population_entries
 from spume.runs.progress import Display, Silent
 from spume.runs.stopping import StopRequest, stop_on_signals
@@ -77,7 +79,12 @@ def start_run(
                 version=__version__,
                 populations=population_entries(method.declarations()),
             )
-            return _start(method, scene, place, manifest, shown, stop)
+            began = working_time()
+            outcome = _start(method, scene, place, manifest, shown, stop)
+            if outcome.status == "complete":
+                record_run(scene, estimate.steps, working_time() - began, estimate.seconds)
+            record_compilation(scene, compilation_time())
+            return outcome
         except CompilationStopped:
             return _as_on_disk(place)
 

@@ -97,6 +97,8 @@ def calibrate(
     out: str | Path,
     *,
     material: str | None = None,
+    columns: str | None = None,
+    interval: str | None = None,
     preset: str | None = None,
     changes: Changes = (),
     evaluations: int = 60,
@@ -111,12 +113,13 @@ def calibrate(
     - fit: limits by key, {"material.foam.yield_stress": "5:100:log"}; the values of the scene are the start.
     - out: folder for the runs. Called again with the same scene, existing runs are reused.
     - material: the material that a rheometer's curve is of, if the scene has several.
+    - columns, interval: how to read a rheometer's file, as for `read_measured`.
     - evaluations: maximum number of runs.
     """
     loaded = load_scene(scene, changes, preset)
     limits = fit_ranges(fit)
     file, folder = Path(target), Path(out)
-    wanted = read_target(file, loaded)
+    wanted = read_target(file, loaded, columns, interval)
     check_times(wanted, loaded, file)
     try:
         folder.mkdir(parents=True, exist_ok=True)

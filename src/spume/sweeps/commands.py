@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from spume.look.commands import Cluster
+from spume.sweeps.plan import PicturesOf
 from spume.terminal import say
 
 SceneName = Annotated[str, Parameter(help="A built-in scene ('spume scenes' lists them) or a TOML file.")]
@@ -14,6 +15,9 @@ Changes = Annotated[
     Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
 ]
 Preset = Annotated[str | None, Parameter(help="One of the scene's presets.")]
+PICTURES = Parameter(
+    help="A contact sheet of the last frames and a film of all runs side by side, only the sheet, none."
+)
 AtOnce = Annotated[int | None, Parameter(help="Number of simultaneous runs (default: as cores and memory allow).")]
 
 
@@ -56,22 +60,21 @@ def sweep(
     preset: Preset = None,
     processes: AtOnce = None,
     cluster: Cluster = None,
-    pictures: Annotated[
-        Literal["film", "sheet", "none"],
-        Parameter(help="A contact sheet of the last frames and a film of all runs side by side, only the sheet, none."),
-    ] = "film",
+    pictures: Annotated[PicturesOf, PICTURES] = "film",
     overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing sweep in the folder.")] = False,
 ) -> int:
     """Run a scene for many values of its parameters and collect parameters and measurements in one table.
 
-    The same command again, or 'spume resume DIR', continues the runs that are not complete.
+    The same command again, or 'spume resume DIR', continues the runs that are not complete and makes the table.
     """
     from spume.sweeps.sweep import sweep as make_sweep
-    from spume.sweeps.table import Measure, load_function
+    from spume.sweeps.table import check_function_of_file
 
-    measures: list[Measure] = [*(measure or ()), *(load_function(text) for text in function or ())]
+    for text in function or ():
+        check_function_of_file(text)
     made = make_sweep(
-        scene, vary, out, sample=sample, count=count, seed=seed, measure=measures, preset=preset,
+        scene, vary, out, sample=sample, count=count, seed=seed, measure=[*(measure or ()), *(function or ())],
+        preset=preset,
         changes=changes or (), processes=processes, cluster=cluster, pictures=pictures, overwrite=overwrite,
     )  # fmt: skip
     return report(made)
@@ -92,7 +95,7 @@ def calibrate(
         Path,
         Parameter(
             help="CSV file of the measurement, with the columns time [s] and measurements of the scene; or measure, "
-            "value and optionally error; or a rheometer's curve (rate and stress; frequency and moduli)."
+            "value and optionally error; or a rheometer's curve (flow, frequency sweep, relaxation, creep)."
         ),
     ],
     fit: Annotated[
@@ -105,6 +108,12 @@ def calibrate(
     out: Annotated[Path, Parameter(help="Folder for all runs and the result.")],
     material: Annotated[
         str | None, Parameter(help="Material of a rheometer's curve (default: the only material of the scene).")
+    ] = None,
+    columns: Annotated[
+        str | None, Parameter(help="Contents of the columns of a rheometer's file without a header: 'rate,stress,-'.")
+    ] = None,
+    interval: Annotated[
+        str | None, Parameter(help="Number of the interval of a rheometer's file, or 'all', if it has several.")
     ] = None,
     changes: Changes = None,
     preset: Preset = None,
@@ -122,8 +131,8 @@ def calibrate(
     from spume.sweeps.calibration import calibrate as find
 
     found = find(
-        scene, target, fit, out, material=material, preset=preset, changes=changes or (), evaluations=evaluations,
-        processes=processes, cluster=cluster,
+        scene, target, fit, out, material=material, columns=columns, interval=interval, preset=preset,
+        changes=changes or (), evaluations=evaluations, processes=processes, cluster=cluster,
     )  # fmt: skip
     if as_json:
         say(json.dumps(found.record(), indent=2, ensure_ascii=False))

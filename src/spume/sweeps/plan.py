@@ -1,13 +1,15 @@
 """The plan of a sweep on disk: DIR/sweep.json, and a folder for each run, DIR/runs/0000 and so on."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from spume.errors import CacheError
 from spume.runs.storage import plain, read_json, write_json
 from spume.version import __version__
 
+PicturesOf = Literal["film", "sheet", "none"]
+"""A contact sheet of the last frames and a film of the runs side by side, only the sheet, or none."""
 FORMAT = 1
 FILE = "sweep.json"
 STOP = "stop"
@@ -37,6 +39,9 @@ class Plan:
     runs: list[PlannedRun]
     measures: list[str]
     """Measurements of the scene and diagnostics, see `table.measure_run`."""
+    functions: list[str] = field(default_factory=list)
+    """Functions of files that are measured, "FILE.py:NAME" with the whole path."""
+    pictures: PicturesOf = "none"
 
     @property
     def keys(self) -> list[str]:
@@ -61,7 +66,9 @@ def read_plan(folder: Path) -> Plan:
     if data.get("format") != FORMAT:
         raise CacheError(f"'{file}' has format {data.get('format')}, of another version of spume")
     runs = [PlannedRun(**entry) for entry in data["runs"]]
-    return Plan(data["name"], runs, list(data["measures"]))
+    return Plan(
+        data["name"], runs, list(data["measures"]), list(data.get("functions", ())), data.get("pictures", "none")
+    )  # fmt: skip
 
 
 def same_runs(one: Plan, other: Plan) -> bool:

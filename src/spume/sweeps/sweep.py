@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,16 +14,15 @@ from spume.scene.loading import SceneLike, load_laws_of, load_scene
 from spume.scene.overrides import Changes
 from spume.sweeps.execution import execute, suitable_processes
 from spume.sweeps.jobs import Job, JobResult, state_of
-from spume.sweeps.plan import FILE, STOP, Plan, PlannedRun, read_plan, same_runs
+from spume.sweeps.plan import FILE, STOP, PicturesOf, Plan, PlannedRun, read_plan, same_runs
 from spume.sweeps.samples import Sampling, draw_samples, variations
-from spume.sweeps.table import Measure, Table, make_table, write_table
+from spume.sweeps.table import Measure, Table, is_function_of_file, load_function, make_table, whole_path, write_table
 from spume.terminal import say
 
 if TYPE_CHECKING:
     import pandas
 
 Show = Literal["auto", "none"]
-PicturesOf = Literal["film", "sheet", "none"]
 
 
 class Sweep:
@@ -82,8 +82,8 @@ def sweep(
 
     - vary: values by key, {"grid.cell": [0.004, 0.002], "material.foam.yield_stress": "10:40:log"}, or texts as on the
       command line. A range needs sample="random" or "latin" and a `count` of runs.
-    - measure: names of measurements of the scene, diagnostics such as "volume:max", functions of a run; all
-      measurements of the scene unless given.
+    - measure: names of measurements of the scene, diagnostics such as "volume:max", functions of a run, or the name of
+      such a function, "FILE.py:NAME", which `resume_sweep` knows again; all measurements of the scene unless given.
     - processes: runs at once; as many as cores and memory allow unless given. Each uses its share of the cores.
     - cluster: address of a Dask scheduler whose workers make the runs; they must see `out` under the same path.
     - pictures: "sheet" draws the last frames of all runs, "film" also shows them side by side.
@@ -96,15 +96,18 @@ def sweep(
     samples = draw_samples(variations(vary), sample, count, seed)
     measures = [measure] if isinstance(measure, str) or callable(measure) else list(measure)
     runs = [PlannedRun(k, values, _varied(loaded, values)) for k, values in enumerate(samples)]
-    named = [each for each in measures if isinstance(each, str)] or [
-        table.name for table in getattr(loaded, "measure", ()) if not measures
-    ]
-    plan = Plan(name, runs, named)
+    texts = [each for each in measures if isinstance(each, str)]
+    of_files = [each for each in texts if is_function_of_file(each)]
+    functions = [load_function(each) for each in of_files]  # an error in them is found before anything runs
+    functions += [each for each in measures if not isinstance(each, str)]
+    named = [each for each in texts if not is_function_of_file(each)]
+    if not measures:
+        named = [table.name for table in getattr(loaded, "measure", ())]
+    plan = Plan(name, runs, named, [whole_path(each) for each in of_files], pictures)
     folder = Path(out)
     _prepare(folder, plan, overwrite)
     plan.write(folder)
-    functions = [each for each in measures if not isinstance(each, str)]
-    return _go_on(folder, plan, [*named, *functions], processes, cluster, pictures, progress)
+    return _go_on(folder, plan, [*named, *functions], processes, cluster, progress)
 
 
 def resume_sweep(
@@ -113,13 +116,20 @@ def resume_sweep(
     measure: Sequence[Measure] = (),
     processes: int | None = None,
     cluster: str | None = None,
-    pictures: PicturesOf = "none",
+    pictures: PicturesOf | None = None,
     progress: Show = "auto",
 ) -> Sweep:
-    """Go on with the runs of a sweep that are not complete. `measure` adds to what it measures."""
+    """Go on with the runs of a sweep that are not complete, and make its table, plots and pictures.
+
+    It measures and draws what the sweep was begun with; `measure` adds to that, and `pictures` replaces it. Functions
+    that were not given as "FILE.py:NAME" have to be given again. See `sweep` for `processes` and `cluster`.
+    """
     place = Path(folder)
     plan = read_plan(place)
-    return _go_on(place, plan, [*plan.measures, *measure], processes, cluster, pictures, progress)
+    plan = replace(plan, pictures=plan.pictures if pictures is None else pictures)
+    added = [load_function(each) if isinstance(each, str) and is_function_of_file(each) else each for each in measure]
+    functions = [load_function(each) for each in plan.functions]
+    return _go_on(place, plan, [*plan.measures, *functions, *added], processes, cluster, progress)
 
 
 def _varied(scene: Scene, values: dict[str, Any]) -> dict[str, Any]:
@@ -149,7 +159,6 @@ def _go_on(
     measures: list[Measure],
     processes: int | None,
     cluster: str | None,
-    pictures: PicturesOf,
     progress: Show,
 ) -> Sweep:
     def note(text: str) -> None:
@@ -184,7 +193,7 @@ def _go_on(
     files = write_table(folder, table)
     made = Sweep(folder, plan, table, files)
     try:
-        made.files += _pictures(made, pictures, cluster)
+        made.files += _pictures(made, plan.pictures, cluster)
     except MissingExtra as error:
         note(f"no plots and pictures: {error}")
     return made

@@ -53,11 +53,28 @@ def _named(run: Run, name: str) -> dict[str, Any]:
     return {name: float(REDUCTIONS[reduction](known)) if len(known) else None}
 
 
+def is_function_of_file(text: str) -> bool:
+    """Whether a measure is meant as "FILE.py:NAME"."""
+    return FILE_AND_FUNCTION.fullmatch(text) is not None
+
+
+def check_function_of_file(text: str) -> None:
+    """Refuse what is not "FILE.py:NAME"."""
+    if not is_function_of_file(text):
+        raise SceneError(f"--function {text}: it should be FILE.py:NAME, a function that takes a run")
+
+
+def whole_path(text: str) -> str:
+    """ "FILE.py:NAME" with the whole path of the file."""
+    file, _, name = text.rpartition(":")
+    return f"{Path(file).resolve()}:{name}"
+
+
 def load_function(text: str) -> Callable[[Run], Any]:
     """The function of "FILE.py:NAME", whose code is run."""
+    check_function_of_file(text)
     match = FILE_AND_FUNCTION.fullmatch(text)
-    if not match:
-        raise SceneError(f"--function {text}: it should be FILE.py:NAME, a function that takes a run")
+    assert match is not None
     file = Path(match["file"])
     if not file.is_file():
         raise SceneError(f"--function {text}: there is no file '{file}'")

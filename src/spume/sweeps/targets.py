@@ -14,11 +14,14 @@ from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
 from spume.materials.table import Material
 from spume.rheology.instrument_files import read_lines
-from spume.rheology.measured import KINDS, Measured, read_measured
+from spume.rheology.measured import KINDS, Measured, kind_of, read_measured
 from spume.suggestions import did_you_mean
 
 Floats = NDArray[np.float64]
 TIME = "time"
+SMALL_STRAIN = 1e-3
+"""Shear strain of a relaxation or creep test in the linear range, for files that do not give theirs. Elastic laws
+depart from linear ones by its square."""
 
 
 @dataclass(frozen=True)
@@ -80,18 +83,37 @@ class CurveTarget:
         """The curve of a simulated material, relative to the measured one."""
         from spume.rheology import rheometer
 
-        columns = self.measured.columns
+        columns, step = self.measured.columns, self.measured.step
         if self.measured.kind == "flow curve":
             return rheometer.flow_curve(material, columns["rate"]).shear_stress
+        if self.measured.kind == "relaxation curve":
+            strain = SMALL_STRAIN if step is None else step
+            times, place = _from_zero(columns["time"])
+            return rheometer.step_strain(material, strain, times).shear_stress[place] / strain
+        if self.measured.kind == "creep curve":
+            stress = SMALL_STRAIN / columns["creep compliance"].max() if step is None else step
+            times, place = _from_zero(columns["time"])
+            strains = np.full(len(times), np.nan)  # beyond the largest strain that is followed
+            found = rheometer.creep(material, stress, times).columns["shear_strain"]
+            strains[: len(found)] = found
+            return strains[place] / stress
         sweep = rheometer.frequency_sweep(material, columns["frequency"]).records()
         return np.array([[row["storage_modulus"], row["loss_modulus"]] for row in sweep]).T.ravel()
+
+
+def _from_zero(times: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """0 and the different times in increasing order, and the place of each of `times` among them."""
+    ordered, place = np.unique(np.concatenate([[0.0], times]), return_inverse=True)
+    return ordered, place[1:]
 
 
 AnyTarget = SeriesTarget | ValuesTarget | CurveTarget
 
 
-def read_target(file: Path, scene: Any) -> AnyTarget:
-    """The target of a CSV file, by its columns."""
+def read_target(file: Path, scene: Any, columns: str | None = None, interval: str | None = None) -> AnyTarget:
+    """The target of a CSV file, by its columns. `columns` and `interval` are those of `read_measured`."""
+    if columns is not None:
+        return _curve(read_measured(file, columns=columns, interval=interval))
     lines = read_lines(file)
     names = [table.name for table in getattr(scene, "measure", ())]
     if len(lines) < 2:
@@ -101,21 +123,20 @@ def read_target(file: Path, scene: Any) -> AnyTarget:
         return _values(file, header, _rows(file, lines), names)
     if TIME in header and any(column in names for column in header):
         return _series(file, header, _rows(file, lines), names)
-    if TIME in header and len(header) > 1:
-        others = ", ".join(column for column in header if column != TIME)
-        known = did_you_mean(others, names) if names else "the scene has no [[measure]] tables"
-        raise SceneError(f"'{file}', line {lines[0][0]}: '{others}' is no measurement of the scene: {known}")
     try:
-        measured = read_measured(file)
+        return _curve(read_measured(file, interval=interval))
     except SceneError as error:
+        if TIME in header and len(header) > 1 and kind_of(header) is None:
+            others = ", ".join(column for column in header if column != TIME)
+            known = did_you_mean(others, names) if names else "the scene has no [[measure]] tables"
+            raise SceneError(
+                f"'{file}', line {lines[0][0]}: '{others}' is no measurement of the scene: {known}"
+            ) from None
         raise SceneError(
             f"'{file}', line {lines[0][0]}: its columns are {', '.join(header)}; they should be time and measurements "
             f"of the scene ({', '.join(names) or 'it has none'}), or measure and value, or those of a rheometer's "
             f"curve ({error})"
         ) from None
-    if measured.kind == "relaxation curve":
-        raise SceneError(f"'{file}' is a relaxation curve: a calibration takes flow curves and frequency sweeps")
-    return _curve(measured)
 
 
 def _separator(lines: list[tuple[int, str]]) -> str:

@@ -196,7 +196,8 @@ def _share_mass(start, donors, new, mass, x, v, C, moment, fraction):
         first, count = start[q], start[q + 1] - start[q]
         point = new + q
         group = np.empty(count + 1, np.int64)
-        group[:count] = donors[first : first + count]
+        for n in range(count):
+            group[n] = donors[first + n]
         group[count] = point
         measure_motion(group[:count], mass, x, v, C, moment, before)
         xi, donor_mass, parts = np.empty((count, D)), np.empty(count), np.empty(count)

@@ -197,6 +197,8 @@ def _make_find_open(D: int):
             tile = np.empty((3, capacity))
             corner = np.empty(8)
             found = np.empty((1, 3))
+            # one version of `search_bin` serves both passes, since these numbers are not literals in either
+            first, last, one = np.int64(1), np.int64(LEVELS), np.int64(1)
             for chunk in range(task, chunks, tasks):
                 for b in range(chunk * _BLOCKS_AT_ONCE, min(blocks.shape[0], (chunk + 1) * _BLOCKS_AT_ONCE)):
                     loaded = False
@@ -209,7 +211,7 @@ def _make_find_open(D: int):
                             loaded = True
                         count = _near_in_tile(D, BY, BZ, tile_start, tile, i, j, k, alpha, scratch[0][0])
                         own = _bin_state(state, blocks, b, local)
-                        hits, _ = search_bin(D, count, corner, depth, alpha, own, 1, LEVELS, 1, 1, scratch, found)
+                        hits, _ = search_bin(D, count, corner, depth, alpha, own, first, last, one, one, scratch, found)
                         opened[b * 64 + local] = hits
 
     return find_open
@@ -240,7 +242,18 @@ def _make_search_open(D: int):
                 )
                 own = _bin_state(state, blocks, b, local)
                 hits, more = search_bin(
-                    D, count, corner, depth, alpha, own, first, last, DARTS, 2**D + 1, scratch, found
+                    D,
+                    count,
+                    corner,
+                    depth,
+                    alpha,
+                    own,
+                    first,
+                    last,
+                    np.int64(DARTS),
+                    np.int64(2**D + 1),
+                    scratch,
+                    found,
                 )
                 unfinished[n] = more
                 for q in range(hits):

@@ -182,7 +182,8 @@ def _make_find_samples(D: int):
     @compiled(parallel=True)
     def find_samples(neighbours, start, y, blocks, inside, samples, sample_count, has_core):
         """Find the samples of the surface on each block's own edges, and whether it has a core node."""
-        for b in prange(blocks.shape[0]):
+        for n in prange(blocks.shape[0]):
+            b = np.int64(n)  # n is unsigned inside the loop: what it is passed to would be compiled for both types
             sign = np.empty(SIGNS, np.uint8)
             total = _load_signs(D, BX, BY, BZ, neighbours, b, inside, sign)
             has_core[b] = _has_core(D, BX, BY, BZ, sign)

@@ -241,9 +241,9 @@ def search_bin(D, count, corner, depth, alpha, state, first, last, darts, limit,
     for c in range(8):
         whole = whole and corner[c] < -depth
     counts[0], states[0] = count, state
-    accepted = 0
+    # Not literals: the compiler would make a second version of `_hit_cell` for a level that is the constant 0.
+    accepted, level = np.int64(0), np.int64(0)
     unfinished = False
-    level = 0
     w = 1.0
     entering = True
     while level >= 0:

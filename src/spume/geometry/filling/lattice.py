@@ -61,7 +61,8 @@ def _lattice(program, first, last, spacing, margin, found):
             continue
         axis = 0 if ni >= nj and ni >= nk else (1 if nj >= nk else 2)
         middle = (path[height, axis] + path[height, axis + 3]) // 2
-        path[height + 1] = path[height]
+        for end in range(6):  # assigning rows takes seconds to compile
+            path[height + 1, end] = path[height, end]
         path[height, axis] = middle
         path[height + 1, axis + 3] = middle
         height += 2

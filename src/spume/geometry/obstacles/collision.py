@@ -13,6 +13,9 @@ changes and so satisfies all of them (in a wedge, it is along the edge).
 """
 
 import math
+from typing import Any
+
+import numpy as np
 
 from spume.geometry.sdf.evaluation import run_rows
 from spume.numerics.array_pointers import open_arrays
@@ -141,7 +144,8 @@ def collide(obstacles, x, y, z, vx, vy, vz):
     from all obstacles, 0 if one contains it."""
     o = open_arrays(obstacles)
     contact = o[7]
-    hits, hit = 0, 0
+    hits = 0
+    hit: Any = np.int64(0)  # not a literal, for which functions of `hit` would be compiled once more
     nx = ny = nz = 0.0
     clearance = math.inf
     for k in range(o[9]):
@@ -210,7 +214,8 @@ def collide_and_move(obstacles, dt, x, y, z, vx, vy, vz):
     rigidly with the obstacle. Others move by dt times the velocity after contact."""
     o = open_arrays(obstacles)
     contact, friction = o[7], o[8]
-    hits, hit = 0, 0
+    hits = 0
+    hit: Any = np.int64(0)  # not a literal, for which functions of `hit` would be compiled once more
     nx = ny = nz = 0.0
     clearance = math.inf
     for k in range(o[9]):

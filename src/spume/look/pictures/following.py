@@ -20,11 +20,8 @@ from spume.terminal import say
 
 POLL = 0.3
 """Interval of checks for new frames [s]."""
-GROWTH = 12
-"""New pictures after which the film is made again."""
-YIELDING = 19
-"""Niceness once the first picture is there: the threads of a run wait for each other, so that a second process on their
-cores costs more than its share."""
+FIRST_FILM = 12
+"""Pictures of the first film. It is made again whenever their number has doubled, and at the end."""
 
 
 def follow(
@@ -32,11 +29,9 @@ def follow(
     options: PictureOptions,
     is_going_on: Callable[[], bool],
     since: float = 0.0,
-    yield_cores: Callable[[], object] = lambda: None,
 ) -> tuple[list[Path], Path | None]:
     """Draw the frames in `folder` as they arrive, and the missing ones once the run has ended. What was written
-    before the time `since` [s since the epoch] belongs to an older run. `yield_cores` is called after the first
-    picture.
+    before the time `since` [s since the epoch] belongs to an older run.
 
     Without a camera of the scene's own, the view depends on all frames: what was drawn before is then drawn again.
     """
@@ -49,9 +44,7 @@ def follow(
             continue
         _draw(run, drawn, options, place)
         drawn += 1
-        if drawn == 1:
-            yield_cores()
-        if drawn - filmed >= GROWTH:
+        if drawn >= max(FIRST_FILM, 2 * filmed):
             filmed = drawn
             stills = [still_file(place, k) for k in range(drawn)]
             film(stills, place.with_name(f"{place.name}.mp4"), run.scene.frame_rate)
@@ -85,7 +78,7 @@ def _input_is_open() -> bool:
 def main(folder: str, since: float) -> int:
     """Follow the run in `folder`, begun at `since`, until standard input is closed."""
     try:
-        stills, movie = follow(Path(folder), PictureOptions(), _input_is_open, since, lambda: os.nice(YIELDING))
+        stills, movie = follow(Path(folder), PictureOptions(), _input_is_open, since)
     except SpumeError as error:
         say(f"error: {error}", file=sys.stderr)
         return error.exit_code

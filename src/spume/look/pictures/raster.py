@@ -5,6 +5,8 @@ and blends transparent ones. The picture is divided into bands of rows; each ban
 over everything that overlaps it.
 """
 
+import functools
+import itertools
 from typing import NamedTuple
 
 import numpy as np
@@ -85,8 +87,14 @@ def rasterize(
     light = np.clip(solid.light, 0.0, 1.0)
     if view.aperture > 0.0:
         light = out_of_focus(light, solid.nearness, view.aperture, view.focus, scale)
-    means = light.reshape(size[1], OVERSAMPLING, size[0], OVERSAMPLING, 3).mean(axis=(1, 3))
-    return to_srgb(means)
+    return to_srgb(_pixels(light))
+
+
+def _pixels(light: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Means over the samples of each pixel; adding shifted arrays is five times as fast as `mean` over two axes."""
+    shifts = itertools.product(range(OVERSAMPLING), repeat=2)
+    parts = (light[i::OVERSAMPLING, j::OVERSAMPLING] for i, j in shifts)
+    return functools.reduce(np.add, parts) / OVERSAMPLING**2
 
 
 def camera_axes(view: View) -> NDArray[np.float64]:
@@ -166,10 +174,13 @@ def _cut_off(corners, near, kept):
         n = (m + 1) % 3
         here, there = corners[m, 2] - near, corners[n, 2] - near
         if here > 0.0:
-            kept[count] = corners[m]
+            for k in range(6):  # assigning rows takes seconds to compile
+                kept[count, k] = corners[m, k]
             count += 1
         if (here > 0.0) != (there > 0.0):
-            kept[count] = corners[m] + here / (here - there) * (corners[n] - corners[m])
+            part = here / (here - there)
+            for k in range(6):
+                kept[count, k] = corners[m, k] + part * (corners[n, k] - corners[m, k])
             kept[count, 2] = near
             count += 1
     return count
@@ -214,7 +225,8 @@ def _draw_triangles(seen, triangles, light, scale, near, extent, nearness, image
                 continue
             count = _cut_off(corners, near, kept)
             for m in range(1, count - 1):
-                third[0], third[1], third[2] = kept[0], kept[m], kept[m + 1]
+                for k in range(6):
+                    third[0, k], third[1, k], third[2, k] = kept[0, k], kept[m, k], kept[m + 1, k]
                 _draw_triangle(third, scale, top, bottom, nearness, image)
 
 

@@ -79,7 +79,8 @@ def _uniform(near, field, b):
 
 @compiled(parallel=True)
 def _count(near, field, numbers, edges, cubes):
-    for b in prange(len(field)):
+    for block in prange(len(field)):
+        b = np.int64(block)  # unsigned in the loop: what it is passed to would be compiled for both types
         if _uniform(near, field, b):
             continue
         crossed = 0
@@ -99,7 +100,8 @@ def _count(near, field, numbers, edges, cubes):
 
 @compiled(parallel=True)
 def _place(near, places, field, size, first, vertices, index):
-    for b in prange(len(field)):
+    for block in prange(len(field)):
+        b = np.int64(block)
         if first[b] == first[b + 1]:
             continue
         v = first[b]
@@ -120,7 +122,8 @@ def _place(near, places, field, size, first, vertices, index):
 
 @compiled(parallel=True)
 def _connect(near, field, numbers, triangles_of, first, index, triangles):
-    for b in prange(len(field)):
+    for block in prange(len(field)):
+        b = np.int64(block)
         if first[b] == first[b + 1]:
             continue
         t = first[b]
