@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "spume"
 
 LEVELS = (
     ("cores", "errors", "version", "suggestions", "lazy"),
-    ("terminal", "cluster"),
+    ("terminal", "cluster", "user_files"),
     ("fields", "numerics", "tables"),
     ("methods", "materials", "geometry"),
     ("memory",),
@@ -28,12 +28,6 @@ LEVELS = (
     ("__main__",),
 )
 """From left to right; rooms of one level do not know each other. Names are those of packages and single modules."""
-
-EXCEPTIONS = {
-    # save_pages() opens the run whose pages it draws; it belongs into look/pictures, beside the drawer of dry foams.
-    ("dryfoam/picture.py", "frames"),
-}
-"""File and room it imports from although that is not to its left, each with its reason."""
 
 
 def level(room: str) -> int:
@@ -76,12 +70,7 @@ def test_every_room_has_its_place() -> None:
 @pytest.mark.parametrize("room", [room for rooms in LEVELS for room in rooms])
 def test_a_room_imports_only_from_rooms_to_its_left(room: str) -> None:
     files = [file for file in SOURCE.rglob("*.py") if room_of(file) == room]
-    assert set().union(*(wrong_imports(file) for file in files)) <= EXCEPTIONS
-
-
-def test_no_exception_has_become_needless() -> None:
-    found = set().union(*(wrong_imports(file) for file in SOURCE.rglob("*.py")))
-    assert found >= EXCEPTIONS
+    assert set().union(*(wrong_imports(file) for file in files)) == set()
 
 
 def test_a_wrong_import_is_found(tmp_path: Path, monkeypatch) -> None:

@@ -49,6 +49,15 @@ def walled(tmp_path_factory):
     return open_run(folder)
 
 
+def test_a_sheared_run_has_pages_of_statistics_and_stress(sheared, tmp_path):
+    pytest.importorskip("matplotlib")
+    from spume.dryfoam import save_pages
+
+    pages = save_pages(sheared, tmp_path / "pages")
+    assert [page.name for page in pages] == ["statistics.png", "stress-strain.png"]
+    assert all(page.read_bytes().startswith(b"\x89PNG") for page in pages)
+
+
 def test_a_run_logs_the_t1s_of_its_foam(sheared):
     """The same shear in Python gives the same T1s: time, strain, place and cells."""
     foam = Foam.voronoi(16, "periodic", seed=0)

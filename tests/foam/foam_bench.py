@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from spume.foam.foam import WEAK, Foam
+from spume.foam.foam import WEAK, FoamState
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
 from spume.materials.loops import ConstitutiveModel
@@ -32,7 +32,7 @@ class Bench:
             gravity=lambda time: np.zeros(3),
             time_step=TimeStep(cell, 1.0),
         )
-        self.foam = Foam(
+        self.foam = FoamState(
             [self.parameters],
             tearing=SimpleNamespace(enabled=True),
             recovery=SimpleNamespace(enabled=True, every=every),

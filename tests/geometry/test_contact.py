@@ -15,7 +15,7 @@ from spume.geometry.obstacles.collision import (
     SEPARATE,
     SLIP,
     STICK,
-    collide,
+    collide_and_move,
     obstacle_distance_and_normal,
     obstacle_velocity,
     resolve,
@@ -23,6 +23,12 @@ from spume.geometry.obstacles.collision import (
 from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
+
+
+def collide(obstacles, *place_and_velocity):
+    """Velocity after contact and clearance of a point that has no time to move."""
+    return collide_and_move(obstacles, 0.0, *place_and_velocity)[3:]
+
 
 numbers = st.floats(-10, 10)
 vectors = st.tuples(numbers, numbers, numbers)

@@ -7,7 +7,7 @@ from scipy.spatial import cKDTree
 
 from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, pack, unpack
 from spume.mpm.cells import Cells
-from spume.mpm.neighbour_search import all_within, nearest_within
+from spume.mpm.neighbour_search import all_within
 
 SIZE = 0.02
 
@@ -112,30 +112,6 @@ def test_all_points_within_a_radius_are_found(dimension, radius):
     for n, wanted in enumerate(expected):
         assert sorted(found[start[n] : start[n + 1]]) == sorted(wanted)
     assert start[-1] > 20
-
-
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("count", [1, 5, 30])
-def test_the_nearest_few_within_a_radius_come_in_the_order_of_their_distance(dimension, count):
-    x = cloud(dimension, 900, reach=4)
-    cells = Cells(dimension, SIZE, 0.0)
-    cells.sort(x)
-    found, distance, number = nearest_within(cells, x, x, count, 2.0 * SIZE)
-    expected, index = cKDTree(x).query(x, k=np.arange(1, count + 1), distance_upper_bound=2.0 * SIZE)
-    assert np.array_equal(number, np.isfinite(expected).sum(axis=1))
-    assert {1: 1, 5: 5, 30: 30}[count] == number.max()
-    for n in range(len(x)):
-        assert list(found[n, : number[n]]) == list(index[n, : number[n]])
-        np.testing.assert_allclose(distance[n, : number[n]], expected[n, : number[n]], rtol=1e-12, atol=1e-18)
-        assert np.all(found[n, number[n] :] == -1)
-
-
-def test_points_at_equal_distance_come_in_their_own_order():
-    x = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) * SIZE
-    cells = Cells(2, SIZE, 0.0)
-    cells.sort(x)
-    found, _, _ = nearest_within(cells, x, np.zeros((1, 2)), 3, 1.5 * SIZE)
-    assert list(found[0]) == [0, 1, 2]
 
 
 def test_a_radius_beyond_the_neighbouring_blocks_is_rejected():

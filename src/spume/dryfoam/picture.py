@@ -176,12 +176,9 @@ def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: s
     pyplot.close(figure)
 
 
-def save_pages(folder: str | Path, out: str | Path | None = None) -> list[Path]:
-    """Write the pages of a finished run into `out` (None: its own folder): statistics of its bubbles, and, if it was
-    deformed, stress against strain. Returns the files."""
-    from spume.frames.reader import open_run
-
-    run = open_run(Path(folder))
+def save_pages(run: Any, out: str | Path | None = None) -> list[Path]:
+    """Write the pages of a finished run, opened by `spume.open_run`, into `out` (None: its own folder): statistics of
+    its bubbles, and, if it was deformed, stress against strain. Returns the files."""
     target = Path(out) if out is not None else run.path
     target.mkdir(parents=True, exist_ok=True)
     records = [run.diagnostics[number] for number in range(len(run))]

@@ -16,7 +16,7 @@ WEAK = Field("weak", (), 0, "1", "nearest", dtype="uint8", description="1 where 
 
 
 @dataclass
-class Foam:
+class FoamState:
     """Settings and counters of the stages of [Yue15] section 7."""
 
     materials: list[Parameters]

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from spume.foam.foam import WEAK, Foam
+from spume.foam.foam import WEAK, FoamState
 from spume.foam.removal import removal_warning
 from spume.foam.step import foam_step, implicit_foam_step
 from spume.methods import Estimate
@@ -26,7 +26,7 @@ what was released."""
 class FoamStages:
     """The step of [Yue15] section 7 and its state."""
 
-    def __init__(self, foam: Foam, integrator: Integrator | None = None) -> None:
+    def __init__(self, foam: FoamState, integrator: Integrator | None = None) -> None:
         self.foam = foam
         self.integrator = integrator
         """For implicit steps; None: explicit steps."""
@@ -67,7 +67,7 @@ class ContinuumFoam(MaterialPointMethod):
     name: ClassVar[str] = "continuum-foam"
 
     def __init__(self, scene: Any) -> None:
-        foam = Foam(
+        foam = FoamState(
             [material.parameters for material in scene.materials],
             scene.tearing,
             scene.recovery,

@@ -15,7 +15,7 @@ import math
 import numpy as np
 from numba import prange
 
-from spume.foam.foam import Foam
+from spume.foam.foam import FoamState
 from spume.foam.plastic_strain import plastic_strain
 from spume.materials.kinematics import load, load_sym, store
 from spume.mpm.state import State
@@ -25,7 +25,7 @@ from spume.numerics.tensor3 import compose_sym, deviator_sym, eigen_sym, norm_sy
 ROUNDING = 2.0**-53
 
 
-def recover(state: State, foam: Foam, dt: float) -> None:
+def recover(state: State, foam: FoamState, dt: float) -> None:
     """Every few steps, relax the plastic strain over the time since the last application: procedure 11, [Yue15]
     algorithm 14."""
     if not foam.recovers or (state.steps + 1) % foam.recovery.every != 0:

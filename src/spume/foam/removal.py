@@ -12,7 +12,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.foam.foam import Foam
+from spume.foam.foam import FoamState
 from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, LAYER_BITS, run_of_cells
 from spume.mpm.state import State
 from spume.numerics import tensor2, tensor3
@@ -27,7 +27,7 @@ NOTEWORTHY_SHARE = 0.01
 """Fraction of the mass above which removal causes a warning [1]; [Yue15] lost less than 0.0028."""
 
 
-def find_subgrid_points(state: State, foam: Foam) -> NDArray[np.int64]:
+def find_subgrid_points(state: State, foam: FoamState) -> NDArray[np.int64]:
     """Every few steps, find the weak points whose neighbourhood the grid does not resolve: procedure 12, [Yue15]
     algorithm 15.
 
@@ -48,7 +48,7 @@ def find_subgrid_points(state: State, foam: Foam) -> NDArray[np.int64]:
         return np.flatnonzero(unresolved)
 
 
-def remove_points(state: State, foam: Foam, points: NDArray[np.int64]) -> None:
+def remove_points(state: State, foam: FoamState, points: NDArray[np.int64]) -> None:
     """Remove `points` from the simulation and count their mass."""
     if points.size == 0:
         return
@@ -61,7 +61,7 @@ def remove_points(state: State, foam: Foam, points: NDArray[np.int64]) -> None:
         p.take(kept)
 
 
-def removal_warning(mass: float, foam: Foam, time: float) -> dict[str, str]:
+def removal_warning(mass: float, foam: FoamState, time: float) -> dict[str, str]:
     """Warning, by topic, if a large part of the material was removed; `mass` [kg] is the remaining mass."""
     share = foam.mass_removed / (mass + foam.mass_removed) if foam.mass_removed > 0.0 else 0.0
     if share <= NOTEWORTHY_SHARE:

@@ -5,7 +5,7 @@ be removed by procedure 12 are found in that procedure, while the cells are vali
 moved; this is equivalent because procedures 13 and 14 treat each point separately.
 """
 
-from spume.foam.foam import Foam
+from spume.foam.foam import FoamState
 from spume.foam.recovery import recover
 from spume.foam.removal import find_subgrid_points, remove_points
 from spume.foam.resampling import avoid_a_void
@@ -22,7 +22,7 @@ from spume.mpm.step import (
 )
 
 
-def foam_step(state: State, foam: Foam, dt: float) -> None:
+def foam_step(state: State, foam: FoamState, dt: float) -> None:
     """Advance `state` by dt [s] with symplectic Euler."""
     sort_points(state)
     detect_tearing_and_limit_stress(state, foam)  # 2 weak points, 4 limit their forces
@@ -31,7 +31,7 @@ def foam_step(state: State, foam: Foam, dt: float) -> None:
     _finish(state, foam, dt)
 
 
-def implicit_foam_step(state: State, foam: Foam, integrator: Integrator, dt: float) -> None:
+def implicit_foam_step(state: State, foam: FoamState, integrator: Integrator, dt: float) -> None:
     """Advance `state` by dt [s] with backward Euler. Torn points are found at the start of the step and carry no
     tension during it."""
 
@@ -45,7 +45,7 @@ def implicit_foam_step(state: State, foam: Foam, integrator: Integrator, dt: flo
     integrator.step(state, dt, prepare, finish)
 
 
-def _finish(state: State, foam: Foam, dt: float) -> None:
+def _finish(state: State, foam: FoamState, dt: float) -> None:
     """Do the procedures that follow the velocities on the nodes."""
     gather(state, dt)  # 7 deformation of the step, 9 velocities
     limit_deformation(state, foam)  # 8 neither shear nor expansion of weak points
@@ -59,7 +59,7 @@ def _finish(state: State, foam: Foam, dt: float) -> None:
     resample(state, foam)  # 15 avoid a void
 
 
-def resample(state: State, foam: Foam) -> None:
+def resample(state: State, foam: FoamState) -> None:
     """Every few steps, fill voids and merge points that are too close: procedure 15, [Yue15] algorithm 18."""
     if not foam.resampling.enabled or state.steps % foam.resampling.every != 0:
         return

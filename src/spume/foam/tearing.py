@@ -7,7 +7,7 @@ import math
 
 from numba import prange
 
-from spume.foam.foam import Foam
+from spume.foam.foam import FoamState
 from spume.foam.plastic_strain import scaled_plastic_strain
 from spume.materials.kinematics import load, load_sym, store, store_sym
 from spume.mpm.state import State
@@ -24,7 +24,7 @@ from spume.numerics.tensor3 import (
 )
 
 
-def detect_tearing_and_limit_stress(state: State, foam: Foam) -> None:
+def detect_tearing_and_limit_stress(state: State, foam: FoamState) -> None:
     """Mark the points whose plastic strain exceeds their material's threshold as weak, and remove tension from their
     stress: procedures 2 and 4, [Yue15] algorithms 7 and 8."""
     if foam.tears:
@@ -33,7 +33,7 @@ def detect_tearing_and_limit_stress(state: State, foam: Foam) -> None:
             foam.weak_points = detect_and_limit(p.material, foam.tear_threshold, p.F, p.be, p.weak, p.stress)
 
 
-def limit_deformation(state: State, foam: Foam) -> None:
+def limit_deformation(state: State, foam: FoamState) -> None:
     """Remove shear and expansion from the deformation of weak points: procedure 8, [Yue15] algorithm 11.
 
     A remaining change of volume is isotropic in three dimensions, also in 2D scenes."""

@@ -34,8 +34,8 @@ from spume.materials.principal import (
     DISSIPATION,
     ELASTIC_STRAIN,
     elastic_volume,
+    kept_deformation,
     kept_left_tensor,
-    left_stretch,
     split,
 )
 from spume.materials.von_mises import IDENTITY_MAP
@@ -224,12 +224,6 @@ def volume_ratio(history):
 
 
 @compiled
-def deformation(parameters, history):
-    """Fe = √b."""
-    return left_stretch(history[0])
-
-
-@compiled
 def principal_stress(parameters, history, strain):
     """Principal Kirchhoff stresses and their derivative."""
     return kirchhoff(parameters[0], parameters[1], parameters[7], strain)
@@ -265,6 +259,6 @@ COROTATED_PLASTIC = Law(
     energy=energy,
     volume_ratio=volume_ratio,
     wave_speed=hencky_wave_speed,
-    branches=(Branch(deformation, principal_stress, return_map, kept_left_tensor),),
+    branches=(Branch(kept_deformation, principal_stress, return_map, kept_left_tensor),),
     description="modelling clay, dough: linear in the stretches, rate-dependent flow ([Gerszewski09], [Bargteil07])",
 )

@@ -28,8 +28,8 @@ from pydantic import Field as Describe
 from spume.fields import Field
 from spume.materials.hencky import (
     HenckyParameters,
+    hencky_branch_stress,
     hencky_energy,
-    hencky_stiffness,
     hencky_stress,
     hencky_wave_speed,
     lame_parameters,
@@ -42,8 +42,8 @@ from spume.materials.principal import (
     elastic_volume,
     flow_derivative,
     joined,
+    kept_deformation,
     kept_left_tensor,
-    left_stretch,
     left_tensor,
     split,
     trial,
@@ -150,19 +150,6 @@ def volume_ratio(history):
 
 
 @compiled
-def deformation(parameters, history):
-    """Fe = √b."""
-    return left_stretch(history[0])
-
-
-@compiled
-def principal_stress(parameters, history, strain):
-    """Principal Kirchhoff stresses and their derivative."""
-    mu, lam, _, _, _ = parameters
-    return hencky_stress(mu, lam, strain), hencky_stiffness(mu, lam)
-
-
-@compiled
 def return_map(parameters, history, strain, dt):
     """Strain after the flow and its derivative, which is zero at the tip."""
     return project(parameters, history[1], history[2], strain)
@@ -213,7 +200,7 @@ DRUCKER_PRAGER = Law(
     energy=energy,
     volume_ratio=volume_ratio,
     wave_speed=hencky_wave_speed,
-    branches=(Branch(deformation, principal_stress, return_map, kept_left_tensor),),
+    branches=(Branch(kept_deformation, hencky_branch_stress, return_map, kept_left_tensor),),
     in_dimension=_in_dimension,
     derived=_derived,
     description="sand and soil: Hencky solid with friction, cohesion and volume correction ([Tampubolon17])",

@@ -82,9 +82,9 @@ def update(f, dt, parameters, history):
 
 
 @compiled
-def principal_stress(parameters, history, strain):
-    """Principal Kirchhoff stresses and their derivative."""
-    mu, lam = parameters
+def hencky_branch_stress(parameters, history, strain):
+    """Principal Kirchhoff stresses and their derivative, for laws whose first two constants are μ and λ."""
+    mu, lam = parameters[0], parameters[1]
     return hencky_stress(mu, lam, strain), hencky_stiffness(mu, lam)
 
 
@@ -99,6 +99,6 @@ HENCKY = Law(
     energy=energy,
     volume_ratio=volume_ratio,
     wave_speed=hencky_wave_speed,
-    branches=(Branch(deformation, principal_stress),),
+    branches=(Branch(deformation, hencky_branch_stress),),
     description="elastic solid, quadratic in the logarithmic strain",
 )

@@ -49,6 +49,12 @@ def kept_left_tensor(parameters, history):
 
 
 @compiled
+def kept_deformation(parameters, history):
+    """Fe = √b with b, the first field of the history: the rotation is left out."""
+    return left_stretch(history[0])
+
+
+@compiled
 def elastic_volume(b):
     """det Fe = √det b."""
     return math.sqrt(det_sym(b))

@@ -1,8 +1,5 @@
 """Laws by name: those of the package and those a user adds, from Python or from a file that a scene names."""
 
-import hashlib
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,6 +15,7 @@ from spume.materials.neo_hookean import NEO_HOOKEAN
 from spume.materials.viscoelastic import VISCOELASTIC
 from spume.materials.von_mises import VON_MISES
 from spume.materials.water import WATER
+from spume.user_files import run_python_file
 
 BUILT_IN = (
     NEO_HOOKEAN,
@@ -66,9 +64,10 @@ def load_law_file(path: str | Path) -> tuple[Law, ...]:
     """
     file = Path(path).resolve()
     if file not in _loaded_files:
-        if not file.is_file():
-            raise SceneError(f"there is no file '{path}' of laws")
-        _loaded_files[file] = _run(file)
+        try:
+            _loaded_files[file] = run_python_file(file)
+        except SceneError as error:
+            raise SceneError(f"laws: {error}") from error
     found = tuple(value for value in vars(_loaded_files[file]).values() if isinstance(value, Law))
     own = tuple(law for law in found if law not in BUILT_IN)
     if not own:
@@ -81,34 +80,6 @@ def load_law_file(path: str | Path) -> tuple[Law, ...]:
 def law_file_is_loaded(path: str | Path) -> bool:
     """Whether the laws of a file are available."""
     return Path(path).resolve() in _loaded_files
-
-
-def _run(file: Path) -> ModuleType:
-    # The name is the same in every process: compiled kernels refer to their module by it.
-    name = f"spume_laws_{file.stem}_{hashlib.sha256(str(file).encode()).hexdigest()[:8]}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise SceneError(f"'{file}' is not a Python file: laws are written in a file ending in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # whatever the user's code raises is the user's to mend: named, with its place
-        del sys.modules[name]
-        raise SceneError(f"'{file}' of laws fails{_line(error, file)}: {type(error).__name__}: {error}") from error
-    return module
-
-
-def _line(error: BaseException, file: Path) -> str:
-    """The line of `file` at which an error arose."""
-    if isinstance(error, SyntaxError) and error.lineno:
-        return f" at line {error.lineno}"
-    trace, line = error.__traceback__, None
-    while trace is not None:
-        if Path(trace.tb_frame.f_code.co_filename) == file:
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    return f" at line {line}" if line else ""
 
 
 def unavailable_law(name: str) -> Law:

@@ -18,6 +18,7 @@ from pydantic import Field as Describe
 from pydantic import model_validator
 
 from spume.materials.hencky import (
+    hencky_branch_stress,
     hencky_energy,
     hencky_stiffness,
     hencky_stress,
@@ -30,6 +31,7 @@ from spume.materials.principal import (
     elastic_volume,
     flow_derivative,
     joined,
+    kept_deformation,
     left_stretch,
     left_tensor,
     split,
@@ -136,19 +138,6 @@ def volume_ratio(history):
 
 
 @compiled
-def equilibrium_deformation(parameters, history):
-    """FE = √bE."""
-    return left_stretch(history[0])
-
-
-@compiled
-def equilibrium_stress(parameters, history, strain):
-    """Principal Kirchhoff stresses of the equilibrium part and their derivative."""
-    mu, lam = parameters[0], parameters[1]
-    return hencky_stress(mu, lam, strain), hencky_stiffness(mu, lam)
-
-
-@compiled
 def equilibrium_return_map(parameters, history, strain, dt):
     """Strain of the equilibrium part after its flow and its derivative."""
     after, derivative, _ = equilibrium_flow(parameters[0], parameters[6], strain)
@@ -217,7 +206,7 @@ VISCOELASTIC = Law(
     volume_ratio=volume_ratio,
     wave_speed=_wave_speed,
     branches=(
-        Branch(equilibrium_deformation, equilibrium_stress, equilibrium_return_map),
+        Branch(kept_deformation, hencky_branch_stress, equilibrium_return_map),
         Branch(viscous_deformation, viscous_stress, viscous_return_map),
     ),
     derived=_derived,

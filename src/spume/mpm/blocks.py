@@ -5,10 +5,13 @@ coordinates of a block are packed into one integer, its *key*. Keys are ordered 
 of keys replace a hash table. In 2D the third coordinate is always 0.
 """
 
+from itertools import product
+
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.numerics.jit import compiled
+from spume.numerics.sorted_keys import places_of_shifted
 
 BLOCK = {2: (8, 8, 1), 3: (4, 4, 4)}
 """Cells, and nodes, per side of a block, by dimension."""
@@ -57,22 +60,8 @@ def with_surrounding_blocks(keys: NDArray[np.int64], dimension: int) -> NDArray[
 def neighbour_table(keys: NDArray[np.int64]) -> NDArray[np.int32]:
     """Indices of the 27 neighbours of each of the sorted `keys`, itself in the middle, z fastest; −1 for a neighbour
     that is not listed. Shape (n, 27)."""
-    neighbours = np.full((keys.size, 27), -1, np.int32)
-    _find_neighbours(keys, np.array(KEY_STEP), neighbours)
-    return neighbours
-
-
-@compiled(fastmath=False)
-def _find_neighbours(keys, step, neighbours):
-    """Find neighbours by merging the sorted keys with the shifted keys, once per neighbour."""
-    for code in range(27):
-        shift = (code // 9 - 1) * step[0] + (code // 3 % 3 - 1) * step[1] + (code % 3 - 1) * step[2]
-        other = 0
-        for b in range(keys.size):
-            while other < keys.size and keys[other] < keys[b] + shift:
-                other += 1
-            if other < keys.size and keys[other] == keys[b] + shift:
-                neighbours[b, code] = other
+    a, b, c = KEY_STEP
+    return places_of_shifted(keys, np.array([i * a + j * b + k * c for i, j, k in product((-1, 0, 1), repeat=3)]))
 
 
 @compiled(inline="always")

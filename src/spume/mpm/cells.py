@@ -14,7 +14,7 @@ To visit the points around a cell, loop over cell indices (i, j, k) counted from
                 for entry in range(cell_start[here], cell_start[here + 1]):
                     q = sorted_points[entry]
 
-`neighbour_search.py` implements the common searches (all points within a radius, the nearest few).
+`neighbour_search.py` implements the search for all points within a radius.
 """
 
 from dataclasses import dataclass

@@ -150,9 +150,9 @@ def apply_loads(state: State, loads: Sequence[Load], dt: float) -> None:
             for load in loads:
                 if load.kind not in ON_SURFACES and load.species in ("all", species.name):
                     push_points(species.particles, load, state.time, dt)
-            mine = [load for load in found if load.species in ("all", species.name)]
-            if mine and len(species.particles):
-                _push_surface(state, species, mine, dt)
+            own = [load for load in found if load.species in ("all", species.name)]
+            if own and len(species.particles):
+                _push_surface(state, species, own, dt)
 
 
 def _push_surface(state: State, species: Species, loads: Sequence[Load], dt: float) -> None:

@@ -16,6 +16,7 @@ from spume.measuring.measure import measured_planes, measured_values, measures_l
 from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
+from spume.mpm.advancing import advance_to, checkpoint_values, next_release, restore_values
 from spume.mpm.cloud_density import density_warning
 from spume.mpm.cost import estimate_cost
 from spume.mpm.damping import damp_velocities
@@ -38,8 +39,6 @@ from spume.mpm.transfers import Transfers
 from spume.scene.measure import obstacle_labels
 
 ORDERS = {"quadratic": 2, "cubic": 3}
-REPORT_INTERVAL = 10
-"""Steps between two reports of progress."""
 
 
 class Stages(Protocol):
@@ -118,7 +117,7 @@ class MaterialPointMethod:
         self.state.obstacle_loads.active = measures_loads(scene)
         self.surfaces = embedded_surfaces(scene, self.species_of_material)
         """Meshes that deform with the material, by the index of their body."""
-        self._release_due()
+        self.release_due()
 
     def step(self, dt: float) -> None:
         """Advance by dt [s]."""
@@ -146,28 +145,7 @@ class MaterialPointMethod:
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
         """Advance to `until` [s]; see `spume.methods.Method`."""
-        state = self.state
-        state.forget_clearances()
-        while state.time < until:
-            if interrupted():
-                return False
-            stop = min(until, self._next_release())
-            if state.count == 0:
-                state.time = stop
-            else:
-                remaining = stop - state.time
-                dt = TimeStep.cut(state.time_step.choose(state.speed, state.time), remaining)
-                self._hold()
-                self.step(dt)
-                if dt == remaining:
-                    state.time = stop
-                if state.steps % health.INTERVAL == 0 or state.time >= until:
-                    health.check(state, self.walls)
-                if state.steps % REPORT_INTERVAL == 0:
-                    report(Progress(state.time, state.count, state.steps, dt))
-            self._release_due()
-        report(Progress(state.time, state.count, state.steps, state.time_step.last))
-        return True
+        return advance_to(self, until, interrupted, report)
 
     def declarations(self) -> tuple[Population, ...]:
         """The points of each species, with their volume ratio, and the embedded surfaces."""
@@ -202,20 +180,9 @@ class MaterialPointMethod:
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
         state = self.state
-        values = {
-            "time": state.time,
-            "steps": state.steps,
-            "speed": state.speed,
-            "last_dt": state.time_step.last,
-            "released": self.released,
-            "held": self.held.layers,
-            "next_id": [species.particles.next_id for species in state.species],
-            "seconds": state.seconds,
-            "loads": state.obstacle_loads.report(),
-            "passed": state.passages.mass,
-            "surfaces": {str(k): surface.first_id for k, surface in self.surfaces.items()},
-        }
-        values |= self.stages.checkpoint()
+        values = checkpoint_values(self) | self.stages.checkpoint()
+        values["next_id"] = [species.particles.next_id for species in state.species]
+        values["surfaces"] = {str(k): surface.first_id for k, surface in self.surfaces.items()}
         arrays = {
             f"{species.name}/{name}": array
             for species in state.species
@@ -231,32 +198,26 @@ class MaterialPointMethod:
             own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
             species.particles.replace(own)
             species.particles.next_id = next_id
-        state.time = values["time"]
-        state.steps = values["steps"]
-        state.speed = values["speed"]
-        state.time_step.last = values["last_dt"]
-        state.seconds = dict(values["seconds"])
-        state.obstacle_loads.restore(values.get("loads", {}))
-        state.passages.restore(values.get("passed", {}))
-        self.released = values["released"]
-        self.held.layers = [(layer[0], layer[1], layer[2]) for layer in values["held"]]
+        restore_values(self, values)
         self.stages.restore(values)
         for k, surface in self.surfaces.items():
             first_id = values["surfaces"][str(k)]
             if first_id is not None:
                 surface.bind(self.sources[k].points(0)["x"], first_id)
 
-    def _hold(self) -> None:
+    def hold(self) -> None:
         """Move what is in the barrels of nozzles."""
         species = self.state.species
         particles = [species[self.species_of_material[source.material]].particles for source in self.sources]
         self.held.hold(particles, self.state.time)
 
-    def _next_release(self) -> float:
-        return self.releases[self.released].time if self.released < len(self.releases) else math.inf
+    def check_health(self) -> None:
+        """Raise an error for a state that makes no sense."""
+        health.check(self.state, self.walls)
 
-    def _release_due(self) -> None:
-        while self._next_release() <= self.state.time:
+    def release_due(self) -> None:
+        """Add the points that are released until now."""
+        while next_release(self) <= self.state.time:
             release = self.releases[self.released]
             self._add(self.sources[release.source], release)
             self.released += 1

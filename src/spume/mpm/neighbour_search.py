@@ -1,4 +1,4 @@
-"""Neighbour search among the points of cells: all points within a radius, or the nearest few."""
+"""Neighbour search among the points of cells: all points within a radius."""
 
 import math
 from typing import Any
@@ -32,26 +32,6 @@ def all_within(
     found = np.empty(start[-1], np.int32)
     _within[cells.dimension](*arguments, start, found)
     return start, found
-
-
-def nearest_within(
-    cells: Cells, x: NDArray[np.float64], places: NDArray[np.float64], count: int, radius: float
-) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]:
-    """Find the `count` nearest points within `radius` [m] of each of `places`, shape (m, d), nearest first; at equal
-    distance the lower index comes first.
-
-    `x` are the positions by which `cells` were sorted. Return the points (m, count), padded with −1, their distances
-    [m], padded with infinity, and the number of points found for each place.
-    """
-    table, reach = _prepare(cells, radius)
-    found = np.full((len(places), count), -1, np.int32)
-    distance = np.full((len(places), count), np.inf)
-    number = np.zeros(len(places), np.int64)
-    _nearest[cells.dimension](
-        table.keys, table.blocks, table.neighbours, table.cell_start, table.sorted_points, cells.inverse_size,
-        cells.offset, x, places, radius, reach, found, distance, number,
-    )  # fmt: skip
-    return found, distance, number
 
 
 def _prepare(cells: Cells, radius: float) -> tuple[Any, int]:
@@ -131,50 +111,4 @@ def _make_within(D: int) -> Any:
     return within
 
 
-def _make_nearest(D: int) -> Any:
-    @compiled(parallel=True, fastmath=False)
-    def nearest(
-        keys, blocks, neighbours, cell_start, sorted_points, inverse_size, offset, x, places, radius, reach,
-        found, distance, number,
-    ):  # fmt: skip
-        deep = reach if D == 3 else 0
-        most = found.shape[1]
-        for n in prange(places.shape[0]):
-            block, i, j, k = _locate(D, keys, places, n, inverse_size, offset)
-            count = 0
-            if block >= 0:
-                for a in range(i - reach, i + reach + 1):
-                    for b in range(j - reach, j + reach + 1):
-                        for layer in range((k - deep) >> LAYER_BITS, ((k + deep) >> LAYER_BITS) + 1):
-                            first, last = run_of_cells(
-                                D, neighbours, cell_start, block, a, b, k - deep, k + deep, layer
-                            )
-                            for entry in range(first, last):
-                                q = sorted_points[entry]
-                                s = _squared_distance(D, x, q, places, n)
-                                if s > radius * radius:
-                                    continue
-                                # insert into the sorted list of points found so far
-                                place = count if count < most else most
-                                while place > 0 and (
-                                    s < distance[n, place - 1]
-                                    or (s == distance[n, place - 1] and q < found[n, place - 1])
-                                ):
-                                    if place < most:
-                                        distance[n, place], found[n, place] = (
-                                            distance[n, place - 1],
-                                            found[n, place - 1],
-                                        )
-                                    place -= 1
-                                if place < most:
-                                    distance[n, place], found[n, place] = s, q
-                                    count = min(count + 1, most)
-            number[n] = count
-            for m in range(count):
-                distance[n, m] = np.sqrt(distance[n, m])
-
-    return nearest
-
-
 _within = {d: _make_within(d) for d in (2, 3)}
-_nearest = {d: _make_nearest(d) for d in (2, 3)}

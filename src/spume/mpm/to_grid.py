@@ -18,7 +18,7 @@ from numba import prange
 from spume.mpm.blocks import BLOCK, NODES_PER_BLOCK
 from spume.mpm.cells import STENCIL_OFFSET
 from spume.mpm.stencil import column_at, plane_into
-from spume.numerics.bspline import cubic, quadratic
+from spume.numerics.bspline import SPLINES
 from spume.numerics.jit import compiled
 
 QUANTITIES = ("mass", "momentum", "affine momentum", "stress divergence", "tensor divergence", "scalar")
@@ -88,6 +88,7 @@ def _make_scatter(D: int, order: int, mass: int, momentum: int, affine: int, div
     TX, TY, TZ = BX + order, BY + order, BZ + (order if D == 3 else 0)
     TT = TX * TY * TZ
     MARGIN = STENCIL_OFFSET[order]
+    spline = SPLINES[order]
     B, T = (BZ, TZ) if D == 3 else (BY, TY)  # cells and nodes of a column
     # first channel of each quantity, and their number
     MOMENTUM = mass
@@ -137,14 +138,9 @@ def _make_scatter(D: int, order: int, mass: int, momentum: int, affine: int, div
                                 t0 = inverse_cell * x[p, 0] - first_0
                                 t1 = inverse_cell * x[p, 1] - first_1
                                 tl = inverse_cell * x[p, LAST] - (first_l + cell)
-                                if order == 3:
-                                    w0, d0 = cubic(t0)
-                                    w1, d1 = cubic(t1)
-                                    w, d = cubic(tl)
-                                else:
-                                    w0, d0 = quadratic(t0)
-                                    w1, d1 = quadratic(t1)
-                                    w, d = quadratic(tl)
+                                w0, d0 = spline(t0)
+                                w1, d1 = spline(t1)
+                                w, d = spline(tl)
                                 plane_into(s, D, K, divergence, affine, w0, d0, t0 + MARGIN, w1, d1, t1 + MARGIN)
                                 if mass == 1:
                                     mp = m[p]

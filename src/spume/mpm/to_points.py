@@ -14,7 +14,7 @@ from spume.mpm.blocks import BLOCK
 from spume.mpm.cells import STENCIL_OFFSET
 from spume.mpm.stencil import column_at, plane_into
 from spume.mpm.to_grid import check_quantities
-from spume.numerics.bspline import cubic, quadratic
+from spume.numerics.bspline import SPLINES
 from spume.numerics.jit import compiled
 
 QUANTITIES = (
@@ -111,6 +111,7 @@ def _make_gather(D: int, order: int, velocity: int, flip: int, affine: int, tens
     TX, TY, TZ = BX + order, BY + order, BZ + (order if D == 3 else 0)
     TT = TX * TY * TZ
     MARGIN = STENCIL_OFFSET[order]
+    spline = SPLINES[order]
     B, T = (BZ, TZ) if D == 3 else (BY, TY)
     VECTOR = 1 if velocity + tensor > 0 else 0
     SLOPES = 1 if tensor > 0 else 0
@@ -168,14 +169,9 @@ def _make_gather(D: int, order: int, velocity: int, flip: int, affine: int, tens
                             t0 = inverse_cell * x[p, 0] - first_0
                             t1 = inverse_cell * x[p, 1] - first_1
                             tl = inverse_cell * x[p, LAST] - (first_l + cell)
-                            if order == 3:
-                                w0, d0 = cubic(t0)
-                                w1, d1 = cubic(t1)
-                                w, d = cubic(tl)
-                            else:
-                                w0, d0 = quadratic(t0)
-                                w1, d1 = quadratic(t1)
-                                w, d = quadratic(tl)
+                            w0, d0 = spline(t0)
+                            w1, d1 = spline(t1)
+                            w, d = spline(tl)
                             plane_into(s, D, K, SLOPES, affine, w0, d0, t0 + MARGIN, w1, d1, t1 + MARGIN)
                             if VECTOR == 1:
                                 for q in range(D):

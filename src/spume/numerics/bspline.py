@@ -29,6 +29,10 @@ def cubic(t: float) -> tuple[Four, Four]:
     )
 
 
+SPLINES = {2: quadratic, 3: cubic}
+"""By order."""
+
+
 @compiled(inline="always")
 def quadratic_value(d: float) -> float:
     """Quadratic spline at distance d from its node, computed without branches as a difference of squared ramps."""

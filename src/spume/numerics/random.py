@@ -1,8 +1,7 @@
 """Random numbers by hashing, the same on every machine and for any number of threads. [Steele14]
 
 `mix` and `uniform` have no hidden state: they hash a seed, a position and a counter into a number, so that the result
-does not depend on threads or on the order of calls. `next_uniform` is the generator SplitMix64, for code that runs in
-one thread. Both use the finaliser of SplitMix64.
+does not depend on threads or on the order of calls. `scramble` is the finaliser of SplitMix64.
 """
 
 import numpy as np
@@ -32,13 +31,6 @@ def mix(state, value):
 def uniform(state):
     """Uniform number in [0, 1) from a state."""
     return np.float64(state >> np.uint64(11)) * (1.0 / 9007199254740992.0)
-
-
-@compiled
-def next_uniform(state):
-    """Next uniform number in [0, 1) of the generator SplitMix64; updates its state, state[0]."""
-    state[0] += _GOLDEN
-    return uniform(scramble(state[0]))
 
 
 @compiled

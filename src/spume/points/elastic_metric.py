@@ -41,20 +41,32 @@ def _left_from(deformation: Any) -> Any:
 
 
 @cache
-def _metric_loop(law: Law) -> Any:
+def _left_loop(law: Law, formula: Any) -> Any:
     load_history, _ = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
     left = left_tensor_of(law)
 
     @compiled(parallel=True)
-    def metric(material, belongs, constants, history, metric):
+    def loop(material, belongs, constants, history, result):
         for p in prange(material.size):
             m = material[p]
             if belongs[m]:
-                b = left(read_constants(constants[m]), load_history(history, p))
-                store_sym(metric, p, inverse_sym(b))
+                store_sym(result, p, formula(left(read_constants(constants[m]), load_history(history, p))))
 
-    return metric
+    return loop
+
+
+def apply_to_left_tensors(
+    model: ConstitutiveModel, arrays: dict[str, NDArray[Any]], formula: Any, result: NDArray[np.float64]
+) -> None:
+    """Write formula(b) of each point to `result`, symmetric tensors (n, 6): `formula` is a compiled function. Points of
+    laws without one elastic deformation get the identity."""
+    for use in model.laws:
+        if has_reference_space(use.law):
+            history = tuple(arrays[name] for name in use.columns)
+            _left_loop(use.law, formula)(arrays["material"], use.belongs, use.constants, history, result)
+        else:
+            result[use.belongs[arrays["material"]]] = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 
 
 def elastic_metric(
@@ -68,9 +80,5 @@ def elastic_metric(
     spatial = np.array([not has_reference_space(law) for law, _ in model.materials])
     if spatial.any():
         own = spatial[arrays["material"]]
-        metric[own] = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
         size[own] *= model.volume_ratio(arrays)[own]
-    for use in model.laws:
-        if has_reference_space(use.law):
-            history = tuple(arrays[name] for name in use.columns)
-            _metric_loop(use.law)(arrays["material"], use.belongs, use.constants, history, metric)
+    apply_to_left_tensors(model, arrays, inverse_sym, metric)

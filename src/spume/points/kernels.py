@@ -20,11 +20,6 @@ LARGEST_PHASE = 0.25 * math.pi**2
 """(π r/2h)² at r = h."""
 
 
-def poly6_constant(dimension: int, h: float) -> float:
-    """a of eq. (7) [1/m⁹, in 2D 1/m⁸]."""
-    return 315.0 / (64.0 * math.pi * h**9) if dimension == 3 else 4.0 / (math.pi * h**8)
-
-
 def elastic_constant(dimension: int, h: float) -> float:
     """c of eq. (13) [1/m⁴, in 2D 1/m³]."""
     if dimension == 3:

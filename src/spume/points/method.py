@@ -14,10 +14,11 @@ from spume.measuring.measure import measured_planes, measured_values, measures_l
 from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
+from spume.mpm.advancing import advance_to, checkpoint_values, next_release, restore_values
 from spume.mpm.cost import estimate_cost
 from spume.mpm.held_layers import HeldLayers
 from spume.mpm.loads import build_loads
-from spume.mpm.method import REPORT_INTERVAL, build_obstacles, gravity_function, wall_corners
+from spume.mpm.method import build_obstacles, gravity_function, wall_corners
 from spume.mpm.particles import Particles, point_fields
 from spume.mpm.passages import Passages
 from spume.mpm.sources import releases, sources_of
@@ -84,7 +85,7 @@ class PointBased:
             passages=Passages(measured_planes(scene)),
         )
         self.state.obstacle_loads.active = measures_loads(scene)
-        self._release_due()
+        self.release_due()
 
     @property
     def time(self) -> float:
@@ -102,28 +103,7 @@ class PointBased:
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
         """Advance to `until` [s]; see `spume.methods.Method`."""
-        state = self.state
-        state.forget_clearances()
-        while state.time < until:
-            if interrupted():
-                return False
-            stop = min(until, self._next_release())
-            if len(state.particles) == 0:
-                state.time = stop
-            else:
-                remaining = stop - state.time
-                dt = TimeStep.cut(state.time_step.choose(state.speed, state.time), remaining)
-                self.held.hold([state.particles] * len(self.sources), state.time)
-                self.step(dt)
-                if dt == remaining:
-                    state.time = stop
-                if state.steps % health.INTERVAL == 0 or state.time >= until:
-                    health.check_points(state.particles, state.model, "point", state.time, state.cell, self.walls)
-                if state.steps % REPORT_INTERVAL == 0:
-                    report(Progress(state.time, len(state.particles), state.steps, dt))
-            self._release_due()
-        report(Progress(state.time, len(state.particles), state.steps, state.time_step.last))
-        return True
+        return advance_to(self, until, interrupted, report)
 
     def declarations(self) -> tuple[Population, ...]:
         """The points, with their volume ratio."""
@@ -147,17 +127,8 @@ class PointBased:
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
         state = self.state
-        values = {
-            "time": state.time,
-            "steps": state.steps,
-            "speed": state.speed,
-            "last_dt": state.time_step.last,
-            "released": self.released,
-            "held": self.held.layers,
+        values = checkpoint_values(self) | {
             "next_id": state.particles.next_id,
-            "seconds": state.seconds,
-            "loads": state.obstacle_loads.report(),
-            "passed": state.passages.mass,
             "listed": state.listed,
             "outcomes": dict(zip(OUTCOMES, state.outcomes.tolist())),
             "uncorrected": state.uncorrected,
@@ -173,16 +144,8 @@ class PointBased:
         """Restore what `checkpoint` returned."""
         state = self.state
         state.particles.replace(arrays)
-        state.time = values["time"]
-        state.steps = values["steps"]
-        state.speed = values["speed"]
-        state.time_step.last = values["last_dt"]
-        state.seconds = dict(values["seconds"])
-        state.obstacle_loads.restore(values.get("loads", {}))
-        state.passages.restore(values.get("passed", {}))
+        restore_values(self, values)
         state.particles.next_id = values["next_id"]
-        self.released = values["released"]
-        self.held.layers = [(layer[0], layer[1], layer[2]) for layer in values["held"]]
         state.listed = values["listed"]
         state.outcomes = np.array([values["outcomes"][name] for name in OUTCOMES], np.int64)
         state.uncorrected = values["uncorrected"]
@@ -193,12 +156,19 @@ class PointBased:
             state.resampling.restore(values)
         restore_lists(state)
 
-    def _next_release(self) -> float:
-        return self.releases[self.released].time if self.released < len(self.releases) else math.inf
+    def hold(self) -> None:
+        """Move what is in the barrels of nozzles."""
+        self.held.hold([self.state.particles] * len(self.sources), self.state.time)
 
-    def _release_due(self) -> None:
+    def check_health(self) -> None:
+        """Raise an error for a state that makes no sense."""
         state = self.state
-        while self._next_release() <= state.time:
+        health.check_points(state.particles, state.model, "point", state.time, state.cell, self.walls)
+
+    def release_due(self) -> None:
+        """Add the points that are released until now."""
+        state = self.state
+        while next_release(self) <= state.time:
             release = self.releases[self.released]
             source = self.sources[release.source]
             points = source.points(release.number)

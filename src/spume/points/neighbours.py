@@ -200,8 +200,8 @@ def _keep_listed(x, table, number, cut_square, cut_index):
         for entry in range(number[i]):
             j = table[i, entry]
             square = _square(x, i, j)
-            mine = square < cut_square[i] or (square == cut_square[i] and j <= cut_index[i])
-            if mine or square < cut_square[j] or (square == cut_square[j] and i <= cut_index[j]):
+            near_i = square < cut_square[i] or (square == cut_square[i] and j <= cut_index[i])
+            if near_i or square < cut_square[j] or (square == cut_square[j] and i <= cut_index[j]):
                 place = kept
                 while place > 0 and table[i, place - 1] > j:
                     table[i, place] = table[i, place - 1]

@@ -126,6 +126,11 @@ class State:
         """Impulses of the material on the obstacles since the start."""
 
     @property
+    def count(self) -> int:
+        """Number of points."""
+        return len(self.particles)
+
+    @property
     def cell(self) -> float:
         """Edge length of the search cells [m]."""
         return self.lists.cells.size

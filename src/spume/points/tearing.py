@@ -9,7 +9,6 @@ time: Cp decays.
 
 import math
 from dataclasses import dataclass, field
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,13 +19,13 @@ from spume.fields import IDENTITY, Field
 from spume.foam.foam import WEAK
 from spume.foam.recovery import recover_points
 from spume.foam.tearing import detect_and_limit, limit_increments
-from spume.materials.kinematics import load, store, store_sym
-from spume.materials.law import Law
-from spume.materials.loops import ConstitutiveModel, constants_reader, history_access
+from spume.materials.herschel_bulkley import TearingParameters
+from spume.materials.kinematics import load, store
+from spume.materials.loops import ConstitutiveModel
 from spume.numerics.jit import compiled
 from spume.numerics.roots import inverse_cube_root
 from spume.numerics.tensor3 import det_sym, multiply
-from spume.points.elastic_metric import has_reference_space, left_tensor_of
+from spume.points.elastic_metric import apply_to_left_tensors
 
 if TYPE_CHECKING:
     from spume.points.state import State
@@ -95,33 +94,14 @@ def recover(state: "State") -> None:
 def normalised_left_tensors(model: ConstitutiveModel, arrays: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
     """b̄e = b det(b)^(−1/3) of each point, the identity for laws without one elastic deformation. Shape (n, 6)."""
     be = np.empty((len(arrays["material"]), 6))
-    for use in model.laws:
-        if has_reference_space(use.law):
-            history = tuple(arrays[name] for name in use.columns)
-            _left_loop(use.law)(arrays["material"], use.belongs, use.constants, history, be)
-        else:
-            be[use.belongs[arrays["material"]]] = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+    apply_to_left_tensors(model, arrays, _normalised, be)
     return be
 
 
-@cache
-def _left_loop(law: Law) -> Any:
-    load_history, _ = history_access(law.fields)
-    read_constants = constants_reader(len(law.constants))
-    left = left_tensor_of(law)
-
-    @compiled(parallel=True)
-    def normalised(material, belongs, constants, history, be):
-        for p in prange(material.size):
-            m = material[p]
-            if belongs[m]:
-                b = left(read_constants(constants[m]), load_history(history, p))
-                scale = inverse_cube_root(det_sym(b))
-                store_sym(
-                    be, p, (scale * b[0], scale * b[1], scale * b[2], scale * b[3], scale * b[4], scale * b[5])
-                )  # fmt: skip
-
-    return normalised
+@compiled
+def _normalised(b):
+    scale = inverse_cube_root(det_sym(b))
+    return scale * b[0], scale * b[1], scale * b[2], scale * b[3], scale * b[4], scale * b[5]
 
 
 @compiled(parallel=True)
@@ -135,8 +115,12 @@ def build_tearing(scene: Any) -> Tearing | None:
     """The scene's choices; none where nothing can tear. A material's own threshold and recovery time come first; a
     body held together by its rest configuration never tears."""
     table = scene.tearing
-    thresholds = [_first(getattr(m.parameters, "tear_threshold", None), table.threshold) for m in scene.materials]
-    times = [_first(getattr(m.parameters, "recovery_time", None), table.recovery_time) for m in scene.materials]
+    thresholds, times = [], []
+    for material in scene.materials:
+        p = material.parameters
+        tears = isinstance(p, TearingParameters)
+        thresholds.append(_first(p.tear_threshold if tears else None, table.threshold))
+        times.append(_first(p.recovery_time if tears else None, table.recovery_time))
     held = scene.formulation == "rest-configuration"
     if held or not table.enabled or not any(t < math.inf for t in thresholds):
         return None

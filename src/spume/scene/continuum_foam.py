@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from spume.materials.herschel_bulkley import TearingParameters
 from spume.scene.common import Count, NotNegative, Positive
 from spume.scene.mpm import MpmScene
 from spume.scene.problems import Problem
@@ -83,7 +84,8 @@ class ContinuumFoamScene(MpmScene):
     def _tearing_meshes(self) -> Iterator[str]:
         materials = {material.name: material for material in self.materials}
         for k, body in enumerate(self.body):
-            tears = getattr(materials[body.material].parameters, "tear_threshold", None) is not None
+            parameters = materials[body.material].parameters
+            tears = isinstance(parameters, TearingParameters) and parameters.tear_threshold is not None
             if body.surface == "embedded" and self.tearing.enabled and tears:
                 yield (
                     f"body.{k}.surface is 'embedded', but its material '{body.material}' can tear: the mesh keeps its "

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import replace
 from pathlib import Path
 
 from spume.cluster import each_on_cluster
@@ -173,8 +172,3 @@ class _Watcher:
                 spent = time.monotonic() - self._began
                 line += f", {readable_time(spent * max(self._frames - done, 0) / (done - self._first))} left"
             self._note(line)
-
-
-def with_threads(jobs: Sequence[Job], threads: int | None) -> list[Job]:
-    """The jobs with a number of threads each."""
-    return [replace(job, threads=threads) for job in jobs]

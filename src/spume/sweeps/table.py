@@ -1,6 +1,5 @@
 """The table of a sweep: a row for each run, with its parameters, its state and what was measured."""
 
-import importlib.util
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ from spume.look.atomic import whole_file
 from spume.suggestions import did_you_mean
 from spume.sweeps.jobs import state_of
 from spume.sweeps.plan import Plan
+from spume.user_files import run_python_file
 
 Measure = str | Callable[[Run], Any]
 """The name of a measurement of the scene, a diagnostic such as "volume:last", or a function of the run that returns a
@@ -76,15 +76,10 @@ def load_function(text: str) -> Callable[[Run], Any]:
     match = FILE_AND_FUNCTION.fullmatch(text)
     assert match is not None
     file = Path(match["file"])
-    if not file.is_file():
-        raise SceneError(f"--function {text}: there is no file '{file}'")
-    spec = importlib.util.spec_from_file_location(f"spume_measure_{file.stem}", file)
-    assert spec is not None and spec.loader is not None  # noqa: PT018 - a file ending in .py has both
-    module = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
-    except Exception as error:  # the user's own code may raise anything; the message names it
-        raise SceneError(f"--function {text}: '{file}' cannot be run: {type(error).__name__}: {error}") from error
+        module = run_python_file(file)
+    except SceneError as error:
+        raise SceneError(f"--function {text}: {error}") from error
     found = getattr(module, match["function"], None)
     if not callable(found):
         raise SceneError(f"--function {text}: '{file}' has no function '{match['function']}'")

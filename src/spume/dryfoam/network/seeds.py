@@ -6,6 +6,7 @@ import numpy as np
 
 from spume.dryfoam.network.half_edges import Floats
 from spume.errors import SceneError
+from spume.geometry.darts import Domain, Thrower, periodic_cells
 from spume.numerics.jit import compiled
 
 SignedDistance = Callable[[Floats], Floats]
@@ -13,8 +14,6 @@ SignedDistance = Callable[[Floats], Floats]
 
 APART = 0.75
 """Least distance of Poisson-disk seeds, over that of a square lattice. Random addition jams at 0.835 [Zhang13]."""
-PATIENCE = 1000
-"""Darts for each seed that may miss before all is begun anew: the first of a few seeds can block the last."""
 
 
 def random_seeds(count: int, generator: np.random.Generator) -> Floats:
@@ -23,43 +22,38 @@ def random_seeds(count: int, generator: np.random.Generator) -> Floats:
 
 
 @compiled
-def _throw(darts, apart, side, owner, points, placed):
-    """Adds the darts that land at least `apart` from all points of the periodic unit square; `owner` (side, side) is
-    the point in each square, small enough for one. Returns how many points there are."""
-    for d in range(len(darts)):
-        x, y = darts[d, 0], darts[d, 1]
-        i, j = int(x * side), int(y * side)
-        free = True
-        for di in range(-2, 3):
-            for dj in range(-2, 3):
-                q = owner[(i + di) % side, (j + dj) % side]
-                if q >= 0:
-                    dx, dy = x - points[q, 0], y - points[q, 1]
-                    dx, dy = dx - round(dx), dy - round(dy)
-                    if dx * dx + dy * dy < apart * apart:
-                        free = False
-        if free:
-            points[placed, 0], points[placed, 1] = x, y
-            owner[i, j] = placed
-            placed += 1
-            if placed == len(points):
-                break
-    return placed
+def _no_points(arrays, cell, alpha, points):
+    return 0
+
+
+@compiled
+def _everywhere(arrays, cell, numbers):
+    return True
+
+
+@compiled
+def _contains(arrays, numbers, x, y, z):
+    return True
+
+
+@compiled
+def _reaches(arrays, numbers, x, y, z, w):
+    return True
+
+
+_SQUARE = Thrower(2, Domain(_no_points, _everywhere, _contains, _reaches), levels=5, rounds=20)
 
 
 def poisson_disk_seeds(count: int, generator: np.random.Generator) -> Floats:
-    """`count` points in the periodic unit square, none closer to another than APART/√count: thrown at random, one after
-    another, and left out where too close to one before."""
+    """`count` points in the periodic unit square, none closer to another than APART/√count: darts thrown at random. If
+    there is no room for the last ones, as happens with a few seeds, it starts again."""
     apart = APART / np.sqrt(count)
-    side = int(np.ceil(np.sqrt(2.0) / apart))
+    side = max(int(1.0 / apart), 1)
+    cells = periodic_cells(side)
     while True:
-        points, owner = np.empty((count, 2)), np.full((side, side), -1)
-        placed, thrown = 0, 0
-        while thrown < PATIENCE * count:
-            placed = _throw(generator.random((4 * count, 2)), apart, side, owner, points, placed)
-            thrown += 4 * count
-            if placed == count:
-                return points
+        cell, place = _SQUARE.throw(cells, (), apart * side, np.uint64(generator.integers(2**63)), limit=count)
+        if len(cell) == count:
+            return (cells.index[cell] + place)[:, :2] / side
 
 
 def hexagonal_seeds(columns: int, rows: int) -> Floats:

@@ -13,9 +13,6 @@ changes and so satisfies all of them (in a wedge, it is along the edge).
 """
 
 import math
-from typing import Any
-
-import numpy as np
 
 from spume.geometry.sdf.evaluation import run_rows
 from spume.numerics.array_pointers import open_arrays
@@ -139,34 +136,6 @@ def _resolve_overlap(o, x, y, z, vx, vy, vz):
 
 
 @compiled
-def collide(obstacles, x, y, z, vx, vy, vz):
-    """Velocity [m/s] of a point after contact with all obstacles that contain it, and a lower bound [m] of its distance
-    from all obstacles, 0 if one contains it."""
-    o = open_arrays(obstacles)
-    contact = o[7]
-    hits = 0
-    hit: Any = np.int64(0)  # not a literal, for which functions of `hit` would be compiled once more
-    nx = ny = nz = 0.0
-    clearance = math.inf
-    for k in range(o[9]):
-        d, a, b, c = _distance_and_normal(o, k, x, y, z, 0.0)
-        clearance = min(clearance, d)
-        if d <= 0.0:
-            if contact[k] == STICK:
-                sx, sy, sz = _surface_velocity(o, k, x, y, z)
-                return sx, sy, sz, 0.0
-            hits, hit = hits + 1, k
-            nx, ny, nz = a, b, c
-    if hits == 0:
-        return vx, vy, vz, clearance
-    if hits == 1:
-        vx, vy, vz = _resolve_moving(o, hit, nx, ny, nz, x, y, z, vx, vy, vz)
-    else:
-        vx, vy, vz = _resolve_overlap(o, x, y, z, vx, vy, vz)
-    return vx, vy, vz, 0.0
-
-
-@compiled
 def _distance_during(o, k, x, y, z):
     """Distance and normal of a point from obstacle k at the end of the step. For a point inside at the start of the
     step, those after moving with the obstacle, so that it stays in contact with an obstacle that moves away."""
@@ -214,8 +183,7 @@ def collide_and_move(obstacles, dt, x, y, z, vx, vy, vz):
     rigidly with the obstacle. Others move by dt times the velocity after contact."""
     o = open_arrays(obstacles)
     contact, friction = o[7], o[8]
-    hits = 0
-    hit: Any = np.int64(0)  # not a literal, for which functions of `hit` would be compiled once more
+    hits, hit = 0, 0
     nx = ny = nz = 0.0
     clearance = math.inf
     for k in range(o[9]):

@@ -19,11 +19,10 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mpm.blocks import BLOCK
-from spume.mpm.cells import STENCIL_OFFSET
+from spume.mpm.blocks import CELLS_PER_BLOCK, cell_in_block
 from spume.mpm.implicit.grid_matrix import colours
+from spume.mpm.implicit.node_gradients import node_gradients
 from spume.mpm.implicit.problem import StepProblem
-from spume.numerics.bspline import cubic, quadratic
 from spume.numerics.jit import compiled
 from spume.numerics.sums import total
 
@@ -95,11 +94,7 @@ class _Sums:
 
 @cache
 def _kernels(D: int, order: int) -> tuple[Any, Any]:
-    BX, BY, BZ = BLOCK[D]
-    K = order + 1
-    KZ = K if D == 3 else 1
-    CELLS = BX * BY * BZ
-    MARGIN = STENCIL_OFFSET[order]
+    N, numbers_of_nodes, gradients_at = node_gradients(D, order)
 
     def make(scatter: bool) -> Any:
         @compiled(parallel=True)
@@ -110,47 +105,32 @@ def _kernels(D: int, order: int) -> tuple[Any, Any]:
             for colour in range(8):
                 for listed in prange(colour_start[colour], colour_start[colour + 1]):
                     block = by_colour[listed]
-                    for cell in range(CELLS):
-                        ci, cj, ck = cell // (BY * BZ), (cell // BZ) % BY, cell % BZ
-                        o0 = blocks[block, 0] * BX + ci + MARGIN
-                        o1 = blocks[block, 1] * BY + cj + MARGIN
-                        o2 = blocks[block, 2] * BZ + ck + MARGIN
-                        for entry in range(cell_start[block * CELLS + cell], cell_start[block * CELLS + cell + 1]):
+                    rows = np.empty(N, np.int64)
+                    gx, gy, gz = np.zeros(N), np.zeros(N), np.zeros(N)
+                    for cell in range(block * CELLS_PER_BLOCK, (block + 1) * CELLS_PER_BLOCK):
+                        if cell_start[cell] == cell_start[cell + 1]:
+                            continue
+                        _, ci, cj, ck = cell_in_block(D, cell)
+                        numbers_of_nodes(block, ci, cj, ck, node_block_of_corner, number, rows)
+                        for entry in range(cell_start[cell], cell_start[cell + 1]):
                             p = sorted_points[entry]
-                            t0, t1 = inverse_cell * x[p, 0] - o0, inverse_cell * x[p, 1] - o1
-                            t2 = inverse_cell * x[p, 2] - o2 if D == 3 else 0.0
-                            if order == 3:
-                                w0, d0 = cubic(t0)
-                                w1, d1 = cubic(t1)
-                                w2, d2 = cubic(t2)
-                            else:
-                                w0, d0 = quadratic(t0)
-                                w1, d1 = quadratic(t1)
-                                w2, d2 = quadratic(t2)
-                            for a in range(K):
-                                for b in range(K):
-                                    for c in range(KZ):
-                                        i, j, k = ci + a, cj + b, ck + c
-                                        corner = (4 if i >= BX else 0) + (2 if j >= BY else 0) + (1 if k >= BZ else 0)
-                                        local = ((i % BX) * BY + j % BY) * BZ + k % BZ
-                                        n = number[node_block_of_corner[block, corner], local]
-                                        if n < 0:
-                                            continue
-                                        w, dw = (w2[c], d2[c]) if D == 3 else (1.0, 0.0)
-                                        gx = d0[a] * w1[b] * w * inverse_cell
-                                        gy = w0[a] * d1[b] * w * inverse_cell
-                                        gz = w0[a] * w1[b] * dw * inverse_cell
-                                        if scatter:
-                                            xx, yy, zz = gx * given[p, 0], gy * given[p, 1], gz * given[p, 2]
-                                            xy, xz, yz = gy * given[p, 3], gz * given[p, 4], gz * given[p, 5]
-                                            result[n] += gx * (xx + 2.0 * (xy + xz)) + gy * (yy + 2.0 * yz) + gz * zz
-                                        else:
-                                            result[p, 0] += given[n] * gx * gx
-                                            result[p, 1] += given[n] * gy * gy
-                                            result[p, 2] += given[n] * gz * gz
-                                            result[p, 3] += given[n] * gx * gy
-                                            result[p, 4] += given[n] * gx * gz
-                                            result[p, 5] += given[n] * gy * gz
+                            gradients_at(blocks, block, ci, cj, ck, inverse_cell, x, p, gx, gy, gz)
+                            for n in range(N):
+                                if rows[n] < 0:
+                                    continue
+                                a, b, c = gx[n], gy[n], gz[n]
+                                if scatter:
+                                    xx, yy, zz = a * given[p, 0], b * given[p, 1], c * given[p, 2]
+                                    xy, xz, yz = b * given[p, 3], c * given[p, 4], c * given[p, 5]
+                                    result[rows[n]] += a * (xx + 2.0 * (xy + xz)) + b * (yy + 2.0 * yz) + c * zz
+                                else:
+                                    factor = given[rows[n]]
+                                    result[p, 0] += factor * a * a
+                                    result[p, 1] += factor * b * b
+                                    result[p, 2] += factor * c * c
+                                    result[p, 3] += factor * a * b
+                                    result[p, 4] += factor * a * c
+                                    result[p, 5] += factor * b * c
 
         return walk
 

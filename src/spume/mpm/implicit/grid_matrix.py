@@ -13,11 +13,10 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.mpm.blocks import BLOCK, cell_at, cell_in_block, neighbour_table
-from spume.mpm.cells import STENCIL_OFFSET
 from spume.mpm.implicit.contact_set import ContactSet
+from spume.mpm.implicit.node_gradients import node_gradients
 from spume.mpm.nodes import DegreesOfFreedom, Nodes
 from spume.mpm.transfers import Transfers
-from spume.numerics.bspline import cubic, quadratic
 from spume.numerics.jit import compiled
 
 ROWS = 512
@@ -88,15 +87,13 @@ def colours(blocks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
 @cache
 def _kernels(D: int, order: int) -> tuple[Any, Any, Any, Any]:
     BX, BY, BZ = BLOCK[D]
-    K = order + 1
-    KZ = K if D == 3 else 1
-    N = K * K * KZ
+    N, numbers_of_nodes, gradients_at = node_gradients(D, order)
     R = order
     SIDE = 2 * R + 1
     RZ, SIDEZ = (R, SIDE) if D == 3 else (0, 1)
     CENTRE = (R * SIDE + R) * SIDEZ + RZ
     CELLS = BX * BY * BZ
-    MARGIN = STENCIL_OFFSET[order]
+    K, KZ = R + 1, RZ + 1
 
     @compiled(parallel=True)
     def find_columns(neighbours, node, number, columns):
@@ -119,6 +116,8 @@ def _kernels(D: int, order: int) -> tuple[Any, Any, Any, Any]:
                 block = by_colour[listed]
                 pairs = np.empty((N, N))
                 rows, place = np.empty(N, np.int64), np.empty(N, np.int64)
+                for n in range(N):  # where the nodes of a cell stand in the row of its first one
+                    place[n] = (n // (K * KZ) * SIDE + n // KZ % K) * SIDEZ + n % KZ
                 gx, gy, gz = np.zeros(N), np.zeros(N), np.zeros(N)
                 hx, hy, hz = np.zeros(N), np.zeros(N), np.zeros(N)
                 for cell in range(CELLS):
@@ -126,40 +125,11 @@ def _kernels(D: int, order: int) -> tuple[Any, Any, Any, Any]:
                     if first == last:
                         continue
                     ci, cj, ck = cell // (BY * BZ), (cell // BZ) % BY, cell % BZ
-                    o0 = blocks[block, 0] * BX + ci + MARGIN
-                    o1 = blocks[block, 1] * BY + cj + MARGIN
-                    o2 = blocks[block, 2] * BZ + ck + MARGIN
-                    for a in range(K):
-                        for b in range(K):
-                            for c in range(KZ):
-                                i, j, k = ci + a, cj + b, ck + c
-                                corner = (4 if i >= BX else 0) + (2 if j >= BY else 0) + (1 if k >= BZ else 0)
-                                local = ((i % BX) * BY + j % BY) * BZ + k % BZ
-                                n = (a * K + b) * KZ + c
-                                rows[n] = number[node_block_of_corner[block, corner], local]
-                                place[n] = (a * SIDE + b) * SIDEZ + c
+                    numbers_of_nodes(block, ci, cj, ck, node_block_of_corner, number, rows)
                     pairs[:, :] = 0.0
                     for entry in range(first, last):
                         p = sorted_points[entry]
-                        t0, t1 = inverse_cell * x[p, 0] - o0, inverse_cell * x[p, 1] - o1
-                        t2 = inverse_cell * x[p, 2] - o2 if D == 3 else 0.0
-                        if order == 3:
-                            w0, d0 = cubic(t0)
-                            w1, d1 = cubic(t1)
-                            w2, d2 = cubic(t2)
-                        else:
-                            w0, d0 = quadratic(t0)
-                            w1, d1 = quadratic(t1)
-                            w2, d2 = quadratic(t2)
-                        for a in range(K):
-                            for b in range(K):
-                                u, ux, uy = w0[a] * w1[b], d0[a] * w1[b] * inverse_cell, w0[a] * d1[b] * inverse_cell
-                                if D == 3:
-                                    for c in range(K):
-                                        n = (a * K + b) * K + c
-                                        gx[n], gy[n], gz[n] = ux * w2[c], uy * w2[c], u * d2[c] * inverse_cell
-                                else:
-                                    gx[a * K + b], gy[a * K + b] = ux, uy
+                        gradients_at(blocks, block, ci, cj, ck, inverse_cell, x, p, gx, gy, gz)
                         xx, yy, zz, xy, xz, yz = B[p, 0], B[p, 1], B[p, 2], B[p, 3], B[p, 4], B[p, 5]
                         for n in range(N):
                             hx[n] = xx * gx[n] + xy * gy[n] + xz * gz[n]

@@ -12,7 +12,8 @@ import math
 from typing import Any
 
 from spume.materials.law import Branch
-from spume.numerics.jit import compiled
+from spume.numerics.jit import compiled, inlined
+from spume.numerics.tensor3 import multiply
 
 MOST_ITERATIONS = 40
 CLOSE = 1e-12
@@ -40,20 +41,7 @@ def _exp(x):
     return low + a * a * high
 
 
-@compiled(inline="always")
-def _product(a, b):
-    """A B of row-major 9-tuples."""
-    return (
-        a[0] * b[0] + a[1] * b[3] + a[2] * b[6],
-        a[0] * b[1] + a[1] * b[4] + a[2] * b[7],
-        a[0] * b[2] + a[1] * b[5] + a[2] * b[8],
-        a[3] * b[0] + a[4] * b[3] + a[5] * b[6],
-        a[3] * b[1] + a[4] * b[4] + a[5] * b[7],
-        a[3] * b[2] + a[4] * b[5] + a[5] * b[8],
-        a[6] * b[0] + a[7] * b[3] + a[8] * b[6],
-        a[6] * b[1] + a[7] * b[4] + a[8] * b[7],
-        a[6] * b[2] + a[7] * b[5] + a[8] * b[8],
-    )
+_product = inlined(multiply)
 
 
 @compiled(inline="always")
