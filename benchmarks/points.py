@@ -22,9 +22,9 @@ SPLISHSPLASH = 144_000
 Measured once: importing that package here (2.15.1 and 2.19.0) causes a segmentation fault.
 """
 PYSPH = 199_000
-"""Point-steps per second of CPU time of an elastic solid of PySPH 1.0b2 on this kind of machine, one thread: its example
-`solid_mech.rings`, two rings of 17,592 points in the plane, cubic splines of radius 3 spacings; 200 steps of a predictor
-and a corrector took 17.7 s. It has no wheel; building it takes several minutes and a C++ compiler.
+"""Point-steps per second of CPU time of an elastic solid of PySPH 1.0b2 on this kind of machine, one thread: its
+example `solid_mech.rings`, two rings of 17,592 points in the plane, cubic splines of radius 3 spacings; 200 steps of a
+predictor and a corrector took 17.7 s. It has no wheel; building it takes several minutes and a C++ compiler.
 """
 DT = 5e-5
 EVERYTHING = {"pressure": 1e5, "viscosity": 5.0, "damping": 0.2}
