@@ -128,6 +128,11 @@ def main() -> None:
 
     peer = rows[0]["rate"] / points.SPLISHSPLASH
     console.print(f"  {peer:.1f}× an SPH elastic solid of SPlisHSPlasH, measured once on a similar machine")
+    results["point-based, elastic sheet"] = row = points.elastic_sheet()
+    console.print(
+        f"Elastic sheet of {row['points']:,} points, {row['neighbours']:.0f} neighbours: {row['rate'] / 1e6:.2f} "
+        f"million point-steps/s of CPU time, {row['rate'] / points.PYSPH:.1f}× PySPH, measured once"
+    )
     results["point-based, Table 1"] = rows = points.table_1()
     shown = table(
         "Table 1 of Gerszewski et al. 2009 [thousand point-steps/s], one thread, the first steps",

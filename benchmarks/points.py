@@ -21,6 +21,11 @@ SPLISHSPLASH = 144_000
 6,859 points with the method of Becker et al. 2009, which keeps a rest configuration; one thread of a similar machine.
 Measured once: importing that package here (2.15.1 and 2.19.0) causes a segmentation fault.
 """
+PYSPH = 199_000
+"""Point-steps per second of CPU time of an elastic solid of PySPH 1.0b2 on this kind of machine, one thread: its
+example `solid_mech.rings`, two rings of 17,592 points in the plane, cubic splines of radius 3 spacings; 200 steps of a
+predictor and a corrector took 17.7 s. It has no wheel; building it takes several minutes and a C++ compiler.
+"""
 DT = 5e-5
 EVERYTHING = {"pressure": 1e5, "viscosity": 5.0, "damping": 0.2}
 TABLE_1 = [  # rows of Table 1: figure, scene, points, dt [s], seconds per frame of 1/30 s
@@ -89,6 +94,32 @@ def measure(per_axis: int = 30, steps: int = 40, rounds: int = 3) -> list[dict]:
     return rows
 
 
+def elastic_sheet(per_axis: int = 133, steps: int = 40, rounds: int = 3) -> dict:
+    """An elastic square in the plane with kernels of radius 3 spacings, to compare with `PYSPH`."""
+    spacing, dt = 0.01, 1e-5
+    scene = Scene(
+        title="benchmark", method="point-based", dimension=2, duration=1000.0, gravity=[0.0, 0.0],
+        points={"spacing": spacing, "radius": 3.0, "neighbours": 30}, time={"dt": dt},
+        material={"rubber": {
+            "law": "corotated-plastic", "density": 1200.0, "youngs_modulus": 1e7, "poisson_ratio": 0.3975,
+            "flow_rate": 0.0, "yield_stress": 1e9,
+        }},
+        body=[{
+            "material": "rubber",
+            "shape": {"rectangle": {"center": [0.0, 0.0], "size": [per_axis * spacing] * 2}},
+        }],
+    )  # fmt: skip
+    threads = numba.get_num_threads()
+    numba.set_num_threads(1)
+    try:
+        method = PointBased(scene)
+        method.particles.v[:, 0] = 0.5 * np.sin(3.0 * method.particles.x[:, 1])
+        rate = _rate(method, dt, steps, rounds)
+    finally:
+        numba.set_num_threads(threads)
+    return {"points": len(method.particles), "neighbours": float(method.particles.neighbours.mean()), "rate": rate}
+
+
 def table_1(steps: int = 20, rounds: int = 2) -> list[dict]:
     """Rows of Table 1: the paper's point-steps/s on one core, and ours on one thread in the first steps."""
     threads = numba.get_num_threads()
@@ -127,6 +158,8 @@ def memory(per_axis: int = 30) -> dict:
 if __name__ == "__main__":
     for row in measure():
         print(row, f"{row['rate'] / PAPER:.1f}× the paper")
+    sheet = elastic_sheet()
+    print(sheet, f"{sheet['rate'] / PYSPH:.1f}× PySPH")
     print(memory())
     for row in table_1():
         print(row, f"{row['rate'] / row['paper']:.1f}× the paper")

@@ -86,9 +86,11 @@ def test_volume_is_kept_unless_relaxed():
         assert bool(tested.field("flowed_volume")) is (limit is not None)
 
 
-def test_volume_beyond_the_limit_flows_with_the_shape():
-    """Uniform swelling of ln J = 0.3 with a limit of 0.12: the excess falls to the part 1 − γ."""
-    tested = clay(flow_rate=1.0, yield_stress=0.0, volume_limit=0.12)
+@pytest.mark.parametrize("reference_stress", [None, 1e-3])
+def test_volume_beyond_the_limit_flows_with_the_shape(reference_stress):
+    """Uniform swelling of ln J = 0.3 with a limit of 0.12: the excess falls to the part 1 − γ, also where the flow of
+    shapes is slow because its rate is divided by the stress."""
+    tested = clay(flow_rate=1.0, yield_stress=0.0, volume_limit=0.12, reference_stress=reference_stress)
     tested.stretch(0.1, 0.1, 0.1, 0.25)
     assert tested.field("flowed_volume") == pytest.approx(0.25 * (0.3 - 0.12), rel=1e-12)
     assert tested.volume_ratio() == pytest.approx(math.exp(0.3), rel=1e-12)

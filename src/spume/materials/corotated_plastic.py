@@ -16,7 +16,7 @@ Here ν is a rate; the paper prints the formula without Δt, so that the flow wo
 accumulated plastic strain Σ‖Δε_p‖. In uniaxial tension ‖P‖ is the stress itself, so P_Y is a uniaxial yield stress.
 Variants of [Gerszewski09] section 4: `reference_stress` P0 multiplies the rate by P0/‖P‖ (figure 1: the material flows
 easily under small stresses and resists large ones); with `volume_limit`, the part of ln J beyond the limit also flows
-("relaxing the constraint").
+("relaxing the constraint"), at the rate without P0/‖P‖: it prevents collapse, which large stresses come with.
 
 The energy is not convex in the logarithmic strain: below a stretch of one half, the stress decreases with further
 compression. Flow that would increase the energy there is suppressed.
@@ -131,13 +131,12 @@ def flowing_part(nu, PY, K, P0, hardened, size, dt):
 
 
 @compiled
-def flowing_strain(limit, strain):
-    """Strain subject to flow (deviator, and volume beyond its limit), and 1 if the volume is beyond its limit, or 0."""
-    trace, d, _ = split(strain)
+def volume_beyond(limit, strain):
+    """A third of the part of ln J beyond its limit, and whether there is one, 0 or 1."""
+    trace = strain[0] + strain[1] + strain[2]
     if limit > 0.0 and abs(trace) > limit:
-        beyond = (trace - math.copysign(limit, trace)) / 3.0
-        return (d[0] + beyond, d[1] + beyond, d[2] + beyond), 1.0
-    return d, 0.0
+        return (trace - math.copysign(limit, trace)) / 3.0, 1.0
+    return 0.0, 0.0
 
 
 @compiled
@@ -149,17 +148,22 @@ def flow(parameters, hardened, strain, dt):
     gamma, slope = flowing_part(nu, PY, K, P0, hardened, size, dt)
     if gamma <= 0.0:
         return strain, IDENTITY_MAP, 0.0, 0.0
-    (y0, y1, y2), moving = flowing_strain(limit, strain)
-    after = (strain[0] - gamma * y0, strain[1] - gamma * y1, strain[2] - gamma * y2)
+    beyond, moving = volume_beyond(limit, strain)
+    volume_part, volume_slope = flowing_part(nu, PY, K, 0.0, hardened, size, dt)
+    _, (d0, d1, d2), _ = split(strain)
+    flowed = volume_part * beyond
+    after = (strain[0] - gamma * d0 - flowed, strain[1] - gamma * d1 - flowed, strain[2] - gamma * d2 - flowed)
     dissipated = before - first_piola(mu, lam, squared, after)[2]
     if dissipated < 0.0:
         return strain, IDENTITY_MAP, 0.0, 0.0
-    # dε' = dε − γ dy − y dγ, dy_i = dε_i − (1 − moving)/3 dtr
+    # dε' = dε − γ dd − d dγ − γv dβ − β dγv with d the deviator and β the volume beyond its limit, dβ = dtr/3
     n0, n1, n2 = P[0] / size, P[1] / size, P[2] / size
-    g0 = slope * (n0 * D[0] + n1 * D[3] + n2 * D[6])
-    g1 = slope * (n0 * D[1] + n1 * D[4] + n2 * D[7])
-    g2 = slope * (n0 * D[2] + n1 * D[5] + n2 * D[8])
-    a, c = 1.0 - gamma, gamma * (1.0 - moving) / 3.0
+    g0 = n0 * D[0] + n1 * D[3] + n2 * D[6]  # d‖P‖/dε
+    g1 = n0 * D[1] + n1 * D[4] + n2 * D[7]
+    g2 = n0 * D[2] + n1 * D[5] + n2 * D[8]
+    a, c = 1.0 - gamma, (gamma - volume_part * moving) / 3.0
+    v = volume_slope * beyond
+    y0, y1, y2 = slope * d0 + v, slope * d1 + v, slope * d2 + v
     derivative = (
         a + c - y0 * g0, c - y0 * g1, c - y0 * g2,
         c - y1 * g0, a + c - y1 * g1, c - y1 * g2,
@@ -195,14 +199,19 @@ def update(f, dt, parameters, history):
     size = math.sqrt(P[0] * P[0] + P[1] * P[1] + P[2] * P[2])
     gamma, _ = flowing_part(nu, PY, K, P0, hardened, size, dt)
     if gamma > 0.0:
-        y, _ = flowing_strain(limit, principal_strain(squares))
-        after = (s[0] * math.exp(-gamma * y[0]), s[1] * math.exp(-gamma * y[1]), s[2] * math.exp(-gamma * y[2]))
+        strain = principal_strain(squares)
+        beyond, _ = volume_beyond(limit, strain)
+        volume_part, _ = flowing_part(nu, PY, K, 0.0, hardened, size, dt)
+        _, d, _ = split(strain)
+        flowed = volume_part * beyond
+        y = (gamma * d[0] + flowed, gamma * d[1] + flowed, gamma * d[2] + flowed)
+        after = (s[0] * math.exp(-y[0]), s[1] * math.exp(-y[1]), s[2] * math.exp(-y[2]))
         Pa, Wa = piola_of_stretches(mu, lam, squared, after)
         if before >= Wa:
             s, P = after, Pa
-            hardened += gamma * math.sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2])
+            hardened += math.sqrt(y[0] * y[0] + y[1] * y[1] + y[2] * y[2])
             if limit > 0.0:
-                flowed_volume += gamma * (y[0] + y[1] + y[2])
+                flowed_volume += y[0] + y[1] + y[2]
             dissipation += before - Wa
             moved = compose_sym((s[0] * s[0], s[1] * s[1], s[2] * s[2]), V)
     return compose_sym((s[0] * P[0], s[1] * P[1], s[2] * P[2]), V), (moved, hardened, flowed_volume, dissipation)

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from spume.materials.kinematics import store
 from spume.numerics.jit import compiled
-from spume.numerics.row_gather import LANES, gather_rows
+from spume.numerics.lanes import LANES, gather_rows, sum_each, where_less, zero_lanes
 from spume.numerics.spectral3 import eigenvalues_sym
 from spume.numerics.tensor3 import det, det_sym, inverse_sym
-from spume.points.kernels import squared_weight
+from spume.points.kernels import squared_weights
 from spume.points.neighbours import NeighbourLists
 
 FITTED, TOO_FEW, ILL_CONDITIONED, INVERTED = range(4)
@@ -71,46 +71,45 @@ def fit_deformation(
     """
     _pack(x, y, rows)
     _fit(
-        lists.start, lists.neighbour, lists.longest, rows, x.shape[1], lists.radius, least, condition, deformation,
+        lists.start, lists.neighbour, rows, x.shape[1], lists.radius, least, condition, deformation,
         number, outcome,
     )  # fmt: skip
 
 
 @compiled(parallel=True)
-def _fit(start, neighbour, longest, rows, dimension, h, least, condition, deformation, number, outcome):
+def _fit(start, neighbour, rows, dimension, h, least, condition, deformation, number, outcome):
     inverse_square = 1.0 / (h * h)
     n = outcome.size
     for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
-        s = np.empty((LANES, longest))
         for i in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1))):
-            groups = (start[i + 1] - start[i]) // LANES
-            for g in range(groups):
-                gather_rows(rows, 0, neighbour, start[i] + LANES * g, s, 0, LANES * g)
             x0, x1, x2, u0, u1, u2 = rows[i, 0], rows[i, 1], rows[i, 2], rows[i, 3], rows[i, 4], rows[i, 5]
-            axx = ayy = azz = axy = axz = ayz = 0.0
-            b0 = b1 = b2 = b3 = b4 = b5 = b6 = b7 = b8 = 0.0
-            near = 0.0
-            for e in range(LANES * groups):
-                dx, dy, dz = s[0, e] - x0, s[1, e] - x1, s[2, e] - x2
-                w = squared_weight(dx * dx + dy * dy + dz * dz, inverse_square)
-                near += 1.0 if w > 0.0 else 0.0
-                ux, uy, uz = (s[3, e] - u0) * w, (s[4, e] - u1) * w, (s[5, e] - u2) * w
+            sxx = syy = szz = sxy = sxz = syz = zero_lanes()
+            t0 = t1 = t2 = t3 = t4 = t5 = t6 = t7 = t8 = zero_lanes()
+            within = zero_lanes()
+            for group in range(start[i], start[i + 1], LANES):
+                x, y, z, ux, uy, uz, _, _ = gather_rows(rows, 0, neighbour, group)
+                dx, dy, dz = x - x0, y - x1, z - x2
+                w = squared_weights(dx * dx + dy * dy + dz * dz, inverse_square)
+                within += where_less(0.0, w, 1.0, 0.0)
+                vx, vy, vz = (ux - u0) * w, (uy - u1) * w, (uz - u2) * w
                 wx, wy, wz = w * dx, w * dy, w * dz
-                axx += wx * dx
-                ayy += wy * dy
-                azz += wz * dz
-                axy += wx * dy
-                axz += wx * dz
-                ayz += wy * dz
-                b0 += ux * dx
-                b1 += ux * dy
-                b2 += ux * dz
-                b3 += uy * dx
-                b4 += uy * dy
-                b5 += uy * dz
-                b6 += uz * dx
-                b7 += uz * dy
-                b8 += uz * dz
+                sxx += wx * dx
+                syy += wy * dy
+                szz += wz * dz
+                sxy += wx * dy
+                sxz += wx * dz
+                syz += wy * dz
+                t0 += vx * dx
+                t1 += vx * dy
+                t2 += vx * dz
+                t3 += vy * dx
+                t4 += vy * dy
+                t5 += vy * dz
+                t6 += vz * dx
+                t7 += vz * dy
+                t8 += vz * dz
+            axx, ayy, azz, axy, axz, ayz, near, b8 = sum_each(sxx, syy, szz, sxy, sxz, syz, within, t8)
+            b0, b1, b2, b3, b4, b5, b6, b7 = sum_each(t0, t1, t2, t3, t4, t5, t6, t7)
             number[i] = near
             f = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
             result = FITTED

@@ -46,17 +46,36 @@ from numpy.typing import NDArray
 
 from spume.materials.kinematics import load, load_sym
 from spume.numerics.jit import compiled
-from spume.numerics.row_gather import LANES, gather_rows
+from spume.numerics.lanes import (
+    LANES,
+    gather_lanes,
+    gather_rows,
+    load_lanes,
+    root_of_lanes,
+    store_lanes,
+    sum_each,
+    sum_lanes,
+    where_less,
+    zero_lanes,
+)
 from spume.numerics.spectral3 import eigen_sym
 from spume.numerics.tensor3 import compose_sym, inverse, inverse_sym, multiply, transpose
 from spume.points.deformation import FAR, POINTS_PER_TASK, well_conditioned
-from spume.points.kernels import elastic_constant, elastic_kernel, elastic_slope, squared_weight
+from spume.points.kernels import (
+    LARGEST_PHASE,
+    cos_root,
+    elastic_constant,
+    elastic_kernel,
+    elastic_kernels,
+    elastic_slopes,
+    squared_weights,
+)
 from spume.points.neighbours import NeighbourLists
 
 StressForm = Literal["first-piola", "printed"]
 GradientForm = Literal["corrected", "plain", "least-squares"]
 
-# Data that neighbours read are stored in rows, see `numerics.row_gather`: one table for the weights, one for the
+# Data that neighbours read are stored in rows, see `numerics.lanes`: one table for the weights, one for the
 # forces. PLACE is the position used by elastic forces: the rest position in the rest-configuration formulation, else
 # the present one.
 PLACE, PRESENT, SIZE, VOLUME = 0, 3, 6, 7
@@ -101,7 +120,7 @@ def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bo
 
     @compiled(parallel=True)
     def prepare(
-        start, neighbour, longest, dimension, stress, metric, rest_F, h, c, least, condition, stiffness, lattice,
+        start, neighbour, dimension, stress, metric, rest_F, h, c, least, condition, stiffness, lattice,
         places, weight, rows,
     ):  # fmt: skip
         """Write V B and the SPH pressure [Pa] to the rows of the points, and the weight v_j g_i of each entry of the
@@ -110,36 +129,35 @@ def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bo
         inverse_square = 1.0 / (h * h)
         n = stress.shape[0]
         for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
-            s = np.empty((LANES, longest))
             for i in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1))):
-                groups = (start[i + 1] - start[i]) // LANES
-                for g in range(groups):
-                    gather_rows(places, 0, neighbour, start[i] + LANES * g, s, 0, LANES * g)
                 C = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0) if FIT and not PRINTED else load_sym(metric, i)
-                own = weight[start[i] : start[i + 1]]
                 x0, x1, x2 = places[i, PLACE], places[i, PLACE + 1], places[i, PLACE + 2]
-                for e in range(LANES * groups):
-                    dx, dy, dz = s[PLACE, e] - x0, s[PLACE + 1, e] - x1, s[PLACE + 2, e] - x2
+                y0, y1, y2 = places[i, PRESENT], places[i, PRESENT + 1], places[i, PRESENT + 2]
+                sxx = syy = szz = sxy = sxz = syz = within = crowd = zero_lanes()
+                for group in range(start[i], start[i + 1], LANES):
+                    x, y, z, px, py, pz, size, volume = gather_rows(places, 0, neighbour, group)
+                    dx, dy, dz = x - x0, y - x1, z - x2
                     if FIT:
-                        own[e] = squared_weight(dx * dx + dy * dy + dz * dz, inverse_square)
+                        g = squared_weights(dx * dx + dy * dy + dz * dz, inverse_square)
+                        within += where_less(0.0, g, 1.0, 0.0)
                     else:
-                        own[e] = s[SIZE, e] * elastic_slope(_square(C, dx, dy, dz), h, c)
+                        g = size * elastic_slopes(_square(C, dx, dy, dz), h, c)
+                    store_lanes(weight, group, g)
+                    if not PLAIN:
+                        gx, gy, gz = g * dx, g * dy, g * dz
+                        sxx += gx * dx
+                        syy += gy * dy
+                        szz += gz * dz
+                        sxy += gx * dy
+                        sxz += gx * dz
+                        syz += gy * dz
+                    if stiffness > 0.0:
+                        qx, qy, qz = px - y0, py - y1, pz - y2
+                        crowd += volume * elastic_kernels(qx * qx + qy * qy + qz * qz, h, c)
+                kxx, kyy, kzz, kxy, kxz, kyz, near, dense = sum_each(sxx, syy, szz, sxy, sxz, syz, within, crowd)
                 scale = places[i, VOLUME]
                 divisor = C
                 if not PLAIN:
-                    kxx = kyy = kzz = kxy = kxz = kyz = 0.0
-                    near = 0.0
-                    for e in range(LANES * groups):
-                        dx, dy, dz = s[PLACE, e] - x0, s[PLACE + 1, e] - x1, s[PLACE + 2, e] - x2
-                        g = own[e]
-                        near += 1.0 if g > 0.0 else 0.0
-                        gx, gy, gz = g * dx, g * dy, g * dz
-                        kxx += gx * dx
-                        kyy += gy * dy
-                        kzz += gz * dz
-                        kxy += gx * dy
-                        kxz += gx * dz
-                        kyz += gy * dz
                     K = (kxx, kyy, 0.5 * (kxx + kyy) if dimension == 2 else kzz, kxy, kxz, kyz)
                     if (near >= least or not FIT) and well_conditioned(K, condition):
                         divisor = inverse_sym(K)
@@ -149,11 +167,7 @@ def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bo
                             scale = 0.0
                 pressure = 0.0
                 if stiffness > 0.0:
-                    x0, x1, x2 = places[i, PRESENT], places[i, PRESENT + 1], places[i, PRESENT + 2]
-                    dense = places[i, VOLUME] * elastic_kernel(0.0, h, c)
-                    for e in range(LANES * groups):
-                        dx, dy, dz = s[PRESENT, e] - x0, s[PRESENT + 1, e] - x1, s[PRESENT + 2, e] - x2
-                        dense += s[VOLUME, e] * elastic_kernel(dx * dx + dy * dy + dz * dz, h, c)
+                    dense += places[i, VOLUME] * elastic_kernel(0.0, h, c)
                     pressure = stiffness * max(0.0, dense / lattice - 1.0)
                 rows[i, PRESSURE] = pressure
                 tau = _full(load_sym(stress, i))
@@ -189,78 +203,75 @@ def _make_accelerate(rest: bool) -> Any:
 
     @compiled(parallel=True)
     def accelerate(
-        start, neighbour, reverse, longest, places, weight, rows, mass, dimension, h, c, viscosity, damping, central,
+        start, neighbour, reverse, places, weight, rows, mass, dimension, h, c, viscosity, damping, central,
         acceleration,
     ):  # fmt: skip
         """Compute the acceleration [m/s²] of each point by all pair forces. central: whether there are other forces
         than the elastic ones."""
         inverse_square = 1.0 / (h * h)
+        k = 0.5 * math.pi / h
         n = acceleration.shape[0]
         viscous = 2.0 * (dimension + 2) * viscosity
         resistance = damping / h
         for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
-            s, from_other = np.empty((WIDTH + LANES, longest)), np.empty(longest)
             for i in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1))):
-                groups = (start[i + 1] - start[i]) // LANES
-                for g in range(groups):
-                    for first in range(0, WIDTH, LANES):
-                        gather_rows(rows, first, neighbour, start[i] + LANES * g, s, first, LANES * g)
+                x0, x1, x2 = rows[i, X], rows[i, X + 1], rows[i, X + 2]
+                v0, v1, v2 = rows[i, V], rows[i, V + 1], rows[i, V + 2]
+                r0, r1, r2 = rows[i, RATE], rows[i, RATE + 1], rows[i, RATE + 2]
+                r3, r4, r5 = rows[i, RATE + 3], rows[i, RATE + 4], rows[i, RATE + 5]
+                volume, impedance, pressure = rows[i, OWN_VOLUME], rows[i, IMPEDANCE], rows[i, PRESSURE]
+                sx = sy = sz = zero_lanes()  # Σ v_j g_i x_ij
+                fx = fy = fz = zero_lanes()
+                for group in range(start[i], start[i + 1], LANES):
+                    x, y, z, vx, vy, vz, b0, b1 = gather_rows(rows, X, neighbour, group)
+                    b2, b3, b4, b5, b6, b7, b8, d0 = gather_rows(rows, X + LANES, neighbour, group)
+                    d1, d2, d3, d4, d5, volumes, impedances, pressures = gather_rows(
+                        rows, X + 2 * LANES, neighbour, group
+                    )
+                    dx, dy, dz = x - x0, y - x1, z - x2
+                    gi, gj = load_lanes(weight, group), gather_lanes(weight, reverse, group)
                     if REST:
-                        gather_rows(places, 0, neighbour, start[i] + LANES * g, s, WIDTH, LANES * g)
-                own, partner = weight[start[i] : start[i + 1]], reverse[start[i] : start[i + 1]]
-                for e in range(LANES * groups):
-                    from_other[e] = weight[partner[e]]
-                AT = WIDTH if REST else X
-                if REST:
-                    x0, x1, x2 = places[i, PLACE], places[i, PLACE + 1], places[i, PLACE + 2]
-                else:
-                    x0, x1, x2 = rows[i, X], rows[i, X + 1], rows[i, X + 2]
-                sx = sy = sz = 0.0  # Σ v_j g_i x_ij
-                fx = fy = fz = 0.0
-                for e in range(LANES * groups):
-                    dx, dy, dz = s[AT, e] - x0, s[AT + 1, e] - x1, s[AT + 2, e] - x2
-                    gi, gj = own[e], from_other[e]
-                    sx += gi * dx
-                    sy += gi * dy
-                    sz += gi * dz
-                    dx, dy, dz = gj * dx, gj * dy, gj * dz
-                    fx += s[B, e] * dx + s[B + 1, e] * dy + s[B + 2, e] * dz
-                    fy += s[B + 3, e] * dx + s[B + 4, e] * dy + s[B + 5, e] * dz
-                    fz += s[B + 6, e] * dx + s[B + 7, e] * dy + s[B + 8, e] * dz
-                fx += rows[i, B] * sx + rows[i, B + 1] * sy + rows[i, B + 2] * sz
-                fy += rows[i, B + 3] * sx + rows[i, B + 4] * sy + rows[i, B + 5] * sz
-                fz += rows[i, B + 6] * sx + rows[i, B + 7] * sy + rows[i, B + 8] * sz
-                if central:  # forces along the present x_ij
-                    x0, x1, x2 = rows[i, X], rows[i, X + 1], rows[i, X + 2]
-                    v0, v1, v2 = rows[i, V], rows[i, V + 1], rows[i, V + 2]
-                    r0, r1, r2, r3, r4, r5 = (
-                        rows[i, RATE], rows[i, RATE + 1], rows[i, RATE + 2], rows[i, RATE + 3], rows[i, RATE + 4],
-                        rows[i, RATE + 5],
-                    )  # fmt: skip
-                    volume, impedance, pressure = rows[i, OWN_VOLUME], rows[i, IMPEDANCE], rows[i, PRESSURE]
-                    for e in range(LANES * groups):
-                        dx, dy, dz = s[X, e] - x0, s[X + 1, e] - x1, s[X + 2, e] - x2
+                        ax, ay, az, _, _, _, _, _ = gather_rows(places, PLACE, neighbour, group)
+                        ex, ey, ez = ax - places[i, PLACE], ay - places[i, PLACE + 1], az - places[i, PLACE + 2]
+                    else:
+                        ex, ey, ez = dx, dy, dz
+                    sx += gi * ex
+                    sy += gi * ey
+                    sz += gi * ez
+                    hx, hy, hz = gj * ex, gj * ey, gj * ez
+                    fx += b0 * hx + b1 * hy + b2 * hz
+                    fy += b3 * hx + b4 * hy + b5 * hz
+                    fz += b6 * hx + b7 * hy + b8 * hz
+                    if central:  # forces along the present x_ij
                         square = dx * dx + dy * dy + dz * dz
-                        along = (s[V, e] - v0) * dx + (s[V + 1, e] - v1) * dy + (s[V + 2, e] - v2) * dz
-                        D = (
-                            r0 + s[RATE, e], r1 + s[RATE + 1, e], r2 + s[RATE + 2, e], r3 + s[RATE + 3, e],
-                            r4 + s[RATE + 4, e], r5 + s[RATE + 5, e],
-                        )  # fmt: skip
-                        beyond = along - 0.5 * _square(D, dx, dy, dz)
-                        both = impedance + s[IMPEDANCE, e]
-                        divisor = square * both
-                        near = max(0.0, 1.0 - square * inverse_square)
-                        g = volume * s[OWN_VOLUME, e] * elastic_slope(square, h, c)
-                        force = (
-                            g * viscous * along * both + resistance * near * impedance * s[IMPEDANCE, e] * beyond
-                        ) / (divisor if divisor > 0.0 else 1.0) - g * (pressure + s[PRESSURE, e])
+                        q = square * (k * k)
+                        q = where_less(q, LARGEST_PHASE, q, 0.0)
+                        inside = where_less(0.0, q, q, 1.0)
+                        root, both = root_of_lanes(inside), impedances + impedance
+                        both = where_less(0.0, both, both, 1.0)
+                        # one division for 1/√q and 1/both
+                        inverse = 1.0 / (root * both)
+                        per_root, per_both = inverse * both, inverse * root
+                        per_square = per_root * per_root * (k * k)
+                        slope = where_less(0.0, q, cos_root(inside) * per_root, 0.0) * volumes * (volume * c * k)
+                        near = 1.0 - square * inverse_square
+                        near = where_less(0.0, near, near, 0.0)
+                        along = (vx - v0) * dx + (vy - v1) * dy + (vz - v2) * dz
+                        rate = _square((d0 + r0, d1 + r1, d2 + r2, d3 + r3, d4 + r4, d5 + r5), dx, dy, dz)
+                        damped = near * impedances * per_both * (along - 0.5 * rate) * (resistance * impedance)
+                        force = (slope * along * viscous + damped) * per_square - slope * (pressures + pressure)
                         fx += force * dx
                         fy += force * dy
                         fz += force * dz
+                # V_i B_i of all neighbours at once
+                fx += sx * rows[i, B] + sy * rows[i, B + 1] + sz * rows[i, B + 2]
+                fy += sx * rows[i, B + 3] + sy * rows[i, B + 4] + sz * rows[i, B + 5]
+                fz += sx * rows[i, B + 6] + sy * rows[i, B + 7] + sz * rows[i, B + 8]
                 inverse_mass = 1.0 / mass[i]
-                acceleration[i, 0], acceleration[i, 1] = fx * inverse_mass, fy * inverse_mass
+                acceleration[i, 0] = sum_lanes(fx) * inverse_mass
+                acceleration[i, 1] = sum_lanes(fy) * inverse_mass
                 if dimension == 3:
-                    acceleration[i, 2] = fz * inverse_mass
+                    acceleration[i, 2] = sum_lanes(fz) * inverse_mass
 
     return accelerate
 
@@ -316,12 +327,12 @@ class PairForces:
         c = elastic_constant(self.dimension, self.h)
         weight = lists.memory_for_weights()
         missing = _prepare[self.stress, self.gradient, self.rest](
-            lists.start, lists.neighbour, lists.longest, self.dimension, points["stress"], metric, rest_F, self.h, c,
+            lists.start, lists.neighbour, self.dimension, points["stress"], metric, rest_F, self.h, c,
             self.least_neighbours, self.condition, self.pressure, self.lattice, places, weight, rows,
         )  # fmt: skip
         acceleration = np.empty((len(mass), self.dimension))
         _accelerate[self.rest](
-            lists.start, lists.neighbour, lists.reverse, lists.longest, places, weight, rows, mass, self.dimension,
+            lists.start, lists.neighbour, lists.reverse, places, weight, rows, mass, self.dimension,
             self.h, c, self.viscosity, self.damping, max(self.pressure, self.viscosity, self.damping) > 0.0,
             acceleration,
         )  # fmt: skip

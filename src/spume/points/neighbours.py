@@ -9,7 +9,7 @@ point within the radius, up to `count`. This is decided block by block from the 
 built, so a body that moves as a whole keeps its lists.
 
 Each list is padded to a multiple of eight with the number of points, which is no valid index: sums over neighbours
-process eight at a time (`numerics.row_gather`). Lists are in ascending order, the same for any number of threads.
+process eight at a time (`numerics.lanes`). Lists are in ascending order, the same for any number of threads.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, LAYER_BITS, cell_in_block, run_of_cells
 from spume.mpm.cells import Cells
 from spume.numerics.jit import compiled
-from spume.numerics.row_gather import LANES
+from spume.numerics.lanes import LANES
 
 CELLS_PER_RADIUS = 2
 """Search cells per radius of a list: with smaller cells, fewer points are tested in more cells."""
@@ -53,11 +53,6 @@ class NeighbourLists:
             self._weights = np.empty(len(self.neighbour) + 1)
         self._weights[-1] = 0.0
         return self._weights
-
-    @property
-    def longest(self) -> int:
-        """Number of entries of the longest list."""
-        return int(np.diff(self.start).max(initial=0))
 
     def build(self, x: NDArray[np.float64]) -> None:
         """Build the lists for the points at `x` [m], shape (n, d)."""

@@ -5,8 +5,13 @@ A neighbourhood stretched beyond the kernel radius falls apart, and a flattened 
 the first inside a body, merged pairs the second. Mass, volume and momentum are conserved; fields are averaged as they
 declare.
 
-The unit length r of the foam's resampling is chosen so that points are inserted only after a cubic lattice has been
-stretched by a quarter along all axes: elastic bodies are not resampled at small strains.
+Points are merged, and voids filled, only where the distances in the reference space of the elastic deformation say so,
+too (eq. 11 of the paper): what an elastic strain brings together or apart returns when the load is gone. By distances
+in space alone a soft box that bounces gets points when it is stretched and loses them when it is pressed; each time its
+strains are averaged, and after a few bounces neighbourhoods are crushed.
+
+The unit length r of the foam's resampling is here such that a cubic lattice has to be stretched by a quarter along all
+axes before anything is inserted.
 """
 
 import math
@@ -19,8 +24,11 @@ from numpy.typing import NDArray
 from spume.foam.resampling import ResamplingSettings, avoid_a_void
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
+from spume.mpm.cells import Cells
+from spume.mpm.neighbour_search import all_within
 from spume.mpm.nodes import Nodes
 from spume.mpm.particles import Particles
+from spume.points.elastic_metric import elastic_metric
 
 if TYPE_CHECKING:
     from spume.points.state import State
@@ -48,6 +56,47 @@ class SampledPoints:
     affine_velocity: NDArray[np.float64]
 
 
+class ReferenceSpace:
+    """Distances as they are without the elastic deformation: the criterion of resampling for elastic materials."""
+
+    def __init__(self, state: "State", merge_distance: float, coverage: float) -> None:
+        """merge_distance, coverage: lengths [m], see `Resampling`."""
+        self.state, self.merge_distance, self.coverage = state, merge_distance, coverage
+
+    def _metric(self) -> NDArray[np.float64]:
+        """b⁻¹ of each point, see `elastic_metric`, shape (n, 6)."""
+        p = self.state.particles
+        metric = np.empty((len(p), 6))
+        elastic_metric(self.state.model, p.arrays(), metric, np.empty(len(p)))
+        return metric
+
+    def merges(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Pairs that are near to each other without the mean elastic deformation of both, too."""
+        x, metric = self.state.particles.x, self._metric()
+        p, q = pairs.T
+        return squares(0.5 * (metric[p] + metric[q]), x[q] - x[p]) < self.merge_distance**2
+
+    def inserts(self, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Places that no point covers, each point without its elastic deformation."""
+        points, lists = self.state.particles.x, self.state.lists
+        cells = Cells(self.state.dimension, lists.cells.size, 0.0)
+        cells.sort(points)
+        start, found = all_within(cells, points, x, lists.radius)
+        place = np.repeat(np.arange(len(x)), np.diff(start))
+        covered = squares(self._metric()[found], points[found] - x[place]) < self.coverage**2
+        return np.bincount(place, covered, len(x)) == 0
+
+
+def squares(metric: NDArray[np.float64], d: NDArray[np.float64]) -> NDArray[np.float64]:
+    """dᵀ C d for symmetric tensors C, shape (n, 6), and d, shape (n, 2) or (n, 3)."""
+    x, y = d[:, 0], d[:, 1]
+    result = metric[:, 0] * x * x + metric[:, 1] * y * y + 2.0 * metric[:, 3] * x * y
+    if d.shape[1] == 3:
+        z = d[:, 2]
+        result += metric[:, 2] * z * z + 2.0 * (metric[:, 4] * x + metric[:, 5] * y) * z
+    return result
+
+
 @dataclass
 class Resampling:
     """Settings of resampling, and counts since the start."""
@@ -64,10 +113,13 @@ class Resampling:
     degenerate_averages: int = 0
     """Number of tensors without a valid average, copied from the nearest point."""
 
+    def reach(self, dimension: int) -> float:
+        """`coverage`, or its default."""
+        return STRETCH * math.sqrt(dimension) / 2 if self.coverage is None else self.coverage
+
     def unit(self, dimension: int) -> float:
         """r in spacings."""
-        coverage = STRETCH * math.sqrt(dimension) / 2 if self.coverage is None else self.coverage
-        return coverage / ResamplingSettings().alpha(dimension)
+        return self.reach(dimension) / ResamplingSettings().alpha(dimension)
 
     def totals(self) -> dict[str, Any]:
         """Counts since the start."""
@@ -93,7 +145,10 @@ def resample(state: "State") -> None:
         )  # fmt: skip
         settings = ResamplingSettings(depth=DEPTH, merge_distance=resampling.merge_distance / unit)
         # random numbers depend on the seed and the step only, so that a resumed run has the same ones
-        report = avoid_a_void(sampled, (resampling.seed, state.steps), settings)
+        criterion = ReferenceSpace(
+            state, resampling.merge_distance * state.spacing, resampling.reach(state.dimension) * state.spacing
+        )
+        report = avoid_a_void(sampled, (resampling.seed, state.steps), settings, criterion)
         resampling.points_inserted += report.inserted
         resampling.pairs_merged += report.merged
         resampling.degenerate_averages += report.degenerate

@@ -16,6 +16,7 @@ from spume.mpm.particles import Particles
 from spume.mpm.passages import Passages
 from spume.mpm.time_step import TimeStep
 from spume.numerics.clock import working_time
+from spume.numerics.lanes import aligned_zeros
 from spume.points.deformation import OUTCOMES
 from spume.points.forces import GradientForm, PairForces, StressForm, lattice_density
 from spume.points.formulations import Formulation
@@ -137,7 +138,7 @@ class State:
     def rows_of(self, width: int) -> NDArray[np.float64]:
         """Work space with a row per point for data read by neighbours, and one more row; initially zero."""
         if len(self.rows.get(width, ())) != len(self.particles) + 1:
-            self.rows[width] = np.zeros((len(self.particles) + 1, width))
+            self.rows[width] = aligned_zeros((len(self.particles) + 1, width))
         return self.rows[width]
 
     def clearances(self) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from spume.mpm.contacts import MARGIN
 from spume.mpm.motion import move_points
 from spume.mpm.obstacle_loads import WatchedPoints
 from spume.numerics.jit import compiled
-from spume.numerics.row_gather import LANES
+from spume.numerics.lanes import LANES
 from spume.points.deformation import OUTCOMES, fit_deformation
 from spume.points.elastic_metric import elastic_metric
 from spume.points.forces import WIDTH

@@ -97,9 +97,7 @@ class PointTearing(Table):
 class PointResampling(Table):
     """Insertion of points where material is stretched, and merging of points that have come too close."""
 
-    enabled: bool = Field(
-        default=False, strict=True, description="whether points are inserted and merged; for materials that flow"
-    )
+    enabled: bool = Field(default=False, strict=True, description="whether points are inserted and merged")
     every: Count = Field(default=40, description="steps between two searches")
     coverage: Positive | None = Field(
         default=None,

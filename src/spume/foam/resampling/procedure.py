@@ -2,6 +2,10 @@
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.darts import throw_darts
@@ -54,7 +58,19 @@ class ResamplingReport:
     """Number of tensors whose average was degenerate and was replaced by that of the nearest point."""
 
 
-def avoid_a_void(state: Sampled, seed: tuple[int, ...], settings: ResamplingSettings) -> ResamplingReport:
+class Criterion(Protocol):
+    """A further condition on what is merged and inserted, beside distances in space."""
+
+    def merges(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which pairs of points, shape (n, 2), may become one."""
+
+    def inserts(self, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Which places [m], shape (n, d), may get a point."""
+
+
+def avoid_a_void(
+    state: Sampled, seed: tuple[int, ...], settings: ResamplingSettings, criterion: Criterion | None = None
+) -> ResamplingReport:
     """Merge points that are too close and fill the voids of the interior. The result depends only on state and seed,
     bit for bit, for any number of threads.
 
@@ -69,12 +85,16 @@ def avoid_a_void(state: Sampled, seed: tuple[int, ...], settings: ResamplingSett
     degenerate = 0
     bins = bin_points(state.particles.x, r)
     pairs = close_pairs(bins, state.particles.material, settings.merge_distance)
+    if criterion is not None and len(pairs):
+        pairs = pairs[criterion.merges(pairs)]
     if len(pairs):
         degenerate += merge(state, pairs)  # algorithm 21
         bins = bin_points(state.particles.x, r)
     distance = signed_distance(bins)  # algorithm 2
     darts = throw_darts(bins, distance, alpha, settings.depth, seed)  # algorithm 3
     darts = darts.keep(outside_obstacles(state, bins.position(darts.y)))
+    if criterion is not None and len(darts):
+        darts = darts.keep(criterion.inserts(bins.position(darts.y)))
     if len(darts):
         degenerate += insert(state, bins, darts)  # algorithms 19 and 20
     return ResamplingReport(len(darts), len(pairs), degenerate)
