@@ -1,9 +1,9 @@
-"""Contacts of nodes with obstacles: those of `collide`, and an orthogonal projection for solvers."""
+"""Contacts of nodes with obstacles: those of points, and an orthogonal projection for solvers."""
 
 import numpy as np
 import pytest
 
-from spume.geometry.obstacles.collision import collide
+from spume.geometry.obstacles.collision import collide_and_move
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes.primitives import Circle, HalfSpace, Sphere
 from spume.mpm.cells import STENCIL_OFFSET, Cells
@@ -60,7 +60,7 @@ def test_velocities_are_those_of_colliding_each_node(found):
         for local, x in enumerate(places):
             if mass[block, local] > 0:
                 place, v = np.pad(x, (0, 3 - D)), np.pad(before[block, :, local], (0, 3 - D))
-                expected[block, :, local] = collide(kinds.at(0.0), *place, *v)[:D]
+                expected[block, :, local] = collide_and_move(kinds.at(0.0), 0.0, *place, *v)[3 : 3 + D]
     assert len(np.unique(contacts.node)) < len(contacts)  # some nodes are in several obstacles
     np.testing.assert_allclose(velocity, expected, rtol=0, atol=1e-13)
     np.testing.assert_allclose(changed - change, velocity - before, rtol=0, atol=1e-14)

@@ -20,6 +20,7 @@ from spume.errors import SpumeError
 from spume.look.viewer.server import Viewer, plain_text
 from spume.runs.folder import RunFolder
 from spume.scene.controls import Control
+from spume.terminal import say
 
 SETTLED = 0.25
 """Time a slider must have been at rest before its value is requested [s]."""
@@ -199,7 +200,7 @@ def main(folder: str, host: str, port: str) -> int:
     try:
         page = LivePage(Path(folder), host, int(port), requests)
     except SpumeError as error:
-        print(f"error: {error}", file=sys.stderr)
+        say(f"error: {error}", file=sys.stderr)
         return error.exit_code
     page.ask({"address": page.viewer.address})
     while True:
