@@ -14,9 +14,12 @@ from spume.frames.reader import Run
 from spume.look.extras import require
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
 from spume.look.pictures.lettering import Legend
+from spume.scene.dry_foam import DryFoamScene
 
 DOTS_PER_INCH = 100
 MARGIN = 0.06
+MOST_FRAMES = 300
+"""Frames of a deformed foam that determine the window."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +73,10 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     if options.engine == "beauty" and options.renderer == "mitsuba":
         raise SceneError("--renderer mitsuba: a dry foam is path traced by Cycles only; leave it out")
     corners = []
-    for number in {0, len(run) - 1}:
+    # A box that is deformed is widest at some frame between the first and the last.
+    deformed = cast(DryFoamScene, run.scene).deformation is not None
+    looked_at = min(len(run), MOST_FRAMES) if deformed else 2
+    for number in {int(n) for n in np.linspace(0, len(run) - 1, looked_at)}:
         outlines = np.concatenate(cell_outlines(network(run, number)))
         corners.append((outlines.min(axis=0), outlines.max(axis=0)))
     lower = np.min([low for low, _ in corners], axis=0)
