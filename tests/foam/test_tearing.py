@@ -6,7 +6,7 @@ from foam_bench import Bench, elastic_plastic, full, rotations, symmetric, unit
 from scipy.linalg import sqrtm
 
 from spume.foam.plastic_strain import plastic_strain
-from spume.foam.tearing import detect_tearing_and_limit_stress, limit_deformation
+from spume.foam.tearing import detect_tearing_and_limit_stress, drop_unresolved, limit_deformation
 
 EPS = np.finfo(float).eps
 
@@ -90,7 +90,7 @@ def test_whole_points_keep_stress_and_deformation_bit_for_bit(rng):
     bench.add(F, be, stress=stress)
     bench.state.deformation[:] = f
     detect_tearing_and_limit_stress(bench.state, bench.foam)
-    limit_deformation(bench.state, bench.foam)
+    limit_deformation(bench.state, bench.foam, 1e-4)
     np.testing.assert_array_equal(bench.particles.stress, stress)
     np.testing.assert_array_equal(bench.state.deformation, f)
 
@@ -106,7 +106,7 @@ def increment(L):
 def limited(bench, L):
     """f of the step after the limiter."""
     bench.state.deformation[:] = increment(L)
-    limit_deformation(bench.state, bench.foam)
+    limit_deformation(bench.state, bench.foam, 1e-4)
     return bench.state.deformation.copy()
 
 
@@ -205,3 +205,15 @@ def test_in_the_plane_a_limited_change_of_volume_stretches_all_axes_alike():
     f = limited(bench, np.diag([-1.0, 0.0, 0.0]))
     stretch = np.cbrt(np.linalg.det(increment(np.diag([-1.0, 0.0, 0.0]))))
     np.testing.assert_allclose(f[0], stretch * np.eye(3), rtol=0, atol=1e-15)
+
+
+def test_affine_velocities_that_no_step_resolves_are_dropped_from_weak_points_only():
+    """‖Δt C‖ > 1 turns a point inside out in one step; the rest is kept as it is."""
+    dt = 1e-3
+    C = np.zeros((4, 3, 3))
+    C[:, 0, 1] = [2.0 / dt, 0.9 / dt, 2.0 / dt, 0.0]
+    before = C.copy()
+    assert drop_unresolved(C, np.array([1, 1, 0, 1], np.int8), dt) == 1
+    assert not C[0].any()
+    np.testing.assert_array_equal(C[1:], before[1:])
+    assert drop_unresolved(np.zeros((0, 1, 1)), np.ones(4, np.int8), dt) == 0  # FLIP has none

@@ -5,7 +5,9 @@ A weak point resists only compression, and accumulates neither shear nor expansi
 
 import math
 
+import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from spume.foam.foam import FoamState
 from spume.foam.plastic_strain import scaled_plastic_strain
@@ -33,7 +35,7 @@ def detect_tearing_and_limit_stress(state: State, foam: FoamState) -> None:
             foam.weak_points = detect_and_limit(p.material, foam.tear_threshold, p.F, p.be, p.weak, p.stress)
 
 
-def limit_deformation(state: State, foam: FoamState) -> None:
+def limit_deformation(state: State, foam: FoamState, dt: float) -> None:
     """Remove shear and expansion from the deformation of weak points: procedure 8, [Yue15] algorithm 11.
 
     A remaining change of volume is isotropic in three dimensions, also in 2D scenes."""
@@ -41,6 +43,23 @@ def limit_deformation(state: State, foam: FoamState) -> None:
         with state.timed("limit deformation"):
             p = state.particles
             limit_increments(p.weak, p.F, p.be, state.deformation)
+            foam.affine_velocities_dropped += drop_unresolved(state.species[0].affine_velocity, p.weak, dt)
+
+
+def drop_unresolved(C: NDArray[np.float64], weak: NDArray[np.int8], dt: float) -> int:
+    """Set the affine velocity C (n, d, d) [1/s] of weak points to zero where it would deform them by more than their
+    own size in a step of dt [s]; return the number of these points.
+
+    A point that has left its neighbours keeps its C, which the limits of its deformation no longer reduce. When it
+    recovers, such a C would blow it up in one step. Fast points alone do not get it: steps are shorter than it takes
+    them to cross a cell.
+    """
+    if C.size == 0:
+        return 0
+    torn = np.flatnonzero(weak)
+    unresolved = torn[dt * np.abs(C[torn]).max(axis=(1, 2), initial=0.0) > 1.0]
+    C[unresolved] = 0.0
+    return len(unresolved)
 
 
 @compiled
