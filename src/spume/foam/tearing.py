@@ -25,6 +25,10 @@ from spume.numerics.tensor3 import (
     polar,
 )
 
+UNRESOLVED = 0.1
+"""Strain of a step beyond which the motion of a weak point is not that of material around it: with steps of half the
+time that a wave takes to cross a cell, foam that flows is deformed by about 0.01."""
+
 
 def detect_tearing_and_limit_stress(state: State, foam: FoamState) -> None:
     """Mark the points whose plastic strain exceeds their material's threshold as weak, and remove tension from their
@@ -47,17 +51,16 @@ def limit_deformation(state: State, foam: FoamState, dt: float) -> None:
 
 
 def drop_unresolved(C: NDArray[np.float64], weak: NDArray[np.int8], dt: float) -> int:
-    """Set the affine velocity C (n, d, d) [1/s] of weak points to zero where it would deform them by more than their
-    own size in a step of dt [s]; return the number of these points.
+    """Set the affine velocity C (n, d, d) [1/s] of weak points to zero where it would deform them by more than
+    UNRESOLVED in a step of dt [s]; return the number of these points.
 
-    A point that has left its neighbours keeps its C, which the limits of its deformation no longer reduce. When it
-    recovers, such a C would blow it up in one step. Fast points alone do not get it: steps are shorter than it takes
-    them to cross a cell.
+    A weak point that has left its neighbours accelerates its own C: its compression pushes the nodes around it apart,
+    and is not relieved, because its deformation is limited. When the point recovers, a large C blows it up in one step.
     """
     if C.size == 0:
         return 0
     torn = np.flatnonzero(weak)
-    unresolved = torn[dt * np.abs(C[torn]).max(axis=(1, 2), initial=0.0) > 1.0]
+    unresolved = torn[dt * np.abs(C[torn]).max(axis=(1, 2), initial=0.0) > UNRESOLVED]
     C[unresolved] = 0.0
     return len(unresolved)
 
