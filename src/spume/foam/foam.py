@@ -40,8 +40,6 @@ class FoamState:
     degenerate_averages: int = 0
     """Number of tensors of inserted or merged points whose average was degenerate and was replaced by the nearest
     point's."""
-    affine_velocities_dropped: int = 0
-    """Number of times the affine velocity of a lone torn point was set to zero."""
     tear_threshold: NDArray[np.float64] = field(init=False)
     """σT of each material [1]; infinite: never torn."""
     recovery_time: NDArray[np.float64] = field(init=False)
@@ -85,7 +83,4 @@ def _or_never(values: list[float | None], enabled: bool) -> NDArray[np.float64]:
     return np.array([math.inf if value is None or not enabled else value for value in values])
 
 
-_TOTALS = (
-    "mass_removed", "points_removed", "points_inserted", "pairs_merged", "degenerate_averages",
-    "affine_velocities_dropped",
-)  # fmt: skip
+_TOTALS = ("mass_removed", "points_removed", "points_inserted", "pairs_merged", "degenerate_averages")

@@ -26,6 +26,6 @@ def call_late_stages(method: ContinuumFoam) -> None:
     sort_points(state)
     remove_points(state, foam, find_subgrid_points(state, foam))
     update_material(state, dt)
-    limit_deformation(state, foam, dt)
+    limit_deformation(state, foam)
     detect_tearing_and_limit_stress(state, foam)
     method.diagnostics()

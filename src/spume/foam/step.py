@@ -48,7 +48,7 @@ def implicit_foam_step(state: State, foam: FoamState, integrator: Integrator, dt
 def _finish(state: State, foam: FoamState, dt: float) -> None:
     """Do the procedures that follow the velocities on the nodes."""
     gather(state, dt)  # 7 deformation of the step, 9 velocities
-    limit_deformation(state, foam, dt)  # 8 neither shear nor expansion of weak points
+    limit_deformation(state, foam)  # 8 neither shear nor expansion of weak points
     update_material(state, dt)  # 7 total deformation, 10 plastic flow, and the stress for the next step
     recover(state, foam, dt)  # 11 plastic recovery
     unresolved = find_subgrid_points(state, foam)  # 12 material too thin for the grid

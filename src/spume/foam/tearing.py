@@ -25,10 +25,6 @@ from spume.numerics.tensor3 import (
     polar,
 )
 
-UNRESOLVED = 0.1
-"""Strain of a step beyond which the motion of a weak point is not that of material around it: with steps of half the
-time that a wave takes to cross a cell, foam that flows is deformed by about 0.01."""
-
 
 def detect_tearing_and_limit_stress(state: State, foam: FoamState) -> None:
     """Mark the points whose plastic strain exceeds their material's threshold as weak, and remove tension from their
@@ -39,30 +35,24 @@ def detect_tearing_and_limit_stress(state: State, foam: FoamState) -> None:
             foam.weak_points = detect_and_limit(p.material, foam.tear_threshold, p.F, p.be, p.weak, p.stress)
 
 
-def limit_deformation(state: State, foam: FoamState, dt: float) -> None:
+def limit_deformation(state: State, foam: FoamState) -> None:
     """Remove shear and expansion from the deformation of weak points: procedure 8, [Yue15] algorithm 11.
 
-    A remaining change of volume is isotropic in three dimensions, also in 2D scenes."""
+    A remaining change of volume is isotropic in three dimensions, also in 2D scenes. The affine velocity of APIC, which
+    [Yue15] does not have, keeps its rotation alone: the compression of a point that has left its neighbours would
+    otherwise push the nodes around it apart in every step, since its limited deformation does not relieve it.
+    """
     if foam.tears:
         with state.timed("limit deformation"):
             p = state.particles
             limit_increments(p.weak, p.F, p.be, state.deformation)
-            foam.affine_velocities_dropped += drop_unresolved(state.species[0].affine_velocity, p.weak, dt)
+            keep_rotation(state.species[0].affine_velocity, p.weak)
 
 
-def drop_unresolved(C: NDArray[np.float64], weak: NDArray[np.int8], dt: float) -> int:
-    """Set the affine velocity C (n, d, d) [1/s] of weak points to zero where it would deform them by more than
-    UNRESOLVED in a step of dt [s]; return the number of these points.
-
-    A weak point that has left its neighbours accelerates its own C: its compression pushes the nodes around it apart,
-    and is not relieved, because its deformation is limited. When the point recovers, a large C blows it up in one step.
-    """
-    if C.size == 0:
-        return 0
-    torn = np.flatnonzero(weak)
-    unresolved = torn[dt * np.abs(C[torn]).max(axis=(1, 2), initial=0.0) > UNRESOLVED]
-    C[unresolved] = 0.0
-    return len(unresolved)
+def keep_rotation(C: NDArray[np.float64], weak: NDArray[np.int8]) -> None:
+    """Replace the affine velocity C (n, d, d) [1/s] of weak points by its skew part, in place; C is empty for FLIP."""
+    torn = np.flatnonzero(weak[: len(C)])
+    C[torn] = 0.5 * (C[torn] - C[torn].transpose(0, 2, 1))
 
 
 @compiled
