@@ -31,10 +31,10 @@ class Advancing(Protocol):
         """Move what is in the barrels of nozzles."""
 
     def release_due(self) -> None:
-        """Add the points that are released until now."""
+        """Add the points whose time of release has come."""
 
     def check_health(self) -> None:
-        """Raise an error for a state that makes no sense."""
+        """Raise an error if the state is not physical."""
 
 
 def next_release(method: Advancing) -> float:

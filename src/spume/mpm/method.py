@@ -51,10 +51,10 @@ class Stages(Protocol):
         """Advance `state` by dt [s]."""
 
     def diagnostics(self, state: State) -> dict[str, Any]:
-        """Numbers about the present state beside those of MPM."""
+        """Numbers about the current state in addition to those of MPM."""
 
     def checkpoint(self) -> dict[str, Any]:
-        """JSON-serialisable values that a bit-for-bit continuation needs beside those of MPM."""
+        """JSON-serialisable values that a bit-for-bit continuation needs in addition to those of MPM."""
 
     def restore(self, values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
@@ -64,7 +64,7 @@ class ExplicitStages:
     """The plain explicit step."""
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
-        """One."""
+        """One species for all materials."""
         return one_species(scene)
 
     def step(self, state: State, dt: float) -> None:
@@ -72,11 +72,11 @@ class ExplicitStages:
         explicit_step(state, dt)
 
     def diagnostics(self, state: State) -> dict[str, Any]:
-        """Nothing beside those of MPM."""
+        """Nothing in addition to those of MPM."""
         return {}
 
     def checkpoint(self) -> dict[str, Any]:
-        """Nothing beside those of MPM."""
+        """Nothing in addition to those of MPM."""
         return {}
 
     def restore(self, values: dict[str, Any]) -> None:
@@ -212,11 +212,11 @@ class MaterialPointMethod:
         self.held.hold(particles, self.state.time)
 
     def check_health(self) -> None:
-        """Raise an error for a state that makes no sense."""
+        """Raise an error if the state is not physical."""
         health.check(self.state, self.walls)
 
     def release_due(self) -> None:
-        """Add the points that are released until now."""
+        """Add the points whose time of release has come."""
         while next_release(self) <= self.state.time:
             release = self.releases[self.released]
             self._add(self.sources[release.source], release)
@@ -245,12 +245,12 @@ class MaterialPointMethod:
 
 
 def _in_frames(species: Species) -> tuple[Field, ...]:
-    """What the points of a species carry that frames hold, but for the volume ratio, which all frames hold."""
+    """The fields of a species that are written to frames, without the volume ratio, which every frame has."""
     return tuple(field for field in species.particles.fields if field.in_frames and field.name != VOLUME_RATIO.name)
 
 
 def point_spacing(scene: Any) -> float:
-    """Distance [m] up to which neighbouring points hang together: half a cell, more where a body is filled sparsely.
+    """Distance [m] up to which neighbouring points are connected: half a cell, more where a body is filled sparsely.
 
     Points nearer than half a cell resolve nothing that the grid does not, so denser filling leaves it as it is."""
     per_axis = [table.fill.points_per_axis for table in (*scene.body, *scene.emitter)]

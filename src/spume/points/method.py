@@ -161,12 +161,12 @@ class PointBased:
         self.held.hold([self.state.particles] * len(self.sources), self.state.time)
 
     def check_health(self) -> None:
-        """Raise an error for a state that makes no sense."""
+        """Raise an error if the state is not physical."""
         state = self.state
         health.check_points(state.particles, state.model, "point", state.time, state.cell, self.walls)
 
     def release_due(self) -> None:
-        """Add the points that are released until now."""
+        """Add the points whose time of release has come."""
         state = self.state
         while next_release(self) <= state.time:
             release = self.releases[self.released]

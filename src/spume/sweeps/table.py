@@ -25,7 +25,7 @@ FILE_AND_FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>\w+)")
 
 
 def measure_run(run: Run, measures: Sequence[Measure]) -> dict[str, Any]:
-    """What is measured of one run, by name; components of vectors are "name.x"."""
+    """Measurements of one run by name; components of vectors are "name.x"."""
     found: dict[str, Any] = {}
     for measure in measures:
         if callable(measure):
@@ -90,7 +90,7 @@ def load_function(text: str) -> Callable[[Run], Any]:
 def make_table(
     folder: Path, plan: Plan, measures: Sequence[Measure], failures: Mapping[str, str], seconds: Mapping[str, float]
 ) -> Table:
-    """The table of all runs as they are on disk; `failures` and `seconds` of this session by the folders of runs."""
+    """The table of all runs as they are on disk; `failures` and `seconds` of this call by the folders of runs."""
     rows: list[dict[str, Any]] = []
     for planned in plan.runs:
         place = folder / planned.folder
