@@ -6,8 +6,8 @@ from spume import Scene, Simulation, load_scene
 from validation.case import Case, Outcome, Surroundings, relative
 from validation.drawing import COLOURS, THEIRS, panels, save
 
-CELL = 0.04
-"""Cell [m]: the disc is a cell and a quarter thick and has 1,800 points."""
+CELL = 0.025
+"""Cell [m]: the disc is two cells thick and has 7,200 points."""
 STEPS = (1e-2, 3e-3, 1e-3)
 """Implicit time steps [s]."""
 PULLED, RECOVERED, TIMES = 4.0, 5.0, np.linspace(0.0, 5.0, 51)
