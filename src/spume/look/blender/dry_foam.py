@@ -1,9 +1,7 @@
 """A dry foam by Cycles, as it is seen between two glass plates: films are walls of liquid on tinted bubbles."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,15 +10,15 @@ from numpy.typing import NDArray
 from spume.cores import cores
 from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.network.half_edges import Network, network_of
-from spume.dryfoam.picture import COLOUR_MAPS, Shading, shading_values
+from spume.dryfoam.picture import COLOUR_MAPS, shading_values
 from spume.dryfoam.shapes import filled, film_curves
-from spume.frames.reader import Run
 from spume.look.appearance import Appearance, background, to_linear
-from spume.look.blender.process import run_script
+from spume.look.blender.render import traced
 from spume.look.blender.studio import Job, lamps, look_table, rendering, view_table
 from spume.look.extras import require
 from spume.look.pictures.camera import View
-from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
+from spume.look.pictures.drawing import Drawer, Picture
+from spume.look.pictures.dry_foam_drawer import DryFoamDrawer
 from spume.look.pictures.lettering import Legend
 
 Floats = NDArray[np.float64]
@@ -41,23 +39,13 @@ SLOPE = np.array([0.0, -0.85, 1.0])
 
 @dataclass(frozen=True)
 class CyclesFoamDrawer:
-    """Draws a dry foam by path tracing in a Blender process, from the same camera in all frames."""
+    """Draws the same as a DryFoamDrawer, by path tracing in a Blender process, from the same camera in all frames."""
 
-    run: Run
-    options: PictureOptions
-    shading: Shading
-    lower: tuple[float, float]
-    upper: tuple[float, float]
+    inner: DryFoamDrawer
 
     def draw(self, number: int) -> Picture:
         """The picture of a frame."""
-        image = require("PIL.Image", "reading pictures")
-        job = self._job(network_of(self.run[number]), number)
-        with tempfile.TemporaryDirectory(prefix="spume-picture-") as folder:
-            file = Path(folder) / "picture.png"
-            run_script("studio", {**job.tables, "out": str(file)}, job.arrays, "--beauty")
-            with image.open(file) as picture:
-                return np.asarray(picture.convert("RGB"))
+        return traced(self._job(network_of(self.inner.run[number]), number))
 
     def legend(self) -> Legend | None:
         """None: the colours follow each frame, as in fast pictures."""
@@ -65,16 +53,13 @@ class CyclesFoamDrawer:
 
     def alike(self, drawers: Sequence[Drawer]) -> "CyclesFoamDrawer":
         """This drawer with a window that contains the foams of all drawers."""
-        others = [drawer for drawer in drawers if isinstance(drawer, CyclesFoamDrawer)]
-        left, bottom = (min(each.lower[axis] for each in others) for axis in range(2))
-        right, top = (max(each.upper[axis] for each in others) for axis in range(2))
-        return replace(self, lower=(left, bottom), upper=(right, top))
+        return replace(self, inner=self.inner.alike([getattr(each, "inner", each) for each in drawers]))
 
     def _job(self, network: Network, number: int) -> Job:
-        lower, upper = np.array([*self.lower, 0.0]), np.array([*self.upper, 0.0])
+        lower, upper = np.array([*self.inner.lower, 0.0]), np.array([*self.inner.upper, 0.0])
         size, middle = float(np.linalg.norm(upper - lower)), 0.5 * (lower + upper)
         diameter = float(np.sqrt(np.mean(network.targets)))
-        view = framing(lower, upper, self.options.width / self.options.height)
+        view = framing(lower, upper, self.inner.options.width / self.inner.options.height)
         ground = {
             "middle": [*middle[:2].tolist(), -0.02 * diameter],
             "far": 40 * size,
@@ -85,13 +70,15 @@ class CyclesFoamDrawer:
             "task": "render",
             "looks": {"films": look_table(FILM, size, False), "bubbles": look_table(GAS, size, True)},
             "items": [_item("0", "films"), _item("1", "bubbles")],
-            "rate": float(self.run.scene.frame_rate),
+            "rate": float(self.inner.run.scene.frame_rate),
             "range": [number, number],
             "camera": {"frames": [number], "views": [view_table(view, np.eye(3))], "reach": size},
             "lights": lamps(middle, UP, view, np.eye(3), size),
             "ground": ground,
         }
-        tables |= rendering(self.options, list(background(self.run.scene)), self.options.samples, cores())
+        tables |= rendering(
+            self.inner.options, list(background(self.inner.run.scene)), self.inner.options.samples, cores()
+        )
         vertices, triangles, normals = walls(network, THICKNESS * diameter, HEIGHT * diameter)
         x, faces, owner = filled(cell_outlines(network, np.radians(2.0)))
         arrays: dict[str, NDArray[Any]] = {
@@ -103,13 +90,13 @@ class CyclesFoamDrawer:
 
     def _colors(self, network: Network) -> Floats:
         """A colour for each bubble, linear RGB: that of the colour map, paler."""
-        if self.shading == "none":
+        if self.inner.shading == "none":
             return np.full((network.cells, 3), 0.85)
         matplotlib = require("matplotlib", "the colours of a dry foam")
-        values = shading_values(network, self.shading)
-        low, high = (3.0, 9.0) if self.shading == "sides" else np.percentile(values, [5, 95])
+        values = shading_values(network, self.inner.shading)
+        low, high = (3.0, 9.0) if self.inner.shading == "sides" else np.percentile(values, [5, 95])
         part = np.clip((values - low) / ((high - low) or 1.0), 0.0, 1.0)
-        tints = to_linear(np.asarray(matplotlib.colormaps[COLOUR_MAPS[self.shading]](part))[:, :3])
+        tints = to_linear(np.asarray(matplotlib.colormaps[COLOUR_MAPS[self.inner.shading]](part))[:, :3])
         return np.asarray(1.0 - SATURATION * (1.0 - tints))
 
 

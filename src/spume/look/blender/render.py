@@ -9,11 +9,21 @@ import numpy as np
 
 from spume.cores import cores
 from spume.look.blender.process import run_script
-from spume.look.blender.studio import studio
+from spume.look.blender.studio import Job, studio
 from spume.look.extras import require
 from spume.look.pictures.drawing import Drawer, Picture
 from spume.look.pictures.lettering import Legend
 from spume.look.pictures.space_drawer import SpaceDrawer
+
+
+def traced(job: Job) -> Picture:
+    """The picture that Blender renders for a job."""
+    image = require("PIL.Image", "reading pictures")
+    with tempfile.TemporaryDirectory(prefix="spume-picture-") as folder:
+        file = Path(folder) / "picture.png"
+        run_script("studio", {**job.tables, "out": str(file)}, job.arrays, "--beauty")
+        with image.open(file) as picture:
+            return np.asarray(picture.convert("RGB"))
 
 
 @dataclass(frozen=True)
@@ -24,13 +34,7 @@ class CyclesDrawer:
 
     def draw(self, number: int) -> Picture:
         """The picture of a frame."""
-        image = require("PIL.Image", "reading pictures")
-        job = studio(self.inner, [number], "render", self.inner.options.samples, cores())
-        with tempfile.TemporaryDirectory(prefix="spume-picture-") as folder:
-            file = Path(folder) / "picture.png"
-            run_script("studio", {**job.tables, "out": str(file)}, job.arrays, "--beauty")
-            with image.open(file) as picture:
-                return np.asarray(picture.convert("RGB"))
+        return traced(studio(self.inner, [number], "render", self.inner.options.samples, cores()))
 
     def legend(self) -> Legend | None:
         """The colour bar, if a quantity is shown."""

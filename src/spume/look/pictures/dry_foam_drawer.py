@@ -89,4 +89,4 @@ def make_drawer(run: Run, options: PictureOptions) -> Drawer:
         return drawer
     from spume.look.blender.dry_foam import CyclesFoamDrawer
 
-    return CyclesFoamDrawer(run, options, drawer.shading, drawer.lower, drawer.upper)
+    return CyclesFoamDrawer(drawer)
