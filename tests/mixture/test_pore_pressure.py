@@ -126,6 +126,24 @@ def test_a_drained_obstacle_takes_the_water_and_holds_the_sand():
     assert sim.method.species["sand"].x[:, 1].min() > -0.2 * CELL
 
 
+def test_a_drained_region_takes_the_water_and_lets_the_sand_through():
+    """Sand and water fall freely through a region that holds nothing: only the sand leaves it."""
+    corners = ([0.0, 0.0], [4 * CELL, 4 * CELL])
+    region = {"shape": rectangle([-1.0, -4 * CELL], [1.0, -2 * CELL]), "drained": True, "holds": "none"}
+    sim = simulate(
+        grid={"cell": CELL}, obstacle=[region], mixture=PORES | {"drag_coefficient": 1.0},
+        material={"sand": SAND, "pore water": PORE_WATER | {"bulk_modulus": 1e4}},
+        body=[body("sand", *corners), body("pore water", *corners)],
+    )  # fmt: skip
+    masses = sim.diagnostics()
+    while sim.method.species["sand"].x[:, 1].max() > -5 * CELL and sim.time < 2.0:
+        sim.advance(0.05)
+    report = sim.diagnostics()
+    assert report["drained_mass"] == pytest.approx(masses["water_mass"], rel=1e-12)
+    assert report["sand_mass"] == masses["sand_mass"]
+    assert sim.method.species["sand"].x[:, 1].max() <= -5 * CELL
+
+
 def test_frames_carry_pressures_and_cohesion():
     sim = saturated(material={"sand": SAND | {"cohesion": 500.0}, "pore water": PORE_WATER, "water": WATER})
     water = sim.method.species["water"]
@@ -152,6 +170,10 @@ def test_frames_carry_pressures_and_cohesion():
         (
             {"obstacle": [{"shape": rectangle([0, -1], [1, 0]), "drained": True, "holds": "water"}]},
             "obstacle.0.drained is true with holds = 'water'",
+        ),
+        (
+            {"obstacle": [{"shape": rectangle([0, -1], [1, 0]), "holds": "none"}]},
+            "obstacle.0.holds is 'none' without drained = true",
         ),
         ({"mixture": PORES | {"coupling": "pores"}}, "mixture.coupling"),
     ],

@@ -1,4 +1,4 @@
-"""Drained obstacles: water passes through their surface and is removed behind it."""
+"""Drained obstacles and regions: water passes through their surface and is removed behind it."""
 
 from typing import Any
 
@@ -12,7 +12,8 @@ from spume.mpm.state import State
 from spume.numerics.sums import total
 
 DEPTH = 2.0
-"""Depth below the surface at which water is removed [cells], beyond the reach of the splines of points outside."""
+"""Depth below the surface of a solid at which water is removed [cells], beyond the reach of the splines of points
+outside; a region that holds nothing removes all of its water."""
 
 
 class Drains:
@@ -21,7 +22,10 @@ class Drains:
     def __init__(self, scene: Any) -> None:
         tables = [obstacle for obstacle in scene.obstacle if obstacle.drained]
         self._dimension = scene.dimension
-        self._shapes = [(compile_shape(o.shape, scene.dimension, scene.folder), o.motion) for o in tables]
+        self._shapes = [
+            (compile_shape(o.shape, scene.dimension, scene.folder), o.motion, 0.0 if o.holds == "none" else DEPTH)
+            for o in tables
+        ]
         self.mass = 0.0
         """Mass of the water removed since the start [kg]"""
         self.points = 0
@@ -30,15 +34,15 @@ class Drains:
         return len(self._shapes)
 
     def drain(self, state: State) -> None:
-        """Remove the water that is deep inside a drained obstacle."""
+        """Remove the water that is deep inside a drained obstacle, or anywhere in a drained region."""
         p = state.species[1].particles
         if not self._shapes or len(p) == 0:
             return
         gone = np.zeros(len(p), np.bool_)
-        for program, motion in self._shapes:
+        for program, motion, depth in self._shapes:
             placed, d = pose(motion, state.time, self._dimension), self._dimension
             local: NDArray[np.float64] = np.ascontiguousarray((p.x - placed.p[:d]) @ placed.R[:d, :d])
-            gone |= distances(program, local) < -DEPTH * state.cell
+            gone |= distances(program, local) < -depth * state.cell
         if gone.any():
             self.mass += total(p.mass[gone])
             self.points += int(gone.sum())

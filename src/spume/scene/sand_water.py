@@ -22,13 +22,15 @@ class QuadraticGrid(Grid):
 class SelectiveObstacle(ObstacleTable):
     """A solid that material cannot enter, or a sieve; it is not moved by the material."""
 
-    holds: Literal["all", "sand", "water"] = Field(
-        default="all", description="what cannot pass: 'all', or one of 'sand' (a sieve) and 'water' (a membrane)"
+    holds: Literal["all", "sand", "water", "none"] = Field(
+        default="all",
+        description="what cannot pass: 'all', 'sand' (a sieve), 'water' (a membrane), or 'none' (a drained region)",
     )
     drained: bool = Field(
         default=False,
         strict=True,
-        description="whether water drains into the solid: it passes its surface without resistance and is removed",
+        description="whether water drains into the solid: it passes the surface without resistance and is removed two "
+        "cells behind it, or at once if the obstacle holds 'none'",
     )
 
 
@@ -114,9 +116,6 @@ class SandWaterScene(MpmScene):
         table = self.mixture
         if self.damping.rpic_iterations or self.damping.viscosity:
             yield Problem("damping", "is given, but mixtures have no such damping: drop it")
-        for k, body in enumerate(self.body):
-            if body.surface == "embedded":
-                yield Problem(f"body.{k}.surface", "is 'embedded', which mixtures do not have: drop it")
         if (table.drag_coefficient is None) == (table.hydraulic_conductivity is None):
             found = "neither {} nor {}" if table.drag_coefficient is None else "both {} and {}"
             keys = found.format("drag_coefficient", "hydraulic_conductivity")
@@ -124,6 +123,8 @@ class SandWaterScene(MpmScene):
         for k, obstacle in enumerate(self.obstacle):
             if obstacle.drained and obstacle.holds == "water":
                 yield Problem(f"obstacle.{k}.drained", "is true with holds = 'water': water passes a drained surface")
+            if obstacle.holds == "none" and not obstacle.drained:
+                yield Problem(f"obstacle.{k}.holds", "is 'none' without drained = true: it would have no effect")
         if self.implicit is not None:
             yield Problem("implicit", "is given in a scene of sand and water, whose solver is that of [semi_implicit]")
         for k, each in enumerate(self.body):
