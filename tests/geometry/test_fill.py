@@ -10,6 +10,7 @@ from scipy.spatial import cKDTree
 from shape_cases import BY_NAME, A, read
 
 from spume.errors import SceneError
+from spume.geometry.filling.darts import MARGIN
 from spume.geometry.filling.fill import fill
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
@@ -147,3 +148,12 @@ def test_a_shape_too_thin_for_the_cell_is_an_error_that_says_which_cell_would_do
 def test_a_filling_that_cannot_be_is_an_error(table, options, sentence):
     with pytest.raises(SceneError, match=sentence):
         fill(read(table), 3, **{"cell": 0.1, **options})
+
+
+def test_scattered_points_keep_a_margin_from_faces():
+    """Faces on cell borders: without the margin the search visits a million boxes in each cell outside of them."""
+    side, spacing = 1.0, 0.125
+    box = read({"box": {"center": [0.5, 0.5, 0.5], "size": [side, side, side]}}, 3)
+    x = fill(box, 3, 2 * spacing, "poisson-disk").positions
+    inside = np.minimum(x, side - x).min()
+    assert inside >= MARGIN * 0.5 * spacing  # cells of the search are wider than half the spacing

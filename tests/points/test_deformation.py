@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from clouds import jittered_lattice
 
-from spume.points.deformation import FITTED, ILL_CONDITIONED, INVERTED, TOO_FEW, fit_deformation
+from spume.points.deformation import CRUSHED, FITTED, ILL_CONDITIONED, INVERTED, TOO_FEW, fit_deformation, keep_volume
 from spume.points.neighbours import NeighbourLists
 
 H = 1.95
@@ -68,3 +68,12 @@ def test_a_motion_that_turns_the_neighbourhood_inside_out_is_refused(rng):
     f, outcome, _ = fitted(x, x * [1.0, -1.0, 1.0])
     assert (outcome[outcome != TOO_FEW] == INVERTED).all()
     np.testing.assert_array_equal(f, np.broadcast_to(np.eye(3), f.shape))
+
+
+def test_points_are_not_crushed_below_the_least_volume():
+    """Compression stops where J det f would be too small; expansion of such a point is allowed."""
+    f = np.array([scale * np.eye(3) for scale in (0.9, 0.9, 1.1)])
+    outcome = np.full(3, FITTED)
+    keep_volume(np.array([0.5, 0.12, 0.05]), 0.1, f, outcome)
+    np.testing.assert_array_equal(f, [0.9 * np.eye(3), np.eye(3), 1.1 * np.eye(3)])
+    assert outcome.tolist() == [FITTED, CRUSHED, FITTED]

@@ -98,7 +98,7 @@ def test_the_stability_rules_are_counted():
     method = box([2, 2, 1], gravity=[0.0, 0.0, 0.0])
     method.step(1e-4)
     report = method.diagnostics()
-    assert report["not_deformed"] == {"too_few_neighbours": 4, "ill_conditioned": 0, "inverted": 0}
+    assert report["not_deformed"] == {"too_few_neighbours": 4, "ill_conditioned": 0, "inverted": 0, "crushed": 0}
     assert report["neighbours_min"] == 3
 
 

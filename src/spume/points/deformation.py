@@ -6,14 +6,15 @@ motion of the neighbours is
     f = (Σ w² y_ij x_ijᵀ) A⁻¹ = I + (Σ w² u_ij x_ijᵀ) A⁻¹,    A = Σ w² x_ij x_ijᵀ
 
 The second form loses no digits in small steps. A point whose fit is unreliable is not deformed (section 4 of the
-paper); the reasons are counted.
+paper); the reasons are counted. Nor is one that would be crushed: the stress of eq. (9) decreases below a stretch of one
+half, so that a single point among intact neighbours can collapse.
 """
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.materials.kinematics import store
+from spume.materials.kinematics import load, store
 from spume.numerics.jit import compiled
 from spume.numerics.lanes import LANES, gather_rows, sum_each, where_less, zero_lanes
 from spume.numerics.spectral3 import eigenvalues_sym
@@ -21,9 +22,9 @@ from spume.numerics.tensor3 import det, det_sym, inverse_sym
 from spume.points.kernels import squared_weights
 from spume.points.neighbours import NeighbourLists
 
-FITTED, TOO_FEW, ILL_CONDITIONED, INVERTED = range(4)
-"""Outcome of the fit of a point: used, too few neighbours, A ill-conditioned, det f not positive."""
-OUTCOMES = ("fitted", "too_few_neighbours", "ill_conditioned", "inverted")
+FITTED, TOO_FEW, ILL_CONDITIONED, INVERTED, CRUSHED = range(5)
+"""Outcome of the fit of a point: used, too few neighbours, A ill-conditioned, det f not positive, volume too small."""
+OUTCOMES = ("fitted", "too_few_neighbours", "ill_conditioned", "inverted", "crushed")
 POINTS_PER_TASK = 256
 """Number of points per parallel task, which share its memory."""
 FAR = 1e60
@@ -137,3 +138,16 @@ def _fit(start, neighbour, rows, dimension, h, least, condition, deformation, nu
                     result = INVERTED
             outcome[i] = result
             store(deformation, i, f)
+
+
+@compiled(parallel=True)
+def keep_volume(J, least, deformation, outcome):
+    """Undo the deformation f of points that it would compress to less than `least` times their rest volume.
+
+    J: volume ratio before the step."""
+    for i in prange(J.size):
+        f = load(deformation, i)
+        volume = det(f)
+        if volume < 1.0 and J[i] * volume < least:
+            store(deformation, i, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0))
+            outcome[i] = CRUSHED

@@ -199,8 +199,8 @@ def build_scheme(scene: Any) -> Scheme:
     points, forces = scene.points, scene.forces
     least = LEAST_NEIGHBOURS[scene.dimension] if points.least_neighbours is None else points.least_neighbours
     return Scheme(
-        scene.formulation, forces.stress, forces.gradient, least, points.condition, forces.pressure, forces.viscosity,
-        forces.damping,
+        scene.formulation, forces.stress, forces.gradient, least, points.condition, points.least_volume,
+        forces.pressure, forces.viscosity, forces.damping,
     )  # fmt: skip
 
 

@@ -51,6 +51,8 @@ class Scheme:
     """Smallest number of neighbours; points with fewer are not deformed."""
     condition: float = 1e3
     """Largest condition number of a fit and of a kernel gradient correction [1]."""
+    least_volume: float = 0.1
+    """Smallest volume ratio; points are not compressed further [1]."""
     pressure: float = 0.0
     """Stiffness of the SPH pressure [Pa]."""
     viscosity: float = 0.0

@@ -12,7 +12,7 @@ from spume.mpm.motion import move_points
 from spume.mpm.obstacle_loads import WatchedPoints
 from spume.numerics.jit import compiled
 from spume.numerics.lanes import LANES
-from spume.points.deformation import OUTCOMES, fit_deformation
+from spume.points.deformation import OUTCOMES, fit_deformation, keep_volume
 from spume.points.elastic_metric import elastic_metric
 from spume.points.forces import WIDTH
 from spume.points.formulations import add_green_strain, step_from_rest
@@ -136,6 +136,8 @@ def fit(state: State, dt: float, before: NDArray[np.float64], metric: NDArray[np
         _rate_of_strain(state.deformation, 1.0 / dt, p.rate)
         if scheme.formulation == "additive":
             add_green_strain(metric, outcome, state.deformation)
+        if scheme.formulation != "rest-configuration":  # that one does not sum up
+            keep_volume(state.model.volume_ratio(p.arrays()), scheme.least_volume, state.deformation, outcome)
         state.outcomes += np.bincount(outcome, minlength=len(OUTCOMES))
 
 

@@ -56,6 +56,9 @@ class Points(Table):
     condition: Annotated[float, Field(strict=True, gt=1)] = Field(
         default=1000.0, description="points whose fit has a larger condition number are not deformed [1]"
     )
+    least_volume: Annotated[float, Field(strict=True, ge=0.05, lt=1)] = Field(
+        default=0.1, description="points are not compressed below this fraction of their rest volume [1]"
+    )
     walls: Walls | None = Field(default=None, description="box that points do not leave")
 
 

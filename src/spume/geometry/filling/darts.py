@@ -17,6 +17,9 @@ INDEX, WIDTH = 5, 6
 """Places of the indices and the width of the cells in the tuple that the functions of the domain get."""
 LEVELS = 5
 """Gaps below 4^−5 = 1/1024 of a cell may stay open."""
+MARGIN = 0.01
+"""Distance of the points from the surface, at least [cells]. Without it, the search splits all boxes that touch the
+surface from outside down to the last level, a million in each cell along a face."""
 
 
 def throw_darts(
@@ -50,16 +53,16 @@ def _make_domain(D: int) -> Domain:
     def prepare(arrays, cell, numbers):
         for axis in range(3):
             numbers[axis] = arrays[INDEX][cell, axis]
-        return distance_of_middle(arrays, numbers, 0.0, 0.0, 0.0, 1.0) < -HALF_DIAGONAL * arrays[WIDTH]
+        return distance_of_middle(arrays, numbers, 0.0, 0.0, 0.0, 1.0) < -(HALF_DIAGONAL + MARGIN) * arrays[WIDTH]
 
     @compiled
     def contains(arrays, numbers, x, y, z):
-        return distance_of_middle(arrays, numbers, x, y, z, 0.0) < 0.0
+        return distance_of_middle(arrays, numbers, x, y, z, 0.0) < -MARGIN * arrays[WIDTH]
 
     @compiled
     def reaches(arrays, numbers, x, y, z, w):
         # distances are 1-Lipschitz
-        return distance_of_middle(arrays, numbers, x, y, z, w) < HALF_DIAGONAL * w * arrays[WIDTH]
+        return distance_of_middle(arrays, numbers, x, y, z, w) < (HALF_DIAGONAL * w - MARGIN) * arrays[WIDTH]
 
     return Domain(_no_points, prepare, contains, reaches)
 
