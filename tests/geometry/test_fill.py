@@ -153,7 +153,7 @@ def test_a_filling_that_cannot_be_is_an_error(table, options, sentence):
 def test_scattered_points_keep_a_margin_from_faces():
     """Faces on cell borders: without the margin the search visits a million boxes in each cell outside of them."""
     side, spacing = 1.0, 0.125
-    box = read({"box": {"center": [0.5, 0.5, 0.5], "size": [side, side, side]}}, 3)
+    box = read({"box": {"center": [0.5, 0.5, 0.5], "size": [side, side, side]}})
     x = fill(box, 3, 2 * spacing, "poisson-disk").positions
     inside = np.minimum(x, side - x).min()
     assert inside >= MARGIN * 0.5 * spacing  # cells of the search are wider than half the spacing
