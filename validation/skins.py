@@ -1,9 +1,11 @@
-"""Volumes of skins: bodies at least three cells thick should keep their volume to three percent."""
+"""Skins: bodies at least three cells thick should keep their volume to three percent, and moving ones their shape."""
 
 from typing import NamedTuple
 
+import igl
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from spume.look.surface.skin import enclosed_volume, skin
 from validation.case import Case, Check, Outcome, Surroundings
@@ -11,6 +13,10 @@ from validation.case import Case, Check, Outcome, Surroundings
 SPACING = 0.01
 """Distance between points [m]: half a cell."""
 ALLOWED = 0.03
+FLICKER = 0.05
+"""Allowed root mean square distance between the skins of a moved body [spacings]: half a pixel where a spacing has ten."""
+MOVED = ("sphere, 4 cells", "block, 4 cells", "sheet, 3 cells", "sphere, 3 cells, in disorder")
+"""Shapes that are moved."""
 BEFORE = {
     "sphere, 3 cells": -5.8,
     "block, 3 cells": -5.4,
@@ -101,6 +107,19 @@ def missed(points: Points) -> float:
     return enclosed_volume(made.vertices, made.triangles) / (own * points.volume) - 1.0
 
 
+def flicker(x: NDArray[np.float64], seed: int) -> float:
+    """Root mean square distance between the skin of points and that of the same points turned and displaced at random,
+    turned back [spacings]. Zero if the skin does not depend on its grid."""
+    random = np.random.default_rng(seed)
+    turn, by = Rotation.random(rng=random).as_matrix(), random.uniform(0.0, SPACING, 3)
+    filled = np.full(len(x), SPACING**3)
+    first = skin(x, SPACING / 2, "fine", volumes=filled)
+    second = skin(x @ turn.T + by, SPACING / 2, "fine", volumes=filled)
+    back = (second.vertices - by) @ turn
+    squares, _, _ = igl.point_mesh_squared_distance(back, first.vertices, first.triangles.astype(np.int64))
+    return float(np.sqrt(np.mean(squares))) / SPACING
+
+
 def run(around: Surroundings) -> Outcome:
     """Every shape."""
     outcome = Outcome()
@@ -112,13 +131,21 @@ def run(around: Surroundings) -> Outcome:
             Check(f"volume, {name}", f"{100 * error:+.2f} %", "the points'", f"before: {before}",
                   f"±{100 * ALLOWED:g} %", abs(error) <= ALLOWED)
         )  # fmt: skip
+    for name in MOVED:
+        around.say(f"{name}, moved")
+        away = max(flicker(shapes()[name].x, seed) for seed in range(3))
+        outcome.checks.append(
+            Check(f"change of the skin of a body that moves, {name}", f"{away:.3f} spacings", "0", "",
+                  f"≤ {FLICKER:g}", away <= FLICKER)
+        )  # fmt: skip
     return outcome
 
 
 CASE = Case(
     "skins",
-    "Volumes of skins",
+    "Volumes and steadiness of skins",
     "The volume inside the fine skin of points, compared with the sum of the points' volumes, for shapes of a few "
-    "cells (two points per cell along each axis).",
+    "cells (two points per cell along each axis); and how much the skin changes when a body is turned and displaced "
+    "as a whole, the worst of three random motions: skins of moving bodies flicker by as much.",
     run,
 )

@@ -102,6 +102,8 @@ def _corrected(
             ratio *= whole * coarse.seconds_of_step(rehearsal.first) / rehearsal.step_until(trial.times[-1])
         covered = (rehearsal.times[-1] - rehearsal.times[0]) / scene.duration
         steps *= rehearsal.steps / (coarse.steps * covered)
+    else:
+        note += "; a coarser version could not be rehearsed, so later steps may take longer"
     seconds = ratio * estimate.seconds * steps / estimate.steps
     return replace(estimate, steps=round(steps), seconds=seconds, notes=(*estimate.notes, note))
 
