@@ -14,7 +14,7 @@ SPACING = 0.01
 """Distance between points [m]: half a cell."""
 ALLOWED = 0.03
 FLICKER = 0.05
-"""Allowed root mean square distance between the skins of a moved body [spacings]: half a pixel where a spacing has ten."""
+"""Allowed root mean square distance between skins of a moved body [spacings]: half a pixel where a spacing has ten."""
 MOVED = ("sphere, 4 cells", "block, 4 cells", "sheet, 3 cells", "sphere, 3 cells, in disorder")
 """Shapes that are moved."""
 BEFORE = {

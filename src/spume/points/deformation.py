@@ -6,8 +6,8 @@ motion of the neighbours is
     f = (Σ w² y_ij x_ijᵀ) A⁻¹ = I + (Σ w² u_ij x_ijᵀ) A⁻¹,    A = Σ w² x_ij x_ijᵀ
 
 The second form loses no digits in small steps. A point whose fit is unreliable is not deformed (section 4 of the
-paper); the reasons are counted. Nor is one that would be crushed: the stress of eq. (9) decreases below a stretch of one
-half, so that a single point among intact neighbours can collapse.
+paper); the reasons are counted. Nor is one that would be crushed: the stress of eq. (9) decreases below a stretch of
+one half, so that a single point among intact neighbours can collapse.
 """
 
 import numpy as np
