@@ -14,9 +14,6 @@ from spume.scene.mpm import Body, Grid, MaterialScene, Transfer, Walls
 from spume.scene.problems import Problem
 from spume.tables import Table
 
-REST_FORCES = ("first-piola", "corrected")
-"""Defaults of [forces]."""
-
 
 class PointFill(Fill):
     """How a shape is filled with points, one for each cube of the spacing."""
@@ -172,10 +169,13 @@ class PointBasedScene(MaterialScene):
                 f"is '{self.formulation}', which needs laws with one elastic deformation: that of "
                 f"'{several[0]}' has {'none' if not self._branches(several[0]) else 'several'}; use 'composed'",
             )
-        if self.formulation == "rest-configuration" and (self.forces.stress, self.forces.gradient) != REST_FORCES:
+        if self.formulation == "rest-configuration" and (
+            self.forces.stress != "first-piola" or self.forces.gradient == "plain"
+        ):
             yield Problem(
                 "forces",
-                "has 'stress' or 'gradient' with formulation 'rest-configuration', which has forces of its own",
+                "has stress 'printed' or gradient 'plain' with formulation 'rest-configuration', whose forces are "
+                "always the derivative of its energy: drop them",
             )
         late = bool(self.emitter) or any(body.start > 0 for body in self.body)
         if self.formulation == "rest-configuration" and late:
