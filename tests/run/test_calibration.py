@@ -109,7 +109,10 @@ def test_a_coarse_version_that_fails_is_left_out(ball, monkeypatch):
     monkeypatch.setattr(calibration, "time_steps", time_steps)
     corrected = calibrated(ball, plain)
     assert corrected.seconds == pytest.approx(3.0 * plain.seconds, rel=1e-9)
-    assert corrected.notes[-1] == f"time: from 20 steps of {plain.points:,} points on this machine"
+    assert corrected.notes[-1] == (
+        f"time: from 20 steps of {plain.points:,} points on this machine; a coarser version could not be rehearsed, so "
+        "later steps may take longer"
+    )
 
 
 def test_a_large_scene_is_timed_in_a_coarser_version(ball, monkeypatch):
