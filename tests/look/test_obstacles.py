@@ -45,3 +45,21 @@ def test_small_pieces_of_a_wide_obstacle_keep_their_shape():
     mesh = solid_mesh(board)
     assert len(board.parts) == 20
     assert enclosed_volume(mesh.vertices, mesh.triangles) == pytest.approx(20 * np.pi * 0.01**2 * 0.1, rel=0.02)
+
+
+@pytest.mark.parametrize("normal", [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.6, 0.8, 0.0]])
+def test_the_faces_of_a_cut_off_wall_look_outwards(normal):
+    wall = {"half_space": {"point": [0.0, 0.0, 0.0], "normal": normal}}
+    (solid,) = solids(scene_with(wall), NEAR, FAR, UP)
+    mesh = solid_mesh(solid)
+    front = np.abs(mesh.vertices @ normal) < 1e-6
+    assert front.sum() > 100
+    assert np.mean(mesh.normals[front] @ normal) > 0.9
+    assert enclosed_volume(mesh.vertices, mesh.triangles) > 0
+
+
+def test_a_cut_off_wall_takes_light_only_where_it_is_shown():
+    wall = {"half_space": {"point": [0.0, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}}
+    (solid,) = solids(scene_with(wall), NEAR, FAR, UP)
+    within, ahead, far_behind = solid.distances(np.array([[-0.01, 0.0, 0.0], [0.01, 0.0, 0.0], [-5.0, 0.0, 0.0]]), 0.0)
+    assert within < 0 < min(ahead, far_behind)

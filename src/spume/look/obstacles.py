@@ -55,6 +55,13 @@ class Solid(NamedTuple):
         at = pose(self.motion, time, 3)
         return at.R, at.p
 
+    def distances(self, points: Floats, time: float) -> Floats:
+        """Signed distances [m] of points at a time from the part of the obstacle that is shown."""
+        R, p = self.place(time)
+        local = (points - p) @ R
+        outside = np.maximum(self.lower - local, local - self.upper).max(axis=1)
+        return np.maximum(distances(self.program, local), outside)
+
     def corners(self, time: float) -> Floats:
         """Corners of a box around it at a time [m], shape (8, 3)."""
         unit = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
@@ -180,11 +187,10 @@ def _with_sharp_edges(
         distance, gradient = distances_and_gradients(program, vertices)
         near = np.abs(distance) < spacing
         vertices = vertices - np.where(near, distance, 0.0)[:, None] * gradient
-    mesh = split_at_edges(vertices, triangles, EDGE_ANGLE)
-    _, outward = distances_and_gradients(program, mesh.vertices)
-    if np.mean(np.einsum("ij,ij->i", mesh.normals, outward)) < 0:
-        mesh = TriangleMesh(mesh.vertices, np.ascontiguousarray(mesh.triangles[:, ::-1]), -mesh.normals)
-    return mesh
+    a, b, c = (vertices[triangles[:, k]] for k in range(3))
+    if np.einsum("ij,ij->", a, np.cross(b, c)) < 0:  # the volume inside is negative: all normals point inwards
+        triangles = np.ascontiguousarray(triangles[:, ::-1])
+    return split_at_edges(vertices, triangles, EDGE_ANGLE)
 
 
 def split_at_edges(vertices: Floats, triangles: NDArray[Any], angle: float) -> TriangleMesh:

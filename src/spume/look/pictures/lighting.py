@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.sdf.evaluation import distances
 from spume.look.appearance import Appearance
 from spume.look.obstacles import Solid
 from spume.numerics.jit import compiled
@@ -80,8 +79,7 @@ def occupancy(
     axes = [origin[k] + voxel * np.arange(count[k]) for k in range(3)]
     centers = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     for solid in solids:
-        R, p = solid.place(time)
-        filled += _inside(distances(solid.program, (centers - p) @ R), voxel).reshape(count)
+        filled += _inside(solid.distances(centers, time), voxel).reshape(count)
     shading = _blurred(filled)
     if ground is None:
         return Occupancy(origin, voxel, shading, shading)
