@@ -35,7 +35,7 @@ class SkinSettings:
 
 
 SETTINGS: dict[str, SkinSettings] = {
-    "fine": SkinSettings(kernel=2.8, cube=0.6, sweeps=40),
+    "fine": SkinSettings(kernel=2.8, cube=0.5, sweeps=57),
     "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2),
 }
 LEVEL = 0.5
