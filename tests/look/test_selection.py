@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spume.errors import CacheError, MissingExtra, SceneError
+from spume.errors import CacheError, MissingExtra, SceneError, SpumeError
 from spume.frames.quantities import quantity
 from spume.frames.selection import select_frames, spread
 from spume.look.atomic import whole_file
+from spume.look.commands import view
 from spume.look.extras import require
 from spume.look.work import each_frame
 
@@ -35,6 +36,11 @@ def test_frames_are_chosen_as_python_slices_do(count: int, first, last, step) ->
 def test_wrong_choices_are_one_sentence(text: str) -> None:
     with pytest.raises(SceneError, match="--frames"):
         select_frames(text, 5)
+
+
+def test_the_served_viewer_refuses_a_selection_it_would_ignore(tmp_path: Path) -> None:
+    with pytest.raises(SpumeError, match="--frames was given without --export"):
+        view([tmp_path], frames="0:2")
 
 
 @given(st.integers(1, 200), st.integers(1, 12))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from spume.errors import SceneError
+from spume.errors import SceneError, SpumeError
 from spume.terminal import say
 
 INTERRUPTED = 130
@@ -169,6 +169,8 @@ def view(
         size = write_page(folders, export, frames, ("points", "surface") if show == "both" else (show,))
         say(f"{export}, {readable_size(size)}")
         return
+    if frames is not None:
+        raise SpumeError("--frames was given without --export: the viewer shows all frames, only pages select some")
     from spume.look.viewer.server import Viewer
 
     viewer = Viewer(folders, host, port)
