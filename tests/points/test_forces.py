@@ -46,6 +46,16 @@ def test_momentum_is_conserved_with_capped_lists(stress, gradient, rng):
     assert np.ptp(np.diff(method.state.lists.start)) > 0  # 12 neighbours and those that list a point
 
 
+@pytest.mark.parametrize("gradient", ["corrected", "least-squares"])
+@pytest.mark.parametrize("size", [[5, 5, 1], [4, 1, 1]])
+def test_points_in_a_sheet_or_line_exert_no_elastic_forces(size, gradient, rng):
+    # their fit is rejected, so a stress they carry would never change and accelerate their neighbours for ever
+    method = kicked(box(size, forces={"gradient": gradient, "damping": 0.0}), rng)
+    _, _, size_of_impulses = impulse(method)
+    assert size_of_impulses == 0.0
+    assert method.state.uncorrected == len(method.particles)
+
+
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_angular_momentum_is_conserved_by_the_default_forces(dimension, rng):
     method = kicked(box([5] * dimension, body={"fill": {"jitter": 0.4}}, forces={"viscosity": 3.0}), rng)

@@ -15,14 +15,14 @@ momentum is conserved. For the Kirchhoff stress τ of the law, B is
 
 For a dense cloud of points that fills the whole radius, K = b. This does not hold at surfaces or for a few dozen
 neighbours. With K, the forces in a uniformly stressed body are those of the stress at every point, and the moment
-tensor of a point's pair forces is symmetric, so that angular momentum is conserved. Where K is ill-conditioned the
-plain form is used.
+tensor of a point's pair forces is symmetric, so that angular momentum is conserved. A point with too few neighbours or
+an ill-conditioned K exerts no elastic forces: there the fit is rejected too, so the stress does not follow the motion,
+and would accelerate the neighbours for as long as they are near.
 
 gradient = "least-squares" uses the weights w² of the fit instead of v g: V τ A⁻¹ w² x_ij is the derivative of the
 energy V Ψ of a point with respect to the position of its neighbour, for the deformation of the fit. So energy is
-conserved to the order of the time step. Where the fit is rejected, the energy does not depend on the positions and
-there is no force. With rest positions instead of x and τ F⁻ᵀ instead of τ, these are the forces of the
-rest-configuration formulation.
+conserved to the order of the time step. With rest positions instead of x and τ F⁻ᵀ instead of τ, these are the forces
+of the rest-configuration formulation.
 
 Further forces, each zero if its coefficient is zero:
 
@@ -139,11 +139,11 @@ def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bo
                     dx, dy, dz = x - x0, y - x1, z - x2
                     if FIT:
                         g = squared_weights(dx * dx + dy * dy + dz * dz, inverse_square)
-                        within += where_less(0.0, g, 1.0, 0.0)
                     else:
                         g = size * elastic_slopes(_square(C, dx, dy, dz), h, c)
                     store_lanes(weight, group, g)
                     if not PLAIN:
+                        within += where_less(0.0, g, 1.0, 0.0)
                         gx, gy, gz = g * dx, g * dy, g * dz
                         sxx += gx * dx
                         syy += gy * dy
@@ -159,12 +159,11 @@ def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bo
                 divisor = C
                 if not PLAIN:
                     K = (kxx, kyy, 0.5 * (kxx + kyy) if dimension == 2 else kzz, kxy, kxz, kyz)
-                    if (near >= least or not FIT) and well_conditioned(K, condition):
+                    if near >= least and well_conditioned(K, condition):
                         divisor = inverse_sym(K)
                     else:
                         missing += 1
-                        if FIT:
-                            scale = 0.0
+                        scale = 0.0
                 pressure = 0.0
                 if stiffness > 0.0:
                     dense += places[i, VOLUME] * elastic_kernel(0.0, h, c)

@@ -106,7 +106,7 @@ class State:
     outcomes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(OUTCOMES), np.int64))
     """Number of fits with each outcome since the start, see `deformation.OUTCOMES`."""
     uncorrected: int = 0
-    """Number of kernel gradients that could not be corrected since the start."""
+    """Number of elastic forces left out because K could not be inverted since the start."""
     rebuilds: int = 0
     """Number of times the lists were built since the start."""
     deformation: NDArray[np.float64] = field(default_factory=lambda: np.zeros((0, 3, 3)))
