@@ -93,7 +93,7 @@ def _advice(particles: Particles, model: ConstitutiveModel, point: int, crushed:
     sound = law.wave_speed(parameters)
     v = particles.v[particles.material == material]
     speed = float(np.sqrt(np.median(np.einsum("ij,ij->i", v, v))))
-    if sound < speed < FASTEST_IMPACT * sound:
+    if crushed and sound < speed < FASTEST_IMPACT * sound:
         return (
             f"its material moves at {speed:.3g} m/s, faster than its speed of sound, {sound:.3g} m/s, so an impact "
             "crushes it at any time step; make it slower or stiffer"

@@ -49,7 +49,7 @@ class Scheme:
     gradient: GradientForm = "corrected"
     least_neighbours: int = 6
     """Smallest number of neighbours; points with fewer are not deformed."""
-    condition: float = 1e3
+    condition: float = 50.0
     """Largest condition number of a fit and of a kernel gradient correction [1]."""
     least_volume: float = 0.1
     """Smallest volume ratio; points are not compressed further [1]."""

@@ -51,7 +51,7 @@ class Points(Table):
         default=None, description="points with fewer neighbours are not deformed; 6 if absent, in 2D 4"
     )
     condition: Annotated[float, Field(strict=True, gt=1)] = Field(
-        default=1000.0, description="points whose fit has a larger condition number are not deformed [1]"
+        default=50.0, description="points whose fit has a larger condition number are not deformed [1]"
     )
     least_volume: Annotated[float, Field(strict=True, ge=0.05, lt=1)] = Field(
         default=0.1, description="points are not compressed below this fraction of their rest volume [1]"
