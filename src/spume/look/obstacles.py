@@ -19,6 +19,7 @@ from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
 from spume.look import surroundings
 from spume.look.appearance import Appearance, obstacle_appearance
 from spume.look.surface.marching import surface_of_samples
+from spume.look.surface.skin import enclosed_volume
 
 Floats = NDArray[np.float64]
 RESOLUTION = 72
@@ -187,8 +188,7 @@ def _with_sharp_edges(
         distance, gradient = distances_and_gradients(program, vertices)
         near = np.abs(distance) < spacing
         vertices = vertices - np.where(near, distance, 0.0)[:, None] * gradient
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    if np.einsum("ij,ij->", a, np.cross(b, c)) < 0:  # the volume inside is negative: all normals point inwards
+    if enclosed_volume(vertices, triangles) < 0:  # all normals point inwards
         triangles = np.ascontiguousarray(triangles[:, ::-1])
     return split_at_edges(vertices, triangles, EDGE_ANGLE)
 

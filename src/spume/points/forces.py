@@ -16,8 +16,8 @@ momentum is conserved. For the Kirchhoff stress τ of the law, B is
 For a dense cloud of points that fills the whole radius, K = b. This does not hold at surfaces or for a few dozen
 neighbours. With K, the forces in a uniformly stressed body are those of the stress at every point, and the moment
 tensor of a point's pair forces is symmetric, so that angular momentum is conserved. A point with too few neighbours or
-an ill-conditioned K exerts no elastic forces: there the fit is rejected too, so the stress does not follow the motion,
-and would accelerate the neighbours for as long as they are near.
+an ill-conditioned K exerts no elastic forces: its fit is usually rejected, too, so that its stress would not follow the
+motion but accelerate the neighbours for as long as they are near.
 
 gradient = "least-squares" uses the weights w² of the fit instead of v g: V τ A⁻¹ w² x_ij is the derivative of the
 energy V Ψ of a point with respect to the position of its neighbour, for the deformation of the fit. So energy is
