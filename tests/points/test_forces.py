@@ -86,7 +86,7 @@ def test_a_rigid_rotation_makes_no_force():
 @pytest.mark.parametrize("gradient", ["corrected", "least-squares"])
 def test_a_uniform_stress_leaves_the_interior_at_rest_and_pulls_at_the_surface(gradient):
     """On a lattice the forces inside cancel; cut in the middle, one half pulls the other with σ times the section."""
-    n = 8
+    n = 16
     method = box([n, n, n], forces={"gradient": gradient})
     p = method.particles
     stretch = 1.01
@@ -97,7 +97,8 @@ def test_a_uniform_stress_leaves_the_interior_at_rest_and_pulls_at_the_surface(g
     accelerate_state(method.state, 1.0)
     force = p.mass[:, None] * p.v
     scaled = np.abs(p.x) / [stretch, 1.0, 1.0]
-    inside = (scaled < (n / 2 - 2) * SPACING).all(axis=1)
+    # points of the second layer lack a neighbour, so they list one of the fourth, whose forces reach the sixth
+    inside = (scaled < (n / 2 - 6) * SPACING).all(axis=1)
     E, nu = ELASTIC["youngs_modulus"], ELASTIC["poisson_ratio"]
     mu, lam = E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu))
     P = (2 * mu + lam) * (stretch - 1)  # eq. (9)
@@ -176,10 +177,10 @@ def test_energy_changes_only_by_damping_and_the_order_of_the_step(rng):
     """Without damping the energy of free vibrations is kept: symplectic Euler wobbles in proportion to the step."""
     changes = []
     for courant in (0.4, 0.2):
-        wave = {"velocity": [0.2, 0.0, 0.0], "wave_vector": [np.pi / (5 * SPACING), 0.0, 0.0]}
-        method = box([5, 5, 5], body={"wave": wave}, forces={"damping": 0.0}, time={"courant": courant})
+        wave = {"velocity": [0.2, 0.0, 0.0], "wave_vector": [np.pi / (8 * SPACING), 0.0, 0.0]}
+        method = box([8, 5, 5], body={"wave": wave}, forces={"damping": 0.0}, time={"courant": courant})
         start = method.diagnostics()["kinetic_energy"]
-        advance(method, 0.004)
+        advance(method, 0.0064)
         report = method.diagnostics()
         changes.append(abs(report["kinetic_energy"] + report["elastic_energy"] - start) / start)
     assert changes[1] < 0.05

@@ -13,12 +13,15 @@ def listed(lists: NeighbourLists) -> list[set[int]]:
 
 
 def all_pairs(x: np.ndarray, radius: float, count: int) -> list[set[int]]:
-    """The `count` nearest within the radius, and whoever has a point among its own."""
+    """The `count` nearest within the radius, without those as far as the next one, and whoever has a point among its
+    own."""
     distance = np.linalg.norm(x[:, None] - x[None], axis=2)
     np.fill_diagonal(distance, np.inf)
-    own = [
-        {int(j) for j in np.lexsort((np.arange(len(x)), row))[:count] if row[j] <= radius} for row in distance
-    ]  # fmt: skip
+    own = []
+    for row in distance:
+        within = np.sort(row[row <= radius])
+        cut = within[count] * (1.0 - 1e-9) if len(within) > count else np.inf
+        own.append(set(np.flatnonzero((row <= radius) & (row < cut)).tolist()))
     return [mine | {j for j in range(len(x)) if i in own[j]} for i, mine in enumerate(own)]
 
 
@@ -81,7 +84,7 @@ def test_bodies_that_approach_each_other_lose_their_lists_before_they_meet(rng):
         assert not verdicts[-1]
 
 
-def test_points_at_equal_distance_are_cut_by_their_index():
+def test_of_points_at_equal_distance_all_are_listed_or_none():
     # on a lattice all distances are shared by several points
     x = jittered_lattice(5, 3, np.random.default_rng(0), jitter=0.0)
     lists = NeighbourLists(3, 1.9, 9, 0.1)

@@ -27,7 +27,7 @@ of the rest-configuration formulation.
 Further forces, each zero if its coefficient is zero:
 
     pressure   −V_i V_j (p_i + p_j) g x_ij, p = k max(0, n/n₀ − 1), n = Σ V W and n₀ its value in a cubic lattice
-    viscosity  2 (d + 2) μ V_i V_j g (v_ij·x̂) x̂  [Monaghan05]
+    viscosity  2 (d + 2) μ/k V_i V_j g (v_ij·x̂) x̂  [Monaghan05], k = Σ V g x² in a cubic lattice, instead of 1
     damping    (D/h) (1 − r²/h²) z_ij (x̂·(v_ij − ½ (L_i + L_j) x_ij)) x̂ with 1/z_ij = 1/z_i + 1/z_j, z being mass
                times wave speed. It damps the part of the relative velocity of neighbours that is not affine, which
                the fit ignores and no stress resists. Only the symmetric part of L, the rate, counts along x̂
@@ -299,7 +299,9 @@ class PairForces:
     damping: float
     """[1]"""
     lattice: float
-    """n₀ of a cubic lattice of the scene's spacing, see `lattice_density` [1]."""
+    """n₀, see `lattice_density` [1]."""
+    slope: float
+    """k, see `lattice_slope` [1]."""
 
     def accelerations(
         self,
@@ -332,18 +334,7 @@ class PairForces:
         acceleration = np.empty((len(mass), self.dimension))
         _accelerate[self.rest](
             lists.start, lists.neighbour, lists.reverse, places, weight, rows, mass, self.dimension,
-            self.h, c, self.viscosity, self.damping, max(self.pressure, self.viscosity, self.damping) > 0.0,
-            acceleration,
+            self.h, c, self.viscosity / self.slope, self.damping,
+            max(self.pressure, self.viscosity, self.damping) > 0.0, acceleration,
         )  # fmt: skip
         return acceleration, missing
-
-
-def lattice_density(dimension: int, spacing: float, h: float) -> float:
-    """n₀ = Σ V W of the elastic kernel over a cubic lattice, about 1."""
-    reach = math.ceil(h / spacing)
-    steps = range(-reach, reach + 1)
-    squares = [
-        (i * i + j * j + k * k) * spacing**2 for i in steps for j in steps for k in (steps if dimension == 3 else (0,))
-    ]
-    c = elastic_constant(dimension, h)
-    return float(spacing**dimension * sum(elastic_kernel(square, h, c) for square in squares))

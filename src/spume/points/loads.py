@@ -10,7 +10,6 @@ side of a cut through a lattice is the area of the cut, and the pairs are antisy
 adds no momentum.
 """
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -35,7 +34,7 @@ def apply_loads(state: State, loads: Sequence[Load], dt: float) -> None:
             c = elastic_constant(state.dimension, h)
             area = np.zeros_like(p.v)
             volume = p.volume * state.model.volume_ratio(p.arrays())
-            k = lattice_slope(state.dimension, state.spacing, h, c)
+            k = state.forces.slope
             area_vectors[state.dimension](state.lists.start, state.lists.neighbour, p.x, volume, h, c, k, area)
             for load in on_surfaces:
                 force = load.factor(state.time) * load.surface_force(area)
@@ -67,15 +66,3 @@ def _make_area_vectors(D: int) -> Any:
 
 area_vectors = {2: _make_area_vectors(2), 3: _make_area_vectors(3)}
 """By dimension."""
-
-
-def lattice_slope(dimension: int, spacing: float, h: float, c: float) -> float:
-    """k = Σ V g x² over a cubic lattice, about 1."""
-    reach = math.ceil(h / spacing)
-    steps = range(-reach, reach + 1)
-    total = 0.0
-    for i in steps:
-        for j in steps:
-            for k in steps if dimension == 3 else (0,):
-                total += i * i * elastic_slope((i * i + j * j + k * k) * spacing**2, h, c)
-    return spacing ** (dimension + 2) * total

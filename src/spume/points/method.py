@@ -74,7 +74,7 @@ class PointBased:
             lists=NeighbourLists(d, radius, table.neighbours, table.skin * table.spacing),
             spacing=table.spacing,
             scheme=scheme,
-            forces=scheme.pair_forces(d, radius, table.spacing),
+            forces=scheme.pair_forces(d, radius, table.spacing, table.neighbours),
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
             loads=build_loads(scene),

@@ -1,8 +1,9 @@
 """Symmetric neighbour lists: the nearest points within a radius.
 
 The list of a point contains the `count` nearest points within the radius plus a skin, and all points that list it:
-lists cut at `count` alone would not be symmetric, and pair forces would not conserve momentum. Listed points beyond the
-radius have zero weight.
+lists cut at `count` alone would not be symmetric, and pair forces would not conserve momentum. Of points that are
+equally far, all are listed or none, so that the neighbourhoods of a lattice keep its symmetry: a choice among them would
+leave a uniformly stressed lattice out of balance. Listed points beyond the radius have zero weight.
 
 Lists are rebuilt when two points may have approached each other by more than the skin; until then they contain every
 point within the radius, up to `count`. This is decided block by block from the displacements since the lists were
@@ -25,6 +26,8 @@ from spume.numerics.lanes import LANES
 
 CELLS_PER_RADIUS = 2
 """Search cells per radius of a list: with smaller cells, fewer points are tested in more cells."""
+EQUALLY_FAR = 1e-9
+"""Relative difference of squared distances that are equal but for rounding."""
 ROOM = 64
 """Initial capacity for the points within the radius of a list; it grows when needed."""
 
@@ -74,10 +77,10 @@ class NeighbourLists:
             if most < room:  # the last entry of a row is overwritten
                 break
             room = most + 1
-        cut_square, cut_index = np.full(n, np.inf), np.zeros(n, np.int64)
+        cut_square = np.full(n, np.inf)
         if most > self.count:
-            _find_cuts(x, table, within, self.count, cut_square, cut_index)
-        _keep_listed(x, table, within, cut_square, cut_index)
+            _find_cuts(x, table, within, self.count, cut_square)
+        _keep_listed(x, table, within, cut_square)
         self.start = np.zeros(n + 1, np.int64)
         np.cumsum((within + (LANES - 1)) // LANES * LANES, out=self.start[1:])
         self.neighbour = np.empty(self.start[-1], np.int32)
@@ -157,9 +160,9 @@ _find_within = {d: _make_find_within(d) for d in (2, 3)}
 
 
 @compiled(parallel=True, fastmath=False)
-def _find_cuts(x, table, number, count, cut_square, cut_index):
-    """Find the squared distance and index of the `count`-th nearest point, for points with more neighbours within the
-    radius; at equal distance lower indices come first."""
+def _find_cuts(x, table, number, count, cut_square):
+    """Find the squared distance below which a point has at most `count` neighbours, for points with more of them within
+    the radius: that of the next one, less what rounding may change."""
     n = number.size
     tasks = (n + 511) // 512
     for task in prange(tasks):
@@ -169,30 +172,20 @@ def _find_cuts(x, table, number, count, cut_square, cut_index):
                 continue
             for entry in range(number[i]):
                 values[entry] = _square(x, i, table[i, entry])
-            # the largest distance with fewer than `count` smaller ones; comparing all pairs vectorises, sorting does
-            # not
-            limit, nearer = -1.0, 0
+            # the largest distance with at most `count` smaller ones; comparing all pairs vectorises, sorting does not
+            limit = -1.0
             for entry in range(number[i]):
                 own = values[entry]
                 below = 0
                 for other in range(number[i]):
                     below += 1 if values[other] < own else 0
-                if below < count and own > limit:
-                    limit, nearer = own, below
-            # among points at that distance, those with the lowest indices
-            index = -1
-            for _ in range(count - nearer):
-                following = n
-                for entry in range(number[i]):
-                    j = table[i, entry]
-                    if j > index and j < following and _square(x, i, j) == limit:
-                        following = j
-                index = following
-            cut_square[i], cut_index[i] = limit, index
+                if below <= count and own > limit:
+                    limit = own
+            cut_square[i] = (1.0 - EQUALLY_FAR) * limit
 
 
 @compiled(parallel=True, fastmath=False)
-def _keep_listed(x, table, number, cut_square, cut_index):
+def _keep_listed(x, table, number, cut_square):
     """Keep the points of each row that are among the nearest of its point or have it among their nearest, in ascending
     order."""
     for i in prange(number.size):
@@ -200,8 +193,7 @@ def _keep_listed(x, table, number, cut_square, cut_index):
         for entry in range(number[i]):
             j = table[i, entry]
             square = _square(x, i, j)
-            near_i = square < cut_square[i] or (square == cut_square[i] and j <= cut_index[i])
-            if near_i or square < cut_square[j] or (square == cut_square[j] and i <= cut_index[j]):
+            if square < cut_square[i] or square < cut_square[j]:
                 place = kept
                 while place > 0 and table[i, place - 1] > j:
                     table[i, place] = table[i, place - 1]

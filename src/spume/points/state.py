@@ -18,8 +18,9 @@ from spume.mpm.time_step import TimeStep
 from spume.numerics.clock import working_time
 from spume.numerics.lanes import aligned_zeros
 from spume.points.deformation import OUTCOMES
-from spume.points.forces import GradientForm, PairForces, StressForm, lattice_density
+from spume.points.forces import GradientForm, PairForces, StressForm
 from spume.points.formulations import Formulation
+from spume.points.lattice import lattice_density, lattice_slope
 from spume.points.neighbours import NeighbourLists
 from spume.points.resampling import Resampling
 from spume.points.tearing import Tearing
@@ -67,13 +68,13 @@ class Scheme:
             return False
         return self.formulation == "additive" or self.gradient != "least-squares" or self.stress == "printed"
 
-    def pair_forces(self, dimension: int, h: float, spacing: float) -> PairForces:
-        """Forces for the kernel radius h and the initial point spacing `spacing` [m]."""
+    def pair_forces(self, dimension: int, h: float, spacing: float, count: int) -> PairForces:
+        """Forces for the kernel radius h and the initial point spacing `spacing` [m], with lists of `count`."""
         rest = self.formulation == "rest-configuration"
         return PairForces(
             dimension, h, "first-piola" if rest else self.stress, "least-squares" if rest else self.gradient, rest,
             self.least_neighbours, self.condition, self.pressure, self.viscosity, self.damping,
-            lattice_density(dimension, spacing, h),
+            lattice_density(dimension, spacing, h, count), lattice_slope(dimension, spacing, h, count),
         )  # fmt: skip
 
 

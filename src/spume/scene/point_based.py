@@ -39,9 +39,13 @@ class Points(Table):
     """The points and their neighbourhoods."""
 
     spacing: Positive = Field(description="distance of the points at the start [m]")
-    neighbours: Count = Field(default=30, description="most neighbours of a point, the nearest ones")
+    neighbours: Count = Field(
+        default=32,
+        description="most neighbours of a point, the nearest ones, besides points that have it among theirs; the "
+        "default is the number within 2 spacings in a cubic lattice",
+    )
     radius: Annotated[float, Field(strict=True, gt=1, le=6)] = Field(
-        default=1.95, description="radius of the kernels, in spacings [1]"
+        default=2.4, description="radius of the kernels, in spacings [1]"
     )
     skin: Annotated[float, Field(strict=True, ge=0, le=2)] = Field(
         default=0.2,
