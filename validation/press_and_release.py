@@ -12,11 +12,14 @@ FORMULATIONS = {"composed": "", "rest configuration": "-rest", "additive": "-add
 RETURNED = 0.05
 """Largest distance from the start, relative to that when pressed, that counts as a return to shape. The paper gives no
 number; this value was chosen after the first runs, which gave 2 % and 0.1 % against 23 %."""
+SPREAD = 3.0
+"""Largest edge of the box around the points of a block that survives, relative to that at the start: pressed to 0.26 of
+its height at constant volume, a block is twice as wide."""
 
 
 def press(name: str, around: Surroundings) -> tuple[list[float], list[float], str]:
     """Times [s] and root mean square distance of the points from their start [spacings] of a scene in draft, and the
-    reason why it failed, empty if it did not."""
+    reason why the block did not survive, empty if it did."""
     scene = load_scene(name, preset="draft")
     sim = Simulation(scene)
     start = sim.particles.x[np.argsort(sim.particles.id)].copy()
@@ -30,7 +33,8 @@ def press(name: str, around: Surroundings) -> tuple[list[float], list[float], st
         times.append(sim.time)
         moved.append(float(np.sqrt((away**2).sum(axis=1).mean())) / scene.points.spacing)
         around.say(f"{name}: {sim.time:.2f} s of {scene.duration:g} s")
-    return times, moved, ""
+    spread = float((np.ptp(sim.particles.x, axis=0) / np.ptp(start, axis=0)).max())
+    return times, moved, f"its points are {spread:.0f} edges apart" if spread > SPREAD else ""
 
 
 def run(around: Surroundings) -> Outcome:
@@ -49,18 +53,17 @@ def run(around: Surroundings) -> Outcome:
                     Check(
                         f"elastic, {formulation}: remaining displacement", f"{100 * left:.2g} %",
                         "returns" if returns else "does not return", "", f"{'≤' if returns else '>'} {RETURNED:.0%}",
-                        not failure and (left <= RETURNED) == returns,
+                        (failure == "" and left <= RETURNED) == returns,
                     )
                 )  # fmt: skip
-            elif formulation != "rest configuration":
-                outcome.checks.append(
-                    Check(f"plastic, {formulation}", failure or "runs to the end", "survives", "", "", not failure)
-                )
             else:
-                outcome.notes.append(
-                    f"Plastic, rest configuration: {failure or 'runs to the end'}. In the paper it becomes unstable; "
-                    "with forces that are derivatives of the elastic energy it does not at this strain."
-                )
+                survives = formulation != "rest configuration"
+                outcome.checks.append(
+                    Check(
+                        f"plastic, {formulation}", failure or "survives", "survives" if survives else "fails", "", "",
+                        (failure == "") == survives,
+                    )
+                )  # fmt: skip
         axes.set(title=kind, xlabel="time [s]", ylabel="distance from the start [spacings]")
         axes.legend(frameon=False, fontsize=8)
     caption = "Root mean square distance of the points from their start; pressed until 0.15 s, free from 0.25 s."
@@ -73,6 +76,9 @@ CASE = Case(
     "A block pressed and released, in three formulations",
     "Figure 8 of [Gerszewski09]: an elastic block returns to its shape with the composed deformation and with a rest "
     "configuration, but not with added strains; a plastic block survives with the composed deformation and with added "
-    "strains. The paper gives no numbers. Ours: the built-in scenes press-and-release in draft.",
+    "strains, but not with a rest configuration. The paper gives no numbers. Ours: the built-in scenes "
+    "press-and-release in draft; the elastic ones with forces that are derivatives of the energy, the plastic ones "
+    "with the paper's kernel. The plastic block with added strains has more damping and viscosity than the other two; "
+    "without, it loses points.",
     run,
 )
