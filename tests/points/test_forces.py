@@ -97,7 +97,7 @@ def test_a_uniform_stress_leaves_the_interior_at_rest_and_pulls_at_the_surface(g
     accelerate_state(method.state, 1.0)
     force = p.mass[:, None] * p.v
     scaled = np.abs(p.x) / [stretch, 1.0, 1.0]
-    # points of the second layer lack a neighbour, so they list one of the fourth, whose forces reach the sixth
+    # points near the surface lack neighbours, so they list deeper ones: two layers on, and forces reach two more
     inside = (scaled < (n / 2 - 6) * SPACING).all(axis=1)
     E, nu = ELASTIC["youngs_modulus"], ELASTIC["poisson_ratio"]
     mu, lam = E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu))

@@ -13,13 +13,15 @@ from spume.points.kernels import elastic_constant, elastic_kernel, elastic_slope
 
 
 def neighbour_squares(dimension: int, spacing: float, h: float, count: int) -> NDArray[np.float64]:
-    """Squared distances [m²] of the `count` nearest neighbours within h, and of all others as near as the last of
-    them."""
+    """Squared distances [m²] of the `count` nearest neighbours within h, without those as far as the next one (see
+    `neighbours`)."""
     reach = math.ceil(h / spacing)
     axes = np.meshgrid(*[np.arange(-reach, reach + 1) ** 2] * dimension)
     squares = np.sort(np.sum(axes, axis=0).ravel())[1:]
-    squares = squares[squares <= squares[min(count, len(squares)) - 1]] * spacing**2
-    return squares[squares < h * h]
+    squares = squares[squares * spacing**2 < h * h]
+    if len(squares) > count:
+        squares = squares[squares < squares[count]]
+    return squares * spacing**2
 
 
 def lattice_density(dimension: int, spacing: float, h: float, count: int) -> float:

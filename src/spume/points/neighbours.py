@@ -2,7 +2,7 @@
 
 The list of a point contains the `count` nearest points within the radius plus a skin, and all points that list it:
 lists cut at `count` alone would not be symmetric, and pair forces would not conserve momentum. Of points that are
-equally far, all are listed or none, so that the neighbourhoods of a lattice keep its symmetry: a choice among them would
+equally far, all are listed or none, so that neighbourhoods of a lattice keep its symmetry: a choice among them would
 leave a uniformly stressed lattice out of balance. Listed points beyond the radius have zero weight.
 
 Lists are rebuilt when two points may have approached each other by more than the skin; until then they contain every
@@ -79,7 +79,7 @@ class NeighbourLists:
             room = most + 1
         cut_square = np.full(n, np.inf)
         if most > self.count:
-            _find_cuts(x, table, within, self.count, cut_square)
+            _find_cuts(x, table, within, self.count, reach, cut_square)
         _keep_listed(x, table, within, cut_square)
         self.start = np.zeros(n + 1, np.int64)
         np.cumsum((within + (LANES - 1)) // LANES * LANES, out=self.start[1:])
@@ -160,7 +160,7 @@ _find_within = {d: _make_find_within(d) for d in (2, 3)}
 
 
 @compiled(parallel=True, fastmath=False)
-def _find_cuts(x, table, number, count, cut_square):
+def _find_cuts(x, table, number, count, radius, cut_square):
     """Find the squared distance below which a point has at most `count` neighbours, for points with more of them within
     the radius: that of the next one, less what rounding may change."""
     n = number.size
@@ -172,16 +172,24 @@ def _find_cuts(x, table, number, count, cut_square):
                 continue
             for entry in range(number[i]):
                 values[entry] = _square(x, i, table[i, entry])
-            # the largest distance with at most `count` smaller ones; comparing all pairs vectorises, sorting does not
-            limit = -1.0
+            # bisection: counting vectorises, sorting does not
+            low, high = 0.0, radius * radius
+            middle = high * (count / number[i]) ** (2.0 / 3.0)
+            while high - low > EQUALLY_FAR * high:
+                within = 0
+                for entry in range(number[i]):
+                    within += 1 if values[entry] <= middle else 0
+                if within > count:
+                    high = middle
+                else:
+                    low = middle
+                    if within == count:
+                        break
+                middle = 0.5 * (low + high)
+            following = np.inf
             for entry in range(number[i]):
-                own = values[entry]
-                below = 0
-                for other in range(number[i]):
-                    below += 1 if values[other] < own else 0
-                if below <= count and own > limit:
-                    limit = own
-            cut_square[i] = (1.0 - EQUALLY_FAR) * limit
+                following = min(following, values[entry] if values[entry] > low else np.inf)
+            cut_square[i] = (1.0 - EQUALLY_FAR) * following
 
 
 @compiled(parallel=True, fastmath=False)

@@ -40,9 +40,7 @@ class Points(Table):
 
     spacing: Positive = Field(description="distance of the points at the start [m]")
     neighbours: Count = Field(
-        default=32,
-        description="most neighbours of a point, the nearest ones, besides points that have it among theirs; the "
-        "default is the number within 2 spacings in a cubic lattice",
+        default=30, description="most neighbours of a point, the nearest ones, besides points that have it among theirs"
     )
     radius: Annotated[float, Field(strict=True, gt=1, le=6)] = Field(
         default=2.4, description="radius of the kernels, in spacings [1]"
