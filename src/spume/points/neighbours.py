@@ -29,7 +29,7 @@ CELLS_PER_RADIUS = 2
 EQUALLY_FAR = 1e-9
 """Relative difference of squared distances that are equal but for rounding."""
 ROOM = 64
-"""Initial capacity for the points within the radius of a list; it grows when needed."""
+"""Initial capacity for the points within the radius of a list; it grows when needed, and stays for the next build."""
 
 
 class NeighbourLists:
@@ -49,6 +49,7 @@ class NeighbourLists:
         self.reverse = np.empty(0, np.int32)
         """For each entry (i, j) the index of the entry (j, i); for padding, the total number of entries."""
         self._weights = np.zeros(1)
+        self._room = ROOM
 
     def memory_for_weights(self) -> NDArray[np.float64]:
         """Work space with one number per entry, not initialised, and a last one that is zero."""
@@ -67,16 +68,15 @@ class NeighbourLists:
         in_block[-1] = 0  # for absent neighbouring blocks
         capacity = int(in_block[cells.neighbours].sum(axis=1).max(initial=0))
         within = np.empty(n, np.int32)
-        room = ROOM
         while True:
-            table = np.empty((n, room), np.int32)
+            table = np.empty((n, self._room), np.int32)
             _find_within[cells.dimension](
                 cells.neighbours, cells.cell_start, cells.sorted_points, y, reach, capacity, table, within
             )
             most = int(within.max(initial=0))
-            if most < room:  # the last entry of a row is overwritten
+            if most < self._room:  # the last entry of a row is overwritten
                 break
-            room = most + 1
+            self._room = most + 1 + most // 8  # some more than now, for the next builds
         cut_square = np.full(n, np.inf)
         if most > self.count:
             _find_cuts(x, table, within, self.count, reach, cut_square)
