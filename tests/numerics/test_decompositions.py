@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from spume.numerics import tensor2, tensor3
 from spume.numerics.jit import compiled
+from spume.numerics.lanes import LANES
+from spume.numerics.svd_lanes import LEFT, RIGHT, SVD_ROWS, VALUES, plane_svd_of_eight, svd_of_eight
 
 Array = NDArray[np.float64]
 
@@ -84,6 +86,37 @@ def svd_3(a: Any, u: Any, s: Any, v: Any) -> None:
 
 
 @compiled
+def svd_of_eight_2(a: Any, u: Any, s: Any, v: Any) -> None:
+    """The tensors are embedded with zero in the third row and column."""
+    memory = np.zeros((SVD_ROWS, LANES))
+    for first in range(0, len(a), LANES):
+        count = min(LANES, len(a) - first)
+        for i in range(4):
+            memory[i + i // 2, :count] = a[first : first + count, i]
+        plane_svd_of_eight(memory)
+        for i in range(4):
+            u[first : first + count, i] = memory[LEFT + i + i // 2, :count]
+            v[first : first + count, i] = memory[RIGHT + i + i // 2, :count]
+        for i in range(2):
+            s[first : first + count, i] = memory[VALUES + i, :count]
+
+
+@compiled
+def svd_of_eight_3(a: Any, u: Any, s: Any, v: Any) -> None:
+    memory = np.zeros((SVD_ROWS, LANES))
+    for first in range(0, len(a), LANES):
+        count = min(LANES, len(a) - first)
+        for i in range(9):
+            memory[i, :count] = a[first : first + count, i]
+        svd_of_eight(memory)
+        for i in range(9):
+            u[first : first + count, i] = memory[LEFT + i, :count]
+            v[first : first + count, i] = memory[RIGHT + i, :count]
+        for i in range(3):
+            s[first : first + count, i] = memory[VALUES + i, :count]
+
+
+@compiled
 def polar_2(a: Any, r: Any, s: Any) -> None:
     for i in range(len(a)):
         rotation, (xx, yy, xy) = tensor2.polar(row_2(a[i]))
@@ -106,6 +139,8 @@ KERNELS: dict[tuple[str, int], Callable[..., None]] = {
     ("eigen", 3): eigen_3,
     ("svd", 2): svd_2,
     ("svd", 3): svd_3,
+    ("svd of eight", 2): svd_of_eight_2,
+    ("svd of eight", 3): svd_of_eight_3,
     ("polar", 2): polar_2,
     ("polar", 3): polar_3,
 }
@@ -173,24 +208,47 @@ def test_eigenvectors_near_identity_are_those_of_the_small_part(dimension: int) 
     assert worst(coupling / norms(k)[:, None, None]) < TOLERANCE
 
 
+@pytest.mark.parametrize("kernel", ["svd", "svd of eight"])
 @pytest.mark.parametrize("scale", SCALES)
-def test_singular_values_agree_with_lapack_in_order_and_sign(general: dict[str, Array], scale: float) -> None:
+def test_singular_values_agree_with_lapack_in_order_and_sign(
+    general: dict[str, Array], scale: float, kernel: str
+) -> None:
     for name, a in general.items():
-        s = run("svd", a * scale, "mvm")[1]
+        s = run(kernel, a * scale, "mvm")[1]
         # The sign of a singular value within rounding of zero is open; the difference then is within the tolerance.
         assert worst((s / scale - signed_singular_values(a)) / norms(a)[:, None]) < TOLERANCE, name
         assert np.all(np.diff(np.abs(s)) <= 0.0), name
         assert np.all(s[:, :-1] >= 0.0), name
 
 
+@pytest.mark.parametrize("kernel", ["svd", "svd of eight"])
 @pytest.mark.parametrize("scale", SCALES)
-def test_singular_vectors_are_rotations_and_rebuild_the_tensor(general: dict[str, Array], scale: float) -> None:
+def test_singular_vectors_are_rotations_and_rebuild_the_tensor(
+    general: dict[str, Array], scale: float, kernel: str
+) -> None:
     for name, a in general.items():
-        u, s, v = run("svd", a * scale, "mvm")
+        u, s, v = run(kernel, a * scale, "mvm")
         assert_rotations(u, name)
         assert_rotations(v, name)
         rebuilt = np.einsum("nij,nj,nkj->nik", u, s / scale, v)
         assert worst((rebuilt - a) / norms(a)[:, None, None]) < TOLERANCE, name
+
+
+def test_each_of_eight_tensors_is_decomposed_as_if_it_were_alone(general: dict[str, Array]) -> None:
+    """Bit for bit, beside zero tensors, multiples of the identity, NaN, infinity and extreme scales."""
+    rng = np.random.default_rng(6)
+    one = np.eye(next(iter(general.values())).shape[1])
+    odd = np.array(
+        [0.0 * one, one, -3.0 * one, np.full_like(one, np.nan), np.full_like(one, np.inf), 1e-150 * one, 1e150 * one]
+    )
+    a = np.concatenate([*(kind[:20] for kind in general.values()), np.repeat(odd, 30, axis=0)])
+    a = rng.permutation(a * 10.0 ** rng.choice([-150.0, -60.0, 0.0, 0.0, 60.0, 150.0], (len(a), 1, 1)))
+    together = run("svd of eight", a, "mvm")
+    for lane in range(LANES):
+        alone = np.tile(one, (LANES * len(a), 1, 1))
+        alone[lane::LANES] = a
+        for found, expected in zip(run("svd of eight", alone, "mvm"), together):
+            np.testing.assert_array_equal(found[lane::LANES], expected)
 
 
 @pytest.mark.parametrize("scale", SCALES)
@@ -217,7 +275,10 @@ def test_polar_is_accurate_on_both_sides_of_its_change_of_method(dimension: int)
     assert worst(s - stretch) < TOLERANCE
 
 
-@pytest.mark.parametrize(("name", "shapes"), [("eigenvalues", "v"), ("eigen", "vm"), ("svd", "mvm"), ("polar", "mm")])
+@pytest.mark.parametrize(
+    ("name", "shapes"),
+    [("eigenvalues", "v"), ("eigen", "vm"), ("svd", "mvm"), ("svd of eight", "mvm"), ("polar", "mm")],
+)
 def test_not_a_number_is_never_hidden(dimension: int, name: str, shapes: str) -> None:
     """Whichever entry is NaN, the values (eigenvalues, singular values, stretch) show it."""
     for k in range(dimension**2):
@@ -226,5 +287,5 @@ def test_not_a_number_is_never_hidden(dimension: int, name: str, shapes: str) ->
         a = a.reshape(1, dimension, dimension)
         if name.startswith("eigen"):
             a = 0.5 * (a + a.swapaxes(1, 2))
-        values = run(name, a, shapes)[1 if name in ("svd", "polar") else 0]
+        values = run(name, a, shapes)[0 if name.startswith("eigen") else 1]
         assert np.isnan(values).any(), k

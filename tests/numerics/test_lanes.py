@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 from spume.numerics.jit import compiled
+from spume.numerics.lane_functions import exp_of_lanes, log_of_lanes
 from spume.numerics.lanes import (
     LANES,
     LINE,
+    abs_of_lanes,
     aligned_zeros,
+    all_less,
+    exponent_and_fraction,
     gather_lanes,
     gather_rows,
     load_lanes,
@@ -15,9 +19,13 @@ from spume.numerics.lanes import (
     store_lanes,
     sum_each,
     sum_lanes,
+    where_at_most,
     where_less,
+    with_sign_of,
     zero_lanes,
 )
+
+EPS = np.finfo(float).eps
 
 
 @compiled
@@ -70,6 +78,83 @@ def test_arithmetic_and_nothing_else_is_touched():
     np.testing.assert_array_equal(results[:48], np.concatenate(expected))
     assert np.isnan(results[48:]).all()
     assert total == pytest.approx(y.sum(), rel=8 * 2.0**-53)
+
+
+@compiled
+def _signs(a, b, results):
+    x, y = load_lanes(a, 0), load_lanes(b, 0)
+    store_lanes(results, 0, abs_of_lanes(x))
+    store_lanes(results, 8, with_sign_of(x, y))
+    store_lanes(results, 16, with_sign_of(2.0, y))
+    store_lanes(results, 24, where_at_most(x, y, 1.0, 0.0))
+    store_lanes(results, 32, where_less(x, y, 1.0, 0.0))
+    return all_less(x, y)
+
+
+def test_signs_and_comparisons_with_zeros_infinities_and_nan():
+    a = np.array([0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 2.0])
+    b = np.array([-0.0, 0.0, -2.0, -1.0, 1.0, -np.inf, 3.0, np.nan])
+    results = np.zeros(40)
+    assert not _signs(a, b, results)
+    expected = [np.abs(a), np.copysign(a, b), np.copysign(2.0, b), 1.0 * (a <= b), 1.0 * (a < b)]
+    np.testing.assert_array_equal(results, np.concatenate(expected))
+    np.testing.assert_array_equal(np.signbit(results[8:24]), np.tile(np.signbit(b), 2))
+
+
+def test_all_less_asks_every_lane():
+    a, b = np.arange(8.0), np.arange(8.0) + 1.0
+    assert _signs(a, b, np.zeros(40))
+    for k in range(LANES):
+        for other in (a[k], np.nan):
+            changed = b.copy()
+            changed[k] = other
+            assert not _signs(a, changed, np.zeros(40))
+
+
+@compiled
+def _functions(a, exponents, fractions, logs, exps):
+    for first in range(0, len(a), LANES):
+        x = load_lanes(a, first)
+        k, f = exponent_and_fraction(x)
+        store_lanes(exponents, first, k)
+        store_lanes(fractions, first, f)
+        store_lanes(logs, first, log_of_lanes(x))
+        store_lanes(exps, first, exp_of_lanes(x))
+
+
+def _of(a):
+    results = np.zeros((4, len(a)))
+    _functions(a, *results)
+    return results
+
+
+def test_logarithms_of_numbers_of_any_size_and_near_one():
+    """A dozen operations round; the terms that follow the first are smaller by an order of magnitude."""
+    rng = np.random.default_rng(5)
+    edges = np.sqrt(0.5) * (1.0 + EPS * np.arange(-4, 4))
+    for a in (
+        rng.uniform(0.3, 3.0, 8000),
+        1.0 + 1e-8 * rng.normal(size=8000),
+        10.0 ** rng.uniform(-307, 308, 8000),
+        edges,
+    ):
+        exponents, fractions, logs, _ = _of(a)
+        np.testing.assert_array_equal(np.ldexp(fractions, exponents.astype(int)), a)
+        assert fractions.min() >= np.sqrt(0.5)
+        assert fractions.max() < np.sqrt(2.0) * (1.0 + EPS)
+        np.testing.assert_allclose(logs, np.log(a), rtol=2 * EPS, atol=0)
+
+
+def test_logarithms_of_what_has_none_are_not_numbers():
+    logs = _of(np.array([0.0, -0.0, -1.0, np.nan, -np.inf, 5e-324, np.inf, 1.0]))[2]
+    np.testing.assert_array_equal(logs, [np.nan] * 6 + [np.inf, 0.0])
+
+
+def test_exponentials_up_to_one():
+    """Errors are those of the largest term of the series, 1, relative to e⁻¹ at least."""
+    x = np.concatenate([np.linspace(-1.0, 1.0, 8000), np.full(8, 1e-9)])
+    np.testing.assert_allclose(_of(x)[3], np.exp(x), rtol=3 * EPS, atol=0)
+    assert np.isnan(_of(np.full(8, np.nan))[3]).all()
 
 
 def test_aligned_memory_begins_at_a_line_and_is_zero():

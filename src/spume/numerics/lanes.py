@@ -9,9 +9,11 @@ one, which is a large part of 30. Here the loop takes eight neighbours at a time
         total += mass * root_of_lanes(x * x + y * y + z * z)
     result = sum_lanes(total)
 
-`lanes` have +, −, * and /, also with numbers, which are then the same in all lanes. `gather_rows` loads whole rows and
-transposes them in registers. Memory of `aligned_zeros` begins at a line of the cache, so that a row of eight numbers
-touches only one. Operations may be contracted to fused multiply-adds as in other kernels; the order of sums is fixed.
+`lanes` have +, −, * and /, also with numbers, which are then the same in all lanes. They have no branches: `where_less`
+chooses between two results. `gather_rows` loads whole rows and transposes them in registers. Memory of `aligned_zeros`
+begins at a line of the cache, so that a row of eight numbers touches only one. Operations may be contracted to fused
+multiply-adds as in other kernels; the order of sums is fixed. Lanes also serve long computations of single points,
+eight points at a time (`svd_lanes`, `lane_functions`).
 """
 
 import math
@@ -128,16 +130,70 @@ def where_less(typingctx, a, b, yes, no):
 
 
 @_vector_function
-def root_of_lanes(typingctx, a):
-    """The square root of each."""
+def where_at_most(typingctx, a, b, yes, no):
+    """`yes` in the lanes in which a <= b, `no` in the others, where a or b may be NaN. Each may be a number."""
 
     def generate(context, builder, signature, args):
-        root = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(VECTOR, [VECTOR]), f"llvm.sqrt.v{LANES}f64"
-        )
-        return builder.call(root, args)
+        a, b, yes, no = _vectors(builder, signature, args)
+        return builder.select(builder.fcmp_ordered("<=", a, b), yes, no)
 
-    return lanes(a), generate
+    return lanes(a, b, yes, no), generate
+
+
+@_vector_function
+def all_less(typingctx, a, b):
+    """Whether a < b in all lanes. Each may be a number."""
+
+    def generate(context, builder, signature, args):
+        less = builder.fcmp_ordered("<", *_vectors(builder, signature, args))
+        bits = ir.IntType(LANES)
+        return builder.icmp_unsigned("==", builder.bitcast(less, bits), ir.Constant(bits, 2**LANES - 1))
+
+    return types.boolean(a, b), generate
+
+
+def _call(builder: Any, name: str, args: Sequence[Any]) -> Any:
+    """Call LLVM's function `name` of vectors."""
+    kind = ir.FunctionType(VECTOR, [VECTOR] * len(args))
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f64"), args)
+
+
+@_vector_function
+def root_of_lanes(typingctx, a):
+    """The square root of each."""
+    return lanes(a), lambda context, builder, signature, args: _call(builder, "sqrt", args)
+
+
+@_vector_function
+def abs_of_lanes(typingctx, a):
+    """The magnitude of each."""
+    return lanes(a), lambda context, builder, signature, args: _call(builder, "fabs", args)
+
+
+@_vector_function
+def with_sign_of(typingctx, a, sign):
+    """The magnitude of `a` with the sign of `sign`. Each may be a number."""
+
+    def generate(context, builder, signature, args):
+        return _call(builder, "copysign", _vectors(builder, signature, args))
+
+    return lanes(a, sign), generate
+
+
+@_vector_function
+def exponent_and_fraction(typingctx, a):
+    """Integers k and f in [√½, √2) with a = 2ᵏ f, of positive normal numbers."""
+
+    def generate(context, builder, signature, args):
+        integers = ir.VectorType(INTEGER, LANES)
+        low = ir.Constant(integers, [int(np.float64(math.sqrt(0.5)).view(np.int64))] * LANES)
+        width = ir.Constant(integers, [52] * LANES)  # bits of a float64 below its exponent
+        bits = builder.bitcast(args[0], integers)
+        exponent = builder.ashr(builder.sub(bits, low), width)
+        fraction = builder.bitcast(builder.sub(bits, builder.shl(exponent, width)), VECTOR)
+        return context.make_tuple(builder, signature.return_type, [builder.sitofp(exponent, VECTOR), fraction])
+
+    return types.UniTuple(lanes, 2)(a), generate
 
 
 @_vector_function

@@ -54,13 +54,13 @@ def _normal_form(s: Symmetric) -> tuple[float, float, float, Symmetric]:
 
 
 @compiled(fastmath=STRICT)
-def _half_det(b: Symmetric) -> float:
+def half_det(b: Symmetric) -> float:
     xx, yy, zz, xy, xz, yz = b
     return 0.5 * (xx * (yy * zz - yz * yz) + xy * (yz * xz - xy * zz) + xz * (xy * yz - yy * xz))
 
 
 @compiled(fastmath=STRICT)
-def _isolated_root(r: float) -> float:
+def isolated_root(r: float) -> float:
     """The root x = 2 cos(acos(r)/3) in [√3, 2] of the characteristic polynomial x³ − 3x − 2r, 0 <= r <= 1."""
     # Chebyshev interpolant of degree 5 with error 1.3e-6, then one step of Halley, which cubes the error.
     x = 1.7320521 + r * (0.33323771 + r * (-0.095050028 + r * (0.043799255 + r * (-0.017932902 + r * 0.0038946032))))
@@ -74,8 +74,8 @@ def eigenvalues_sym(s: Symmetric) -> Triple:
     """Eigenvalues in descending order."""
     m, n, p, b = _normal_form(s)
     xx, yy, zz, xy, xz, yz = b
-    r = _half_det(b)
-    x = _isolated_root(abs(r))
+    r = half_det(b)
+    x = isolated_root(abs(r))
     # With r = cos φ, the other two eigenvalues are 2√3 sin φ / (x² − 1) apart. Where they are close, sin² φ = 1 − r²
     # would lose all digits; |b² − r b − 2I|² = 6 sin² φ (Cayley-Hamilton) keeps full accuracy.
     exx = xx * xx + xy * xy + xz * xz - r * xx - 2.0
@@ -131,12 +131,12 @@ def _apply_sym(s: Symmetric, v: Triple) -> Triple:
 
 
 @compiled(fastmath=STRICT)
-def _dot(a: Triple, b: Triple) -> float:
+def dot(a: Triple, b: Triple) -> float:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 @compiled(fastmath=STRICT)
-def _turn(e: Triple, f: Triple, c: float, s: float) -> tuple[Triple, Triple]:
+def turn(e: Triple, f: Triple, c: float, s: float) -> tuple[Triple, Triple]:
     """Orthonormal pair (e, f) rotated in its plane by the angle with cosine c and sine s."""
     return (
         (c * e[0] + s * f[0], c * e[1] + s * f[1], c * e[2] + s * f[2]),
@@ -155,13 +155,13 @@ def eigen_sym(s: Symmetric) -> tuple[Triple, Tensor]:
     m, n, p, b = _normal_form(s)
     if p == 0.0:
         return (m + n, m + n, m + n), (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
-    r = _half_det(b)
-    x = math.copysign(_isolated_root(abs(r)), r)
+    r = half_det(b)
+    x = math.copysign(isolated_root(abs(r)), r)
     v = _isolated_vector(b, x)
     e, f = _complement(v)
     be, bf = _apply_sym(b, e), _apply_sym(b, f)
-    (x1, x2), (c, _, t, _) = tensor2.eigen_sym((_dot(e, be), _dot(f, bf), _dot(e, bf)))
-    e, f = _turn(e, f, c, t)
+    (x1, x2), (c, _, t, _) = tensor2.eigen_sym((dot(e, be), dot(f, bf), dot(e, bf)))
+    e, f = turn(e, f, c, t)
     isolated, larger, smaller = m + (n + p * x), m + (n + p * x1), m + (n + p * x2)
     if x > 0.0:
         return (isolated, larger, smaller), _columns(v, e, f)
@@ -169,19 +169,19 @@ def eigen_sym(s: Symmetric) -> tuple[Triple, Tensor]:
 
 
 @compiled(fastmath=STRICT)
-def _apply(a: Tensor, v: Triple) -> Triple:
+def apply(a: Tensor, v: Triple) -> Triple:
     x, y, z = v
     return (a[0] * x + a[1] * y + a[2] * z, a[3] * x + a[4] * y + a[5] * z, a[6] * x + a[7] * y + a[8] * z)
 
 
 @compiled(fastmath=STRICT)
-def _cross(a: Triple, b: Triple) -> Triple:
+def cross(a: Triple, b: Triple) -> Triple:
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
 @compiled(fastmath=STRICT)
 def _unit(a: Triple) -> Triple:
-    i = 1.0 / math.sqrt(_dot(a, a))
+    i = 1.0 / math.sqrt(dot(a, a))
     return (a[0] * i, a[1] * i, a[2] * i)
 
 
@@ -209,8 +209,8 @@ def _isolated_singular(a: Tensor) -> tuple[float, Triple]:
     )
     if p == 0.0:
         return 1.0, (1.0, 0.0, 0.0)
-    r = _half_det(b)
-    x = math.copysign(_isolated_root(abs(r)), r)
+    r = half_det(b)
+    x = math.copysign(isolated_root(abs(r)), r)
     return x, _isolated_vector(b, x)
 
 
@@ -219,17 +219,17 @@ def _svd_unscaled(a: Tensor) -> tuple[tuple[Triple, Triple, Triple], Triple, tup
     """Columns of U, singular values and columns of V; in descending order up to rounding."""
     x, v = _isolated_singular(a)
     e, f = _complement(v)
-    ae, af, av = _apply(a, e), _apply(a, f), _apply(a, v)
+    ae, af, av = apply(a, e), apply(a, f), apply(a, v)
     # A v is orthogonal to A e and A f up to the rounding of AᵀA. The left vector is computed from what is not small: A
     # v itself if its singular value is the largest, else the normal of A e and A f, which then have similar lengths.
-    u = _unit(av) if x > 0.0 else _unit(_cross(ae, af))
+    u = _unit(av) if x > 0.0 else _unit(cross(ae, af))
     g, h = _complement(u)
-    (c, _, s, _), (s1, s2), (d, _, t, _) = tensor2.svd((_dot(g, ae), _dot(g, af), _dot(h, ae), _dot(h, af)))
-    g, h = _turn(g, h, c, s)
-    e, f = _turn(e, f, d, t)
+    (c, _, s, _), (s1, s2), (d, _, t, _) = tensor2.svd((dot(g, ae), dot(g, af), dot(h, ae), dot(h, af)))
+    g, h = turn(g, h, c, s)
+    e, f = turn(e, f, d, t)
     if x > 0.0:
-        return (u, g, h), (_dot(u, av), s1, s2), (v, e, f)
-    return (g, h, u), (s1, s2, _dot(u, av)), (e, f, v)
+        return (u, g, h), (dot(u, av), s1, s2), (v, e, f)
+    return (g, h, u), (s1, s2, dot(u, av)), (e, f, v)
 
 
 @compiled(fastmath=STRICT)
