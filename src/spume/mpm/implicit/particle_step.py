@@ -16,28 +16,20 @@ from numba import prange
 from spume.materials.kinematics import load, store
 from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
-from spume.mpm.implicit.principal_newton import flowed_stress, principal_solver, without_tension
-from spume.numerics import spectral3, tensor2
+from spume.mpm.implicit.principal_newton import ACTIVE, ROWS, THETA, flowed_stress, principal_solver, without_tension
 from spume.numerics.jit import compiled
+from spume.numerics.lanes import LANES
+from spume.numerics.spectral3 import svd
+from spume.numerics.svd_lanes import LEFT, RIGHT, VALUES, plane_svd, plane_svd_of_eight, svd_of_eight
 from spume.numerics.tensor3 import multiply, multiply_transpose
 
 STIFFNESS, BULK_MODULUS, UNIT = range(3)
 WEIGHTS = {"stiffness": STIFFNESS, "bulk-modulus": BULK_MODULUS, "unit": UNIT}
-_svd_2, _svd_3 = tensor2.svd, spectral3.svd
-
-
-@compiled
-def singular_values_2(a):
-    """Singular value decomposition of a tensor with (0, 0, zz) in the third row and column; zz is the last value."""
-    (u0, u1, u2, u3), (s0, s1), (v0, v1, v2, v3) = _svd_2((a[0], a[1], a[3], a[4]))
-    return (
-        (u0, u1, 0.0, u2, u3, 0.0, 0.0, 0.0, 1.0),
-        (s0, s1, a[8]),
-        (v0, v1, 0.0, v2, v3, 0.0, 0.0, 0.0, 1.0),
-    )
-
-
-SINGULAR_VALUES = {2: singular_values_2, 3: _svd_3}
+SINGULAR_VALUES = {2: plane_svd, 3: svd}
+SINGULAR_VALUES_OF_EIGHT = {2: plane_svd_of_eight, 3: svd_of_eight}
+POINTS_PER_TASK = 128
+"""A multiple of LANES, so that the groups of points do not depend on the number of threads."""
+NOT_DEFORMED = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 @compiled(inline="always")
@@ -83,6 +75,16 @@ def square(a):
 
 
 @compiled(inline="always")
+def _column(memory, first, k):
+    """Tensor of lane k in the rows from `first`."""
+    return (
+        memory[first, k], memory[first + 1, k], memory[first + 2, k],
+        memory[first + 3, k], memory[first + 4, k], memory[first + 5, k],
+        memory[first + 6, k], memory[first + 7, k], memory[first + 8, k],
+    )  # fmt: skip
+
+
+@compiled(inline="always")
 def _hessian_norm(tau, K, s, D):
     """‖∂²Ψ/∂s²‖_F of the first D stretches: H_ij = (K_ij − δ_ij τ_i)/(s_i s_j), with K = dτ/dε."""
     total = 0.0
@@ -122,7 +124,8 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
     load_history, _ = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
     deformation, principal_stress = branch.deformation, branch.principal_stress
-    flowed, solve, decompose = flowed_stress(branch), principal_solver(branch, dimension), SINGULAR_VALUES[dimension]
+    flowed, solve = flowed_stress(branch), principal_solver(law, index, dimension)
+    decompose, decompose_eight = SINGULAR_VALUES[dimension], SINGULAR_VALUES_OF_EIGHT[dimension]
     D = dimension
 
     @compiled(parallel=True)
@@ -154,23 +157,34 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                 weight[p] = w
                 store(q, p, combined(1.0, moved(dt, load(L, p), F), -1.0 / (rho * w), P))
 
-    @compiled(parallel=True)
-    def step(
-        material, belongs, constants, history, torn, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, S,
-        residuals,
-    ):  # fmt: skip
-        for p in prange(material.size):
-            m = material[p]
-            if belongs[m]:
-                parameters, own = read_constants(constants[m]), load_history(history, p)
-                weak = torn.size > 0 and torn[p] != 0
+    @compiled(forceinline=True)
+    def prepare(material, belongs, dt, rho, rescale, L, change, Fe, weight, q, first, memory):
+        """Write F − u and θ of eight points, with the dual u = rescale (q − F)."""
+        for k in range(LANES):
+            p = first + k
+            A, theta, active = NOT_DEFORMED, 1.0, 0.0
+            if p < material.size and belongs[material[p]]:
                 if index == 0:
                     store(L, p, combined(1.0, load(L, p), 1.0, load(change, p)))
+                F = moved(dt, load(L, p), load(Fe, p))
+                A, theta, active = combined(1.0 + rescale, F, -rescale, load(q, p)), rho * weight[p], 1.0
+            for i in range(9):
+                memory[i, k] = A[i]
+            memory[THETA, k], memory[ACTIVE, k] = theta, active
+
+    @compiled(forceinline=True)
+    def finish(
+        material, belongs, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, S, residuals, first, memory
+    ):
+        """Compute q, S and residuals of eight points from their stretches."""
+        for k in range(min(LANES, material.size - first)):
+            p = first + k
+            if belongs[material[p]]:
+                stretches = (memory[VALUES, k], memory[VALUES + 1, k], memory[VALUES + 2, k])
+                X = recompose(_column(memory, LEFT, k), stretches, _column(memory, RIGHT, k))
                 start_F, w = load(Fe, p), weight[p]
                 F = moved(dt, load(L, p), start_F)
                 u = combined(rescale, load(q, p), -rescale, F)
-                U, r, V = decompose(combined(1.0, F, -1.0, u))
-                X = recompose(U, solve(parameters, own, weak, dt, rho * w, r), V)
                 a = dt * dt * volume[p] * w
                 away = volume[p] * w * square(combined(1.0, X, -1.0, F))
                 turned = a * square(multiply(load(change, p), start_F))
@@ -186,5 +200,22 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                     residuals[p, 0] += away
                     residuals[p, 1] += turned
                     residuals[p, 2] += held
+
+    @compiled(parallel=True)
+    def step(
+        material, belongs, constants, history, torn, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, S,
+        residuals,
+    ):  # fmt: skip
+        n = material.size
+        for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
+            memory = np.zeros((ROWS, LANES))
+            for first in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1)), LANES):
+                prepare(material, belongs, dt, rho, rescale, L, change, Fe, weight, q, first, memory)
+                decompose_eight(memory)
+                solve(material, constants, history, torn, dt, first, memory)
+                finish(
+                    material, belongs, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, S, residuals,
+                    first, memory,
+                )  # fmt: skip
 
     return BranchLoops(start, step)

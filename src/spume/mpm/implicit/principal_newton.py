@@ -8,11 +8,14 @@ is [Fang19] eq. (10) times s_i/V. Stretches stay positive because their logarith
 prints the stress with the stretches after the flow, which is the same if nothing flows.
 """
 
-import math
 from typing import Any
 
-from spume.materials.law import Branch
+from spume.materials.law import Branch, Law
+from spume.materials.loops import constants_reader, history_access
 from spume.numerics.jit import compiled, inlined
+from spume.numerics.lane_functions import exp_of_lanes, log_of_lanes
+from spume.numerics.lanes import LANES, abs_of_lanes, all_less, where_at_most, where_less, zero_lanes
+from spume.numerics.svd_lanes import SVD_ROWS, VALUES, put, row
 from spume.numerics.tensor3 import multiply
 
 MOST_ITERATIONS = 40
@@ -27,18 +30,8 @@ LAST_STEP = 1e-9
 LAST_SQUARED, SQUARED = 1e-6, 10.0
 """It ends earlier, below LAST_SQUARED, if convergence is quadratic: if a change is at most SQUARED times the square of
 the previous one."""
-
-
-@compiled(inline="always")
-def _exp(x):
-    """exp x; for small x by its series, which takes a third of the time."""
-    if abs(x) > 0.0625:
-        return math.exp(x)
-    # the first omitted term is below 4e-17
-    a = x * x
-    low = 1.0 + x + a * (0.5 + x * (1.0 / 6.0))
-    high = 1.0 / 24.0 + x * (1.0 / 120.0) + a * (1.0 / 720.0 + x * (1.0 / 5040.0) + a * (1.0 / 40320.0))
-    return low + a * a * high
+THETA, ACTIVE, STRAIN, STRESS, STIFFNESS, ROWS = SVD_ROWS, *(SVD_ROWS + k for k in (1, 2, 5, 8, 17))
+"""Rows of the memory of a group of points after those of `svd_of_eight`, and the number of all rows."""
 
 
 _product = inlined(multiply)
@@ -66,7 +59,12 @@ def _solve_3(k, x, y, z):
 @compiled(inline="always")
 def _slope(theta, s, r):
     """Derivative of θ s (s − r) with respect to ln s; replaced by a positive value far from the solution."""
-    return theta * s * max(2.0 * s - r, 0.5 * s)
+    return theta * s * _larger(2.0 * s - r, 0.5 * s)
+
+
+@compiled(inline="always")
+def _larger(a, b):
+    return where_less(a, b, b, a)
 
 
 @compiled
@@ -109,51 +107,86 @@ def flowed_stress(branch: Branch) -> Any:
     return flowing
 
 
-def principal_solver(branch: Branch, dimension: int) -> Any:
-    """Compiled function (parameters, history, torn, dt, θ, r) -> s for the singular values r, 3-tuples; in 2D the third
-    stretch is that of r."""
+def principal_solver(law: Law, index: int, dimension: int) -> Any:
+    """Compiled function that solves for the stretches of eight points at once.
+
+    solve(material, constants, history, torn, dt, first, memory)
+        memory: shape (ROWS, LANES), contiguous. Its rows from VALUES contain the singular values r of the points from
+        `first`, and receive the stretches s; in 2D the third one is not changed. Rows THETA and ACTIVE contain θ and 1,
+        or 0 for lanes to leave out. The stresses are computed point by point, all else for eight points together.
+    """
+    branch = law.branches[index]
     stress = flowed_stress(branch)
+    load_history, _ = history_access(law.fields)
+    read_constants = constants_reader(len(law.constants))
     D = dimension
 
+    @compiled(inline="always")
+    def evaluate(material, constants, history, torn, dt, first, memory):
+        """Write τ and dτ/dε of the active lanes."""
+        for k in range(LANES):
+            if memory[ACTIVE, k] > 0.0:
+                p = first + k
+                parameters, own = read_constants(constants[material[p]]), load_history(history, p)
+                strain = (memory[STRAIN, k], memory[STRAIN + 1, k], memory[STRAIN + 2, k])
+                tau, K = stress(parameters, own, torn.size > 0 and torn[p] != 0, strain, dt)
+                for i in range(D):
+                    memory[STRESS + i, k] = tau[i]
+                    for j in range(D):
+                        memory[STIFFNESS + 3 * i + j, k] = K[3 * i + j]
+
     @compiled
-    def solve(parameters, history, torn, dt, theta, r):
-        s0, s1, s2 = max(r[0], LEAST_START), max(r[1], LEAST_START), max(r[2], LEAST_START) if D == 3 else r[2]
-        e0, e1, e2 = math.log(s0), math.log(s1), math.log(s2)
-        before = 0.0
+    def solve(material, constants, history, torn, dt, first, memory):
+        r0, r1, r2 = row(memory, VALUES), row(memory, VALUES + 1), row(memory, VALUES + 2)
+        theta = row(memory, THETA)
+        s0, s1, s2 = _larger(r0, LEAST_START), _larger(r1, LEAST_START), _larger(r2, LEAST_START) if D == 3 else r2
+        e0, e1, e2 = log_of_lanes(s0), log_of_lanes(s1), log_of_lanes(s2)
+        before = zero_lanes()
         for iteration in range(MOST_ITERATIONS):
-            tau, K = stress(parameters, history, torn, (e0, e1, e2), dt)
-            p0, p1, p2 = theta * s0 * (s0 - r[0]), theta * s1 * (s1 - r[1]), theta * s2 * (s2 - r[2])
-            g0, g1, g2 = tau[0] + p0, tau[1] + p1, tau[2] + p2
-            size = CLOSE * (theta * (s0 * s0 + s1 * s1) + abs(tau[0]) + abs(tau[1]))
-            if D == 2:
-                if abs(g0) + abs(g1) <= size:
-                    break
-                x0, x1 = _solve_2(K[0] + _slope(theta, s0, r[0]), K[1], K[3], K[4] + _slope(theta, s1, r[1]), g0, g1)
-                x2 = 0.0
-            else:
-                if abs(g0) + abs(g1) + abs(g2) <= size:
-                    break
-                k = (
-                    K[0] + _slope(theta, s0, r[0]), K[1], K[2],
-                    K[3], K[4] + _slope(theta, s1, r[1]), K[5],
-                    K[6], K[7], K[8] + _slope(theta, s2, r[2]),
-                )  # fmt: skip
-                x0, x1, x2 = _solve_3(k, g0, g1, g2)
-            largest = max(abs(x0), max(abs(x1), abs(x2)))
-            # At a corner of the flow the iteration may alternate between its sides; shorter steps prevent this.
-            scale = 1.0 if iteration < 12 else 0.5
-            if largest * scale > LONGEST:
-                scale = LONGEST / largest
-            e0 -= scale * x0
-            e1 -= scale * x1
-            s0 *= _exp(-scale * x0)
-            s1 *= _exp(-scale * x1)
-            if D == 3:
-                e2 -= scale * x2
-                s2 *= _exp(-scale * x2)
-            if largest <= LAST_STEP or (largest <= LAST_SQUARED and largest <= SQUARED * before * before):
+            active = row(memory, ACTIVE)
+            if all_less(active, 0.5):
                 break
+            put(memory, STRAIN, e0)
+            put(memory, STRAIN + 1, e1)
+            put(memory, STRAIN + 2, e2)
+            evaluate(material, constants, history, torn, dt, first, memory)
+            t0, t1 = row(memory, STRESS), row(memory, STRESS + 1)
+            g0, g1 = t0 + theta * s0 * (s0 - r0), t1 + theta * s1 * (s1 - r1)
+            k0, k1 = row(memory, STIFFNESS) + _slope(theta, s0, r0), row(memory, STIFFNESS + 1)
+            k3, k4 = row(memory, STIFFNESS + 3), row(memory, STIFFNESS + 4) + _slope(theta, s1, r1)
+            error = abs_of_lanes(g0) + abs_of_lanes(g1)
+            size = CLOSE * (theta * (s0 * s0 + s1 * s1) + abs_of_lanes(t0) + abs_of_lanes(t1))
+            if D == 2:
+                x0, x1 = _solve_2(k0, k1, k3, k4, g0, g1)
+                x2 = zero_lanes()
+            else:
+                g2 = row(memory, STRESS + 2) + theta * s2 * (s2 - r2)
+                error += abs_of_lanes(g2)
+                k2, k5 = row(memory, STIFFNESS + 2), row(memory, STIFFNESS + 5)
+                k6, k7 = row(memory, STIFFNESS + 6), row(memory, STIFFNESS + 7)
+                k8 = row(memory, STIFFNESS + 8) + _slope(theta, s2, r2)
+                x0, x1, x2 = _solve_3((k0, k1, k2, k3, k4, k5, k6, k7, k8), g0, g1, g2)
+            active = where_at_most(error, size, 0.0, active)
+            x0, x1, x2 = (
+                where_less(0.5, active, x0, 0.0), where_less(0.5, active, x1, 0.0), where_less(0.5, active, x2, 0.0)
+            )  # fmt: skip
+            largest = _larger(abs_of_lanes(x0), _larger(abs_of_lanes(x1), abs_of_lanes(x2)))
+            # At a corner of the flow the iteration may alternate between its sides; shorter steps prevent this.
+            longest = 1.0 if iteration < 12 else 0.5
+            scale = where_less(LONGEST, largest * longest, LONGEST / largest, longest)
+            x0, x1, x2 = scale * x0, scale * x1, scale * x2
+            e0 -= x0
+            e1 -= x1
+            s0 *= exp_of_lanes(0.0 - x0)
+            s1 *= exp_of_lanes(0.0 - x1)
+            if D == 3:
+                e2 -= x2
+                s2 *= exp_of_lanes(0.0 - x2)
+            last = where_at_most(largest, LAST_SQUARED, SQUARED * before * before, 0.0)
+            put(memory, ACTIVE, where_at_most(largest, _larger(last, LAST_STEP), 0.0, active))
             before = largest
-        return s0, s1, s2
+        put(memory, VALUES, s0)
+        put(memory, VALUES + 1, s1)
+        put(memory, VALUES + 2, s2)
 
     return solve
