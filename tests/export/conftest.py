@@ -7,6 +7,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 
+import mixture_run
 import synthetic_run
 
 
@@ -26,3 +27,9 @@ def plane_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def several_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three frames of two populations of points and a mesh."""
     return synthetic_run.write_run(tmp_path_factory.mktemp("runs") / "several", populations="several")
+
+
+@pytest.fixture(scope="session")
+def wet_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three frames of wet sand and water in space."""
+    return mixture_run.write_run(tmp_path_factory.mktemp("runs") / "wet")

@@ -60,10 +60,11 @@ def test_an_obstacle_moves_as_the_scene_says(stage: Usd.Stage) -> None:
         np.testing.assert_allclose(moved, [expected, 0, 0], atol=1e-12)
 
 
-def test_a_surface_keeps_its_triangles_and_fields(solid_run: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", ["single", "clips"])
+def test_a_surface_keeps_its_triangles_and_fields(solid_run: Path, tmp_path: Path, layout: str) -> None:
     chosen = contents(open_run(solid_run), [1], "surface", None)
     file = tmp_path / "skin.usdc"
-    write_usd(chosen, file)
+    write_usd(chosen, file, layout)
     stage = Usd.Stage.Open(str(file))
     mesh = UsdGeom.Mesh(stage.GetPrimAtPath(f"{stage.GetDefaultPrim().GetPath()}/surface"))
     skin = chosen.pieces(1)[0]

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.fields import Field
+from spume.fields import Field, Population
 from spume.frames.extent import point_bounds, point_spacing, run_dimension
 from spume.frames.populations import PopulationArrays
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, spatial
 from spume.frames.reader import Frame, Run
 from spume.look.appearance import Appearance, ground_appearance, material_appearances
+from spume.look.grains import colors_of, is_granular
 from spume.look.obstacles import (
     Solid,
     TriangleMesh,
@@ -29,11 +30,11 @@ from spume.look.obstacles import (
 from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
 from spume.look.pictures.space_drawer import shown_box
 from spume.look.surface.files import skin_of, skinned_populations
-from spume.look.surroundings import materials
+from spume.look.surroundings import materials, materials_of
 from spume.runs.folder import RunFolder
 
 What = Literal["points", "surface"]
-FORMAT = 3
+FORMAT = 4
 """Incremented whenever existing exports must be made again."""
 SHAPE = ("x", "triangles", "lines")
 """Fields that define the geometry."""
@@ -56,10 +57,18 @@ class Piece(NamedTuple):
     dimension: int
     lines: NDArray[np.int64] | None = None
     """where each of m curves begins among the points and the last one ends, shape (m + 1,); None for other pieces"""
+    kinds: NDArray[np.int64] = np.zeros(0, np.int64)
+    """material of each point or vertex, shape (n,)"""
+    materials: tuple[int, ...] = ()
+    """materials that the points or vertices can have in any frame"""
+    colors: NDArray[np.float64] | None = None
+    """linear RGB of each point, shape (n, 3); None for meshes and lines"""
 
     def take(self, index: Any) -> "Piece":
         """The points that `index` selects."""
-        return self._replace(x=self.x[index], fields={name: values[index] for name, values in self.fields.items()})
+        fields = {name: values[index] for name, values in self.fields.items()}
+        colors = None if self.colors is None else self.colors[index]
+        return self._replace(x=self.x[index], fields=fields, kinds=self.kinds[index], colors=colors)
 
 
 @dataclass(frozen=True)
@@ -94,14 +103,17 @@ class Contents:
         """The names of the pieces of every frame: a population has its own name, a skin is called "surface", followed
         by the population's name if there are several."""
         listed = drawable(self.run.populations)
-        skins = [each for each in listed if self._is_skinned(each.kind, each.dimension)]
+        skins = [each for each in listed if self._is_skinned(each)]
         return [
             ("surface" if len(skins) == 1 else f"surface_{each.name}") if each in skins else each.name
             for each in listed
         ]
 
-    def _is_skinned(self, kind: str, dimension: int | None) -> bool:
-        return self.what == "surface" and kind == "points" and dimension == 3
+    def _is_skinned(self, population: Population) -> bool:
+        """Whether a population is exported as a skin; sand is exported as grains."""
+        if self.what != "surface" or population.kind != "points" or population.dimension != 3:
+            return False
+        return not is_granular(self.run.scene, population, material_appearances(self.run.scene))
 
     def time(self, number: int) -> float:
         """Time of a frame [s]."""
@@ -124,20 +136,23 @@ class Contents:
     def _piece(self, frame: Frame, name: str, population: PopulationArrays, tensors: bool) -> Piece:
         declared = population.declared
         spacing, dimension = point_spacing(self.run, declared), declared.dimension or 3
-        if self._is_skinned(declared.kind, dimension):
+        possible = materials_of(self.run.scene, declared.name) or (0,)
+        if self._is_skinned(declared):
             own = tuple(each for each in self.fields or () if has_quantity(population, each))
             made = skin_of(self.run, frame, declared, ("fine",), own)
-            return Piece(name, made.vertices, made.triangles, made.normals, dict(made.fields), spacing, dimension)
-        names = self._names(population, tensors)
-        fields = {each: _values(population, each) for each in names}
+            piece = Piece(name, made.vertices, made.triangles, made.normals, dict(made.fields), spacing, dimension)
+            kinds = made.fields.get("material", np.full(len(made.vertices), possible[0]))
+            return piece._replace(kinds=np.round(kinds).astype(np.int64), materials=possible)
+        fields = {each: _values(population, each) for each in self._names(population, tensors)}
         x = spatial(population["x"])
+        kinds = np.asarray(population["material"] if "material" in population else np.full(len(x), possible[0]))
+        piece = Piece(name, x, None, None, fields, spacing, dimension, kinds=kinds.astype(np.int64), materials=possible)
         if declared.kind == "points":
-            return Piece(name, x, None, None, fields, spacing, dimension)
+            return piece._replace(colors=colors_of(population, kinds, material_appearances(self.run.scene)))
         if declared.kind == "lines":
-            lines = np.asarray(population["lines"], dtype=np.int64)
-            return Piece(name, x, None, None, fields, spacing, dimension, lines)
+            return piece._replace(lines=np.asarray(population["lines"], dtype=np.int64))
         triangles = np.asarray(population["triangles"], dtype=np.int32)
-        return Piece(name, x, triangles, vertex_normals(x, triangles), fields, spacing, dimension)
+        return piece._replace(triangles=triangles, normals=vertex_normals(x, triangles))
 
     def _names(self, population: PopulationArrays, tensors: bool) -> list[str]:
         """The fields of a population that are written; without `tensors` only scalars and the velocity."""

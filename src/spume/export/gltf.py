@@ -20,7 +20,6 @@ from spume.export.contents import Contents, Piece
 from spume.export.remark import is_current, leave_remark
 from spume.look.appearance import Appearance
 from spume.look.atomic import whole_file
-from spume.look.grains import point_colors
 from spume.look.work import each_frame
 
 FLOAT, UNSIGNED = 5126, 5125
@@ -135,20 +134,18 @@ def _frame(glb: Glb, contents: Contents, looks: list[int], number: int) -> int:
 
 def _primitives(glb: Glb, contents: Contents, piece: Piece, looks: list[int]) -> list[dict[str, Any]]:
     """The parts of a piece, one for each material."""
-    kinds = np.round(piece.fields.get("material", np.zeros(len(piece.x)))).astype(int)
     if piece.triangles is None or piece.normals is None:
         found = []
-        for kind in np.unique(kinds):
-            shown, each = piece.take(kinds == kind), contents.materials[kind][1]
-            ids = shown.fields.get("id", np.arange(len(shown.x)))
-            colors = point_colors(each, ids, shown.fields.get("saturation") if each.grain else None)
-            # the material's colour multiplies that of the points
+        for kind in np.unique(piece.kinds):
+            shown, each = piece.take(piece.kinds == kind), contents.materials[kind][1]
             attributes = {"POSITION": glb.accessor(shown.x, bounds=True)}
-            attributes["COLOR_0"] = glb.accessor(np.clip(colors / np.maximum(each.color, 1e-6), 0.0, 1.0))
+            if shown.colors is not None:  # the material's colour multiplies that of the points
+                relative = shown.colors / np.maximum(each.color, 1e-6)
+                attributes["COLOR_0"] = glb.accessor(np.clip(relative, 0.0, 1.0))
             found.append({"attributes": attributes, "mode": POINTS, "material": looks[kind]})
         return found
     attributes = {"POSITION": glb.accessor(piece.x, bounds=True), "NORMAL": glb.accessor(piece.normals)}
-    faces = kinds[piece.triangles[:, 0]]
+    faces = piece.kinds[piece.triangles[:, 0]]
     return [
         {
             "attributes": attributes,

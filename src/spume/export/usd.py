@@ -3,7 +3,6 @@
 Time codes are frame numbers; a second has `frame_rate` of them. Units are metres and kilograms.
 """
 
-import itertools
 import shutil
 from functools import partial
 from pathlib import Path
@@ -21,7 +20,6 @@ from spume.fields import VOLUME_RATIO
 from spume.look.appearance import Appearance
 from spume.look.atomic import whole_file
 from spume.look.extras import require
-from spume.look.grains import point_colors
 from spume.look.work import each_frame
 from spume.terminal import readable_size
 
@@ -189,22 +187,27 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
             continue
         if piece.triangles is None:
             UsdGeom.Xform.Define(stage, path)
-            for (name, looks), material in zip(contents.materials, materials):
+            for k in piece.materials:
+                name, looks = contents.materials[k]
                 points = UsdGeom.Points.Define(stage, f"{path}/{identifier(name)}")
                 _color(points, looks)
-                UsdShade.MaterialBindingAPI.Apply(points.GetPrim()).Bind(material)
+                UsdShade.MaterialBindingAPI.Apply(points.GetPrim()).Bind(materials[k])
                 prims[f"{piece.name}/{name}"] = points
                 _declare(points, piece)
             continue
         mesh = UsdGeom.Mesh.Define(stage, path)
         mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
         binding = UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim())
-        binding.Bind(materials[0])
-        if len(materials) == 1:
-            mesh.CreateDisplayColorAttr([contents.materials[0][1].color])
+        binding.Bind(materials[piece.materials[0]])
+        if len(piece.materials) == 1:
+            _, looks = contents.materials[piece.materials[0]]
+            mesh.CreateDisplayColorAttr([looks.color])
+            mesh.CreateDisplayOpacityAttr([looks.opacity])
         prims[piece.name] = mesh
-        for k, (name, _) in enumerate(contents.materials if len(materials) > 1 else []):
-            subset = binding.CreateMaterialBindSubset(identifier(name), ints(np.zeros(0)))
+        _declare_mesh(mesh, piece)
+        for k in piece.materials if len(piece.materials) > 1 else ():
+            subset = binding.CreateMaterialBindSubset(identifier(contents.materials[k][0]), ints(np.zeros(0)))
+            subset.GetIndicesAttr().Clear()  # a value here would be stronger than those of clips
             UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(materials[k])
             prims[f"{piece.name}/subset {k}"] = subset
     define_surroundings(stage, contents, root)
@@ -260,6 +263,20 @@ def _declare(points: Any, piece: Piece) -> None:
             primvar(points, name, values)
 
 
+def _declare_mesh(mesh: Any, piece: Piece) -> None:
+    """The same for a mesh."""
+    mesh.CreatePointsAttr()
+    mesh.CreateFaceVertexCountsAttr()
+    mesh.CreateFaceVertexIndicesAttr()
+    mesh.CreateNormalsAttr()
+    mesh.CreateExtentAttr()
+    for name, values in piece.fields.items():
+        if name == "v":
+            mesh.CreateVelocitiesAttr()
+        else:
+            primvar(mesh, name, values)
+
+
 def _sample(prims: dict[str, Any], contents: Contents, number: int) -> None:
     """Set the values of one frame."""
     for piece in contents.pieces(number, tensors=False):
@@ -269,12 +286,10 @@ def _sample(prims: dict[str, Any], contents: Contents, number: int) -> None:
         if piece.triangles is not None and piece.normals is not None:
             _sample_mesh(prims, piece, piece.triangles, piece.normals, number)
             continue
-        kinds = piece.fields.get("material")
-        for k, (name, looks) in enumerate(contents.materials):
-            members = slice(None) if kinds is None or len(contents.materials) == 1 else np.flatnonzero(kinds == k)
-            # Points that carry no material belong to the first one.
-            shown = piece.take(slice(0) if kinds is None and k > 0 else members)
-            _sample_points(prims[f"{piece.name}/{name}"], shown, looks, number)
+        for k in piece.materials:
+            name, looks = contents.materials[k]
+            members = slice(None) if len(piece.materials) == 1 else np.flatnonzero(piece.kinds == k)
+            _sample_points(prims[f"{piece.name}/{name}"], piece.take(members), looks, number)
 
 
 def _sample_mesh(
@@ -287,20 +302,14 @@ def _sample_mesh(
             mesh.CreateVelocitiesAttr().Set(vectors(values), number)
         else:
             primvar(mesh, name, values).Set(array(values), number)
-    kinds = piece.fields.get("material", np.zeros(len(piece.x)))
-    faces = np.round(kinds[triangles[:, 0]])
-    for k in itertools.count():
-        subset = prims.get(f"{piece.name}/subset {k}")
-        if subset is None:
-            break
-        subset.GetIndicesAttr().Set(ints(np.flatnonzero(faces == k)), number)
+    faces = piece.kinds[triangles[:, 0]]
+    for k in piece.materials if len(piece.materials) > 1 else ():
+        prims[f"{piece.name}/subset {k}"].GetIndicesAttr().Set(ints(np.flatnonzero(faces == k)), number)
 
 
 def _sample_points(points: Any, piece: Piece, looks: Appearance, number: int) -> None:
-    if looks.variation > 0 or looks.grain > 0:
-        ids = piece.fields.get(ID, np.arange(len(piece.x)))
-        colors = point_colors(looks, ids, piece.fields.get("saturation") if looks.grain else None)
-        points.GetDisplayColorPrimvar().Set(vectors(colors), number)
+    if piece.colors is not None and (looks.variation > 0 or looks.grain > 0):
+        points.GetDisplayColorPrimvar().Set(vectors(piece.colors), number)
     points.GetPointsAttr().Set(vectors(piece.x), number)
     if "v" in piece.fields:
         points.GetVelocitiesAttr().Set(vectors(piece.fields["v"]), number)

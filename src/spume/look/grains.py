@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.fields import Population
 from spume.frames.populations import PopulationArrays
 from spume.look.appearance import Appearance
+from spume.look.surroundings import materials_of
 
 WET = 0.45
 """Fraction by which water in the pores darkens grains."""
@@ -36,6 +38,15 @@ def grains_of(points: PopulationArrays, members: NDArray[Any], looks: Appearance
     return point_colors(looks, np.asarray(ids), saturation)
 
 
+def colors_of(points: PopulationArrays, kinds: NDArray[Any], looks: list[Appearance]) -> NDArray[np.float64]:
+    """Colours of all points, linear RGB, shape (n, 3), by their materials `kinds`."""
+    colors = np.zeros((len(kinds), 3))
+    for kind in np.unique(kinds):
+        members = kinds == kind
+        colors[members] = grains_of(points, members, looks[int(kind) % len(looks)])
+    return colors
+
+
 def opaque_first(populations: Iterable[PopulationArrays], looks: list[Appearance]) -> list[PopulationArrays]:
     """Populations in drawing order, transparent ones last."""
 
@@ -47,8 +58,8 @@ def opaque_first(populations: Iterable[PopulationArrays], looks: list[Appearance
     return sorted(populations, key=transparency)
 
 
-def is_granular(population: PopulationArrays, looks: list[Appearance]) -> bool:
-    """Whether all materials of a population are drawn as grains."""
-    if "material" not in population or len(population["x"]) == 0:
+def is_granular(scene: Any, population: Population, looks: list[Appearance]) -> bool:
+    """Whether a population of a run is drawn as grains in every frame: all materials that it can have are."""
+    if not any(field.name == "material" for field in population.fields):
         return False
-    return all(looks[int(kind) % len(looks)].grain > 0 for kind in np.unique(population["material"]))
+    return all(looks[kind].grain > 0 for kind in materials_of(scene, population.name))

@@ -14,6 +14,13 @@ def materials(scene: Any) -> tuple[Any, ...]:
     return tuple(getattr(scene, "materials", ()))
 
 
+def materials_of(scene: Any, population: str) -> tuple[int, ...]:
+    """Indices of the materials that members of a population can have."""
+    listed = materials(scene)
+    own = tuple(k for k, each in enumerate(listed) if scene.species_of(each.base or each.name) == population)
+    return own or tuple(range(len(listed)))
+
+
 def obstacles(scene: Any) -> tuple[Any, ...]:
     """The obstacles."""
     return tuple(getattr(scene, "obstacle", ()))

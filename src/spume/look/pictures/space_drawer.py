@@ -170,7 +170,7 @@ class SpaceDrawer:
         self, frame: Frame, population: PopulationArrays, values: Floats | None
     ) -> tuple["ColoredMesh", NDArray[Any]]:
         """A population as a mesh or as points, coloured by `values` if given, and the material of each vertex."""
-        smooth = self.options.show == "surface" and not is_granular(population, self.looks)
+        smooth = self.options.show == "surface" and not is_granular(self.run.scene, population.declared, self.looks)
         if population.declared.kind == "points" and smooth:
             return self._skin(frame, population.declared, values is not None)
         x = spatial(population["x"])

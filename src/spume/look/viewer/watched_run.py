@@ -13,7 +13,7 @@ from spume.frames.populations import PopulationArrays
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, quantity_names, spatial
 from spume.frames.reader import Frame, Run, open_run
 from spume.look.appearance import Appearance, material_appearances, to_srgb
-from spume.look.grains import grains_of, is_granular
+from spume.look.grains import colors_of, is_granular
 from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids, vertex_normals
 from spume.look.pictures.camera import up_axis
 from spume.look.pictures.lettering import map_colors
@@ -113,7 +113,7 @@ class WatchedRun:
         spacing = point_spacing(self.run, population.declared)
         own = tuple(name for name in names if has_quantity(population, name))
         looks = self.looks
-        smooth = show == "surface" and not is_granular(population, looks)
+        smooth = show == "surface" and not is_granular(self.run.scene, population.declared, looks)
         if smooth and self.spatial and population.declared.kind == "points":
             made = skin_of(self.run, frame, population.declared, ("fine", "preview"), own)
             carried: dict[str, NDArray[Any]] = {name: made.fields[name] for name in own}
@@ -162,12 +162,7 @@ def _tints(population: PopulationArrays, looks: list[Appearance]) -> NDArray[np.
     """Colours of points by their looks, sRGB; None where each material has one colour."""
     if MATERIAL not in population or not any(each.variation or each.grain for each in looks):
         return None
-    kinds = np.asarray(population[MATERIAL])
-    colors = np.zeros((len(kinds), 3))
-    for kind in np.unique(kinds):
-        members = kinds == kind
-        colors[members] = grains_of(population, members, looks[int(kind) % len(looks)])
-    return to_srgb(colors)
+    return to_srgb(colors_of(population, np.asarray(population[MATERIAL]), looks))
 
 
 def _ribbons(x: NDArray[Any], lines: NDArray[Any], width: float) -> tuple[NDArray[Any], NDArray[np.int32]]:
