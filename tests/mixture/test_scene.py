@@ -34,6 +34,14 @@ BLOCK = {"grid": {"cell": 0.05}, "body": [body("sand", [0.0, 0.0], [0.2, 0.2])]}
             },
             "semi_implicit.unilateral.a is 0.1: it should be below b, 0",
         ),
+        (
+            {
+                "body": [body("water", [0.0, 0.0], [0.2, 0.2])],
+                "time": {"integrator": "semi-implicit"},
+                "semi_implicit": {"unilateral": {"a": -0.1, "b": 0.0, "c0": 1.0, "v0": 0.01}},
+            },
+            "semi_implicit.unilateral is given, but no material has the law 'drucker-prager'",
+        ),
         ({"mixture": {"drag_coefficient": 1.0, "porosity": 1.5}}, "mixture.porosity"),
         ({"mixture": {"drag_coefficient": -1.0}}, "mixture.drag_coefficient"),
     ],

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
+from spume.materials.drucker_prager import DRUCKER_PRAGER
 from spume.materials.water import WATER
 from spume.scene.common import Count, NotNegative, Positive
 from spume.scene.problems import Problem
@@ -70,6 +71,11 @@ def semi_implicit_problems(scene: "MpmScene") -> Iterator[Problem]:
     fading = None if table is None else table.unilateral
     if table is None or fading is None:
         return
+    if not any(material.law is DRUCKER_PRAGER for material in scene.materials):
+        yield Problem(
+            "semi_implicit.unilateral",
+            "is given, but no material has the law 'drucker-prager', the only one with that energy: drop it",
+        )
     if not fading.a < fading.b:
         yield Problem("semi_implicit.unilateral.a", f"is {fading.a:g}: it should be below b, {fading.b:g}")
     if table.plasticity != "lagged":

@@ -15,6 +15,8 @@ is symmetric but in general not definite. The preconditioner is a 2×2 block for
 (a single number for one species) with a non-negative estimate k of the diagonal of the stiffness, so it is positive
 definite, as MINRES requires, and drag of any size is inverted exactly at each node.
 
+S of water with viscosity includes its viscous stress, a second branch of the law, at the end of the step.
+
 With pore pressure the water deforms with the flux q = n v_w + (1 − n) v_s of both species (`mixture/pore_pressure.py`):
 for its points L is ∇q divided by their porosity, and, as the transpose, the forces of their stress are split n : 1 − n.
 """
@@ -27,7 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacles.collision import SEPARATE
+from spume.materials.loops import LawInUse
 from spume.materials.unilateral import Unilateral
+from spume.materials.water import WATER
 from spume.mpm.contacts import Contacts
 from spume.mpm.implicit.tangent import NUMBERS, Plasticity, tangent_loops
 from spume.mpm.nodes import DegreesOfFreedom, NodeFields, number_active
@@ -94,6 +98,16 @@ class Part:
         self.L, self.S = np.zeros((count, 3, 3)), np.zeros((count, 3, 3))
         self.T, self.numbers = np.zeros((count, 3, 3)), np.zeros((count, NUMBERS))
         self.smallest = np.ones(count)
+        self.viscous = [(use, flowing) for use in self.species.model.laws if (flowing := _is_viscous(use)).any()]
+        """Laws with viscous materials, and which materials these are"""
+        self.viscous_numbers = np.zeros((count if self.viscous else 0, NUMBERS))
+
+
+def _is_viscous(use: LawInUse) -> NDArray[np.bool_]:
+    """The materials of water with viscosity, whose second branch is the viscous stress."""
+    if use.law is not WATER:
+        return np.zeros_like(use.belongs)
+    return np.asarray(use.belongs & (use.constants[:, WATER.constants.index("eta")] > 0.0))
 
 
 class CoupledSystem:
@@ -200,6 +214,13 @@ class CoupledSystem:
                     p.material, use.belongs, use.constants, history, self.dt, self._shape, part.L, part.S,
                     part.numbers, part.smallest,
                 )  # fmt: skip
+            for use, flowing in part.viscous:
+                linearize, _ = tangent_loops(use.law, *self._laws, branch=1)
+                history = tuple(arrays[name] for name in use.columns)
+                linearize(
+                    p.material, flowing, use.constants, history, self.dt, self._shape, part.L, part.S,
+                    part.viscous_numbers, part.smallest,
+                )  # fmt: skip
             smallest = min(smallest, float(part.smallest.min()))
             self._add_divergence(part, part.S, -self.dt, r)
         return r + self._dragged(v), smallest
@@ -215,6 +236,9 @@ class CoupledSystem:
             for use in part.species.model.laws:
                 _, answer = tangent_loops(use.law, *self._laws)
                 answer(p.material, use.belongs, part.numbers, part.L, part.T)
+            for use, flowing in part.viscous:
+                _, answer = tangent_loops(use.law, *self._laws, branch=1)
+                answer(p.material, flowing, part.viscous_numbers, part.L, part.T)
             self._add_divergence(part, part.T, -(self.dt**2), result)
         return result
 
@@ -267,6 +291,8 @@ class CoupledSystem:
             p = part.species.particles
             if len(p):
                 largest = np.maximum(part.numbers[:, 15:18].max(axis=1), 0.0)
+                if part.viscous:
+                    largest += np.maximum(part.viscous_numbers[:, 15:18].max(axis=1), 0.0)
                 sums = NodeFields(stiffness=0)
                 sums.fit(self.state.nodes)
                 shared = self._shares_pores(part)

@@ -1,8 +1,7 @@
 """The semi-implicit step of [Tampubolon17] section 4.2: backward Euler with a symmetric linearisation.
 
 The step takes a few iterations of Newton's method on the grids of all species, each solved by preconditioned MINRES. A
-step that does not converge is repeated with half the length. The viscosity of water is not included: the step is meant
-for stiff grains and pressure.
+step that does not converge is repeated with half the length.
 """
 
 import math
@@ -48,13 +47,19 @@ class SemiImplicit:
     plasticity: Plasticity = "lagged"
     unilateral: Unilateral | None = None
     """Energy of sand with lagged plasticity; None: Hencky's"""
+    frame_length: float = 1.0
+    """Time between frames [s]"""
     longest: float = math.inf
     """Longest step allowed after one was repeated [s]"""
     repeated: int = 0
+    unconverged: int = 0
+    """Steps accepted with a residual above the tolerance"""
     newton_iterations: int = 0
     minres_iterations: int = 0
     residual: float = 0.0
     """Relative residual of the last step [1]"""
+    largest_residual: float = 0.0
+    """Largest residual of an accepted step since the last frame [1]"""
 
     def step(
         self,
@@ -89,6 +94,7 @@ class SemiImplicit:
                         "integrator = 'explicit'"
                     )
                 continue
+            self._count(state.time)
             settle(state, h)
             gather(state, h)
             finish(state, h)
@@ -99,6 +105,14 @@ class SemiImplicit:
             self.longest *= GROWTH
             remaining = 0.0 if h == remaining else remaining - h
         state.time = end
+
+    def _count(self, start: float) -> None:
+        """Count an accepted step that begins at `start` [s]."""
+        frames = start / self.frame_length
+        if abs(frames - round(frames)) < 1e-6:  # steps end at frames: this is the first after one
+            self.largest_residual = 0.0
+        self.largest_residual = max(self.largest_residual, self.residual)
+        self.unconverged += self.residual > self.tolerance
 
     def solve(self, state: State, exchange: Exchange, dt: float) -> bool:
         """Solve for the velocities of the nodes and write them to the fields; return False if this fails."""
@@ -179,18 +193,22 @@ class SemiImplicit:
         return {
             "longest_step": self.longest if math.isfinite(self.longest) else None,
             "repeated_steps": self.repeated,
+            "unconverged_steps": self.unconverged,
             "newton_iterations": self.newton_iterations,
             "minres_iterations": self.minres_iterations,
             "residual": self.residual,
+            "largest_residual": self.largest_residual,
         }
 
     def restore(self, values: dict[str, Any]) -> None:
         """Restore what `counts` returned."""
         self.longest = math.inf if values["longest_step"] is None else values["longest_step"]
         self.repeated = values["repeated_steps"]
+        self.unconverged = values["unconverged_steps"]
         self.newton_iterations = values["newton_iterations"]
         self.minres_iterations = values["minres_iterations"]
         self.residual = values["residual"]
+        self.largest_residual = values["largest_residual"]
 
 
 def _norm(system: CoupledSystem, r: NDArray[np.float64]) -> float:
@@ -229,12 +247,13 @@ class SemiImplicitStages:
 
 def build_semi_implicit(scene: Any) -> SemiImplicit:
     """The solver of the scene's table [semi_implicit]."""
-    table = scene.semi_implicit
+    table, frame = scene.semi_implicit, 1.0 / scene.frame_rate
     if table is None:
-        return SemiImplicit()
+        return SemiImplicit(frame_length=frame)
     fading = table.unilateral
     return SemiImplicit(
         table.tolerance, table.accepted_residual, table.iterations, table.linear_iterations, table.linear_tolerance,
         table.preconditioner, table.plasticity,
         None if fading is None else Unilateral(fading.a, fading.b, fading.c0, fading.s_C, fading.v0),
+        frame,
     )  # fmt: skip

@@ -82,9 +82,9 @@ def _symmetric_stiffness(K, D):
 
 
 @cache
-def stress_in_step(law: Law) -> Callable[..., Any]:
-    """Compiled function (parameters, history, strain, dt, shape) -> τ, dτ/dε of the first branch after its flow."""
-    principal_stress, return_map = law.branches[0].principal_stress, law.branches[0].return_map
+def stress_in_step(law: Law, branch: int = 0) -> Callable[..., Any]:
+    """Compiled function (parameters, history, strain, dt, shape) -> τ, dτ/dε of a branch after its flow."""
+    principal_stress, return_map = law.branches[branch].principal_stress, law.branches[branch].return_map
 
     if return_map is None:
         return lagged_stress(law, "hencky")
@@ -141,13 +141,47 @@ def _pair(tau, K, beta, i, j):
     return 0.25 * (K[4 * i] + K[4 * j] - 2.0 * K[3 * i + j]) / beta[i]
 
 
+@compiled(inline="always")
+def _tangent_product(numbers, L, p):
+    """T(L) of one point."""
+    V = (numbers[p, 0], numbers[p, 1], numbers[p, 2], numbers[p, 3], numbers[p, 4], numbers[p, 5],
+         numbers[p, 6], numbers[p, 7], numbers[p, 8])  # fmt: skip
+    b0, b1, b2 = numbers[p, 9], numbers[p, 10], numbers[p, 11]
+    t0, t1, t2 = numbers[p, 12], numbers[p, 13], numbers[p, 14]
+    k00, k11, k22 = numbers[p, 15], numbers[p, 16], numbers[p, 17]
+    k01, k02, k12 = numbers[p, 18], numbers[p, 19], numbers[p, 20]
+    g = (numbers[p, 24], numbers[p, 25], numbers[p, 26], numbers[p, 27], numbers[p, 28], numbers[p, 29],
+         numbers[p, 30], numbers[p, 31], numbers[p, 32])  # fmt: skip
+    l = multiply(load(L, p), g)
+    # in the principal axes: Vᵀ l V
+    Vt = (V[0], V[3], V[6], V[1], V[4], V[7], V[2], V[5], V[8])
+    e = multiply(multiply(Vt, l), V)
+    s01 = numbers[p, 21] * (e[1] * b1 + e[3] * b0)
+    s02 = numbers[p, 22] * (e[2] * b2 + e[6] * b0)
+    s12 = numbers[p, 23] * (e[5] * b2 + e[7] * b1)
+    # δτ − τ ℓᵀ: row i of τ ℓᵀ is τ_i times column i of ℓ
+    d = (
+        k00 * e[0] + k01 * e[4] + k02 * e[8] - t0 * e[0], s01 - t0 * e[3], s02 - t0 * e[6],
+        s01 - t1 * e[1], k01 * e[0] + k11 * e[4] + k12 * e[8] - t1 * e[4], s12 - t1 * e[7],
+        s02 - t2 * e[2], s12 - t2 * e[5], k02 * e[0] + k12 * e[4] + k22 * e[8] - t2 * e[8],
+    )  # fmt: skip
+    return multiply_transpose(multiply_transpose(multiply(V, d), V), g)
+
+
 @cache
-def tangent_loops(law: Law, plasticity: Plasticity, energy: Literal["hencky", "unilateral"]) -> tuple[Any, Any]:
-    """Loops `linearize` and `answer` over the points of a law; `energy` is that of sand with lagged plasticity."""
+def tangent_loops(
+    law: Law, plasticity: Plasticity, energy: Literal["hencky", "unilateral"], branch: int = 0
+) -> tuple[Any, Any]:
+    """Loops `linearize` and `answer` over the points of a law; `energy` is that of sand with lagged plasticity.
+
+    Those of the first branch write their results, those of another one add to them. Only the first one can be lagged.
+    """
     load_history, _ = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
-    deformation = law.branches[0].deformation
-    stress_of = stress_in_step(law) if plasticity == "in-step" else lagged_stress(law, energy)
+    deformation = law.branches[branch].deformation
+    in_step = plasticity == "in-step" or branch > 0
+    stress_of = stress_in_step(law, branch) if in_step else lagged_stress(law, energy)
+    adds = branch > 0
 
     @compiled(parallel=True)
     def linearize(material, belongs, constants, history, dt, shape, L, S, numbers, smallest):
@@ -191,39 +225,28 @@ def tangent_loops(law: Law, plasticity: Plasticity, energy: Literal["hencky", "u
             result = multiply_transpose((s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]), g)
             for i in range(3):
                 for j in range(3):
-                    S[p, i, j] = result[3 * i + j]
+                    S[p, i, j] = result[3 * i + j] + (S[p, i, j] if adds else 0.0)
 
-    return linearize, answer
+    return linearize, further_answer if adds else answer
 
 
 @compiled(parallel=True)
 def answer(material, belongs, numbers, L, T):
     """Write T(L) for the points whose materials belong to the law."""
     for p in prange(material.size):
-        if not belongs[material[p]]:
-            continue
-        V = (numbers[p, 0], numbers[p, 1], numbers[p, 2], numbers[p, 3], numbers[p, 4], numbers[p, 5],
-             numbers[p, 6], numbers[p, 7], numbers[p, 8])  # fmt: skip
-        b0, b1, b2 = numbers[p, 9], numbers[p, 10], numbers[p, 11]
-        t0, t1, t2 = numbers[p, 12], numbers[p, 13], numbers[p, 14]
-        k00, k11, k22 = numbers[p, 15], numbers[p, 16], numbers[p, 17]
-        k01, k02, k12 = numbers[p, 18], numbers[p, 19], numbers[p, 20]
-        g = (numbers[p, 24], numbers[p, 25], numbers[p, 26], numbers[p, 27], numbers[p, 28], numbers[p, 29],
-             numbers[p, 30], numbers[p, 31], numbers[p, 32])  # fmt: skip
-        l = multiply(load(L, p), g)
-        # in the principal axes: Vᵀ l V
-        Vt = (V[0], V[3], V[6], V[1], V[4], V[7], V[2], V[5], V[8])
-        e = multiply(multiply(Vt, l), V)
-        s01 = numbers[p, 21] * (e[1] * b1 + e[3] * b0)
-        s02 = numbers[p, 22] * (e[2] * b2 + e[6] * b0)
-        s12 = numbers[p, 23] * (e[5] * b2 + e[7] * b1)
-        # δτ − τ ℓᵀ: row i of τ ℓᵀ is τ_i times column i of ℓ
-        d = (
-            k00 * e[0] + k01 * e[4] + k02 * e[8] - t0 * e[0], s01 - t0 * e[3], s02 - t0 * e[6],
-            s01 - t1 * e[1], k01 * e[0] + k11 * e[4] + k12 * e[8] - t1 * e[4], s12 - t1 * e[7],
-            s02 - t2 * e[2], s12 - t2 * e[5], k02 * e[0] + k12 * e[4] + k22 * e[8] - t2 * e[8],
-        )  # fmt: skip
-        result = multiply_transpose(multiply_transpose(multiply(V, d), V), g)
-        for i in range(3):
-            for j in range(3):
-                T[p, i, j] = result[3 * i + j]
+        if belongs[material[p]]:
+            result = _tangent_product(numbers, L, p)
+            for i in range(3):
+                for j in range(3):
+                    T[p, i, j] = result[3 * i + j]
+
+
+@compiled(parallel=True)
+def further_answer(material, belongs, numbers, L, T):
+    """Add T(L) of a further branch."""
+    for p in prange(material.size):
+        if belongs[material[p]]:
+            result = _tangent_product(numbers, L, p)
+            for i in range(3):
+                for j in range(3):
+                    T[p, i, j] += result[3 * i + j]
