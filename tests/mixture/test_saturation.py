@@ -54,6 +54,19 @@ def test_robert_and_soga_has_its_maximum_at_four_tenths():
     assert factor[0] == factor[-1] == 0.0
 
 
+def test_a_table_is_joined_by_straight_lines_and_constant_beyond_its_ends():
+    pairs = ((0.1, 0.2), (0.4, 1.0), (0.9, 0.0))
+    s = np.array([0.0, 0.1, 0.25, 0.4, 0.65, 0.9, 1.0])
+    np.testing.assert_allclose(cohesion_factor(pairs, s), [0.2, 0.2, 0.6, 1.0, 0.5, 0.0, 0.0], rtol=0, atol=1e-15)
+
+
+def test_the_table_of_a_scene_is_used():
+    """Where the sand is dry, a tenth of the cohesion is active; where the pores are full, nothing."""
+    sand, wet, dry = half_wet(saturation="degree", cohesion_curve=[[0.0, 0.1], [0.4, 1.0], [1.0, 0.0]])
+    np.testing.assert_allclose(sand.cohesion_factor[dry], 0.1, rtol=1e-12)
+    np.testing.assert_allclose(sand.cohesion_factor[wet], 0.0, rtol=0, atol=1e-12)
+
+
 def test_constant_cohesion_does_not_know_the_water():
     sand, _, _ = half_wet(cohesion_curve="constant")
     np.testing.assert_array_equal(sand.cohesion_factor, 1.0)

@@ -8,6 +8,11 @@ from spume.errors import SceneError
 BLOCK = {"grid": {"cell": 0.05}, "body": [body("sand", [0.0, 0.0], [0.2, 0.2])]}
 
 
+def curve(pairs):
+    """A mixture with a curve of the cohesion."""
+    return {"mixture": {"drag_coefficient": 1.0, "saturation": "degree", "cohesion_curve": pairs}}
+
+
 @pytest.mark.parametrize(
     ("tables", "sentence"),
     [
@@ -23,6 +28,23 @@ BLOCK = {"grid": {"cell": 0.05}, "body": [body("sand", [0.0, 0.0], [0.2, 0.2])]}
             {"mixture": {"drag_coefficient": 1.0, "cohesion_curve": "robert-soga"}},
             "mixture.saturation is 'overlap' with cohesion_curve 'robert-soga'",
         ),
+        (
+            {"mixture": {"drag_coefficient": 1.0, "cohesion_curve": [[0.0, 0.0], [1.0, 1.0]]}},
+            "mixture.saturation is 'overlap' with cohesion_curve of pairs: that curve needs saturation = 'degree'",
+        ),
+        (curve([[0.4, 1.0]]), "mixture.cohesion_curve is [[0.4, 1.0]]: a curve needs at least two pairs"),
+        (
+            curve([[0.4, 1.0], [0.4, 0.0]]),
+            "mixture.cohesion_curve is [[0.4, 1.0], [0.4, 0.0]]: each saturation should be greater than the one before",
+        ),
+        (
+            curve([[0.0, 0.1], [0.4, 1.5]]),
+            "mixture.cohesion_curve.1 is [0.4, 1.5]: saturation and fraction should be between 0 and 1",
+        ),
+        (curve("robert-sogga"), "did you mean 'robert-soga'?"),
+        (curve([[0.0, "a"], [1.0, 0.0]]), "mixture.cohesion_curve.0.1 is 'a': it should be a number"),
+        (curve([[0.0], [1.0, 0.0]]), "mixture.cohesion_curve.0"),
+        (curve(0.4), "mixture.cohesion_curve is 0.4: it should be a list"),
         ({"semi_implicit": {}}, "semi_implicit is given with integrator 'explicit'"),
         (
             {
@@ -50,6 +72,7 @@ def test_a_mistake_is_named(tables, sentence):
     with pytest.raises(SceneError) as caught:
         simulate(**(BLOCK | tables))
     assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def test_sand_and_water_may_overlap_but_two_sands_may_not():

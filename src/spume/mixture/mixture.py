@@ -22,7 +22,8 @@ STANDARD_GRAVITY = 9.81
 Buoyancy = Literal["none", "archimedes", "paper"]
 Coupling = Literal["drag", "pore-pressure"]
 Saturation = Literal["overlap", "degree"]
-CohesionCurve = Literal["constant", "linear", "robert-soga"]
+CohesionCurve = Literal["constant", "linear", "robert-soga"] | tuple[tuple[float, float], ...]
+"""A named curve, or pairs of the degree of saturation and the fraction of the cohesion"""
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,16 @@ STRONGEST = 0.4
 def cohesion_factor(curve: CohesionCurve, saturation: NDArray[np.float64]) -> NDArray[np.float64]:
     """Fraction of the material's cohesion that is active at a saturation.
 
-    "linear" is [Tampubolon17] eq. (25): 1 without water, 0 when saturated. "robert-soga" is piecewise linear: 0 in dry
-    sand, 1 at a saturation of 0.4, 0 in saturated sand.
+    "linear" is [Tampubolon17] eq. (25): 1 without water, 0 when saturated. "robert-soga" is a tent: 0 in dry sand, 1 at
+    a saturation of 0.4, 0 in saturated sand. Pairs of saturation and fraction are joined by straight lines; before the
+    first and after the last pair the fraction is constant.
 
     >>> cohesion_factor("robert-soga", np.array([0.0, 0.2, 0.4, 0.7, 1.0])).round(3).tolist()
     [0.0, 0.5, 1.0, 0.5, 0.0]
     """
+    if not isinstance(curve, str):
+        s, fraction = np.transpose(curve)
+        return np.asarray(np.interp(saturation, s, fraction))
     if curve == "constant":
         return np.ones_like(saturation)
     if curve == "linear":

@@ -1,16 +1,17 @@
 """Scenes of porous sand and water: those of the material point method with the additions of [Tampubolon17]."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from spume.materials.water import WATER
 from spume.scene.common import NotNegative, Positive
 from spume.scene.force import ForceTable
 from spume.scene.mpm import Grid, MpmScene, ObstacleTable, Time
-from spume.scene.problems import Problem
-from spume.tables import Table
+from spume.scene.problems import Problem, shown
+from spume.tables import Number, Table
 
 
 class QuadraticGrid(Grid):
@@ -38,6 +39,13 @@ class SelectiveForce(ForceTable):
     """A force on the sand, the water or both in a shape."""
 
     acts_on: Literal["all", "sand", "water"] = Field(default="all", description="what it acts on")
+
+
+Pair = Annotated[tuple[Number, Number], Field(description="degree of saturation [1], fraction of the cohesion [1]")]
+Curve = Annotated[
+    Annotated[Literal["constant", "linear", "robert-soga"], Tag("name")] | Annotated[tuple[Pair, ...], Tag("pairs")],
+    Discriminator(lambda value: "name" if isinstance(value, str) else "pairs"),
+]
 
 
 class MixtureTable(Table):
@@ -69,10 +77,11 @@ class MixtureTable(Table):
         description="saturation of a node: 1 where both species have mass ([Tampubolon17] eq. 24), or the degree of "
         "saturation of the pores",
     )
-    cohesion_curve: Literal["constant", "linear", "robert-soga"] = Field(
+    cohesion_curve: Curve = Field(
         default="linear",
-        description="cohesion against saturation: 'constant', 'linear' to zero ([Tampubolon17] eq. 25), or "
-        "'robert-soga', which rises to all at 0.4 and then falls; this one needs saturation = 'degree'",
+        description="cohesion against saturation: 'constant', 'linear' to zero ([Tampubolon17] eq. 25), 'robert-soga', "
+        "a tent that rises to all at 0.4 and then falls, or pairs of saturation and fraction of the cohesion, with "
+        "straight lines between them; the last two need saturation = 'degree'",
     )
 
 
@@ -135,8 +144,23 @@ class SandWaterScene(MpmScene):
                 "mixture.buoyancy",
                 f"is '{table.buoyancy}' with coupling 'pore-pressure', which includes buoyancy: drop it",
             )
-        if table.cohesion_curve == "robert-soga" and table.saturation != "degree":
+        curve = table.cohesion_curve
+        if (curve == "robert-soga" or not isinstance(curve, str)) and table.saturation != "degree":
+            name = f"'{curve}'" if isinstance(curve, str) else "of pairs"
             yield Problem(
                 "mixture.saturation",
-                f"is '{table.saturation}' with cohesion_curve 'robert-soga': that curve needs saturation = 'degree'",
+                f"is '{table.saturation}' with cohesion_curve {name}: that curve needs saturation = 'degree'",
             )
+        if not isinstance(curve, str):
+            yield from _curve_problems(curve)
+
+
+def _curve_problems(pairs: tuple[tuple[float, float], ...]) -> Iterator[Problem]:
+    path = "mixture.cohesion_curve"
+    if len(pairs) < 2:
+        yield Problem(path, f"is {shown(pairs)}: a curve needs at least two pairs of saturation and fraction")
+    if any(later[0] <= earlier[0] for earlier, later in pairwise(pairs)):
+        yield Problem(path, f"is {shown(pairs)}: each saturation should be greater than the one before")
+    for k, pair in enumerate(pairs):
+        if not all(0.0 <= value <= 1.0 for value in pair):
+            yield Problem(f"{path}.{k}", f"is {shown(pair)}: saturation and fraction should be between 0 and 1")
