@@ -22,6 +22,11 @@ SILLY_RUBBER = (
     "roller",
 )  # fmt: skip
 
+SAND_FAMILIES = (
+    "hourglass", "sand-pouring", "sand-pile", "sand-column", "sand-wedge", "dam-breach-2d", "dam-breach", "levee",
+    "sandcastle",
+)  # fmt: skip
+
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_built_in_scene_and_each_of_its_presets_is_good(name):
@@ -43,6 +48,17 @@ def test_the_scenes_of_silly_rubber_have_three_sizes():
     """All figures of [Fang19] with a scene of their own, small enough to try, middling and as large as the paper's."""
     presets = {entry["name"]: set(entry["presets"]) for entry in library_entries()}
     lacking = {name for name in SILLY_RUBBER if not {"draft", "medium", "paper"} <= presets.get(name, set())}
+    assert lacking == set()
+
+
+def test_the_scenes_of_sand_and_water_have_three_sizes():
+    """All figures of [Tampubolon17] and the showcase, with their variants."""
+    presets = {entry["name"]: set(entry["presets"]) for entry in library_entries()}
+    families = {family: [name for name in presets if name.startswith(family)] for family in SAND_FAMILIES}
+    assert [family for family, names in families.items() if not names] == []
+    lacking = {
+        name for names in families.values() for name in names if not {"draft", "medium", "paper"} <= presets[name]
+    }
     assert lacking == set()
 
 

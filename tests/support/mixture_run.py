@@ -7,7 +7,7 @@ import spume
 
 
 def scene_tables(dimension: int = 3) -> dict[str, Any]:
-    """A block of sand, water that overlaps one side of it, and a stream of sand that begins after the first frame."""
+    """A block of sand on a floor, water that overlaps one side of it, and a stream of sand that begins later."""
     shape = "box" if dimension == 3 else "rectangle"
 
     def block(x: float, y: float) -> dict[str, Any]:
@@ -15,7 +15,8 @@ def scene_tables(dimension: int = 3) -> dict[str, Any]:
 
     return {
         "title": "Wet sand", "method": "sand-water", "dimension": dimension, "duration": 0.02, "frame_rate": 100.0,
-        "gravity": [0.0] * dimension, "grid": {"cell": 0.05}, "mixture": {"hydraulic_conductivity": 1e-2},
+        "grid": {"cell": 0.05, "walls": {"lower": [-1.0, 0.0, -1.0][:dimension], "upper": [2.0] * dimension}},
+        "mixture": {"hydraulic_conductivity": 1e-2},
         "material": {
             "beach": {"base": "wet sand", "youngs_modulus": 1e5, "cohesion": 100.0},
             "sea": {"base": "water", "bulk_modulus": 1e5},
