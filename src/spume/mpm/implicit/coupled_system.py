@@ -12,17 +12,18 @@ is symmetric but in general not definite. The preconditioner is a 2×2 block for
     ( m_s + k_s + Δt c      −Δt c       )
     (     −Δt c       m_w + k_w + Δt c  )
 
-(a single number for one species) with a non-negative estimate k of the diagonal of the stiffness, so it is positive
-definite, as MINRES requires, and drag of any size is inverted exactly at each node.
+(a single number for one species) with the diagonal k of the stiffness (`node_stiffness.py`), zero where it is negative,
+so it is positive definite, as MINRES requires, and drag of any size is inverted exactly at each node.
 
 S of water with viscosity includes its viscous stress, a second branch of the law, at the end of the step.
 
 With pore pressure the water deforms with the flux q = n v_w + (1 − n) v_s of both species (`mixture/pore_pressure.py`):
 for its points L is ∇q divided by their porosity, and, as the transpose, the forces of their stress are split n : 1 − n.
+The stiffness of the water adds k ((1 − n)², n (1 − n); n (1 − n), n²) to the blocks.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -33,6 +34,7 @@ from spume.materials.loops import LawInUse
 from spume.materials.unilateral import Unilateral
 from spume.materials.water import WATER
 from spume.mpm.contacts import Contacts
+from spume.mpm.implicit.node_stiffness import node_stiffness
 from spume.mpm.implicit.tangent import NUMBERS, Plasticity, tangent_loops
 from spume.mpm.nodes import DegreesOfFreedom, NodeFields, number_active
 from spume.mpm.species import Species
@@ -41,9 +43,6 @@ from spume.mpm.step import gaps_of
 
 Floats = NDArray[np.float64]
 Preconditioner = Literal["blocks", "mass"]
-ROUGHNESS = {(2, 2): 1.1, (2, 3): 0.9075, (3, 2): 0.639, (3, 3): 0.459}
-"""h² ∫|∇N|² / ∫N for B-splines N, by order and dimension: d ∫N'² (∫N²)^(d−1) with ∫N'² = 1 and ∫N² = 11/20 for
-quadratic ones, 2/3 and 151/315 for cubic ones."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +89,6 @@ class Part:
     rows: slice
     """of the stacked unknowns"""
     engaged: NDArray[np.bool_]
-    stiffness: Floats = field(default_factory=lambda: np.empty(0))
-    """Estimated diagonal Δt² k of the active nodes [kg]"""
 
     def __post_init__(self) -> None:
         count = len(self.species.particles)
@@ -282,39 +279,45 @@ class CoupledSystem:
         return result
 
     def prepare_preconditioner(self) -> None:
-        """Estimate the diagonal of the stiffness from the points at the last call of `residual`."""
-        self._diagonal = self.mass.copy()
+        """Compute the blocks of mass, drag and stiffness for the points at the last call of `residual`."""
+        dimension = self.state.dimension
+        self._diagonal = np.repeat(self.mass[:, None], dimension, axis=1)
+        coupling = np.zeros((self._sand.size, dimension))
         if self._preconditioner == "mass":
             return
-        scale = ROUGHNESS[self.state.nodes.order, self.state.dimension] * (self.dt / self.state.cell) ** 2
         for part in self.parts:
             p = part.species.particles
-            if len(p):
-                largest = np.maximum(part.numbers[:, 15:18].max(axis=1), 0.0)
-                if part.viscous:
-                    largest += np.maximum(part.viscous_numbers[:, 15:18].max(axis=1), 0.0)
-                sums = NodeFields(stiffness=0)
-                sums.fit(self.state.nodes)
-                shared = self._shares_pores(part)
-                weight = p.volume
-                if shared and self._pores is not None:
-                    weight = self._pores.bulk / self._pores.at_points
-                part.species.transfers.to_grid(("scalar",), p.x, sums.array, scalar=weight * largest)
-                if shared and self._pores is not None:
-                    n, sand = self._pores.porosity, self.parts[0]
-                    self._diagonal[sand.rows] += scale * sand.dofs.take((1.0 - n) ** 2 * sums["stiffness"])
-                    sums["stiffness"][:] *= n**2
-                self._diagonal[part.rows] += scale * part.dofs.take(sums["stiffness"])
+            if len(p) == 0:
+                continue
+            shared = self._shares_pores(part)
+            weight = p.volume
+            if shared and self._pores is not None:
+                weight = self._pores.bulk / self._pores.at_points
+            k = node_stiffness(part.species.transfers, part.dofs, p.x, weight, part.numbers)
+            if part.viscous:
+                k += node_stiffness(part.species.transfers, part.dofs, p.x, weight, part.viscous_numbers)
+            k = self.dt**2 * np.maximum(k, 0.0)
+            if not shared:
+                self._diagonal[part.rows] += k
+                continue
+            assert self._pores is not None
+            n = part.dofs.take(self._pores.porosity)[:, None]
+            self._diagonal[part.rows] += n**2 * k
+            own = self._water - part.rows.start
+            self._diagonal[self._sand] += (1.0 - n[own]) ** 2 * k[own]
+            coupling += n[own] * (1.0 - n[own]) * k[own]
+        a, b, c = self._diagonal[self._sand], self._diagonal[self._water], self._drag[:, None]
+        # drag can be so large that its square must not be formed
+        scale = 1.0 / (a * b - coupling**2 + c * (a + b + 2.0 * coupling))
+        self._block = scale * (b + c), scale * (c - coupling), scale * (a + c)
 
     def precondition(self, r: Floats) -> Floats:
         """Solve the 2×2 blocks for r."""
-        z = r / self._diagonal[:, None]
-        if self._preconditioner == "blocks" and self._drag.size:
-            a, b, c = self._diagonal[self._sand], self._diagonal[self._water], self._drag
-            scale = (1.0 / (a * b + c * (a + b)))[:, None]
-            r_s, r_w, c = r[self._sand], r[self._water], c[:, None]
-            z[self._sand] = scale * ((b[:, None] + c) * r_s + c * r_w)
-            z[self._water] = scale * ((a[:, None] + c) * r_w + c * r_s)
+        z = r / self._diagonal
+        if self._preconditioner == "blocks" and self._sand.size:
+            r_s, r_w = r[self._sand], r[self._water]
+            z[self._sand] = self._block[0] * r_s + self._block[1] * r_w
+            z[self._water] = self._block[1] * r_s + self._block[2] * r_w
         return z
 
     def project(self, x: Floats) -> None:
