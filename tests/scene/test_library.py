@@ -17,9 +17,9 @@ NAMES = [file.stem for file in library_files()]
 ISSUE_2 = {"ball-bounce", "incline", "colliding-balls", "colliding-discs", "bar-vibration", "paddle", "fountain"}
 
 SILLY_RUBBER = (
-    "silicone", "viscosity-and-stiffness", "twisting", "twisting-elastic", "panda", "coil", "pet-monster", "cherries",
-    "faceless", "faceless-hyperelastic", "warrior", "cars", "sofa", "alien", "sand-column-implicit", "elastic-balls",
-    "roller",
+    "silicone", "viscosity-and-stiffness", "twisting", "twisting-explicit", "twisting-elastic",
+    "twisting-elastic-explicit", "panda", "coil", "pet-monster", "cherries", "faceless", "faceless-hyperelastic",
+    "warrior", "cars", "sofa", "alien", "sand-column-implicit", "sand-column-explicit", "elastic-balls", "roller",
 )  # fmt: skip
 
 SAND_FAMILIES = (

@@ -97,6 +97,12 @@ class Time(Table):
     )
 
     @property
+    def names_integrator(self) -> bool:
+        """Whether the scene states its integrator. Tables of other solvers then have no effect, so that a change of the
+        integrator is enough to compare two of them; without a stated integrator they are a mistake."""
+        return "integrator" in self.model_fields_set
+
+    @property
     def deformation_of_step(self) -> Literal["first-order", "second-order"]:
         """`deformation`, or its default for the integrator."""
         if self.deformation is not None:
@@ -356,10 +362,10 @@ class MpmScene(MaterialScene):
     method: Literal["mpm"] = Field(description="name of the simulation method")
     grid: Grid = Field(description="the background grid")
     implicit: Implicit | None = Field(
-        default=None, description="how implicit steps are solved; only with integrator 'implicit'"
+        default=None, description="how implicit steps are solved; without effect if another integrator is stated"
     )
     semi_implicit: SemiImplicitTable | None = Field(
-        default=None, description="how semi-implicit steps are solved; only with integrator 'semi-implicit'"
+        default=None, description="how semi-implicit steps are solved; without effect if another integrator is stated"
     )
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     damping: Damping = Field(default=Damping(), description="damping of the velocities")
@@ -368,6 +374,16 @@ class MpmScene(MaterialScene):
     def implicit_settings(self) -> Implicit:
         """The table [implicit], or its defaults."""
         return Implicit() if self.implicit is None else self.implicit
+
+    def notes(self) -> list[str]:
+        """Parameters without effect, and tables of solvers that are not used."""
+        integrator = self.time.integrator
+        tables = {"implicit": self.implicit, "semi-implicit": self.semi_implicit}
+        unused = [name for name, table in tables.items() if table is not None and name != integrator]
+        return super().notes() + [
+            f"[{name.replace('-', '_')}] has no effect: the integrator is '{integrator}', not '{name}'"
+            for name in unused
+        ]
 
     def problems(self) -> list[Problem]:
         """Problems of the scene as a whole."""

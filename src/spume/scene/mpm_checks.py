@@ -98,9 +98,12 @@ def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
 
 def _implicit(scene: "MpmScene") -> Iterator[Problem]:
     if scene.time.integrator != "implicit":
-        if scene.implicit is not None:
-            integrator = scene.time.integrator
-            yield Problem("implicit", f"is given with integrator '{integrator}': it belongs to 'implicit'; drop it")
+        if scene.implicit is not None and not scene.time.names_integrator:
+            yield Problem(
+                "implicit",
+                f"is given with integrator '{scene.time.integrator}': it belongs to 'implicit'; drop it, or set "
+                "time.integrator",
+            )
         return
     if scene.time.deformation == "second-order":
         yield Problem(

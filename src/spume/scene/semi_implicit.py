@@ -54,8 +54,12 @@ def semi_implicit_problems(scene: "MpmScene") -> Iterator[Problem]:
     """Problems of [semi_implicit], and laws that such steps do not support."""
     table, integrator = scene.semi_implicit, scene.time.integrator
     if integrator != "semi-implicit":
-        if table is not None:
-            yield Problem("semi_implicit", f"is given with integrator '{integrator}': it belongs to 'semi-implicit'")
+        if table is not None and not scene.time.names_integrator:
+            yield Problem(
+                "semi_implicit",
+                f"is given with integrator '{integrator}': it belongs to 'semi-implicit'; drop it, or set "
+                "time.integrator",
+            )
         return
     if scene.time.deformation == "second-order":
         yield Problem(
