@@ -13,7 +13,7 @@ from spume.runs.loop import Outcome, resume_run, start_run
 from spume.runs.manifest import Manifest
 from spume.runs.progress import Display, Silent, display_for
 from spume.scene.loading import SceneLike, load_scene
-from spume.scene.overrides import Changes
+from spume.scene.overrides import Changes, Presets
 
 OnFrame = Callable[[Frame], object]
 OnProgress = Callable[[Progress], object]
@@ -25,7 +25,7 @@ def run(
     scene: SceneLike,
     out: str | Path | None = None,
     *,
-    preset: str | None = None,
+    preset: Presets = None,
     changes: Changes = (),
     on_frame: OnFrame | None = None,
     on_progress: OnProgress | None = None,

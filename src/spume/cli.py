@@ -35,7 +35,10 @@ Changes = Annotated[
     list[str] | None,
     Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
 ]
-Preset = Annotated[str | None, Parameter(help="One of the scene's presets.")]
+Preset = Annotated[
+    list[str] | None,
+    Parameter(negative="", help="One of the scene's presets. Repeatable: they apply in this order."),
+]
 Threads = Annotated[int | None, Parameter(help="Number of threads (default: all cores).")]
 
 

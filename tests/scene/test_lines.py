@@ -69,6 +69,14 @@ def test_a_key_of_a_preset_is_named_with_its_line_there(tmp_path):
     assert only.startswith(f"{tmp_path / 'scene.toml'}:3: grid.cell is 0.0")
 
 
+def test_a_key_of_several_presets_is_named_with_its_line_in_the_last(tmp_path):
+    text = 'extends = "ball-bounce"\n[preset.good.grid]\ncell = 0.1\n[preset.wrong.grid]\ncell = 0.0\n'
+    (only,) = problems_of(text, tmp_path, preset=["good", "wrong"])
+    assert only.startswith(f"{tmp_path / 'scene.toml'}:5: grid.cell is 0.0")
+    (only,) = problems_of(text.replace("0.1", "-1.0"), tmp_path, preset=["wrong", "good"])
+    assert only.startswith(f"{tmp_path / 'scene.toml'}:3: grid.cell is -1")
+
+
 def test_a_value_given_on_the_command_line_has_no_line(tmp_path):
     (only,) = problems_of('extends = "ball-bounce"\n[grid]\ncell = 0.01\n', tmp_path, changes=["grid.cell=-2"])
     assert only.startswith(f"{tmp_path / 'scene.toml'}: grid.cell is -2")

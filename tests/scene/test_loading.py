@@ -1,8 +1,11 @@
 """From names and files to scenes: overrides, presets, mesh files beside the scene."""
 
+import json
+
 import pytest
 
 from spume import SceneError, load_scene
+from spume.cli import main
 from spume.scene.builtin import LIBRARY, read_toml
 from spume.scene.loading import anchor_files
 from spume.scene.overrides import apply_overrides, apply_preset, parse_override
@@ -105,3 +108,30 @@ def test_what_is_wrong_with_extends_is_said(tmp_path, text, words):
     (tmp_path / "self.toml").write_text(text)
     with pytest.raises(SceneError, match=words):
         load_scene(tmp_path / "self.toml")
+
+
+def test_several_presets_apply_in_their_order():
+    tables = {
+        "grid": {"cell": 1, "spline": "cubic"},
+        "preset": {"draft": {"grid": {"cell": 2}, "seed": 1}, "fast": {"seed": 2}},
+    }
+    assert apply_preset(tables, ["draft", "fast"], "scene") == {"grid": {"cell": 2, "spline": "cubic"}, "seed": 2}
+    assert apply_preset(tables, ("fast", "draft"), "scene")["seed"] == 1
+    assert apply_preset(tables, iter(["fast"]), "scene") == {"grid": tables["grid"], "seed": 2}
+    with pytest.raises(SceneError, match=r"scene: there is no preset 'fats': did you mean 'fast'\?"):
+        apply_preset(tables, ["draft", "fats"], "scene")
+
+
+def test_size_and_variant_of_a_built_in_scene_combine(capsys):
+    """The four of [Fang19] figure 13, as small as the draft."""
+    trips = {"undamped": 0, "five-trips": 5, "strong": 20}
+    for variant, count in trips.items():
+        scene = load_scene("alien", preset=["draft", variant])
+        assert (scene.grid.cell, scene.damping.rpic_iterations) == (0.025, count)
+    assert load_scene("alien", preset="draft").damping.rpic_iterations == 1
+    with pytest.raises(SceneError, match="preset 'draft': a checked scene has no presets any more"):
+        load_scene(scene, preset=["draft", "strong"])
+    choose = ["--scene", "coil", "--preset", "draft", "--preset", "stiff", "--preset", "stiffer"]
+    assert main(["rheometer", "thread", *choose, "--step-strain", "0.01", "--json"]) == 0
+    first, *_ = json.loads(capsys.readouterr().out)
+    assert first["small_strain_theory"] == pytest.approx((350.0 + 3570.0) * 0.01, rel=1e-12)

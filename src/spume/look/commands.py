@@ -187,7 +187,10 @@ def live(
         list[str] | None,
         Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
     ] = None,
-    preset: Annotated[str | None, Parameter(help="One of the scene's presets.")] = None,
+    preset: Annotated[
+        list[str] | None,
+        Parameter(negative="", help="One of the scene's presets. Repeatable: they apply in this order."),
+    ] = None,
     overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing run in the folder.")] = False,
     paused: Annotated[bool, Parameter(negative="", help="Wait before the first step.")] = False,
     threads: Annotated[int | None, Parameter(help="Number of threads (default: all cores).")] = None,

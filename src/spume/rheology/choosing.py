@@ -12,14 +12,14 @@ from spume.rheology.fit_viscoelastic import ViscoelasticFit
 from spume.scene.builtin import find_scene
 from spume.scene.extending import read_scene
 from spume.scene.material import MaterialTable, resolve_materials
-from spume.scene.overrides import apply_preset, parse_override
+from spume.scene.overrides import Presets, apply_preset, parse_override
 from spume.scene.problems import SceneProblems, dotted
 
 AnyFit = Fit | ViscoelasticFit
 
 
 def choose_material(
-    name: str, changes: Iterable[str] = (), scene: str | None = None, preset: str | None = None
+    name: str, changes: Iterable[str] = (), scene: str | None = None, preset: Presets = None
 ) -> Material:
     """Return the material `name` of the table or of a scene, with changes such as "viscosity=30"."""
     entry = complete_entry(name, _scene_materials(scene, preset) if scene else {})
@@ -69,7 +69,7 @@ def _build(name: str, entry: Mapping[str, Any]) -> Material:
     return materials[name]
 
 
-def _scene_materials(scene: str, preset: str | None) -> dict[str, dict[str, Any]]:
+def _scene_materials(scene: str, preset: Presets) -> dict[str, dict[str, Any]]:
     tables = apply_preset(read_scene(find_scene(scene)), preset, scene).get("material", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise SceneError(f'{scene}: material should contain tables such as [material."my foam"]')

@@ -49,7 +49,10 @@ def rheometer(
     ] = None,
     shear_box: Annotated[float | None, Parameter(help="Shear box under this normal stress [Pa], instead.")] = None,
     scene: Annotated[str | None, Parameter(help="Look for the material in this scene first.")] = None,
-    preset: Annotated[str | None, Parameter(help="One of that scene's presets.")] = None,
+    preset: Annotated[
+        list[str] | None,
+        Parameter(negative="", help="One of that scene's presets. Repeatable: they apply in this order."),
+    ] = None,
     changes: Annotated[
         list[str] | None,
         Parameter(name="--set", negative="", help="Change a parameter: viscosity=30. Repeatable."),

@@ -11,6 +11,7 @@ from pathlib import Path as File
 from typing import Any
 
 from spume.scene.builtin import LIBRARY, find_scene, library_files, read_toml
+from spume.scene.overrides import Presets, preset_names
 from spume.scene.problems import Problem, dotted
 
 Path = tuple[str | int, ...]
@@ -28,19 +29,20 @@ def key_lines(text: str) -> dict[Path, int]:
     return scanner.lines
 
 
-def located(problem: Problem, file: File, preset: str | None, given: tuple[str, ...] = ()) -> Problem:
+def located(problem: Problem, file: File, preset: Presets, given: tuple[str, ...] = ()) -> Problem:
     """`problem` with the file and line of its key, or of the innermost enclosing table found in a file.
 
-    A key may be in the preset, in the file, or in a file that this one extends. Keys in `given` were changed
-    afterwards, for example with --set, and are not looked up in the files.
+    A key may be in a preset (the last of those that have it), in the file, or in a file that this one extends. Keys in
+    `given` were changed afterwards, for example with --set, and are not looked up in the files.
     """
     if any(f"{problem.path}.".startswith(f"{key.strip()}.") for key in given):
         return problem
     path = _parts(problem.path)
+    prefixes = [f"preset.{dotted((name,))}." for name in reversed(preset_names(preset))]
     found: list[tuple[int, str]] = []
     for each in _files(file):
         lines = {dotted(key): line for key, line in key_lines(each.read_text(encoding="utf-8")).items()}
-        for prefix in ([f"preset.{dotted((preset,))}."] if preset else []) + [""]:
+        for prefix in (*prefixes, ""):
             for length in range(len(path), 0, -1):
                 key = prefix + dotted(path[:length])
                 if key in lines:

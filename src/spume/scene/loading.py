@@ -11,7 +11,7 @@ from spume.scene.builtin import find_scene
 from spume.scene.common import Scene
 from spume.scene.extending import extended, read_scene
 from spume.scene.lines import located
-from spume.scene.overrides import Changes, apply_overrides, apply_preset
+from spume.scene.overrides import Changes, Presets, apply_overrides, apply_preset, preset_names
 from spume.scene.problems import SceneProblems
 from spume.scene.registry import scene_model
 
@@ -19,18 +19,20 @@ SceneLike = Scene | Mapping[str, Any] | str | Path
 """Anything accepted as a scene: a Scene, its tables, a built-in name or a TOML file."""
 
 
-def load_scene(scene: SceneLike, changes: Changes = (), preset: str | None = None) -> Scene:
+def load_scene(scene: SceneLike, changes: Changes = (), preset: Presets = None) -> Scene:
     """Load a scene from a built-in name, a TOML file, or a dict with the tables of such a file, and validate it.
 
     - changes: {"grid.cell": 0.01}, or as on the command line ["grid.cell=0.01", "body.0.velocity=[1, 0, 0]"].
-    - preset: name of one of the scene's own [preset.*] tables, applied before the changes.
+    - preset: name of one of the scene's own [preset.*] tables, or a list of names, applied in this order and before the
+      changes.
 
     Like a file, a dict may have the keys "extends" and "preset"; its file names are relative to the working directory.
     A Scene is returned with the changes applied. Raises SceneError with one sentence for each problem.
     """
+    names = preset_names(preset)
     if isinstance(scene, Scene):
-        if preset is not None:
-            raise SceneError(f"preset '{preset}': a checked scene has no presets any more; load it with the preset")
+        if names:
+            raise SceneError(f"preset '{names[0]}': a checked scene has no presets any more; load it with the preset")
         return scene.changed(changes) if changes else scene
     if isinstance(scene, Mapping):
         source, folder = "the scene", Path()
@@ -39,7 +41,7 @@ def load_scene(scene: SceneLike, changes: Changes = (), preset: str | None = Non
         file = find_scene(scene)
         source, folder = str(scene), file.parent
         tables = read_scene(file)
-    data = apply_preset(tables, preset, source)
+    data = apply_preset(tables, names, source)
     try:
         model = scene_model(data.get("method"))
         data = anchor_files(apply_overrides(data, changes, model), folder)
@@ -49,7 +51,7 @@ def load_scene(scene: SceneLike, changes: Changes = (), preset: str | None = Non
         if isinstance(scene, Mapping):
             raise SceneProblems(error.problems, source) from None
         given = tuple(changes) if isinstance(changes, Mapping) else tuple(text.partition("=")[0] for text in changes)
-        raise SceneProblems([located(each, file, preset, given) for each in error.problems], source) from None
+        raise SceneProblems([located(each, file, names, given) for each in error.problems], source) from None
 
 
 def anchor_files(data: Any, folder: Path) -> Any:

@@ -18,6 +18,9 @@ BARE_WORD = re.compile(r"[A-Za-z_][\w -]*")
 Changes = Iterable[str] | Mapping[str, Any]
 """Texts such as "grid.cell=0.01", or values by path such as {"grid.cell": 0.01}."""
 
+Presets = str | Iterable[str] | None
+"""The name of a preset, or several names in the order in which they apply."""
+
 
 def apply_overrides(data: dict[str, Any], changes: Changes, model: Any) -> dict[str, Any]:
     """`data` with the changes applied; `model` defines which keys exist."""
@@ -103,8 +106,15 @@ def _existing_part(table: Any, part: str | int, walked: list[str | int], model: 
     return part
 
 
-def apply_preset(data: dict[str, Any], preset: str | None, source: str) -> dict[str, Any]:
-    """`data` without its [preset.*] tables, with the chosen one merged in.
+def preset_names(preset: Presets) -> tuple[str, ...]:
+    """The names of presets in the order in which they apply."""
+    if preset is None:
+        return ()
+    return (preset,) if isinstance(preset, str) else tuple(preset)
+
+
+def apply_preset(data: dict[str, Any], preset: Presets, source: str) -> dict[str, Any]:
+    """`data` without its [preset.*] tables, with the chosen ones merged in, one after the other.
 
     A preset holds nested tables, or dotted keys in quotes that reach into lists: "body.0.velocity" = [1, 0, 0].
     """
@@ -112,12 +122,11 @@ def apply_preset(data: dict[str, Any], preset: str | None, source: str) -> dict[
     plain = copy.deepcopy({key: value for key, value in data.items() if key != "preset"})
     if not isinstance(presets, dict) or not all(isinstance(table, dict) for table in presets.values()):
         raise SceneError(f"{source}: preset is {shown(presets)}: it should be tables of changes, as [preset.draft]")
-    if preset is None:
-        return plain
-    if preset not in presets:
-        known = f"its presets are {', '.join(presets)}" if presets else "it has none"
-        raise SceneError(f"{source}: there is no preset '{preset}': {did_you_mean(preset, presets, known)}")
-    merge(plain, presets[preset], f"{source}: preset.{preset}")
+    for name in preset_names(preset):
+        if name not in presets:
+            known = f"its presets are {', '.join(presets)}" if presets else "it has none"
+            raise SceneError(f"{source}: there is no preset '{name}': {did_you_mean(name, presets, known)}")
+        merge(plain, presets[name], f"{source}: preset.{name}")
     return plain
 
 

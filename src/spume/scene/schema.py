@@ -11,7 +11,8 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 PRESETS = {
     "type": "object",
-    "description": "named sets of changes, selected with --preset; a key in quotes may be a path into lists",
+    "description": "named sets of changes, selected with --preset, several in their order; a key in quotes may be a "
+    "path into lists",
     "additionalProperties": {"type": "object"},
 }
 

@@ -25,7 +25,7 @@ from spume.frames.tables import write_csv
 from spume.runs.storage import plain, write_json
 from spume.scene.common import Scene
 from spume.scene.loading import SceneLike, load_scene
-from spume.scene.overrides import Changes, parse_path
+from spume.scene.overrides import Changes, Presets, parse_path
 from spume.sweeps.execution import execute, suitable_processes
 from spume.sweeps.jobs import Job, state_of
 from spume.sweeps.samples import Range, parse_variation
@@ -99,7 +99,7 @@ def calibrate(
     material: str | None = None,
     columns: str | None = None,
     interval: str | None = None,
-    preset: str | None = None,
+    preset: Presets = None,
     changes: Changes = (),
     evaluations: int = 60,
     processes: int | None = None,

@@ -14,7 +14,10 @@ Changes = Annotated[
     list[str] | None,
     Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
 ]
-Preset = Annotated[str | None, Parameter(help="One of the scene's presets.")]
+Preset = Annotated[
+    list[str] | None,
+    Parameter(negative="", help="One of the scene's presets. Repeatable: they apply in this order."),
+]
 PICTURES = Parameter(
     help="A contact sheet of the last frames and a film of all runs side by side, only the sheet, none."
 )

@@ -11,7 +11,7 @@ from spume.errors import CacheError, MissingExtra, SceneError
 from spume.frames.reader import Run, open_run
 from spume.scene.common import Scene
 from spume.scene.loading import SceneLike, load_laws_of, load_scene
-from spume.scene.overrides import Changes
+from spume.scene.overrides import Changes, Presets
 from spume.sweeps.execution import execute, suitable_processes
 from spume.sweeps.jobs import Job, JobResult, state_of
 from spume.sweeps.plan import FILE, STOP, PicturesOf, Plan, PlannedRun, read_plan, same_runs
@@ -70,7 +70,7 @@ def sweep(
     count: int | None = None,
     seed: int = 0,
     measure: Sequence[Measure] | Measure = (),
-    preset: str | None = None,
+    preset: Presets = None,
     changes: Changes = (),
     processes: int | None = None,
     cluster: str | None = None,
