@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spume import Scene, SceneError
+from spume import Scene, SceneError, load_scene
 
 BALL = {"material": "soft rubber", "shape": {"sphere": {"center": [0, 0, 0], "radius": 0.1}}}
 
@@ -86,3 +86,12 @@ def test_a_scene_cannot_be_changed():
 def test_scenes_of_equal_tables_are_equal():
     assert make() == make()
     assert make() != make(duration=2.0)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "remedy"), [("pic", "drop"), ("flip", "lower transfer.flip"), ("aflip", "raise transfer.damping_rate")]
+)
+def test_round_trips_with_other_schemes_are_refused_with_a_remedy(scheme, remedy):
+    changes = {"transfer.scheme": scheme, "damping.rpic_iterations": 1}
+    with pytest.raises(SceneError, match=f"damping is given with transfer scheme '{scheme}': .*{remedy}.* 'apic'"):
+        load_scene("ball-bounce", changes)

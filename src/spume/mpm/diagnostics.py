@@ -30,10 +30,11 @@ def kinetic_energy(state: State) -> float:
 
 def angular_momentum(state: State) -> NDArray[np.float64]:
     """Σ m x × v about the origin [kg m²/s], including the affine part of APIC; in 2D only z differs from zero."""
-    return sum((_angular_momentum(state, species) for species in state.species), start=np.zeros(3))
+    return sum((species_angular_momentum(state, species) for species in state.species), start=np.zeros(3))
 
 
-def _angular_momentum(state: State, species: Species) -> NDArray[np.float64]:
+def species_angular_momentum(state: State, species: Species) -> NDArray[np.float64]:
+    """The part of one species [kg m²/s]."""
     p = species.particles
     x, v = _spatial(p.x), _spatial(p.v)
     momentum = weighted_total(p.mass, np.cross(x, v))

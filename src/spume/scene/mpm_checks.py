@@ -23,6 +23,15 @@ SPEED_OF_LIGHT = 299_792_458.0
 SLOWEST_WAVE = 1e-6
 """Smallest ratio of the speed of elastic waves to that of the material; below it nothing limits the time step."""
 
+_KEPT = "a round trip would discard the velocities between nodes that it keeps"
+WITHOUT_ROUND_TRIPS = {
+    "pic": "every step of it damps like two round trips, and rotation, too; drop [damping], or use scheme 'apic'",
+    "flip": f"{_KEPT}; lower transfer.flip, or use scheme 'apic'",
+    "aflip": f"{_KEPT}; raise transfer.damping_rate, or use scheme 'apic'",
+}
+"""Why round trips make no sense with a transfer scheme, and what to do. A step of PIC transfers velocities to the grid
+and back without their gradients: a viscosity of h²/(4 Δt) with quadratic splines, which damps rotation, too."""
+
 
 def problems(scene: "MpmScene") -> list[Problem]:
     """Problems of the scene as a whole."""
@@ -76,10 +85,8 @@ def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
     if damping.rpic_iterations and damping.viscosity:
         yield Problem("damping", "has both 'rpic_iterations' and 'viscosity': give one of them")
     if (damping.rpic_iterations or damping.viscosity) and scene.transfer.scheme != "apic":
-        yield Problem(
-            "damping",
-            f"is given with transfer scheme '{scene.transfer.scheme}': round trips need scheme 'apic'",
-        )
+        scheme = scene.transfer.scheme
+        yield Problem("damping", f"is given with transfer scheme '{scheme}': {WITHOUT_ROUND_TRIPS[scheme]}")
     if scene.transfer.flip is not None and scene.transfer.scheme != "flip":
         yield Problem(
             "transfer.flip",

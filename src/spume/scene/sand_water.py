@@ -123,8 +123,6 @@ class SandWaterScene(MpmScene):
 
     def _mixture_problems(self) -> Iterator[Problem]:
         table = self.mixture
-        if self.damping.rpic_iterations or self.damping.viscosity:
-            yield Problem("damping", "is given, but mixtures have no such damping: drop it")
         if (table.drag_coefficient is None) == (table.hydraulic_conductivity is None):
             found = "neither {} nor {}" if table.drag_coefficient is None else "both {} and {}"
             keys = found.format("drag_coefficient", "hydraulic_conductivity")
