@@ -2,14 +2,19 @@
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from spume import Scene
 from spume.errors import SpumeError
+from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.evaluation import distances
+from spume.geometry.shapes import Shape
 from spume.geometry.shapes.primitives import Box, Sphere
 from spume.geometry.surface_mesh import surface_mesh
 from spume.mpm.embedded import RIGID, EmbeddedSurface, deformed
 from spume.mpm.method import MaterialPointMethod
 
+READ = TypeAdapter(Shape)
 VELOCITY = np.array([1.0, -2.0, 0.5])
 
 
@@ -18,10 +23,10 @@ def enclosed(x, triangles):
     return np.einsum("ij,ij->", a, np.cross(b, c)) / 6
 
 
-def ball(**body):
+def ball(grid=None, **body):
     scene = Scene(
         title="ball", method="mpm", dimension=3, duration=1.0, gravity=[0.0, 0.0, 0.0],
-        grid={"cell": 0.1, "spline": "quadratic"}, time={"dt": 1e-3},
+        grid=grid or {"cell": 0.1, "spline": "quadratic"}, time={"dt": 1e-3},
         material={"m": {"law": "neo-hookean", "density": 1.0, "bulk_modulus": 1e3, "shear_modulus": 1e3}},
         body=[{"name": "ball", "material": "m", "velocity": VELOCITY.tolist(), "surface": "embedded",
                "shape": {"sphere": {"center": [0.0, 0.0, 0.0], "radius": 0.3}}} | body],
@@ -153,3 +158,48 @@ def test_a_surface_in_the_plane_is_refused():
             body=[{"material": "soft rubber", "surface": "embedded",
                    "shape": {"circle": {"center": [0.0, 0.0], "radius": 0.3}}}],
         )  # fmt: skip
+
+
+def test_a_placed_mesh_keeps_its_own_faces(tmp_path):
+    """Rotated by 90° about z and displaced, twice as large: the faces of the file, and no others."""
+    trimesh = pytest.importorskip("trimesh")
+    trimesh.creation.icosahedron().export(tmp_path / "body.obj")
+    shape = READ.validate_python(
+        {"translate": {"by": [1.0, 2.0, 3.0], "shape": {"rotate": {"angle": 90.0, "axis": [0.0, 0.0, 1.0], "shape": {
+            "scale": {"factor": 2.0, "about": [0.5, 0.0, 0.0], "shape": {"mesh": {"file": "body.obj"}}}}}}}}
+    )  # fmt: skip
+    own, faces = surface_mesh(READ.validate_python({"mesh": {"file": "body.obj"}}), 0.05, tmp_path)
+    x, triangles = surface_mesh(shape, 0.05, tmp_path)
+    larger = 2.0 * own - [0.5, 0.0, 0.0]
+    turned = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    expected = larger @ turned.T + np.array([1.0, 2.0, 3.0])
+    assert np.array_equal(triangles, faces)
+    assert x == pytest.approx(expected, abs=1e-12)
+    assert enclosed(x, triangles) == pytest.approx(8.0 * enclosed(own, faces), rel=1e-12)
+    # and the material is where the mesh is
+    assert distances(compile_shape(shape, 3, tmp_path), x) == pytest.approx(0.0, abs=0.1)
+
+
+@pytest.mark.parametrize(("spline", "cells"), [("quadratic", 3), ("cubic", 4)])
+def test_a_mesh_that_spans_a_gap_is_reported(spline, cells):
+    """Two points that share no node exert no force on each other: apart by the width of the splines along an axis."""
+    method = ball(grid={"cell": 0.1, "spline": spline})
+    p = method.particles
+    assert "warnings" not in method.diagnostics()
+    half = p.x[:, 0] > 0.0
+    p.x[:] *= 2.0  # a stretch is not a gap
+    assert not any("surface" in name for name in method.diagnostics().get("warnings", {}))
+    p.x[:] /= 2.0
+    p.x[half, 0] += cells * 0.1 - 0.11  # the outermost points of the halves are a spacing, half a cell, apart
+    assert not any("surface" in name for name in method.diagnostics().get("warnings", {}))
+    p.x[half, 0] += 0.2
+    warning = method.diagnostics()["warnings"]["surface of ball"]
+    assert f"have parted by more than {cells} cells; --skin reconstructed shows the gaps" in warning
+
+
+def test_points_that_no_longer_exist_leave_no_gap():
+    method = ball()
+    particles = method.particles
+    particles.replace({name: array[::2] for name, array in particles.arrays().items()})
+    (surface,) = method.surfaces.values()
+    assert surface.parted(particles, 0.3) == 0.0

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import App, Parameter
 
 from spume.errors import SceneError
-from spume.look.commands import Again, Cluster, Folder, Frames, Processes
+from spume.look.commands import Again, Cluster, Folder, Frames, Processes, Skin
 from spume.terminal import say
 
 SUFFIXES = {"usd": ".usdc", "vtkhdf": ".vtkhdf", "alembic": ".abc", "gltf": ".glb", "blend": ".blend"}
@@ -30,6 +30,7 @@ def export(
         Literal["points", "surface"] | None,
         Parameter(help="Export the points or the surface (default: the surface for gltf and blend, else the points)."),
     ] = None,
+    skin: Skin = "embedded",
     fields: Annotated[
         str | None, Parameter(help="Fields to write, separated by commas (default: all that the format supports).")
     ] = None,
@@ -54,7 +55,7 @@ def export(
     from spume.look.surface.files import surface_frame
     from spume.look.work import each_frame
 
-    run = open_run(folder)
+    run = open_run(folder, skin)
     numbers = select_frames(frames, len(run))
     if to == "csv":
         from spume.export.tables import write_tables
@@ -67,14 +68,14 @@ def export(
     if to in ("ply", "obj"):
         from spume.export.sequence import write_frame
 
-        place = out or run.path / "export" / to
+        place = out or default_file(run, to, "")
         task = partial(write_frame, chosen, place.resolve() if cluster else place, to, again)
         written_files = each_frame(task, numbers, "export", processes or min(2, cores()), cluster=cluster)
         made = sum(written_files.values())
         there = len(numbers) * len(chosen.piece_names) - made
         say(f"{made} files written, {there} already up to date, in {place}")
         return
-    file = out or default_file(run.path, what, SUFFIXES[to])
+    file = out or default_file(run, what, SUFFIXES[to])
     files = [file]
     if cluster and (to != "usd" or layout == "single"):
         if what == "points":

@@ -206,6 +206,8 @@ class Contents:
         """A digest of everything that an export depends on, including the modification times of the frames."""
         stamps = [RunFolder(self.run.path).frame(number).stat().st_mtime_ns for number in self.numbers]
         about = [FORMAT, self.numbers, stamps, self.what, self.fields, *more]
+        if self.run.skin == "reconstructed":
+            about.append(self.run.skin)
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 
@@ -236,6 +238,7 @@ def contents(run: Run, numbers: list[int], what: What, fields: str | None) -> Co
     return Contents(run, numbers, what, names)
 
 
-def default_file(folder: Path, what: What, suffix: str) -> Path:
-    """The default file of an export."""
-    return folder / "export" / f"{what}{suffix}"
+def default_file(run: Run, what: str, suffix: str) -> Path:
+    """The default file or folder of an export."""
+    skin = "-reconstructed" if run.skin == "reconstructed" else ""
+    return run.path / "export" / f"{what}{skin}{suffix}"

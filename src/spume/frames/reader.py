@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,11 +85,17 @@ class _Made:
         return self.arrays[population][field]
 
 
+BodySkin = Literal["embedded", "reconstructed"]
+"""What shows bodies with an embedded surface: their mesh, or a skin around their points as for all others."""
+
+
 class Run:
     """A run on disk: `run[k]` is frame k, and a loop over the run yields its frames."""
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(self, folder: str | Path, skin: BodySkin = "embedded") -> None:
         self._folder = RunFolder(folder)
+        self.skin = skin
+        """With "reconstructed", the run reads as if none of its bodies had an embedded surface."""
         self.path = self._folder.path
         if not self.path.is_dir():
             raise CacheError(f"there is no folder '{self.path}'")
@@ -137,8 +143,15 @@ class Run:
             for path, value in change["values"].items()
             if path.startswith("obstacle.") and path.endswith(".motion")
         }
-        scene = Scene(**self._manifest.scene)
+        tables = self._manifest.scene
+        if self.skin == "reconstructed" and "body" in tables:
+            tables = tables | {"body": [_without_mesh(body) for body in tables["body"]]}
+        scene = Scene(**tables)
         return scene.changed(motions) if motions else scene
+
+    def reconstructed(self) -> "Run":
+        """The same run with skins around the points instead of embedded surfaces."""
+        return Run(self.path, "reconstructed")
 
     @property
     def changes(self) -> list[dict[str, Any]]:
@@ -154,8 +167,11 @@ class Run:
 
     @cached_property
     def stored_populations(self) -> tuple[Population, ...]:
-        """The declarations of the populations that are on disk."""
-        return self._manifest.declarations()
+        """The declarations of the populations that are on disk, without embedded surfaces if skins replace them."""
+        declared = self._manifest.declarations()
+        if self.skin == "embedded":
+            return declared
+        return tuple(each for each in declared if each.kind != "mesh")
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -227,7 +243,7 @@ class Run:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A process that is sent a run opens it only once, for any number of frames."""
-        return _opened_once, (str(self.path.resolve()), len(self))
+        return _opened_once, (str(self.path.resolve()), len(self), self.skin)
 
 
 class Frames(Sequence[Frame]):
@@ -271,11 +287,19 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 @lru_cache(maxsize=16)
-def _opened_once(folder: str, frames: int) -> Run:
+def _opened_once(folder: str, frames: int, skin: BodySkin) -> Run:
     """The run in `folder` when it had so many frames."""
-    return Run(folder)
+    return Run(folder, skin)
 
 
-def open_run(folder: str | Path) -> Run:
-    """Open the run in `folder` for reading. Raises CacheError if the folder contains no run, or a damaged one."""
-    return Run(folder)
+def _without_mesh(body: dict[str, Any]) -> dict[str, Any]:
+    """The table of a body, without an embedded surface."""
+    return {key: value for key, value in body.items() if key != "surface"}
+
+
+def open_run(folder: str | Path, skin: BodySkin = "embedded") -> Run:
+    """Open the run in `folder` for reading. Raises CacheError if the folder contains no run, or a damaged one.
+
+    - skin: "reconstructed" shows bodies with an embedded surface by a skin around their points, which follows tears.
+    """
+    return Run(folder, skin)

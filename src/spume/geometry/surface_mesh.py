@@ -1,4 +1,4 @@
-"""Closed triangle mesh of a shape, by dual contouring of its distance [Ju02], or the triangles of a mesh shape itself.
+"""Closed triangle mesh of a shape, by dual contouring of its distance [Ju02], or the triangles of a mesh itself.
 
 Every lattice cube that the surface passes through gets one vertex, at the least-squares intersection of the tangent
 planes where its edges cross the surface, so corners and edges of the shape stay sharp. Every lattice edge that crosses
@@ -16,6 +16,8 @@ from spume.geometry.sdf.compiler import ShapeProgram, compile_shape
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
 from spume.geometry.shapes import TriangleMesh
 from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.parts import placed
+from spume.geometry.shapes.placement import HERE, Placement
 
 MOST_SAMPLES = 20_000_000
 """Largest number of sampled distances; they take 8 bytes each, their positions 24."""
@@ -29,10 +31,14 @@ def surface_mesh(shape: Any, spacing: float, folder: Path = Path()) -> tuple[Flo
     """Vertices [m] (n, 3) and triangles (m, 3) of the surface of a 3D `shape`; triangles have a size of about `spacing`
     [m].
 
-    Triangles are counter-clockwise seen from outside. A mesh shape returns its own triangles.
+    Triangles are counter-clockwise seen from outside. A mesh shape returns its own triangles, also if it is displaced,
+    rotated or scaled.
     """
-    if isinstance(shape, TriangleMesh):
-        return _own_triangles(shape, folder)
+    inner, placement = shape, HERE
+    while (inside_it := placed(inner, placement)) is not None:
+        inner, placement = inside_it
+    if isinstance(inner, TriangleMesh):
+        return _own_triangles(inner, placement, folder)
     program = compile_shape(shape, 3, folder)
     lower, upper = bounds(shape, 3)
     size = upper - lower
@@ -114,13 +120,14 @@ def _meeting_points(count: int, place: NDArray[np.int64], x: Floats, n: Floats) 
     return np.asarray(mean + np.einsum("nij,nj->ni", vectors, along))
 
 
-def _own_triangles(shape: TriangleMesh, folder: Path) -> tuple[Floats, NDArray[np.int32]]:
+def _own_triangles(shape: TriangleMesh, placement: Placement, folder: Path) -> tuple[Floats, NDArray[np.int32]]:
     try:
         import trimesh
     except ImportError:
         raise MissingExtra("geometry", "trimesh", "a mesh as a shape") from None
     mesh: Any = trimesh.load(folder / shape.file, force="mesh")
-    vertices = np.asarray(mesh.vertices, np.float64) * shape.scale
+    local = np.asarray(mesh.vertices, np.float64) * shape.scale
+    vertices = placement.scale * local @ placement.rotation.T + placement.origin
     triangles = np.asarray(mesh.faces, np.int32)
     a, b, c = (vertices[triangles[:, k]] for k in range(3))
     inverted = float(np.einsum("ij,ij->", a, np.cross(b, c))) < 0.0

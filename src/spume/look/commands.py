@@ -20,6 +20,12 @@ Cluster = Annotated[
     str | None,
     Parameter(help="Use the workers of the Dask scheduler at this address, such as tcp://host:8786; they share DIR."),
 ]
+Skin = Annotated[
+    Literal["embedded", "reconstructed"],
+    Parameter(
+        help="Show bodies with surface = 'embedded' by their mesh, or by a skin around their points that follows tears."
+    ),
+]
 Again = Annotated[bool, Parameter(negative="", help="Redo everything, not only what is missing.")]
 
 
@@ -43,6 +49,7 @@ def surface(
     parts: Annotated[
         Literal["all", "material"], Parameter(help="One mesh for all points, or one for each material.")
     ] = "all",
+    skin: Skin = "embedded",
     out: Annotated[
         Path | None, Parameter(help="Folder for the meshes (default: DIR/surface, where 'spume render' finds them).")
     ] = None,
@@ -56,7 +63,7 @@ def surface(
     from spume.look.surface.files import skinned_populations, surface_frame
     from spume.look.work import each_frame
 
-    run = open_run(folder)
+    run = open_run(folder, skin)
     skinned_populations(run)
     numbers = select_frames(frames, len(run))
     # making a skin already uses every core, so more than one process is used only on request
@@ -93,6 +100,7 @@ def render(
     ] = None,
     show: Annotated[Literal["surface", "points"], Parameter(help="Draw the surface or the points.")] = "surface",
     quality: Annotated[Literal["fine", "preview"], Parameter(help="'preview' is coarser and faster.")] = "fine",
+    skin: Skin = "embedded",
     beauty: Annotated[bool, Parameter(negative="", help="Use path tracing: slow, for publication.")] = False,
     renderer: Annotated[
         Literal["auto", "cycles", "mitsuba"],
@@ -120,7 +128,7 @@ def render(
     options = PictureOptions(
         width, height, show, quality, color,
         _numbers(limits, ":", "--limits", "0:2.5", float) if limits else None,
-        "beauty" if beauty else "fast", camera, samples, renderer,
+        "beauty" if beauty else "fast", camera, samples, renderer, skin,
     )  # fmt: skip
     runs = [open_run(path) for path in (folder, *(compare or ()))]
     numbers = select_frames(frames, max(len(each) for each in runs))
@@ -160,20 +168,21 @@ def view(
     show: Annotated[
         Literal["both", "points", "surface"], Parameter(help="What --export includes; surfaces make the file larger.")
     ] = "both",
+    skin: Skin = "embedded",
 ) -> None:
     """Show runs in the browser: play, scrub, colour by a field. A run in progress is followed."""
     if export is not None:
         from spume.look.viewer.page import write_page
         from spume.terminal import readable_size
 
-        size = write_page(folders, export, frames, ("points", "surface") if show == "both" else (show,))
+        size = write_page(folders, export, frames, ("points", "surface") if show == "both" else (show,), skin)
         say(f"{export}, {readable_size(size)}")
         return
     if frames is not None:
         raise SpumeError("--frames was given without --export: the viewer shows all frames, only pages select some")
     from spume.look.viewer.server import Viewer
 
-    viewer = Viewer(folders, host, port)
+    viewer = Viewer(folders, host, port, skin)
     say(f"{viewer.address} (Ctrl-C to stop)", flush=True)
     viewer.run_forever()
 

@@ -4,11 +4,11 @@ Each vertex is bound to the points nearest to it at the start. Its position in a
 that takes the initial positions of these points to their current ones by least squares, with weights that
 decrease to zero at the farthest of them. C and c are the weighted means of the initial and current positions and X is
 the initial vertex. The map is exact where the body moves affinely, does not accumulate errors from step to step, and is
-computed only for frames. The mesh keeps its triangles, so it does not tear with the material: if the topology changes,
-use the reconstructed surface.
+computed only for frames. The mesh keeps its triangles, so it does not tear with the material: where points have parted,
+a warning recommends the reconstructed surface.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,15 @@ from spume.errors import SceneError
 from spume.fields import Field, Population
 from spume.geometry.surface_mesh import surface_mesh
 from spume.mpm.particles import Particles
+from spume.mpm.state import State
 
 NEIGHBOURS = 24
 """Number of points to which a vertex is bound: within about 1.2 cells at a flat surface with 8 points per cell."""
 RIGID = 1e-3
 """Weight of the fitted rotation relative to the fitted gradient, which determines the normal of a layer of points."""
+PARTED = 1e-3
+"""Fraction of a mesh's vertices whose points may part before a warning is issued: single points fly off without a
+visible change of the mesh."""
 CHUNK = 20_000
 """Number of vertices processed at a time, to limit memory."""
 FIELDS = (
@@ -69,19 +73,40 @@ class EmbeddedSurface:
         """Arrays of a frame. Triangles of vertices with fewer than four remaining points are omitted."""
         if self.first_id is None:
             return {"x": self.vertices[:0], "triangles": self.triangles[:0], "material": self.material[:0]}
-        order = np.argsort(particles.id)
-        ids = particles.id[order]
         x = np.empty_like(self.vertices)
         bound = np.empty(len(x), bool)
-        for first in range(0, len(x), CHUNK):
-            part = slice(first, first + CHUNK)
-            place = np.minimum(np.searchsorted(ids, self.ids[part]), len(ids) - 1)
-            weights = np.where(ids[place] == self.ids[part], self.weights[part], 0.0)
+        for part, current, present in self._bound_points(particles):
+            weights = np.where(present, self.weights[part], 0.0)
             bound[part] = np.count_nonzero(weights, axis=1) >= 4
             weights[~bound[part]] = 1.0
-            x[part] = deformed(self.vertices[part], self.initial[part], particles.x[order[place]], weights)
+            x[part] = deformed(self.vertices[part], self.initial[part], current, weights)
         kept = bound[self.triangles].all(axis=1)
         return {"x": x, "triangles": self.triangles[kept], "material": self.material}
+
+    def parted(self, particles: Particles, reach: float) -> float:
+        """Fraction of the vertices whose points have parted: a gap wider than `reach` [m] along an axis separates them.
+
+        With `reach` the width of the splines, the points on both sides of the gap share no node and exert no forces
+        on each other.
+        """
+        if self.first_id is None or len(self.vertices) == 0:
+            return 0.0
+        count = 0
+        for _, current, present in self._bound_points(particles):
+            first = np.take_along_axis(current, present.argmax(axis=1)[:, None, None], axis=1)
+            sorted_axes = np.sort(np.where(present[..., None], current, first), axis=1)
+            count += int((np.diff(sorted_axes, axis=1) > reach).any(axis=(1, 2)).sum())
+        return count / len(self.vertices)
+
+    def _bound_points(self, particles: Particles) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.bool_]]]:
+        """For some vertices at a time: which, the current positions of their points (m, k, 3) [m], and whether each of
+        these points still exists (m, k)."""
+        order = np.argsort(particles.id)
+        ids = particles.id[order]
+        for first in range(0, len(self.vertices), CHUNK):
+            part = slice(first, first + CHUNK)
+            place = np.minimum(np.searchsorted(ids, self.ids[part]), len(ids) - 1)
+            yield part, particles.x[order[place]], ids[place] == self.ids[part]
 
 
 def deformed(
@@ -116,3 +141,18 @@ def embedded_surfaces(scene: Any, species_of_material: Mapping[int, int]) -> dic
         material = scene.material_index(body.material, body.look)
         found[k] = EmbeddedSurface(name, vertices, triangles, material, species_of_material[material])
     return found
+
+
+def parting_warning(surfaces: Iterable[EmbeddedSurface], state: State) -> dict[str, str]:
+    """Warnings, by topic, for surfaces that span gaps between parted points."""
+    cells = state.nodes.order + 1  # width of the splines
+    warnings = {}
+    for surface in surfaces:
+        part = surface.parted(state.species[surface.species].particles, cells * state.cell)
+        if part > PARTED:
+            warnings[surface.name] = (
+                f"at t = {state.time:.4g} s the embedded '{surface.name}' spans gaps: points of {part:.2g} of its "
+                f"vertices have parted by more than {cells} cells; --skin reconstructed shows the gaps, as does "
+                "surface = 'reconstructed' in the scene; smaller cells keep stretched material together"
+            )
+    return warnings

@@ -21,7 +21,7 @@ from spume.mpm.cloud_density import density_warning
 from spume.mpm.cost import estimate_cost
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
-from spume.mpm.embedded import embedded_surfaces
+from spume.mpm.embedded import embedded_surfaces, parting_warning
 from spume.mpm.held_layers import HeldLayers
 from spume.mpm.implicit.problem import ACCELERATION
 from spume.mpm.implicit.semi_implicit import SemiImplicitStages, build_semi_implicit
@@ -168,6 +168,7 @@ class MaterialPointMethod:
         measured = measured_values(self.scene, self._sample, self.state.passages.mass)
         report = diagnose(self.state) | self.stages.diagnostics(self.state) | measured
         warnings = report.pop("warnings", {}) | density_warning(self.state, report["cloud_density"])
+        warnings |= parting_warning(self.surfaces.values(), self.state)
         return report | {"warnings": warnings} if warnings else report
 
     def _sample(self) -> Sample:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.frames.reader import Run
+from spume.frames.reader import BodySkin, Run
 from spume.look.pictures.lettering import Legend
 from spume.methods import load, method_entry
 
@@ -39,6 +39,9 @@ class PictureOptions:
     renderer: Literal["auto", "cycles", "mitsuba"] = "auto"
     """renderer of the engine 'beauty'; 'auto': Cycles if Blender is installed, else Mitsuba"""
 
+    skin: BodySkin = "embedded"
+    """what shows bodies with an embedded surface: that mesh, or a skin around their points"""
+
     def __post_init__(self) -> None:
         if not (64 <= self.width <= 8192 and 64 <= self.height <= 8192):
             raise SceneError(f"a picture of {self.width} x {self.height} pixels: give 64 to 8192 for each side")
@@ -49,7 +52,8 @@ class PictureOptions:
     def suffix(self) -> str:
         """The part of file names that distinguishes pictures with these options from others."""
         points, beauty = self.show == "points", self.engine == "beauty"
-        parts = [self.color, "points" if points else None, "beauty" if beauty else None]
+        skin = self.skin if self.skin != "embedded" else None
+        parts = [self.color, "points" if points else None, skin, "beauty" if beauty else None]
         return "".join(f"-{part}" for part in parts if part).replace("/", "-")
 
 
@@ -69,5 +73,6 @@ class Drawer(Protocol):
 
 def make_drawer(run: Run, options: PictureOptions) -> Drawer:
     """The drawer of the run's method."""
+    run = run.reconstructed() if options.skin == "reconstructed" else run
     drawer: Drawer = load(method_entry(run.method).drawer)(run, options)
     return drawer

@@ -145,7 +145,8 @@ def skin_of(
 
 def _about(run: Run, part: SurfacePart, quality: Quality) -> dict[str, Any]:
     spacing = point_spacing(run, part.population)
-    return {"format": FORMAT, "part": part.name, "quality": quality, "spacing": spacing, **asdict(SETTINGS[quality])}
+    about = {"format": FORMAT, "part": part.name, "quality": quality, "spacing": spacing, **asdict(SETTINGS[quality])}
+    return about | ({"skin": run.skin} if run.skin == "reconstructed" else {})
 
 
 def without_embedded(scene: Any, points: PopulationArrays) -> NDArray[np.bool_] | None:

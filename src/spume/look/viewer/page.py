@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.frames.reader import BodySkin
 from spume.frames.selection import select_frames
 from spume.look.appearance import Appearance, ground_appearance, to_srgb
 from spume.look.atomic import whole_file
@@ -30,11 +31,15 @@ MARK = re.compile(r"@(TITLE|STYLE|DATA|SCRIPT|HASH)@")
 
 
 def write_page(
-    folders: list[Path], file: Path, frames: str | None = None, shows: tuple[Show, ...] = ("points", "surface")
+    folders: list[Path],
+    file: Path,
+    frames: str | None = None,
+    shows: tuple[Show, ...] = ("points", "surface"),
+    skin: BodySkin = "embedded",
 ) -> int:
     """Write the runs in `folders` to one HTML file; returns its size [bytes]."""
     matplotlib = require("matplotlib", "the viewer's colours")
-    runs = [_run(watch(folder), frames, shows) for folder in folders]
+    runs = [_run(watch(folder, skin), frames, shows) for folder in folders]
     ramp = np.asarray(matplotlib.colormaps[MAP](np.linspace(0, 1, 256)))[:, :3]
     data = {
         "runs": runs,

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spume.errors import SpumeError
 from spume.frames.quantities import label
+from spume.frames.reader import BodySkin
 from spume.look.appearance import Appearance, background, ground_appearance, to_linear, to_srgb
 from spume.look.extras import require
 from spume.look.obstacles import TriangleMesh, ground_obstacle
@@ -30,9 +31,12 @@ PLAY, PAUSE, BACK, ON = "Play", "Pause", "◀", "▶"
 class Viewer:
     """A page for several runs, one of them shown."""
 
-    def __init__(self, folders: list[Path], host: str = "127.0.0.1", port: int = 8080) -> None:
+    def __init__(
+        self, folders: list[Path], host: str = "127.0.0.1", port: int = 8080, skin: BodySkin = "embedded"
+    ) -> None:
         self.viser: Any = require("viser", "the viewer")
-        self.runs = {str(folder): watch(folder) for folder in folders}
+        self.skin = skin
+        self.runs = {str(folder): watch(folder, skin) for folder in folders}
         try:
             with own_address_only(host):
                 self.server = self.viser.ViserServer(host=host, port=port, label="spume", verbose=False)
@@ -166,7 +170,7 @@ class Viewer:
     def reload(self) -> None:
         """Open the shown run again, whose frames have been replaced; the camera stays."""
         name = self.run_choice.value
-        self.runs[name] = watch(Path(name))
+        self.runs[name] = watch(Path(name), self.skin)
         self.snapshot = None
         self.frame.value = 0
         kept = [(control, control.value) for control in (self.show, self.color, self.plot_choice)]

@@ -11,7 +11,7 @@ from spume.errors import CacheError, SceneError
 from spume.frames.extent import point_bounds, point_spacing, quantity_limits, run_dimension
 from spume.frames.populations import PopulationArrays
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, quantity_names, spatial
-from spume.frames.reader import Frame, Run, open_run
+from spume.frames.reader import BodySkin, Frame, Run, open_run
 from spume.look.appearance import Appearance, material_appearances, to_srgb
 from spume.look.grains import colors_of, is_granular
 from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids, vertex_normals
@@ -88,7 +88,7 @@ class WatchedRun:
     def refresh(self) -> bool:
         """Look for new frames; returns whether there are any."""
         try:
-            newer = open_run(self.run.path)
+            newer = open_run(self.run.path, self.run.skin)
         except CacheError:
             return False
         grown = len(newer) != len(self.run) or newer.complete != self.run.complete
@@ -182,9 +182,9 @@ def _ribbons(x: NDArray[Any], lines: NDArray[Any], width: float) -> tuple[NDArra
     return vertices, triangles.astype(np.int32)
 
 
-def watch(folder: Path) -> WatchedRun:
+def watch(folder: Path, skin: BodySkin = "embedded") -> WatchedRun:
     """The run in `folder`, ready to be shown. Raises SceneError for runs that are not made of points."""
-    run = open_run(folder)
+    run = open_run(folder, skin)
     if len(run) == 0:
         raise SceneError(f"'{folder}' has no frames yet: wait for the first one")
     if not drawable(run.populations):

@@ -1,0 +1,126 @@
+"""Bodies with an embedded surface: pictures, viewer and exports show their mesh, or on request a skin."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import spume
+from spume.cli import main
+from spume.frames.reader import open_run
+from spume.look.pictures.drawing import PictureOptions, make_drawer
+
+SIDE, RADIUS, DISTANCE = 0.2, 0.1, 0.5
+
+
+@pytest.fixture(scope="module")
+def mixed_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A box with an embedded mesh beside a ball without one, at rest."""
+    folder = tmp_path_factory.mktemp("runs") / "mixed"
+    rubber = {"law": "hencky", "density": 1000.0, "youngs_modulus": 1e4, "poisson_ratio": 0.3}
+    spume.run(
+        {
+            "title": "mixed", "method": "mpm", "duration": 0.02, "frame_rate": 50, "gravity": [0.0, 0.0, 0.0],
+            "grid": {"cell": 0.04, "spline": "quadratic"}, "material": {"rubber": rubber},
+            "body": [
+                {"name": "box", "material": "rubber", "surface": "embedded",
+                 "shape": {"box": {"center": [0.0, 0.0, 0.0], "size": [SIDE, SIDE, SIDE]}}},
+                {"name": "ball", "material": "rubber",
+                 "shape": {"sphere": {"center": [DISTANCE, 0.0, 0.0], "radius": RADIUS}}},
+            ],
+        },
+        folder, progress="none",
+    )  # fmt: skip
+    return folder
+
+
+def corner_distance(x: np.ndarray) -> float:
+    """From the corner of the box to the nearest vertex [m]: a skin rounds corners off, by some 0.3 spacings or more."""
+    return float(np.linalg.norm(np.asarray(x) - SIDE / 2, axis=1).min())
+
+
+SHARP = 1e-6
+"""The mesh of a box has its corners; positions are in single precision in some formats."""
+ROUND = 0.2 * 0.02
+"""A fifth of a point spacing."""
+
+
+def covers_ball(x: np.ndarray) -> bool:
+    return bool((np.asarray(x)[:, 0] > DISTANCE - 1.5 * RADIUS).any())
+
+
+@pytest.mark.parametrize("skin", ["embedded", "reconstructed"])
+def test_a_picture_shows_the_mesh_or_a_skin(mixed_run: Path, skin: str) -> None:
+    run = open_run(mixed_run)
+    drawer = make_drawer(run, PictureOptions(200, 150, quality="preview", skin=skin))
+    frame = drawer.run[1]
+    parts = [part.vertices for part, _ in drawer.material_parts(frame)]
+    together = np.concatenate(parts)
+    assert covers_ball(together)
+    if skin == "embedded":
+        mesh = frame["surface of box"]
+        assert any(np.array_equal(part, mesh.x) for part in parts)
+        assert corner_distance(together) < SHARP
+        # the skin of the other body does not surround the points of this one
+        assert sum(len(part) for part in parts if not covers_ball(part)) == len(mesh.x)
+    else:
+        assert "surface of box" not in frame.populations
+        assert corner_distance(together) > ROUND
+
+
+@pytest.mark.parametrize("skin", ["embedded", "reconstructed"])
+def test_the_viewer_shows_the_mesh_or_a_skin(mixed_run: Path, skin: str, tmp_path: Path) -> None:
+    from spume.look.viewer.watched_run import watch
+
+    watched = watch(mixed_run, skin)
+    shown = watched.frame(1, "surface", ["material"])
+    assert set(shown) == ({"points", "surface of box"} if skin == "embedded" else {"points"})
+    together = np.concatenate([each.vertices for each in shown.values()])
+    assert covers_ball(together)
+    assert (corner_distance(together) < SHARP) == (skin == "embedded")
+    watched.refresh()
+    assert watched.run.skin == skin
+    page = tmp_path / "page.html"
+    assert main(["view", str(mixed_run), "--export", str(page), "--show", "surface", "--skin", skin]) == 0
+    data = json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page.read_text(), re.S)[1])
+    frames = data["runs"][0]["shows"]["surface"]["frames"]
+    assert [len(frame) for frame in frames] == [len(shown)] * 2
+
+
+@pytest.mark.parametrize("skin", ["embedded", "reconstructed"])
+def test_usd_holds_the_mesh_or_a_skin(mixed_run: Path, skin: str, tmp_path: Path) -> None:
+    pytest.importorskip("pxr", reason="needs the extra 'export' (usd-core)")
+    from pxr import Usd, UsdGeom
+
+    file = tmp_path / "mixed.usdc"
+    assert main(["export", str(mixed_run), "--to", "usd", "--what", "surface", "--skin", skin, "--out", str(file)]) == 0
+    stage = Usd.Stage.Open(str(file))
+    meshes = [UsdGeom.Mesh(prim) for prim in stage.Traverse() if prim.IsA(UsdGeom.Mesh)]
+    points = [np.asarray(mesh.GetPointsAttr().Get(1)) for mesh in meshes]
+    assert covers_ball(np.concatenate(points))
+    assert (corner_distance(np.concatenate(points)) < SHARP) == (skin == "embedded")
+    if skin == "embedded":
+        frame = open_run(mixed_run)[1]["surface of box"]
+        (box,) = (mesh for mesh, x in zip(meshes, points) if len(x) == len(frame.x))
+        np.testing.assert_array_equal(
+            np.reshape(box.GetFaceVertexIndicesAttr().Get(1), (-1, 3)), np.asarray(frame.triangles)
+        )
+
+
+def test_skins_on_disk_and_default_files_are_kept_apart(mixed_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The volume within the skin is that of the points it surrounds."""
+    volumes = {}
+    for skin in ("embedded", "reconstructed", "embedded"):
+        assert main(["surface", str(mixed_run), "--frames", "1", "--quality", "preview", "--skin", skin]) == 0
+        volumes[skin] = float(capsys.readouterr().out.splitlines()[1].split()[4])
+    ball = 4 / 3 * np.pi * RADIUS**3
+    assert volumes["embedded"] == pytest.approx(ball, rel=0.01)
+    assert volumes["reconstructed"] == pytest.approx(ball + SIDE**3, rel=0.01)
+    assert main(["export", str(mixed_run), "--to", "ply", "--what", "surface", "--skin", "reconstructed"]) == 0
+    assert [file.name for file in (mixed_run / "export" / "ply-reconstructed").glob("*_00001.ply")] == [
+        "surface_00001.ply"
+    ]
+    assert PictureOptions(skin="reconstructed").suffix == "-reconstructed"
+    assert PictureOptions().suffix == ""
