@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from spume import Scene
+from spume.foam import step as foam_steps
 from spume.foam.method import ContinuumFoam
+from spume.foam.resampling import avoid_a_void
 
 
 def slump(time_table, **tables):
@@ -28,3 +30,65 @@ def test_implicit_and_explicit_steps_let_a_column_of_foam_slump_alike():
     implicit, method = slump({"integrator": "implicit", "dt": 2e-3})
     assert method.state.steps < 100
     assert implicit == pytest.approx(explicit, rel=0.05)
+
+
+def pulled(integrator, time_table):
+    """A strip of shaving cream between two plates that part: it stretches, and voids open."""
+    plates = [
+        {"shape": {"rectangle": {"center": [side * 0.08, 0.0], "size": [0.08, 0.2]}}, "contact": "stick",
+         "motion": {"keyframes": {"times": [0.0, 1.0], "positions": [[0.0, 0.0], [side * 0.5, 0.0]],
+                                  "interpolation": "linear"}}}
+        for side in (-1.0, 1.0)
+    ]  # fmt: skip
+    return ContinuumFoam(
+        Scene(
+            title="pull", method="continuum-foam", dimension=2, duration=1.0, gravity=[0.0, 0.0],
+            grid={"cell": 0.01, "spline": "quadratic"}, time={"integrator": integrator} | time_table,
+            body=[{"material": "shaving cream", "shape": {"rectangle": {"center": [0.0, 0.0], "size": [0.12, 0.08]}}}],
+            obstacle=plates,
+        )
+    )  # fmt: skip
+
+
+def resamplings(method, monkeypatch, until):
+    """The times and step counts at which points are resampled."""
+    found = []
+
+    def noted(state, *more):
+        found.append((state.time, state.steps))
+        return avoid_a_void(state, *more)
+
+    monkeypatch.setattr(foam_steps, "avoid_a_void", noted)
+    method.advance(until, lambda: False, lambda progress: None)
+    return np.array(found)
+
+
+def test_implicit_steps_resample_as_often_in_time_as_explicit_ones(monkeypatch):
+    """Not before the time of 50 explicit steps has passed since the last time, and at most one step later."""
+    dt = 4e-4
+    method = pulled("implicit", {"dt": dt})
+    material = method.scene.materials[0]
+    interval = 50 * 0.5 * 0.01 / material.law.wave_speed(material.parameters)
+    assert dt < interval < 0.01
+    times = np.concatenate([[0.0], resamplings(method, monkeypatch, 0.022)[:, 0]])
+    assert len(times) > 3
+    assert (np.diff(times) >= interval * (1 - 1e-9)).all()
+    assert (np.diff(times) < interval + 1.001 * dt).all()
+
+
+def test_explicit_steps_resample_by_their_number(monkeypatch):
+    steps = resamplings(pulled("explicit", {}), monkeypatch, 0.02)[:, 1]
+    assert steps.tolist() == [50 * (k + 1) for k in range(len(steps))]
+    assert len(steps) >= 1
+
+
+def test_a_resumed_implicit_run_resamples_at_the_same_times(monkeypatch):
+    method = pulled("implicit", {"dt": 4e-4})
+    method.advance(5e-3, lambda: False, lambda progress: None)
+    arrays, values = method.checkpoint()
+    other = pulled("implicit", {"dt": 4e-4})
+    other.restore({name: array.copy() for name, array in arrays.items()}, values)
+    first, second = (resamplings(each, monkeypatch, 0.012) for each in (method, other))
+    assert len(first) >= 1
+    assert np.array_equal(first, second)
+    assert method.particles.x.tobytes() == other.particles.x.tobytes()

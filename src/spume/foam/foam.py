@@ -27,10 +27,14 @@ class FoamState:
     resampling: Any
     seed: int
     """Seed of the scene."""
+    resampling_interval: float | None = None
+    """Time between two resamplings [s]; None: they follow the number of steps."""
     weak_points: int = 0
     """Number of weak points in the last step."""
     recovered_until: float = 0.0
     """Time up to which the plastic strain has recovered [s]."""
+    resampled_until: float = 0.0
+    """Time of the last resampling [s], if these follow time."""
     mass_removed: float = 0.0
     """Mass of the points removed since the start [kg]."""
     points_removed: int = 0
@@ -64,14 +68,24 @@ class FoamState:
         """Whether any material recovers."""
         return bool(np.isfinite(self.recovery_time).any())
 
+    def resampling_due(self, time: float, steps: int) -> bool:
+        """Whether to resample at `time` [s], after so many steps since the start."""
+        if not self.resampling.enabled:
+            return False
+        if self.resampling_interval is None:
+            return bool(steps % self.resampling.every == 0)
+        return time >= self.resampled_until + (1.0 - 1e-9) * self.resampling_interval
+
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""
-        return {"recovered_until": self.recovered_until} | self.totals()
+        resampled = {} if self.resampling_interval is None else {"resampled_until": self.resampled_until}
+        return {"recovered_until": self.recovered_until} | resampled | self.totals()
 
     def restore(self, values: dict[str, Any]) -> None:
         """Restore the values of `checkpoint()`."""
         for name in self.checkpoint():
-            setattr(self, name, values[name])
+            if name != "resampled_until" or name in values:  # runs begun before it existed resample at once
+                setattr(self, name, values[name])
 
     def totals(self) -> dict[str, Any]:
         """Counters since the start."""

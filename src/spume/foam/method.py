@@ -75,7 +75,10 @@ class ContinuumFoam(MaterialPointMethod):
             scene.resampling,
             scene.seed,
         )
-        integrator = Integrator(scene.implicit_settings) if scene.time.integrator == "implicit" else None
+        implicit = scene.time.integrator == "implicit"
+        if implicit:
+            foam.resampling_interval = scene.resampling.every * explicit_step(scene)
+        integrator = Integrator(scene.implicit_settings) if implicit else None
         super().__init__(scene, FoamStages(foam, integrator))
 
     @classmethod
@@ -84,3 +87,9 @@ class ContinuumFoam(MaterialPointMethod):
         materials = [(material.law, material.parameters) for material in scene.materials]
         resampled = RESAMPLED if scene.resampling.enabled else NO_GROWTH
         return estimate_cost(scene, build_time_step(scene, materials), (WEAK,), COST, resampled)
+
+
+def explicit_step(scene: Any) -> float:
+    """The explicit step of a scene at rest [s]: the time in which waves cross Courant number × cell."""
+    wave = max(material.law.wave_speed(material.parameters) for material in scene.materials)
+    return float(scene.time.courant * scene.grid.cell / wave)

@@ -60,9 +60,11 @@ def _finish(state: State, foam: FoamState, dt: float) -> None:
 
 
 def resample(state: State, foam: FoamState) -> None:
-    """Every few steps, fill voids and merge points that are too close: procedure 15, [Yue15] algorithm 18."""
-    if not foam.resampling.enabled or state.steps % foam.resampling.every != 0:
+    """Every few steps, fill voids and merge points that are too close: procedure 15, [Yue15] algorithm 18. Implicit
+    steps, which are longer, do so in the time of as many explicit ones."""
+    if not foam.resampling_due(state.time, state.steps):
         return
+    foam.resampled_until = state.time
     with state.timed("particle resampling"):
         # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.
         report = avoid_a_void(state, (foam.seed, state.steps), foam.resampling_settings)

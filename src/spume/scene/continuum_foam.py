@@ -48,7 +48,10 @@ class Resampling(Table):
     """Filling of the voids that open between points where material is stretched, and merging of points too close."""
 
     enabled: bool = Field(default=True, strict=True, description="whether voids are filled")
-    every: Count = Field(default=50, description="steps between two searches for voids")
+    every: Count = Field(
+        default=50,
+        description="steps between two searches for voids; implicit ones follow the time of as many explicit ones",
+    )
     coverage: Positive | None = Field(
         default=None,
         description="distance from every interior place to the nearest point, in half cells [1]; half the diagonal of "
