@@ -41,7 +41,8 @@ def test_every_choice_tends_to_the_solution_of_newtons_method(choice):
 
 def iterations_of_a_body_at_rest(start):
     """Iterations of a step of a beam that hangs at rest under its weight."""
-    method = beam(implicit={"start": start, "iterations": 400, "tolerance": 1e-4}, dt=0.05)
+    material = RUBBER | {"youngs_modulus": 1e6}  # stiff enough to come to rest in 30 steps
+    method = beam(implicit={"start": start, "iterations": 400, "tolerance": 1e-4}, dt=0.05, material=material)
     p = method.particles
     for _ in range(30):
         method.step(0.05)
@@ -52,7 +53,7 @@ def iterations_of_a_body_at_rest(start):
 
 def test_a_body_at_rest_needs_fewer_iterations_from_the_acceleration_of_the_last_step():
     """There that acceleration is zero and the guess right, while without stress the body would fall."""
-    assert iterations_of_a_body_at_rest("acceleration") <= 0.5 * iterations_of_a_body_at_rest("free")
+    assert iterations_of_a_body_at_rest("acceleration") <= 0.1 * iterations_of_a_body_at_rest("free")
 
 
 def test_points_in_free_fall_know_their_acceleration():

@@ -15,6 +15,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.mpm.implicit.concavity import concavity_loop
 from spume.mpm.implicit.equilibration import equilibrated
 from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
@@ -30,6 +31,13 @@ NO_STRAIN = 1e-10
 UNBALANCED, BALANCE = 10.0, 2.0
 """The penalty changes by a factor of BALANCE when primal and dual residual differ by more than UNBALANCED. [Boyd11]
 section 3.4.1"""
+PATIENCE, PROGRESS = 8, 0.9
+"""The weights are examined when the primal residual has not fallen by the factor PROGRESS in PATIENCE iterations."""
+
+MARGIN = 1.5
+"""Ratio of a raised penalty to the least one with which ADMM converges."""
+LARGEST_RAISE = 4.0
+"""Factor by which a weight grows at once: deformations in a cycle may be far from the solution."""
 
 
 class Branches:
@@ -45,13 +53,13 @@ class Branches:
         self.S = np.zeros((self.count, 3, 3))
         self.residuals = np.zeros((self.count, 3))
 
-    def _each(self) -> Any:
+    def _each(self, made: Any = branch_loops) -> Any:
         problem = self.problem
         p = problem.species.particles
         torn = p.weak if "weak" in p else NONE_TORN
         for use in problem.species.model.laws:
             for b in range(len(use.law.branches)):
-                loops = branch_loops(use.law, b, problem.state.dimension)
+                loops = made(use.law, b, problem.state.dimension)
                 yield b, loops, (p.material, use.belongs, use.constants, problem.history(use), torn)
 
     def start(self, weighting: str, rho: float, L: NDArray[np.float64]) -> None:
@@ -63,17 +71,14 @@ class Branches:
             self._equilibrate(L)
 
     def _equilibrate(self, L: NDArray[np.float64]) -> None:
-        """Replace the weights by equilibrated ones, and rescale the duals, which are −P/(ρ w)."""
+        """Replace the weights by equilibrated ones."""
         dt = self.problem.dt
         tensors = []
         for Fe in self.Fe:
             tensors.append(np.zeros((self.count, 6)))
             _add_metric(dt * dt, np.ones(self.count), np.ones(self.count), Fe, tensors[-1])
         for b, weight in enumerate(equilibrated(self.problem, tensors, self.weight)):
-            F = self.Fe[b] + dt * L @ self.Fe[b]
-            ratio = np.divide(self.weight[b], weight, out=np.ones(self.count), where=weight > 0.0)
-            self.q[b] = F + ratio[:, None, None] * (self.q[b] - F)
-            self.weight[b] = weight
+            self._set_weight(b, weight, L)
 
     def step(
         self, rho: float, relaxation: float, rescale: float, L: NDArray[np.float64], change: NDArray[np.float64]
@@ -85,6 +90,27 @@ class Branches:
                 *of_law, self.problem.dt, rho, relaxation, rescale, L, change, volume, self.Fe[b], self.weight[b],
                 self.q[b], self.S, self.residuals,
             )  # fmt: skip
+
+    def needed(self, rho: float, L: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Concavity at the gradients L relative to the penalties, of each branch (n,) [1]; see `concavity`."""
+        found = [np.zeros(self.count) for _ in self.weight]
+        for b, loop, of_law in self._each(concavity_loop):
+            loop(*of_law, self.problem.dt, L, self.Fe[b], found[b])
+        for c, weight in zip(found, self.weight):
+            c /= np.where(weight > 0.0, rho * weight, 1.0)
+        return found
+
+    def raise_weights(self, factors: list[NDArray[np.float64]], L: NDArray[np.float64]) -> None:
+        """Multiply the weights of each branch by `factors` (n,), and keep the duals of an iteration that ends at L."""
+        for b, factor in enumerate(factors):
+            self._set_weight(b, factor * self.weight[b], L)
+
+    def _set_weight(self, b: int, weight: NDArray[np.float64], L: NDArray[np.float64]) -> None:
+        """Change the weights of a branch and its scaled duals u, which are −P/(ρ w)."""
+        F = self.Fe[b] + self.problem.dt * L @ self.Fe[b]
+        ratio = np.divide(self.weight[b], weight, out=np.ones(self.count), where=weight > 0.0)
+        self.q[b] = F + ratio[:, None, None] * (self.q[b] - F)
+        self.weight[b] = weight
 
     def metric(self, rho: float) -> NDArray[np.float64]:
         """B = ρ Δt² V Σ w Fe Feᵀ of each point, symmetric (n, 6)."""
@@ -129,21 +155,22 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
     # about (c Δt/h)²: distance [cells] that nodes move in a step with a strain of one
     response = total(matrix.diagonal - problem.mass) / total(problem.mass)
     change = np.zeros((len(p), 3, 3))
-    rescale = 1.0
+    rescale, examined = 1.0, 0
     for iteration in range(settings.iterations):
         branches.step(rho, relaxation, rescale, outcome.L, change)
         rescale = 1.0
         residual = mass * (problem.free - v) + problem.impulse(branches.S)
+        before = v.copy()
+        problem.contacts.update(v, residual)
         if iteration > 0:
             primal, dual, strain = branches.norms()
             outcome.primal.append(primal / strain)
             outcome.dual.append(dual / strain)
             outcome.displacement_error = response * max(primal, dual)
-            if outcome.residual <= settings.tolerance and _drift(problem, v, residual) <= settings.tolerance:
+            small = outcome.residual <= settings.tolerance and _drift(problem, v, residual) <= settings.tolerance
+            if small and np.array_equal(v, before):
                 outcome.converged = True
                 break
-        before = v.copy()
-        problem.contacts.update(v, residual)
         try:
             solution = conjugate_gradient(
                 matrix, residual, tolerance=settings.linear_tolerance, limit=settings.linear_iterations
@@ -160,10 +187,23 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
             if factor != 1.0:
                 rho, rescale = factor * rho, 1.0 / factor
                 matrix.scale_stiffness(factor, problem.mass)
+        since = len(outcome.primal) - examined
+        if since > PATIENCE and outcome.primal[-1] > PROGRESS * outcome.primal[-1 - PATIENCE]:
+            examined = len(outcome.primal)
+            needed = branches.needed(rho, outcome.L + change)
+            if any((c > 1.0 - 0.5 * relaxation).any() for c in needed):
+                relaxation = 1.0
+                branches.raise_weights([_raise(c) for c in needed], outcome.L + change)
+                matrix.assemble(problem.species.transfers, p.x, branches.metric(rho), problem.mass)
     else:
         outcome.L += change
     outcome.reaction = mass * (v - problem.free) - problem.impulse(branches.S)
     return outcome
+
+
+def _raise(concavity: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Factors for the weights of points with a `concavity` relative to their penalty, without over-relaxation."""
+    return np.where(concavity > 0.5, np.clip(2.0 * MARGIN * concavity, 1.0, LARGEST_RAISE), 1.0)
 
 
 def _drift(problem: StepProblem, v: NDArray[np.float64], residual: NDArray[np.float64]) -> float:

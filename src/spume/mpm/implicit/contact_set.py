@@ -1,16 +1,19 @@
 """Active set of contacts in an implicit step, with friction.
 
 A contact becomes *closed* in the iteration in which `Contacts.apply` stops or holds the material. A separating contact
-opens again when the residual impulse at its node pulls it open. A closed contact with friction *sticks* while the
-tangential impulse is within Coulomb's cone of the normal impulse; beyond the cone it slides against an impulse on the
-cone, and sticks again when it would slide backwards. The impulses are the residuals of the solver's equations at the
-constrained nodes, so they include the stress of the material and not only its momentum.
+opens again when the residual impulse at its node pulls it open. A sticking or slipping contact allows relative normal
+velocities between two bounds: one closes the gap in this step, and, if the contact holds material, the other is zero.
+It is closed at a bound, and released when the residual impulse points between the bounds. A closed contact with
+friction *sticks* while the tangential impulse is within Coulomb's cone of the normal impulse; beyond the cone it slides
+against an impulse on the cone, and sticks again when it would slide backwards. The impulses are the residuals of the
+solver's equations at the constrained nodes, so they include the stress of the material and not only its momentum.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacles.collision import SEPARATE, STICK
+from spume.mpm.contacts import HOLD, TOUCH
 from spume.mpm.nodes import DegreesOfFreedom
 from spume.mpm.state import State
 
@@ -31,6 +34,12 @@ class ContactSet:
         self._row = dofs.number.reshape(-1)[node]
         self._normal, self._velocity, self._friction = numbers[:, :d], numbers[:, 3 : 3 + d], numbers[:, 6]
         self._separating, self._sticking = kind == SEPARATE, kind == STICK
+        gap = state.contacts.listed(self._gap)
+        width = np.where(self._separating, gap, np.maximum(gap - TOUCH * state.cell, 0.0))
+        self._lower = -width / dt
+        """Least normal velocities relative to the obstacles [m/s]."""
+        self._upper = np.where(~self._separating & (gap < HOLD * state.cell), 0.0, np.inf)
+        """Largest ones [m/s]."""
         first = np.searchsorted(node, node)
         self._rank = np.arange(len(node)) - first
         """Index of each contact among those of its node."""
@@ -39,6 +48,10 @@ class ContactSet:
         """Closed contacts."""
         self.stuck = np.zeros(len(node), np.bool_)
         """Closed contacts with friction that stick."""
+        self._between = np.zeros(len(node), np.bool_)
+        """Closed sticking contacts whose normal velocity is between its bounds."""
+        self._above = np.zeros(len(node), np.bool_)
+        """Closed contacts at their upper bound."""
         self._slide = np.zeros((len(node), d))
         self._projectors: NDArray[np.float64] | None = None
 
@@ -55,12 +68,19 @@ class ContactSet:
             return
         self._dofs.put(v, field)
         engaged = self._contacts.apply(field, gap=self._gap, dt=self._dt)
-        fresh = self._contacts.listed(engaged) & ~self.closed
+        fresh = self._contacts.listed(engaged) & (~self.closed | self._between)
         if not fresh.any():
             return
         v[:] = self._dofs.take(field)
-        self.closed |= fresh
         self._projectors = None
+        normal = _along(v[self._row] - self._velocity, self._normal)
+        rounding = 1e-12 * np.linalg.norm(v[self._row], axis=1)
+        above = normal >= self._upper - rounding
+        between = ~self._separating & ~above & (normal > self._lower + rounding)
+        fresh &= ~between | self._sticking
+        self.closed |= fresh
+        self._above[fresh] = above[fresh]
+        self._between[fresh] = between[fresh]
         rough = fresh & self._separating & (self._friction > 0.0)
         slide = self._sliding_velocity(v)
         self.stuck |= rough & (_along(slide, slide) == 0.0)
@@ -69,12 +89,16 @@ class ContactSet:
     def update(self, v: Vectors, residual: Vectors) -> None:
         """Update which contacts are open, sticking or sliding from the `residual` impulses of the solver's equations at
         `v`, and add the friction of sliding contacts to `residual`. Both have the shape (unknowns, d)."""
-        active = self._separating & self.closed
-        if not active.any():
+        if not self.closed.any():
             return
         self._projectors = None
         impulse = residual[self._row]
         across = _along(impulse, self._normal)
+        away = np.where(self._above, across < 0.0, across > 0.0) & (self._lower < self._upper)
+        released = self.closed & ~self._separating & away & ~self._between
+        self._between |= released & self._sticking
+        self.closed &= ~released | self._sticking
+        active = self._separating & self.closed
         opened = active & (across > 0.0)
         self.closed &= ~opened
         self.stuck &= ~opened
@@ -119,6 +143,8 @@ class ContactSet:
             projectors[place] -= rest[:, :, None] * rest[:, None, :]
         held = (self.closed & self._sticking) | self.stuck
         projectors[self._place[held]] = 0.0
+        along = self.closed & self._between
+        projectors[self._place[along]] = self._normal[along, :, None] * self._normal[along, None, :]
         return projectors
 
 
