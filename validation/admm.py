@@ -57,7 +57,7 @@ def convergence(scene: str, common: tuple[str, ...], time: float, variants: dict
     def restored(changes: tuple[str, ...]) -> Simulation:
         made = Simulation(load_scene(scene, [*common, *changes], preset="draft"))
         kept = {name: a.copy() for name, a in arrays.items() if name.partition("/")[2] in made.particles.arrays()}
-        made.method.restore(kept, values | {"longest_step": None})
+        made.method.restore(kept, values | {"allowed_dt": None})
         return made
 
     def solved(changes: tuple[str, ...]) -> NDArray[np.float64]:

@@ -45,8 +45,8 @@ class FoamStages:
 
     def diagnostics(self, state: State) -> dict[str, Any]:
         """Number of weak points, counters since the start, and warnings."""
-        solver = self.integrator.diagnostics() if self.integrator else {}
-        warnings = removal_warning(total(state.particles.mass), self.foam, state.time)
+        solver = self.integrator.diagnostics(state.time) if self.integrator else {}
+        warnings = removal_warning(total(state.particles.mass), self.foam, state.time) | solver.pop("warnings", {})
         weak = int(state.particles.weak.sum())
         return {"weak_points": weak} | self.foam.totals() | solver | {"warnings": warnings}
 
@@ -78,7 +78,7 @@ class ContinuumFoam(MaterialPointMethod):
         implicit = scene.time.integrator == "implicit"
         if implicit:
             foam.resampling_interval = scene.resampling.every * explicit_step(scene)
-        integrator = Integrator(scene.implicit_settings) if implicit else None
+        integrator = Integrator(scene.implicit_settings, scene.frame_rate) if implicit else None
         super().__init__(scene, FoamStages(foam, integrator))
 
     @classmethod

@@ -78,6 +78,7 @@ def checkpoint_values(method: Advancing) -> dict[str, Any]:
         "steps": state.steps,
         "speed": state.speed,
         "last_dt": state.time_step.last,
+        "allowed_dt": state.time_step.allowed if math.isfinite(state.time_step.allowed) else None,
         "released": method.released,
         "held": method.held.layers,
         "seconds": state.seconds,
@@ -93,6 +94,8 @@ def restore_values(method: Advancing, values: dict[str, Any]) -> None:
     state.steps = values["steps"]
     state.speed = values["speed"]
     state.time_step.last = values["last_dt"]
+    allowed = values.get("allowed_dt")  # absent from checkpoints of earlier versions
+    state.time_step.allowed = math.inf if allowed is None else allowed
     state.seconds = dict(values["seconds"])
     state.obstacle_loads.restore(values.get("loads", {}))
     state.passages.restore(values.get("passed", {}))

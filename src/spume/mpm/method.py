@@ -312,7 +312,7 @@ def default_stages(scene: Any) -> Stages:
         return ExplicitStages()
     if scene.time.integrator == "semi-implicit":
         return SemiImplicitStages(build_semi_implicit(scene))
-    return ImplicitStages(scene.implicit_settings)
+    return ImplicitStages(scene.implicit_settings, scene.frame_rate)
 
 
 def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> TimeStep:

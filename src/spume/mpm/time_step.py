@@ -11,7 +11,8 @@ COLLAPSE = 1e-6
 
 @dataclass
 class TimeStep:
-    """Chooses dt [s]: fixed, or the time in which waves and points cross Courant number × cell; it grows slowly."""
+    """Chooses dt [s]: fixed, or the time in which waves and points cross Courant number × cell, or what an implicit
+    solver allows; it grows slowly."""
 
     cell: float
     wave_speed: float
@@ -22,6 +23,8 @@ class TimeStep:
     largest: float = math.inf
     acceleration: float = 0.0
     """Acceleration of the points, taken into account in addition to their speed [m/s²]."""
+    allowed: float = math.inf
+    """Longest step that the solver of implicit steps allows, by the residuals of the last ones [s]."""
     last: float = 0.0
     """Last chosen step, before shortening to the time of a frame [s]; 0 before the first."""
 
@@ -38,7 +41,7 @@ class TimeStep:
                 f"the time step collapsed to {dt:.3g} s at t = {time:.6g} s because a point moves at {speed:.3g} m/s: "
                 "the simulation is unstable; reduce [time] courant, or look for bodies that overlap at the start"
             )
-        self.last = dt
+        self.last = dt = min(dt, self.allowed)
         return dt
 
     def _crossing(self, speed: float) -> float:

@@ -123,9 +123,9 @@ class Implicit(Table):
         default=1e-3, description="iterations stop when both residuals, relative to the strains, are below this [1]"
     )
     accepted_residual: Positive = Field(
-        default=0.5,
+        default=0.2,
         description="a step whose residuals are larger than this after all iterations is repeated with half the "
-        "length [1]",
+        "length; above half of this the next 'auto' step is shorter [1]",
     )
     rho: Positive = Field(default=0.5, description="penalty in units of the weights, ADMM only [1]")
     balancing: Literal["none", "residual"] = Field(
@@ -143,7 +143,9 @@ class Implicit(Table):
         "stress, ADMM only",
     )
     over_relaxation: Annotated[float, Field(strict=True, ge=1, lt=2)] = Field(
-        default=1.0, description="α of ADMM: 1 is plain; 1.4 to 1.6 often needs fewer iterations [1]"
+        default=1.0,
+        description="α of ADMM: 1 is plain; up to 1.6 may need fewer iterations; it ends where the "
+        "iterations stall [1]",
     )
     linear_iterations: Count = Field(default=200, description="maximum number of iterations of each linear solve")
     linear_tolerance: Positive = Field(

@@ -1,7 +1,8 @@
-"""One implicit step: [Fang19] section 6. Steps that fail are repeated with half the length."""
+"""One implicit step: [Fang19] section 6. Steps that fail are repeated with half the length, and the residual determines
+the length of the following ones."""
 
-import math
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -18,29 +19,61 @@ from spume.mpm.step import collide_and_move, gather, rasterize, sort_points, upd
 SOLVERS = {"admm": solve_by_admm, "newton": solve_by_newton}
 SHORTEST = 2.0**-12
 """Fraction of the step length at which a failing step ends the run."""
-GROWTH = 1.5
-"""Factor by which a step may exceed the previous one after steps had to be shortened."""
+LARGE, SMALL = 0.5, 0.25
+"""Fractions of the accepted residual: above the first the next automatic step is shorter, below the second it may be
+longer again."""
+SHRINKING, GROWTH = 0.7, 1.5
+"""Factors of the longest step after one with a large and a small residual."""
+POOR = 0.1
+"""Residual above which a step counts as poor."""
+NOTEWORTHY_SHARE = 0.1
+"""Share of the steps since the last frame with poor residuals that causes a warning [1]."""
 INVISIBLE = 1e-3
-"""A step is accepted regardless of its relative residual if the residual displaces nodes by less than this [cells]. In
+"""The relative residual of a step does not matter if it displaces nodes by less than this [cells]. In
 short steps the strains of a step are so small that their errors do not matter."""
 LEAST_VOLUME = 1e-3
 """A step that compresses a point to less than this fraction of its volume, or inverts it, is repeated with half the
 length."""
 
 
+@dataclass
+class Recent:
+    """Steps since a frame."""
+
+    frame: int = 0
+    """Number of the frame before them."""
+    steps: int = 0
+    poor: int = 0
+    """Those with poor residuals that displace nodes visibly."""
+    worst: float = 0.0
+    """Largest residual [1]."""
+
+    def warning(self, time: float) -> dict[str, str]:
+        """Warning, by topic, if the residuals of many steps are large."""
+        if self.poor <= NOTEWORTHY_SHARE * self.steps:
+            return {}
+        return {
+            "residuals": f"by t = {time:.4g} s {self.poor} of the last {self.steps} implicit steps ended with "
+            f"residuals above {100 * POOR:g} % of the elastic strains, the worst with {100 * self.worst:.2g} %, so "
+            "stresses are wrong by as much: raise [implicit] iterations, or reduce [time] max_dt or dt"
+        }
+
+
 class Integrator:
     """Backward Euler with the solver of the scene's table [implicit], and the data kept between steps."""
 
-    def __init__(self, settings: Any) -> None:
-        self.settings = settings
-        self.longest = math.inf
-        """Longest step allowed after one was repeated [s]."""
+    def __init__(self, settings: Any, frame_rate: float) -> None:
+        self.settings, self.frame_rate = settings, frame_rate
         self.repeated = 0
         """Steps that were repeated with half the length, since the start."""
+        self.unconverged = 0
+        """Steps that ended above the tolerance, since the start."""
         self.iterations = 0
         """Iterations since the start."""
         self.linear_iterations = 0
         """Iterations of linear solvers since the start."""
+        self.recent = Recent()
+        """The steps since the last frame."""
         self.last: Outcome | None = None
         """Result of the solver in the last step."""
 
@@ -58,8 +91,9 @@ class Integrator:
         """
         end = state.time + dt
         remaining = dt
+        control = state.time_step
         while remaining > 0.0:
-            h = min(remaining, self.longest)
+            h = min(remaining, control.allowed)
             if h < remaining < 2.0 * h:
                 h = 0.5 * remaining
             prepare(state)
@@ -67,17 +101,34 @@ class Integrator:
             failure = self._solve(state, h)
             if failure:
                 self.repeated += 1
-                self.longest = 0.5 * h
-                if self.longest < SHORTEST * dt:
+                control.allowed = 0.5 * h
+                if control.allowed < SHORTEST * dt:
                     raise RunFailed(
                         f"an implicit step at t = {state.time:.6g} s fails even at {h:.3g} s: {failure}; raise "
                         "[implicit] iterations or accepted_residual, reduce dt, or use a smaller cell"
                     )
                 continue
+            self._judge(state, h)
             finish(state, h)
-            self.longest *= GROWTH
             remaining = 0.0 if h == remaining else remaining - h
         state.time = end
+
+    def _judge(self, state: State, dt: float) -> None:
+        """Count a step that was accepted, and let its residual determine the longest following step."""
+        outcome, control, accepted = self.last, state.time_step, self.settings.accepted_residual
+        assert outcome is not None
+        visible = outcome.displacement_error > INVISIBLE
+        self.unconverged += not outcome.converged
+        frame = int(state.time * self.frame_rate + 1e-6)
+        if frame != self.recent.frame:
+            self.recent = Recent(frame)
+        self.recent.steps += 1
+        self.recent.poor += visible and outcome.residual > POOR
+        self.recent.worst = max(self.recent.worst, outcome.residual)
+        if control.fixed is None and visible and outcome.residual > LARGE * accepted:
+            control.allowed = SHRINKING * dt
+        elif control.fixed is not None or not visible or outcome.residual <= SMALL * accepted:
+            control.allowed *= GROWTH
 
     def _solve(self, state: State, dt: float) -> str:
         """Solve for the velocities of the nodes; return the reason for a failure, or an empty string."""
@@ -94,36 +145,43 @@ class Integrator:
                     problem.load_obstacles(outcome.reaction)
             return failure
 
-    def diagnostics(self) -> dict[str, Any]:
-        """Residuals of the last step, and what was counted since the start."""
+    def diagnostics(self, time: float) -> dict[str, Any]:
+        """Residuals of the last step and the worst one since the last frame, what was counted since the start, and a
+        warning, at `time` [s]."""
         last = self.last
-        return self.checkpoint() | {
+        return self._counts() | {
+            "worst_residual": self.recent.worst,
             "primal_residuals": last.primal if last else [],
             "dual_residuals": last.dual if last else [],
+            "warnings": self.recent.warning(time),
         }
 
-    def checkpoint(self) -> dict[str, Any]:
-        """What a bit-for-bit continuation needs."""
+    def _counts(self) -> dict[str, int]:
         return {
-            "longest_step": self.longest if math.isfinite(self.longest) else None,
             "repeated_steps": self.repeated,
+            "unconverged_steps": self.unconverged,
             "solver_iterations": self.iterations,
             "linear_iterations": self.linear_iterations,
         }
 
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs besides the state."""
+        return self._counts() | {"recent_steps": asdict(self.recent)}
+
     def restore(self, values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
-        self.longest = math.inf if values["longest_step"] is None else values["longest_step"]
         self.repeated = values["repeated_steps"]
+        self.unconverged = values.get("unconverged_steps", 0)  # absent from checkpoints of earlier versions
         self.iterations = values["solver_iterations"]
         self.linear_iterations = values["linear_iterations"]
+        self.recent = Recent(**values.get("recent_steps", {}))
 
 
 class ImplicitStages:
     """The implicit step without further stages."""
 
-    def __init__(self, settings: Any) -> None:
-        self.integrator = Integrator(settings)
+    def __init__(self, settings: Any, frame_rate: float) -> None:
+        self.integrator = Integrator(settings, frame_rate)
 
     def species(self, scene: Any) -> tuple[SpeciesPlan, ...]:
         """One."""
@@ -134,8 +192,8 @@ class ImplicitStages:
         self.integrator.step(state, dt, sort_points, _finish)
 
     def diagnostics(self, state: State) -> dict[str, Any]:
-        """Residuals of the last step, and what was counted since the start."""
-        return self.integrator.diagnostics()
+        """Residuals, what was counted since the start, and a warning."""
+        return self.integrator.diagnostics(state.time)
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""
