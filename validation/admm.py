@@ -1,16 +1,19 @@
 """Case 29: convergence of ADMM in one step of the paper's scenes, figures 10 to 12 of [Fang19]."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from spume import Simulation, load_scene
+from spume.mpm.implicit.admm import solve_by_admm
 from spume.mpm.implicit.problem import StepProblem
-from spume.mpm.step import rasterize, sort_points
+from spume.mpm.step import gather, rasterize, sort_points, update_material
 from validation.case import Case, Check, Outcome, Surroundings
 from validation.drawing import COLOURS, panels, save
 
-ITERATIONS = (2, 3, 5, 8, 12, 20, 30, 50, 80, 120)
-"""Numbers of iterations after which the velocities are compared."""
+ITERATIONS, MORE = (1, 3, 8, 20, 50, 120), (400,)
+"""Numbers of iterations after which the equations are evaluated, and further ones for sand, which converges slowly."""
 SAND = ("grid.cell=0.03",)
 STUDIES: tuple[tuple[str, tuple[str, ...], str, float, dict[str, tuple[str, ...]]], ...] = (
     ("sand-column-implicit", SAND, "10, left: Ruiz", 0.5, {
@@ -29,7 +32,7 @@ STUDIES: tuple[tuple[str, tuple[str, ...], str, float, dict[str, tuple[str, ...]
         "stiffness": (),
         "bulk modulus": ("implicit.weights='bulk-modulus'",),
         "unit": ("implicit.weights='unit'", "implicit.rho=4.2e4"),
-        "from rest, not warm": ("implicit.start='free'",),
+        "started without stress": ("implicit.start='free'",),
         "balanced, ρ = 0.02": ("implicit.balancing='residual'", "implicit.rho=0.02"),
     }),
     ("roller", (), "12: over-relaxation", 1.0, {
@@ -41,44 +44,68 @@ STUDIES: tuple[tuple[str, tuple[str, ...], str, float, dict[str, tuple[str, ...]
 )  # fmt: skip
 """Scene, changes for all variants, figure, time of the step [s], and the variants."""
 CONVERGED = ("implicit.iterations=1500", "implicit.tolerance=1e-9", "implicit.linear_tolerance=0.01")
-FACTOR = 100.0
-"""factor by which the error must fall with the defaults after the largest number of iterations"""
+FACTOR, FACTOR_OF_SAND = 100.0, 10.0
+"""factors by which the unbalanced impulses must fall in the largest number of iterations"""
+SAME = 0.01
+"""largest difference of the solutions of two choices, relative to that of the velocities without stress"""
 
 
-def convergence(scene: str, common: tuple[str, ...], time: float, variants: dict) -> dict[str, NDArray[np.float64]]:
-    """Errors of the node velocities of each variant after ITERATIONS of the step at `time` [s]: their distance from the
-    converged solution of the defaults, relative to that of the velocities without stress, in the norm of the kinetic
-    energy."""
-    sim = Simulation(load_scene(scene, list(common), preset="draft"))
-    sim.advance(time)
-    arrays, values = sim.method.checkpoint()
-    dt = sim.scene.time.max_dt
+class Study:
+    """One step of a scene, from the same state with any changes."""
 
-    def restored(changes: tuple[str, ...]) -> Simulation:
-        made = Simulation(load_scene(scene, [*common, *changes], preset="draft"))
-        kept = {name: a.copy() for name, a in arrays.items() if name.partition("/")[2] in made.particles.arrays()}
-        made.method.restore(kept, values | {"allowed_dt": None})
-        return made
+    def __init__(self, scene: str, common: tuple[str, ...], time: float) -> None:
+        self.scene, self.common = scene, common
+        simulation = Simulation(load_scene(scene, list(common), preset="draft"))
+        simulation.advance(time)
+        self.arrays, values = simulation.method.checkpoint()
+        self.values = values | {"allowed_dt": None}
+        made: Any = simulation.scene
+        self.dt = made.time.max_dt
+        method, problem = self.problem(())
+        self.mass, self.free = problem.mass, problem.free
+        v = problem.start()
+        problem.close_contacts(v)
+        self.first = self.unbalanced(method, problem, v)
 
-    def solved(changes: tuple[str, ...]) -> NDArray[np.float64]:
-        made = restored((*changes, "implicit.accepted_residual=1e9"))
-        made.method.step(dt)
-        return made.method.stages.integrator.last.v
+    def problem(self, changes: tuple[str, ...]) -> tuple[Any, StepProblem]:
+        """The method with `changes`, and the equations of the step."""
+        made = Simulation(load_scene(self.scene, [*self.common, *changes], preset="draft"))
+        fields = made.particles.arrays()
+        made.method.restore({n: a.copy() for n, a in self.arrays.items() if n.partition("/")[2] in fields}, self.values)
+        method: Any = made.method
+        sort_points(method.state)
+        rasterize(method.state)
+        return method, StepProblem(method.state, self.dt)
 
-    start = restored(())
-    sort_points(start.method.state)
-    rasterize(start.method.state)
-    problem = StepProblem(start.method.state, dt)
-    exact = solved(CONVERGED)
+    def unbalanced(self, method: Any, problem: StepProblem, v: NDArray[np.float64]) -> float:
+        """Norm [N s] of the impulses that are left at the velocities v with the stress of the law there, without those
+        that contacts take up."""
+        L = np.zeros((len(method.particles), 3, 3))
+        problem.gradient(v, L)
+        problem.finish(v)
+        gather(method.state, self.dt)
+        update_material(method.state, self.dt)
+        tau = np.zeros_like(L)
+        for k, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
+            tau[:, i, j] = tau[:, j, i] = method.particles.stress[:, k]
+        end = np.linalg.inv(np.eye(3) + self.dt * L).transpose(0, 2, 1)
+        left = problem.mass[:, None] * (problem.free - v) + problem.impulse(-self.dt * tau @ end)
+        problem.contacts.update(v.copy(), left)
+        problem.contacts.project(left)
+        return float(np.linalg.norm(left))
 
-    def distance(v: NDArray[np.float64]) -> float:
-        return float(np.sqrt(problem.mass @ ((v - exact) ** 2).sum(axis=1)))
+    def solved(self, changes: tuple[str, ...]) -> tuple[NDArray[np.float64], float]:
+        """The velocities found with `changes`, and the norm of their unbalanced impulses relative to that of the first
+        guess of the defaults."""
+        method, problem = self.problem(changes)
+        v = solve_by_admm(problem, method.scene.implicit_settings).v
+        return v, self.unbalanced(method, problem, v) / self.first
 
-    found = {}
-    for label, changes in variants.items():
-        fixed = [(*changes, f"implicit.iterations={count}", "implicit.tolerance=1e-13") for count in ITERATIONS]
-        found[label] = np.array([distance(solved(each)) for each in fixed]) / distance(problem.free)
-    return found
+    def distance(self, v: NDArray[np.float64], other: NDArray[np.float64]) -> float:
+        """Distance of velocities in the norm of the kinetic energy, relative to that of `other` from those without
+        stress."""
+        d, scale = ((v - other) ** 2).sum(axis=1), ((self.free - other) ** 2).sum(axis=1)
+        return float(np.sqrt(self.mass @ d / (self.mass @ scale)))
 
 
 def run(around: Surroundings) -> Outcome:
@@ -87,22 +114,38 @@ def run(around: Surroundings) -> Outcome:
     figure, made = panels(len(STUDIES))
     for axes, (scene, common, title, time, variants) in zip(made, STUDIES):
         around.say(f"{scene}: {title}")
-        curves = convergence(scene, common, time, variants)
-        for (label, curve), colour in zip(curves.items(), COLOURS):
-            axes.loglog(ITERATIONS, curve, color=colour, marker="o", markersize=3, label=label)
-        if scene != "sand-column-implicit":
-            label, curve = next(iter(curves.items()))
-            fall = float(1.0 / curve[-1])
+        study = Study(scene, common, time)
+        sand = scene == "sand-column-implicit"
+        factor, counts = (FACTOR_OF_SAND, ITERATIONS + MORE) if sand else (FACTOR, ITERATIONS)
+        exact = None if sand else study.solved(CONVERGED)[0]
+        for (label, changes), colour in zip(variants.items(), COLOURS):
+            curve = []
+            for count in counts:
+                v, left = study.solved((*changes, f"implicit.iterations={count}", "implicit.tolerance=1e-13"))
+                curve.append(left)
+            axes.loglog(counts, curve, color=colour, marker="o", markersize=3, label=label)
+            fall = 1.0 / curve[-1]
             outcome.checks.append(
                 Check(
-                    f"{scene}, {label}: fall of the error", f"{fall:.3g} times", "converges",
-                    f"in {ITERATIONS[-1]} iterations", f"≥ {FACTOR:g} times", fall >= FACTOR,
+                    f"{scene}, {label}: fall of the unbalanced impulses", f"{fall:.3g} times", "converges",
+                    f"in {counts[-1]} iterations", f"≥ {factor:g} times", fall >= factor,
                 )
             )  # fmt: skip
-        axes.set(xlabel="iterations", ylabel="error of the velocities", title=f"{scene} (figure {title})")
+            if exact is not None:
+                away = study.distance(v, exact)
+                outcome.checks.append(
+                    Check(
+                        f"{scene}, {label}: distance from the solution of the defaults", f"{away:.2g}", "0",
+                        f"after {counts[-1]} iterations", f"≤ {SAME:g}", away <= SAME,
+                    )
+                )  # fmt: skip
+        axes.set(xlabel="iterations", ylabel="unbalanced impulses", title=f"{scene} (figure {title})")
         axes.title.set_fontsize(8)
         axes.legend(frameon=False, fontsize=7)
-    caption = "Unbalanced impulses relative to those without stress, in one step; as in figures 10 to 12 of [Fang19]."
+    caption = (
+        "Residual of the momentum equation in one step: norm of the unbalanced impulses of the nodes relative to that "
+        "of the first guess, as in figures 10 to 12 of [Fang19]."
+    )
     outcome.figures.append((save(figure, around.pictures, "admm"), caption))
     return outcome
 
@@ -112,8 +155,10 @@ CASE = Case(
     "Convergence of ADMM",
     "Figures 10 to 12 of [Fang19] show the residual over the iterations of one step for Ruiz equilibration, weights "
     "and over-relaxation. Ours: one step of a collapsing sand column, of elastic-balls in collision and of roller, all "
-    "in draft; the error is the distance from the converged solution of the defaults. The paper gives no numbers; with "
-    "our defaults the error must fall by a factor of 100 in the elastic scenes. (The tests check that ADMM converges "
-    "to the solution of Newton's method, to 1e-6.)",
+    "in draft. The residual is that of the momentum equation, with the stress that the law gives for the velocities "
+    "found, without what contacts take up. The paper gives no numbers; with every choice the residual must fall by a "
+    "factor of 100 in 120 iterations in the elastic scenes, whose velocities must agree with the converged ones to 1 % "
+    "of the effect of stress, and by a factor of 10 in 400 iterations in sand. (The tests check that ADMM converges to "
+    "the solution of Newton's method, to 1e-6.)",
     run,
 )
