@@ -7,7 +7,8 @@ from test_semi_implicit import overlapping, system_of
 
 from spume.errors import SceneError
 from spume.mixture.pore_pressure import deform_by_flux, find_pores, share_pressure
-from spume.mpm.step import accelerate, gather, rasterize, sort_points, update_material
+from spume.mpm.reflection import closed_walls
+from spume.mpm.step import accelerate, find_contacts, gather, rasterize, sort_points, update_material
 
 CELL, POROSITY = 0.05, 0.4
 PORES = {"drag_coefficient": 0.0, "porosity": POROSITY, "coupling": "pore-pressure"}
@@ -76,12 +77,14 @@ def test_pressures_work_what_the_water_stores(dt):
     rasterize(state)
     stages.fields.fit(state)
     pores = find_pores(state, stages.mixture, stages.fields)
-    share_pressure(state, pores)
+    find_contacts(state, dt)
+    walls = closed_walls(state, *state.species[::-1])
+    share_pressure(state, pores, walls, dt)
     forces = [species.fields["force"].copy() for species in state.species]
     accelerate(state, dt)
     work = dt * sum(np.sum(F * species.fields["velocity"]) for F, species in zip(forces, state.species))
     gather(state, dt)
-    deform_by_flux(state, pores, dt)
+    deform_by_flux(state, pores, walls, dt)
     before = water.Jw.copy()
     update_material(state, dt)
 
@@ -121,6 +124,74 @@ def test_the_matrix_is_the_derivative_of_the_residual_and_symmetric(unilateral):
     up, low = system.residual(v + step * x)[0], system.residual(v - step * x)[0]
     system.residual(v)
     ax, ay = system.multiply(x), system.multiply(y)
+    assert np.linalg.norm((up - low) / (2 * step) - ax) < 1e-5 * np.linalg.norm(ax)
+    assert np.sum(y * ax) == pytest.approx(np.sum(x * ay), rel=1e-11)
+
+
+def boxed(base=0.0, **tables):
+    """Saturated sand of 6 × 6 cells in a closed box, whose floor is `base` cells above a row of nodes."""
+    lower, upper = [0.0, base * CELL], [6 * CELL, (6 + base) * CELL]
+    walls = {"lower": lower, "upper": [upper[0], 2.0], "contact": "slip"}
+    bodies = [body("sand", lower, upper), body("pore water", lower, upper)]
+    material = {"sand": SAND, "pore water": PORE_WATER | {"exponent": 1.0}}
+    grid = {"cell": CELL, "walls": walls}
+    sim = saturated(**({"grid": grid, "body": bodies, "material": material} | tables))
+    for p in sim.method.species.values():  # bodies are filled on the lattice of the grid
+        p.x[:, 1] += (base + 0.25) * CELL - p.x[:, 1].min()
+    return sim
+
+
+@pytest.mark.parametrize("base", [0.0, 0.5])
+@pytest.mark.parametrize("integrator", ["explicit", "semi-implicit"])
+def test_a_wall_bears_the_pressure_of_the_water(base, integrator):
+    """Uniform pressure in a box whose walls are on nodes or midway between them: both phases stay at rest more than a
+    stencil below the free surface, compared with Δt p/(ρ h)."""
+    solver = {"semi_implicit": {"tolerance": 1e-10, "linear_tolerance": 1e-10}} if integrator != "explicit" else {}
+    sim = boxed(base, time={"integrator": integrator, "dt": 1e-6}, **solver)
+    water = sim.method.species["water"]
+    water.Jw[:] = 0.99
+    sim.method.state.species[1].model.stress(water.arrays(), water.stress)
+    sim.advance(1e-6)
+    scale = 1e-6 * 1e5 * (0.99**-1 - 1.0) / (1000.0 * CELL)
+    for points in sim.method.species.values():
+        deep = points.x[:, 1] < (3.0 + base) * CELL
+        assert np.abs(points.v[deep]).max() < 1e-6 * scale
+
+
+@pytest.mark.parametrize("integrator", ["explicit", "semi-implicit"])
+def test_walls_receive_what_the_material_loses(integrator):
+    """Momentum and impulses on the walls, to rounding, while pores at random pressures press on them."""
+    solver = {"semi_implicit": {"tolerance": 1e-10, "linear_tolerance": 1e-10}} if integrator != "explicit" else {}
+    sim = boxed(0.3, time={"integrator": integrator, "dt": 1e-5}, **solver)
+    sim.method.state.obstacle_loads.active = True
+    water = sim.method.species["water"]
+    water.Jw[:] = 0.99 + 0.005 * np.random.default_rng(2).random(len(water))
+    sim.method.state.species[1].model.stress(water.arrays(), water.stress)
+    sim.advance(1e-4)
+    momentum = sum((p.mass[:, None] * p.v).sum(axis=0) for p in sim.method.species.values())
+    taken = sim.method.state.obstacle_loads.impulse.sum(axis=0)
+    assert np.abs(taken).max() > 1e-4
+    tolerance = 1e-11 if integrator == "explicit" else 1e-8  # that of the solver, of several steps
+    np.testing.assert_allclose(momentum + taken, 0.0, atol=tolerance * np.abs(taken).max())
+
+
+def test_the_matrix_with_walls_is_the_derivative_of_the_residual_and_symmetric():
+    """As without, for changes that the contacts allow."""
+    sim = boxed(0.3, time={"integrator": "semi-implicit", "dt": 5e-3})
+    system = system_of(sim)
+    rng = np.random.default_rng(1)
+    v, x, y = (rng.normal(size=(system.count, 2)) for _ in range(3))
+    v *= 0.01
+    system.close_contacts(v)
+    assert len(system._closed()) > 20
+    for change in (x, y):
+        system.project(change)
+    step = 1e-6
+    up, low = system.residual(v + step * x)[0], system.residual(v - step * x)[0]
+    system.residual(v)
+    ax, ay = system.multiply(x), system.multiply(y)
+    for result in (up, low, ax, ay):
+        system.project(result)
     assert np.linalg.norm((up - low) / (2 * step) - ax) < 1e-5 * np.linalg.norm(ax)
     assert np.sum(y * ax) == pytest.approx(np.sum(x * ay), rel=1e-11)
 

@@ -18,6 +18,8 @@ water has the porosity n_p = Σ w n_i and the bulk volume V_b = m/(ρw n_p). The
 which are −n ∇p and −(1 − n) ∇p; momentum is conserved, and the work of the pressure equals the energy stored in the
 water. The stress of the sand is the effective stress; Archimedes' buoyancy is included. Free water has its own density
 ρw, and water that is in pores at the start the density n ρw, as for drag.
+
+Behind walls that hold both species the flux is continued by `mpm/reflection.py`, and the forces by its transpose.
 """
 
 import math
@@ -31,6 +33,7 @@ from spume.materials.kinematics import load
 from spume.mixture.mixture import Mixture, MixtureFields, bulk_volume
 from spume.mpm.implicit.coupled_system import PoreVolumes
 from spume.mpm.nodes import NodeFields
+from spume.mpm.reflection import Reflection
 from spume.mpm.state import State
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import det
@@ -53,7 +56,7 @@ def find_pores(state: State, mixture: Mixture, fields: MixtureFields) -> PoreVol
     return PoreVolumes(fields.porosity, at_points, p.mass / (mixture.water_density * at_points))
 
 
-def share_pressure(state: State, pores: PoreVolumes) -> None:
+def share_pressure(state: State, pores: PoreVolumes, walls: Reflection, dt: float) -> None:
     """Replace the forces of the water on the nodes by those of its pore pressure, and add the sand's share to the
     forces of the sand. Call before forces become velocities."""
     sand, water = state.species
@@ -61,12 +64,13 @@ def share_pressure(state: State, pores: PoreVolumes) -> None:
     force = NodeFields(force=state.dimension)
     force.fit(state.nodes)
     water.transfers.to_grid(("stress divergence",), p.x, force.array, volume=pores.bulk, stress=p.stress)
+    walls.load(state, water, dt * walls.return_forces(force.array))
     n = pores.porosity[:, None, :]
     water.fields["force"][:] = n * force.array
     sand.fields["force"][:] += (1.0 - n) * force.array
 
 
-def deform_by_flux(state: State, pores: PoreVolumes, dt: float) -> None:
+def deform_by_flux(state: State, pores: PoreVolumes, walls: Reflection, dt: float) -> None:
     """Set the volume change of the water's points in the step to that of the flux of both phases.
 
     If the deformation of a step is of first order, the volume ratio is det(I + A) with A = Δt ∇q/n, as in the solver,
@@ -80,6 +84,7 @@ def deform_by_flux(state: State, pores: PoreVolumes, dt: float) -> None:
     flux.fit(state.nodes)
     n = pores.porosity[:, None, :]
     flux.array[:] = n * water.fields["velocity"] + (1.0 - n) * sand.fields["velocity"]
+    walls.without_leaving(flux.array).extend(flux.array)
     gradient = np.zeros((len(p), 3, 3))
     water.transfers.to_points(("gradient",), p.x, flux.array, tensor=gradient)
     exponential = 0 if water.scheme.deformation == "first-order" else 1

@@ -7,6 +7,7 @@ from spume.mixture.pore_pressure import deform_by_flux, find_pores, share_pressu
 from spume.mixture.saturation import saturate
 from spume.mpm.implicit.coupled_system import Exchange, PoreVolumes
 from spume.mpm.implicit.semi_implicit import SemiImplicit
+from spume.mpm.reflection import closed_walls
 from spume.mpm.state import State
 from spume.mpm.step import (
     accelerate,
@@ -27,15 +28,17 @@ def mixture_step(state: State, mixture: Mixture, fields: MixtureFields, dt: floa
     pores = find_pores(state, mixture, fields) if mixture.coupling == "pore-pressure" else None
     with state.timed("grid"):
         push(state, mixture, fields)
-        if pores is not None:
-            share_pressure(state, pores)
-        accelerate(state, dt)
         find_contacts(state, dt)
+        walls = None
+        if pores is not None:
+            walls = closed_walls(state, state.species[1], state.species[0])
+            share_pressure(state, pores, walls, dt)
+        accelerate(state, dt)
         drag(state, fields, dt)  # eqs. (20) to (22)
         restore_volume(state, mixture, fields, dt, pores)
     gather(state, dt)  # eqs. (28) and (29)
-    if pores is not None:
-        deform_by_flux(state, pores, dt)
+    if pores is not None and walls is not None:
+        deform_by_flux(state, pores, walls, dt)
     update_material(state, dt)  # 4.3.1 to 4.3.4
     collide_and_move(state, dt)  # eq. (30)
     state.time += dt
@@ -75,6 +78,7 @@ class SemiImplicitMixture:
 
         def finish(state: State, h: float) -> None:
             if pores[0] is not None:
-                deform_by_flux(state, pores[0], h)
+                walls = closed_walls(state, state.species[1], state.species[0])
+                deform_by_flux(state, pores[0], walls, h)
 
         self.solver.step(state, dt, exchange, settle, finish)

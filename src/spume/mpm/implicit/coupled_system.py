@@ -37,6 +37,7 @@ from spume.mpm.contacts import Contacts
 from spume.mpm.implicit.node_stiffness import node_stiffness
 from spume.mpm.implicit.tangent import NUMBERS, Plasticity, tangent_loops
 from spume.mpm.nodes import DegreesOfFreedom, NodeFields, number_active
+from spume.mpm.reflection import Reflection, closed_walls
 from spume.mpm.species import Species
 from spume.mpm.state import State
 from spume.mpm.step import gaps_of
@@ -151,6 +152,7 @@ class CoupledSystem:
             self._sand = sand.dofs.number[both].astype(np.int64)
             self._water = water.dofs.number[both].astype(np.int64) + sand.rows.stop
             self._drag = dt * exchange.drag[both]
+        self._walls = None if self._pores is None else closed_walls(state, state.species[1], state.species[0])
 
     def _touching(self) -> list[Part]:
         """Species that have contacts."""
@@ -202,7 +204,7 @@ class CoupledSystem:
             p = part.species.particles
             if len(p) == 0:
                 continue
-            self._gradient(part, v)
+            self._gradient(part, v, moving=True)
             arrays = p.arrays()
             for use in part.species.model.laws:
                 linearize, _ = tangent_loops(use.law, *self._laws)
@@ -242,8 +244,26 @@ class CoupledSystem:
     def _shares_pores(self, part: Part) -> bool:
         return self._pores is not None and part is self.parts[1]
 
-    def _gradient(self, part: Part, v: Floats) -> None:
-        """Write the velocity gradients of `v` at the points of a part to L."""
+    def _closed(self) -> Reflection:
+        """The nodes behind walls at which the contacts of the water are engaged."""
+        assert self._walls is not None
+        water = self.parts[1]
+        return self._walls.only(water.contacts.listed(water.engaged)[self._walls.contact])
+
+    def wall_impulses(self) -> tuple[Reflection, Floats] | None:
+        """Impulses of walls on the material through the reflection of pore pressure at the last call of `residual`."""
+        if self._walls is None or len(self.parts[1].species.particles) == 0:
+            return None
+        water, walls = self.parts[1], self._closed()
+        p, field = water.species.particles, water.fields.array
+        assert self._pores is not None
+        water.species.transfers.to_grid(
+            ("tensor divergence",), p.x, field, volume=self._pores.bulk, tensor=water.S
+        )  # fmt: skip
+        return walls, self.dt * walls.return_forces(field)
+
+    def _gradient(self, part: Part, v: Floats, moving: bool = False) -> None:
+        """Write the velocity gradients of `v`, or of a change of it unless `moving`, at the points of a part to L."""
         p, field = part.species.particles, part.fields.array
         part.dofs.put(v[part.rows], field)
         if self._shares_pores(part):
@@ -251,6 +271,8 @@ class CoupledSystem:
             sand, n = self.parts[0], self._pores.porosity[:, None, :]
             sand.dofs.put(v[sand.rows], sand.fields.array)
             field[:] = n * field + (1.0 - n) * sand.fields.array
+            walls = self._closed()
+            (walls if moving else walls.at_rest()).extend(field)
         part.species.transfers.to_points(("gradient",), p.x, field, tensor=part.L)
         if self._shares_pores(part):
             assert self._pores is not None
@@ -266,6 +288,7 @@ class CoupledSystem:
             result[part.rows] += factor * part.dofs.take(field)
             return
         assert self._pores is not None
+        self._closed().return_forces(field)
         sand, n = self.parts[0], self._pores.porosity[:, None, :]
         result[sand.rows] += factor * sand.dofs.take((1.0 - n) * field)
         result[part.rows] += factor * part.dofs.take(n * field)

@@ -166,6 +166,9 @@ class SemiImplicit:
             if acting.any():
                 held_by = state.obstacles_of(part.species)
                 load_by_nodes(state.obstacle_loads, held_by, part.contacts, state.nodes, impulse, acting)
+        if (reflected := system.wall_impulses()) is not None:
+            walls, impulse = reflected
+            walls.load(state, state.species[1], impulse)
 
     def _advance(
         self, system: CoupledSystem, v: NDArray[np.float64], dv: NDArray[np.float64], size: float
