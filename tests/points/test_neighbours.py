@@ -20,7 +20,7 @@ def all_pairs(x: np.ndarray, radius: float, count: int) -> list[set[int]]:
     own = []
     for row in distance:
         within = np.sort(row[row <= radius])
-        cut = within[count] * (1.0 - 1e-9) if len(within) > count else np.inf
+        cut = within[count] * (1.0 - 1e-6) if len(within) > count else np.inf
         own.append(set(np.flatnonzero((row <= radius) & (row < cut)).tolist()))
     return [mine | {j for j in range(len(x)) if i in own[j]} for i, mine in enumerate(own)]
 

@@ -26,8 +26,8 @@ from spume.numerics.lanes import LANES
 
 CELLS_PER_RADIUS = 2
 """Search cells per radius of a list: with smaller cells, fewer points are tested in more cells."""
-EQUALLY_FAR = 1e-9
-"""Relative difference of squared distances that are equal but for rounding."""
+EQUALLY_FAR = 1e-6
+"""Relative difference of squared distances, in single precision, that are equal but for rounding."""
 ROOM = 64
 """Initial capacity for the points within the radius of a list; it grows when needed, and stays for the next build."""
 
@@ -69,18 +69,18 @@ class NeighbourLists:
         capacity = int(in_block[cells.neighbours].sum(axis=1).max(initial=0))
         within = np.empty(n, np.int32)
         while True:
-            table = np.empty((n, self._room), np.int32)
+            table, square = np.empty((n, self._room), np.int32), np.empty((n, self._room), np.float32)
             _find_within[cells.dimension](
-                cells.neighbours, cells.cell_start, cells.sorted_points, y, reach, capacity, table, within
+                cells.neighbours, cells.cell_start, cells.sorted_points, y, reach, capacity, table, square, within
             )
             most = int(within.max(initial=0))
             if most < self._room:  # the last entry of a row is overwritten
                 break
             self._room = most + 1 + most // 8  # some more than now, for the next builds
-        cut_square = np.full(n, np.inf)
+        cut_square = np.full(n, np.inf, np.float32)
         if most > self.count:
-            _find_cuts(x, table, within, self.count, reach, cut_square)
-        _keep_listed(x, table, within, cut_square)
+            _find_cuts(square, within, self.count, reach, cut_square)
+        _keep_listed(table, square, within, cut_square)
         self.start = np.zeros(n + 1, np.int64)
         np.cumsum((within + (LANES - 1)) // LANES * LANES, out=self.start[1:])
         self.neighbour = np.empty(self.start[-1], np.int32)
@@ -104,21 +104,12 @@ class NeighbourLists:
         return bool(near <= self.skin and far <= width - self.radius)
 
 
-@compiled(inline="always", fastmath=False)
-def _square(x, i, j):
-    """Squared distance of two points; the same bits for (i, j) and (j, i)."""
-    square = 0.0
-    for q in range(x.shape[1]):
-        square += (x[i, q] - x[j, q]) ** 2
-    return square
-
-
 def _make_find_within(D: int) -> Any:
     @compiled(parallel=True, fastmath=False)
-    def find_within(neighbours, cell_start, sorted_points, y, radius, capacity, table, number):
-        """Write the points within `radius` of each point to its row of `table`, up to its capacity, and their total
-        number. `y`: positions in the order of the cells, shape (3, n); `capacity`: largest number of points in a block
-        and its neighbours."""
+    def find_within(neighbours, cell_start, sorted_points, y, radius, capacity, table, squares, number):
+        """Write the points within `radius` of each point to its row of `table`, up to its capacity, their squared
+        distances to `squares`, and their total number. `y`: positions in the order of the cells, shape (3, n);
+        `capacity`: largest number of points in a block and its neighbours."""
         deep = CELLS_PER_RADIUS if D == 3 else 0
         room = table.shape[1]
         limit = radius * radius
@@ -149,7 +140,8 @@ def _make_find_within(D: int) -> Any:
                     found = 0
                     for n in range(count):
                         # always written, kept only if within the radius: a branch here would often be mispredicted
-                        table[p, min(found, room - 1)] = sorted_points[candidate[n]]
+                        place = min(found, room - 1)
+                        table[p, place], squares[p, place] = sorted_points[candidate[n]], square[n]
                         found += 1 if square[n] <= limit and candidate[n] != own else 0
                     number[p] = found
 
@@ -160,48 +152,43 @@ _find_within = {d: _make_find_within(d) for d in (2, 3)}
 
 
 @compiled(parallel=True, fastmath=False)
-def _find_cuts(x, table, number, count, radius, cut_square):
+def _find_cuts(square, number, count, radius, cut_square):
     """Find the squared distance below which a point has at most `count` neighbours, for points with more of them within
     the radius: that of the next one, less what rounding may change."""
-    n = number.size
-    tasks = (n + 511) // 512
-    for task in prange(tasks):
-        values = np.empty(table.shape[1])
-        for i in range(512 * task, min(n, 512 * (task + 1))):
-            if number[i] <= count:
-                continue
-            for entry in range(number[i]):
-                values[entry] = _square(x, i, table[i, entry])
-            # bisection: counting vectorises, sorting does not
-            low, high = 0.0, radius * radius
-            middle = high * (count / number[i]) ** (2.0 / 3.0)
-            while high - low > EQUALLY_FAR * high:
-                within = 0
-                for entry in range(number[i]):
-                    within += 1 if values[entry] <= middle else 0
-                if within > count:
-                    high = middle
-                else:
-                    low = middle
-                    if within == count:
-                        break
-                middle = 0.5 * (low + high)
-            following = np.inf
-            for entry in range(number[i]):
-                following = min(following, values[entry] if values[entry] > low else np.inf)
-            cut_square[i] = (1.0 - EQUALLY_FAR) * following
+    for i in prange(number.size):
+        if number[i] <= count:
+            continue
+        # bisection: counting vectorises, sorting does not
+        values = square[i, : number[i]]
+        low, high = np.float32(0.0), np.float32(radius * radius)
+        middle = np.float32(high * (count / number[i]) ** (2.0 / 3.0))
+        while high - low > EQUALLY_FAR * high:
+            within = 0
+            for value in values:
+                within += 1 if value <= middle else 0
+            if within > count:
+                high = middle
+            else:
+                low = middle
+                if within == count:
+                    break
+            middle = np.float32(0.5) * (low + high)
+        following = np.float32(np.inf)
+        for value in values:
+            following = min(following, value if value > low else np.float32(np.inf))
+        cut_square[i] = (1.0 - EQUALLY_FAR) * following
 
 
 @compiled(parallel=True, fastmath=False)
-def _keep_listed(x, table, number, cut_square):
+def _keep_listed(table, square, number, cut_square):
     """Keep the points of each row that are among the nearest of its point or have it among their nearest, in ascending
     order."""
     for i in prange(number.size):
         kept = 0
         for entry in range(number[i]):
             j = table[i, entry]
-            square = _square(x, i, j)
-            if square < cut_square[i] or square < cut_square[j]:
+            # the square of (j, i) has the same bits: it is that of the opposite vector
+            if square[i, entry] < max(cut_square[i], cut_square[j]):
                 place = kept
                 while place > 0 and table[i, place - 1] > j:
                     table[i, place] = table[i, place - 1]

@@ -46,7 +46,7 @@ class Points(Table):
         default=2.4, description="radius of the kernels, in spacings [1]"
     )
     skin: Annotated[float, Field(strict=True, ge=0, le=2)] = Field(
-        default=0.3,
+        default=0.4,
         description="how far neighbour lists reach beyond the radius, in spacings; 0 builds them in every step [1]",
     )
     least_neighbours: Count | None = Field(
