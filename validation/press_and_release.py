@@ -77,8 +77,8 @@ CASE = Case(
     "Figure 8 of [Gerszewski09]: an elastic block returns to its shape with the composed deformation and with a rest "
     "configuration, but not with added strains; a plastic block survives with the composed deformation and with added "
     "strains, but not with a rest configuration. The paper gives no numbers. Ours: the built-in scenes "
-    "press-and-release in draft; the elastic ones with forces that are derivatives of the energy, the plastic ones "
-    "with the paper's kernel. The plastic block with added strains has more damping and viscosity than the other two; "
-    "without, it loses points.",
+    "press-and-release in draft; the first two elastic ones with forces that are derivatives of the energy, the others "
+    "with the paper's kernel (with those forces added strains return, too). The plastic block with added strains has "
+    "more damping and viscosity than the other two; without, it loses points.",
     run,
 )
