@@ -23,7 +23,8 @@ def lengths(time: dict, implicit: dict) -> np.ndarray:
     sim = Simulation(Scene(**{key: table for key, table in tables.items() if table != {}}))
     found = []
     for moment in TIMES:
-        sim.advance(moment - sim.time)
+        if moment > 0.0:
+            sim.advance(moment - sim.time)
         found.append(4.0 * sim.particles.x[:, 0].std())
     return np.array(found)
 
