@@ -257,7 +257,11 @@ def table_2(rows: list[tuple[Any, ...]] | None = None, coarser: float = 1.0) -> 
             sim.advance(sim.scene.duration / 100)
         method.step(length)
         steps = 20 if method.state.count < LARGE else 1
-        run = lambda method=method, length=length, steps=steps: [method.step(length) for _ in range(steps)]  # noqa: E731
+
+        def run(method=method, length=length, steps=steps) -> None:
+            for _ in range(steps):
+                method.step(length)
+
         taken = best_of({name: run}, 2)
         theirs = points * (FRAME / dt) / seconds
         ours = method.state.count * steps / taken[name]
