@@ -33,6 +33,7 @@ class Stored:
 
     def __init__(self, system: CoupledSystem) -> None:
         self.system = system
+        # the columns of a matrix do not depend on its contacts
         self.rows = [GridMatrix(system.state.nodes, part.dofs, None).columns for part in system.parts]  # type: ignore[arg-type]
         self.matrices: list[sparse.bsr_matrix] = []
 
