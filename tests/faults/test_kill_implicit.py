@@ -1,11 +1,8 @@
 """A run with implicit steps killed in a process of its own and resumed in another: the same bits, also of the step
 lengths that follow the residuals and of what was counted."""
 
-import random
-import time
-
 import pytest
-from killed_runs import assert_same_run, finish, start, wait_for_frame
+from killed_runs import assert_resumes_after_kill, run_whole
 
 import spume
 
@@ -57,10 +54,7 @@ motion = { rotate = { rate = 4.0, about = [0.2, 0.1] } }
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory):
     """The scene file, and the folder of its uninterrupted run."""
-    folder = tmp_path_factory.mktemp("implicit")
-    (folder / "scene.toml").write_text(SCENE)
-    finish("run", str(folder / "scene.toml"), "--out", str(folder / "whole"))
-    return folder / "scene.toml", folder / "whole"
+    return run_whole(tmp_path_factory.mktemp("implicit"), SCENE)
 
 
 def test_the_residuals_shorten_steps(scene):
@@ -71,11 +65,4 @@ def test_the_residuals_shorten_steps(scene):
 
 @pytest.mark.parametrize("frame", [2, 6])
 def test_killed_and_resumed(scene, tmp_path, frame):
-    file, whole = scene
-    process = start(file, tmp_path / "run")
-    wait_for_frame(tmp_path / "run", frame)
-    time.sleep(random.Random(frame).uniform(0.0, 0.03))
-    process.kill()
-    process.communicate()
-    finish("resume", str(tmp_path / "run"))
-    assert_same_run(tmp_path / "run", whole)
+    assert_resumes_after_kill(*scene, tmp_path / "run", frame)

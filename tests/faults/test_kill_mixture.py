@@ -1,10 +1,7 @@
 """Mixtures of sand and water killed and resumed, and on one thread and two: the same bits."""
 
-import random
-import time
-
 import pytest
-from killed_runs import assert_same_run, finish, start, wait_for_frame
+from killed_runs import assert_resumes_after_kill, assert_same_with_one_thread, run_whole
 
 SCENE = """\
 title = "water runs over a heap of sand"
@@ -55,25 +52,13 @@ KINDS = [("explicit", "drag"), ("explicit", "pore-pressure"), ("semi-implicit", 
 @pytest.fixture(scope="module", params=KINDS, ids=["explicit", "pore pressure", "semi-implicit"])
 def scene(request, tmp_path_factory):
     """The scene file, and the folder of its uninterrupted run."""
-    folder = tmp_path_factory.mktemp("mixture")
     integrator, coupling = request.param
-    (folder / "scene.toml").write_text(SCENE.format(integrator=integrator, coupling=coupling))
-    finish("run", str(folder / "scene.toml"), "--out", str(folder / "whole"))
-    return folder / "scene.toml", folder / "whole"
+    return run_whole(tmp_path_factory.mktemp("mixture"), SCENE.format(integrator=integrator, coupling=coupling))
 
 
 def test_killed_and_resumed(scene, tmp_path):
-    file, whole = scene
-    process = start(file, tmp_path / "run")
-    wait_for_frame(tmp_path / "run", 2)
-    time.sleep(random.Random(2).uniform(0.0, 0.03))
-    process.kill()
-    process.communicate()
-    finish("resume", str(tmp_path / "run"))
-    assert_same_run(tmp_path / "run", whole)
+    assert_resumes_after_kill(*scene, tmp_path / "run", 2)
 
 
 def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
-    file, whole = scene
-    finish("run", str(file), "--out", str(tmp_path / "run"), "--threads", "1")
-    assert_same_run(tmp_path / "run", whole)
+    assert_same_with_one_thread(*scene, tmp_path / "run")

@@ -1,13 +1,19 @@
 """The material point method killed in a process of its own, and resumed in another: the same bits, whether the kernels
 came from the cache or were compiled."""
 
-import random
 import shutil
 import signal
-import time
 
 import pytest
-from killed_runs import assert_same_run, finish, start, wait_for_frame
+from killed_runs import (
+    assert_resumes_after_kill,
+    assert_same_run,
+    assert_same_with_one_thread,
+    finish,
+    run_whole,
+    start,
+    wait_for_frame,
+)
 
 from spume.numerics.jit import cache_directory
 from spume.runs.progress import COMPILING
@@ -54,22 +60,12 @@ motion = { rotate = { rate = 4.0, about = [0.2, 0.1] } }
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory):
     """The scene file, and the folder of its uninterrupted run."""
-    folder = tmp_path_factory.mktemp("mpm")
-    (folder / "scene.toml").write_text(SCENE)
-    finish("run", str(folder / "scene.toml"), "--out", str(folder / "whole"))
-    return folder / "scene.toml", folder / "whole"
+    return run_whole(tmp_path_factory.mktemp("mpm"), SCENE)
 
 
 @pytest.mark.parametrize("frame", [0, 4])
 def test_killed_and_resumed(scene, tmp_path, frame):
-    file, whole = scene
-    process = start(file, tmp_path / "run")
-    wait_for_frame(tmp_path / "run", frame)
-    time.sleep(random.Random(frame).uniform(0.0, 0.03))
-    process.kill()
-    process.communicate()
-    finish("resume", str(tmp_path / "run"))
-    assert_same_run(tmp_path / "run", whole)
+    assert_resumes_after_kill(*scene, tmp_path / "run", frame)
 
 
 def test_killed_while_its_kernels_were_still_compiled_and_resumed_with_those_of_the_cache(scene, tmp_path):
@@ -103,6 +99,4 @@ def test_interrupted_in_the_middle_of_a_frame_and_resumed(scene, tmp_path):
 
 
 def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
-    file, whole = scene
-    finish("run", str(file), "--out", str(tmp_path / "run"), "--threads", "1")
-    assert_same_run(tmp_path / "run", whole)
+    assert_same_with_one_thread(*scene, tmp_path / "run")

@@ -1,11 +1,8 @@
 """The point-based method killed in a process of its own and resumed in another: the same bits, with tearing, recovery
 and resampling at work and lists that were built before the kill."""
 
-import random
-import time
-
 import pytest
-from killed_runs import assert_same_run, finish, start, wait_for_frame
+from killed_runs import assert_resumes_after_kill, assert_same_with_one_thread, run_whole
 
 import spume
 
@@ -62,10 +59,7 @@ motion = { rotate = { axis = [0.0, 1.0, 0.0], rate = 4.0 } }
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory):
     """The scene file, and the folder of its uninterrupted run."""
-    folder = tmp_path_factory.mktemp("points")
-    (folder / "scene.toml").write_text(SCENE)
-    finish("run", str(folder / "scene.toml"), "--out", str(folder / "whole"))
-    return folder / "scene.toml", folder / "whole"
+    return run_whole(tmp_path_factory.mktemp("points"), SCENE)
 
 
 def test_the_scene_tears_and_is_resampled(scene):
@@ -78,17 +72,8 @@ def test_the_scene_tears_and_is_resampled(scene):
 
 @pytest.mark.parametrize("frame", [0, 3])
 def test_killed_and_resumed(scene, tmp_path, frame):
-    file, whole = scene
-    process = start(file, tmp_path / "run")
-    wait_for_frame(tmp_path / "run", frame)
-    time.sleep(random.Random(frame).uniform(0.0, 0.03))
-    process.kill()
-    process.communicate()
-    finish("resume", str(tmp_path / "run"))
-    assert_same_run(tmp_path / "run", whole)
+    assert_resumes_after_kill(*scene, tmp_path / "run", frame)
 
 
 def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
-    file, whole = scene
-    finish("run", str(file), "--out", str(tmp_path / "run"), "--threads", "1")
-    assert_same_run(tmp_path / "run", whole)
+    assert_same_with_one_thread(*scene, tmp_path / "run")

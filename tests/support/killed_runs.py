@@ -1,6 +1,7 @@
 """Runs in processes of their own, which tests kill and resume."""
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -35,3 +36,27 @@ def assert_same_run(folder: Path, whole: Path) -> None:
     resumed, uninterrupted = spume.open_run(folder), spume.open_run(whole)
     assert resumed.complete
     assert without_wall_times(resumed.diagnostics) == without_wall_times(uninterrupted.diagnostics)
+
+
+def run_whole(folder: Path, scene: str) -> tuple[Path, Path]:
+    """Write a scene to `folder` and run it without interruption; return its file and the folder of the run."""
+    file = folder / "scene.toml"
+    file.write_text(scene)
+    finish("run", str(file), "--out", str(folder / "whole"))
+    return file, folder / "whole"
+
+
+def assert_resumes_after_kill(file: Path, whole: Path, folder: Path, frame: int) -> None:
+    """Kill a run shortly after it wrote `frame`, resume it and compare it with the whole one."""
+    process = start(file, folder)
+    wait_for_frame(folder, frame)
+    time.sleep(random.Random(frame).uniform(0.0, 0.03))
+    process.kill()
+    process.communicate()
+    finish("resume", str(folder))
+    assert_same_run(folder, whole)
+
+
+def assert_same_with_one_thread(file: Path, whole: Path, folder: Path) -> None:
+    finish("run", str(file), "--out", str(folder), "--threads", "1")
+    assert_same_run(folder, whole)
