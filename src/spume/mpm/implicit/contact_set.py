@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spume.geometry.obstacles.collision import SEPARATE, STICK
 from spume.mpm.contacts import HOLD, TOUCH
+from spume.mpm.implicit.normal_impulses import normal_impulses
 from spume.mpm.nodes import DegreesOfFreedom
 from spume.mpm.state import State
 
@@ -31,7 +32,7 @@ class ContactSet:
         self._gap = state.contacts.gaps(state.nodes, species.transfers, p.x, p.volume)
         d = state.dimension
         node, kind, numbers = state.contacts.node, state.contacts.kind, state.contacts.numbers
-        self._row = dofs.number.reshape(-1)[node]
+        self._node, self._row = node, dofs.number.reshape(-1)[node]
         self._normal, self._velocity, self._friction = numbers[:, :d], numbers[:, 3 : 3 + d], numbers[:, 6]
         self._separating, self._sticking = kind == SEPARATE, kind == STICK
         gap = state.contacts.listed(self._gap)
@@ -57,6 +58,12 @@ class ContactSet:
 
     def __len__(self) -> int:
         return len(self._row)
+
+    def _sum_of_nodes(self, values: Vectors) -> Vectors:
+        """Sum of `values` over all contacts of the node of each contact."""
+        sums = np.zeros((len(self._rows), values.shape[1]))
+        np.add.at(sums, self._place, values)
+        return sums[self._place]
 
     def _sliding_velocity(self, v: Vectors) -> Vectors:
         relative = v[self._row] - self._velocity
@@ -93,7 +100,7 @@ class ContactSet:
             return
         self._projectors = None
         impulse = residual[self._row]
-        across = _along(impulse, self._normal)
+        across = -normal_impulses(self._node, self._normal, self.closed & ~self._sticking, self._separating, -impulse)
         away = np.where(self._above, across < 0.0, across > 0.0) & (self._lower < self._upper)
         released = self.closed & ~self._separating & away & ~self._between
         self._between |= released & self._sticking
@@ -105,7 +112,7 @@ class ContactSet:
         rough = active & ~opened & (self._friction > 0.0)
         if not rough.any():
             return
-        along = impulse - across[:, None] * self._normal
+        along = impulse - self._sum_of_nodes((across * (self.closed & ~self._sticking))[:, None] * self._normal)
         limit = -self._friction * across
         slipping = self.stuck & (np.linalg.norm(along, axis=1) > limit)
         self.stuck &= ~slipping

@@ -35,6 +35,7 @@ from spume.materials.unilateral import Unilateral
 from spume.materials.water import WATER
 from spume.mpm.contacts import Contacts
 from spume.mpm.implicit.node_stiffness import node_stiffness
+from spume.mpm.implicit.normal_impulses import normal_impulses
 from spume.mpm.implicit.tangent import NUMBERS, Plasticity, tangent_loops
 from spume.mpm.nodes import DegreesOfFreedom, NodeFields, number_active
 from spume.mpm.reflection import Reflection, closed_walls
@@ -169,15 +170,21 @@ class CoupledSystem:
         """Release separating contacts that would have to pull. `residual` is r(v), the impulse of the contacts."""
         for part in self._touching():
             rows, normal, _ = self._contact_rows(part)
-            pull = np.einsum("nq,nq->n", residual[rows], normal) < 0.0
+            pull = self._push(part, rows, normal, residual) < 0.0
             filled = part.contacts.filled
             part.engaged[filled] &= ~(pull & (part.contacts.kind == SEPARATE))
+
+    def _push(self, part: Part, rows: NDArray[np.int64], normal: Floats, residual: Floats) -> Floats:
+        """Normal impulses of the contacts of a part."""
+        separating = part.contacts.kind == SEPARATE
+        active = part.contacts.listed(part.engaged) | ~separating
+        return normal_impulses(part.contacts.node, normal, active, separating, residual[rows])
 
     def rub(self, v: Floats, residual: Floats) -> None:
         """Apply the Coulomb friction of engaged separating contacts to `v`, limited by their normal impulses."""
         for part in self._touching():
             rows, normal, numbers = self._contact_rows(part)
-            push = np.einsum("nq,nq->n", residual[rows], normal)
+            push = self._push(part, rows, normal, residual)
             rough = part.engaged[part.contacts.filled] & (part.contacts.kind == SEPARATE) & (numbers[:, 6] > 0.0)
             for k in np.flatnonzero(rough & (push > 0.0)):
                 relative = v[rows[k]] - numbers[k, 3 : 3 + v.shape[1]]
