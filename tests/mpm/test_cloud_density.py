@@ -95,3 +95,11 @@ def test_a_spinning_disc_drifts_from_a_deformation_of_second_order(deformation):
         expected /= np.sqrt(1.0 + 2.0 * steps * (rate * dt) ** 2)
     assert ratio(method) == pytest.approx(expected, abs=0.01)
     assert ("warnings" in method.diagnostics()) == (deformation == "second-order")
+
+
+def test_gaps_between_the_limbs_of_a_body_are_not_its_interior():
+    """Bars of two and a half cells with gaps of two: splines reach every node, but none has material all around."""
+    bars = [{"rectangle": {"center": [4.5 * k * CELL, 0.0], "size": [2.5 * CELL, 0.2]}} for k in range(6)]
+    method = disc(body=[{"material": "gel", "shape": {"union": {"of": bars}}}])
+    assert ratio(method) is None
+    assert "warnings" not in method.diagnostics()

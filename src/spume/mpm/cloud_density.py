@@ -6,8 +6,10 @@ restores consistency once it is lost: bodies then swell or shrink while J stays 
 
 At free surfaces and near obstacles the sum is smaller. Therefore only nodes are used for which all nodes within four
 cells along the axes are reached by material. As splines reach two cells, there is then material for at least two cells
-in all these directions. The result is the median over these nodes, which is insensitive to cracks and folds. It
-requires a body thicker than four cells.
+in all these directions, unless there is a gap, such as between two limbs of a body. At a flat surface the sum is one
+half, so nodes are excluded, too, if it varies by more than a factor of two within two cells along the axes; where all
+points have drifted apart it is smaller at all nodes alike. The result is the median over the remaining nodes, which is
+insensitive to cracks and folds. It requires a body thicker than four cells.
 """
 
 from typing import Any
@@ -26,6 +28,10 @@ REACHED = 1e-3
 """Fraction of its volume above which a node counts as reached by material [1]."""
 SURROUNDINGS = 4
 """Number of cells along the axes from an interior node that are all reached; at most the cells of a block."""
+REACH = 2
+"""Number of cells that splines reach."""
+UNIFORM = 0.5
+"""Smallest ratio of two sums within `REACH` of an interior node [1]."""
 FEWEST_NODES = 10
 """Smallest number of interior nodes for which a result is reported."""
 TOLERANCE = 0.1
@@ -54,7 +60,7 @@ def cloud_density(state: State, species: Species) -> float | None:
     )  # fmt: skip
     filled = fields["mass"].reshape(-1) / state.cell**state.dimension
     inside = np.empty(filled.size, np.bool_)
-    _find_interior[state.dimension](neighbour_table(nodes.keys), filled > REACHED, inside)
+    _find_interior[state.dimension](neighbour_table(nodes.keys), filled, inside)
     return float(np.median(filled[inside])) if inside.sum() >= FEWEST_NODES else None
 
 
@@ -77,10 +83,11 @@ def density_warning(state: State, ratio: float | None) -> dict[str, str]:
 
 def _make_find_interior(D: int) -> Any:
     @compiled(parallel=True, fastmath=False)
-    def find_interior(neighbours, reached, interior):
-        for node in prange(reached.size):
+    def find_interior(neighbours, filled, interior):
+        for node in prange(filled.size):
             block, i, j, k = cell_in_block(D, node)
-            inside = reached[node]
+            inside = filled[node] > REACHED
+            smallest = largest = filled[node]
             for axis in range(D):
                 for step in range(-SURROUNDINGS, SURROUNDINGS + 1):
                     if inside:
@@ -88,8 +95,10 @@ def _make_find_interior(D: int) -> Any:
                         b = j + step if axis == 1 else j
                         c = k + step if axis == 2 else k
                         other = cell_at(D, neighbours, block, a, b, c)
-                        inside = other >= 0 and reached[other]
-            interior[node] = inside
+                        inside = other >= 0 and filled[other] > REACHED
+                        if inside and abs(step) <= REACH:
+                            smallest, largest = min(smallest, filled[other]), max(largest, filled[other])
+            interior[node] = inside and smallest > UNIFORM * largest
 
     return find_interior
 
