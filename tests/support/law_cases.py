@@ -119,6 +119,7 @@ ELASTIC: dict[str, dict[str, Any]] = {
     "von-mises": {"yield_stress": 1e12},
     "viscoelastic": {"yield_stress": 1e12, "deviatoric_viscosity": 1e30, "volumetric_viscosity": 1e30},
     "drucker-prager": {"cohesion": 1e12},
+    "granular-flow": {"cohesion": 1e12},
     "corotated-plastic": {"flow_rate": 0.0},
     "water": {"viscosity": 0.0, "tension": "full", "exponent": 2.0},
 }

@@ -86,16 +86,22 @@ def plane_strain_angle(c_F: float) -> float | None:
 
 
 @compiled
+def give_back(trace, gained, forgiving):
+    """Trace of the trial strain after the volume correction, and its derivative with respect to the trace before."""
+    if forgiving > 0.0 and trace < 0.0:
+        if gained < -trace:
+            return trace + gained, 1.0
+        if gained > 0.0:
+            return 0.0, 0.0
+    return trace, 1.0
+
+
+@compiled
 def project(parameters, gained, cohesion_factor, strain):
     """Strain after the return to the cone, and its derivative with respect to the trial strain."""
     mu, lam, c_F, c_C, forgiving = parameters
     trace, d, size = split(strain)
-    slope = 1.0  # of the shifted trace
-    if forgiving > 0.0 and trace < 0.0:
-        if gained < -trace:
-            trace += gained
-        elif gained > 0.0:
-            trace, slope = 0.0, 0.0
+    trace, slope = give_back(trace, gained, forgiving)
     bulk = 2.0 * mu + 3.0 * lam
     c = c_C * cohesion_factor
     radius = (c - c_F * bulk * trace) / (2.0 * mu)
@@ -124,12 +130,8 @@ def energy(parameters, history):
 
 
 @compiled
-def update(f, dt, parameters, history):
-    """b ← f b fᵀ, then volume correction, return to the cone, and the volume gained."""
-    mu, lam, _, _, _ = parameters
-    b, gained, cohesion_factor, dissipation = history
-    moved, strain, V = trial(f, b)
-    after, _ = project(parameters, gained, cohesion_factor, strain)
+def apply_flow(mu, lam, moved, strain, after, V, gained, dissipation):
+    """Stress, b, volume gained and energy dissipated when flow takes the principal strains from `strain` to `after`."""
     e0, e1, e2 = strain
     a0, a1, a2 = after
     if a0 != e0 or a1 != e1 or a2 != e2:
@@ -140,7 +142,18 @@ def update(f, dt, parameters, history):
         dissipation += max(shear + volume, 0.0)  # negative only by rounding
         gained = max(gained + trace - trace_after, 0.0)
         moved = left_tensor(after, V)
-    return compose_sym(hencky_stress(mu, lam, after), V), (moved, gained, cohesion_factor, dissipation)
+    return compose_sym(hencky_stress(mu, lam, after), V), moved, gained, dissipation
+
+
+@compiled
+def update(f, dt, parameters, history):
+    """b ← f b fᵀ, then volume correction, return to the cone, and the volume gained."""
+    mu, lam, _, _, _ = parameters
+    b, gained, cohesion_factor, dissipation = history
+    moved, strain, V = trial(f, b)
+    after, _ = project(parameters, gained, cohesion_factor, strain)
+    tau, moved, gained, dissipation = apply_flow(mu, lam, moved, strain, after, V, gained, dissipation)
+    return tau, (moved, gained, cohesion_factor, dissipation)
 
 
 @compiled

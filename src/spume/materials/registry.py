@@ -7,6 +7,7 @@ from typing import Any
 from spume.errors import SceneError
 from spume.materials.corotated_plastic import COROTATED_PLASTIC
 from spume.materials.drucker_prager import DRUCKER_PRAGER
+from spume.materials.granular_flow import GRANULAR_FLOW
 from spume.materials.hencky import HENCKY
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
 from spume.materials.law import Law, Parameters
@@ -24,6 +25,7 @@ BUILT_IN = (
     VON_MISES,
     VISCOELASTIC,
     DRUCKER_PRAGER,
+    GRANULAR_FLOW,
     WATER,
     COROTATED_PLASTIC,
 )

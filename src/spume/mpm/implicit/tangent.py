@@ -27,7 +27,8 @@ from typing import Any, Literal
 
 from numba import prange
 
-from spume.materials.drucker_prager import DRUCKER_PRAGER
+from spume.materials.drucker_prager import DRUCKER_PRAGER, give_back
+from spume.materials.granular_flow import GRANULAR_FLOW
 from spume.materials.kinematics import load
 from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
@@ -46,12 +47,8 @@ NUMBERS = 33
 def _forgiven(parameters, history, strain):
     """Trial strain after the volume correction, and the derivative of its trace."""
     trace, d, _ = split(strain)
-    gained, forgiving = history[1], parameters[4]
-    if forgiving > 0.0 and trace < 0.0 and gained > 0.0:
-        if gained < -trace:
-            return joined(trace + gained, 1.0, d), 1.0
-        return joined(0.0, 1.0, d), 0.0
-    return strain, 1.0
+    left, slope = give_back(trace, history[1], parameters[4])
+    return joined(left, 1.0, d), slope
 
 
 @compiled(inline="always")
@@ -102,18 +99,18 @@ def stress_in_step(law: Law, branch: int = 0) -> Callable[..., Any]:
 def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable[..., Any]:
     """Compiled function (parameters, history, strain, dt, shape) -> τ, dτ/dε of the first branch of `law` without flow.
 
-    Sand includes its volume correction, and can have the unilateral energy of a `shape` returned by
+    Sand and grains include their volume correction; sand can have the unilateral energy of a `shape` returned by
     `Unilateral.packed`.
     """
     principal_stress = law.branches[0].principal_stress
-    if law is not DRUCKER_PRAGER:
+    if law is not DRUCKER_PRAGER and law is not GRANULAR_FLOW:
 
         @compiled
         def elastic(parameters, history, strain, dt, shape):
             return principal_stress(parameters, history, strain)
 
         return elastic
-    if energy == "hencky":
+    if energy == "hencky" or law is GRANULAR_FLOW:
 
         @compiled
         def hencky(parameters, history, strain, dt, shape):
