@@ -20,7 +20,7 @@ layer is 3 % thicker or thinner on the grid, and its velocity, as H^(3/2), up to
 EMBEDDED = 2
 ANGLES = (24.0, 28.0)
 """slopes with a steady flow [degrees]"""
-STEEPEST_AT_REST = (19.9, 21.9)
+AROUND_ONSET = (19.9, 21.9)
 """slopes one degree below and above that at which a layer begins to flow"""
 STIFFNESS = 1.0e5
 """E [Pa]: the layer is compressed by 0.3 % under its weight"""
@@ -113,7 +113,7 @@ def run(around: Surroundings) -> Outcome:
         height = np.linspace(0.0, THICKNESS, 100)
         axes.plot(bagnold(angle, height), 1e3 * height, "k--", linewidth=1.0)
         axes.plot(u, 1e3 * y, ".", color=colour, markersize=2.0, label=f"{angle:g}°")
-    for angle in STEEPEST_AT_REST:
+    for angle in AROUND_ONSET:
         around.say(f"{angle:g}°: does it flow?")
         found, expected = flows(angle), angle > PARAMETERS.friction_angle
         words = {True: "flows", False: "stops"}

@@ -68,7 +68,7 @@ def test_random_corners_in_space_are_decomposed_exactly():
     ],
 )  # fmt: skip
 def test_material_in_an_acute_corner_converges(integrator, material, friction):
-    """A disc lies between the ground and a face that overhangs it by 45°."""
+    """A block lies between the ground and a face that overhangs it by 45°."""
     tables = {"implicit": {"iterations": 300, "tolerance": 1e-3}} if integrator == "implicit" else {}
     scene = Scene(
         title="corner", method="mpm", dimension=2, duration=10.0, material={"stuff": material},

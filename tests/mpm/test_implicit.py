@@ -23,13 +23,17 @@ from spume.numerics.lanes import LANES
 from spume.numerics.svd_lanes import VALUES
 
 
-@pytest.mark.parametrize("law", ["hencky", "von-mises", "drucker-prager", "herschel-bulkley"])
+@pytest.mark.parametrize("law", ["hencky", "von-mises", "drucker-prager", "granular-flow", "herschel-bulkley"])
 def test_the_particle_step_fulfils_its_equations_for_stretched_and_inverted_points(law):
     """τ_i + θ s_i (s_i − r_i) = 0, with rounding amplified by the slope of a power law at most."""
     given = {
         "hencky": {"youngs_modulus": 1e5, "poisson_ratio": 0.3},
         "von-mises": {"youngs_modulus": 1e5, "poisson_ratio": 0.3, "yield_stress": 2e3},
         "drucker-prager": {"youngs_modulus": 1e5, "poisson_ratio": 0.3, "friction_angle": 30.0, "cone": "compression"},
+        "granular-flow": {
+            "youngs_modulus": 1e5, "poisson_ratio": 0.3, "friction_angle": 25.0, "fast_friction_angle": 35.0,
+            "grain_diameter": 1e-3,
+        },
         "herschel-bulkley": {
             "bulk_modulus": 1e5, "shear_modulus": 1e3, "yield_stress": 30.0, "viscosity": 20.0, "flow_index": 0.3
         },

@@ -6,8 +6,8 @@ With Kirchhoff stress, pressure P = −tr τ/3 and the inertial number I of the 
 
 where γ̇ = √2 ‖Dp‖ is the shear rate of the plastic flow, d the diameter and ρ_s the density of a grain, μ_s = tan θ_s
 and μ_2 = tan θ_2. A layer rests on slopes up to θ_s, flows steadily between θ_s and θ_2, and accelerates beyond. At
-I = 0 this is the plane-strain cone of `drucker_prager.py` with sin φ = μ_s. Cohesion c, elasticity, volume correction
-and flow at constant volume are as there.
+I = 0 this is the plane-strain cone of `drucker_prager.py` with sin φ = μ_s and the cohesion c/cos φ. Elasticity, volume
+correction and flow at constant volume are as there.
 
 In a step of Δt the deviator of the strain returns from ‖dev ε‖ = s to r along its direction, at γ̇ = √2 (s − r)/Δt.
 With A = P/(√2 μ), the shear modulus μ, and s and r counted from c/(√2 μ), r = A μ(I) and I = k (s − r) give

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
+from spume.materials.drucker_prager import COHESION_FACTOR
 from spume.mpm.nodes import NodeFields, Nodes
 from spume.mpm.species import Species
 from spume.mpm.state import State
@@ -27,8 +28,10 @@ def active_cohesion(sand: Species) -> NDArray[np.float64]:
     """Active cohesion of each point of the sand [Pa], zero for materials without cohesion."""
     p = sand.particles
     of_material = np.array([getattr(parameters, "cohesion", 0.0) for _, parameters in sand.model.materials])
-    factor = p.cohesion_factor if "cohesion_factor" in p else np.ones(len(p))
-    return np.asarray(of_material[p.material] * factor)
+    if "cohesion_factor" not in p:
+        return np.asarray(of_material[p.material])
+    follows = [COHESION_FACTOR in law.fields for law, _ in sand.model.materials]
+    return np.asarray(of_material[p.material] * np.where(np.array(follows)[p.material], p.cohesion_factor, 1.0))
 
 
 def pore_pressure(state: State) -> NDArray[np.float64]:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.materials.drucker_prager import DruckerPragerParameters, cone_coefficients
+from spume.materials.granular_flow import friction_at
 from spume.materials.hencky import lame_parameters
 from spume.materials.herschel_bulkley import HerschelBulkleyParameters
 from spume.materials.table import Material
@@ -137,6 +138,10 @@ THEORIES = {
         ),
     ),
     "drucker-prager": Theory(triaxial_strength=_mohr_coulomb_triaxial, shear_strength=_mohr_coulomb_shear),
+    "granular-flow": Theory(
+        triaxial_strength=lambda p, mean: math.sqrt(3.0) * (friction_at(p, 0.0) * np.asarray(mean) + p.cohesion),
+        shear_strength=lambda p, normal: friction_at(p, 0.0) * np.asarray(normal) + p.cohesion,
+    ),
     "water": Theory(
         flow_curve=lambda p, rates: p.viscosity * np.asarray(rates),
         moduli=lambda p, frequencies: (np.zeros(len(frequencies)), p.viscosity * np.asarray(frequencies)),

@@ -114,7 +114,8 @@ class ContactSet:
             return
         along = impulse - self._sum_of_nodes((across * (self.closed & ~self._sticking))[:, None] * self._normal)
         limit = -self._friction * across
-        slipping = self.stuck & (np.linalg.norm(along, axis=1) > limit)
+        of_node = self._sum_of_nodes(np.where(rough, limit, 0.0)[:, None])[:, 0]
+        slipping = self.stuck & (np.linalg.norm(along, axis=1) > of_node)
         self.stuck &= ~slipping
         self._slide[slipping] = along[slipping]
         slide = self._sliding_velocity(v)

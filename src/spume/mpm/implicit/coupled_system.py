@@ -176,9 +176,8 @@ class CoupledSystem:
 
     def _push(self, part: Part, rows: NDArray[np.int64], normal: Floats, residual: Floats) -> Floats:
         """Normal impulses of the contacts of a part."""
-        separating = part.contacts.kind == SEPARATE
-        active = part.contacts.listed(part.engaged) | ~separating
-        return normal_impulses(part.contacts.node, normal, active, separating, residual[rows])
+        separating, engaged = part.contacts.kind == SEPARATE, part.contacts.listed(part.engaged)
+        return normal_impulses(part.contacts.node, normal, engaged, separating, residual[rows])
 
     def rub(self, v: Floats, residual: Floats) -> None:
         """Apply the Coulomb friction of engaged separating contacts to `v`, limited by their normal impulses."""

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 
 Floats = NDArray[np.float64]
+SPANNED = 1e-8
+"""Normals that differ by less from the span of the others count as dependent, as in the projection of solvers."""
 
 
 def normal_impulses(
@@ -28,8 +30,9 @@ def normal_impulses(
         contacts = chosen[first[count == size][:, None] + np.arange(size)]
         if len(contacts) == 0:
             continue
+        contacts = contacts[np.isfinite(impulse[contacts[:, 0]]).all(axis=1)]  # others belong to a diverging step
         normals = normal[contacts]
-        found = np.einsum("nkq,nq->nk", np.linalg.pinv(normals.transpose(0, 2, 1)), impulse[contacts[:, 0]])
+        found = np.einsum("nkq,nq->nk", np.linalg.pinv(normals.transpose(0, 2, 1), SPANNED), impulse[contacts[:, 0]])
         for k in np.flatnonzero((found < 0.0).any(axis=1) & separating[contacts].all(axis=1)):
             pushing, _ = nnls(normals[k].T, impulse[contacts[k, 0]])
             found[k] = np.where(pushing > 0.0, pushing, -np.abs(found[k]))
