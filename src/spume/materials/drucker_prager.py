@@ -1,6 +1,7 @@
 """Sand: Hencky elasticity with the Drucker-Prager cone, cohesion and volume correction. [Tampubolon17], [Klar16]
 
-With Kirchhoff stress, ‖dev τ‖ = 2 μ ‖dev ε‖ and tr τ = (2 μ + 3 λ) tr ε. The cone and its tip are
+Hencky's energy W = μ tr ε² + λ/2 (tr ε)² has a square that is missing in print in [Tampubolon17] section 3.1.1. With
+Kirchhoff stress, ‖dev τ‖ = 2 μ ‖dev ε‖ and tr τ = (2 μ + 3 λ) tr ε. The cone and its tip are
 
     ‖dev τ‖ + c_F tr τ ≤ c_C,    tr τ ≤ c_C/c_F      ([Tampubolon17] eq. 6)
 
@@ -28,12 +29,12 @@ from pydantic import Field as Describe
 from spume.fields import Field
 from spume.materials.hencky import (
     HenckyParameters,
+    energy_of_b,
     hencky_branch_stress,
-    hencky_energy,
     hencky_stress,
     hencky_wave_speed,
     lame_parameters,
-    principal_strain,
+    stress_of_b,
 )
 from spume.materials.law import Branch, Law
 from spume.materials.principal import (
@@ -49,7 +50,6 @@ from spume.materials.principal import (
     trial,
 )
 from spume.numerics.jit import compiled
-from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
 from spume.numerics.tensor3 import compose_sym
 
 Cone = Literal["auto", "compression", "plane-strain"]
@@ -112,21 +112,6 @@ def project(parameters, gained, cohesion_factor, strain):
         return joined(trace, 1.0, d), flow_derivative(slope, 1.0, 1.0, 0.0, d, size)
     ratio = radius / size
     return joined(trace, ratio, d), flow_derivative(slope, ratio, 0.0, -c_F * bulk / (2.0 * mu) * slope, d, size)
-
-
-@compiled
-def stress(parameters, history):
-    """τ = 2 μ ε + λ tr(ε) I."""
-    mu, lam, _, _, _ = parameters
-    squares, V = eigen_sym(history[0])
-    return compose_sym(hencky_stress(mu, lam, principal_strain(squares)), V)
-
-
-@compiled
-def energy(parameters, history):
-    """W = μ tr ε² + λ/2 (tr ε)², with the square missing in print in [Tampubolon17] section 3.1.1."""
-    mu, lam, _, _, _ = parameters
-    return hencky_energy(mu, lam, principal_strain(eigenvalues_sym(history[0])))
 
 
 @compiled
@@ -209,8 +194,8 @@ DRUCKER_PRAGER = Law(
     constants=("mu", "lam", "c_F", "c_C", "forgiving"),
     pack=_pack,
     update=update,
-    stress=stress,
-    energy=energy,
+    stress=stress_of_b,
+    energy=energy_of_b,
     volume_ratio=volume_ratio,
     wave_speed=hencky_wave_speed,
     branches=(Branch(kept_deformation, hencky_branch_stress, return_map, kept_left_tensor),),

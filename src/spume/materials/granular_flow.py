@@ -25,12 +25,11 @@ from pydantic import model_validator
 from spume.materials.drucker_prager import GAINED_VOLUME, apply_flow, give_back, volume_ratio
 from spume.materials.hencky import (
     HenckyParameters,
+    energy_of_b,
     hencky_branch_stress,
-    hencky_energy,
-    hencky_stress,
     hencky_wave_speed,
     lame_parameters,
-    principal_strain,
+    stress_of_b,
 )
 from spume.materials.law import Branch, Law
 from spume.materials.principal import (
@@ -44,8 +43,6 @@ from spume.materials.principal import (
     trial,
 )
 from spume.numerics.jit import compiled
-from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
-from spume.numerics.tensor3 import compose_sym
 
 
 class GranularFlowParameters(HenckyParameters):
@@ -117,19 +114,6 @@ def project(parameters, gained, strain, dt):
 
 
 @compiled
-def stress(parameters, history):
-    """τ = 2 μ ε + λ tr(ε) I."""
-    squares, V = eigen_sym(history[0])
-    return compose_sym(hencky_stress(parameters[0], parameters[1], principal_strain(squares)), V)
-
-
-@compiled
-def energy(parameters, history):
-    """W = μ tr ε² + λ/2 (tr ε)²."""
-    return hencky_energy(parameters[0], parameters[1], principal_strain(eigenvalues_sym(history[0])))
-
-
-@compiled
 def update(f, dt, parameters, history):
     """b ← f b fᵀ, then volume correction, flow, and the volume gained."""
     b, gained, dissipation = history
@@ -165,8 +149,8 @@ GRANULAR_FLOW = Law(
     constants=("mu", "lam", "slow", "fast", "forgiving", "cohesion", "grain", "I0"),
     pack=_pack,
     update=update,
-    stress=stress,
-    energy=energy,
+    stress=stress_of_b,
+    energy=energy_of_b,
     volume_ratio=volume_ratio,
     wave_speed=hencky_wave_speed,
     branches=(Branch(kept_deformation, hencky_branch_stress, return_map, kept_left_tensor),),

@@ -53,6 +53,19 @@ def hencky_energy(mu, lam, strain):
 
 
 @compiled
+def stress_of_b(parameters, history):
+    """τ = 2 μ ε + λ tr(ε) I for a law whose first parameters are μ, λ and whose first field is b = Fe Feᵀ."""
+    squares, V = eigen_sym(history[0])
+    return compose_sym(hencky_stress(parameters[0], parameters[1], principal_strain(squares)), V)
+
+
+@compiled
+def energy_of_b(parameters, history):
+    """W = μ tr ε² + λ/2 (tr ε)² for such a law."""
+    return hencky_energy(parameters[0], parameters[1], principal_strain(eigenvalues_sym(history[0])))
+
+
+@compiled
 def hencky_stiffness(mu, lam):
     """dτ_i/dε_j = 2 μ δ_ij + λ, row-major."""
     d = 2.0 * mu + lam

@@ -16,12 +16,12 @@ from pydantic import Field as Describe
 from spume.fields import Field
 from spume.materials.hencky import (
     HenckyParameters,
+    energy_of_b,
     hencky_branch_stress,
-    hencky_energy,
     hencky_stress,
     hencky_wave_speed,
     lame_parameters,
-    principal_strain,
+    stress_of_b,
 )
 from spume.materials.law import Branch, Law
 from spume.materials.principal import (
@@ -37,7 +37,6 @@ from spume.materials.principal import (
     trial,
 )
 from spume.numerics.jit import compiled
-from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
 from spume.numerics.tensor3 import compose_sym
 
 IDENTITY_MAP = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
@@ -74,21 +73,6 @@ def limit(parameters, history):
     """√(2/3) (σY + H α) [Pa]."""
     _, _, k, hardening = parameters
     return k + math.sqrt(1.5) * hardening * history[1]
-
-
-@compiled
-def stress(parameters, history):
-    """τ = 2 μ ε + λ tr(ε) I."""
-    mu, lam, _, _ = parameters
-    squares, V = eigen_sym(history[0])
-    return compose_sym(hencky_stress(mu, lam, principal_strain(squares)), V)
-
-
-@compiled
-def energy(parameters, history):
-    """W = μ tr ε² + λ/2 (tr ε)²."""
-    mu, lam, _, _ = parameters
-    return hencky_energy(mu, lam, principal_strain(eigenvalues_sym(history[0])))
 
 
 @compiled
@@ -134,8 +118,8 @@ VON_MISES = Law(
     constants=("mu", "lam", "k", "hardening"),
     pack=_pack,
     update=update,
-    stress=stress,
-    energy=energy,
+    stress=stress_of_b,
+    energy=energy_of_b,
     volume_ratio=volume_ratio,
     wave_speed=hencky_wave_speed,
     branches=(Branch(kept_deformation, hencky_branch_stress, return_map, kept_left_tensor),),
