@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from coupled_blocks import overlapping, system_of
 from mixtures import PORE_WATER, SAND, WATER, body, rectangle, simulate
-from test_semi_implicit import overlapping, system_of
 
 from spume.errors import SceneError
 from spume.mixture.pore_pressure import deform_by_flux, find_pores, share_pressure

@@ -2,48 +2,14 @@
 
 import numpy as np
 import pytest
+from coupled_blocks import CELL, DT, overlapping, system_of
 from mixtures import PORE_WATER, SAND, WATER, body, simulate
 
 from spume.errors import RunFailed
 from spume.materials.unilateral import Unilateral
-from spume.mixture.exchange import find_drag
-from spume.mixture.pore_pressure import find_pores
-from spume.mpm.implicit.coupled_system import CoupledSystem, Exchange
-from spume.mpm.step import find_contacts, rasterize, sort_points
 from spume.numerics.krylov import minres
 
-CELL, DT = 0.05, 5e-3
 FADING = Unilateral(-0.02, 0.01, 0.5, 0.0, 0.01)
-
-
-def overlapping(**tables):
-    """Sand and water in the same 6 × 6 cells, with strains and velocities at random."""
-    corners = ([0.0, 0.0], [6 * CELL, 6 * CELL])
-    sim = simulate(
-        body=[body("sand", *corners), body("water", *corners)],
-        **({"grid": {"cell": CELL}, "time": {"integrator": "semi-implicit", "dt": DT}} | tables),
-    )  # fmt: skip
-    rng = np.random.default_rng(3)
-    sand, water = sim.method.species["sand"], sim.method.species["water"]
-    sand.b[:] += 0.02 * rng.normal(size=sand.b.shape)
-    sand.gained_volume[:] = 0.02 * rng.random(len(sand))
-    water.Jw[:] *= 1.0 + 0.05 * rng.normal(size=len(water))
-    for p in (sand, water):
-        p.v[:] = 0.2 * rng.normal(size=p.v.shape)
-    return sim
-
-
-def system_of(sim, unilateral=None, preconditioner="blocks", drag=1.0):
-    state, stages = sim.method.state, sim.method.stages
-    sort_points(state)
-    rasterize(state)
-    stages.fields.fit(state)
-    find_drag(state, stages.mixture, stages.fields)
-    stages.fields.drag[:] *= drag
-    find_contacts(state, DT)
-    pores = find_pores(state, stages.mixture, stages.fields) if stages.mixture.coupling == "pore-pressure" else None
-    exchange = Exchange((), stages.fields.drag, pores)
-    return CoupledSystem(state, exchange, DT, "lagged", unilateral, preconditioner)
 
 
 @pytest.mark.parametrize("unilateral", [None, FADING], ids=["hencky", "unilateral"])
