@@ -105,9 +105,10 @@ def main() -> int:
             if case.name not in given.cases:
                 continue
             began = time.perf_counter()
+            tell = status.update if console.is_terminal else console.print
             around = Surroundings(
                 given.out, ROOT / "out" / "validation", taken,
-                lambda text, title=case.title: status.update(f"{title}: {text}"),
+                lambda text, title=case.title, tell=tell: tell(escape(f"{title}: {text}")),
             )  # fmt: skip
             around.say("begins")
             found[case.name] = run_case(case, around)

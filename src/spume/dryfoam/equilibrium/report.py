@@ -100,7 +100,8 @@ def exchanges(cell: Integers, labels: Integers, after: Network) -> list[Exchange
     """T1s that led from a network with the cells `cell` (2E,) of its half-edges and the `labels` (F,) of its cells to
     `after`: the remaining films with other cells on their sides, since a T1 changes only those of its own film."""
     n = after
-    films = np.flatnonzero(n.origin[0::2] != DEAD)
+    films = np.unique(np.flatnonzero(cell != n.cell) // 2)
+    films = films[n.origin[2 * films] != DEAD]
     names = np.append(labels, OUTSIDE)
     old, new = (names[cells.reshape(-1, 2)[films]] for cells in (cell, n.cell))
     changed = np.any(np.sort(old, axis=1) != np.sort(new, axis=1), axis=1)
