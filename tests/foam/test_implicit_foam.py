@@ -76,6 +76,18 @@ def test_implicit_steps_resample_as_often_in_time_as_explicit_ones(monkeypatch):
     assert (np.diff(times) < interval + 1.001 * dt).all()
 
 
+def test_implicit_steps_recover_and_are_searched_as_often_in_time_as_explicit_ones():
+    """By default after the time of ten explicit steps, in this case after each fourth step."""
+    method = pulled("implicit", {"dt": 4e-4})
+    foam, steps = method.stages.foam, 4
+    assert steps - 1 < 10 * foam.explicit_step / 4e-4 < steps
+    for k in range(1, 2 * steps + 1):
+        method.advance(4e-4 * k, lambda: False, lambda progress: None)
+        latest = 4e-4 * (k // steps) * steps
+        assert foam.recovered_until == pytest.approx(latest, rel=1e-12)
+        assert foam.searched_until == pytest.approx(latest, rel=1e-12)
+
+
 def test_explicit_steps_resample_by_their_number(monkeypatch):
     steps = resamplings(pulled("explicit", {}), monkeypatch, 0.02)[:, 1]
     assert steps.tolist() == [50 * (k + 1) for k in range(len(steps))]

@@ -23,7 +23,7 @@ def bench_of(x, weak=None, mass=None, **settings):
 
 def found(bench):
     """The positions of the points found, as rows of a set."""
-    return {tuple(x) for x in bench.particles.x[find_subgrid_points(bench.state, bench.foam)]}
+    return {tuple(x) for x in bench.particles.x[find_subgrid_points(bench.state, bench.foam, 1e-4)]}
 
 
 def spline(d):
@@ -103,7 +103,7 @@ def test_what_is_removed_is_counted(rng):
     bench = bench_of(x, mass=mass)
     for _ in range(2):  # the second time something may have become too thin by the first
         before = bench.particles.mass.sum()
-        points = find_subgrid_points(bench.state, bench.foam)
+        points = find_subgrid_points(bench.state, bench.foam, 1e-4)
         lost = bench.particles.mass[points].sum()
         count = len(bench.particles)
         remove_points(bench.state, bench.foam, points)
@@ -121,7 +121,7 @@ def test_the_points_found_do_not_depend_on_the_number_of_threads(rng):
         results = []
         for n in (1, min(2, threads)):
             numba.set_num_threads(n)
-            results.append(find_subgrid_points(bench.state, bench.foam))
+            results.append(find_subgrid_points(bench.state, bench.foam, 1e-4))
     finally:
         numba.set_num_threads(threads)
     np.testing.assert_array_equal(*results)

@@ -27,14 +27,16 @@ class FoamState:
     resampling: Any
     seed: int
     """Seed of the scene."""
-    resampling_interval: float | None = None
-    """Time between two resamplings [s]; None: they follow the number of steps."""
+    explicit_step: float | None = None
+    """Length of an explicit step [s]: stages that are not applied in every step follow the time of as many of these.
+    None: they follow the number of steps."""
     weak_points: int = 0
     """Number of weak points in the last step."""
     recovered_until: float = 0.0
     """Time up to which the plastic strain has recovered [s]."""
+    searched_until: float = 0.0
+    """Time of the last search for points to remove [s], if these follow time; likewise of the last resampling."""
     resampled_until: float = 0.0
-    """Time of the last resampling [s], if these follow time."""
     mass_removed: float = 0.0
     """Mass of the points removed since the start [kg]."""
     points_removed: int = 0
@@ -68,23 +70,22 @@ class FoamState:
         """Whether any material recovers."""
         return bool(np.isfinite(self.recovery_time).any())
 
-    def resampling_due(self, time: float, steps: int) -> bool:
-        """Whether to resample at `time` [s], after so many steps since the start."""
-        if not self.resampling.enabled:
-            return False
-        if self.resampling_interval is None:
-            return bool(steps % self.resampling.every == 0)
-        return time >= self.resampled_until + (1.0 - 1e-9) * self.resampling_interval
+    def due(self, every: int, last: float, time: float, steps: int) -> bool:
+        """Whether to apply a stage at `time` [s], after so many steps since the start, that is applied `every` so many
+        steps and was applied at the time `last`."""
+        if self.explicit_step is None:
+            return bool(steps % every == 0)
+        return time >= last + (1.0 - 1e-9) * every * self.explicit_step
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""
-        resampled = {} if self.resampling_interval is None else {"resampled_until": self.resampled_until}
-        return {"recovered_until": self.recovered_until} | resampled | self.totals()
+        names = () if self.explicit_step is None else _TIMES
+        return {name: getattr(self, name) for name in ("recovered_until", *names, *_TOTALS)}
 
     def restore(self, values: dict[str, Any]) -> None:
         """Restore the values of `checkpoint()`."""
         for name in self.checkpoint():
-            if name != "resampled_until" or name in values:  # runs begun before it existed resample at once
+            if name not in _TIMES or name in values:  # runs begun before these existed apply the stage at once
                 setattr(self, name, values[name])
 
     def totals(self) -> dict[str, Any]:
@@ -97,4 +98,5 @@ def _or_never(values: list[float | None], enabled: bool) -> NDArray[np.float64]:
     return np.array([math.inf if value is None or not enabled else value for value in values])
 
 
+_TIMES = ("searched_until", "resampled_until")
 _TOTALS = ("mass_removed", "points_removed", "points_inserted", "pairs_merged", "degenerate_averages")

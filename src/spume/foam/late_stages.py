@@ -24,7 +24,7 @@ def call_late_stages(method: ContinuumFoam) -> None:
     dt = 1e-9
     recover(state, foam, dt)
     sort_points(state)
-    remove_points(state, foam, find_subgrid_points(state, foam))
+    remove_points(state, foam, find_subgrid_points(state, foam, dt))
     update_material(state, dt)
     limit_deformation(state, foam)
     detect_tearing_and_limit_stress(state, foam)

@@ -77,7 +77,7 @@ class ContinuumFoam(MaterialPointMethod):
         )
         implicit = scene.time.integrator == "implicit"
         if implicit:
-            foam.resampling_interval = scene.resampling.every * explicit_step(scene)
+            foam.explicit_step = explicit_step(scene)
         integrator = Integrator(scene.implicit_settings, scene.frame_rate) if implicit else None
         super().__init__(scene, FoamStages(foam, integrator))
 

@@ -28,11 +28,11 @@ ROUNDING = 2.0**-53
 def recover(state: State, foam: FoamState, dt: float) -> None:
     """Every few steps, relax the plastic strain over the time since the last application: procedure 11, [Yue15]
     algorithm 14."""
-    if not foam.recovers or (state.steps + 1) % foam.recovery.every != 0:
+    now = state.time + dt
+    if not (foam.recovers and foam.due(foam.recovery.every, foam.recovered_until, now, state.steps + 1)):
         return
     with state.timed("plastic recovery"):
         p = state.particles
-        now = state.time + dt
         exponents = 0.5 * np.expm1((foam.recovered_until - now) / foam.recovery_time)
         recover_points(p.material, exponents, p.F, p.be)
         foam.recovered_until = now

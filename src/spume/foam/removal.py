@@ -27,14 +27,17 @@ NOTEWORTHY_SHARE = 0.01
 """Fraction of the mass above which removal causes a warning [1]; [Yue15] lost less than 0.0028."""
 
 
-def find_subgrid_points(state: State, foam: FoamState) -> NDArray[np.int64]:
+def find_subgrid_points(state: State, foam: FoamState, dt: float) -> NDArray[np.int64]:
     """Every few steps, find the weak points whose neighbourhood the grid does not resolve: procedure 12, [Yue15]
     algorithm 15.
 
     `remove_points` removes them after the points have moved, because until then the cells refer to points by index.
     """
-    settings = foam.subgrid_removal
-    if not settings.enabled or foam.weak_points == 0 or (state.steps + 1) % settings.every != 0:
+    settings, now = foam.subgrid_removal, state.time + dt
+    if not settings.enabled or not foam.due(settings.every, foam.searched_until, now, state.steps + 1):
+        return np.empty(0, np.int64)
+    foam.searched_until = now
+    if foam.weak_points == 0:
         return np.empty(0, np.int64)
     with state.timed("subgrid geometry removal"):
         cells, p = state.only.transfers.cells, state.particles

@@ -3,6 +3,9 @@
 Mass, momentum and forces are rasterized in one loop over the points, so weak points are found before it. The points to
 be removed by procedure 12 are found in that procedure, while the cells are valid, and removed after the points have
 moved; this is equivalent because procedures 13 and 14 treat each point separately.
+
+Procedures 11, 12 and 15 are applied every few steps; implicit steps, which are longer, apply them after the time of as
+many explicit ones.
 """
 
 from spume.foam.foam import FoamState
@@ -51,7 +54,7 @@ def _finish(state: State, foam: FoamState, dt: float) -> None:
     limit_deformation(state, foam)  # 8 neither shear nor expansion of weak points
     update_material(state, dt)  # 7 total deformation, 10 plastic flow, and the stress for the next step
     recover(state, foam, dt)  # 11 plastic recovery
-    unresolved = find_subgrid_points(state, foam)  # 12 material too thin for the grid
+    unresolved = find_subgrid_points(state, foam, dt)  # 12 material too thin for the grid
     collide_and_move(state, dt)  # 13 collisions, 14 positions
     remove_points(state, foam, unresolved)  # 12
     state.time += dt
@@ -60,9 +63,9 @@ def _finish(state: State, foam: FoamState, dt: float) -> None:
 
 
 def resample(state: State, foam: FoamState) -> None:
-    """Every few steps, fill voids and merge points that are too close: procedure 15, [Yue15] algorithm 18. Implicit
-    steps, which are longer, do so in the time of as many explicit ones."""
-    if not foam.resampling_due(state.time, state.steps):
+    """Every few steps, fill voids and merge points that are too close: procedure 15, [Yue15] algorithm 18."""
+    table = foam.resampling
+    if not (table.enabled and foam.due(table.every, foam.resampled_until, state.time, state.steps)):
         return
     foam.resampled_until = state.time
     with state.timed("particle resampling"):

@@ -24,7 +24,9 @@ class Recovery(Table):
 
     enabled: bool = Field(default=True, strict=True, description="whether torn material recovers")
     every: Count = Field(
-        default=10, description="steps between two applications; each covers the time since the previous one"
+        default=10,
+        description="steps between two applications; each covers the time since the previous one; implicit ones follow "
+        "the time of as many explicit ones",
     )
 
 
@@ -34,7 +36,8 @@ class SubgridRemoval(Table):
     enabled: bool = Field(default=True, strict=True, description="whether such points are removed")
     every: Count = Field(
         default=10,
-        description="steps between two searches; [Yue15] searches in every one, and finds it some steps sooner",
+        description="steps between two searches; [Yue15] searches in every one, and finds it some steps sooner; "
+        "implicit ones follow the time of as many explicit ones",
     )
     threshold: NotNegative = Field(
         default=1e-5, description="removed if the covariance of its neighbours is this anisotropic: λmin/λmax [1]"
