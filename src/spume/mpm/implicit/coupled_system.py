@@ -7,7 +7,8 @@ two species of a mixture. Its derivative
 
     A = M + Δt² Σ_p V T ∇w + Δt D
 
-is symmetric but in general not definite. The preconditioner is a 2×2 block for each node and component,
+is symmetric but in general not definite; `adapt` makes it so where this is needed. The preconditioner is a 2×2 block
+for each node and component,
 
     ( m_s + k_s + Δt c      −Δt c       )
     (     −Δt c       m_w + k_w + Δt c  )
@@ -118,6 +119,7 @@ class CoupledSystem:
     ) -> None:  # fmt: skip
         """Set up the system; contacts must have been found."""
         self.state, self.dt = state, dt
+        self._damping, self._definite = 0.0, False
         self._laws: tuple[Plasticity, Literal["hencky", "unilateral"]]
         self._laws = plasticity, "hencky" if unilateral is None else "unilateral"
         self._shape = (0.0,) * 5 if unilateral is None else unilateral.packed()
@@ -216,14 +218,14 @@ class CoupledSystem:
                 linearize, _ = tangent_loops(use.law, *self._laws)
                 history = tuple(arrays[name] for name in use.columns)
                 linearize(
-                    p.material, use.belongs, use.constants, history, self.dt, self._shape, part.L, part.S,
-                    part.numbers, part.smallest,
+                    p.material, use.belongs, use.constants, history, self.dt, self._shape, self._definite, part.L,
+                    part.S, part.numbers, part.smallest,
                 )  # fmt: skip
             for use, flowing in part.viscous:
                 linearize, _ = tangent_loops(use.law, *self._laws, branch=1)
                 history = tuple(arrays[name] for name in use.columns)
                 linearize(
-                    p.material, flowing, use.constants, history, self.dt, self._shape, part.L, part.S,
+                    p.material, flowing, use.constants, history, self.dt, self._shape, self._definite, part.L, part.S,
                     part.viscous_numbers, part.smallest,
                 )  # fmt: skip
             smallest = min(smallest, float(part.smallest.min()))
@@ -233,6 +235,8 @@ class CoupledSystem:
     def multiply(self, x: Floats) -> Floats:
         """A x."""
         result = self.mass[:, None] * x + self._dragged(x)
+        if self._damping > 0.0:
+            result += self._damping * self._diagonal * x
         for part in self.parts:
             p = part.species.particles
             if len(p) == 0:
@@ -246,6 +250,21 @@ class CoupledSystem:
                 answer(p.material, flowing, part.viscous_numbers, part.L, part.T)
             self._add_divergence(part, part.T, -(self.dt**2), result)
         return result
+
+    def adapt(self, v: Floats, fraction: float) -> None:
+        """Choose the matrix of the next iteration of Newton's method at `v`, after one shortened to `fraction`.
+
+        Once one had to be shortened, negative eigenvalues of T at the points are replaced by zero, so that dv points
+        downhill. Where the stress changes within a small part of dv, such as at points that the unilateral energy
+        releases, a damping λ diag(A) as in [Levenberg44] shortens dv only there, instead of everywhere.
+        """
+        if fraction < 1.0 and not self._definite:
+            self._definite = True
+            self.residual(v)
+        if fraction == 1.0:
+            self._damping = 0.25 * self._damping if self._damping > 0.02 else 0.0
+        elif fraction < 0.4:
+            self._damping = min(max(4.0 * self._damping, 0.05), 10.0)
 
     def _shares_pores(self, part: Part) -> bool:
         return self._pores is not None and part is self.parts[1]

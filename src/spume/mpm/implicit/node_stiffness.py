@@ -3,10 +3,9 @@
     k_q = Σ_p V ∇w · C_q ∇w
 
 with the symmetric tensor C_q of the point's tangent T (`tangent.py`), so that e_q · T(e_q ⊗ ∇w) ∇w = ∇w · C_q ∇w. In
-the principal axes U of a point, for h = Uᵀ f⁻ᵀ ∇w and the pairs P_ij = (τ_i − τ_j)/(β_i − β_j), it is
+the principal axes U of a point, for h = Uᵀ f⁻ᵀ ∇w, with the block B and the pairs A, q of T, it is
 
-    h · C_q h = Σ_i U_qi² (K_ii − τ_i) h_i²
-              + Σ_{i≠j} (U_qi² P_ij β_j h_j² + U_qi U_qj (K_ij + P_ij β_i − τ_i) h_i h_j)
+    h · C_q h = Σ_i U_qi² B_ii h_i² + Σ_{i≠j} (U_qi² A_ij h_j² + U_qi U_qj (B_ij + q_ij) h_i h_j)
 
 and need not be positive.
 """
@@ -46,16 +45,13 @@ def node_stiffness(transfers: Transfers, dofs: DegreesOfFreedom, x: Floats, weig
 def _form(numbers, p, weight, q):
     """V C_q of point p in the axes of the grid: xx, yy, zz and twice xy, xz, yz."""
     u = (numbers[p, 3 * q], numbers[p, 3 * q + 1], numbers[p, 3 * q + 2])
-    b0, b1, b2 = numbers[p, 9], numbers[p, 10], numbers[p, 11]
-    t0, t1, t2 = numbers[p, 12], numbers[p, 13], numbers[p, 14]
-    p01, p02, p12 = numbers[p, 21], numbers[p, 22], numbers[p, 23]
     s0, s1, s2 = weight * u[0] * u[0], weight * u[1] * u[1], weight * u[2] * u[2]
-    c00 = s0 * (numbers[p, 15] - t0) + (s1 * p01 + s2 * p02) * b0
-    c11 = s1 * (numbers[p, 16] - t1) + (s0 * p01 + s2 * p12) * b1
-    c22 = s2 * (numbers[p, 17] - t2) + (s0 * p02 + s1 * p12) * b2
-    c01 = weight * u[0] * u[1] * (numbers[p, 18] + p01 * b0 - t0)
-    c02 = weight * u[0] * u[2] * (numbers[p, 19] + p02 * b0 - t0)
-    c12 = weight * u[1] * u[2] * (numbers[p, 20] + p12 * b1 - t1)
+    c00 = s0 * numbers[p, 9] + s1 * numbers[p, 16] + s2 * numbers[p, 19]
+    c11 = s1 * numbers[p, 10] + s0 * numbers[p, 15] + s2 * numbers[p, 22]
+    c22 = s2 * numbers[p, 11] + s0 * numbers[p, 18] + s1 * numbers[p, 21]
+    c01 = weight * u[0] * u[1] * (numbers[p, 12] + numbers[p, 17])
+    c02 = weight * u[0] * u[2] * (numbers[p, 13] + numbers[p, 20])
+    c12 = weight * u[1] * u[2] * (numbers[p, 14] + numbers[p, 23])
     U = (numbers[p, 0], numbers[p, 1], numbers[p, 2], numbers[p, 3], numbers[p, 4], numbers[p, 5],
          numbers[p, 6], numbers[p, 7], numbers[p, 8])  # fmt: skip
     g = (numbers[p, 24], numbers[p, 25], numbers[p, 26], numbers[p, 27], numbers[p, 28], numbers[p, 29],

@@ -1,7 +1,8 @@
 """The semi-implicit step of [Tampubolon17] section 4.2: backward Euler with a symmetric linearisation.
 
-The step takes a few iterations of Newton's method on the grids of all species, each solved by preconditioned MINRES. A
-step that does not converge is repeated with half the length.
+The step takes a few iterations of Newton's method on the grids of all species, each solved by preconditioned MINRES;
+where the full iteration leads too far, it is shortened, and the next ones use a definite and damped matrix
+(`CoupledSystem.adapt`). A step that does not converge is repeated with half the length.
 """
 
 import math
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from spume.errors import RunFailed
 from spume.materials.unilateral import Unilateral
 from spume.mpm.implicit.coupled_system import NO_EXCHANGE, CoupledSystem, Exchange, Preconditioner
+from spume.mpm.implicit.line_search import LEAST_VOLUME, search
 from spume.mpm.implicit.tangent import Plasticity
 from spume.mpm.obstacle_loads import load_by_nodes
 from spume.mpm.species import SpeciesPlan, one_species
@@ -27,9 +29,6 @@ SHORTEST = 2.0**-10
 """Fraction of the step length at which a failing step ends the run."""
 GROWTH = 1.5
 """Factor by which a step may exceed the previous one after steps had to be shortened."""
-LEAST_VOLUME = 0.05
-"""An iteration that compresses a point to less than this fraction of its volume is shortened."""
-HALVINGS = 6
 
 
 @dataclass
@@ -138,7 +137,8 @@ class SemiImplicit:
             solution = minres(system, -r, tolerance=self.linear_tolerance, limit=self.linear_iterations)
             self.newton_iterations += 1
             self.minres_iterations += solution.iterations
-            v, r = self._advance(system, v, solution.x, size)
+            v, r, fraction = search(system, v, solution.x, r)
+            system.adapt(v, fraction)
         size = _norm(system, r)
         self.residual = size / scale if scale > 0.0 else 0.0
         if not (self.residual <= self.accepted and np.isfinite(v).all()):
@@ -169,27 +169,6 @@ class SemiImplicit:
         if (reflected := system.wall_impulses()) is not None:
             walls, impulse = reflected
             walls.load(state, state.species[1], impulse)
-
-    def _advance(
-        self, system: CoupledSystem, v: NDArray[np.float64], dv: NDArray[np.float64], size: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """New iterate and its residual: the full step, or the first of its halvings that reduces the residual. If none
-        does, the best of them is used, which can escape a kink of the stress."""
-        step, best, least = 1.0, None, math.inf
-        for _ in range(HALVINGS):
-            trial = v + step * dv
-            system.close_contacts(trial)
-            r, smallest = system.residual(trial)
-            norm = _norm(system, r) if smallest > LEAST_VOLUME else math.inf
-            if norm < least or best is None:
-                best, least = (trial, r), norm
-            if norm < size:
-                break
-            step *= 0.5
-        assert best is not None
-        if best[1] is not r:
-            system.residual(best[0])  # to store the derivative at the iterate
-        return best
 
     def counts(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""

@@ -7,11 +7,17 @@ gradients of the weights are those at the start of the step. A change δL of the
 
 and in the principal axes of b, with its eigenvalues β_i, ε_i = ½ ln β_i and K = dτ/dε,
 
-    δτ_ii = Σ_j K_ij ℓ_jj,    δτ_ij = (τ_i − τ_j)/(β_i − β_j) (ℓ_ij β_j + ℓ_ji β_i).
+    δτ_ii = Σ_j K_ij ℓ_jj,    δτ_ij = P (ℓ_ij β_j + ℓ_ji β_i),    P = (τ_i − τ_j)/(β_i − β_j).
+
+So δτ − τ ℓᵀ consists of a 3×3 block K − diag τ for the ℓ_ii and a 2×2 block for each pair of axes,
+
+    ( A_ij  q  )   ( ℓ_ij )
+    (  q  A_ji ) · ( ℓ_ji ),    A_ij = P β_j,    q = P β_i − τ_i = P β_j − τ_j.
 
 With "lagged" plasticity τ is elastic, as in the paper, and flow is applied at the end of the step. T is symmetric
-(A : T(B) = B : T(A)) because S is the derivative of an energy, which need not be convex. The stress removed by the flow
-at the end of the step has resisted the motion during the step, like a viscosity of about E Δt.
+(A : T(B) = B : T(A)) because S is the derivative of an energy, which need not be convex: on request negative
+eigenvalues of the blocks are replaced by zero. The stress removed by the flow at the end of the step has resisted the
+motion during the step, like a viscosity of about E Δt.
 
 With plasticity "in-step" τ is the stress after the return map, so the step is backward Euler including flow. The
 derivative of the return map of sand is not symmetric: the width of its cone depends on the pressure, but the pressure
@@ -40,7 +46,8 @@ from spume.numerics.tensor3 import compose_sym, congruence, gram, inverse, multi
 
 Plasticity = Literal["in-step", "lagged"]
 NUMBERS = 33
-"""Numbers per point: eigenvectors (9), β (3), τ (3), K (6: 00, 11, 22, 01, 02, 12), the pairs (3), f⁻¹ (9)."""
+"""Numbers per point: eigenvectors (9), the block (6: 00, 11, 22, 01, 02, 12), A_ij, A_ji and q of the pairs 01, 02 and
+12 (9), f⁻¹ (9)."""
 
 
 @compiled
@@ -131,11 +138,35 @@ def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable
 
 @compiled(inline="always")
 def _pair(tau, K, beta, i, j):
-    """(τ_i − τ_j)/(β_i − β_j), or its limit for equal eigenvalues."""
+    """A_ij, A_ji and q of a pair of axes."""
     difference = beta[i] - beta[j]
     if abs(difference) > 1e-7 * (beta[i] + beta[j]):
-        return (tau[i] - tau[j]) / difference
-    return 0.25 * (K[4 * i] + K[4 * j] - 2.0 * K[3 * i + j]) / beta[i]
+        P = (tau[i] - tau[j]) / difference
+    else:
+        P = 0.25 * (K[4 * i] + K[4 * j] - 2.0 * K[3 * i + j]) / beta[i]
+    return P * beta[j], P * beta[i], 0.5 * (P * (beta[i] + beta[j]) - tau[i] - tau[j])
+
+
+@compiled
+def _definite_pair(pair):
+    """The pair without its negative eigenvalue."""
+    a, b, q = pair
+    mean, half = 0.5 * (a + b), math.sqrt(0.25 * (a - b) ** 2 + q * q)
+    if mean - half >= 0.0:
+        return pair
+    if mean + half <= 0.0:
+        return 0.0, 0.0, 0.0
+    factor = 0.5 * (mean + half) / half
+    return factor * (a - mean + half), factor * (b - mean + half), factor * q
+
+
+@compiled
+def _definite_block(block):
+    """The block without its negative eigenvalues."""
+    values, E = eigen_sym(block)
+    if min(values) >= 0.0:
+        return block
+    return compose_sym((max(values[0], 0.0), max(values[1], 0.0), max(values[2], 0.0)), E)
 
 
 @compiled(inline="always")
@@ -143,24 +174,21 @@ def _tangent_product(numbers, L, p):
     """T(L) of one point."""
     V = (numbers[p, 0], numbers[p, 1], numbers[p, 2], numbers[p, 3], numbers[p, 4], numbers[p, 5],
          numbers[p, 6], numbers[p, 7], numbers[p, 8])  # fmt: skip
-    b0, b1, b2 = numbers[p, 9], numbers[p, 10], numbers[p, 11]
-    t0, t1, t2 = numbers[p, 12], numbers[p, 13], numbers[p, 14]
-    k00, k11, k22 = numbers[p, 15], numbers[p, 16], numbers[p, 17]
-    k01, k02, k12 = numbers[p, 18], numbers[p, 19], numbers[p, 20]
+    k00, k11, k22 = numbers[p, 9], numbers[p, 10], numbers[p, 11]
+    k01, k02, k12 = numbers[p, 12], numbers[p, 13], numbers[p, 14]
+    a01, a10, q01 = numbers[p, 15], numbers[p, 16], numbers[p, 17]
+    a02, a20, q02 = numbers[p, 18], numbers[p, 19], numbers[p, 20]
+    a12, a21, q12 = numbers[p, 21], numbers[p, 22], numbers[p, 23]
     g = (numbers[p, 24], numbers[p, 25], numbers[p, 26], numbers[p, 27], numbers[p, 28], numbers[p, 29],
          numbers[p, 30], numbers[p, 31], numbers[p, 32])  # fmt: skip
     l = multiply(load(L, p), g)
     # in the principal axes: Vᵀ l V
     Vt = (V[0], V[3], V[6], V[1], V[4], V[7], V[2], V[5], V[8])
     e = multiply(multiply(Vt, l), V)
-    s01 = numbers[p, 21] * (e[1] * b1 + e[3] * b0)
-    s02 = numbers[p, 22] * (e[2] * b2 + e[6] * b0)
-    s12 = numbers[p, 23] * (e[5] * b2 + e[7] * b1)
-    # δτ − τ ℓᵀ: row i of τ ℓᵀ is τ_i times column i of ℓ
     d = (
-        k00 * e[0] + k01 * e[4] + k02 * e[8] - t0 * e[0], s01 - t0 * e[3], s02 - t0 * e[6],
-        s01 - t1 * e[1], k01 * e[0] + k11 * e[4] + k12 * e[8] - t1 * e[4], s12 - t1 * e[7],
-        s02 - t2 * e[2], s12 - t2 * e[5], k02 * e[0] + k12 * e[4] + k22 * e[8] - t2 * e[8],
+        k00 * e[0] + k01 * e[4] + k02 * e[8], a01 * e[1] + q01 * e[3], a02 * e[2] + q02 * e[6],
+        q01 * e[1] + a10 * e[3], k01 * e[0] + k11 * e[4] + k12 * e[8], a12 * e[5] + q12 * e[7],
+        q02 * e[2] + a20 * e[6], q12 * e[5] + a21 * e[7], k02 * e[0] + k12 * e[4] + k22 * e[8],
     )  # fmt: skip
     return multiply_transpose(multiply_transpose(multiply(V, d), V), g)
 
@@ -181,8 +209,9 @@ def tangent_loops(
     adds = branch > 0
 
     @compiled(parallel=True)
-    def linearize(material, belongs, constants, history, dt, shape, L, S, numbers, smallest):
-        """Write S and the numbers used by `answer`; `smallest` receives det f, which must be positive."""
+    def linearize(material, belongs, constants, history, dt, shape, definite, L, S, numbers, smallest):
+        """Write S and the numbers used by `answer`, on request those of a `definite` T; `smallest` receives det f,
+        which must be positive."""
         for p in prange(material.size):
             m = material[p]
             if not belongs[m]:
@@ -211,13 +240,16 @@ def tangent_loops(
             g = inverse(f)
             for k in range(9):
                 numbers[p, k], numbers[p, 24 + k] = V[k], g[k]
+            block = (K[0] - tau[0], K[4] - tau[1], K[8] - tau[2], K[1], K[2], K[5])
+            first, second = _pair(tau, K, beta, 0, 1), _pair(tau, K, beta, 0, 2)
+            third = _pair(tau, K, beta, 1, 2)
+            if definite:
+                block, first = _definite_block(block), _definite_pair(first)
+                second, third = _definite_pair(second), _definite_pair(third)
+            for k in range(6):
+                numbers[p, 9 + k] = block[k]
             for k in range(3):
-                numbers[p, 9 + k], numbers[p, 12 + k] = beta[k], tau[k]
-            numbers[p, 15], numbers[p, 16], numbers[p, 17] = K[0], K[4], K[8]
-            numbers[p, 18], numbers[p, 19], numbers[p, 20] = K[1], K[2], K[5]
-            numbers[p, 21] = _pair(tau, K, beta, 0, 1)
-            numbers[p, 22] = _pair(tau, K, beta, 0, 2)
-            numbers[p, 23] = _pair(tau, K, beta, 1, 2)
+                numbers[p, 15 + k], numbers[p, 18 + k], numbers[p, 21 + k] = first[k], second[k], third[k]
             s = compose_sym(tau, V)
             result = multiply_transpose((s[0], s[3], s[4], s[3], s[1], s[5], s[4], s[5], s[2]), g)
             for i in range(3):
