@@ -273,3 +273,24 @@ def test_a_rope_hangs_from_the_barrel_it_comes_out_of(method):
     assert y.min() == pytest.approx(-0.5 * 0.16, abs=SPACING)
     _, values = sim.method.checkpoint()
     assert values["held"]
+
+
+def falling_balls(count):
+    """An emitter of balls, one a second."""
+    ball = {"sphere": {"center": [0, 0, 0], "radius": 0.1}}
+    return {"shape": ball, "velocity": [0, -1.0, 0], "copies": {"count": count, "interval": 1.0}}
+
+
+def test_the_work_done_counts_points_from_their_release_on():
+    """Ten copies, one a second: by t = 5 s the first five have been there for 5, 4, 3, 2 and 1 s, of 10 + 9 + … + 1 s
+    in all. The part of a step that every step has counts as a thousand points."""
+    method = Simulation(scene(duration=10.0, **falling_balls(10))).method
+    count = method.sources[0].count
+    assert count > 0
+    expected = (5 * 1000 + 15 * count) / (10 * 1000 + 55 * count)
+    assert method.workload.done(5.0) == pytest.approx(expected, rel=1e-12)
+    assert method.workload.done(10.0) == 1.0
+
+
+def test_without_releases_on_the_way_the_work_is_proportional_to_time():
+    assert Simulation(scene(**falling_balls(1))).method.workload.done(0.5) is None

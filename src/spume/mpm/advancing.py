@@ -9,6 +9,7 @@ from spume.mpm import health
 from spume.mpm.held_layers import HeldLayers
 from spume.mpm.sources import Release
 from spume.mpm.time_step import TimeStep
+from spume.mpm.workload import Workload
 
 REPORT_INTERVAL = 10
 """Steps between two reports of progress."""
@@ -22,6 +23,7 @@ class Advancing(Protocol):
     `forget_clearances`."""
     releases: list[Release]
     released: int
+    workload: Workload
     held: HeldLayers
 
     def step(self, dt: float) -> None:
@@ -64,10 +66,15 @@ def advance_to(
             if state.steps % health.INTERVAL == 0 or state.time >= until:
                 method.check_health()
             if state.steps % REPORT_INTERVAL == 0:
-                report(Progress(state.time, state.count, state.steps, dt))
+                report(_progress(method, dt))
         method.release_due()
-    report(Progress(state.time, state.count, state.steps, state.time_step.last))
+    report(_progress(method, state.time_step.last))
     return True
+
+
+def _progress(method: Advancing, dt: float) -> Progress:
+    state = method.state
+    return Progress(state.time, state.count, state.steps, dt, method.workload.done(state.time))
 
 
 def checkpoint_values(method: Advancing) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from spume.mpm.state import State
 from spume.mpm.step import explicit_step
 from spume.mpm.time_step import TimeStep
 from spume.mpm.transfers import Transfers
+from spume.mpm.workload import Workload
 from spume.scene.measure import obstacle_labels
 
 ORDERS = {"quadratic": 2, "cubic": 3}
@@ -95,6 +96,7 @@ class MaterialPointMethod:
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
+        self.workload = Workload(self.releases, self.sources, scene.duration)
         self.held = HeldLayers(self.sources)
         self.walls = wall_corners(scene)
         self.loads = build_loads(scene)

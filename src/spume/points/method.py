@@ -23,6 +23,7 @@ from spume.mpm.particles import Particles, point_fields
 from spume.mpm.passages import Passages
 from spume.mpm.sources import releases, sources_of
 from spume.mpm.time_step import TimeStep
+from spume.mpm.workload import Workload
 from spume.points import tearing
 from spume.points.deformation import OUTCOMES
 from spume.points.diagnostics import diagnose
@@ -51,6 +52,7 @@ class PointBased:
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
+        self.workload = Workload(self.releases, self.sources, scene.duration)
         self.held = HeldLayers(self.sources)
         self.walls = wall_corners(scene)
         materials = [(material.law, material.parameters) for material in scene.materials]
