@@ -11,6 +11,7 @@ from spume.export.contents import Contents, contents
 from spume.export.gltf import write_gltf
 from spume.frames.reader import open_run
 from spume.look.grains import WET, shades
+from spume.look.surface.files import surface_frame
 
 SINGLE = np.finfo(np.float32).eps
 
@@ -36,6 +37,13 @@ def test_the_run_is_wet_in_part_and_gains_grains(chosen: Contents) -> None:
     assert [name for name, _ in chosen.materials] == ["beach", "sea", "beach of stream"]
     assert set(chosen.run[0]["sand"]["material"]) == {0}
     assert set(chosen.run[2]["sand"]["material"]) == {0, 2}
+
+
+def test_only_the_water_is_skinned(chosen: Contents, tmp_path: Path) -> None:
+    assert chosen.skinned == ["water"]
+    reports = surface_frame(chosen.run, 0, "preview", "all", out=tmp_path, populations=chosen.skinned)
+    assert [report.part for report in reports] == ["water"]
+    assert [folder.name for folder in tmp_path.iterdir()] == ["water"]
 
 
 def test_sand_is_points_and_water_a_mesh_in_every_frame(chosen: Contents) -> None:

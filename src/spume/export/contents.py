@@ -109,6 +109,11 @@ class Contents:
             for each in listed
         ]
 
+    @property
+    def skinned(self) -> list[str]:
+        """The names of the populations that are exported as skins."""
+        return [each.name for each in drawable(self.run.populations) if self._is_skinned(each)]
+
     def _is_skinned(self, population: Population) -> bool:
         """Whether a population is exported as a skin; sand is exported as grains."""
         if self.what != "surface" or population.kind != "points" or population.dimension != 3:

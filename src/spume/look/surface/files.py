@@ -1,6 +1,7 @@
 """Skins on disk, beside the frames: DIR/surface/all/frame_00000.safetensors, or one folder for each part of a run."""
 
 import re
+from collections.abc import Collection
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -56,12 +57,16 @@ class SkinReport(NamedTuple):
 
 
 def surface_frame(
-    run: Run, number: int, quality: Quality, parts: Parts, again: bool = False, out: Path | None = None
-) -> list[SkinReport]:
-    """Make the skins of a frame in `out` or in the run's folder; for those already on disk, only make the report."""
+    run: Run, number: int, quality: Quality, parts: Parts, again: bool = False, out: Path | None = None,
+    populations: Collection[str] | None = None,
+) -> list[SkinReport]:  # fmt: skip
+    """Make the skins of a frame, of all or of some populations, in `out` or in the run's folder; for those already on
+    disk, only make the report."""
     frame: Frame | None = None
     reports = []
     for part in surface_parts(run, parts):
+        if populations is not None and part.population.name not in populations:
+            continue
         file = skin_file(run.path / "surface" if out is None else out, part.name, number)
         about = _about(run, part, quality)
         if again or not is_fresh(file, run, number, about):
