@@ -178,7 +178,7 @@ def _explanation(size: Size) -> str:
         "sides while they shrink, and hardly any has three. Foams with forced T1s of short films show this effect. The "
         "growth of the mean area has an exact form in a self-similar state: with von Neumann's law, the constancy of "
         "⟨A²⟩/⟨A⟩² gives d⟨A⟩/dt = (2π/3) K T (⟨⟨n⟩⟩ - 6) ⟨A⟩²/⟨A²⟩, where ⟨⟨n⟩⟩ is the area-weighted mean number "
-        "of sides [Roth13]. Fluctuations of ⟨A²⟩/⟨A⟩² among a few hundred cells affect the slopes "
+        "of sides [Roth13]. Fluctuations of ⟨A²⟩/⟨A⟩² among so few cells affect the slopes "
         "between the first and the last state; the bound for their mean is 10 %."
     )
 

@@ -294,3 +294,9 @@ def test_the_work_done_counts_points_from_their_release_on():
 
 def test_without_releases_on_the_way_the_work_is_proportional_to_time():
     assert Simulation(scene(**falling_balls(1))).method.workload.done(0.5) is None
+
+
+def test_the_time_before_the_first_release_is_no_work():
+    method = Simulation(scene(duration=10.0, start=6.0, **falling_balls(3))).method
+    assert method.workload.done(6.0) == 0.0
+    assert method.workload.done(10.0) == 1.0

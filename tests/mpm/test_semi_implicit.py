@@ -90,22 +90,22 @@ def test_the_stress_of_the_equations_is_on_the_cone():
         assert np.linalg.norm(np.array(tau) - mean) <= -c_F * 3 * mean + 1e-6
 
 
-def equations(sim, plasticity, unilateral=None):
+def equations(sim, plasticity, unilateral=None, preconditioner="blocks"):
     """The equations of a step."""
     state = sim.method.state
     sort_points(state)
     rasterize(state)
     find_contacts(state, DT)
-    return CoupledSystem(state, NO_EXCHANGE, DT, plasticity, unilateral, "blocks")
+    return CoupledSystem(state, NO_EXCHANGE, DT, plasticity, unilateral, preconditioner)
 
 
-def disturbed(material, plasticity, unilateral=None):
+def disturbed(material, plasticity, unilateral=None, preconditioner="blocks"):
     """The equations of a step of a strained block, some of whose points have gained volume, and random numbers."""
     sim = block(material={"sand": material})
     p, rng = sim.particles, np.random.default_rng(3)
     p.b[:] += 1e-2 * rng.normal(size=p.b.shape)
     p.gained_volume[::2] = 1e-2
-    return equations(sim, plasticity, unilateral), rng
+    return equations(sim, plasticity, unilateral, preconditioner), rng
 
 
 grains = pytest.mark.parametrize("material", [SAND, BEADS], ids=["sand", "beads"])
@@ -155,6 +155,31 @@ def test_after_a_shortened_iteration_the_stiffness_is_definite():
     diagonal = system.mass[:, None] + np.diag(definite).reshape(-1, 2)
     system.adapt(v, 0.1)
     np.testing.assert_allclose(dense(system) - definite, np.diag(0.05 * diagonal.ravel()), atol=1e-9 * largest)
+
+
+def test_damping_grows_while_iterations_are_cut_and_vanishes_after_full_ones():
+    system, rng = disturbed(SAND, "lagged")
+    v = 0.3 * rng.normal(size=(system.count, 2))
+    system.residual(v)
+    taken = []
+    for fraction in (0.5, 0.3, 0.0, 0.1, 0.3, 0.3, 0.3, 0.9, *[1.0] * 6):
+        system.adapt(v, fraction)
+        taken.append(system._damping)
+    assert taken[:8] == [0.0, 0.05, 0.2, 0.8, 3.2, 10.0, 10.0, 10.0]
+    assert taken[8:] == [2.5, 0.625, 0.15625, 0.0390625, 0.009765625, 0.0]
+
+
+@pytest.mark.parametrize("preconditioner", ["blocks", "mass"])
+def test_damping_does_not_depend_on_the_preconditioner(preconditioner):
+    found = []
+    for kind in ("blocks", preconditioner):
+        system, rng = disturbed(SAND, "lagged", preconditioner=kind)
+        v, x = (rng.normal(size=(system.count, 2)) for _ in range(2))
+        system.residual(0.3 * v)
+        system.adapt(0.3 * v, 0.1)
+        system.prepare_preconditioner()
+        found.append(system.multiply(x))
+    np.testing.assert_array_equal(*found)
 
 
 def test_a_definite_stiffness_stays_as_it_is():

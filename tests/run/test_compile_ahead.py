@@ -5,6 +5,8 @@ import subprocess
 import pytest
 
 from spume.foam import late_stages
+from spume.foam.recovery import recover_points
+from spume.foam.removal import search_weak_points
 from spume.foam.resampling import avoid_a_void
 from spume.methods import METHODS, load
 from spume.runs import compile_ahead
@@ -75,3 +77,13 @@ def test_the_late_stages_of_a_foam_fill_a_void_and_merge_a_pair(monkeypatch, dim
     compile_late_stages(Scene(**{**FOAM, "dimension": dimension, "body": [body]}).resolved())
     assert reports[0].inserted > 0
     assert reports[0].merged == 1
+
+
+def test_the_late_stages_of_a_foam_recover_and_search_for_slivers(monkeypatch):
+    """They are not due in the first step, whose kernels the run itself compiles."""
+    called = []
+    for name in ("recover_points", "search_weak_points"):
+        stage = getattr(late_stages, name)
+        monkeypatch.setattr(late_stages, name, lambda *given, stage=stage: (called.append(stage), stage(*given))[1])
+    compile_late_stages(Scene(**FOAM).resolved())
+    assert called == [recover_points, search_weak_points]

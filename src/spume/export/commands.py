@@ -84,8 +84,9 @@ def export(
                 "--to usd --layout clips write one file per frame"
             )
         # the surfaces take most of the time; the file is then assembled here
-        skins = partial(surface_frame, run, quality="fine", parts="all", populations=chosen.skinned)
-        each_frame(skins, numbers, "surface", cluster=cluster)
+        if chosen.skinned:
+            skins = partial(surface_frame, run, quality="fine", parts="all", populations=chosen.skinned)
+            each_frame(skins, numbers, "surface", cluster=cluster)
         cluster = None
     if to == "usd":
         from spume.export.usd import write_usd

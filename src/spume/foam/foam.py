@@ -71,8 +71,8 @@ class FoamState:
         return bool(np.isfinite(self.recovery_time).any())
 
     def due(self, every: int, last: float, time: float, steps: int) -> bool:
-        """Whether to apply a stage at `time` [s], after so many steps since the start, that is applied `every` so many
-        steps and was applied at the time `last`."""
+        """Whether a stage with the interval `every` [steps], last applied at `last` [s], is due at `time` [s], after
+        `steps` steps since the start."""
         if self.explicit_step is None:
             return bool(steps % every == 0)
         return time >= last + (1.0 - 1e-9) * every * self.explicit_step

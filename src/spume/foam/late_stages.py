@@ -3,8 +3,8 @@
 import numpy as np
 
 from spume.foam.method import ContinuumFoam, FoamStages
-from spume.foam.recovery import recover
-from spume.foam.removal import find_subgrid_points, remove_points
+from spume.foam.recovery import recover_points
+from spume.foam.removal import remove_points, search_weak_points
 from spume.foam.resampling import avoid_a_void
 from spume.foam.tearing import detect_tearing_and_limit_stress, limit_deformation
 from spume.mpm.step import sort_points, update_material
@@ -22,9 +22,11 @@ def call_late_stages(method: ContinuumFoam) -> None:
         p.x[1] = p.x[0] + 1e-3 * state.cell  # a pair to merge
         avoid_a_void(state, (0, 0), foam.resampling_settings)
     dt = 1e-9
-    recover(state, foam, dt)
+    if foam.recovers:
+        recover_points(p.material, np.zeros(len(foam.materials)), p.F, p.be)
     sort_points(state)
-    remove_points(state, foam, find_subgrid_points(state, foam, dt))
+    if foam.subgrid_removal.enabled:
+        remove_points(state, foam, search_weak_points(state, foam.subgrid_removal))
     update_material(state, dt)
     limit_deformation(state, foam)
     detect_tearing_and_limit_stress(state, foam)

@@ -8,6 +8,8 @@ and since all lie within two cells of the point along each axis, λmax(V) ≤ tr
 threshold, smallest) U excludes both criteria for removal, and U is bounded by the masses in the cells.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
@@ -37,8 +39,11 @@ def find_subgrid_points(state: State, foam: FoamState, dt: float) -> NDArray[np.
     if not settings.enabled or not foam.due(settings.every, foam.searched_until, now, state.steps + 1):
         return np.empty(0, np.int64)
     foam.searched_until = now
-    if foam.weak_points == 0:
-        return np.empty(0, np.int64)
+    return search_weak_points(state, settings) if foam.weak_points else np.empty(0, np.int64)
+
+
+def search_weak_points(state: State, settings: Any) -> NDArray[np.int64]:
+    """Weak points whose neighbourhood the grid does not resolve, with the scene's table [subgrid_removal]."""
     with state.timed("subgrid geometry removal"):
         cells, p = state.only.transfers.cells, state.particles
         heaviest, torn = np.empty(len(cells)), np.empty(len(cells), np.bool_)

@@ -13,7 +13,8 @@ insensitive to cracks and folds. It requires a body thicker than four cells.
 
 Torn pieces that land on each other are another cause of a low density: they touch as soon as their splines overlap, so
 a heap of pieces of a few cells keeps gaps that the grid does not resolve. The density then falls at once when they
-land, and rises as the heap settles (`penguin-pachinko`, preset medium: 0.37, later 0.52); errors of steps add up.
+land, and rises as the heap settles (`penguin-pachinko`, preset medium: 0.37, later 0.52); errors of steps make it fall
+gradually.
 """
 
 from typing import Any

@@ -25,8 +25,8 @@ class Recovery(Table):
     enabled: bool = Field(default=True, strict=True, description="whether torn material recovers")
     every: Count = Field(
         default=10,
-        description="steps between two applications; each covers the time since the previous one; implicit ones follow "
-        "the time of as many explicit ones",
+        description="steps between two applications; each covers the time since the previous one; implicit "
+        "steps apply it after the time of as many explicit steps",
     )
 
 
@@ -37,7 +37,7 @@ class SubgridRemoval(Table):
     every: Count = Field(
         default=10,
         description="steps between two searches; [Yue15] searches in every one, and finds it some steps sooner; "
-        "implicit ones follow the time of as many explicit ones",
+        "implicit steps search after the time of as many explicit steps",
     )
     threshold: NotNegative = Field(
         default=1e-5, description="removed if the covariance of its neighbours is this anisotropic: λmin/λmax [1]"
@@ -53,7 +53,8 @@ class Resampling(Table):
     enabled: bool = Field(default=True, strict=True, description="whether voids are filled")
     every: Count = Field(
         default=50,
-        description="steps between two searches for voids; implicit ones follow the time of as many explicit ones",
+        description="steps between two searches for voids; implicit steps search after the time of as many explicit "
+        "steps",
     )
     coverage: Positive | None = Field(
         default=None,

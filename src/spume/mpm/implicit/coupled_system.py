@@ -44,6 +44,11 @@ from spume.mpm.species import Species
 from spume.mpm.state import State
 from spume.mpm.step import gaps_of
 
+CUT = 0.4
+"""Fraction below which a shortened iteration of Newton's method raises the damping [1]"""
+FIRST_DAMPING, MOST_DAMPING, LEAST_DAMPING = 0.05, 10.0, 0.02
+"""First and largest λ, and the one below which it becomes zero [1]"""
+
 Floats = NDArray[np.float64]
 Preconditioner = Literal["blocks", "mass"]
 
@@ -145,6 +150,8 @@ class CoupledSystem:
             first += len(dofs)
         self.count = first
         self.mass = np.concatenate([part.mass for part in self.parts])
+        self._diagonal = np.repeat(self.mass[:, None], state.dimension, axis=1)
+        """Masses and the diagonal of the stiffness, times Δt² [kg]"""
         self.before = np.concatenate([part.before for part in self.parts])
         self.free = np.concatenate([part.free for part in self.parts])
         self._sand = self._water = np.empty(0, np.int64)
@@ -167,6 +174,15 @@ class CoupledSystem:
             part.dofs.put(v[part.rows], part.fields.array)
             part.engaged |= part.contacts.apply(part.fields.array, gap=part.gaps, dt=self.dt)
             v[part.rows] = part.dofs.take(part.fields.array)
+
+    def engaged(self) -> list[NDArray[np.bool_]]:
+        """Which contacts of each species are engaged."""
+        return [part.engaged.copy() for part in self.parts]
+
+    def engage(self, contacts: list[NDArray[np.bool_]]) -> None:
+        """Restore what `engaged` returned."""
+        for part, own in zip(self.parts, contacts):
+            part.engaged[:] = own
 
     def release_contacts(self, residual: Floats) -> None:
         """Release separating contacts that would have to pull. `residual` is r(v), the impulse of the contacts."""
@@ -228,15 +244,13 @@ class CoupledSystem:
                     p.material, flowing, use.constants, history, self.dt, self._shape, self._definite, part.L, part.S,
                     part.viscous_numbers, part.smallest,
                 )  # fmt: skip
-            smallest = min(smallest, float(part.smallest.min()))
+            smallest = float(np.minimum(smallest, part.smallest.min()))  # NaN stays NaN
             self._add_divergence(part, part.S, -self.dt, r)
         return r + self._dragged(v), smallest
 
     def multiply(self, x: Floats) -> Floats:
         """A x."""
-        result = self.mass[:, None] * x + self._dragged(x)
-        if self._damping > 0.0:
-            result += self._damping * self._diagonal * x
+        result = self.mass[:, None] * x + self._dragged(x) + self._damping * self._diagonal * x
         for part in self.parts:
             p = part.species.particles
             if len(p) == 0:
@@ -254,17 +268,17 @@ class CoupledSystem:
     def adapt(self, v: Floats, fraction: float) -> None:
         """Choose the matrix of the next iteration of Newton's method at `v`, after one shortened to `fraction`.
 
-        Once one had to be shortened, negative eigenvalues of T at the points are replaced by zero, so that dv points
-        downhill. Where the stress changes within a small part of dv, such as at points that the unilateral energy
-        releases, a damping λ diag(A) as in [Levenberg44] shortens dv only there, instead of everywhere.
+        Once one had to be shortened, negative eigenvalues of T at the points are replaced by zero for the rest of the
+        step, so that dv points downhill. If much was cut, because the stress changes within a small part of dv, λ times
+        the masses and the diagonal of the stiffness is added to A ([Marquardt63]), until full steps succeed again.
         """
         if fraction < 1.0 and not self._definite:
             self._definite = True
             self.residual(v)
         if fraction == 1.0:
-            self._damping = 0.25 * self._damping if self._damping > 0.02 else 0.0
-        elif fraction < 0.4:
-            self._damping = min(max(4.0 * self._damping, 0.05), 10.0)
+            self._damping = 0.25 * self._damping if self._damping > LEAST_DAMPING else 0.0
+        elif fraction < CUT:
+            self._damping = min(max(4.0 * self._damping, FIRST_DAMPING), MOST_DAMPING)
 
     def _shares_pores(self, part: Part) -> bool:
         return self._pores is not None and part is self.parts[1]
@@ -331,8 +345,6 @@ class CoupledSystem:
         dimension = self.state.dimension
         self._diagonal = np.repeat(self.mass[:, None], dimension, axis=1)
         coupling = np.zeros((self._sand.size, dimension))
-        if self._preconditioner == "mass":
-            return
         for part in self.parts:
             p = part.species.particles
             if len(p) == 0:
@@ -354,15 +366,18 @@ class CoupledSystem:
             own = self._water - part.rows.start
             self._diagonal[self._sand] += (1.0 - n[own]) ** 2 * k[own]
             coupling += n[own] * (1.0 - n[own]) * k[own]
-        a, b, c = self._diagonal[self._sand], self._diagonal[self._water], self._drag[:, None]
+        damped = (1.0 + self._damping) * self._diagonal
+        a, b, c = damped[self._sand], damped[self._water], self._drag[:, None]
         # drag can be so large that its square must not be formed
         scale = 1.0 / (a * b - coupling**2 + c * (a + b + 2.0 * coupling))
         self._block = scale * (b + c), scale * (c - coupling), scale * (a + c)
 
     def precondition(self, r: Floats) -> Floats:
         """Solve the 2×2 blocks for r."""
-        z = r / self._diagonal
-        if self._preconditioner == "blocks" and self._sand.size:
+        if self._preconditioner == "mass":
+            return r / self.mass[:, None]
+        z = r / ((1.0 + self._damping) * self._diagonal)
+        if self._sand.size:
             r_s, r_w = r[self._sand], r[self._water]
             z[self._sand] = self._block[0] * r_s + self._block[1] * r_w
             z[self._water] = self._block[1] * r_s + self._block[2] * r_w

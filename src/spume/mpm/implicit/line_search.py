@@ -4,6 +4,9 @@ With lagged plasticity r(v) is the derivative of an energy, which falls along dv
 negative. The full step is taken if the slope at its end is still negative, or at most half as steep as at its start;
 otherwise the step is shortened by the secant of the slopes ([Crisfield91] section 9.2). The norm of r is no measure of
 progress: with the unilateral energy it grows on the way, and has minima that are none of the energy.
+
+With flow in the step, and with viscous water, there is no energy; the slope is then the work of the unbalanced forces
+along dv, which vanishes at the solution, too.
 """
 
 import math
@@ -17,8 +20,9 @@ from spume.numerics.sums import dot
 LEAST_VOLUME = 0.05
 """A step that compresses a point to less than this fraction of its volume is shortened."""
 TRIALS = 6
+"""Largest number of lengths that are tried."""
 SLACK = 0.5
-"""Ratio of the slopes at the end and at the start of a step that is accepted [1]"""
+"""Largest ratio of the slopes at the end and at the start of a step that is accepted [1]"""
 SHORTENING = 0.1, 0.7
 """Smallest and largest factor from one trial to the next"""
 
@@ -28,27 +32,31 @@ Floats = NDArray[np.float64]
 def search(system: CoupledSystem, v: Floats, dv: Floats, r: Floats) -> tuple[Floats, Floats, float]:
     """Velocities on the way from `v` to `v` + `dv`, their residual, and the fraction of the way; `r` is that of `v`.
 
-    If no trial is accepted, the one of the smallest slope is used, with the fraction 0.
+    The system is left with the derivative and the contacts at the velocities returned. If no trial is accepted, the one
+    of the smallest slope is used, with the fraction 0; if `dv` leads uphill, as an indefinite matrix may, `v` itself.
     """
     at_start = _slope(system, r, dv)
-    fraction, least = 1.0, math.inf
-    best = v, r
+    if not at_start < 0.0:
+        return v, r, 0.0
+    engaged = system.engaged()
+    best, least, of_best = v, math.inf, engaged
+    fraction = 1.0
     for _ in range(TRIALS):
         trial = v + fraction * dv
+        system.engage(engaged)
         system.close_contacts(trial)
         r, smallest = system.residual(trial)
-        if not smallest > LEAST_VOLUME:
+        slope = _slope(system, r, dv)
+        if not (smallest > LEAST_VOLUME and math.isfinite(slope)):
             fraction *= 0.5
             continue
-        slope = _slope(system, r, dv)
-        if slope <= SLACK * abs(at_start):
+        if slope <= SLACK * -at_start:
             return trial, r, fraction
         if slope < least:
-            best, least = (trial, r), slope
-        factor = at_start / (at_start - slope)
-        fraction *= min(max(factor, SHORTENING[0]), SHORTENING[1])
-    system.residual(best[0])  # to store the derivative at the iterate
-    return *best, 0.0
+            best, least, of_best = trial, slope, system.engaged()
+        fraction *= min(max(at_start / (at_start - slope), SHORTENING[0]), SHORTENING[1])
+    system.engage(of_best)
+    return best, system.residual(best)[0], 0.0
 
 
 def _slope(system: CoupledSystem, r: Floats, dv: Floats) -> float:

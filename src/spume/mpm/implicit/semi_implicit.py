@@ -36,7 +36,7 @@ class SemiImplicit:
     """Settings and counters of the solver."""
 
     tolerance: float = 1e-3
-    """Momentum residual, relative to the largest of the step, at which Newton's method stops [1]"""
+    """Momentum residual, relative to that at the start or the load of the step, at which Newton's method stops [1]"""
     accepted: float = 0.05
     """Residual accepted after the last iteration [1]"""
     iterations: int = 20
@@ -124,12 +124,12 @@ class SemiImplicit:
             v[:] = 0.0
             system.close_contacts(v)
             r, smallest = system.residual(v)
+        drive = system.mass[:, None] * (system.free - system.before)
         scale = 0.0
         for _ in range(self.iterations):
             system.release_contacts(r)
             size = _norm(system, r)
-            drive = system.mass[:, None] * (system.free - system.before)
-            scale = max(scale, size, math.sqrt(dot(drive, drive)))
+            scale = scale or max(size, math.sqrt(dot(drive, drive)))
             self.residual = size / scale if scale > 0.0 else 0.0
             if self.residual <= self.tolerance:
                 break
