@@ -138,7 +138,7 @@ CASE = Case(
     "consolidation",
     "Saturated soil consolidates",
     "A column of saturated soil is loaded at both of its drained ends; its middle is the closed end of the theory. The "
-    "water carries the load at first and transfers it to the grains as it drains: Terzaghi's p/p0 = Σ 4/(mπ) "
+    "water carries the load at first and transfers it to the grains as it drains, by [Terzaghi43] p/p0 = Σ 4/(mπ) "
     "sin(mπz/2H) exp(−m²π²T/4), m odd, T = c_v t/H², with c_v = k̂ E_oed/(ρw g) and p0 both reduced by the factor "
     '(Kw/n)/(Kw/n + E_oed), due to the compressibility of the water. Ours: coupling "pore-pressure", 32 cells along H, '
     "explicit steps. The second column, of height H, stands on a closed base, an obstacle, and is drained above: also "

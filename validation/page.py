@@ -19,7 +19,9 @@ ELSEWHERE = """## Checked by the tests
 
 Cases that take only seconds are tests, run by `make test`: free fall, rigid motion and collisions, the vibrating bar,
 the frictional incline and the standing column (`tests/verification`), the order of convergence (`tests/convergence`),
-conservation and coverage of resampling (`tests/resampling`), the dry foam (`tests/dryfoam`).
+conservation and coverage of resampling (`tests/resampling`), the dry foam (`tests/dryfoam`), sand in triaxial
+compression and plane strain, its return map and volume correction (`tests/materials`), water at rest in a column, the
+drag between two blocks, and seepage (`tests/mixture`).
 """
 
 

@@ -23,7 +23,7 @@ TALL = (3.0, 9.0)
 WIDTHS = (0.06, 0.12)
 """widths of the opening of the hopper [m]"""
 REPOSE = math.radians(31.0)
-"""angle of repose of the sand of Lube et al. 2005"""
+"""angle of repose of the sand of [Lube05]"""
 ROUGH = 2.0
 """coefficient of friction of the floor: larger than that of the sand, which shears above it instead of sliding on it"""
 SAND = {
@@ -107,7 +107,7 @@ def discharges(width: float) -> tuple[float, float]:
 
 
 def run(around: Surroundings) -> Outcome:
-    """Compare run-outs with Lube et al. 2005, and discharges with Beverloo's exponent."""
+    """Compare run-outs with [Lube05], and discharges with Beverloo's exponent."""
     outcome = Outcome()
     found = []
     for ratio in (*RATIOS, *TALL):
@@ -144,7 +144,7 @@ CASE = Case(
     "sand-collapse",
     "Columns of sand collapse, a hopper runs out",
     "Two-dimensional columns of dry sand run out by Δl = 1.2 a l0 for aspect ratios a = H/l0 up to 1.8, and by 1.9 "
-    "a^(2/3) l0 if they are taller than 2.8; of these only the exponent is compared (Lube et al. 2005). A hopper "
+    "a^(2/3) l0 if they are taller than 2.8; of these only the exponent is compared [Lube05]. A hopper "
     "discharges at a rate that is independent of its filling and proportional to the width of its opening to the "
     "power of 1.5. Ours: Drucker-Prager sand with the plane-strain cone, explicit steps. Their sand stops on slopes "
     "of 31°; flow at constant volume stops where tan θ = sin φ, so φ = 36.9°. 32 cells across the height of the short "

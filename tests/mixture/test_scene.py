@@ -6,6 +6,7 @@ from mixtures import body, simulate
 from spume.errors import SceneError
 
 BLOCK = {"grid": {"cell": 0.05}, "body": [body("sand", [0.0, 0.0], [0.2, 0.2])]}
+FLOOR = {"shape": {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}}
 
 
 def curve(pairs):
@@ -45,6 +46,10 @@ def curve(pairs):
         (curve([[0.0, "a"], [1.0, 0.0]]), "mixture.cohesion_curve.0.1 is 'a': it should be a number"),
         (curve([[0.0], [1.0, 0.0]]), "mixture.cohesion_curve.0"),
         (curve(0.4), "mixture.cohesion_curve is 0.4: it should be a list"),
+        ({"mixture": {"drag_coefficient": 1.0, "buoyancy": "archimede"}}, "did you mean 'archimedes'?"),
+        ({"mixture": {"drag_coefficient": 1.0, "saturation": "pores"}}, "mixture.saturation is 'pores'"),
+        ({"obstacle": [FLOOR | {"holds": "mud"}]}, "obstacle.0.holds is 'mud'"),
+        ({"obstacle": [FLOOR | {"drained": "yes"}]}, "obstacle.0.drained is 'yes'"),
         ({"semi_implicit": {}}, "semi_implicit is given with integrator 'explicit'"),
         (
             {

@@ -229,6 +229,16 @@ def test_steps_with_the_unilateral_energy_converge():
         ),
         ({"method": "continuum-foam"}, "time.integrator is 'semi-implicit': continuum foam has"),
         ({"semi_implicit": {"plasticity": "late"}}, "semi_implicit.plasticity"),
+        (
+            {"semi_implicit": {"linear_tolerance": 2.0}},
+            "semi_implicit.linear_tolerance is 2.0: it should be less than 1",
+        ),
+        ({"semi_implicit": {"accepted_residual": 0.0}}, "semi_implicit.accepted_residual is 0.0"),
+        ({"semi_implicit": {"linear_iterations": 0}}, "semi_implicit.linear_iterations is 0"),
+        (
+            {"semi_implicit": {"plasticity": "lagged", "unilateral": FADING | {"s_C": -1.0}}},
+            "semi_implicit.unilateral.s_C is -1.0",
+        ),
     ],
 )
 def test_a_mistake_is_named(tables, sentence):

@@ -13,6 +13,7 @@ from spume.tables import DEEPEST, Table, depth
 
 Positive = Annotated[float, Field(strict=True, gt=0)]
 NotNegative = Annotated[float, Field(strict=True, ge=0)]
+Tolerance = Annotated[float, Field(strict=True, gt=0, lt=1)]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**12)]
 
 SHORTEST = 1e-12

@@ -17,7 +17,7 @@ from spume.materials.law import Parameters
 from spume.materials.look import Look, merged
 from spume.materials.table import Material
 from spume.scene import mpm_checks
-from spume.scene.common import Count, NotNegative, Positive, Scene
+from spume.scene.common import Count, NotNegative, Positive, Scene, Tolerance
 from spume.scene.emitter import Emitter, Fill, Spin, spelling
 from spume.scene.force import ForceTable
 from spume.scene.material import MaterialTable, resolve_materials
@@ -119,7 +119,7 @@ class Implicit(Table):
         "laws that do not flow",
     )
     iterations: Count = Field(default=60, description="most iterations of a step")
-    tolerance: Positive = Field(
+    tolerance: Tolerance = Field(
         default=1e-3, description="iterations stop when both residuals, relative to the strains, are below this [1]"
     )
     accepted_residual: Positive = Field(
@@ -148,7 +148,7 @@ class Implicit(Table):
         "iterations stall [1]",
     )
     linear_iterations: Count = Field(default=200, description="maximum number of iterations of each linear solve")
-    linear_tolerance: Positive = Field(
+    linear_tolerance: Tolerance = Field(
         default=0.2, description="relative residual at which the linear solves of ADMM stop [1]"
     )
 

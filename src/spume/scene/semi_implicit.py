@@ -7,7 +7,7 @@ from pydantic import Field
 
 from spume.materials.drucker_prager import DRUCKER_PRAGER
 from spume.materials.water import WATER
-from spume.scene.common import Count, NotNegative, Positive
+from spume.scene.common import Count, NotNegative, Positive, Tolerance
 from spume.scene.problems import Problem
 from spume.tables import Number, Table
 
@@ -21,7 +21,7 @@ class UnilateralTable(Table):
     a: Number = Field(description="strain on the hydrostatic axis where the energy begins to fade [1]")
     b: Number = Field(description="strain on the hydrostatic axis beyond which it is zero [1]")
     c0: NotNegative = Field(description="opening of the region: small values follow a wide cone [1]")
-    s_C: Number = Field(default=0.0, description="shift along the hydrostatic axis, for cohesion [1]")
+    s_C: NotNegative = Field(default=0.0, description="shift along the hydrostatic axis, for cohesion [1]")
     v0: Positive = Field(description="strain scale of the bend at the tip [1]; the paper's is 1 at strains of order 1")
 
 
@@ -38,13 +38,13 @@ class SemiImplicitTable(Table):
         description="the unilateral energy of [Tampubolon17] for sand; only with plasticity = 'lagged', whose energy "
         "is Hencky's if absent",
     )
-    tolerance: Positive = Field(default=1e-3, description="residual at which Newton's method stops [1]")
+    tolerance: Tolerance = Field(default=1e-3, description="residual at which Newton's method stops [1]")
     accepted_residual: Positive = Field(
         default=0.05, description="residual accepted after the last iteration; above it the step is shortened [1]"
     )
     iterations: Count = Field(default=20, description="maximum number of Newton iterations in a step")
     linear_iterations: Count = Field(default=500, description="maximum number of MINRES iterations in each of them")
-    linear_tolerance: Positive = Field(default=1e-2, description="relative residual at which MINRES stops [1]")
+    linear_tolerance: Tolerance = Field(default=1e-2, description="relative residual at which MINRES stops [1]")
     preconditioner: Literal["blocks", "mass"] = Field(
         default="blocks", description="of MINRES: mass, drag and stiffness of each node, or its mass alone"
     )
