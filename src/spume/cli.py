@@ -20,7 +20,7 @@ from spume.look.commands import register as register_look
 from spume.rheology.commands import register as register_rheology
 from spume.sweeps.commands import AtOnce, PicturesOf
 from spume.sweeps.commands import register as register_sweeps
-from spume.terminal import finish_output, say
+from spume.terminal import finish_output, output_error, say
 from spume.version import __version__
 
 INTERRUPTED = 130
@@ -338,6 +338,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         sys.stderr.close()
         return 0
+    except OSError:
+        if (full := output_error()) is None:
+            raise
+        say(f"error: {full}", file=sys.stderr)  # a library wrote the output
+        return full.exit_code
 
 
 if __name__ == "__main__":

@@ -38,6 +38,16 @@ def finish_output() -> None:
         raise _unwritable(sys.stdout, error) from None
 
 
+def output_error() -> SpumeError | None:
+    """The error of standard output if not even an empty line can be written, else None."""
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError as error:
+        return _unwritable(sys.stdout, error)
+    return None
+
+
 def _unwritable(stream: TextIO, error: OSError) -> SpumeError:
     """The error of a stream that can no longer be written. Its buffer is dropped, because Python would try to flush it
     again at exit and print its own error."""

@@ -84,11 +84,22 @@ def test_a_mesh_in_millimetres_is_refused_with_a_hint(tmp_path):
         ({"material": {"jelly": {"base": "soft rubber", "density": 1e30}}}, "may move at 9.81 m/s in this scene"),
     ],
 )
-def test_nonsense_is_refused_when_the_scene_is_checked(changes, sentence):
+@pytest.mark.parametrize("method", ["mpm", "point-based"])
+def test_nonsense_is_refused_when_the_scene_is_checked(changes, sentence, method):
     body = [BODY | {"material": "jelly"}] if "material" in changes else [BODY]
+    scene = tables(body=body, method=method, **changes)
+    if method == "point-based":
+        scene["points"] = {"spacing": scene.pop("grid")["cell"]}
     with pytest.raises(SceneError, match=sentence) as caught:
-        Scene(**tables(body=body, **changes))
+        Scene(**scene)
     assert "\n" not in str(caught.value)
+
+
+def test_the_advice_names_the_key_of_the_method():
+    scene = tables(method="point-based", points={"spacing": 1e-6})
+    del scene["grid"]
+    with pytest.raises(SceneError, match=r"make the scene smaller, or points\.spacing, 1e-06 m, larger"):
+        Simulation(Scene(**scene))
 
 
 SHEET = {"box": {"center": [0, 0.2, 0], "size": [0.3, 0.1, 0.3]}}

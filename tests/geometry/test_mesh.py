@@ -189,11 +189,20 @@ def regular(name):
         "icosahedron": trimesh.creation.icosahedron(),
         "turned box": trimesh.creation.box((0.7, 0.4, 0.9), transform=turn),
         "cube with a cavity": trimesh.util.concatenate([cube, cavity]),
+        # samples lie exactly on their faces
+        "slab beside the origin": trimesh.creation.box(bounds=[(0.0, 0.0, 0.0), (1.0, 0.02, 1.0)]),
+        "cube beside the origin": trimesh.creation.box(bounds=[(0.0, 0.0, 0.0), (0.1, 0.1, 0.1)]),
     }[name]
 
 
 @pytest.mark.parametrize("suffix", ["stl", "obj"])
-@pytest.mark.parametrize("name", ["cube", "slab", "rod", "cylinder", "icosahedron", "turned box", "cube with a cavity"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "cube", "slab", "rod", "cylinder", "icosahedron", "turned box", "cube with a cavity", "slab beside the origin",
+        "cube beside the origin",
+    ],
+)  # fmt: skip
 def test_solids_with_flat_faces_are_accepted_at_the_default_resolution(tmp_path, name, suffix):
     """Their volume is that of the triangles; STL rounds the vertices to single precision."""
     solid = regular(name)

@@ -179,6 +179,14 @@ def test_steps_fill_whole_frames():
     assert MaterialPointMethod.estimate(scene).steps == 60
 
 
+def test_the_steps_of_the_rehearsal_end_at_frames_too(ball):
+    """Frames much shorter than the steps that waves allow: one step each, in the trials as in the run."""
+    scene = Scene(**{**BALL, "frame_rate": 20_000.0, "duration": 0.01})
+    assert method_class("mpm").estimate(scene).steps == 200
+    found = calibrated(scene, method_class("mpm").estimate(scene))
+    assert found.steps == 200
+
+
 def test_a_missing_kernel_is_noticed_and_not_compiled(tmp_path):
     """In a fresh process with an empty cache the trial ends at once."""
     code = (

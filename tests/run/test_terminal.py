@@ -86,11 +86,15 @@ def test_nothing_else_prints():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
-@pytest.mark.parametrize("command", [["info"], ["info", "--json"]])
+@pytest.mark.parametrize(
+    "command", [["info", "FOLDER"], ["info", "FOLDER", "--json"], ["rheometer", "shaving cream"], ["run", "--help"]]
+)
 def test_a_full_output_is_one_sentence(folder, command):
+    """Whoever writes it: spume, or the libraries for tables and help."""
+    given = [str(folder) if word == "FOLDER" else word for word in command]
     with open("/dev/full", "w") as full:
         ended = subprocess.run(
-            [sys.executable, "-m", "spume.cli", *command, str(folder)], stdout=full, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-m", "spume.cli", *given], stdout=full, stderr=subprocess.PIPE, text=True
         )
     assert ended.returncode == 1
     assert ended.stderr == "error: the output cannot be written: No space left on device\n"

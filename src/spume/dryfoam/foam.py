@@ -20,6 +20,10 @@ from spume.dryfoam.network.polygons import Corner, network_of_polygons
 from spume.dryfoam.statistics import bulk_cells, texture
 from spume.errors import RunFailed, SceneError
 
+AREAS = (1e-30, 1e30)
+"""Smallest and largest mean area of the cells [m²]."""
+WIDEST = 100.0
+"""Largest polydispersity [1]."""
 MOST_WAITING = 100
 """Number of coarsening steps without progress, because cells cannot vanish, after which coarsening without a time limit
 ends."""
@@ -30,6 +34,12 @@ Solver = Literal["newton", "gauss-seidel"]
 def _positive(name: str, value: float) -> float:
     if not (np.isfinite(value) and value > 0):
         raise SceneError(f"{name} must be a positive number, found {value}")
+    return float(value)
+
+
+def _area(name: str, value: float) -> float:
+    if not AREAS[0] <= value <= AREAS[1]:
+        raise SceneError(f"{name} must be between {AREAS[0]:g} and {AREAS[1]:g} m², found {value}")
     return float(value)
 
 
@@ -94,7 +104,7 @@ class Foam:
         """
         _whole("the number of cells of a Voronoi foam", cells, 2)
         _whole("the random seed", seed, 0)
-        _positive("the mean cell area", cell_area)
+        _area("the mean cell area", cell_area)
         generator = np.random.default_rng(seed)
         if boundary == "periodic":
             side = np.sqrt(cells * cell_area)
@@ -121,7 +131,7 @@ class Foam:
         """Create a periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
         _whole("the number of columns of a honeycomb", columns, 1)
         _whole("the number of rows of a honeycomb", rows, 2)
-        width = np.sqrt(2.0 * _positive("the cell area", cell_area) / np.sqrt(3.0))
+        width = np.sqrt(2.0 * _area("the cell area", cell_area) / np.sqrt(3.0))
         lattice = np.diag([columns * width, rows * width * np.sqrt(3.0) / 2.0])
         return cls(voronoi.periodic_voronoi(seeding.hexagonal_seeds(columns, rows), lattice), T, K)
 
@@ -464,8 +474,8 @@ def _given_areas(areas: Sequence[float] | Floats, cells: int) -> Floats:
 
 def _spread_areas(areas: Floats, polydispersity: float, generator: np.random.Generator) -> Floats:
     """Log-normal areas with the given relative standard deviation, the same sum and the same ranking as `areas`."""
-    if not (np.isfinite(polydispersity) and polydispersity >= 0):
-        raise SceneError(f"the polydispersity must be zero or positive, found {polydispersity}")
+    if not 0 <= polydispersity <= WIDEST:
+        raise SceneError(f"the polydispersity must be between 0 and {WIDEST:g}, found {polydispersity}")
     sigma = np.sqrt(np.log1p(polydispersity**2))
     drawn = np.sort(np.exp(sigma * generator.standard_normal(len(areas))))
     spread = np.empty_like(areas)

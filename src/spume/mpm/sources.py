@@ -274,7 +274,7 @@ def refuse_too_many_points(scene: Any) -> None:
     what = f"about {total:.3g} points, of which {largest.total:.3g} are of {largest.name}"
     if largest.releases > 1:
         what += f" ({largest.releases:.3g} releases of {largest.points:.3g})"
-    advice = f"make the scene smaller, or grid.cell, {scene.grid.cell:g} m, larger"
+    advice = f"make the scene smaller, or {scene.spacing_key}, {scene.grid.cell:g} m, larger"
     if isinstance(largest.table.shape, TriangleMesh) and largest.table.shape.scale == 1.0:
         advice += "; if its mesh is in millimetres, give it scale = 0.001"
     refuse_memory(BYTES_PER_POINT * total + BASE_MEMORY, what, advice)

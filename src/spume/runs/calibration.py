@@ -157,7 +157,9 @@ def time_steps(
 
     with compilation_listener(_refuse):
         method = method_class(scene.method)(scene)
-        if method.advance(scene.duration, stop, lambda progress: points.append(progress.points)):
+        frames = (scene.frame_time(number) for number in range(1, scene.frame_count + 1))
+        # frame by frame, as in a run, because steps end at frames
+        if all(method.advance(until, stop, lambda progress: points.append(progress.points)) for until in frames):
             times.append(method.time)
             readings.append(clock())
     taken = len(times) - 1 - WARM_UP

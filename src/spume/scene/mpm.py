@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -250,6 +250,8 @@ def _look(material: Material) -> dict[str, Any]:
 class MaterialScene(Scene):
     """Bodies, emitters and obstacles: the part common to the scenes of all methods with material points."""
 
+    spacing_key: ClassVar[str] = "grid.cell"
+    """The key on which the number of points depends."""
     dimension: Literal[2, 3] = Field(default=3, description="dimension; 2 is plane strain")
     gravity: Gravity | None = Field(
         default=None, description="gravity [m/s²], or keyframes { times, values }; 9.81 m/s² down the y axis if absent"

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal, cast
 
 from pydantic import Field
 
@@ -127,6 +127,8 @@ class PointBasedScene(MaterialScene):
     body: tuple[PointBody, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[PointEmitter, ...] = Field(default=(), description="sources of material")
 
+    spacing_key: ClassVar[str] = "points.spacing"
+
     @cached_property
     def grid(self) -> Grid:
         """The lattice that shapes are filled on, one point a cell, and the walls."""
@@ -140,7 +142,7 @@ class PointBasedScene(MaterialScene):
     def problems(self) -> list[Problem]:
         """Problems of the scene as a whole."""
         shared = mpm_checks.problems(cast(Any, self))  # it has all that they read of an MpmScene
-        found = [*self._resolution[1], *shared, *self._time_problems()]
+        found = [*self._resolution[1], *shared, *self._step_problems()]
         named = [
             Problem(p.path.replace("grid.walls", "points.walls"), p.sentence.replace("grid.walls", "points.walls"))
             for p in found
@@ -152,7 +154,7 @@ class PointBasedScene(MaterialScene):
         """None: this method uses the tearing and recovery parameters of laws."""
         return ()
 
-    def _time_problems(self) -> Iterator[Problem]:
+    def _step_problems(self) -> Iterator[Problem]:
         if self.time.integrator != "explicit":
             yield Problem("time.integrator", f"is '{self.time.integrator}': point-based steps are 'explicit'")
         if self.time.deformation is not None:

@@ -29,6 +29,8 @@ SIZES = (1e-9, 1e9)
 """Smallest and largest size of a mesh [m]."""
 MARGIN = 2
 """Layers of samples around the mesh."""
+ON_SURFACE = 1e-3
+"""Distance from the surface, in spacings, below which the winding number of a sample says nothing."""
 DOUBT = 0.2
 """Largest distance of an open mesh's winding number from an integer, away from its surface."""
 
@@ -144,8 +146,9 @@ def _sample(
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     distance = np.sqrt(igl.point_mesh_squared_distance(points, vertices, faces)[0])
     winding = igl.fast_winding_number(vertices, faces, points)
-    if winding.min() < -0.5 and winding.max() < 0.5:
-        winding = -winding  # all triangles are clockwise: the mesh is inside out
+    away = winding[distance > ON_SURFACE * spacing]  # on a face it is one half, rounded to either side
+    if away.min() < -0.5 and away.max() < 0.5:
+        winding, away = -winding, -away  # all triangles are clockwise: the mesh is inside out
     if not watertight:
         _check_decisive(winding[distance > spacing], path)
     inside = (winding > 0.5).reshape(counts)
@@ -156,7 +159,7 @@ def _sample(
         raise SceneError(f"the mesh '{path.name}' has no inside at a resolution of {spacing:g} m: lower 'resolution'")
     values = _flattened(values, spacing)
     steepest = float(_slopes(values, spacing).max())
-    simple = watertight and winding.min() > -0.5 and winding.max() < 1.5
+    simple = watertight and away.min() > -0.5 and away.max() < 1.5
     volume = _enclosed_volume(vertices, faces) if simple else None
     return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, steepest), volume)
 
