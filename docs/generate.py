@@ -1,5 +1,6 @@
 """The pages made from the code itself: keys of scenes from the schema, materials from their table, built-in scenes."""
 
+import html
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,13 @@ def materials_page() -> str:
     lines = ["# Materials", "", "Named materials for scenes, rheometer and fits. All numbers are in SI units.", ""]
     for name, entry in named_materials().items():
         numbers = {key: value for key, value in entry.items() if key not in ("law", LOOK, *REMARKS)}
-        lines += [f"## {name}", "", f"{_cell(entry['description'])}.", "", "| law | " + " | ".join(numbers) + " |"]
+        lines += [
+            f"## {_cell(name)}",
+            "",
+            f"{_cell(entry['description'])}.",
+            "",
+            "| law | " + " | ".join(numbers) + " |",
+        ]
         lines += ["| --- |" + " --- |" * len(numbers)]
         lines += [f"| {entry['law']} | " + " | ".join(_number(value) for value in numbers.values()) + " |", ""]
         derived = [f"{key} {item['value']:.4g} {item['unit']}" for key, item in derived_quantities(name).items()]
@@ -116,5 +123,6 @@ def _value(about: dict[str, Any]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that is safe inside a table: no line breaks, and brackets that are not links."""
-    return " ".join(str(text).split()).replace("|", "\\|").replace("[", "\\[").replace("]", "\\]").rstrip(".")
+    """Text that is safe inside a table: no line breaks, no HTML, and brackets that are not links."""
+    plain = " ".join(html.escape(str(text), quote=False).split())
+    return plain.replace("|", "\\|").replace("[", "\\[").replace("]", "\\]").rstrip(".")

@@ -1,5 +1,6 @@
 """Drawn and exported outlines are the foam."""
 
+import itertools
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -109,3 +110,23 @@ def test_pages_are_drawn(foam, tmp_path):
     save_frame_times([100, 50, 10], [1.0, 0.4, 0.1], tmp_path / "frame-times.png", paper={100: 2.0})
     for name in ("statistics", "stress-strain", "frame-times"):
         assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("span", [(1.0, 3.0), (200.0, 2000.0), (1e-3, 1e3)])
+def test_labels_of_logarithmic_axes_do_not_overlap(span):
+    pytest.importorskip("matplotlib", reason="needs the extra 'look'")
+    from matplotlib.figure import Figure
+
+    from spume.dryfoam.picture import _plain_log_ticks
+
+    figure = Figure(figsize=(4, 3.5))
+    axes = figure.add_subplot()
+    axes.loglog(span, span)
+    _plain_log_ticks(axes)
+    figure.tight_layout()
+    figure.draw_without_rendering()
+    for labels, side in ((axes.get_xticklabels(which="both"), 0), (axes.get_yticklabels(which="both"), 1)):
+        boxes = [label.get_window_extent().get_points()[:, side] for label in labels if label.get_text()]
+        shown = sorted(box for box in map(tuple, boxes) if box[1] > box[0])
+        assert len(shown) >= 2
+        assert all(first[1] <= second[0] for first, second in itertools.pairwise(shown))

@@ -14,6 +14,8 @@ from spume.dryfoam.statistics import aboav_weaire, bulk_cells, second_moment, si
 from spume.errors import MissingExtra, SceneError
 
 Shading = Literal["pressure", "sides", "area", "none"]
+FEW_DECADES = 300.0
+"""Ratio of the limits of a logarithmic axis below which three numbers of each decade have labels."""
 COLOUR_MAPS = {"pressure": "Blues", "sides": "RdYlBu_r", "area": "viridis"}
 
 
@@ -134,11 +136,13 @@ def save_stress_strain(deformation: Deformation, path: str | Path) -> None:
 
 
 def _plain_log_ticks(axes: Any) -> None:
-    """Label only 1, 2 and 5 of each decade of logarithmic axes, because more labels would overlap."""
+    """Label only 1, 2 and 5 of each decade of logarithmic axes, only 1 if they span many, because more labels would
+    overlap."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+        low, high = axis.get_view_interval()
+        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < FEW_DECADES * low else (1.0,)))
         axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axis.set_minor_formatter(NullFormatter())
 
