@@ -9,7 +9,8 @@ cells along the axes are reached by material. As splines reach two cells, there 
 in all these directions, unless there is a gap, such as between two limbs of a body. At a flat surface the sum is one
 half, so nodes are excluded, too, if it varies by more than a factor of two within two cells along the axes; where all
 points have drifted apart it is smaller at all nodes alike. The result is the median over the remaining nodes, which is
-insensitive to cracks and folds. It requires a body thicker than four cells.
+insensitive to cracks and folds. It requires a body thicker than four cells; for smaller ones `small_clouds.py` sums
+over neighbours instead, with a larger tolerance.
 
 Torn pieces that land on each other are another cause of a low density: they touch as soon as their splines overlap, so
 a heap of pieces of a few cells keeps gaps that the grid does not resolve. The density then falls at once when they
@@ -17,13 +18,14 @@ land, and rises as the heap settles (`penguin-pachinko`, preset medium: 0.37, la
 gradually.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 
 from spume.mpm.blocks import cell_at, cell_in_block, neighbour_table
 from spume.mpm.nodes import NodeFields, Nodes
+from spume.mpm.small_clouds import SCATTER, density_of_neighbours
 from spume.mpm.species import Species
 from spume.mpm.state import State
 from spume.mpm.transfers import Transfers
@@ -44,12 +46,21 @@ TOLERANCE = 0.1
 0.05."""
 
 
-def cloud_density(state: State, species: Species) -> float | None:
-    """Median over the interior of the density of the points relative to that implied by their J [1]; None if there is
-    no interior."""
+class Density(NamedTuple):
+    """Density of the points relative to that implied by their J."""
+
+    ratio: float
+    """[1]"""
+    tolerance: float
+    """Deviation from one that the measurement may cause [1]"""
+
+
+def cloud_density(state: State, species: Species) -> Density | None:
+    """Median over the interior of the density of the points; None if there is no interior."""
     p = species.particles
     if len(p) == 0:
         return None
+    volume = p.volume * species.model.volume_ratio(p.arrays())
     nodes = Nodes(state.dimension, state.cell, state.nodes.order)
     transfers = Transfers(state.dimension, state.cell, state.nodes.order)
     transfers.cells.sort(p.x)
@@ -60,19 +71,23 @@ def cloud_density(state: State, species: Species) -> float | None:
     fields = NodeFields(mass=0, momentum=state.dimension, force=state.dimension)
     fields.fit(nodes)
     transfers.to_grid(
-        species.scheme.to_grid, p.x, fields.array, v=p.v, mass=p.volume * species.model.volume_ratio(p.arrays()),
-        volume=p.volume, stress=p.stress, affine_velocity=species.affine_velocity,
+        species.scheme.to_grid, p.x, fields.array, v=p.v, mass=volume, volume=p.volume, stress=p.stress,
+        affine_velocity=species.affine_velocity,
     )  # fmt: skip
     filled = fields["mass"].reshape(-1) / state.cell**state.dimension
     inside = np.empty(filled.size, np.bool_)
     _find_interior[state.dimension](neighbour_table(nodes.keys), filled, inside)
-    return float(np.median(filled[inside])) if inside.sum() >= FEWEST_NODES else None
+    if inside.sum() >= FEWEST_NODES:
+        return Density(float(np.median(filled[inside])), TOLERANCE)
+    among_neighbours = density_of_neighbours(p.x, volume)
+    return None if among_neighbours is None else Density(among_neighbours, SCATTER)
 
 
-def density_warning(state: State, ratio: float | None) -> dict[str, str]:
-    """Warning, by topic, if `ratio`, the relative density of the points, is far from one."""
-    if ratio is None or abs(ratio - 1.0) <= TOLERANCE:
+def density_warning(state: State, density: Density | None) -> dict[str, str]:
+    """Warning, by topic, if the relative density of the points is far from one."""
+    if density is None or abs(density.ratio - 1.0) <= density.tolerance:
         return {}
+    ratio = density.ratio
     scheme = state.only.scheme
     if scheme.velocity == "flip":
         remedy = "use [transfer] scheme = 'apic', or a shorter [time] dt"

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.mpm.cloud_density import cloud_density
+from spume.mpm.cloud_density import cloud_density, density_warning
 from spume.mpm.species import Species
 from spume.mpm.state import State
 from spume.numerics.sums import dot, total, weighted_total
@@ -49,13 +49,15 @@ def species_angular_momentum(state: State, species: Species) -> NDArray[np.float
 
 
 def diagnose(state: State) -> dict[str, Any]:
-    """Diagnostics of a frame in SI units, JSON-serialisable."""
+    """Diagnostics of a frame in SI units and warnings by topic, JSON-serialisable."""
     points = [species.particles for species in state.species]
     ratios = [species.model.volume_ratio(species.particles.arrays()) for species in state.species]
     gravity = state.gravity(state.time)[: state.dimension]
     moment = sum((weighted_total(p.mass, p.x) for p in points), start=np.zeros(state.dimension))
     momentum = sum((weighted_total(p.mass, p.v) for p in points), start=np.zeros(state.dimension))
     squares = [float(np.einsum("ij,ij->i", p.v, p.v).max(initial=0.0)) for p in points]
+    # where species overlap, densities differ from J for other reasons, such as water in the pores of sand
+    density = cloud_density(state, state.only) if len(state.species) == 1 else None
     report: dict[str, Any] = {
         "points": state.count,
         "mass": sum(total(p.mass) for p in points),
@@ -67,12 +69,12 @@ def diagnose(state: State) -> dict[str, Any]:
         "volume": sum(dot(p.volume, J) for p, J in zip(points, ratios)),
         "volume_ratio_min": min(float(J.min(initial=np.inf)) for J in ratios) if state.count else None,
         "volume_ratio_max": max(float(J.max(initial=-np.inf)) for J in ratios) if state.count else None,
-        # where species overlap, densities differ from J for other reasons, such as water in the pores of sand
-        "cloud_density": cloud_density(state, state.only) if len(state.species) == 1 else None,
+        "cloud_density": None if density is None else density.ratio,
         "speed_max": float(np.sqrt(max(squares))),
         "dt": state.time_step.last,
         "steps": state.steps,
         "seconds": {stage: round(spent, 6) for stage, spent in state.seconds.items()},
+        "warnings": density_warning(state, density),
     }
     if state.obstacle_loads.active:
         report["obstacles"] = state.obstacle_loads.report()

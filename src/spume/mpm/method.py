@@ -17,7 +17,6 @@ from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.mpm import health
 from spume.mpm.advancing import advance_to, checkpoint_values, next_release, restore_values
-from spume.mpm.cloud_density import density_warning
 from spume.mpm.cost import estimate_cost
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose
@@ -168,9 +167,10 @@ class MaterialPointMethod:
     def diagnostics(self) -> dict[str, Any]:
         """Numbers about the present state."""
         measured = measured_values(self.scene, self._sample, self.state.passages.mass)
-        report = diagnose(self.state) | self.stages.diagnostics(self.state) | measured
-        warnings = report.pop("warnings", {}) | density_warning(self.state, report["cloud_density"])
+        report, own = diagnose(self.state), self.stages.diagnostics(self.state)
+        warnings = own.pop("warnings", {}) | report.pop("warnings")
         warnings |= parting_warning(self.surfaces.values(), self.state)
+        report |= own | measured
         return report | {"warnings": warnings} if warnings else report
 
     def _sample(self) -> Sample:
