@@ -7,7 +7,9 @@ import numpy as np
 
 from spume import Run, Scene, load_scene, open_run
 from spume.errors import CacheError, MissingExtra
-from spume.look.surface.skin import enclosed_volume, point_radius, skin
+from spume.frames.populations import PopulationArrays
+from spume.look.surface.files import make_skin
+from spume.look.surface.skin import enclosed_volume
 from spume.runs.loop import start_run
 from spume.runs.progress import Silent
 from spume.scene.continuum_foam import ContinuumFoamScene
@@ -75,13 +77,15 @@ def measure(run: Run, around: Surroundings) -> dict[str, Any]:
         x = frame["x"]
         found["time"].append(frame.time)
         found["densities"].append(interior_densities(x, frame["mass"], cell))
-        found["volume"].append(_skinned_volume(x, cell, frame["volume"]))
+        (points,) = frame.of_kind("points")
+        found["volume"].append(_skinned_volume(points, 0.5 * cell))
     return found
 
 
-def _skinned_volume(x, cell: float, volumes) -> float | None:
+def _skinned_volume(points: PopulationArrays, spacing: float) -> float | None:
+    """Volume of the skin that pictures show [m³]; None without the extra."""
     try:
-        made = skin(x, point_radius(cell / 2, volumes))
+        made = make_skin(points, None, spacing, "fine")
     except MissingExtra:
         return None
     return enclosed_volume(made.vertices, made.triangles)
