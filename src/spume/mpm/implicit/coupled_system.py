@@ -151,7 +151,7 @@ class CoupledSystem:
         self.count = first
         self.mass = np.concatenate([part.mass for part in self.parts])
         self._diagonal = np.repeat(self.mass[:, None], state.dimension, axis=1)
-        """Masses and the diagonal of the stiffness, times Δt² [kg]"""
+        """Masses, and Δt² times the diagonal of the stiffness [kg]"""
         self.before = np.concatenate([part.before for part in self.parts])
         self.free = np.concatenate([part.free for part in self.parts])
         self._sand = self._water = np.empty(0, np.int64)
