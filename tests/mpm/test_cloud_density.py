@@ -154,3 +154,10 @@ def test_nothing_is_said_of_points_at_random():
     x = np.random.default_rng(0).uniform(0.0, 12.0, (12**3, 3))
     assert density_of_neighbours(x, np.ones(len(x))) is None
     assert density_of_neighbours(x[:1], np.ones(1)) is None
+
+
+def test_nothing_is_said_of_points_without_volume():
+    """As in the state of a run that is about to fail."""
+    x = np.stack(np.meshgrid(*[np.arange(4.0)] * 3), axis=-1).reshape(-1, 3)
+    assert density_of_neighbours(x, np.zeros(len(x))) is None
+    assert density_of_neighbours(x, np.full(len(x), np.nan)) is None

@@ -30,9 +30,9 @@ NORMS = {2: 10.0 / (7.0 * np.pi), 3: 1.0 / np.pi}
 
 def density_of_neighbours(x: Floats, volume: Floats) -> float | None:
     """Median density of the points at `x` (n, d) with volumes V J (n,) over that implied by their volumes; None if too
-    few of them are surrounded, or if there are more than `MOST_POINTS`."""
+    few of them are surrounded, if there are more than `MOST_POINTS`, or if they have collapsed to no volume."""
     count, d = x.shape
-    if not 0 < count <= MOST_POINTS:
+    if not 0 < count <= MOST_POINTS or not np.median(volume) > 0.0:
         return None
     half = 0.5 * RADIUS * float(np.median(volume)) ** (1.0 / d)
     pairs = KDTree(x).query_pairs(2.0 * half, output_type="ndarray")
