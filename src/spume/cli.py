@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from spume.cores import cores
 from spume.errors import SceneError, SpumeError
@@ -249,11 +249,19 @@ def scenes(*, as_json: Json = False) -> None:
 
 
 @app.command
-def materials(*, as_json: Json = False) -> None:
+def materials(
+    *names: Annotated[str, Parameter(help="Show only these (default: all).")],
+    as_json: Json = False,
+) -> None:
     """List the named materials, with their laws, parameters, derived quantities and sources."""
     from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials, parameter_units
+    from spume.suggestions import did_you_mean
 
-    entries = [{"name": name, **entry} for name, entry in named_materials().items()]
+    table = named_materials()
+    for name in names:
+        if name not in table:
+            raise SceneError(f"there is no material '{name}': {did_you_mean(name, table)}")
+    entries = [{"name": name, **table[name]} for name in names or table]
     if as_json:
         _print_json(
             [
@@ -326,6 +334,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = command(*bound.args, **bound.kwargs) or 0
         finish_output()
         return code
+    except UnusedCliTokensError as error:
+        extra = ", ".join(f"'{token}'" for token in error.unused_tokens or ())
+        words = " ".join(("spume", *(error.command_chain or ())))
+        say(f"error: '{words}' takes no further argument {extra}; see '{words} --help'", file=sys.stderr)
+        return WRONG_ARGUMENTS
     except CycloptsError as error:
         say(f"error: {error}", file=sys.stderr)
         return WRONG_ARGUMENTS

@@ -133,3 +133,26 @@ def test_a_simulation_in_memory_shows_its_particles():
     moved = simulation.particles.x[left].mean(axis=0) - before
     np.testing.assert_allclose(moved, [0.005, 0.0], rtol=0, atol=1e-13)
     assert simulation.time == 0.005
+
+
+def test_one_material_is_shown_with_its_derived_quantities(capsys):
+    """c0 = 2 μ/(√3 c_F (2 μ + 3 λ)), for ν = 0.3: 2 μ + 3 λ = E/(1 − 2 ν), 2 μ = E/(1 + ν)."""
+    assert main(["materials", "dry sand", "--json"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert entry["name"] == "dry sand"
+    sine = np.sin(np.radians(entry["friction_angle"]))
+    expected = 0.4 / 1.3 / (np.sqrt(3.0) * np.sqrt(2.0) / 3.0 * sine)
+    assert entry["derived"]["c0 of the cone (plane strain)"]["value"] == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_material_that_is_none_is_one_sentence(capsys):
+    assert main(["materials", "dri sand"]) != 0
+    assert "there is no material 'dri sand': did you mean 'dry sand'" in capsys.readouterr().err
+
+
+def test_an_argument_too_many_is_named(capsys):
+    assert main(["scenes", "foams"]) != 0
+    assert (
+        capsys.readouterr().err
+        == "error: 'spume scenes' takes no further argument 'foams'; see 'spume scenes --help'\n"
+    )

@@ -49,6 +49,7 @@ from spume.materials.principal import (
     split,
     trial,
 )
+from spume.materials.unilateral import cone_opening
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import compose_sym
 
@@ -174,6 +175,10 @@ def _derived(p: DruckerPragerParameters) -> dict[str, tuple[float, str]]:
         "c_F (plane strain)": (plane[0], "1"),
         "c_C (plane strain)": (plane[1], "Pa"),
     }
+    if p.friction_angle > 0.0:
+        mu, lam = lame_parameters(p.youngs_modulus, p.poisson_ratio)
+        found["c0 of the cone (compression)"] = (cone_opening(mu, lam, compression[0]), "1")
+        found["c0 of the cone (plane strain)"] = (cone_opening(mu, lam, plane[0]), "1")
     if (angle := plane_strain_angle(compression[0])) is not None:
         found["friction angle of the compression cone in plane strain"] = (angle, "°")
     return found

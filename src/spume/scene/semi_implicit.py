@@ -20,7 +20,10 @@ class UnilateralTable(Table):
 
     a: Number = Field(description="strain on the hydrostatic axis where the energy begins to fade [1]")
     b: Number = Field(description="strain on the hydrostatic axis beyond which it is zero [1]")
-    c0: NotNegative = Field(description="opening of the region: small values follow a wide cone [1]")
+    c0: NotNegative = Field(
+        description="opening of the region: small values follow a wide cone; 'spume materials' shows the c0 that "
+        "follows the cone of a sand [1]"
+    )
     s_C: NotNegative = Field(default=0.0, description="shift along the hydrostatic axis, for cohesion [1]")
     v0: Positive = Field(description="strain scale of the bend at the tip [1]; the paper's is 1 at strains of order 1")
 
