@@ -46,10 +46,12 @@ drained = true
 [[force]]
 acceleration = [1.0, 0.0]
 """
-KINDS = [("explicit", "drag"), ("explicit", "pore-pressure"), ("semi-implicit", "drag")]
+KINDS = [
+    (integrator, coupling) for integrator in ("explicit", "semi-implicit") for coupling in ("drag", "pore-pressure")
+]
 
 
-@pytest.fixture(scope="module", params=KINDS, ids=["explicit", "pore pressure", "semi-implicit"])
+@pytest.fixture(scope="module", params=KINDS, ids=lambda kind: f"{kind[0]}, {kind[1]}")
 def scene(request, tmp_path_factory):
     """The scene file, and the folder of its uninterrupted run."""
     integrator, coupling = request.param
