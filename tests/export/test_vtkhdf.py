@@ -10,21 +10,8 @@ from spume.export.vtkhdf import write_vtkhdf
 from spume.frames.reader import open_run
 
 pytest.importorskip("h5py", reason="needs the extra 'export' (h5py)")
-pyvista = pytest.importorskip("pyvista", reason="needs the extra 'test' (VTK's reader)")
-
-
-def read_steps(file: Path):
-    """Time and mesh of every step."""
-    from vtkmodules.vtkIOHDF import vtkHDFReader
-
-    reader = vtkHDFReader()
-    reader.SetFileName(str(file))
-    reader.UpdateInformation()
-    information = reader.GetOutputInformation(0)
-    times = information.Get(reader.GetExecutive().TIME_STEPS())
-    for time in times:
-        reader.UpdateTimeStep(time)
-        yield time, pyvista.wrap(reader.GetOutputDataObject(0)).copy()
+pytest.importorskip("pyvista", reason="needs the extra 'test' (VTK's reader)")
+from vtkhdf_file import read_steps
 
 
 @pytest.mark.parametrize("dimension", [3, 2])

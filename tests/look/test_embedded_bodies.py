@@ -2,16 +2,20 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from glb_file import Glb
 
 import spume
 from spume.cli import main
 from spume.frames.reader import open_run
+from spume.look.blender.process import has_blender
 from spume.look.pictures.drawing import PictureOptions, make_drawer
 
+Mesh = tuple[np.ndarray, np.ndarray]
 SIDE, RADIUS, DISTANCE = 0.2, 0.1, 0.5
 
 
@@ -89,24 +93,98 @@ def test_the_viewer_shows_the_mesh_or_a_skin(mixed_run: Path, skin: str, tmp_pat
     assert [len(frame) for frame in frames] == [len(shown)] * 2
 
 
-@pytest.mark.parametrize("skin", ["embedded", "reconstructed"])
-def test_usd_holds_the_mesh_or_a_skin(mixed_run: Path, skin: str, tmp_path: Path) -> None:
+def read_usd(folder: Path) -> list[Mesh]:
     pytest.importorskip("pxr", reason="needs the extra 'export' (usd-core)")
     from pxr import Usd, UsdGeom
 
-    file = tmp_path / "mixed.usdc"
-    assert main(["export", str(mixed_run), "--to", "usd", "--what", "surface", "--skin", skin, "--out", str(file)]) == 0
-    stage = Usd.Stage.Open(str(file))
+    stage = Usd.Stage.Open(str(folder / "surface.usdc"))
     meshes = [UsdGeom.Mesh(prim) for prim in stage.Traverse() if prim.IsA(UsdGeom.Mesh)]
-    points = [np.asarray(mesh.GetPointsAttr().Get(1)) for mesh in meshes]
-    assert covers_ball(np.concatenate(points))
-    assert (corner_distance(np.concatenate(points)) < SHARP) == (skin == "embedded")
+    return [
+        (np.asarray(mesh.GetPointsAttr().Get(1)), np.reshape(mesh.GetFaceVertexIndicesAttr().Get(1), (-1, 3)))
+        for mesh in meshes
+    ]
+
+
+def read_alembic(folder: Path) -> list[Mesh]:
+    pytest.importorskip("alembic3d", reason="needs the extra 'alembic' (alembic3d)")
+    from alembic3d import Abc, AbcGeom
+
+    top = Abc.IArchive(str(folder / "surface.abc")).getTop()
+    found = []
+    for header in map(top.getChildHeader, range(top.getNumChildren())):
+        if AbcGeom.IPolyMesh.matches(header):
+            sample = AbcGeom.IPolyMesh(top, header.getName()).getSchema().getValue(Abc.ISampleSelector(1))
+            x = np.array([[v[0], v[1], v[2]] for v in sample.getPositions()])
+            # Alembic winds faces clockwise
+            found.append((x, np.array(list(sample.getFaceIndices())).reshape(-1, 3)[:, ::-1]))
+    return found
+
+
+def read_gltf(folder: Path) -> list[Mesh]:
+    glb = Glb(folder / "surface.glb")
+    primitives = glb.about["meshes"][glb.node("frame 1")["mesh"]]["primitives"]
+    return [
+        (glb.array(part["attributes"]["POSITION"]), glb.array(part["indices"]).reshape(-1, 3)) for part in primitives
+    ]
+
+
+def read_vtkhdf(folder: Path) -> list[Mesh]:
+    pytest.importorskip("h5py", reason="needs the extra 'export' (h5py)")
+    pytest.importorskip("pyvista", reason="needs the extra 'test' (VTK's reader)")
+    from vtkhdf_file import read_steps
+
+    last = [list(read_steps(file))[1][1] for file in folder.glob("*.vtkhdf")]
+    return [(np.asarray(mesh.points), np.asarray(mesh.regular_faces)) for mesh in last]
+
+
+def read_obj(folder: Path) -> list[Mesh]:
+    found = []
+    for file in folder.glob("*_00001.obj"):
+        words = [line.split() for line in file.read_text().splitlines()]
+        x = np.array([[float(word) for word in line[1:4]] for line in words if line[:1] == ["v"]])
+        faces = [[int(word.split("/")[0]) - 1 for word in line[1:4]] for line in words if line[:1] == ["f"]]
+        found.append((x, np.array(faces)))
+    return found
+
+
+FORMATS = {
+    "usd": ("surface.usdc", read_usd),
+    "alembic": ("surface.abc", read_alembic),
+    "gltf": ("surface.glb", read_gltf),
+    "vtkhdf": ("surface.vtkhdf", read_vtkhdf),
+    "obj": ("", read_obj),
+}
+
+
+@pytest.mark.parametrize("skin", ["embedded", "reconstructed"])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_an_export_holds_the_mesh_or_a_skin(mixed_run: Path, kind: str, skin: str, tmp_path: Path) -> None:
+    file, read = FORMATS[kind]
+    command = ["export", str(mixed_run), "--to", kind, "--what", "surface", "--skin", skin]
+    assert main([*command, "--out", str(tmp_path / file)]) == 0
+    meshes = read(tmp_path)
+    together = np.concatenate([x for x, _ in meshes])
+    assert covers_ball(together)
+    assert (corner_distance(together) < SHARP) == (skin == "embedded")
     if skin == "embedded":
         frame = open_run(mixed_run)[1]["surface of box"]
-        (box,) = (mesh for mesh, x in zip(meshes, points) if len(x) == len(frame.x))
-        np.testing.assert_array_equal(
-            np.reshape(box.GetFaceVertexIndicesAttr().Get(1), (-1, 3)), np.asarray(frame.triangles)
-        )
+        (box,) = (mesh for mesh in meshes if len(mesh[0]) == len(frame.x))
+        np.testing.assert_allclose(box[0], frame.x, rtol=1e-6, atol=1e-7)
+        np.testing.assert_array_equal(box[1], np.asarray(frame.triangles))
+
+
+@pytest.mark.skipif(not has_blender(), reason="needs Blender: the extra 'blender', or SPUME_BLENDER")
+def test_blender_shows_the_corners_of_the_mesh(mixed_run: Path, tmp_path: Path) -> None:
+    """A .blend file and an import of USD: one of the meshes has the vertices and the size of the box."""
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    from validation.blender_import import imported
+
+    count = len(open_run(mixed_run)[1]["surface of box"].x)
+    for kind in ("blend", "usd"):
+        (frame,) = imported(open_run(mixed_run), [1], kind, tmp_path / kind)["frames"]
+        sizes = [np.subtract(each["upper"], each["lower"]) for each in frame.values() if each.get("count") == count]
+        assert len(sizes) == 1
+        np.testing.assert_allclose(sizes[0], SIDE, atol=SHARP)
 
 
 def test_skins_on_disk_and_default_files_are_kept_apart(mixed_run: Path, capsys: pytest.CaptureFixture[str]) -> None:
