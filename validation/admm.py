@@ -23,9 +23,9 @@ STUDIES: tuple[tuple[str, tuple[str, ...], str, float, dict[str, tuple[str, ...]
         "Ruiz, ρ = 2": ("implicit.weights='ruiz'", "implicit.rho=2.0"),
     }),
     ("elastic-balls", (), "10, right: Ruiz", 0.35, {
-        "stiffness, ρ = 0.5": (),
+        "stiffness, ρ = 0.3": (),
         "stiffness, ρ = 2": ("implicit.rho=2.0",),
-        "Ruiz, ρ = 0.5": ("implicit.weights='ruiz'",),
+        "Ruiz, ρ = 0.3": ("implicit.weights='ruiz'",),
         "Ruiz, ρ = 2": ("implicit.weights='ruiz'", "implicit.rho=2.0"),
     }),
     ("elastic-balls", (), "11: weights", 0.35, {

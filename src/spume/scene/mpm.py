@@ -127,7 +127,7 @@ class Implicit(Table):
         description="a step whose residuals are larger than this after all iterations is repeated with half the "
         "length; above half of this the next 'auto' step is shorter [1]",
     )
-    rho: Positive = Field(default=0.5, description="penalty in units of the weights, ADMM only [1]")
+    rho: Positive = Field(default=0.3, description="penalty in units of the weights, ADMM only [1]")
     balancing: Literal["none", "residual"] = Field(
         default="none",
         description="whether rho changes during a step to keep primal and dual residual within a factor of ten",

@@ -25,6 +25,9 @@ from spume.numerics.tensor3 import multiply, multiply_transpose
 
 STIFFNESS, BULK_MODULUS, UNIT = range(3)
 WEIGHTS = {"stiffness": STIFFNESS, "bulk-modulus": BULK_MODULUS, "unit": UNIT}
+FLOWING = 0.5
+"""Weight of points whose law flows, relative to their stiffness: flow makes them softer during the iterations than they
+are at the start of the step. Measured in docs/methods/implicit.md."""
 SINGULAR_VALUES = {2: plane_svd, 3: svd}
 SINGULAR_VALUES_OF_EIGHT = {2: plane_svd_of_eight, 3: svd_of_eight}
 POINTS_PER_TASK = 128
@@ -126,7 +129,7 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
     deformation, principal_stress = branch.deformation, branch.principal_stress
     flowed, solve = flowed_stress(branch), principal_solver(law, index, dimension)
     decompose, decompose_eight = SINGULAR_VALUES[dimension], SINGULAR_VALUES_OF_EIGHT[dimension]
-    D = dimension
+    D, softer = dimension, 1.0 if branch.return_map is None else FLOWING
 
     @compiled(parallel=True)
     def start(material, belongs, constants, history, torn, weighting, dt, rho, L, Fe, weight, q):
@@ -145,6 +148,7 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                     elastic = _hessian_norm(tau, C, s, D)
                     if not w > 1e-6 * elastic:  # no stiffness at the tip of a cone: use the elastic one, section 7.3
                         w = elastic
+                    w *= softer
                 elif weighting == BULK_MODULUS:
                     _, C = principal_stress(parameters, own, (0.0, 0.0, 0.0))
                     w = (C[0] + C[1] + C[2] + C[3] + C[4] + C[5] + C[6] + C[7] + C[8]) / 9.0

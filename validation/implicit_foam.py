@@ -1,0 +1,103 @@
+"""Herschel-Bulkley flow inside implicit steps: steady shear by its return map, and a column of cream that slumps."""
+
+import time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume import Simulation, load_scene
+from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
+from validation.case import Case, Outcome, Surroundings, deviation, relative
+from validation.drawing import COLOURS, OURS, THEIRS, panels, save
+from validation.flow_curve import FINE, FLOWS, RATES, STRAIN, closed_form
+
+Array = NDArray[np.float64]
+
+LONGEST, SHEAR = 4e-3, 0.1
+"""Longest step [s] of the sheared point, and largest shear of a step: in steps of shear s, principal axes lag so that
+the stress is lower by a factor of 1/√(1 + s²/4), 0.12 % for 0.1."""
+STEPS = (4e-3, 2e-3, 1e-3)
+"""Implicit time steps [s] of the column."""
+TIMES = np.linspace(0.0, 0.6, 25)
+
+
+def steady_stress(parameters: HerschelBulkleyParameters, rate: float) -> float:
+    """Shear stress [Pa] in steady simple shear, by the functions that the particle step of ADMM uses: the trial strain
+    of f b fᵀ, the return map in principal space, and the stress."""
+    (branch,), packed = HERSCHEL_BULKLEY.branches, HERSCHEL_BULKLEY.pack(parameters)
+    history = tuple(field.initial for field in HERSCHEL_BULKLEY.fields)
+    dt = min(LONGEST, SHEAR / rate)
+    f = np.eye(3)
+    f[0, 1] = rate * dt
+    b, stress, change = np.eye(3), 0.0, 1.0
+    while change > 1e-6:
+        squares, V = np.linalg.eigh(f @ b @ f.T)
+        strain, _ = branch.return_map(packed, history, tuple(0.5 * np.log(squares)), dt)
+        tau, _ = branch.principal_stress(packed, history, strain)
+        b = (V * np.exp(2.0 * np.array(strain))) @ V.T
+        before, stress = stress, float(((V * np.array(tau)) @ V.T)[0, 1])
+        change = abs(stress - before) / stress
+    return stress
+
+
+def slump(step: float | None) -> tuple[Array, Array, float]:
+    """Heights and widths [m] of the column at TIMES by implicit steps, or by explicit ones (None), and the processor
+    time [s]. The height is that of 98 % of the points."""
+    own = ["time.integrator=explicit"] if step is None else [f"time.max_dt={step}"]
+    sim = Simulation(load_scene("slumping-cream-implicit", own))
+    sim.advance(1e-3)  # compiles
+    started, found = time.process_time(), []
+    for moment in TIMES:
+        if moment > sim.time:
+            sim.advance(moment - sim.time)
+        x = sim.particles.x
+        found.append((np.percentile(x[:, 1], 98), np.ptp(x[:, 0])))
+    heights, widths = np.array(found).T
+    return heights, widths, time.process_time() - started
+
+
+def run(around: Surroundings) -> Outcome:
+    """Both parts."""
+    outcome = Outcome()
+    figure, (left, right) = panels(2)
+    around.say("steady shear")
+    for (label, (sigma, eta, h)), colour in zip(FLOWS.items(), COLOURS):
+        theory = closed_form(RATES, sigma, eta, h)
+        parameters = HerschelBulkleyParameters(
+            density=100.0, bulk_modulus=1e5, shear_modulus=theory.max() / STRAIN, yield_stress=sigma, viscosity=eta,
+            flow_index=h,
+        )  # fmt: skip
+        found = np.array([steady_stress(parameters, rate) for rate in RATES])
+        outcome.checks.append(deviation(f"shear stress, {label}", float(np.abs(found / theory - 1.0).max()), 0.01))
+        left.loglog(FINE, closed_form(FINE, sigma, eta, h), **THEIRS)
+        left.loglog(RATES, found, **(OURS | {"color": colour}), label=label)
+    left.set(xlabel="shear rate [1/s]", ylabel="shear stress [Pa]")
+    left.legend(frameon=False, fontsize=8)
+    around.say("explicit steps")
+    height, width, seconds = slump(None)
+    right.plot(TIMES, height, **THEIRS, label="explicit")
+    taken = [f"{seconds:.1f} s with explicit steps"]
+    for step, colour in zip(STEPS, COLOURS):
+        around.say(f"implicit steps of {step:g} s")
+        ours, wide, seconds = slump(step)
+        right.plot(TIMES, ours, color=colour, label=f"implicit, {1e3 * step:g} ms")
+        name = f"steps of {1e3 * step:g} ms"
+        outcome.checks.append(relative(f"height after 0.6 s, {name}", float(ours[-1]), float(height[-1]), 0.05, "m"))
+        outcome.checks.append(relative(f"width after 0.6 s, {name}", float(wide[-1]), float(width[-1]), 0.05, "m"))
+        taken.append(f"{seconds:.1f} s with implicit ones of {1e3 * step:g} ms")
+    right.set(xlabel="time [s]", ylabel="height of the column [m]")
+    right.legend(frameon=False, fontsize=8)
+    outcome.notes.append(f"Processor time of the 0.6 s: {', '.join(taken)}.")
+    caption = "Steady shear stress by the return map of implicit steps, and the height of a column of cream."
+    outcome.figures.append((save(figure, around.pictures, "implicit-foam"), caption))
+    return outcome
+
+
+CASE = Case(
+    "implicit-foam",
+    "Foam by implicit and explicit steps",
+    "Herschel-Bulkley flow is part of the particle step of implicit integration. A point sheared in steps of up to "
+    "4 ms must have the stress of the closed form, and a column of shaving cream (`slumping-cream-implicit`) must "
+    "slump as it does by explicit steps.",
+    run,
+)
