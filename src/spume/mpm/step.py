@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from spume.errors import RunFailed
 from spume.mpm.contacts import MARGIN
+from spume.mpm.crowded_sand import restore_crowded_sand
 from spume.mpm.grid_velocities import update_grid_velocities
 from spume.mpm.motion import move_points
 from spume.mpm.obstacle_loads import WatchedPoints, load_by_nodes
@@ -23,6 +24,7 @@ def explicit_step(state: State, dt: float) -> None:
     rasterize(state)  # 1 mass and momentum, 3 forces
     update_velocities_on_grid(state, dt)  # 5 velocities, 6 collisions
     gather(state, dt)  # 7 deformation of the step, 9 velocities
+    restore_crowded_sand(state, dt)
     update_material(state, dt)  # 7 total deformation, 10 plastic flow, and the stress for the next step
     collide_and_move(state, dt)  # 13 collisions, 14 positions
     state.time += dt
