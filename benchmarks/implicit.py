@@ -95,8 +95,8 @@ def against_explicit(stiffnesses: tuple[float, ...] = STIFFNESSES, cells: int = 
 
 
 def beside_newton(cells: int = 20, steps: int = 10) -> dict | None:
-    """Point-steps per CPU second of an elastic block that hits the ground, on average over the steps of its impact,
-    with the default settings of spume and of Newton; None if Newton is not installed."""
+    """Point-steps per CPU second of an elastic block that hits the ground, on average over `steps` steps that follow
+    the first two, with the default solver settings of spume and of Newton; None if Newton is not installed."""
     size, E, dt, speed = 0.02 * cells, 1e6, 1 / 300, 2.0
     try:
         from benchmarks.peer_newton import measure as measure_newton

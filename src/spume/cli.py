@@ -261,7 +261,7 @@ def materials(
     for name in names:
         if name not in table:
             raise SceneError(f"there is no material '{name}': {did_you_mean(name, table)}")
-    entries = [{"name": name, **table[name]} for name in names or table]
+    entries = [{"name": name, **table[name]} for name in dict.fromkeys(names) or table]
     if as_json:
         _print_json(
             [
@@ -337,7 +337,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UnusedCliTokensError as error:
         extra = ", ".join(f"'{token}'" for token in error.unused_tokens or ())
         words = " ".join(("spume", *(error.command_chain or ())))
-        say(f"error: '{words}' takes no further argument {extra}; see '{words} --help'", file=sys.stderr)
+        plural = "s" if len(error.unused_tokens or ()) > 1 else ""
+        say(f"error: '{words}' takes no further argument{plural} {extra}; see '{words} --help'", file=sys.stderr)
         return WRONG_ARGUMENTS
     except CycloptsError as error:
         say(f"error: {error}", file=sys.stderr)

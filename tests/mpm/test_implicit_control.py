@@ -110,4 +110,4 @@ def test_many_poor_steps_cause_a_warning(residuals):
     method.step(1e-3)
     sentence = method.diagnostics()["warnings"]["residuals"]
     assert "2 of the last 11 implicit steps" in sentence
-    assert "the worst with 15 %" in sentence
+    assert "above 0.1, the worst with 0.15" in sentence

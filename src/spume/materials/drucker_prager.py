@@ -62,7 +62,9 @@ class DruckerPragerParameters(HenckyParameters):
     friction_angle: float = Describe(ge=0, lt=90, description="φ, Mohr-Coulomb angle of internal friction [°]")
     cohesion: float = Describe(default=0.0, ge=0, description="c, Mohr-Coulomb cohesion [Pa]")
     volume_correction: bool = Describe(
-        default=True, description="whether volume gained by separation is given back when compressed, true or false [1]"
+        default=True,
+        description="whether volume gained by separation is given back when compressed, and points that crowd together "
+        "in explicit steps are pushed apart, true or false [1]",
     )
     cone: Cone = Describe(
         default="auto",

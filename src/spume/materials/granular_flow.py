@@ -59,7 +59,9 @@ class GranularFlowParameters(HenckyParameters):
     grain_density: float = Describe(default=2650.0, gt=0, description="ρ_s, density of a grain [kg/m³]")
     cohesion: float = Describe(default=0.0, ge=0, description="c, shear stress that flow needs without pressure [Pa]")
     volume_correction: bool = Describe(
-        default=True, description="whether volume gained by separation is given back when compressed, true or false [1]"
+        default=True,
+        description="whether volume gained by separation is given back when compressed, and points that crowd together "
+        "in explicit steps are pushed apart, true or false [1]",
     )
 
     @model_validator(mode="after")

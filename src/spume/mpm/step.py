@@ -1,7 +1,7 @@
 """One explicit step of the material point method: [Yue15] section 4, without the additions of `foam`.
 
-Every function is one procedure of the paper, or several that loop over the same points or nodes; the numbers are those
-of the paper. All species share the nodes and the contacts.
+Every function with a number is one procedure of the paper, or several that loop over the same points or nodes; the
+numbers are those of the paper. All species share the nodes and the contacts.
 """
 
 import numba
@@ -24,7 +24,7 @@ def explicit_step(state: State, dt: float) -> None:
     rasterize(state)  # 1 mass and momentum, 3 forces
     update_velocities_on_grid(state, dt)  # 5 velocities, 6 collisions
     gather(state, dt)  # 7 deformation of the step, 9 velocities
-    restore_crowded_sand(state, dt)
+    restore_crowded_sand(state, dt)  # not in the paper
     update_material(state, dt)  # 7 total deformation, 10 plastic flow, and the stress for the next step
     collide_and_move(state, dt)  # 13 collisions, 14 positions
     state.time += dt

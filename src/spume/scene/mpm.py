@@ -120,7 +120,7 @@ class Implicit(Table):
     )
     iterations: Count = Field(default=60, description="most iterations of a step")
     tolerance: Tolerance = Field(
-        default=1e-3, description="iterations stop when both residuals, relative to the strains, are below this [1]"
+        default=1e-3, description="iterations stop when both relative residuals are below this [1]"
     )
     accepted_residual: Positive = Field(
         default=0.2,
@@ -134,8 +134,8 @@ class Implicit(Table):
     )
     weights: Literal["stiffness", "bulk-modulus", "unit", "ruiz"] = Field(
         default="stiffness",
-        description="weight of each point in ADMM: its current stiffness, its bulk modulus at rest, 1 Pa, or by Ruiz "
-        "equilibration of the linearised step",
+        description="weight of each point in ADMM: its current stiffness (half of it if the law flows), its bulk "
+        "modulus at rest, 1 Pa, or by Ruiz equilibration of the linearised step",
     )
     start: Literal["acceleration", "free"] = Field(
         default="acceleration",

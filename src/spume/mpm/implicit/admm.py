@@ -27,7 +27,7 @@ from spume.numerics.sums import total
 
 NONE_TORN = np.zeros(0, np.uint8)
 NO_STRAIN = 1e-10
-"""Smallest scale of residuals, which are relative to the elastic strains [1]."""
+"""Smallest scale of residuals, which are relative to ‖W u‖: elastic strains over ρ if weights are stiffnesses [1]."""
 UNBALANCED, BALANCE = 10.0, 2.0
 """The penalty changes by a factor of BALANCE when primal and dual residual differ by more than UNBALANCED. [Boyd11]
 section 3.4.1"""
@@ -64,7 +64,7 @@ class Branches:
 
     def start(self, weighting: str, rho: float, L: NDArray[np.float64]) -> None:
         """Set elastic deformations, weights and duals at the start of a step."""
-        kind = WEIGHTS["stiffness" if weighting == "ruiz" else weighting]
+        kind = WEIGHTS[weighting]
         for b, loops, of_law in self._each():
             loops.start(*of_law, kind, self.problem.dt, rho, L, self.Fe[b], self.weight[b], self.q[b])
         if weighting == "ruiz":
@@ -152,7 +152,7 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
     branches.start(settings.weights, rho, outcome.L)
     matrix = GridMatrix(problem.state.nodes, dofs, problem.contacts)
     matrix.assemble(problem.species.transfers, p.x, branches.metric(rho), problem.mass)
-    # about (c Δt/h)²: distance [cells] that nodes move in a step with a strain of one
+    # about ρ (c Δt/h)²: distance [cells] that nodes move in a step with a strain of one
     response = total(matrix.diagonal - problem.mass) / total(problem.mass)
     change = np.zeros((len(p), 3, 3))
     rescale, examined = 1.0, 0

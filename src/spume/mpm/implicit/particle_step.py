@@ -23,8 +23,9 @@ from spume.numerics.spectral3 import svd
 from spume.numerics.svd_lanes import LEFT, RIGHT, VALUES, plane_svd, plane_svd_of_eight, svd_of_eight
 from spume.numerics.tensor3 import multiply, multiply_transpose
 
-STIFFNESS, BULK_MODULUS, UNIT = range(3)
-WEIGHTS = {"stiffness": STIFFNESS, "bulk-modulus": BULK_MODULUS, "unit": UNIT}
+STIFFNESS, BULK_MODULUS, UNIT, WHOLE_STIFFNESS = range(4)
+WEIGHTS = {"stiffness": STIFFNESS, "bulk-modulus": BULK_MODULUS, "unit": UNIT, "ruiz": WHOLE_STIFFNESS}
+"""Equilibration ("ruiz") starts from the stiffness itself."""
 FLOWING = 0.5
 """Weight of points whose law flows, relative to their stiffness: flow makes them softer during the iterations than they
 are at the start of the step. Measured in docs/methods/implicit.md."""
@@ -142,13 +143,14 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                 strain = (np.log(s[0]), np.log(s[1]), np.log(s[2]))
                 tau, C = principal_stress(parameters, own, strain)
                 weak = torn.size > 0 and torn[p] != 0
-                if weighting == STIFFNESS:
+                if weighting in (STIFFNESS, WHOLE_STIFFNESS):
                     flowed_tau, K = flowed(parameters, own, False, strain, dt)
                     w = _hessian_norm(flowed_tau, K, s, D)
                     elastic = _hessian_norm(tau, C, s, D)
                     if not w > 1e-6 * elastic:  # no stiffness at the tip of a cone: use the elastic one, section 7.3
                         w = elastic
-                    w *= softer
+                    if weighting == STIFFNESS:
+                        w *= softer
                 elif weighting == BULK_MODULUS:
                     _, C = principal_stress(parameters, own, (0.0, 0.0, 0.0))
                     w = (C[0] + C[1] + C[2] + C[3] + C[4] + C[5] + C[6] + C[7] + C[8]) / 9.0

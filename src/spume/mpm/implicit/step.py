@@ -54,8 +54,8 @@ class Recent:
             return {}
         return {
             "residuals": f"by t = {time:.4g} s {self.poor} of the last {self.steps} implicit steps ended with "
-            f"residuals above {100 * POOR:g} % of the elastic strains, the worst with {100 * self.worst:.2g} %, so "
-            "stresses are wrong by as much: raise [implicit] iterations, or reduce [time] max_dt or dt"
+            f"relative residuals above {POOR:g}, the worst with {self.worst:.2g}, so their stresses are wrong by as "
+            "much or several times as much: raise [implicit] iterations, or reduce [time] max_dt or dt"
         }
 
 
