@@ -29,7 +29,7 @@ from spume.numerics.jit import compiled
 
 BAND = 0.1
 """Excess of φ over one that is accepted [1]."""
-CROSSINGS = 500.0
+CROSSINGS = 2000.0
 """Decay time of the excess, in units of the time h/c in which sound crosses a cell."""
 INTERVAL = 10
 """Number of steps from one correction to the next."""
