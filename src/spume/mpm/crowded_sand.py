@@ -12,7 +12,7 @@ larger than 1 + BAND,
 
 is taken from the gained volume v_c first (`drucker_prager.py`), then from the elastic strain: the pressure that results
 pushes the points apart. Narrower bands and faster rates act on irregularities of a few points, which then expand, gain
-volume at the tip of the cone, and let the whole heap swell.
+volume at the tip of the cone, and let the whole heap swell. Both were chosen on the hourglass (docs/methods/mpm.md).
 """
 
 import math
