@@ -21,6 +21,8 @@ CHOICES = {
     "relaxed 1.6": ("implicit.over_relaxation=1.6",),
     "relaxed 1.9": ("implicit.over_relaxation=1.9",),
     "from the velocities without stress": ("implicit.start='free'",),
+    "not accelerated": ("implicit.anderson_memory=0",),
+    "accelerated more": ("implicit.anderson_memory=6",),
 }
 
 

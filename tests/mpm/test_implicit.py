@@ -11,6 +11,7 @@ from spume.errors import RunFailed, SpumeError
 from spume.materials import LAWS
 from spume.mpm.cost import solver_bytes
 from spume.mpm.implicit.admm import NONE_TORN, Branches
+from spume.mpm.implicit.anderson import Memory
 from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.particle_step import branch_loops
@@ -79,20 +80,21 @@ def test_the_particle_step_of_a_point_does_not_depend_on_its_group(dimension):
 
     def stepped(some):
         L, change, Fe, q, S = (a[some].copy() for a in arrays.values())
-        count, residuals = len(q), np.zeros((len(q), 3))
+        count, residuals, difference = len(q), np.zeros((len(q), 3)), np.zeros((len(q), 3, 3))
         history = tuple(field.allocate(count) for field in law.fields)
         step(
             material[some], np.array([False, True]), np.array([parameters, parameters]), history, torn[some],
-            1e-3, 0.5, 1.0, 1.0, L, change, np.ones(count), Fe, np.full(count, 1e5), q, S, residuals,
+            1e-3, 0.5, 1.0, 1.0, L, change, np.ones(count), Fe, np.full(count, 1e5), q, q, difference, S, residuals,
         )  # fmt: skip
-        return L, q, S, residuals
+        return L, q, S, residuals, difference
 
     together = stepped(slice(None))
     for p in range(n):
         for found, expected in zip(stepped(slice(p, p + 1)), together):
             np.testing.assert_array_equal(found[0], expected[p])
     others = material == 0
-    for before, after in zip((arrays["L"], arrays["q"], arrays["S"], np.zeros((n, 3))), together):
+    untouched = arrays["L"], arrays["q"], arrays["S"], np.zeros((n, 3)), np.zeros((n, 3, 3))
+    for before, after in zip(untouched, together):
         np.testing.assert_array_equal(after[others], before[others])
         assert np.isfinite(after[np.arange(n) != 4]).all()
     assert np.isnan(together[1][4]).any()
@@ -299,5 +301,7 @@ def test_the_estimate_counts_the_memory_of_the_solver():
         matrix.values,
     ]
     gradients = 2 * len(method.particles) * 9 * 8  # L and its change
+    remembered = Memory(2, 2, len(method.particles), (len(problem.mass), 2))
+    arrays += [remembered._g, remembered._f]
     taken = (sum(array.nbytes for array in arrays) + gradients) / len(method.particles)
     assert taken <= solver_bytes(scene) <= 1.5 * taken

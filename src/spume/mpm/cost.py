@@ -18,8 +18,9 @@ FIXED_STEP = 4e-4
 """Time of a step [s] with very few points."""
 IMPLICIT_ITERATION = 3.0
 """Time of an iteration of an implicit step relative to an explicit step."""
-TENSORS, BRANCH, ROWS_PER_CELL = 430, 152, 2.0
-"""Bytes per point of an implicit step, those of each branch of a law, and active nodes per cell with material."""
+TENSORS, BRANCH, REMEMBERED, ROWS_PER_CELL = 430, 152, 144, 2.0
+"""Bytes per point of an implicit step, of each branch of a law, and of each iteration of a branch in memory; active
+nodes per cell with material."""
 SEMI_IMPLICIT = 60.0
 """Time of a semi-implicit step relative to an explicit step."""
 HEADER = 3000
@@ -92,14 +93,16 @@ def _steps(scene: Any, dt: float) -> int:
 
 
 def solver_bytes(scene: Any) -> float:
-    """Additional bytes per point of an implicit step: tensors of each point, three arrays for each branch of the laws,
-    and the stored matrix, which has about two rows per cell with points."""
+    """Additional bytes per point of an implicit step: tensors of each point, three arrays for each branch of the laws
+    and two for each iteration in memory, and the stored matrix, which has about two rows per cell with points."""
     if scene.time.integrator != "implicit":
         return 0.0
     branches = max(len(material.law.branches) for material in scene.materials)
     order = {"quadratic": 2, "cubic": 3}[scene.grid.spline]
     row = 12.0 * (2 * order + 1) ** scene.dimension
-    return TENSORS + BRANCH * branches + ROWS_PER_CELL * row / 2**scene.dimension
+    memory = scene.implicit_settings.anderson_memory
+    of_branch = BRANCH + (REMEMBERED * (memory + 1) if memory else 0)
+    return TENSORS + of_branch * branches + ROWS_PER_CELL * row / 2**scene.dimension
 
 
 def _first_frame(scene: Any, time: float) -> int:

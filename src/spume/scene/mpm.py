@@ -147,6 +147,10 @@ class Implicit(Table):
         description="α of ADMM: 1 is plain; up to 1.6 may need fewer iterations; it ends where the "
         "iterations stall [1]",
     )
+    anderson_memory: Annotated[int, Field(strict=True, ge=0, le=10)] = Field(
+        default=2,
+        description="earlier iterations of ADMM that Anderson acceleration combines with the latest one; 0 for none",
+    )
     linear_iterations: Count = Field(default=200, description="maximum number of iterations of each linear solve")
     linear_tolerance: Tolerance = Field(
         default=0.2, description="relative residual at which the linear solves of ADMM stop [1]"

@@ -5,7 +5,8 @@
     dual step       u ← u + X − F(v)
 
 with F(v) = (I + Δt L(v)) Fe = Fe + D v. At the solution −ρ W² u = V P, so u represents the stress; its initial value is
-that of the stress at the start of the step. Over-relaxation replaces X by α X + (1 − α) F(v) in the last two.
+that of the stress at the start of the step. Over-relaxation replaces X by α X + (1 − α) F(v) in the last two. Anderson
+acceleration combines the results of several iterations (`anderson`).
 """
 
 import math
@@ -15,6 +16,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.mpm.implicit.anderson import Memory
 from spume.mpm.implicit.concavity import concavity_loop
 from spume.mpm.implicit.equilibration import equilibrated
 from spume.mpm.implicit.grid_matrix import GridMatrix
@@ -26,6 +28,7 @@ from spume.numerics.krylov import conjugate_gradient
 from spume.numerics.sums import total
 
 NONE_TORN = np.zeros(0, np.uint8)
+NOT_KEPT = np.zeros((0, 3, 3))
 NO_STRAIN = 1e-10
 """Smallest scale of residuals, which are relative to ‖W u‖: elastic strains over ρ if weights are stiffnesses [1]."""
 UNBALANCED, BALANCE = 10.0, 2.0
@@ -81,14 +84,22 @@ class Branches:
             self._set_weight(b, weight, L)
 
     def step(
-        self, rho: float, relaxation: float, rescale: float, L: NDArray[np.float64], change: NDArray[np.float64]
+        self,
+        rho: float,
+        relaxation: float,
+        rescale: float,
+        L: NDArray[np.float64],
+        change: NDArray[np.float64],
+        memory: Memory | None,
     ) -> None:
-        """Add `change` to the gradients L, multiply the duals by `rescale`, and do the dual and particle steps."""
+        """Add `change` to the gradients L, multiply the duals by `rescale`, and do the dual and particle steps: from q
+        to the present iteration of `memory`, or in place without one."""
         volume = self.problem.species.particles.volume
         for b, loops, of_law in self._each():
+            result, difference = memory.present(b) if memory else (self.q[b], NOT_KEPT)
             loops.step(
                 *of_law, self.problem.dt, rho, relaxation, rescale, L, change, volume, self.Fe[b], self.weight[b],
-                self.q[b], self.S, self.residuals,
+                self.q[b], result, difference, self.S, self.residuals,
             )  # fmt: skip
 
     def needed(self, rho: float, L: NDArray[np.float64]) -> list[NDArray[np.float64]]:
@@ -155,9 +166,10 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
     # about ρ (c Δt/h)²: distance [cells] that nodes move in a step with a strain of one
     response = total(matrix.diagonal - problem.mass) / total(problem.mass)
     change = np.zeros((len(p), 3, 3))
+    memory = _memory(branches, v, settings)
     rescale, examined = 1.0, 0
     for iteration in range(settings.iterations):
-        branches.step(rho, relaxation, rescale, outcome.L, change)
+        branches.step(rho, relaxation, rescale, outcome.L, change, memory)
         rescale = 1.0
         residual = mass * (problem.free - v) + problem.impulse(branches.S)
         before = v.copy()
@@ -171,22 +183,31 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
             if small and np.array_equal(v, before):
                 outcome.converged = True
                 break
-        try:
-            solution = conjugate_gradient(
-                matrix, residual, tolerance=settings.linear_tolerance, limit=settings.linear_iterations
-            )
-        except ArithmeticError:  # overflow
-            v[:] = np.nan
-            return outcome
-        outcome.linear_iterations += solution.iterations
-        v += solution.x
-        problem.close_contacts(v)
+        if memory and memory.grows(p.volume, branches.weight):
+            _move(problem, v, memory.go_back(branches.q))
+        else:
+            try:
+                solution = conjugate_gradient(
+                    matrix, residual, tolerance=settings.linear_tolerance, limit=settings.linear_iterations
+                )
+            except ArithmeticError:  # overflow
+                v[:] = np.nan
+                return outcome
+            outcome.linear_iterations += solution.iterations
+            v += solution.x
+            problem.close_contacts(v)
+            if memory:
+                memory.keep(v)
+                if iteration + 1 < settings.iterations:  # nothing would check a combination at the end
+                    _move(problem, v, memory.combine(branches.q))
         problem.gradient(v - before, change)
         if settings.balancing == "residual" and iteration > 0:
             factor = _balance(outcome.primal[-1], outcome.dual[-1])
             if factor != 1.0:
                 rho, rescale = factor * rho, 1.0 / factor
                 matrix.scale_stiffness(factor, problem.mass)
+                if memory:
+                    memory.forget()
         since = len(outcome.primal) - examined
         if since > PATIENCE and outcome.primal[-1] > PROGRESS * outcome.primal[-1 - PATIENCE]:
             examined = len(outcome.primal)
@@ -195,10 +216,25 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
                 relaxation = 1.0
                 branches.raise_weights([_raise(c) for c in needed], outcome.L + change)
                 matrix.assemble(problem.species.transfers, p.x, branches.metric(rho), problem.mass)
+                if memory:
+                    memory.forget()
     else:
         outcome.L += change
     outcome.reaction = mass * (v - problem.free) - problem.impulse(branches.S)
     return outcome
+
+
+def _memory(branches: Branches, v: NDArray[np.float64], settings: Any) -> Memory | None:
+    size = settings.anderson_memory
+    return Memory(size, len(branches.q), branches.count, v.shape) if size else None
+
+
+def _move(problem: StepProblem, v: NDArray[np.float64], other: NDArray[np.float64]) -> None:
+    """Change v to the `other` velocities, except for the components that closed contacts prescribe: these may have
+    opened, or moved differently, in earlier iterations."""
+    move = other - v
+    problem.contacts.project(move)
+    v += move
 
 
 def _raise(concavity: NDArray[np.float64]) -> NDArray[np.float64]:

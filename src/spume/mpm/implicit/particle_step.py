@@ -108,8 +108,9 @@ class BranchLoops:
     start(material, belongs, constants, history, torn, weighting, dt, rho, L, Fe, weight, q)
         Computes Fe, weights and the first q = F − P/(ρ w) with the stress P at the start of the step.
     step(material, belongs, constants, history, torn, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q,
-         S, residuals)
-        Dual and particle step. The duals are multiplied by `rescale`, the old penalty over the new one. `change` is the
+         result, difference, S, residuals)
+        Dual and particle step from q to `result`, which may be the same array; the `difference` of the two is written
+        unless it is empty. The duals are multiplied by `rescale`, the old penalty over the new one. `change` is the
         last change of L, which the first branch adds to L; the stress of the branch is written to S by the first branch
         and added by the others; `residuals` (n, 3) receives V w times the squares of X − F, of the last change of F,
         and of u.
@@ -180,9 +181,10 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
 
     @compiled(forceinline=True)
     def finish(
-        material, belongs, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, S, residuals, first, memory
-    ):
-        """Compute q, S and residuals of eight points from their stretches."""
+        material, belongs, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, result, difference, S,
+        residuals, first, memory,
+    ):  # fmt: skip
+        """Compute results, S and residuals of eight points from their stretches."""
         for k in range(min(LANES, material.size - first)):
             p = first + k
             if belongs[material[p]]:
@@ -196,7 +198,9 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                 turned = a * square(multiply(load(change, p), start_F))
                 held = volume[p] * w * square(u)
                 X = combined(relaxation, X, 1.0 - relaxation, F)
-                store(q, p, combined(1.0, u, 1.0, X))
+                store(result, p, combined(1.0, u, 1.0, X))
+                if difference.size > 0:
+                    store(difference, p, combined(1.0, X, -1.0, F))
                 T = multiply_transpose(combined(1.0, X, 1.0, combined(1.0, u, -1.0, F)), start_F)
                 if index == 0:
                     store(S, p, combined(rho * w * dt, T, 0.0, T))
@@ -209,8 +213,8 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
 
     @compiled(parallel=True)
     def step(
-        material, belongs, constants, history, torn, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, S,
-        residuals,
+        material, belongs, constants, history, torn, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q,
+        result, difference, S, residuals,
     ):  # fmt: skip
         n = material.size
         for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
@@ -220,8 +224,8 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                 decompose_eight(memory)
                 solve(material, constants, history, torn, dt, first, memory)
                 finish(
-                    material, belongs, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, S, residuals,
-                    first, memory,
+                    material, belongs, dt, rho, relaxation, rescale, L, change, volume, Fe, weight, q, result,
+                    difference, S, residuals, first, memory,
                 )  # fmt: skip
 
     return BranchLoops(start, step)

@@ -1,0 +1,91 @@
+"""Errors of ADMM after a number of iterations, and its cost: `python -m benchmarks.admm [options|penalty] [SCENE ...]`.
+
+One step of drafts of built-in scenes in which bodies are in contact, deform and flow. The error is that of the node
+velocities in the norm of the kinetic energy, relative to that of the velocities without stress. The reference is the
+solution of up to 3,000 accelerated iterations. CPU time on one thread.
+"""
+
+import sys
+import time
+
+import numba
+from rich.console import Console
+from rich.table import Table
+from validation.admm import SAND, Study
+
+from spume.mpm.implicit.admm import solve_by_admm
+
+STEPS: dict[str, tuple[float, tuple[str, ...]]] = {
+    "elastic-balls": (0.35, ()),
+    "roller": (1.0, ()),
+    "alien": (0.8, ()),
+    "twisting-elastic": (0.5, ()),
+    "faceless": (1.0, ()),
+    "panda": (0.8, ()),
+    "silicone": (0.8, ()),
+    "cherries": (0.5, ()),
+    "coil": (1.2, ()),
+    "cars": (0.5, ()),
+    "twisting": (0.5, ("gravity=[0.0, -1.0, 0.0]",)),
+    "slumping-cream-implicit": (0.1, ("time.max_dt=0.004",)),
+    "sand-column-implicit": (0.4, SAND),
+}
+"""Time of the step [s] and changes of each scene. Without gravity, nothing but stress would act in `twisting`."""
+OPTIONS = {
+    "defaults": (),
+    "anderson_memory = 0": ("implicit.anderson_memory=0",),
+    "anderson_memory = 1": ("implicit.anderson_memory=1",),
+    "anderson_memory = 4": ("implicit.anderson_memory=4",),
+    'start = "free"': ("implicit.start='free'",),
+    "over_relaxation = 1.6": ("implicit.over_relaxation=1.6",),
+    'balancing = "residual"': ("implicit.balancing='residual'",),
+    'weights = "bulk-modulus"': ("implicit.weights='bulk-modulus'",),
+    'weights = "ruiz"': ("implicit.weights='ruiz'",),
+}
+PENALTIES = (1.0, 0.6, 0.3, 0.15, 0.075, 0.0375)
+ITERATIONS = (5, 10, 20, 40)
+REFERENCE = ("implicit.iterations=3000", "implicit.tolerance=1e-9", "implicit.linear_tolerance=0.05")
+CAP = 200
+"""Most iterations to the tolerance of the scene."""
+
+
+def rows(scene: str, variants: dict[str, tuple[str, ...]]) -> list[list[str]]:
+    """Errors after ITERATIONS iterations of each variant, and iterations and time [ms] to the scene's tolerance."""
+    at, changes = STEPS[scene]
+    study = Study(scene, changes, at)
+    exact, _ = study.solved(REFERENCE)
+    made = []
+    for label, own in variants.items():
+        errors = []
+        for count in ITERATIONS:
+            v, _ = study.solved((*own, f"implicit.iterations={count}", "implicit.tolerance=1e-12"))
+            errors.append(f"{study.distance(v, exact):.1e}")
+        method, problem = study.problem((*own, f"implicit.iterations={CAP}"))
+        started = time.process_time()
+        outcome = solve_by_admm(problem, method.scene.implicit_settings)
+        taken = f"{1e3 * (time.process_time() - started):.0f}"
+        count = str(len(outcome.primal)) if outcome.converged else f"> {CAP}"
+        made.append([label, *errors, count, taken])
+    return made
+
+
+def main() -> None:
+    """Print the tables of the scenes named on the command line, or of all."""
+    numba.set_num_threads(1)
+    words = sys.argv[1:]
+    scenes = [word for word in words if word in STEPS] or list(STEPS)
+    tables = [word for word in words if word not in STEPS] or ["options", "penalty"]
+    penalties = {f"rho = {rho:g}": (f"implicit.rho={rho}",) for rho in PENALTIES}
+    console = Console(width=130)
+    for scene in scenes:
+        for name in tables:
+            shown = Table(title=f"{scene}: {name}", title_justify="left")
+            for column in (name, *(f"after {count}" for count in ITERATIONS), "iterations", "time [ms]"):
+                shown.add_column(column, justify="left" if column == name else "right")
+            for row in rows(scene, {"options": OPTIONS, "penalty": penalties}[name]):
+                shown.add_row(*row)
+            console.print(shown)
+
+
+if __name__ == "__main__":
+    main()
