@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from mixtures import SAND, body, simulate
 
-from spume.mixture.saturation import cohesion_factor
+from spume.mixture.saturation import cohesion_factor, strongest_saturation, suction_stress
 
 CELL = 0.05
 
@@ -43,15 +43,28 @@ def test_degree_of_saturation_is_the_water_over_the_room_in_the_pores():
     sim.advance(1e-5)
     sand = sim.method.species["sand"]
     np.testing.assert_allclose(sand.saturation, 0.5, rtol=1e-9)  # at the edges, too: a ratio of masses
-    np.testing.assert_allclose(sand.cohesion_factor, 0.5 / 0.6, rtol=1e-9)
+    np.testing.assert_allclose(sand.cohesion_factor, cohesion_factor("robert-soga", np.array([0.5]))[0], rtol=1e-9)
 
 
 def test_robert_and_soga_has_its_maximum_at_four_tenths():
     s = np.linspace(0.0, 1.0, 101)
     factor = cohesion_factor("robert-soga", s)
     assert s[np.argmax(factor)] == pytest.approx(0.4)
-    assert factor.max() == pytest.approx(1.0)
+    assert factor.max() == pytest.approx(1.0, abs=1e-6)
     assert factor[0] == factor[-1] == 0.0
+    assert np.all(np.diff(factor[:41]) > 0.0)
+    assert np.all(np.diff(factor[40:]) < 0.0)
+
+
+@pytest.mark.parametrize("n", [2.1, 2.2354, 2.68, 4.0])
+def test_cohesion_by_suction_is_that_of_the_retention_curve(n):
+    """The saturation at a suction ψ is (1 + (αψ)ⁿ)^(1/n − 1) [vanGenuchten80]; S ψ must come out of it again."""
+    suction = np.geomspace(1e-2, 1e2, 50)
+    S = (1.0 + suction**n) ** (1.0 / n - 1.0)
+    np.testing.assert_allclose(suction_stress(n, S), S * suction, rtol=1e-6)
+    s = np.linspace(0.0, 1.0, 2001)
+    assert s[np.argmax(suction_stress(n, s))] == pytest.approx(strongest_saturation(n), abs=1e-3)
+    assert cohesion_factor("robert-soga", s, n).max() == pytest.approx(1.0, abs=1e-5)
 
 
 def test_a_table_is_joined_by_straight_lines_and_constant_beyond_its_ends():

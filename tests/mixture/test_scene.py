@@ -43,6 +43,14 @@ def curve(pairs):
             "mixture.cohesion_curve.1 is [0.4, 1.5]: saturation and fraction should be between 0 and 1",
         ),
         (curve("robert-sogga"), "did you mean 'robert-soga'?"),
+        (
+            {"mixture": {"drag_coefficient": 1.0, "retention_exponent": 2.7}},
+            "mixture.retention_exponent is 2.7, but only cohesion_curve = 'robert-soga' uses it: drop one of them",
+        ),
+        (
+            {"mixture": {"drag_coefficient": 1.0, "retention_exponent": 2.0}},
+            "mixture.retention_exponent is 2.0: it should be greater than 2",
+        ),
         (curve([[0.0, "a"], [1.0, 0.0]]), "mixture.cohesion_curve.0.1 is 'a': it should be a number"),
         (curve([[0.0], [1.0, 0.0]]), "mixture.cohesion_curve.0"),
         (curve(0.4), "mixture.cohesion_curve is 0.4: it should be a list"),

@@ -9,7 +9,7 @@ from spume.fields import Population
 from spume.materials.water import WATER
 from spume.methods import Estimate
 from spume.mixture.drains import Drains
-from spume.mixture.mixture import Mixture, MixtureFields
+from spume.mixture.mixture import RETENTION_EXPONENT, Mixture, MixtureFields
 from spume.mixture.pictured import COHESION, PORE_PRESSURE, pictured_arrays, pictured_fields
 from spume.mixture.pore_pressure import wave_speed
 from spume.mixture.saturation import SATURATION
@@ -127,5 +127,5 @@ def build_mixture(scene: Any) -> Mixture:
     sands = tuple(material.parameters.density for material in scene.materials if material.law is not WATER)
     return Mixture(
         table.drag_coefficient, table.hydraulic_conductivity, table.porosity, table.water_density, table.buoyancy,
-        table.coupling, table.saturation, table.cohesion_curve, sands,
+        table.coupling, table.saturation, table.cohesion_curve, table.retention_exponent or RETENTION_EXPONENT, sands,
     )  # fmt: skip

@@ -25,6 +25,10 @@ Saturation = Literal["overlap", "degree"]
 CohesionCurve = Literal["constant", "linear", "robert-soga"] | tuple[tuple[float, float], ...]
 """A named curve, or pairs of the degree of saturation and the fraction of the cohesion"""
 
+RETENTION_EXPONENT = 2.2354
+"""van Genuchten's n with which moist sand is strongest at a degree of saturation of 0.4: [RobertSoga13], after
+[Tampubolon17] section 3.4. Sand has 2.7 and loamy sand 2.3 on average. [Carsel88]"""
+
 
 @dataclass(frozen=True)
 class Mixture:
@@ -42,6 +46,8 @@ class Mixture:
     coupling: Coupling = "drag"
     saturation: Saturation = "overlap"
     cohesion_curve: CohesionCurve = "linear"
+    retention_exponent: float = RETENTION_EXPONENT
+    """n of van Genuchten's curve of the suction against the saturation, for "robert-soga" [1]"""
     sand_densities: tuple[float, ...] = ()
     """Bulk densities of the sands of the scene [kg/m³]"""
 

@@ -4,24 +4,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
-from spume.mixture.mixture import CohesionCurve, Mixture, MixtureFields, bulk_volume
+from spume.mixture.mixture import RETENTION_EXPONENT, CohesionCurve, Mixture, MixtureFields, bulk_volume
 from spume.mpm.state import State
 
 SATURATION = Field("saturation", (), 0.0, "1", "average", description="saturation of the sand, from 0 (dry) to 1")
 
-STRONGEST = 0.4
-"""Degree of saturation at which the cohesion of sand is largest. [RobertSoga13], after [Tampubolon17] section 3.4"""
 
-
-def cohesion_factor(curve: CohesionCurve, saturation: NDArray[np.float64]) -> NDArray[np.float64]:
+def cohesion_factor(
+    curve: CohesionCurve, saturation: NDArray[np.float64], retention_exponent: float = RETENTION_EXPONENT
+) -> NDArray[np.float64]:
     """Fraction of the material's cohesion that is active at a saturation.
 
-    "linear" is [Tampubolon17] eq. (25): 1 without water, 0 when saturated. "robert-soga" is a tent: 0 in dry sand, 1 at
-    a saturation of 0.4, 0 in saturated sand. Pairs of saturation and fraction are joined by straight lines; before the
-    first and after the last pair the fraction is constant.
+    "linear" is [Tampubolon17] eq. (25): 1 without water, 0 when saturated. "robert-soga" is the cohesion of moist sand
+    by suction, see `suction_stress`. Pairs of saturation and fraction are joined by straight lines; before the first
+    and after the last pair the fraction is constant.
 
-    >>> cohesion_factor("robert-soga", np.array([0.0, 0.2, 0.4, 0.7, 1.0])).round(3).tolist()
-    [0.0, 0.5, 1.0, 0.5, 0.0]
+    >>> cohesion_factor("robert-soga", np.array([0.0, 0.1, 0.4, 0.7, 1.0])).round(2).tolist()
+    [0.0, 0.84, 1.0, 0.88, 0.0]
     """
     if not isinstance(curve, str):
         s, fraction = np.transpose(curve)
@@ -30,7 +29,27 @@ def cohesion_factor(curve: CohesionCurve, saturation: NDArray[np.float64]) -> ND
         return np.ones_like(saturation)
     if curve == "linear":
         return 1.0 - saturation
-    return np.minimum(saturation / STRONGEST, (1.0 - saturation) / (1.0 - STRONGEST))
+    strongest = strongest_saturation(retention_exponent)
+    largest = suction_stress(retention_exponent, np.array([strongest]))
+    return suction_stress(retention_exponent, saturation) / largest
+
+
+def suction_stress(n: float, saturation: NDArray[np.float64]) -> NDArray[np.float64]:
+    """α S ψ(S): the suction ψ of the pore water at the degree of saturation S, times S, by which it presses the grains
+    together, in units of the inverse α of van Genuchten's curve, S = (1 + (α ψ)ⁿ)^(1/n − 1) [1]. [vanGenuchten80],
+    [Lu10]. The cohesion is this stress times tan φ.
+    """
+    S = saturation
+    return np.maximum(S ** (n * (n - 2.0) / (n - 1.0)) - S**n, 0.0) ** (1.0 / n)
+
+
+def strongest_saturation(n: float) -> float:
+    """Degree of saturation at which the suction stress is largest, where its derivative is zero.
+
+    >>> round(strongest_saturation(RETENTION_EXPONENT), 3)
+    0.4
+    """
+    return float(((n - 2.0) / (n - 1.0)) ** ((n - 1.0) / n))
 
 
 def saturate(state: State, mixture: Mixture, fields: MixtureFields) -> None:
@@ -54,4 +73,4 @@ def saturate(state: State, mixture: Mixture, fields: MixtureFields) -> None:
     sand.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=p.saturation)
     np.clip(p.saturation, 0.0, 1.0, out=p.saturation)  # the weights add up to one up to rounding
     if "cohesion_factor" in p:
-        p.cohesion_factor[:] = cohesion_factor(mixture.cohesion_curve, p.saturation)
+        p.cohesion_factor[:] = cohesion_factor(mixture.cohesion_curve, p.saturation, mixture.retention_exponent)

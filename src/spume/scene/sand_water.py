@@ -80,8 +80,12 @@ class MixtureTable(Table):
     cohesion_curve: Curve = Field(
         default="linear",
         description="cohesion against saturation: 'constant', 'linear' to zero ([Tampubolon17] eq. 25), 'robert-soga', "
-        "a tent that rises to all at 0.4 and then falls, or pairs of saturation and fraction of the cohesion, with "
-        "straight lines between them; the last two need saturation = 'degree'",
+        "the suction of moist sand, which is strongest at a saturation of 0.4, or pairs of saturation and fraction of "
+        "the cohesion, with straight lines between them; the last two need saturation = 'degree'",
+    )
+    retention_exponent: Annotated[float, Field(strict=True, gt=2, le=20)] | None = Field(
+        default=None,
+        description="n of van Genuchten's water retention curve, for 'robert-soga' [1]; 2.24 if absent",
     )
 
 
@@ -148,6 +152,11 @@ class SandWaterScene(MpmScene):
             yield Problem(
                 "mixture.saturation",
                 f"is '{table.saturation}' with cohesion_curve {name}: that curve needs saturation = 'degree'",
+            )
+        if table.retention_exponent is not None and curve != "robert-soga":
+            yield Problem(
+                "mixture.retention_exponent",
+                f"is {table.retention_exponent:g}, but only cohesion_curve = 'robert-soga' uses it: drop one of them",
             )
         if not isinstance(curve, str):
             yield from _curve_problems(curve)
