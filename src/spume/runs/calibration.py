@@ -136,7 +136,7 @@ def _from_earlier_runs(scene: Scene, estimate: Estimate) -> tuple[str, float]:
     ratio = known_ratio(scene)
     if ratio is None:
         return "a guess for two cores of 2021", estimate.seconds
-    return "from an earlier run of such a scene on this machine", ratio * estimate.seconds
+    return "from earlier runs of such scenes on this machine", ratio * estimate.seconds
 
 
 def time_steps(

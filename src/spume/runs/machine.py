@@ -1,7 +1,7 @@
 """What runs have taken on this machine, kept beside the compiled kernels, for estimates.
 
 A file contains, for each kind of scene (method, integrator, dimension), the longest time that compiling its kernels has
-taken, and the ratio of the time of its last run to the time that was expected.
+taken, and the ratios of the times of its last runs to the times that were expected.
 """
 
 import contextlib
@@ -30,6 +30,8 @@ LEAST_COMPILATION = 1.0
 """Shorter compilation is not recorded [s]."""
 LEAST_STEPS = 50
 """Runs with fewer steps are not recorded."""
+KEPT = 9
+"""Runs of a kind whose ratios are kept. Their median counts: one of them may have been unusually slow."""
 
 
 def kind_of(scene: Scene) -> str:
@@ -41,21 +43,22 @@ def kind_of(scene: Scene) -> str:
 
 def record_compilation(scene: Scene, seconds: float) -> None:
     """Keep the time that compiling took, if it is the longest so far: a run may find some of its kernels."""
-    known = _read().get(kind_of(scene), {}).get("compilation", 0.0)
+    known = _compilation(_read().get(kind_of(scene), {})) or 0.0
     if seconds > max(known, LEAST_COMPILATION):
-        _update(kind_of(scene), "compilation", seconds)
+        _update(kind_of(scene), "compilation", round(seconds, 4))
 
 
 def record_run(scene: Scene, steps: int, seconds: float, expected: float) -> None:
     """Keep how long `steps` took [s] over what was expected [s]."""
     if steps >= LEAST_STEPS and expected > 0.0:
-        _update(kind_of(scene), "ratio", seconds / expected)
+        earlier = _ratios(_read().get(kind_of(scene), {}))
+        _update(kind_of(scene), "ratios", [*earlier, round(seconds / expected, 4)][-KEPT:])
 
 
 def compilation_time(scene: Scene) -> float:
     """Expected time to compile the kernels of a scene [s]: as measured for its kind, or COMPILATION times the ratio
     that other kinds have shown."""
-    measured = {kind: entry["compilation"] for kind, entry in _read().items() if "compilation" in entry}
+    measured = {kind: seconds for kind, entry in _read().items() if (seconds := _compilation(entry))}
     kind = kind_of(scene)
     if kind in measured:
         return measured[kind]
@@ -64,9 +67,10 @@ def compilation_time(scene: Scene) -> float:
 
 
 def known_ratio(scene: Scene) -> float | None:
-    """Time of the last run of a scene of this kind over the expected time; None if there was none."""
-    found: float | None = _read().get(kind_of(scene), {}).get("ratio")
-    return found
+    """Time of runs of scenes of this kind over the expected time, the median of the last ones; None if there were
+    none."""
+    found = _ratios(_read().get(kind_of(scene), {}))
+    return statistics.median(found) if found else None
 
 
 def _reference(kind: str) -> float:
@@ -80,31 +84,37 @@ def _file() -> Path:
     return cache_directory().parent / "machine.json"
 
 
-def _read() -> dict[str, dict[str, float]]:
-    """What is known; nothing if the file does not exist or is damaged."""
+def _read() -> dict[str, dict[str, Any]]:
+    """What is known of each kind; nothing if the file does not exist or is damaged."""
     try:
         found = json.loads(_file().read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     if not isinstance(found, dict):
         return {}
-    return {kind: _positive_numbers(entry) for kind, entry in found.items() if kind.count(" ") == 2}
+    return {kind: entry for kind, entry in found.items() if kind.count(" ") == 2 and isinstance(entry, dict)}
 
 
-def _positive_numbers(entry: Any) -> dict[str, float]:
-    if not isinstance(entry, dict):
-        return {}
-    return {
-        key: float(value)
-        for key, value in entry.items()
-        if isinstance(value, int | float) and math.isfinite(value) and value > 0.0
-    }
+def _compilation(entry: dict[str, Any]) -> float | None:
+    """Time to compile [s]."""
+    value: Any = entry.get("compilation")
+    return float(value) if _usable(value) else None
 
 
-def _update(kind: str, key: str, value: float) -> None:
+def _ratios(entry: dict[str, Any]) -> list[float]:
+    """Ratios of the last runs, the latest at the end."""
+    found = entry.get("ratios")
+    return [float(value) for value in found if _usable(value)] if isinstance(found, list) else []
+
+
+def _usable(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value > 0.0
+
+
+def _update(kind: str, key: str, value: float | list[float]) -> None:
     """Write a value; estimates do without it where the folder cannot be written."""
     known = _read()
-    known[kind] = {**known.get(kind, {}), key: round(value, 4)}
+    known[kind] = {**known.get(kind, {}), key: value}
     partial = _file().with_name(f"machine.{uuid.uuid4().hex[:12]}")
     with contextlib.suppress(OSError):
         partial.parent.mkdir(parents=True, exist_ok=True)
