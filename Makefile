@@ -35,7 +35,7 @@ demo: $(INSTALLED)demo
 	@echo "The film is out/demo/pictures.mp4. To go on: source $(BIN)/activate; spume info out/demo"
 
 test: $(INSTALLED)test
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 bench: $(INSTALLED)bench
 	@$(BIN)/python -m benchmarks

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scenes import SOFT, ball, box, half_space, simulate
 
+pytestmark = pytest.mark.slow
 GROUND = {"shape": half_space((0.0, 0.0), (0.0, 1.0))}
 
 
