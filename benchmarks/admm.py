@@ -45,6 +45,8 @@ OPTIONS = {
 PENALTIES = (1.0, 0.6, 0.3, 0.15, 0.075, 0.0375)
 ITERATIONS = (5, 10, 20, 40)
 REFERENCE = ("implicit.iterations=3000", "implicit.tolerance=1e-9", "implicit.linear_tolerance=0.05")
+REACHED = 1e-3
+"""Largest unbalanced impulses of the reference, relative to those of the first guess."""
 CAP = 200
 """Most iterations to the tolerance of the scene."""
 
@@ -53,7 +55,9 @@ def rows(scene: str, variants: dict[str, tuple[str, ...]]) -> list[list[str]]:
     """Errors after ITERATIONS iterations of each variant, and iterations and time [ms] to the scene's tolerance."""
     at, changes = STEPS[scene]
     study = Study(scene, changes, at)
-    exact, _ = study.solved(REFERENCE)
+    exact, left = study.solved(REFERENCE)
+    if left > REACHED:
+        raise SystemExit(f"{scene}: the reference has not converged: {left:.1e} of the impulses are left")
     made = []
     for label, own in variants.items():
         errors = []
@@ -73,16 +77,18 @@ def main() -> None:
     """Print the tables of the scenes named on the command line, or of all."""
     numba.set_num_threads(1)
     words = sys.argv[1:]
+    kinds = {"options": OPTIONS, "penalty": {f"rho = {rho:g}": (f"implicit.rho={rho}",) for rho in PENALTIES}}
+    if unknown := set(words) - set(STEPS) - set(kinds):
+        raise SystemExit(f"unknown: {', '.join(unknown)}; there are {', '.join([*kinds, *STEPS])}")
     scenes = [word for word in words if word in STEPS] or list(STEPS)
-    tables = [word for word in words if word not in STEPS] or ["options", "penalty"]
-    penalties = {f"rho = {rho:g}": (f"implicit.rho={rho}",) for rho in PENALTIES}
+    tables = [word for word in words if word in kinds] or list(kinds)
     console = Console(width=130)
     for scene in scenes:
         for name in tables:
             shown = Table(title=f"{scene}: {name}", title_justify="left")
             for column in (name, *(f"after {count}" for count in ITERATIONS), "iterations", "time [ms]"):
                 shown.add_column(column, justify="left" if column == name else "right")
-            for row in rows(scene, {"options": OPTIONS, "penalty": penalties}[name]):
+            for row in rows(scene, kinds[name]):
                 shown.add_row(*row)
             console.print(shown)
 

@@ -35,9 +35,10 @@ def cohesion_factor(
 
 
 def suction_stress(n: float, saturation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """α S ψ(S): the suction ψ of the pore water at the degree of saturation S, times S, by which it presses the grains
-    together, in units of the inverse α of van Genuchten's curve, S = (1 + (α ψ)ⁿ)^(1/n − 1) [1]. [vanGenuchten80],
-    [Lu10]. The cohesion is this stress times tan φ.
+    """Suction stress S ψ(S) in units of 1/α [1], at the degree of saturation S. [Lu10]
+
+    The pore water with the suction ψ presses the grains together by this stress; times tan φ it is their cohesion. The
+    retention curve is S = (1 + (α ψ)ⁿ)^(1/n − 1) [vanGenuchten80], with all water able to drain.
     """
     S = saturation
     return np.maximum(S ** (n * (n - 2.0) / (n - 1.0)) - S**n, 0.0) ** (1.0 / n)

@@ -100,7 +100,8 @@ def solver_bytes(scene: Any) -> float:
     branches = max(len(material.law.branches) for material in scene.materials)
     order = {"quadratic": 2, "cubic": 3}[scene.grid.spline]
     row = 12.0 * (2 * order + 1) ** scene.dimension
-    memory = scene.implicit_settings.anderson_memory
+    settings = scene.implicit_settings
+    memory = settings.anderson_memory if settings.solver == "admm" else 0
     of_branch = BRANCH + (REMEMBERED * (memory + 1) if memory else 0)
     return TENSORS + of_branch * branches + ROWS_PER_CELL * row / 2**scene.dimension
 

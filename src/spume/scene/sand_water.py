@@ -80,7 +80,7 @@ class MixtureTable(Table):
     cohesion_curve: Curve = Field(
         default="linear",
         description="cohesion against saturation: 'constant', 'linear' to zero ([Tampubolon17] eq. 25), 'robert-soga', "
-        "the suction of moist sand, which is strongest at a saturation of 0.4, or pairs of saturation and fraction of "
+        "the suction of moist sand, by default largest at a saturation of 0.4, or pairs of saturation and fraction of "
         "the cohesion, with straight lines between them; the last two need saturation = 'degree'",
     )
     retention_exponent: Annotated[float, Field(strict=True, gt=2, le=20)] | None = Field(

@@ -96,7 +96,7 @@ class Branches:
         to the present iteration of `memory`, or in place without one."""
         volume = self.problem.species.particles.volume
         for b, loops, of_law in self._each():
-            result, difference = memory.present(b) if memory else (self.q[b], NOT_KEPT)
+            result, difference = memory.present(b) if memory is not None else (self.q[b], NOT_KEPT)
             loops.step(
                 *of_law, self.problem.dt, rho, relaxation, rescale, L, change, volume, self.Fe[b], self.weight[b],
                 self.q[b], result, difference, self.S, self.residuals,
@@ -183,30 +183,32 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
             if small and np.array_equal(v, before):
                 outcome.converged = True
                 break
-        if memory and memory.grows(p.volume, branches.weight):
+        last = iteration + 1 == settings.iterations
+        if memory is not None and memory.assess(p.volume, branches.weight) and not last:
             _move(problem, v, memory.go_back(branches.q))
-        else:
-            try:
-                solution = conjugate_gradient(
-                    matrix, residual, tolerance=settings.linear_tolerance, limit=settings.linear_iterations
-                )
-            except ArithmeticError:  # overflow
-                v[:] = np.nan
-                return outcome
-            outcome.linear_iterations += solution.iterations
-            v += solution.x
-            problem.close_contacts(v)
-            if memory:
-                memory.keep(v)
-                if iteration + 1 < settings.iterations:  # nothing would check a combination at the end
-                    _move(problem, v, memory.combine(branches.q))
+            problem.gradient(v - before, change)
+            continue
+        try:
+            solution = conjugate_gradient(
+                matrix, residual, tolerance=settings.linear_tolerance, limit=settings.linear_iterations
+            )
+        except ArithmeticError:  # overflow
+            v[:] = np.nan
+            return outcome
+        outcome.linear_iterations += solution.iterations
+        v += solution.x
+        problem.close_contacts(v)
+        if memory is not None:
+            memory.keep(v)
+            if not last:  # no iteration would assess the combination
+                _move(problem, v, memory.combine(branches.q))
         problem.gradient(v - before, change)
         if settings.balancing == "residual" and iteration > 0:
             factor = _balance(outcome.primal[-1], outcome.dual[-1])
             if factor != 1.0:
                 rho, rescale = factor * rho, 1.0 / factor
                 matrix.scale_stiffness(factor, problem.mass)
-                if memory:
+                if memory is not None:
                     memory.forget()
         since = len(outcome.primal) - examined
         if since > PATIENCE and outcome.primal[-1] > PROGRESS * outcome.primal[-1 - PATIENCE]:
@@ -216,7 +218,7 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
                 relaxation = 1.0
                 branches.raise_weights([_raise(c) for c in needed], outcome.L + change)
                 matrix.assemble(problem.species.transfers, p.x, branches.metric(rho), problem.mass)
-                if memory:
+                if memory is not None:
                     memory.forget()
     else:
         outcome.L += change
@@ -230,11 +232,12 @@ def _memory(branches: Branches, v: NDArray[np.float64], settings: Any) -> Memory
 
 
 def _move(problem: StepProblem, v: NDArray[np.float64], other: NDArray[np.float64]) -> None:
-    """Change v to the `other` velocities, except for the components that closed contacts prescribe: these may have
-    opened, or moved differently, in earlier iterations."""
+    """Change v to the `other` velocities, except for the components that closed contacts prescribe: these contacts may
+    have been open, or have slid, in earlier iterations. Contacts that stop the new velocities are closed."""
     move = other - v
     problem.contacts.project(move)
     v += move
+    problem.close_contacts(v)
 
 
 def _raise(concavity: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,14 +1,15 @@
 """Anderson acceleration of the iterations of ADMM: [Walker11], [Zhang19], [Ouyang20].
 
-ADMM is a fixed-point iteration for the tensors q = X + u of all points and branches: q determines the velocities v, by
-the grid step, which is linear. Let g_k be the result of the iteration that starts from q_k. Its difference
-f_k = g_k − q_k is the primal residual α (X − F). The next iteration starts from the combination of the last results
-whose combined difference is smallest, and from the same combination of the velocities:
+ADMM is a fixed-point iteration for the tensors q = X + u of all points and branches: if contacts do not change and the
+linear solve of the grid step is exact, q determines the velocities v, and they are linear in q. Let g_k be the result
+of the iteration that starts from q_k. Its difference f_k = g_k − q_k is the primal residual α (X − F). The next
+iteration starts from the combination of the last results whose combined difference is smallest, and from the same
+combination of the velocities:
 
     q = Σ c_k g_k,    v = Σ c_k v_k    with  c = argmin ‖W Σ c_k f_k‖,  Σ c_k = 1.
 
-If the residual of an iteration is much larger than an earlier one, the combination that it started from was a poor
-one: the iterations go back to the latest result and forget those before.
+If the residual of an iteration is much larger than the smallest one so far, the combination that it started from was a
+poor one: the iterations go back to the latest result and forget those before.
 """
 
 import numpy as np
@@ -22,13 +23,13 @@ GROWTH = 2.0
 """An iteration is discarded when its residual exceeds the smallest one so far by this factor."""
 REGULARIZATION = 1e-10
 """Added to the diagonal of the normal equations, relative to their trace: differences may be parallel."""
-POINTS_PER_TASK = 256
+POINTS_PER_TASK = 64
 
 Tensors = NDArray[np.float64]
 
 
 class Memory:
-    """Results, differences and velocities of the last iterations, in places that are used in turn."""
+    """Results, differences and velocities of the last iterations, in ring buffers."""
 
     def __init__(self, size: int, branches: int, points: int, velocities: tuple[int, ...]) -> None:
         """Remember `size` iterations besides the latest; `velocities` is the shape of v."""
@@ -54,14 +55,15 @@ class Memory:
         place = self._count % self._places
         return self._g[branch, place].reshape(-1, 3, 3), self._f[branch, place].reshape(-1, 3, 3)
 
-    def grows(self, volume: NDArray[np.float64], weights: list[NDArray[np.float64]]) -> bool:
-        """Whether the present iteration started from a poor combination; W² of a branch is volume · weight."""
+    def assess(self, volume: NDArray[np.float64], weights: list[NDArray[np.float64]]) -> bool:
+        """Compute the scalar products of the present differences with all in memory, and return whether the present
+        iteration started from a poor combination. W² of a branch is volume · weight."""
         place = self._count % self._places
-        others = np.array([place, *self._recent(self._places - 1)])
-        partial = np.zeros((len(others), -(-len(volume) // POINTS_PER_TASK)))
+        places = np.array([place, *self._recent(self._places - 1)])
+        partial = np.zeros((len(places), -(-len(volume) // POINTS_PER_TASK)))
         for f, weight in zip(self._f, weights):
-            _add_products(volume, weight, f, others, partial)
-        for row, other in zip(partial, others):
+            _add_products(volume, weight, f, places, partial)
+        for row, other in zip(partial, places):
             self._products[place, other] = self._products[other, place] = total(row)
         size = float(np.sqrt(self._products[place, place]))
         if self._count > 1 and not size <= GROWTH * self._least:
@@ -111,17 +113,17 @@ def _coefficients(products: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @compiled(parallel=True)
-def _add_products(volume, weight, f, others, partial):
-    """Add V w f·f', summed over the points of each task, of the tensors f in the first of the places `others` with
-    those in each of them."""
-    n, first = volume.size, others[0]
+def _add_products(volume, weight, f, places, partial):
+    """Add V w f·f', summed over the points of each task, of the tensors f in the first of the `places` and f' in each
+    of them."""
+    n, first = volume.size, places[0]
     for task in prange(partial.shape[1]):
         for p in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1))):
             a = volume[p] * weight[p]
-            for k in range(others.size):
+            for k in range(places.size):
                 s = 0.0
                 for i in range(9):
-                    s += f[first, p, i] * f[others[k], p, i]
+                    s += f[first, p, i] * f[places[k], p, i]
                 partial[k, task] += a * s
 
 
