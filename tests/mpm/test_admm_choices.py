@@ -5,7 +5,8 @@ import pytest
 from implicit_beams import RUBBER, beam, stir
 from oracle import DenseGrid
 
-from spume.mpm.implicit.admm import Branches, solve_by_admm
+from spume.mpm.implicit.admm import solve_by_admm
+from spume.mpm.implicit.branches import Branches
 from spume.mpm.implicit.equilibration import SWEEPS, equilibrated
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.step import rasterize, sort_points

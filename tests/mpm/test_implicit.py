@@ -10,8 +10,8 @@ from spume import Scene
 from spume.errors import RunFailed, SpumeError
 from spume.materials import LAWS
 from spume.mpm.cost import solver_bytes
-from spume.mpm.implicit.admm import NONE_TORN, Branches
 from spume.mpm.implicit.anderson import Memory
+from spume.mpm.implicit.branches import NONE_TORN, Branches
 from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.particle_step import branch_loops

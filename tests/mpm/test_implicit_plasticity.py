@@ -7,7 +7,8 @@ import pytest
 from implicit_beams import RUBBER, beam, stir
 
 from spume.materials import LAWS
-from spume.mpm.implicit.admm import NONE_TORN, Branches, solve_by_admm
+from spume.mpm.implicit.admm import solve_by_admm
+from spume.mpm.implicit.branches import NONE_TORN, Branches
 from spume.mpm.implicit.particle_step import FLOWING
 from spume.mpm.implicit.principal_newton import ACTIVE, ROWS, THETA, flowed_stress, principal_solver
 from spume.mpm.implicit.problem import StepProblem

@@ -13,24 +13,16 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from spume.mpm.implicit.anderson import Memory
-from spume.mpm.implicit.concavity import concavity_loop
-from spume.mpm.implicit.equilibration import equilibrated
+from spume.mpm.implicit.branches import Branches
 from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
-from spume.mpm.implicit.particle_step import WEIGHTS, branch_loops
 from spume.mpm.implicit.problem import StepProblem
-from spume.numerics.jit import compiled
 from spume.numerics.krylov import conjugate_gradient
 from spume.numerics.sums import total
 
-NONE_TORN = np.zeros(0, np.uint8)
-NOT_KEPT = np.zeros((0, 3, 3))
-NO_STRAIN = 1e-10
-"""Smallest scale of residuals, which are relative to ‖W u‖: elastic strains over ρ if weights are stiffnesses [1]."""
 UNBALANCED, BALANCE = 10.0, 2.0
 """The penalty changes by a factor of BALANCE when primal and dual residual differ by more than UNBALANCED. [Boyd11]
 section 3.4.1"""
@@ -43,201 +35,160 @@ LARGEST_RAISE = 4.0
 """Factor by which a weight grows at once: deformations in a cycle may be far from the solution."""
 
 
-class Branches:
-    """Arrays of all branches of all laws of a species."""
-
-    def __init__(self, problem: StepProblem) -> None:
-        p = problem.species.particles
-        self.problem, self.count = problem, len(p)
-        most = max(len(use.law.branches) for use in problem.species.model.laws)
-        self.Fe = [np.zeros((self.count, 3, 3)) for _ in range(most)]
-        self.q = [np.zeros((self.count, 3, 3)) for _ in range(most)]
-        self.weight = [np.zeros(self.count) for _ in range(most)]
-        self.S = np.zeros((self.count, 3, 3))
-        self.residuals = np.zeros((self.count, 3))
-
-    def _each(self, made: Any = branch_loops) -> Any:
-        problem = self.problem
-        p = problem.species.particles
-        torn = p.weak if "weak" in p else NONE_TORN
-        for use in problem.species.model.laws:
-            for b in range(len(use.law.branches)):
-                loops = made(use.law, b, problem.state.dimension)
-                yield b, loops, (p.material, use.belongs, use.constants, problem.history(use), torn)
-
-    def start(self, weighting: str, rho: float, L: NDArray[np.float64]) -> None:
-        """Set elastic deformations, weights and duals at the start of a step."""
-        kind = WEIGHTS[weighting]
-        for b, loops, of_law in self._each():
-            loops.start(*of_law, kind, self.problem.dt, rho, L, self.Fe[b], self.weight[b], self.q[b])
-        if weighting == "ruiz":
-            self._equilibrate(L)
-
-    def _equilibrate(self, L: NDArray[np.float64]) -> None:
-        """Replace the weights by equilibrated ones."""
-        dt = self.problem.dt
-        tensors = []
-        for Fe in self.Fe:
-            tensors.append(np.zeros((self.count, 6)))
-            _add_metric(dt * dt, np.ones(self.count), np.ones(self.count), Fe, tensors[-1])
-        for b, weight in enumerate(equilibrated(self.problem, tensors, self.weight)):
-            self._set_weight(b, weight, L)
-
-    def step(
-        self,
-        rho: float,
-        relaxation: float,
-        rescale: float,
-        L: NDArray[np.float64],
-        change: NDArray[np.float64],
-        memory: Memory | None,
-    ) -> None:
-        """Add `change` to the gradients L, multiply the duals by `rescale`, and do the dual and particle steps: from q
-        to the present iteration of `memory`, or in place without one."""
-        volume = self.problem.species.particles.volume
-        for b, loops, of_law in self._each():
-            result, difference = memory.present(b) if memory is not None else (self.q[b], NOT_KEPT)
-            loops.step(
-                *of_law, self.problem.dt, rho, relaxation, rescale, L, change, volume, self.Fe[b], self.weight[b],
-                self.q[b], result, difference, self.S, self.residuals,
-            )  # fmt: skip
-
-    def needed(self, rho: float, L: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Concavity at the gradients L relative to the penalties, of each branch (n,) [1]; see `concavity`."""
-        found = [np.zeros(self.count) for _ in self.weight]
-        for b, loop, of_law in self._each(concavity_loop):
-            loop(*of_law, self.problem.dt, L, self.Fe[b], found[b])
-        for c, weight in zip(found, self.weight):
-            c /= np.where(weight > 0.0, rho * weight, 1.0)
-        return found
-
-    def raise_weights(self, factors: list[NDArray[np.float64]], L: NDArray[np.float64]) -> None:
-        """Multiply the weights of each branch by `factors` (n,), and keep the duals of an iteration that ends at L."""
-        for b, factor in enumerate(factors):
-            self._set_weight(b, factor * self.weight[b], L)
-
-    def _set_weight(self, b: int, weight: NDArray[np.float64], L: NDArray[np.float64]) -> None:
-        """Change the weights of a branch and its scaled duals u, which are −P/(ρ w)."""
-        F = self.Fe[b] + self.problem.dt * L @ self.Fe[b]
-        ratio = np.divide(self.weight[b], weight, out=np.ones(self.count), where=weight > 0.0)
-        self.q[b] = F + ratio[:, None, None] * (self.q[b] - F)
-        self.weight[b] = weight
-
-    def metric(self, rho: float) -> NDArray[np.float64]:
-        """B = ρ Δt² V Σ w Fe Feᵀ of each point, symmetric (n, 6)."""
-        B = np.zeros((self.count, 6))
-        volume = self.problem.species.particles.volume
-        for Fe, weight in zip(self.Fe, self.weight):
-            _add_metric(rho * self.problem.dt**2, volume, weight, Fe, B)
-        return B
-
-    def norms(self) -> tuple[float, float, float]:
-        """‖W (X − F)‖, ‖W D (change of v)‖ and ‖W u‖, all divided by ‖W‖; the last is at least NO_STRAIN."""
-        volume = self.problem.species.particles.volume
-        weights = math.sqrt(sum(total(volume * weight) for weight in self.weight))
-        primal, dual, strain = (math.sqrt(total(self.residuals[:, k])) / weights for k in range(3))
-        return primal, dual, max(strain, NO_STRAIN)
-
-
-@compiled(parallel=True)
-def _add_metric(scale, volume, weight, Fe, B):
-    for p in prange(volume.size):
-        a = scale * volume[p] * weight[p]
-        for i in range(3):
-            for j in range(i, 3):
-                s = 0.0
-                for k in range(3):
-                    s += Fe[p, i, k] * Fe[p, j, k]
-                B[p, i if i == j else 2 + i + j] += a * s
-
-
 def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
     """Solve the equations of a step; `settings` is the scene's table [implicit]."""
-    p, dofs, mass = problem.species.particles, problem.dofs, problem.mass[:, None]
-    rho, relaxation = settings.rho, settings.over_relaxation
-    v = problem.start()
-    problem.close_contacts(v)
-    outcome = Outcome(v, np.zeros((len(p), 3, 3)))
-    problem.gradient(v, outcome.L)
-    branches = Branches(problem)
-    branches.start(settings.weights, rho, outcome.L)
-    matrix = GridMatrix(problem.state.nodes, dofs, problem.contacts)
-    matrix.assemble(problem.species.transfers, p.x, branches.metric(rho), problem.mass)
-    # about ρ (c Δt/h)²: distance [cells] that nodes move in a step with a strain of one
-    response = total(matrix.diagonal - problem.mass) / total(problem.mass)
-    change = np.zeros((len(p), 3, 3))
-    memory = _memory(branches, v, settings)
-    rescale, examined = 1.0, 0
+    step = _Step(problem, settings)
     for iteration in range(settings.iterations):
-        branches.step(rho, relaxation, rescale, outcome.L, change, memory)
-        rescale = 1.0
-        residual = mass * (problem.free - v) + problem.impulse(branches.S)
-        before = v.copy()
-        problem.contacts.update(v, residual)
-        if iteration > 0:
-            primal, dual, strain = branches.norms()
-            outcome.primal.append(primal / strain)
-            outcome.dual.append(dual / strain)
-            outcome.displacement_error = response * max(primal, dual)
-            small = outcome.residual <= settings.tolerance and _drift(problem, v, residual) <= settings.tolerance
-            if small and np.array_equal(v, before):
-                outcome.converged = True
-                break
+        step.dual_and_particle_step()
+        if iteration > 0 and step.converged():
+            return step.finished()
         last = iteration + 1 == settings.iterations
-        if memory is not None and memory.assess(p.volume, branches.weight) and not last:
-            _move(problem, v, memory.go_back(branches.q))
-            problem.gradient(v - before, change)
+        if step.is_astray() and not last:
+            step.go_back()
             continue
+        if not step.grid_step():
+            return step.outcome
+        if not last:  # no iteration would assess the combination
+            step.combine()
+        step.change_gradients()
+        if iteration > 0:
+            step.balance()
+            step.examine_weights()
+    step.outcome.L += step.change
+    return step.finished()
+
+
+class _Step:
+    """The equations of a step, and the present state of the iterations that solve them."""
+
+    def __init__(self, problem: StepProblem, settings: Any) -> None:
+        self.problem, self.settings = problem, settings
+        self.rho, self.relaxation = settings.rho, settings.over_relaxation
+        self.v = problem.start()
+        problem.close_contacts(self.v)
+        points = len(problem.species.particles)
+        self.outcome = Outcome(self.v, np.zeros((points, 3, 3)))
+        problem.gradient(self.v, self.outcome.L)
+        self.branches = Branches(problem)
+        self.branches.start(settings.weights, self.rho, self.outcome.L)
+        self.matrix = GridMatrix(problem.state.nodes, problem.dofs, problem.contacts)
+        self._assemble()
+        # about ρ (c Δt/h)²: distance [cells] that nodes move in a step with a strain of one
+        self.response = total(self.matrix.diagonal - problem.mass) / total(problem.mass)
+        size = settings.anderson_memory
+        self.memory = Memory(size, len(self.branches.q), points, self.v.shape) if size else None
+        self.change = np.zeros((points, 3, 3))
+        """Change of the velocity gradients in the last grid step."""
+        self.rescale = 1.0
+        """Factor for the duals in the next dual step, after a change of the penalty."""
+        self.examined = 0
+        """Number of residuals when the weights were last examined."""
+
+    def _assemble(self) -> None:
+        problem = self.problem
+        x = problem.species.particles.x
+        self.matrix.assemble(problem.species.transfers, x, self.branches.metric(self.rho), problem.mass)
+
+    def dual_and_particle_step(self) -> None:
+        """Do the dual step of the last iteration and the particle step of the present one, and compute the residual
+        impulses, with which contacts open, stick or slide."""
+        problem, v = self.problem, self.v
+        self.branches.step(self.rho, self.relaxation, self.rescale, self.outcome.L, self.change, self.memory)
+        self.rescale = 1.0
+        self.residual = problem.mass[:, None] * (problem.free - v) + problem.impulse(self.branches.S)
+        self.before = v.copy()
+        problem.contacts.update(v, self.residual)
+
+    def converged(self) -> bool:
+        """Record the residuals, and return whether they are below the tolerance and no contact has changed."""
+        outcome, tolerance = self.outcome, self.settings.tolerance
+        primal, dual, strain = self.branches.norms()
+        outcome.primal.append(primal / strain)
+        outcome.dual.append(dual / strain)
+        outcome.displacement_error = self.response * max(primal, dual)
+        small = outcome.residual <= tolerance and _drift(self.problem, self.v, self.residual) <= tolerance
+        outcome.converged = small and np.array_equal(self.v, self.before)
+        return outcome.converged
+
+    def grid_step(self) -> bool:
+        """Solve for the velocities; return whether they are finite."""
+        settings = self.settings
         try:
             solution = conjugate_gradient(
-                matrix, residual, tolerance=settings.linear_tolerance, limit=settings.linear_iterations
+                self.matrix, self.residual, tolerance=settings.linear_tolerance, limit=settings.linear_iterations
             )
         except ArithmeticError:  # overflow
-            v[:] = np.nan
-            return outcome
-        outcome.linear_iterations += solution.iterations
-        v += solution.x
-        problem.close_contacts(v)
-        if memory is not None:
-            memory.keep(v)
-            if not last:  # no iteration would assess the combination
-                _move(problem, v, memory.combine(branches.q))
-        problem.gradient(v - before, change)
-        if settings.balancing == "residual" and iteration > 0:
-            factor = _balance(outcome.primal[-1], outcome.dual[-1])
-            if factor != 1.0:
-                rho, rescale = factor * rho, 1.0 / factor
-                matrix.scale_stiffness(factor, problem.mass)
-                if memory is not None:
-                    memory.forget()
-        since = len(outcome.primal) - examined
-        if since > PATIENCE and outcome.primal[-1] > PROGRESS * outcome.primal[-1 - PATIENCE]:
-            examined = len(outcome.primal)
-            needed = branches.needed(rho, outcome.L + change)
-            if any((c > 1.0 - 0.5 * relaxation).any() for c in needed):
-                relaxation = 1.0
-                branches.raise_weights([_raise(c) for c in needed], outcome.L + change)
-                matrix.assemble(problem.species.transfers, p.x, branches.metric(rho), problem.mass)
-                if memory is not None:
-                    memory.forget()
-    else:
-        outcome.L += change
-    outcome.reaction = mass * (v - problem.free) - problem.impulse(branches.S)
-    return outcome
+            self.v[:] = np.nan
+            return False
+        self.outcome.linear_iterations += solution.iterations
+        self.v += solution.x
+        self.problem.close_contacts(self.v)
+        if self.memory is not None:
+            self.memory.keep(self.v)
+        return True
 
+    def is_astray(self) -> bool:
+        """Whether the iteration started from a poor combination of earlier ones."""
+        volume = self.problem.species.particles.volume
+        return self.memory is not None and self.memory.assess(volume, self.branches.weight)
 
-def _memory(branches: Branches, v: NDArray[np.float64], settings: Any) -> Memory | None:
-    size = settings.anderson_memory
-    return Memory(size, len(branches.q), branches.count, v.shape) if size else None
+    def go_back(self) -> None:
+        """Discard the present iteration."""
+        assert self.memory is not None
+        self._move(self.memory.go_back(self.branches.q))
+        self.change_gradients()
 
+    def combine(self) -> None:
+        """Start the next iteration from a combination of the last ones."""
+        if self.memory is not None:
+            self._move(self.memory.combine(self.branches.q))
 
-def _move(problem: StepProblem, v: NDArray[np.float64], other: NDArray[np.float64]) -> None:
-    """Change v to the `other` velocities, except for the components that closed contacts prescribe: these contacts may
-    have been open, or have slid, in earlier iterations. Contacts that stop the new velocities are closed."""
-    move = other - v
-    problem.contacts.project(move)
-    v += move
-    problem.close_contacts(v)
+    def _move(self, other: NDArray[np.float64]) -> None:
+        """Change v to the `other` velocities, except for the components that closed contacts prescribe: these contacts
+        may have been open, or have slid, in earlier iterations. Contacts that stop the new velocities are closed."""
+        move = other - self.v
+        self.problem.contacts.project(move)
+        self.v += move
+        self.problem.close_contacts(self.v)
+
+    def change_gradients(self) -> None:
+        """Compute the change of the velocity gradients in the present iteration."""
+        self.problem.gradient(self.v - self.before, self.change)
+
+    def balance(self) -> None:
+        """Change the penalty if primal and dual residual differ too much."""
+        if self.settings.balancing != "residual":
+            return
+        factor = _balance(self.outcome.primal[-1], self.outcome.dual[-1])
+        if factor != 1.0:
+            self.rho, self.rescale = factor * self.rho, 1.0 / factor
+            self.matrix.scale_stiffness(factor, self.problem.mass)
+            self._forget()
+
+    def examine_weights(self) -> None:
+        """If the primal residual stalls, end over-relaxation and raise the weights that are too small for the concave
+        directions of the energy (`concavity`)."""
+        primal = self.outcome.primal
+        if len(primal) - self.examined <= PATIENCE or primal[-1] <= PROGRESS * primal[-1 - PATIENCE]:
+            return
+        self.examined = len(primal)
+        L = self.outcome.L + self.change
+        needed = self.branches.needed(self.rho, L)
+        if any((c > 1.0 - 0.5 * self.relaxation).any() for c in needed):
+            self.relaxation = 1.0
+            self.branches.raise_weights([_raise(c) for c in needed], L)
+            self._assemble()
+            self._forget()
+
+    def _forget(self) -> None:
+        if self.memory is not None:
+            self.memory.forget()
+
+    def finished(self) -> Outcome:
+        """The outcome, with the impulses of contacts."""
+        problem = self.problem
+        self.outcome.reaction = problem.mass[:, None] * (self.v - problem.free) - problem.impulse(self.branches.S)
+        return self.outcome
 
 
 def _raise(concavity: NDArray[np.float64]) -> NDArray[np.float64]:

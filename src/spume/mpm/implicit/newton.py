@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from spume.materials.kinematics import load, load_sym, store
 from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
-from spume.mpm.implicit.admm import Branches
+from spume.mpm.implicit.branches import Branches
 from spume.mpm.implicit.contact_set import ContactSet
 from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
