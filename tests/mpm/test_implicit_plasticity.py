@@ -9,9 +9,9 @@ from implicit_beams import RUBBER, beam, stir
 from spume.materials import LAWS
 from spume.mpm.implicit.admm import solve_by_admm
 from spume.mpm.implicit.branches import NONE_TORN, Branches
-from spume.mpm.implicit.particle_step import FLOWING
 from spume.mpm.implicit.principal_newton import ACTIVE, ROWS, THETA, flowed_stress, principal_solver
 from spume.mpm.implicit.problem import StepProblem
+from spume.mpm.implicit.weights import FLOWING, YIELDING
 from spume.mpm.step import rasterize, sort_points
 from spume.numerics.lanes import LANES
 from spume.numerics.svd_lanes import VALUES
@@ -109,4 +109,4 @@ def test_at_the_tip_the_particle_step_has_no_stiffness_and_the_weights_the_elast
     mu, lame = E / (2 * (1 + NU)), E * NU / ((1 + NU) * (1 - 2 * NU))
     tau = (2 * mu + 2 * lame) * math.log(stretch)
     H = (np.array([[2 * mu + lame, lame], [lame, 2 * mu + lame]]) - tau * np.eye(2)) / stretch**2
-    assert branches.weight[0] == pytest.approx(np.full(len(p), FLOWING * np.linalg.norm(H)), rel=1e-12)
+    assert branches.weight[0] == pytest.approx(np.full(len(p), FLOWING * YIELDING * np.linalg.norm(H)), rel=1e-12)

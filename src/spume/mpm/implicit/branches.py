@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from spume.mpm.implicit.anderson import Memory
 from spume.mpm.implicit.concavity import concavity_loop
 from spume.mpm.implicit.equilibration import equilibrated
-from spume.mpm.implicit.particle_step import WEIGHTS, branch_loops
+from spume.mpm.implicit.particle_step import branch_loops
 from spume.mpm.implicit.problem import StepProblem
+from spume.mpm.implicit.weights import WEIGHTS
 from spume.numerics.jit import compiled
 from spume.numerics.sums import total
 

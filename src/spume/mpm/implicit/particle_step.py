@@ -16,19 +16,14 @@ from numba import prange
 from spume.materials.kinematics import load, store
 from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
-from spume.mpm.implicit.principal_newton import ACTIVE, ROWS, THETA, flowed_stress, principal_solver, without_tension
+from spume.mpm.implicit.principal_newton import ACTIVE, ROWS, THETA, principal_solver, without_tension
+from spume.mpm.implicit.weights import point_weight
 from spume.numerics.jit import compiled
 from spume.numerics.lanes import LANES
 from spume.numerics.spectral3 import svd
 from spume.numerics.svd_lanes import LEFT, RIGHT, VALUES, plane_svd, plane_svd_of_eight, svd_of_eight
 from spume.numerics.tensor3 import multiply, multiply_transpose
 
-STIFFNESS, BULK_MODULUS, UNIT, WHOLE_STIFFNESS = range(4)
-WEIGHTS = {"stiffness": STIFFNESS, "bulk-modulus": BULK_MODULUS, "unit": UNIT, "ruiz": WHOLE_STIFFNESS}
-"""Equilibration ("ruiz") starts from the stiffness itself."""
-FLOWING = 0.5
-"""Weight of points whose law flows, relative to their stiffness: flow makes them softer during the iterations than they
-are at the start of the step. Measured in docs/methods/implicit.md."""
 SINGULAR_VALUES = {2: plane_svd, 3: svd}
 SINGULAR_VALUES_OF_EIGHT = {2: plane_svd_of_eight, 3: svd_of_eight}
 POINTS_PER_TASK = 128
@@ -88,19 +83,6 @@ def _column(memory, first, k):
     )  # fmt: skip
 
 
-@compiled(inline="always")
-def _hessian_norm(tau, K, s, D):
-    """‖∂²Ψ/∂s²‖_F of the first D stretches: H_ij = (K_ij − δ_ij τ_i)/(s_i s_j), with K = dτ/dε."""
-    total = 0.0
-    for i in range(D):
-        for j in range(D):
-            h = K[3 * i + j] / (s[i] * s[j])
-            if i == j:
-                h -= tau[i] / (s[i] * s[i])
-            total += h * h
-    return np.sqrt(total)
-
-
 @dataclass(frozen=True)
 class BranchLoops:
     """The loops of one branch of a law.
@@ -129,9 +111,9 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
     load_history, _ = history_access(law.fields)
     read_constants = constants_reader(len(law.constants))
     deformation, principal_stress = branch.deformation, branch.principal_stress
-    flowed, solve = flowed_stress(branch), principal_solver(law, index, dimension)
+    weight_of, solve = point_weight(branch, dimension), principal_solver(law, index, dimension)
     decompose, decompose_eight = SINGULAR_VALUES[dimension], SINGULAR_VALUES_OF_EIGHT[dimension]
-    D, softer = dimension, 1.0 if branch.return_map is None else FLOWING
+    D = dimension
 
     @compiled(parallel=True)
     def start(material, belongs, constants, history, torn, weighting, dt, rho, L, Fe, weight, q):
@@ -143,21 +125,8 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                 U, s, V = decompose(F)
                 strain = (np.log(s[0]), np.log(s[1]), np.log(s[2]))
                 tau, C = principal_stress(parameters, own, strain)
-                weak = torn.size > 0 and torn[p] != 0
-                if weighting in (STIFFNESS, WHOLE_STIFFNESS):
-                    flowed_tau, K = flowed(parameters, own, False, strain, dt)
-                    w = _hessian_norm(flowed_tau, K, s, D)
-                    elastic = _hessian_norm(tau, C, s, D)
-                    if not w > 1e-6 * elastic:  # no stiffness at the tip of a cone: use the elastic one, section 7.3
-                        w = elastic
-                    if weighting == STIFFNESS:
-                        w *= softer
-                elif weighting == BULK_MODULUS:
-                    _, C = principal_stress(parameters, own, (0.0, 0.0, 0.0))
-                    w = (C[0] + C[1] + C[2] + C[3] + C[4] + C[5] + C[6] + C[7] + C[8]) / 9.0
-                else:
-                    w = 1.0
-                if weak:
+                w = weight_of(weighting, parameters, own, s, strain, dt)
+                if torn.size > 0 and torn[p] != 0:
                     tau, C = without_tension(tau, C)
                 P = recompose(U, (tau[0] / s[0], tau[1] / s[1], tau[2] / s[2] if D == 3 else 0.0), V)
                 store(Fe, p, F)

@@ -1,0 +1,90 @@
+"""Weights w of the points in ADMM, whose penalty is ρ w: [Fang19] section 7.3.
+
+The iterations converge fastest if the penalty of a point is about a third of its stiffness. A point that flows is
+softer than at the start of the step, and one that yields has no stiffness left along the deviator of its strain, while
+it remains as stiff as before against changes of volume: their weights are reduced. The factors were chosen on scenes
+of docs/methods/implicit.md.
+"""
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from spume.materials.law import Branch
+from spume.mpm.implicit.principal_newton import flowed_stress
+from spume.numerics.jit import compiled
+
+STIFFNESS, BULK_MODULUS, UNIT, WHOLE_STIFFNESS = range(4)
+WEIGHTS = {"stiffness": STIFFNESS, "bulk-modulus": BULK_MODULUS, "unit": UNIT, "ruiz": WHOLE_STIFFNESS}
+"""Equilibration ("ruiz") starts from the stiffness itself."""
+FLOWING = 0.5
+"""Weight of a point whose law can flow, relative to its stiffness."""
+YIELDING = 0.25
+"""Further factor for a point that yields."""
+PROBE = 0.05
+"""Growth of the deviator of the strain that shows whether a point yields."""
+
+
+@compiled(inline="always")
+def hessian_norm(tau, K, s, D):
+    """‖∂²Ψ/∂s²‖_F of the first D stretches: H_ij = (K_ij − δ_ij τ_i)/(s_i s_j), with K = dτ/dε."""
+    total = 0.0
+    for i in range(D):
+        for j in range(D):
+            h = K[3 * i + j] / (s[i] * s[j])
+            if i == j:
+                h -= tau[i] / (s[i] * s[i])
+            total += h * h
+    return np.sqrt(total)
+
+
+@compiled(inline="always")
+def along(d, K):
+    """d · K d."""
+    total = 0.0
+    for i in range(3):
+        for j in range(3):
+            total += d[i] * K[3 * i + j] * d[j]
+    return total
+
+
+@cache
+def point_weight(branch: Branch, dimension: int) -> Callable[..., Any]:
+    """weight(kind, parameters, history, s, strain, dt) -> w [Pa] of a point with the elastic stretches s and the strain
+    log s at the start of the step; `kind` is one of WEIGHTS."""
+    D, flows = dimension, branch.return_map is not None
+    principal_stress, flowed = branch.principal_stress, flowed_stress(branch)
+
+    @compiled
+    def remaining(parameters, history, strain, C, dt):
+        """Stiffness along the deviator of the strain when it grows, over that at rest: zero for a point that yields,
+        one for a point that does not, or that relaxes."""
+        mean = (strain[0] + strain[1] + strain[2]) / 3.0
+        d = (strain[0] - mean, strain[1] - mean, strain[2] - mean)
+        grown = (strain[0] + PROBE * d[0], strain[1] + PROBE * d[1], strain[2] + PROBE * d[2])
+        _, K = flowed(parameters, history, False, grown, dt)
+        _, rest = flowed(parameters, history, False, (0.0, 0.0, 0.0), dt)
+        at_rest, elastic = along(d, rest), along(d, C)
+        if not at_rest > 1e-6 * elastic:  # at the tip of a cone
+            at_rest = elastic
+        return along(d, K) / at_rest if at_rest > 0.0 else 1.0
+
+    @compiled
+    def weight(kind, parameters, history, s, strain, dt):
+        if kind == UNIT:
+            return 1.0
+        if kind == BULK_MODULUS:
+            _, C = principal_stress(parameters, history, (0.0, 0.0, 0.0))
+            return (C[0] + C[1] + C[2] + C[3] + C[4] + C[5] + C[6] + C[7] + C[8]) / 9.0
+        tau, C = principal_stress(parameters, history, strain)
+        flowed_tau, K = flowed(parameters, history, False, strain, dt)
+        w, elastic = hessian_norm(flowed_tau, K, s, D), hessian_norm(tau, C, s, D)
+        if not w > 1e-6 * elastic:  # no stiffness at the tip of a cone: use the elastic one, section 7.3
+            w = elastic
+        if kind == STIFFNESS and flows:
+            w *= FLOWING * min(1.0, max(YIELDING, remaining(parameters, history, strain, C, dt)))
+        return w
+
+    return weight
