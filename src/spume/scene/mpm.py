@@ -134,7 +134,7 @@ class Implicit(Table):
     )
     weights: Literal["stiffness", "bulk-modulus", "unit", "ruiz"] = Field(
         default="stiffness",
-        description="weight of each point in ADMM: its current stiffness (half of it if the law flows), its bulk "
+        description="weight of each point in ADMM: its current stiffness (less if it can flow or yields), its bulk "
         "modulus at rest, 1 Pa, or by Ruiz equilibration of the linearised step",
     )
     start: Literal["acceleration", "free"] = Field(
