@@ -58,20 +58,6 @@ def point_weight(branch: Branch, dimension: int) -> Callable[..., Any]:
     principal_stress, flowed = branch.principal_stress, flowed_stress(branch)
 
     @compiled
-    def remaining(parameters, history, strain, C, dt):
-        """Stiffness along the deviator of the strain when it grows, over that at rest: zero for a point that yields,
-        one for a point that does not, or that relaxes."""
-        mean = (strain[0] + strain[1] + strain[2]) / 3.0
-        d = (strain[0] - mean, strain[1] - mean, strain[2] - mean)
-        grown = (strain[0] + PROBE * d[0], strain[1] + PROBE * d[1], strain[2] + PROBE * d[2])
-        _, K = flowed(parameters, history, False, grown, dt)
-        _, rest = flowed(parameters, history, False, (0.0, 0.0, 0.0), dt)
-        at_rest, elastic = along(d, rest), along(d, C)
-        if not at_rest > 1e-6 * elastic:  # at the tip of a cone
-            at_rest = elastic
-        return along(d, K) / at_rest if at_rest > 0.0 else 1.0
-
-    @compiled
     def weight(kind, parameters, history, s, strain, dt):
         if kind == UNIT:
             return 1.0
@@ -79,12 +65,27 @@ def point_weight(branch: Branch, dimension: int) -> Callable[..., Any]:
             _, C = principal_stress(parameters, history, (0.0, 0.0, 0.0))
             return (C[0] + C[1] + C[2] + C[3] + C[4] + C[5] + C[6] + C[7] + C[8]) / 9.0
         tau, C = principal_stress(parameters, history, strain)
-        flowed_tau, K = flowed(parameters, history, False, strain, dt)
-        w, elastic = hessian_norm(flowed_tau, K, s, D), hessian_norm(tau, C, s, D)
+        elastic = hessian_norm(tau, C, s, D)
+        mean = (strain[0] + strain[1] + strain[2]) / 3.0
+        d = (strain[0] - mean, strain[1] - mean, strain[2] - mean)
+        w, grown, rest = elastic, 1.0, 1.0
+        reduced = kind == STIFFNESS and flows
+        for state in range(3 if reduced else 1):  # a loop, so that the flow is compiled once
+            e, a = (mean, 1.0) if state == 0 else (mean, 1.0 + PROBE) if state == 1 else (0.0, 0.0)
+            tau, K = flowed(parameters, history, False, (e + a * d[0], e + a * d[1], e + a * d[2]), dt)
+            if state == 0:
+                w = hessian_norm(tau, K, s, D)
+            elif state == 1:
+                grown = along(d, K)
+            else:
+                rest = along(d, K)
         if not w > 1e-6 * elastic:  # no stiffness at the tip of a cone: use the elastic one, section 7.3
             w = elastic
-        if kind == STIFFNESS and flows:
-            w *= FLOWING * min(1.0, max(YIELDING, remaining(parameters, history, strain, C, dt)))
+        if reduced:
+            if not rest > 1e-6 * along(d, C):  # at the tip of a cone
+                rest = along(d, C)
+            # stiffness left along the deviator: nothing where a point yields; a point that relaxes keeps its share
+            w *= FLOWING * (min(1.0, max(YIELDING, grown / rest)) if rest > 0.0 else 1.0)
         return w
 
     return weight
