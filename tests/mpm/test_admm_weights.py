@@ -1,4 +1,4 @@
-"""Weights of points in ADMM: the stiffness, less where a point yields."""
+"""Weights of points in ADMM: the stiffness, less where a point yields, more where the energy is concave."""
 
 import math
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from spume.materials import LAWS
+from spume.mpm.implicit.concavity import MARGIN
 from spume.mpm.implicit.weights import FLOWING, WEIGHTS, YIELDING, point_weight
 
 E, NU = 1e5, 0.3
@@ -13,14 +14,14 @@ MU, LAME = E / (2 * (1 + NU)), E * NU / ((1 + NU) * (1 - 2 * NU))
 SOLID = {"density": 1000.0, "youngs_modulus": E, "poisson_ratio": NU}
 
 
-def weight(name, strain, kind="stiffness", branch=0, dt=1e-2, **parameters):
+def weight(name, strain, kind="stiffness", branch=0, dt=1e-2, rho=1.0, **parameters):
     """Weight of a point of the law `name` at a principal strain."""
     law = LAWS[name]
     packed = law.pack(law.parameters(**parameters))
     history = tuple(field.allocate(1)[0] for field in law.fields)
     history = tuple(tuple(h.ravel()) if np.ndim(h) else float(h) for h in history)
     s = tuple(math.exp(e) for e in strain)
-    return point_weight(law.branches[branch], 3)(WEIGHTS[kind], packed, history, s, strain, dt)
+    return point_weight(law.branches[branch], 3)(WEIGHTS[kind], packed, history, s, strain, dt, rho)
 
 
 def stiffness(strain, mu=MU, lame=LAME):
@@ -34,6 +35,15 @@ def stiffness(strain, mu=MU, lame=LAME):
 def test_the_weight_of_an_elastic_point_is_its_stiffness():
     strain = (0.1, -0.2, 0.05)
     assert weight("hencky", strain, **SOLID) == pytest.approx(stiffness(strain), rel=1e-12)
+
+
+def test_where_the_energy_is_concave_the_penalty_is_above_twice_the_concavity():
+    """With all stretches e, the energy of a change of shape has the second derivative (2 μ − τ)/e² = −3 λ/e²."""
+    strain, rho = (1.0, 1.0, 1.0), 0.3
+    enough = 2.0 * MARGIN * 3.0 * LAME / math.e**2 / rho
+    assert stiffness(strain) < enough
+    assert weight("hencky", strain, rho=rho, **SOLID) == pytest.approx(enough, rel=1e-12)
+    assert weight("hencky", strain, kind="ruiz", rho=rho, **SOLID) == pytest.approx(stiffness(strain), rel=1e-12)
 
 
 @pytest.mark.parametrize(("share", "factor"), [(0.5, 1.0), (0.99, YIELDING), (1.0, YIELDING)])

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from spume.mpm.implicit.anderson import Memory
 from spume.mpm.implicit.branches import Branches
+from spume.mpm.implicit.concavity import MARGIN
 from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.problem import StepProblem
@@ -28,9 +29,6 @@ UNBALANCED, BALANCE = 10.0, 2.0
 section 3.4.1"""
 PATIENCE, PROGRESS = 8, 0.9
 """The weights are examined when the primal residual has not fallen by the factor PROGRESS in PATIENCE iterations."""
-
-MARGIN = 1.5
-"""Ratio of a raised penalty to the least one with which ADMM converges."""
 LARGEST_RAISE = 4.0
 """Factor by which a weight grows at once: deformations in a cycle may be far from the solution."""
 

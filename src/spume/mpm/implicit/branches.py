@@ -1,16 +1,21 @@
 """Arrays of the branches of all laws in an implicit step, and the loops over points that fill them."""
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.materials.kinematics import load
+from spume.materials.law import Law
+from spume.materials.loops import constants_reader, history_access
 from spume.mpm.implicit.anderson import Memory
-from spume.mpm.implicit.concavity import concavity_loop
+from spume.mpm.implicit.concavity import CONCAVITY
 from spume.mpm.implicit.equilibration import equilibrated
-from spume.mpm.implicit.particle_step import branch_loops
+from spume.mpm.implicit.particle_step import SINGULAR_VALUES, branch_loops, moved
+from spume.mpm.implicit.principal_newton import flowed_stress
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.weights import WEIGHTS
 from spume.numerics.jit import compiled
@@ -20,6 +25,8 @@ NONE_TORN = np.zeros(0, np.uint8)
 NOT_KEPT = np.zeros((0, 3, 3))
 NO_STRAIN = 1e-10
 """Smallest scale of residuals, which are relative to ‖W u‖: elastic strains over ρ if weights are stiffnesses [1]."""
+LEAST_STRETCH = 0.1
+"""Stretches of points that the grid would squeeze further, or invert, are taken as this."""
 
 
 class Branches:
@@ -128,3 +135,28 @@ def _add_metric(scale, volume, weight, Fe, B):
                 for k in range(3):
                     s += Fe[p, i, k] * Fe[p, j, k]
                 B[p, i if i == j else 2 + i + j] += a * s
+
+
+@cache
+def concavity_loop(law: Law, index: int, dimension: int) -> Any:
+    """Loop over points (material, belongs, constants, history, torn, dt, L, Fe, result): concavity of branch `index` of
+    `law` [Pa] after a step with the gradients L."""
+    load_history, _ = history_access(law.fields)
+    read_constants = constants_reader(len(law.constants))
+    flowed, decompose, concavity = flowed_stress(law.branches[index]), SINGULAR_VALUES[dimension], CONCAVITY[dimension]
+    D = dimension
+
+    @compiled(parallel=True)
+    def find(material, belongs, constants, history, torn, dt, L, Fe, result):
+        for p in prange(material.size):
+            m = material[p]
+            if belongs[m]:
+                parameters, own = read_constants(constants[m]), load_history(history, p)
+                weak = torn.size > 0 and torn[p] != 0
+                _, r, _ = decompose(moved(dt, load(L, p), load(Fe, p)))
+                s0, s1 = max(r[0], LEAST_STRETCH), max(r[1], LEAST_STRETCH)
+                s2 = max(r[2], LEAST_STRETCH) if D == 3 else r[2]
+                tau, K = flowed(parameters, own, weak, (np.log(s0), np.log(s1), np.log(s2)), dt)
+                result[p] = concavity(tau, K, (s0, s1, s2))
+
+    return find

@@ -1,7 +1,7 @@
 """Penalties that ADMM needs where the energy is concave.
 
-An isotropic energy Ψ(X) is not convex: a compressed point gains energy when it turns, and a Hencky solid when it is
-stretched beyond e. Linearised at its fixed point, ADMM with relaxation α is T = 1 − α/2 + α/2 (1 − a)(1 − b)/((1 + a)
+An isotropic energy Ψ(X) is not convex: that of a compressed point falls when the point turns, and that of a Hencky solid
+is concave beyond a stretch of e. Linearised at its fixed point, ADMM with relaxation α is T = 1 − α/2 + α/2 (1 − a)(1 − b)/((1 + a)
 (1 + b)) in each mode, with the curvatures a of Ψ and b ≥ 0 of the grid's equations in units of the penalty ρ w. For
 a ≥ 0 |T| ≤ 1. For a = −m the worst b, a grid that does not give way, has T = 1 − α/(1 − m), so |T| ≤ 1 requires
 
@@ -13,22 +13,13 @@ largest of those of the principal stretches and, for each pair of axes, of the t
     −(P_i + P_j)/(s_i + s_j)  for rotations,    −(P_i − P_j)/(s_i − s_j)  for shear,    P_i = τ_i/s_i.
 """
 
-from functools import cache
-from typing import Any
-
 import numpy as np
-from numba import prange
 
-from spume.materials.kinematics import load
-from spume.materials.law import Law
-from spume.materials.loops import constants_reader, history_access
-from spume.mpm.implicit.particle_step import SINGULAR_VALUES, moved
-from spume.mpm.implicit.principal_newton import flowed_stress
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym
 
-LEAST_STRETCH = 0.1
-"""Stretches of points that the grid would squeeze further, or invert, are taken as this."""
+MARGIN = 1.5
+"""Ratio of a penalty that is raised to the least one with which ADMM converges."""
 
 
 @compiled(inline="always")
@@ -67,28 +58,3 @@ def concavity_3(tau, K, s):
 
 
 CONCAVITY = {2: concavity_2, 3: concavity_3}
-
-
-@cache
-def concavity_loop(law: Law, index: int, dimension: int) -> Any:
-    """Loop over points (material, belongs, constants, history, torn, dt, L, Fe, result): concavity of branch `index` of
-    `law` [Pa] after a step with the gradients L."""
-    load_history, _ = history_access(law.fields)
-    read_constants = constants_reader(len(law.constants))
-    flowed, decompose, concavity = flowed_stress(law.branches[index]), SINGULAR_VALUES[dimension], CONCAVITY[dimension]
-    D = dimension
-
-    @compiled(parallel=True)
-    def find(material, belongs, constants, history, torn, dt, L, Fe, result):
-        for p in prange(material.size):
-            m = material[p]
-            if belongs[m]:
-                parameters, own = read_constants(constants[m]), load_history(history, p)
-                weak = torn.size > 0 and torn[p] != 0
-                _, r, _ = decompose(moved(dt, load(L, p), load(Fe, p)))
-                s0, s1 = max(r[0], LEAST_STRETCH), max(r[1], LEAST_STRETCH)
-                s2 = max(r[2], LEAST_STRETCH) if D == 3 else r[2]
-                tau, K = flowed(parameters, own, weak, (np.log(s0), np.log(s1), np.log(s2)), dt)
-                result[p] = concavity(tau, K, (s0, s1, s2))
-
-    return find

@@ -125,7 +125,7 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
                 U, s, V = decompose(F)
                 strain = (np.log(s[0]), np.log(s[1]), np.log(s[2]))
                 tau, C = principal_stress(parameters, own, strain)
-                w = weight_of(weighting, parameters, own, s, strain, dt)
+                w = weight_of(weighting, parameters, own, s, strain, dt, rho)
                 if torn.size > 0 and torn[p] != 0:
                     tau, C = without_tension(tau, C)
                 P = recompose(U, (tau[0] / s[0], tau[1] / s[1], tau[2] / s[2] if D == 3 else 0.0), V)

@@ -3,7 +3,7 @@
 The iterations converge fastest if the penalty of a point is about a third of its stiffness. A point that flows is
 softer than at the start of the step, and one that yields has no stiffness left along the deviator of its strain, while
 it remains as stiff as before against changes of volume: their weights are reduced. The factors were chosen on scenes
-of docs/methods/implicit.md.
+of docs/methods/implicit.md. Where the energy is concave, the weight is large enough for the iterations to converge.
 """
 
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from spume.materials.law import Branch
+from spume.mpm.implicit.concavity import CONCAVITY, MARGIN
 from spume.mpm.implicit.principal_newton import flowed_stress
 from spume.numerics.jit import compiled
 
@@ -50,15 +51,22 @@ def along(d, K):
     return total
 
 
+@compiled(inline="always")
+def follows_potential(K):
+    """Whether the stress is the derivative of an energy: K is symmetric."""
+    difference = max(abs(K[1] - K[3]), max(abs(K[2] - K[6]), abs(K[5] - K[7])))
+    return difference <= 1e-6 * max(abs(K[0]), max(abs(K[4]), abs(K[8])))
+
+
 @cache
 def point_weight(branch: Branch, dimension: int) -> Callable[..., Any]:
-    """weight(kind, parameters, history, s, strain, dt) -> w [Pa] of a point with the elastic stretches s and the strain
-    log s at the start of the step; `kind` is one of WEIGHTS."""
-    D, flows = dimension, branch.return_map is not None
+    """weight(kind, parameters, history, s, strain, dt, rho) -> w [Pa] of a point with the elastic stretches s and the
+    strain log s at the start of the step; `kind` is one of WEIGHTS."""
+    D, flows, concavity = dimension, branch.return_map is not None, CONCAVITY[dimension]
     principal_stress, flowed = branch.principal_stress, flowed_stress(branch)
 
     @compiled
-    def weight(kind, parameters, history, s, strain, dt):
+    def weight(kind, parameters, history, s, strain, dt, rho):
         if kind == UNIT:
             return 1.0
         if kind == BULK_MODULUS:
@@ -68,13 +76,14 @@ def point_weight(branch: Branch, dimension: int) -> Callable[..., Any]:
         elastic = hessian_norm(tau, C, s, D)
         mean = (strain[0] + strain[1] + strain[2]) / 3.0
         d = (strain[0] - mean, strain[1] - mean, strain[2] - mean)
-        w, grown, rest = elastic, 1.0, 1.0
+        w, grown, rest, concave = elastic, 1.0, 1.0, 0.0
         reduced = kind == STIFFNESS and flows
         for state in range(3 if reduced else 1):  # a loop, so that the flow is compiled once
             e, a = (mean, 1.0) if state == 0 else (mean, 1.0 + PROBE) if state == 1 else (0.0, 0.0)
             tau, K = flowed(parameters, history, False, (e + a * d[0], e + a * d[1], e + a * d[2]), dt)
             if state == 0:
                 w = hessian_norm(tau, K, s, D)
+                concave = concavity(tau, K, s) if follows_potential(K) else 0.0
             elif state == 1:
                 grown = along(d, K)
             else:
@@ -86,6 +95,6 @@ def point_weight(branch: Branch, dimension: int) -> Callable[..., Any]:
                 rest = along(d, C)
             # stiffness left along the deviator: nothing where a point yields; a point that relaxes keeps its share
             w *= FLOWING * (min(1.0, max(YIELDING, grown / rest)) if rest > 0.0 else 1.0)
-        return w
+        return max(w, 2.0 * MARGIN * concave / rho) if kind == STIFFNESS else w
 
     return weight
