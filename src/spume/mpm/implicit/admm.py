@@ -86,6 +86,7 @@ class _Step:
         problem = self.problem
         x = problem.species.particles.x
         self.matrix.assemble(problem.species.transfers, x, self.branches.metric(self.rho), problem.mass)
+        problem.contacts.inertia = self.matrix.diagonal
 
     def dual_and_particle_step(self) -> None:
         """Do the dual step of the last iteration and the particle step of the present one, and compute the residual

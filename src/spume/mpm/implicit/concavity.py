@@ -1,9 +1,12 @@
 """Penalties that ADMM needs where the energy is concave.
 
-An isotropic energy Ψ(X) is not convex: that of a compressed point falls when the point turns, and that of a Hencky solid
-is concave beyond a stretch of e. Linearised at its fixed point, ADMM with relaxation α is T = 1 − α/2 + α/2 (1 − a)(1 − b)/((1 + a)
-(1 + b)) in each mode, with the curvatures a of Ψ and b ≥ 0 of the grid's equations in units of the penalty ρ w. For
-a ≥ 0 |T| ≤ 1. For a = −m the worst b, a grid that does not give way, has T = 1 − α/(1 − m), so |T| ≤ 1 requires
+An isotropic energy Ψ(X) is not convex: that of a compressed point falls when the point turns, and that of a Hencky
+solid is concave beyond a stretch of e. Linearised at its fixed point, ADMM with relaxation α is
+
+    T = 1 − α/2 + α/2 (1 − a)(1 − b)/((1 + a)(1 + b))
+
+in each mode, with the curvatures a of Ψ and b ≥ 0 of the grid's equations in units of the penalty ρ w. For a ≥ 0
+|T| ≤ 1. For a = −m the worst b, a grid that does not give way, has T = 1 − α/(1 − m), so |T| ≤ 1 requires
 
     ρ w ≥ (concavity −∂²Ψ)/(1 − α/2):
 

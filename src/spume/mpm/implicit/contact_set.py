@@ -7,6 +7,11 @@ It is closed at a bound, and released when the residual impulse points between t
 friction *sticks* while the tangential impulse is within Coulomb's cone of the normal impulse; beyond the cone it slides
 against an impulse on the cone, and sticks again when it would slide backwards. The impulses are the residuals of the
 solver's equations at the constrained nodes, so they include the stress of the material and not only its momentum.
+
+A contact near the limit of friction may alternate between the two states for ever. One that has often begun to stick
+in the same step is *hesitant*: its friction impulse t becomes an unknown, and each iteration projects t − c A w onto
+the disc of Coulomb's cone, with the sliding velocity w and the diagonal A of the solver's matrix. The fixed points are
+those of the two states: w = 0 within the cone, or t on the cone and opposite to w ([Alart91]).
 """
 
 import numpy as np
@@ -19,6 +24,11 @@ from spume.mpm.nodes import DegreesOfFreedom
 from spume.mpm.state import State
 
 Vectors = NDArray[np.float64]
+OFTEN = 2
+"""Times that a contact may begin to stick in a step before it is hesitant."""
+SHARE = 0.15
+"""c. The iterations converge if c times the response of a node to an impulse, in units of 1/A, is below two. In `sofa`
+and `roller` 0.3 is small enough and 0.6 is too large."""
 
 
 class ContactSet:
@@ -54,6 +64,13 @@ class ContactSet:
         self._above = np.zeros(len(node), np.bool_)
         """Closed contacts at their upper bound."""
         self._slide = np.zeros((len(node), d))
+        self.inertia: NDArray[np.float64] | None = None
+        """Diagonal of the solver's matrix (unknowns,) [kg]; without it no contact is hesitant."""
+        self._turns = np.zeros(len(node), np.int64)
+        """Times that contacts have begun to stick."""
+        self._hesitant = np.zeros(len(node), np.bool_)
+        self._drag = np.zeros((len(node), d))
+        """Friction of hesitant contacts [N s]."""
         self._projectors: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
@@ -90,7 +107,7 @@ class ContactSet:
         self._between[fresh] = between[fresh]
         rough = fresh & self._separating & (self._friction > 0.0)
         slide = self._sliding_velocity(v)
-        self.stuck |= rough & (_along(slide, slide) == 0.0)
+        self.stuck |= rough & ~self._hesitant & (_along(slide, slide) == 0.0)
         self._slide[rough] = slide[rough]
 
     def update(self, v: Vectors, residual: Vectors) -> None:
@@ -119,16 +136,44 @@ class ContactSet:
         self.stuck &= ~slipping
         self._slide[slipping] = along[slipping]
         slide = self._sliding_velocity(v)
-        sliding = rough & ~self.stuck & ~slipping
+        sliding = rough & ~self.stuck & ~slipping & ~self._hesitant
         turned = sliding & (_along(slide, self._slide) <= 0.0)
+        sliding &= ~turned
+        turned &= ~self._hesitate(turned, limit)
         self.stuck |= turned
         v[self._row[turned]] -= slide[turned]
-        sliding &= ~turned
         self._slide[sliding] = slide[sliding]
         sliding |= slipping
-        length = np.linalg.norm(self._slide[sliding], axis=1)
+        np.add.at(residual, self._row[sliding], self._kinetic(sliding, limit))
+        self._drag[~rough] = 0.0
+        hesitant = rough & self._hesitant
+        if hesitant.any():
+            np.add.at(residual, self._row[hesitant], self._dragged(hesitant, slide, limit))
+
+    def _hesitate(self, turned: NDArray[np.bool_], limit: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Count the contacts that have `turned`, return those now hesitant, and keep their friction."""
+        self._turns += turned
+        if self.inertia is not None:
+            self._hesitant |= self._turns > OFTEN
+        new = self._hesitant & turned
+        self._drag[new] = self._kinetic(new, limit)
+        return new
+
+    def _kinetic(self, sliding: NDArray[np.bool_], limit: NDArray[np.float64]) -> Vectors:
+        """Friction of `sliding` contacts: on the cone, opposite to their last sliding velocity."""
+        slide = self._slide[sliding]
+        length = np.linalg.norm(slide, axis=1)
         length[length == 0.0] = 1.0
-        np.add.at(residual, self._row[sliding], -(limit[sliding] / length)[:, None] * self._slide[sliding])
+        return -(limit[sliding] / length)[:, None] * slide
+
+    def _dragged(self, hesitant: NDArray[np.bool_], slide: Vectors, limit: NDArray[np.float64]) -> Vectors:
+        """The new friction of `hesitant` contacts."""
+        assert self.inertia is not None
+        drag = self._drag[hesitant] - SHARE * self.inertia[self._row[hesitant], None] * slide[hesitant]
+        size = np.linalg.norm(drag, axis=1)
+        drag *= np.divide(limit[hesitant], size, out=np.ones_like(size), where=size > limit[hesitant])[:, None]
+        self._drag[hesitant] = drag
+        return drag
 
     def project(self, dv: Vectors) -> None:
         """Remove the components constrained by closed contacts from `dv` (unknowns, d), by orthogonal projection."""
