@@ -61,6 +61,25 @@ def _clear_reached(first, last, listed_blocks, node_block_of_corner, grid, reach
                 grid[near, :, :] = 0.0
 
 
+@compiled(parallel=True)
+def clear(grid):
+    """Zero the node array `grid` (blocks, channels, nodes)."""
+    for block in prange(grid.shape[0]):
+        grid[block, :, :] = 0.0
+
+
+@compiled(parallel=True)
+def add_copies(copies, copied, grid):
+    """Write the sums of the `copied` blocks of all `copies` to `grid`."""
+    for block in prange(grid.shape[0]):
+        grid[block, :, :] = 0.0
+        for copy in range(copies.shape[0]):
+            if copied[copy, block]:
+                for c in range(grid.shape[1]):
+                    for node in range(NODES_PER_BLOCK):
+                        grid[block, c, node] += copies[copy, block, c, node]
+
+
 @functools.cache
 def scatter_kernel(dimension: int, order: int, quantities: tuple[str, ...]) -> Any:
     """Kernel that sums `quantities` of all points on the nodes."""
@@ -107,11 +126,9 @@ def _make_scatter(D: int, order: int, mass: int, momentum: int, affine: int, div
         tasks, listed_blocks, blocks, cell_start, sorted_points, node_block_of_corner, inverse_cell,
         x, v, m, volume, stress, tensor, affine_v, q_p, grid, copies, copied,
     ):  # fmt: skip
-        """Each row of `tasks` holds the boundaries of a colour; or there is one row, and task t adds to copies[t]."""
+        """Each row of `tasks` holds the boundaries of a colour, and all sums are added to `grid`; or there is one row,
+        and task t writes to copies[t]."""
         number = copies.shape[0]
-        if number == 0:
-            for block in prange(grid.shape[0]):
-                grid[block, :, :] = 0.0
         for colour in range(tasks.shape[0]):
             for task in prange(tasks.shape[1] - 1):
                 target = copies[task] if number > 0 else grid
@@ -215,13 +232,5 @@ def _make_scatter(D: int, order: int, mass: int, momentum: int, affine: int, div
                                     far = node_block_of_corner[block, corner + 1]
                                     for k in range(TZ - BZ):
                                         target[far, c, node + k] += tile[o + BZ + k]
-        if number > 0:
-            for block in prange(grid.shape[0]):
-                grid[block, :, :] = 0.0
-                for copy in range(number):
-                    if copied[copy, block]:
-                        for c in range(C):
-                            for node in range(NODES_PER_BLOCK):
-                                grid[block, c, node] += copies[copy, block, c, node]
 
     return scatter

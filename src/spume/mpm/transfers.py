@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spume.mpm.blocks import CELLS_PER_BLOCK
 from spume.mpm.cells import STENCIL_OFFSET, Cells
 from spume.mpm.nodes import Nodes
-from spume.mpm.to_grid import channel_count, scatter_kernel
+from spume.mpm.to_grid import add_copies, channel_count, clear, scatter_kernel
 from spume.mpm.to_points import gather_kernel
 from spume.numerics.jit import compiled
 
@@ -92,11 +92,16 @@ class Transfers:
             raise ValueError(f"the sums of {quantities} have {channels} channels, their target {target.shape[1]}")
         if channels not in self._copies:
             self._copies[channels] = np.empty((self._copy_count, len(target), channels, CELLS_PER_BLOCK))
+        copies = self._copies[channels]
+        if len(copies) == 0:
+            clear(target)
         kernel(
             self._colour_tasks, self._by_colour, self.cells.blocks, self.cells.cell_start, self.cells.sorted_points,
             self.node_block_of_corner, self.cells.inverse_size, x, v, mass, volume, stress, tensor, affine_velocity,
-            scalar, target, self._copies[channels], self._copied,
+            scalar, target, copies, self._copied,
         )  # fmt: skip
+        if len(copies) > 0:
+            add_copies(copies, self._copied, target)
 
     def to_points(
         self, quantities: tuple[str, ...], x: NDArray[np.float64], source: NDArray[np.float64], *,

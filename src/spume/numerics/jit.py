@@ -42,6 +42,10 @@ FAST = {"reassoc", "contract", "nsz", "arcp"}
 WITHOUT_WRAPPER: Any = {"no_cfunc_wrapper": True}
 """Numba makes a second entry for C, which is only needed to pass a function as a value, and takes time to compile."""
 
+NOT_PARALLEL = ("comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil", "fusion")
+"""Of parallel kernels only the loops over `prange` are parallel. Numba would also make parallel loops of assignments to
+arrays and the like, inside such loops, too, and takes time to compile them."""
+
 CONSTANT = "constant "
 """Prefix of a source that is a constant rather than a file."""
 
@@ -269,11 +273,12 @@ def compiled(
     if function is None:
         return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline, forceinline=forceinline)
     flags = FAST if fastmath is None else fastmath
+    only_loops: Any = dict.fromkeys(NOT_PARALLEL, False) if parallel else False
     sources = _sources(function)
     setattr(function, KERNEL_ID, _kernel_id(function, sources))
     dispatcher: Any = numba.njit(
         function,
-        parallel=parallel,
+        parallel=only_loops,
         fastmath=flags,
         inline=inline,
         forceinline=forceinline,
@@ -297,5 +302,5 @@ def inlined(kernel: Any) -> Any:
     code = function.__code__.replace(co_qualname=f"{function.__code__.co_qualname}.inlined")
     again = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     again.__module__ = function.__module__
-    options = {name: kernel.targetoptions[name] for name in ("parallel", "fastmath", "inline")}
-    return compiled(again, forceinline=True, **options)
+    options = {name: kernel.targetoptions[name] for name in ("fastmath", "inline")}
+    return compiled(again, parallel=kernel.targetoptions["parallel"] is not False, forceinline=True, **options)
