@@ -58,6 +58,7 @@ STIFFNESSES = (5e4, 5e6, 5e8)
 GOALS = (1e-2, 1e-6)
 """Unbalanced impulses, relative to those of the first guess, at which the two are compared."""
 COUNTS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024)
+"""Numbers of iterations that are tried."""
 
 
 def rows(scene: str, variants: dict[str, tuple[str, ...]]) -> list[list[str]]:
@@ -116,13 +117,12 @@ def main() -> None:
     if unknown := set(words) - set(STEPS) - {*kinds, "newton"}:
         raise SystemExit(f"unknown: {', '.join(unknown)}; there are {', '.join([*kinds, 'newton', *STEPS])}")
     scenes = [word for word in words if word in STEPS] or list(STEPS)
-    tables = [word for word in words if word not in STEPS] or [*kinds, "newton"]
+    tables = [word for word in words if word not in STEPS] or [*kinds, *([] if words else ["newton"])]
     console = Console(width=130)
     if "newton" in tables:
-        tables.remove("newton")
         console.print(beside_newton())
     for scene in scenes:
-        for name in tables:
+        for name in [name for name in tables if name in kinds]:
             shown = Table(title=f"{scene}: {name}", title_justify="left")
             for column in (name, *(f"after {count}" for count in ITERATIONS), "iterations", "time [ms]"):
                 shown.add_column(column, justify="left" if column == name else "right")

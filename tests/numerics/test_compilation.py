@@ -7,11 +7,14 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
+import numba
+import numpy as np
 import pytest
+from numba.core.cpu_options import ParallelOptions
 
 from spume.errors import CompilationStopped
 from spume.numerics.clock import working_time
-from spume.numerics.jit import compilation_listener, compiled, inlined
+from spume.numerics.jit import NOT_PARALLEL, compilation_listener, compiled, inlined
 from spume.numerics.kernel_files import KernelFiles
 from spume.numerics.machine_code import KERNEL_ID
 
@@ -234,3 +237,17 @@ def test_a_constant_changed_in_another_file_makes_the_kernel_anew(tmp_path):
         command = [sys.executable, "-B", str(tmp_path / "user.py")]
         found.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout)
     assert found == ["3\n", "4\n"]
+
+
+def test_every_signature_of_a_parallel_kernel_has_the_same_options():
+    """Numba empties a dictionary of options with the first signature, and would then use its defaults."""
+
+    @compiled(parallel=True)
+    def fill(x):
+        for i in numba.prange(x.size):
+            x[i] = i
+
+    fill(np.zeros(4))
+    fill(np.zeros(4, np.float32))
+    assert len(fill.signatures) == 2
+    assert not any(getattr(ParallelOptions(fill.targetoptions["parallel"]), name) for name in NOT_PARALLEL)

@@ -28,6 +28,7 @@ os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 import numba
 import numpy as np
 from numba.core import caching, event
+from numba.core.cpu_options import ParallelOptions
 
 from spume.errors import CompilationStopped
 from spume.numerics.clock import start_clock, stop_clock
@@ -43,8 +44,8 @@ WITHOUT_WRAPPER: Any = {"no_cfunc_wrapper": True}
 """Numba makes a second entry for C, which is only needed to pass a function as a value, and takes time to compile."""
 
 NOT_PARALLEL = ("comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil", "fusion")
-"""Of parallel kernels only the loops over `prange` are parallel. Numba would also make parallel loops of assignments to
-arrays and the like, inside such loops, too, and takes time to compile them."""
+"""Of parallel kernels only the loops over `prange` are parallel. Numba would also turn assignments to whole arrays and
+the like into parallel loops, even inside such loops, which takes time to compile."""
 
 CONSTANT = "constant "
 """Prefix of a source that is a constant rather than a file."""
@@ -123,7 +124,9 @@ def _described(value: Any) -> Any:
 
 
 def _stamp(sources: frozenset[str]) -> str:
-    return hashlib.sha256("".join(sorted(_digest(f) for f in sources)).encode()).hexdigest()
+    """Hash of the `sources` and of the options of the compiler that are the same for all kernels."""
+    options = repr((sorted(FAST), NOT_PARALLEL))
+    return hashlib.sha256((options + "".join(sorted(_digest(f) for f in sources))).encode()).hexdigest()
 
 
 def _kernel_id(function: Any, sources: frozenset[str]) -> str:
@@ -273,7 +276,8 @@ def compiled(
     if function is None:
         return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline, forceinline=forceinline)
     flags = FAST if fastmath is None else fastmath
-    only_loops: Any = dict.fromkeys(NOT_PARALLEL, False) if parallel else False
+    # Numba empties a dictionary of options with the first signature that it compiles; it copies an object.
+    only_loops: Any = ParallelOptions(dict.fromkeys(NOT_PARALLEL, False)) if parallel else False
     sources = _sources(function)
     setattr(function, KERNEL_ID, _kernel_id(function, sources))
     dispatcher: Any = numba.njit(

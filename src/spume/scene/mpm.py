@@ -134,8 +134,8 @@ class Implicit(Table):
     )
     weights: Literal["stiffness", "bulk-modulus", "unit", "ruiz"] = Field(
         default="stiffness",
-        description="weight of each point in ADMM: its current stiffness (less if it can flow or yields), its bulk "
-        "modulus at rest, 1 Pa, or by Ruiz equilibration of the linearised step",
+        description="weight of each point in ADMM: its current stiffness (less if it can flow or yields, more where "
+        "its energy is concave), its bulk modulus at rest, 1 Pa, or by Ruiz equilibration of the linearised step",
     )
     start: Literal["acceleration", "free"] = Field(
         default="acceleration",

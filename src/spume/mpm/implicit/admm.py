@@ -99,14 +99,16 @@ class _Step:
         problem.contacts.update(v, self.residual)
 
     def converged(self) -> bool:
-        """Record the residuals, and return whether they are below the tolerance and no contact has changed."""
+        """Record the residuals, and return whether they and the change of friction are below the tolerance and no
+        contact has begun to stick."""
         outcome, tolerance = self.outcome, self.settings.tolerance
         primal, dual, strain = self.branches.norms()
         outcome.primal.append(primal / strain)
         outcome.dual.append(dual / strain)
         outcome.displacement_error = self.response * max(primal, dual)
         small = outcome.residual <= tolerance and _drift(self.problem, self.v, self.residual) <= tolerance
-        outcome.converged = small and np.array_equal(self.v, self.before)
+        same = np.array_equal(self.v, self.before) and self.problem.contacts.friction_change <= tolerance
+        outcome.converged = small and same
         return outcome.converged
 
     def grid_step(self) -> bool:
@@ -134,6 +136,7 @@ class _Step:
     def go_back(self) -> None:
         """Discard the present iteration."""
         assert self.memory is not None
+        self.problem.contacts.take_back()
         self._move(self.memory.go_back(self.branches.q))
         self.change_gradients()
 
@@ -162,6 +165,7 @@ class _Step:
         if factor != 1.0:
             self.rho, self.rescale = factor * self.rho, 1.0 / factor
             self.matrix.scale_stiffness(factor, self.problem.mass)
+            self.problem.contacts.inertia = self.matrix.diagonal
             self._forget()
 
     def examine_weights(self) -> None:

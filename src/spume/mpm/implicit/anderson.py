@@ -1,10 +1,10 @@
 """Anderson acceleration of the iterations of ADMM: [Walker11], [Zhang19], [Ouyang20].
 
 ADMM is a fixed-point iteration for the tensors q = X + u of all points and branches: if contacts do not change and the
-linear solve of the grid step is exact, q determines the velocities v, and they are linear in q. Let g_k be the result
-of the iteration that starts from q_k. Its difference f_k = g_k − q_k is the primal residual α (X − F). The next
-iteration starts from the combination of the last results whose combined difference is smallest, and from the same
-combination of the velocities:
+linear solve of the grid step is exact, q determines the velocities v, and they are linear in q. (The friction of
+hesitant contacts changes, too, and is not combined.) Let g_k be the result of the iteration that starts from q_k. Its
+difference f_k = g_k − q_k is the primal residual α (X − F). The next iteration starts from the combination of the last
+results whose combined difference is smallest, and from the same combination of the velocities:
 
     q = Σ c_k g_k,    v = Σ c_k v_k    with  c = argmin ‖W Σ c_k f_k‖,  Σ c_k = 1.
 

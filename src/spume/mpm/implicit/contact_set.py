@@ -25,7 +25,7 @@ from spume.mpm.state import State
 
 Vectors = NDArray[np.float64]
 OFTEN = 2
-"""Times that a contact may begin to stick in a step before it is hesitant."""
+"""A contact may turn round and stick this many times in a step; the next time it is hesitant."""
 SHARE = 0.15
 """c. The iterations converge if c times the response of a node to an impulse, in units of 1/A, is below two. In `sofa`
 and `roller` 0.3 is small enough and 0.6 is too large."""
@@ -67,10 +67,14 @@ class ContactSet:
         self.inertia: NDArray[np.float64] | None = None
         """Diagonal of the solver's matrix (unknowns,) [kg]; without it no contact is hesitant."""
         self._turns = np.zeros(len(node), np.int64)
-        """Times that contacts have begun to stick."""
+        """Times that contacts have turned round."""
         self._hesitant = np.zeros(len(node), np.bool_)
         self._drag = np.zeros((len(node), d))
         """Friction of hesitant contacts [N s]."""
+        self._drag_before = self._drag
+        self.friction_change = 0.0
+        """Change of the friction of hesitant contacts in the last update, divided by c, relative to the limits of all
+        closed contacts [1]; at least one if a contact has just become hesitant."""
         self._projectors: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
@@ -112,7 +116,8 @@ class ContactSet:
 
     def update(self, v: Vectors, residual: Vectors) -> None:
         """Update which contacts are open, sticking or sliding from the `residual` impulses of the solver's equations at
-        `v`, and add the friction of sliding contacts to `residual`. Both have the shape (unknowns, d)."""
+        `v`, and add the friction of those that do not stick to `residual`. Both have the shape (unknowns, d)."""
+        self._drag_before, self.friction_change = self._drag.copy(), 0.0
         if not self.closed.any():
             return
         self._projectors = None
@@ -126,6 +131,7 @@ class ContactSet:
         opened = active & (across > 0.0)
         self.closed &= ~opened
         self.stuck &= ~opened
+        self._drag[opened] = 0.0
         rough = active & ~opened & (self._friction > 0.0)
         if not rough.any():
             return
@@ -145,10 +151,16 @@ class ContactSet:
         self._slide[sliding] = slide[sliding]
         sliding |= slipping
         np.add.at(residual, self._row[sliding], self._kinetic(sliding, limit))
-        self._drag[~rough] = 0.0
         hesitant = rough & self._hesitant
         if hesitant.any():
             np.add.at(residual, self._row[hesitant], self._dragged(hesitant, slide, limit))
+            changes = np.linalg.norm(self._drag - self._drag_before, axis=1)[hesitant]
+            largest = float(limit[rough].sum())
+            self.friction_change += float(changes.sum()) / (SHARE * largest) if largest > 0.0 else 0.0
+
+    def take_back(self) -> None:
+        """Undo the last update of the friction of hesitant contacts."""
+        self._drag = self._drag_before
 
     def _hesitate(self, turned: NDArray[np.bool_], limit: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Count the contacts that have `turned`, return those now hesitant, and keep their friction."""
@@ -157,6 +169,7 @@ class ContactSet:
             self._hesitant |= self._turns > OFTEN
         new = self._hesitant & turned
         self._drag[new] = self._kinetic(new, limit)
+        self.friction_change += float(new.any())
         return new
 
     def _kinetic(self, sliding: NDArray[np.bool_], limit: NDArray[np.float64]) -> Vectors:

@@ -229,7 +229,7 @@ def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
         problem.species.transfers, state.nodes, problem.dofs, problem.mass, p.x, p.volume, energy.answer, problem.dt**2
     )
     branches = Branches(problem)
-    branches.start("stiffness", 1.0, energy.L)
+    branches.start("stiffness", math.inf, energy.L)  # an infinite penalty needs no larger weights for concave energies
     matrix = GridMatrix(state.nodes, problem.dofs, problem.contacts)
     matrix.assemble(problem.species.transfers, p.x, branches.metric(1.0), problem.mass)
     system = _Constrained(stress, matrix.diagonal, problem.contacts)

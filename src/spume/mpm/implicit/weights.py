@@ -3,7 +3,8 @@
 The iterations converge fastest if the penalty of a point is about a third of its stiffness. A point that flows is
 softer than at the start of the step, and one that yields has no stiffness left along the deviator of its strain, while
 it remains as stiff as before against changes of volume: their weights are reduced. The factors were chosen on scenes
-of docs/methods/implicit.md. Where the energy is concave, the weight is large enough for the iterations to converge.
+of docs/methods/implicit.md. Where the energy is concave, the weight is large enough for the iterations
+to converge without over-relaxation.
 """
 
 from collections.abc import Callable
