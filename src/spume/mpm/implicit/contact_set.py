@@ -68,7 +68,6 @@ class ContactSet:
         """Diagonal of the solver's matrix (unknowns,) [kg]; without it no contact is hesitant."""
         self._turns = np.zeros(len(node), np.int64)
         """Times that contacts have turned round."""
-        self._hesitant = np.zeros(len(node), np.bool_)
         self._drag = np.zeros((len(node), d))
         """Friction of hesitant contacts [N s]."""
         self._drag_before = self._drag
@@ -79,6 +78,10 @@ class ContactSet:
 
     def __len__(self) -> int:
         return len(self._row)
+
+    @property
+    def _hesitant(self) -> NDArray[np.bool_]:
+        return self._turns > OFTEN
 
     def _sum_of_nodes(self, values: Vectors) -> Vectors:
         """Sum of `values` over all contacts of the node of each contact."""
@@ -163,10 +166,9 @@ class ContactSet:
         self._drag = self._drag_before
 
     def _hesitate(self, turned: NDArray[np.bool_], limit: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Count the contacts that have `turned`, return those now hesitant, and keep their friction."""
-        self._turns += turned
+        """Count the contacts that have `turned`, keep the friction of those that are now hesitant, and return these."""
         if self.inertia is not None:
-            self._hesitant |= self._turns > OFTEN
+            self._turns += turned
         new = self._hesitant & turned
         self._drag[new] = self._kinetic(new, limit)
         self.friction_change += float(new.any())
