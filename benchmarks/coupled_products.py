@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from benchmarks.sand import blocks, system_of
 from benchmarks.timing import best_of, machine
-from spume.mpm.blocks import BLOCK
+from spume.grid.blocks import BLOCK
+from spume.grid.node_gradients import node_gradients
 from spume.mpm.implicit.coupled_system import CoupledSystem, Part
 from spume.mpm.implicit.grid_matrix import GridMatrix, colours
-from spume.mpm.implicit.node_gradients import node_gradients
 from spume.mpm.implicit.tangent import answer
 from spume.numerics.jit import compiled
 
@@ -34,7 +34,7 @@ class Stored:
     def __init__(self, system: CoupledSystem) -> None:
         self.system = system
         # the columns of a matrix do not depend on its contacts
-        self.rows = [GridMatrix(system.state.nodes, part.dofs, None).columns for part in system.parts]  # type: ignore[arg-type]
+        self.rows = [GridMatrix(system.world.nodes, part.dofs, None).columns for part in system.parts]  # type: ignore[arg-type]
         self.matrices: list[sparse.bsr_matrix] = []
 
     def assemble(self) -> None:
@@ -44,7 +44,7 @@ class Stored:
             self.matrices.append(self._assemble(part, columns))
 
     def _assemble(self, part: Part, columns: NDArray[np.int32]) -> sparse.bsr_matrix:
-        d, order = self.system.state.dimension, self.system.state.nodes.order
+        d, order = self.system.world.dimension, self.system.world.nodes.order
         p, transfers = part.species.particles, part.species.transfers
         C = np.zeros((len(p), d, d, d, d))  # ∂T_qa/∂L_rb
         unit, T = np.zeros((len(p), 3, 3)), np.zeros((len(p), 3, 3))
@@ -146,7 +146,7 @@ def measure(dimension: int, size: int) -> dict[str, float]:
     )  # fmt: skip
     size_in_memory = sum(matrix.data.nbytes + matrix.indices.nbytes for matrix in stored.matrices) / 1e6
     found = {name: 1e3 * seconds for name, seconds in taken.items()}
-    return {"points": system.state.count, "nodes": system.count, "memory": size_in_memory} | found
+    return {"points": system.world.count, "nodes": system.count, "memory": size_in_memory} | found
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 
 import spume.mpm.implicit.admm as admm
+from spume.mpm.implicit.step import Integrator
 from spume.numerics.jit import compiled
 from spume.numerics.krylov import conjugate_gradient
 from spume.scene.loading import load_scene
@@ -47,10 +48,10 @@ def grid_step(scene: str, changes: tuple[str, ...]) -> dict:
     admm.conjugate_gradient, admm.Branches.metric = keep_system, keep_metric
     try:
         for _ in range(2):
-            sim.method.step(sim.scene.time.max_dt)
+            sim.method.take_step(sim.scene.time.max_dt)
     finally:
         admm.conjugate_gradient, admm.Branches.metric = solve, metric
-    sim.method.stages.integrator.last = None
+    sim.method.part(Integrator).last = None
     return kept | {"points": len(sim.particles), "sim": sim}
 
 

@@ -36,8 +36,8 @@ def measure() -> list[dict]:
         steps = 50  # one resampling
         taken = best_of({name: lambda sim=sim, scene=scene: sim.advance(50 * scene.time.dt)}, rounds=2)[name]
         ours = len(sim.particles) * steps / taken / cores
-        step = sim.method.state.time_step
-        automatic = step.courant * step.cell / (step.wave_speed + sim.method.state.speed)
+        step = sim.method.world.time_step
+        automatic = step.courant * step.cell / (step.wave_speed + sim.method.world.speed)
         rows.append(
             {
                 "scene": name, "paper points": points, "points": len(sim.particles), "paper": theirs, "ours": ours,

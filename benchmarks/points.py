@@ -60,10 +60,10 @@ def _rate(method: PointBased, dt: float, steps: int, rounds: int) -> float:
     best = np.inf
     for k in range(rounds + 1):
         if k == 1:
-            method.state.seconds.clear()
+            method.world.seconds.clear()
         start = time.process_time()
         for _ in range(steps):
-            method.step(dt)
+            method.take_step(dt)
         if k > 0:
             best = min(best, time.process_time() - start)
     return float(len(method.particles) * steps / best)
@@ -75,10 +75,10 @@ def measure(per_axis: int = 30, steps: int = 40, rounds: int = 3) -> list[dict]:
     numba.set_num_threads(1)
     rows = []
     try:
-        for gradient in ("corrected", "least-squares"):
+        for gradient in ("reference", "corrected", "least-squares"):
             method = clay_block(per_axis, gradient)
             rate = _rate(method, DT, steps, rounds)
-            seconds = method.state.seconds
+            seconds = method.world.seconds
             total = sum(seconds.values())
             rows.append(
                 {
@@ -128,7 +128,7 @@ def table_1(steps: int = 20, rounds: int = 2) -> list[dict]:
     try:
         for figure, name, points, dt, seconds in TABLE_1:
             method = PointBased(load_scene(name, preset="paper"))
-            longest = method.state.time_step.choose(method.state.speed, 0.0)  # viscosity may need shorter steps
+            longest = method.world.time_step.choose(method.world.speed, 0.0)  # viscosity may need shorter steps
             rate = _rate(method, min(dt, longest), steps, rounds)
             rows.append(
                 {
@@ -144,11 +144,13 @@ def table_1(steps: int = 20, rounds: int = 2) -> list[dict]:
 def memory(per_axis: int = 30) -> dict:
     """Bytes per point in a step, without its neighbour list, and bytes of the list."""
     method = clay_block(per_axis, "corrected")
-    method.step(DT)
-    state = method.state
+    method.take_step(DT)
+    state = method.world
     n = len(state.particles)
     fields = sum(array.nbytes for array in state.particles.arrays().values())
-    tables = sum(rows.nbytes for rows in state.rows.values()) + state.deformation.nbytes + state.clear_until.nbytes
+    tables = (
+        sum(rows.nbytes for rows in state.rows.values()) + state.deformation.nbytes + state.only.clear_until().nbytes
+    )
     # metric and size, the positions before the move, accelerations, outcomes
     temporary = n * 8 * (6 + 1 + 3 + 3 + 1)
     lists = state.lists

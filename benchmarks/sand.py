@@ -21,7 +21,9 @@ import numpy as np
 
 from benchmarks.timing import best_of, machine
 from spume.mixture.exchange import find_drag
-from spume.mpm.implicit.coupled_system import CoupledSystem, Exchange, Preconditioner
+from spume.mixture.method import build_mixture
+from spume.mixture.mixture import MixtureStep
+from spume.mpm.implicit.coupled_system import CoupledSystem, Preconditioner, SpeciesCoupling
 from spume.mpm.step import find_contacts, rasterize, sort_points
 from spume.numerics.krylov import minres
 from spume.scene.common import Scene
@@ -70,11 +72,11 @@ def explicit(cell: float = 0.01, steps: int = 20, before: int = 200) -> dict[str
     for threads, sim in sims.items():
         numba.set_num_threads(threads)
         sim.advance(before * 1e-4)
-        sim.method.state.seconds.clear()
+        sim.method.world.seconds.clear()
     taken = best_of({str(k): lambda k=k: stretch(k) for k in sims}, rounds=4)
     rows = {}
     for threads, sim in sims.items():
-        spent = sim.method.state.seconds
+        spent = sim.method.world.seconds
         rows[threads] = {
             "rate": len(sim.particles) * steps / taken[str(threads)] / 1e6,
             "share": {stage: seconds / sum(spent.values()) for stage, seconds in spent.items()},
@@ -141,13 +143,13 @@ def blocks(youngs_modulus: float, drag: float, size: int = 20, dimension: int = 
 
 def system_of(sim: Simulation, preconditioner: Preconditioner = "blocks") -> CoupledSystem:
     """The equations of the first step, linearised at rest."""
-    state, stages = sim.method.state, sim.method.stages
+    state, mixture, step = sim.method.world, build_mixture(sim.scene), MixtureStep()
     sort_points(state)
     rasterize(state)
-    stages.fields.fit(state)
-    find_drag(state, stages.mixture, stages.fields)
+    step.fields.fit(state, 5e-3)
+    find_drag(state, 5e-3, mixture, step)
     find_contacts(state, 5e-3)
-    system = CoupledSystem(state, Exchange((), stages.fields.drag), 5e-3, "in-step", None, preconditioner)
+    system = CoupledSystem(state, SpeciesCoupling((), step.fields.drag), 5e-3, "in-step", None, preconditioner)
     system.residual(np.zeros((system.count, state.dimension)))
     system.prepare_preconditioner()
     return system
@@ -158,7 +160,7 @@ def minres_iteration(size: int = 30) -> dict[str, float]:
     preconditioner; both species, one thread."""
     numba.set_num_threads(1)
     sim = blocks(1e6, 1e4, size, 3)
-    system, state = system_of(sim), sim.method.state
+    system, state = system_of(sim), sim.method.world
     right = np.random.default_rng(0).normal(size=(system.count, 3))
 
     def there() -> None:
@@ -322,21 +324,21 @@ def table_2(rows: list[Row] | None = None, coarser: float = 1.0) -> Iterator[dic
         scene = scene_of(row, coarser)
         sim = Simulation(scene)
         method = sim.method
-        length = method.state.time_step.choose(method.state.speed, 0.0)
-        while method.state.count < FILLED and sim.scene.emitter and sim.time < 0.5 * sim.scene.duration:
+        length = method.world.time_step.choose(method.world.speed, 0.0)
+        while method.world.count < FILLED and sim.scene.emitter and sim.time < 0.5 * sim.scene.duration:
             sim.advance(sim.scene.duration / 200)
-        method.step(length)
-        steps = 20 if method.state.count < LARGE else 1
+        method.take_step(length)
+        steps = 20 if method.world.count < LARGE else 1
 
         def run(method=method, length=length, steps=steps) -> None:
             for _ in range(steps):
-                method.step(length)
+                method.take_step(length)
 
         taken = best_of({row.scene: run}, 2)
         theirs = row.points * (FRAME / row.dt) / row.seconds
-        ours = method.state.count * steps / taken[row.scene]
+        ours = method.world.count * steps / taken[row.scene]
         yield {
-            "scene": row.scene, "scheme": scene.time.integrator, "points": method.state.count, "paper": theirs,
+            "scene": row.scene, "scheme": scene.time.integrator, "points": method.world.count, "paper": theirs,
             "ours": ours, "dt": length,
         }  # fmt: skip
 

@@ -36,10 +36,10 @@ def make_system(cells: int, folder: Path) -> Path:
     foam = Foam.voronoi(cells, "periodic", seed=5, seeds="poisson-disk")
     foam.equilibrate(tolerance=1e-2)
     n = foam.network
-    region = Region(n)
+    region = Region.of(n)
     residual = Residual(n, 1.0, region)
     system = NewtonSystem(n, region, residual, np.full(n.vertices, 1e-10), np.full(n.cells, 1e-10))
-    order = _elimination(system).unknown
+    order = _elimination(system).tree.unknown
     matrix = system.matrix
     np.savez(path, data=matrix.data, indices=matrix.indices, indptr=matrix.indptr, right=system.right(residual),
              order=order, **{f"network_{name}": array for name, array in n.arrays().items()})  # fmt: skip
@@ -55,7 +55,7 @@ def _ours(stored: Any, matrix: csc_matrix) -> tuple[Callable[[], Any], Callable[
 
     names = [name for name in stored.files if name.startswith("network_")]
     n = Network(**{name.removeprefix("network_"): stored[name] for name in names})
-    region = Region(n)
+    region = Region.of(n)
     residual = Residual(n, 1.0, region)
     system = NewtonSystem(n, region, residual, np.full(n.vertices, 1e-10), np.full(n.cells, 1e-10))
     memory = Memory()

@@ -26,7 +26,7 @@ def foam_block(per_axis: int, **tables) -> Simulation:
     sim = Simulation(Scene(**(scene | tables)))
     p = sim.particles
     p.v[:, 0] = 30.0 * p.x[:, 1]  # beyond yield everywhere after a few hundred steps
-    sim.method.state.speed = float(np.abs(p.v).max())
+    sim.method.world.speed = float(np.abs(p.v).max())
     return sim
 
 
@@ -49,11 +49,11 @@ def whole_step() -> list[dict]:
     for threads in (1, 2):  # until everything flows
         for _ in range(3):
             stretch(threads)
-        sims[threads].method.state.seconds.clear()
+        sims[threads].method.world.seconds.clear()
     taken = best_of({str(threads): lambda threads=threads: stretch(threads) for threads in (1, 2)}, rounds=5)
     rows = []
     for threads, sim in sims.items():
-        seconds = sim.method.state.seconds
+        seconds = sim.method.world.seconds
         total = sum(seconds.values())
         rate = len(sim.particles) * 50 / taken[str(threads)] / 1e6
         share = {stage: spent / total for stage, spent in seconds.items()}
@@ -105,7 +105,7 @@ import sys
 from benchmarks.steps import foam_block
 sim = foam_block(int(sys.argv[1]))
 sim.advance(60e-5)
-grid = sim.method.state.only.fields.array.nbytes
+grid = sim.method.world.only.fields.array.nbytes
 # VmHWM (Linux) starts anew in a process; ru_maxrss is inherited from the one that started it
 peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(len(sim.particles), int(peak.split()[1]) * 1024, grid)

@@ -5,8 +5,8 @@ import numpy as np
 
 from benchmarks.cloud import CELL, lattice
 from benchmarks.timing import best_of
-from spume.mpm.nodes import NodeFields, Nodes
-from spume.mpm.transfers import Transfers
+from spume.grid.nodes import NodeFields, Nodes
+from spume.grid.transfers import Transfers
 
 TO_GRID = ("mass", "momentum", "stress divergence")
 TO_POINTS = ("flip velocity", "gradient")

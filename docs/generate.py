@@ -2,12 +2,15 @@
 
 import html
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 from spume.cli import app
+from spume.exports.formats import FORMATS
 from spume.materials.table import LOOK, REMARKS, derived_quantities, named_materials
 from spume.methods import METHODS
+from spume.scene.builtin import PAPERS
 from spume.scene.extending import library_entries
 from spume.scene.schema import scene_schema
 
@@ -16,6 +19,7 @@ def write_pages(folder: Path) -> None:
     """Write all generated pages into `folder`."""
     folder.mkdir(exist_ok=True)
     pages = {"materials.md": materials_page(), "library.md": library_page(), "command-line.md": command_line_page()}
+    pages["formats.md"] = formats_page()
     pages |= {f"scene-{method}.md": scene_page(method) for method in METHODS}
     for name, text in pages.items():
         file = folder / name
@@ -68,9 +72,26 @@ def _number(value: Any) -> str:
 
 def library_page() -> str:
     """The scenes that come with the package."""
-    lines = ["# Built-in scenes", "", "| name | what happens | presets |", "| --- | --- | --- |"]
-    for entry in library_entries():
-        lines.append(f"| `{entry['name']}` | {_cell(entry['title'])} | {', '.join(entry['presets'])} |")
+    lines = ["# Built-in scenes", ""]
+    for paper, entries in groupby(library_entries(), key=lambda entry: str(entry["paper"])):
+        lines += [f"## {_cell(PAPERS[paper])}", "", "| name | what happens | presets |", "| --- | --- | --- |"]
+        for entry in entries:
+            lines.append(f"| `{entry['name']}` | {_cell(entry['title'])} | {', '.join(entry['presets'])} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+def formats_page() -> str:
+    """The formats of `spume export`."""
+    lines = ["# Export formats", "", '`spume export DIR --to FORMAT`, in Python `spume.export(run, "FORMAT")`.', ""]
+    lines += ["| format | contents | files | default | options | extra |", "| --- | --- | --- | --- | --- | --- |"]
+    for name, form in FORMATS.items():
+        options = ", ".join(f"`--{option}`" for option in sorted(form.options))
+        default = "" if form.kind == "tables" else form.what
+        suffixes = ", ".join(form.suffixes)
+        lines.append(
+            f"| `{name}` | {_cell(form.description)} | {suffixes} | {default} | {options} | {form.extra or ''} |"
+        )
     return "\n".join([*lines, ""])
 
 

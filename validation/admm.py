@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume import Simulation, load_scene
+from spume.matter.material import update_material
 from spume.mpm.implicit.admm import solve_by_admm
 from spume.mpm.implicit.problem import StepProblem
-from spume.mpm.step import gather, rasterize, sort_points, update_material
+from spume.mpm.step import gather, rasterize, sort_points
 from validation.case import Case, Check, Outcome, Surroundings
 from validation.drawing import COLOURS, panels, save
 
@@ -78,9 +79,9 @@ class Study:
         fields = made.particles.arrays()
         made.method.restore({n: a.copy() for n, a in self.arrays.items() if n.partition("/")[2] in fields}, self.values)
         method: Any = made.method
-        sort_points(method.state)
-        rasterize(method.state)
-        return method, StepProblem(method.state, self.dt)
+        sort_points(method.world)
+        rasterize(method.world)
+        return method, StepProblem(method.world, self.dt)
 
     def unbalanced(self, method: Any, problem: StepProblem, v: NDArray[np.float64]) -> float:
         """Norm [N s] of the impulses that are left at the velocities v with the stress of the law there, without those
@@ -88,8 +89,8 @@ class Study:
         L = np.zeros((len(method.particles), 3, 3))
         problem.gradient(v, L)
         problem.finish(v)
-        gather(method.state, self.dt)
-        update_material(method.state, self.dt)
+        gather(method.world, self.dt)
+        update_material(method.world, self.dt)
         tau = np.zeros_like(L)
         for k, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
             tau[:, i, j] = tau[:, j, i] = method.particles.stress[:, k]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume import load_scene
-from spume.export.contents import Contents, contents, identifier
+from spume.exports.contents import Contents, contents, identifier
 from spume.frames.reader import Run, open_run
 from spume.look.blender.process import has_blender, run_script
 from spume.look.blender.studio import to_blender
@@ -25,25 +25,25 @@ ANGLE_BOUND = 1e-5
 
 
 def _usd(chosen: Contents, file: Path) -> None:
-    from spume.export.usd import write_usd
+    from spume.exports.usd import write_usd
 
     write_usd(chosen, file)
 
 
 def _alembic(chosen: Contents, file: Path) -> None:
-    from spume.export.alembic import write_alembic
+    from spume.exports.alembic import write_alembic
 
     write_alembic(chosen, file)
 
 
 def _gltf(chosen: Contents, file: Path) -> None:
-    from spume.export.gltf import write_gltf
+    from spume.exports.gltf import write_gltf
 
     write_gltf(chosen, file)
 
 
 def _blend(chosen: Contents, file: Path) -> None:
-    from spume.export.blend import write_blend
+    from spume.exports.blend import write_blend
 
     write_blend(chosen, file)
 
@@ -73,10 +73,10 @@ def checks(run: Run, numbers: list[int], kind: str, folder: Path) -> list[Check]
     lower, upper = chosen.box
     size = float(np.linalg.norm(upper - lower))
     skin_error = matrix_error = vertex_error = 0.0
-    for number, found in zip(numbers, report["frames"]):
+    for number, found, poses in zip(numbers, report["frames"], chosen.poses):
         for solid, mesh in chosen.obstacles():
             there = _named(found, solid.name)
-            R, p = solid.place(chosen.time(number))
+            R, p = solid.place(poses)
             expected = turn @ (R @ mesh.vertices[0] + p)
             vertex_error = max(vertex_error, float(np.abs(np.array(there["first"]) - expected).max()))
             # Blender rotates objects of USD files as a whole, but the vertices of the others

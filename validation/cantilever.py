@@ -37,7 +37,7 @@ def sag(cells: int) -> float:
     tip = p.id[p.x[:, 0] > LENGTH - cell]
     before = p.x[np.isin(p.id, tip), 1].mean()
     for _ in range(STEPS):
-        method.step(STEP)
+        method.take_step(STEP)
     return float(before - p.x[np.isin(p.id, tip), 1].mean())
 
 

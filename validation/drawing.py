@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from spume.look.extras import require
+from spume.extras import require
 
 OURS = {"color": "#c8553d", "linestyle": "none", "marker": "o", "markersize": 4.0}
 THEIRS = {"color": "#1f3044", "linewidth": 1.4}

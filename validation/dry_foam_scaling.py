@@ -41,7 +41,7 @@ PUBLISHED, PUBLISHED_ERROR = 1.4, 0.1
 
 
 @dataclass
-class State:
+class ScalingState:
     """One state of a coarsening foam."""
 
     cells: int
@@ -53,13 +53,13 @@ class State:
     sides: NDArray[np.int64]
 
 
-def state_of(foam: Foam) -> State:
+def state_of(foam: Foam) -> ScalingState:
     """Present state of a foam."""
     sides, areas = foam.sides, foam.areas
     weighted = float(areas @ sides / areas.sum())
     rate = math.pi / 3.0 * foam.K * foam.T
     growth = 2.0 * rate * (weighted - 6.0) * float(areas.mean() ** 2 / np.mean(areas**2))
-    return State(foam.cells, foam.time, float(areas.mean()), growth, float(sides.var()), sides)
+    return ScalingState(foam.cells, foam.time, float(areas.mean()), growth, float(sides.var()), sides)
 
 
 def force_early_t1s(foam: Foam, length: float) -> None:
@@ -77,7 +77,7 @@ def force_early_t1s(foam: Foam, length: float) -> None:
         foam.equilibrate()
 
 
-def coarsen(seed: int, seeds: str, around: Surroundings, size: Size, early: float = 0.0) -> list[State]:
+def coarsen(seed: int, seeds: str, around: Surroundings, size: Size, early: float = 0.0) -> list[ScalingState]:
     """States of one foam, each with a tenth fewer cells; with `early`, T1s of films shorter than this times √⟨A⟩ are
     forced whenever a hundredth of the cells have vanished."""
     foam = Foam.voronoi(size.cells, "periodic", seed=seed, seeds=seeds)  # type: ignore[arg-type]

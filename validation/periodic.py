@@ -38,10 +38,10 @@ class EndlessStrip:
 
     def advance(self, dt: float) -> None:
         """Advance by at least dt [s], in whole steps."""
-        method, state = self.sim.method, self.sim.method.state  # type: ignore[attr-defined]
+        method, state = self.sim.method, self.sim.method.world  # type: ignore[attr-defined]
         until = state.time + dt
         while state.time < until:
-            method.step(state.time_step.choose(state.speed, state.time))  # type: ignore[attr-defined]
+            method.take_step(state.time_step.choose(state.speed, state.time))  # type: ignore[attr-defined]
             self._repeat()
 
     def own(self, field: str) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ def amplitude(spline: str, trips: int) -> float:
                "wave": {"velocity": [0.0, FIRST], "wave_vector": [2 * np.pi, 0.0]}}],
     )  # fmt: skip
     method = Simulation(scene).method
-    method.step(STEP)
+    method.take_step(STEP)
     p = method.particles
     middle = (np.abs(p.x[:, 0]) < 0.5) & (np.abs(p.x[:, 1]) < 0.08)
     shape = np.sin(2 * np.pi * p.x[middle, 0])
@@ -43,11 +43,11 @@ def momentum_drift() -> tuple[float, float]:
     )  # fmt: skip
     method = Simulation(scene).method
     p = method.particles
-    linear, angular = p.mass @ p.v, angular_momentum(method.state)[2]
-    method.step(1e-4)
+    linear, angular = p.mass @ p.v, angular_momentum(method.world)[2]
+    method.take_step(1e-4)
     return (
         float(np.linalg.norm(p.mass @ p.v - linear) / np.linalg.norm(linear)),
-        float(abs(angular_momentum(method.state)[2] / angular - 1)),
+        float(abs(angular_momentum(method.world)[2] / angular - 1)),
     )
 
 

@@ -46,7 +46,7 @@ def torques(law: dict, strain: float, steps: int) -> tuple[np.ndarray, np.ndarra
     X, arm = start[gauge], start[gauge, 1] ** 2 + start[gauge, 2] ** 2
     found, strains = [], []
     for _ in range(steps):
-        method.step(STEP)
+        method.take_step(STEP)
         middle = np.abs(p.x[:, 0]) < 2 * CELL
         # ∫ (y τ_xz − z τ_xy) dA, as the mean over a slice four cells long
         moment = p.x[:, 1] * p.stress[:, 4] - p.x[:, 2] * p.stress[:, 3]

@@ -4,6 +4,7 @@ scene = spume.load_scene("ball-bounce")              # a built-in name, a TOML f
 run = spume.run(scene, "out/ball-bounce")            # frames on disk; spume.resume continues a stopped run
 for frame in run[::10]: ...                          # frame.x, frame.v, ... are NumPy arrays
 spume.render(run)                                    # pictures, a contact sheet and a film
+spume.export(run, "usd")                             # for other programs
 simulation = spume.Simulation(scene)                 # or in memory, without files
 simulation.advance(1 / 30)                           # simulation.particles.x, .v, ... are NumPy arrays
 """
@@ -15,11 +16,12 @@ from spume.lazy import lazy_names
 from spume.version import __version__
 
 if TYPE_CHECKING:
-    from spume.api import Pictures, render, resume, run
+    from spume.api import Pictures, export, render, resume, run, surface
     from spume.frames.measurements import MeasuredSeries
     from spume.frames.populations import FramePopulations, PopulationArrays
     from spume.frames.reader import Frame, Frames, Run, open_run
     from spume.look.pictures.drawing import Drawer, PictureOptions, make_drawer
+    from spume.look.surface.files import SkinReport
     from spume.materials.registry import load_law_file as load_laws
     from spume.materials.registry import register_law
     from spume.methods import Progress
@@ -49,10 +51,12 @@ __all__ = [
     "Scene",
     "SceneError",
     "Simulation",
+    "SkinReport",
     "SpumeError",
     "Sweep",
     "__version__",
     "calibrate",
+    "export",
     "load_laws",
     "load_scene",
     "make_drawer",
@@ -62,6 +66,7 @@ __all__ = [
     "resume",
     "resume_sweep",
     "run",
+    "surface",
     "sweep",
 ]
 
@@ -80,8 +85,10 @@ _HOMES = {
     "Run": "spume.frames.reader",
     "Scene": "spume.scene.common",
     "Simulation": "spume.simulation",
+    "SkinReport": "spume.look.surface.files",
     "Sweep": "spume.sweeps.sweep",
     "calibrate": "spume.sweeps.calibration",
+    "export": "spume.api",
     "load_laws": "spume.materials.registry:load_law_file",
     "load_scene": "spume.scene.loading",
     "make_drawer": "spume.look.pictures.drawing",
@@ -91,6 +98,7 @@ _HOMES = {
     "resume": "spume.api",
     "resume_sweep": "spume.sweeps.sweep",
     "run": "spume.api",
+    "surface": "spume.api",
     "sweep": "spume.sweeps.sweep",
 }
 

@@ -12,34 +12,34 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
+from spume.children import python_command
 from spume.cores import cores
-from spume.errors import SceneError, SpumeError
-from spume.export.commands import register as register_export
-from spume.look.commands import Cluster
+from spume.errors import CacheError, SceneError, SpumeError
+from spume.exports.commands import register as register_export
 from spume.look.commands import register as register_look
+from spume.look.commands import report
+from spume.options import (
+    INTERRUPTED,
+    Changes,
+    Cluster,
+    Folder,
+    Json,
+    Overwrite,
+    Preset,
+    RunOut,
+    SceneName,
+    Threads,
+    Trust,
+)
 from spume.rheology.commands import register as register_rheology
 from spume.sweeps.commands import AtOnce, PicturesOf
 from spume.sweeps.commands import register as register_sweeps
-from spume.terminal import finish_output, output_error, say
+from spume.terminal import finish_output, output_error, say, standard_streams, tell
 from spume.version import __version__
 
-INTERRUPTED = 130
 WRONG_ARGUMENTS = 2
 
 app = App(name="spume", version=__version__, help="Simulate foams and the materials around them.")
-
-SceneName = Annotated[str, Parameter(help="A built-in scene ('spume scenes' lists them) or a TOML file.")]
-Folder = Annotated[Path, Parameter(help="The folder of a run.")]
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
-Changes = Annotated[
-    list[str] | None,
-    Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
-]
-Preset = Annotated[
-    list[str] | None,
-    Parameter(negative="", help="One of the scene's presets. Repeatable: they apply in this order."),
-]
-Threads = Annotated[int | None, Parameter(help="Number of threads (default: all cores).")]
 
 
 @app.command
@@ -47,11 +47,11 @@ def run(
     scene: SceneName,
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="Folder for the frames (default: out/NAME).")] = None,
+    out: RunOut = None,
     changes: Changes = None,
     preset: Preset = None,
     preview: Annotated[bool, Parameter(negative="", help="Run a quick preview with cells twice as large.")] = False,
-    overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing run in the folder.")] = False,
+    overwrite: Overwrite = False,
     render: Annotated[
         bool,
         Parameter(
@@ -72,13 +72,13 @@ def run(
     if preview:
         loaded, sentence = loaded.coarser()
         name = f"{name}-preview"
-        say(f"preview: {sentence}", file=sys.stderr)
+        tell(f"preview: {sentence}")
     folder = out or Path("out") / name
     if render and threads is None:
         threads = _threads_beside_drawing()
     with _pictures_of(folder) if render else contextlib.nullcontext():
         outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
-        code = _report(outcome)
+        code = report(outcome)
     return code
 
 
@@ -94,10 +94,10 @@ def _threads_beside_drawing() -> int:
 @contextlib.contextmanager
 def _pictures_of(folder: Path) -> Iterator[None]:
     """Draw the frames in a second process as they arrive, and at the end those still missing."""
-    from spume.look.extras import require
+    from spume.extras import require
 
     require("imageio_ffmpeg", "making films")
-    command = [sys.executable, "-m", "spume.look.pictures.following", str(folder), str(time.time())]
+    command = python_command("-m", "spume.look.pictures.following", str(folder), str(time.time()))
     one_thread = {**os.environ, "NUMBA_NUM_THREADS": "1"}
     # closing its input tells it that the run has ended
     with subprocess.Popen(command, stdin=subprocess.PIPE, env=one_thread):
@@ -115,6 +115,7 @@ def resume(
     pictures: Annotated[
         PicturesOf | None, Parameter(help="Pictures of a sweep (default: those with which it was begun).")
     ] = None,
+    trust: Trust = False,
 ) -> int:
     """Continue a run or a sweep that was stopped, killed or interrupted.
 
@@ -122,19 +123,19 @@ def resume(
     --pictures are for sweeps only, --threads is for single runs only.
     """
     if (folder / "sweep.json").exists():
-        from spume.sweeps.commands import report
+        from spume.sweeps.commands import report_sweep
         from spume.sweeps.sweep import resume_sweep
 
         if threads is not None:
             raise SceneError(f"--threads {threads}: '{folder}' is a sweep, whose runs share the cores; use --processes")
-        return report(resume_sweep(folder, processes=processes, cluster=cluster, pictures=pictures))
+        return report_sweep(resume_sweep(folder, processes=processes, cluster=cluster, pictures=pictures, trust=trust))
     for name, value in (("processes", processes), ("cluster", cluster), ("pictures", pictures)):
         if value is not None:
             raise SceneError(f"--{name} {value}: '{folder}' is not a sweep, which has a file sweep.json")
     from spume.runs.loop import resume_run
     from spume.runs.progress import display_for
 
-    return _report(resume_run(folder, threads=threads, display=display_for()))
+    return report(resume_run(folder, threads=threads, display=display_for(), trust=trust))
 
 
 @app.command
@@ -143,25 +144,15 @@ def replay(
     /,
     *,
     out: Annotated[Path, Parameter(help="Folder for the frames.")],
-    overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing run in the folder.")] = False,
+    overwrite: Overwrite = False,
     threads: Threads = None,
+    trust: Trust = False,
 ) -> int:
     """Repeat a run from the start, bit for bit, with the changes that were made to it live at the same steps."""
     from spume.runs.loop import replay_run
     from spume.runs.progress import display_for
 
-    return _report(replay_run(folder, out, overwrite=overwrite, threads=threads, display=display_for()))
-
-
-def _report(outcome: Any) -> int:
-    if outcome.status == "interrupted" and not outcome.frames:
-        say("stopped before the first frame: nothing is on disk yet")
-        return INTERRUPTED
-    if outcome.status == "interrupted":
-        say(f"stopped at {outcome.time:.4g} s; to continue: spume resume {outcome.folder}")
-        return INTERRUPTED
-    say(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}")
-    return 0
+    return report(replay_run(folder, out, overwrite=overwrite, threads=threads, display=display_for(), trust=trust))
 
 
 @app.command
@@ -222,7 +213,8 @@ def info(
     if frame is not None and not 0 <= frame < len(opened):
         raise SceneError(f"--frame {frame}: '{folder}' has frames 0 to {len(opened) - 1}")
     if csv_file is not None:
-        from spume.frames.tables import columns, write_csv
+        from spume.csv_files import write_csv
+        from spume.frames.tables import columns
 
         write_csv(csv_file, columns(opened))
         say(f"{len(opened)} frames in {csv_file}")
@@ -235,7 +227,10 @@ def info(
 
 @app.command
 def scenes(*, as_json: Json = False) -> None:
-    """List the built-in scenes."""
+    """List the built-in scenes, by the paper they are from."""
+    from itertools import groupby
+
+    from spume.scene.builtin import PAPERS
     from spume.scene.extending import library_entries
 
     entries = library_entries()
@@ -243,9 +238,11 @@ def scenes(*, as_json: Json = False) -> None:
         _print_json(entries)
         return
     width = max((len(entry["name"]) for entry in entries), default=0)
-    for entry in entries:
-        presets = f"  (presets: {', '.join(entry['presets'])})" if entry["presets"] else ""
-        say(f"{entry['name']:{width}}  {entry['title']}{presets}")
+    for paper, members in groupby(entries, key=lambda entry: str(entry["paper"])):
+        say(PAPERS[paper])
+        for entry in members:
+            presets = f"  (presets: {', '.join(entry['presets'])})" if entry["presets"] else ""
+            say(f"  {entry['name']:{width}}  {entry['title']}{presets}")
 
 
 @app.command
@@ -329,6 +326,11 @@ register_sweeps(app)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code. A user's mistake is one sentence; only a bug shows a traceback."""
+    with standard_streams():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         command, bound, _ = app.parse_args(arguments, exit_on_error=False, print_error=False)
         code = command(*bound.args, **bound.kwargs) or 0
@@ -338,24 +340,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         extra = ", ".join(f"'{token}'" for token in error.unused_tokens or ())
         words = " ".join(("spume", *(error.command_chain or ())))
         plural = "s" if len(error.unused_tokens or ()) > 1 else ""
-        say(f"error: '{words}' takes no further argument{plural} {extra}; see '{words} --help'", file=sys.stderr)
+        tell(f"error: '{words}' takes no further argument{plural} {extra}; see '{words} --help'")
         return WRONG_ARGUMENTS
     except CycloptsError as error:
-        say(f"error: {error}", file=sys.stderr)
+        tell(f"error: {error}")
         return WRONG_ARGUMENTS
     except SpumeError as error:
-        say(f"error: {error}", file=sys.stderr)
+        tell(f"error: {error}")
         return error.exit_code
     except KeyboardInterrupt as error:
-        say(str(error) or "stopped", file=sys.stderr)
+        tell(str(error) or "stopped")
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
-    except OSError:
+    except OSError as error:
+        if error.filename is not None:
+            tell(f"error: '{error.filename}' cannot be used: {error.strerror}")
+            return CacheError.exit_code
         if (full := output_error()) is None:
             raise
-        say(f"error: {full}", file=sys.stderr)  # a library wrote the output
+        tell(f"error: {full}")  # a library wrote the output
         return full.exit_code
 
 

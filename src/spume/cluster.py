@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from spume.errors import MissingExtra, SceneError
+from spume.errors import SceneError
+from spume.extras import require
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -27,14 +28,11 @@ ATTEMPTS = 10
 @contextmanager
 def connected(address: str, patience: float = 0.0) -> Iterator[Any]:
     """A client of the scheduler at `address`; waits for it up to `patience` [s]."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise MissingExtra("cluster", "distributed", "work on a cluster") from None
+    distributed = require("distributed", "work on a cluster")
     limit = time.monotonic() + patience
     while True:
         try:
-            client = Client(address, timeout=FIRST_ANSWER, set_as_default=False)
+            client = distributed.Client(address, timeout=FIRST_ANSWER, set_as_default=False)
             break
         except ValueError as error:
             raise SceneError(f"--cluster {address}: this is not the address of a scheduler: {error}") from None

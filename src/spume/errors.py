@@ -1,7 +1,23 @@
 """Errors meant for the user. Each message is one sentence: what was found, where, and what would be right."""
 
+from typing import Any
 
-class SpumeError(Exception):
+
+class Portable(BaseException):
+    """An exception that other processes receive as it is, whatever its constructor takes. Pickle would call the
+    constructor with the message."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _received, (type(self), self.args, self.__dict__)
+
+
+def _received(kind: type[Portable], args: tuple[Any, ...], attributes: dict[str, Any]) -> Portable:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
+
+
+class SpumeError(Portable, Exception):
     """Base of all errors meant for the user; the command line prints the message without a traceback."""
 
     exit_code = 1

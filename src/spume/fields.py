@@ -59,8 +59,8 @@ mesh    vertices of triangles, at `x` [m]; the field `triangles`, shape (t, 3), 
         and is the only field with another length
 lines   points along curves, at `x` [m]; the field `lines`, shape (m + 1,), contains the first point of each curve,
         then the number of points, and has another length
-table   things without a position (films and bubbles of a dry foam); a table with the field `time` lists events since
-        the previous frame
+table   things that are no points (films and bubbles of a dry foam, poses of obstacles); a table with the field `time`
+        lists events since the previous frame
 """
 
 
@@ -94,6 +94,18 @@ VOLUME_RATIO = Field("J", (), 1.0, "1", "average", description="volume ratio")
 
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 SYMMETRIC_IDENTITY = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
+
+OBSTACLE_POSES = Population(
+    "obstacles",
+    (
+        Field("rotation", (3, 3), IDENTITY, "1", description="world = rotation · own + position"),
+        Field("position", (3,), 0.0, "m", description="place of the origin of the obstacle's own frame"),
+        Field("velocity", (3,), 0.0, "m/s", description="velocity of that origin"),
+        Field("angular_velocity", (3,), 0.0, "rad/s", description="angular velocity"),
+    ),
+    "table",
+)
+"""Poses of the obstacles of the scene, in its order; frames of scenes without obstacles have none."""
 
 
 def merge_declarations(groups: Iterable[Iterable[Field]]) -> tuple[Field, ...]:

@@ -108,9 +108,6 @@ class MethodEntry:
     """The class that simulates them."""
     drawer: str = "spume.look.pictures.points_drawer:make_drawer"
     """`make_drawer(run, options)` for its pictures."""
-    late_stages: str = ""
-    """`late_stages(method)` calls the last stages of a step, on a method that is then discarded; see
-    `runs.compile_ahead`."""
     shapes: str = ""
     """For a method whose frames contain tables only: a `Shapes`, which makes populations with positions from them."""
 
@@ -132,7 +129,6 @@ METHODS = {
             "continuum-foam",
             "spume.scene.continuum_foam:ContinuumFoamScene",
             "spume.foam.method:ContinuumFoam",
-            late_stages="spume.foam.late_stages:call_late_stages",
         ),
         MethodEntry("sand-water", "spume.scene.sand_water:SandWaterScene", "spume.mixture.method:SandWater"),
         MethodEntry("point-based", "spume.scene.point_based:PointBasedScene", "spume.points.method:PointBased"),

@@ -73,7 +73,9 @@ class Simulation:
     def _repr_html_(self) -> str:
         from html import escape
 
-        return f"<div>{escape(repr(self))}</div>{self.frame()._repr_html_()}"
+        from spume.frames.notebook import frame_html
+
+        return f"<div>{escape(repr(self))}</div>{frame_html(self.frame(), self.scene, self.time)}"
 
 
 def _never() -> bool:

@@ -1,9 +1,12 @@
-"""Printing of untrusted text from files: titles, names, paths, and messages that quote them."""
+"""Printing: results on standard output, messages on the error stream, with untrusted text made visible."""
 
+import contextlib
+import io
 import os
 import re
 import sys
-from typing import TextIO
+from collections.abc import Iterator
+from typing import Any, TextIO, cast
 
 from spume.errors import SpumeError
 
@@ -17,15 +20,101 @@ def visible(text: str) -> str:
     return UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def say(text: str, file: TextIO | None = None, flush: bool = False) -> None:
-    """Print a line with control characters escaped; on standard output by default."""
-    stream = sys.stdout if file is None else file
+def printable(text: str) -> str:
+    """`text` with lone surrogates, which no file in UTF-8 can hold, replaced by question marks."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def say(text: str) -> None:
+    """Print a line of a result on standard output, with control characters escaped. Raises SpumeError if it cannot be
+    written, as on a full disk."""
     try:
-        print(visible(text), file=stream, flush=flush)
+        print(visible(text))
     except BrokenPipeError:
-        raise
+        drop(sys.stdout)  # the reader, such as `head`, has seen enough
     except OSError as error:
-        raise _unwritable(stream, error) from None
+        raise _unwritable(error) from None
+
+
+def tell(text: str, stream: TextIO | None = None) -> None:
+    """Print a message, by default on the error stream, with control characters escaped.
+
+    A message never fails: if the terminal is gone, the work goes on without it.
+    """
+    chosen = sys.stderr if stream is None else stream
+    if chosen is not None:
+        print(visible(text), file=lasting(chosen), flush=True)
+
+
+class _Lasting:
+    """A text stream that drops what it cannot write: `lost` are the errors after which it does so."""
+
+    def __init__(self, stream: TextIO, lost: tuple[type[Exception], ...]) -> None:
+        self._stream, self._lost = stream, lost
+
+    def write(self, text: str) -> int:
+        with self._losing():
+            self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with self._losing():
+            self._stream.flush()
+
+    @contextlib.contextmanager
+    def _losing(self) -> Iterator[None]:
+        try:
+            yield
+        except self._lost:
+            drop(self._stream)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+def lasting(stream: TextIO) -> TextIO:
+    """`stream` for messages: once it cannot be written (closed, a full device, a terminal that is gone), they are
+    dropped."""
+    return cast(TextIO, _Lasting(stream, (OSError, ValueError)))  # ValueError: the stream was closed
+
+
+def drop(stream: TextIO) -> None:
+    """Let all that is written to `stream` from now on vanish, with the contents of its buffer, which Python would try
+    to write again at exit."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+
+
+@contextlib.contextmanager
+def standard_streams() -> Iterator[None]:
+    """The streams of a command: messages and a reader that leaves early do not disturb it, whoever writes.
+
+    Streams that were closed at the start are opened on nothing. Otherwise the next file that is opened, such as a
+    frame, would take their numbers and receive what is printed. Writing to a closed standard output stays an error.
+    """
+    _open_missing()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # letters that a terminal without UTF-8 cannot show
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = cast(TextIO, _Lasting(sys.stdout, (BrokenPipeError,))), lasting(sys.stderr)
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = before
+
+
+def _open_missing() -> None:
+    for number, mode in ((0, os.O_RDONLY), (1, os.O_RDONLY), (2, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, mode), True)  # takes the least number that is free, this one
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
 
 
 def finish_output() -> None:
@@ -33,9 +122,9 @@ def finish_output() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        raise
+        drop(sys.stdout)
     except OSError as error:
-        raise _unwritable(sys.stdout, error) from None
+        raise _unwritable(error) from None
 
 
 def output_error() -> SpumeError | None:
@@ -44,16 +133,13 @@ def output_error() -> SpumeError | None:
         sys.stdout.write("\n")
         sys.stdout.flush()
     except OSError as error:
-        return _unwritable(sys.stdout, error)
+        return _unwritable(error)
     return None
 
 
-def _unwritable(stream: TextIO, error: OSError) -> SpumeError:
-    """The error of a stream that can no longer be written. Its buffer is dropped, because Python would try to flush it
-    again at exit and print its own error."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
+def _unwritable(error: OSError) -> SpumeError:
+    """The error of a standard output that can no longer be written."""
+    drop(sys.stdout)
     return SpumeError(f"the output cannot be written: {error.strerror}")
 
 

@@ -26,6 +26,12 @@ def test_every_public_name_is_there_and_documented(module):
     assert set(dir(spume)) == set(spume.__all__)
 
 
+def test_no_public_name_is_that_of_a_package():
+    """Importing the package `spume.name` would replace what `spume.name` was."""
+    source = Path(spume.__file__).parent
+    assert {path.stem for path in source.iterdir()} & set(spume.__all__) == set()
+
+
 @pytest.mark.parametrize("module", PUBLIC)
 def test_every_public_function_and_method_has_complete_type_hints(module):
     package = importlib.import_module(module)
@@ -54,13 +60,14 @@ def test_the_gallery_uses_public_names_only(file):
 
 
 def test_the_api_page_names_everything_that_is_public():
-    page = (ROOT / "docs" / "python.md").read_text()
+    page = (ROOT / "docs" / "python" / "from-python.md").read_text()
     for module in PUBLIC:
         for name in importlib.import_module(module).__all__:
-            assert name == "__version__" or name in page, f"docs/python.md does not mention {module}.{name}"
+            assert name == "__version__" or name in page, f"docs/python/from-python.md does not mention {module}.{name}"
 
 
 @pytest.mark.slow
+@pytest.mark.slow_suite
 @pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is not installed")
 def test_mypy_takes_the_types_of_the_installed_package(tmp_path):
     """Without py.typed a type checker treats all names of an installed package as Any."""

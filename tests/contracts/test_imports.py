@@ -9,20 +9,24 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "spume"
 
 LEVELS = (
-    ("cores", "errors", "version", "suggestions", "lazy"),
-    ("terminal", "cluster", "user_files"),
+    ("children", "cores", "errors", "version", "suggestions", "lazy"),
+    ("terminal", "extras", "options", "consent"),
+    ("cluster", "user_files", "whole_files"),
+    ("work", "csv_files"),
     ("fields", "numerics", "tables"),
     ("methods", "materials", "geometry"),
     ("memory",),
     ("scene",),
     ("laws", "rheology", "measuring", "dryfoam"),
+    ("grid",),
+    ("matter",),
     ("mpm",),
     ("foam", "mixture"),
     ("points",),
     ("runs",),
     ("frames",),
     ("look",),
-    ("export",),
+    ("exports",),
     ("simulation", "api", "sweeps"),
     ("cli", "__init__"),
     ("__main__",),
@@ -77,5 +81,5 @@ def test_a_wrong_import_is_found(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setitem(globals(), "SOURCE", tmp_path)
     (tmp_path / "mpm").mkdir()
     file = tmp_path / "mpm" / "step.py"
-    file.write_text("def f():\n    from spume.look.appearance import GROUND\n    from spume import runs\n")
+    file.write_text("def f():\n    from spume.look.finish import GROUND\n    from spume import runs\n")
     assert wrong_imports(file) == {("mpm/step.py", "look"), ("mpm/step.py", "runs")}

@@ -180,7 +180,7 @@ def test_a_run_on_disk_is_what_the_method_gave(name: str, tmp_path: Any) -> None
 
 @pytest.mark.parametrize("name", ["mpm", "continuum-foam"])
 def test_bodies_are_filled_once_for_estimate_and_state(name: str, monkeypatch) -> None:
-    from spume.mpm import sources
+    from spume.matter import sources
 
     filled = []
     fill = sources.fill

@@ -25,11 +25,7 @@ def square_cluster(length):
 
 
 def settle_film(network, film, flips_of):
-    n = network
-    return settle(
-        film, 0.01, flips_of, n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice,
-        n.wall, n.walls,
-    )  # fmt: skip
+    return settle(network.mesh, film, 0.01, flips_of)
 
 
 def test_a_film_that_is_always_pulled_across_stops_flipping():

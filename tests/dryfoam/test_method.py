@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from spume import Scene, load_scene
+from spume.dryfoam import Foam
+from spume.dryfoam.equilibrium.report import Options
 from spume.dryfoam.method import DryFoamMethod
 from spume.errors import SceneError
 
@@ -46,6 +48,42 @@ def test_a_bubble_bursts_at_its_time():
     advance(method, 0.06)
     assert 3 not in method.foam.labels
     assert method.foam.cells == 39
+
+
+def test_the_bubbles_of_figure_7_burst_on_the_edge():
+    """[DryFoam]: "forced bubble collapse is performed on the dynamic foam boundary", on cells of four to six sides."""
+    scene = load_scene("dry-foam-collapse")
+    method = DryFoamMethod(scene)
+    found = []
+    for entry in scene.collapse:
+        network = method.foam.network
+        index = int(np.flatnonzero(network.labels == entry.cell)[0])
+        assert index in network.cell[np.flatnonzero(network.cell == -1) ^ 1]
+        found.append(int(network.sides()[index]))
+        advance(method, entry.time)
+    assert set(found) == {4, 5, 6}
+    assert method.foam.cells == 66 - len(scene.collapse)
+
+
+def test_a_scene_chooses_solver_and_thresholds():
+    chosen = {"solver": "gauss-seidel", "tolerance": 1e-4, "flip_length": 0.05, "t_dist": 0.02, "t_area": 0.03}
+    foam = {"cells": 6, "boundary": "box", "seeds": "poisson-disk"}
+    tables = {name: value for name, value in TABLES.items() if name in ("title", "method", "duration", "frame_rate")}
+    method = DryFoamMethod(Scene(**tables, foam=foam, equilibrium=chosen))
+    assert method.foam.options == Options(**chosen)
+    assert 1e-9 < method.diagnostics()["area_error"] < 1e-4  # linear convergence ends just below the tolerance
+
+
+@pytest.mark.parametrize("scheme", ["adaptive", "unit"])
+def test_three_sided_bubbles_below_t_area_vanish(scheme):
+    """[DryFoam] eq. (3)."""
+    foam = Foam.voronoi(66, "free", seed=0, K=1e-4, seeds="poisson-disk")
+    foam.equilibrate()
+    triangles = set(foam.labels[foam.sides == 3].tolist())
+    assert triangles
+    kept, foam.options = set(foam.labels.tolist()) - triangles, Options(t_area=10.0)
+    foam.coarsen(1.0, scheme=scheme, most_steps=1)
+    assert set(foam.labels.tolist()) == kept
 
 
 def test_a_cyclic_deformation_turns_back_at_its_amplitude():

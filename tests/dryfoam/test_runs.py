@@ -11,7 +11,7 @@ from spume.dryfoam.method import DryFoamMethod
 from spume.dryfoam.network.geometry import film_lengths
 from spume.dryfoam.network.half_edges import network_of
 from spume.dryfoam.shapes import filled
-from spume.export.contents import contents
+from spume.exports.contents import contents
 from spume.frames.info import run_lines
 from spume.frames.reader import open_run
 from spume.runs.loop import start_run
@@ -121,6 +121,14 @@ def test_t1s_of_a_vanishing_cell_are_listed():
     assert foam.flips - before >= len(listed)
 
 
+def test_info_of_a_run_without_events_lists_no_log(tmp_path):
+    quiet = {name: value for name, value in SHEARED.items() if name != "deformation"}
+    start_run(Scene(**quiet), tmp_path / "quiet")
+    run = open_run(tmp_path / "quiet")
+    assert all(len(frame["t1s"].place) == 0 for frame in run)
+    assert not any(line.startswith("t1s") for line in run_lines(run))
+
+
 def test_info_lists_the_latest_t1s(sheared):
     lines = run_lines(sheared)
     total = sum(len(frame["t1s"].time) for frame in sheared)
@@ -129,7 +137,7 @@ def test_info_lists_the_latest_t1s(sheared):
 
 
 def test_csv_holds_diagnostics_and_logs(sheared, tmp_path):
-    from spume.export.tables import write_tables
+    from spume.exports.tables import write_tables
 
     files = {file.name: file for file in write_tables(sheared, list(range(len(sheared))), tmp_path)}
     assert set(files) == {"frames.csv", "t1s.csv", "drops.csv"}
@@ -190,12 +198,12 @@ def last_step(pyvista, file):
 def test_vtkhdf_holds_cells_and_films(walled, tmp_path):
     pytest.importorskip("h5py")
     pyvista = pytest.importorskip("pyvista")
-    from spume.export.vtkhdf import vtkhdf_files, write_vtkhdf
+    from spume.exports.vtkhdf import write_vtkhdf
 
     last = len(walled) - 1
     chosen = contents(walled, [0, last], "points", None)
     write_vtkhdf(chosen, tmp_path / "foam.vtkhdf")
-    cells, arcs = vtkhdf_files(chosen, tmp_path / "foam.vtkhdf")
+    cells, arcs = chosen.population_files(tmp_path / "foam.vtkhdf")
     lines, frame = last_step(pyvista, arcs), walled[last]
     films = len(frame["arcs"].lines) - 1
     assert lines.n_lines == films
@@ -210,7 +218,7 @@ def test_usd_holds_cells_and_curves(walled, tmp_path):
     pytest.importorskip("pxr")
     from pxr import Usd, UsdGeom
 
-    from spume.export.usd import write_usd
+    from spume.exports.usd import write_usd
 
     write_usd(contents(walled, [0, 1], "points", None), tmp_path / "foam.usda")
     stage = Usd.Stage.Open(str(tmp_path / "foam.usda"))
@@ -225,11 +233,11 @@ def test_usd_holds_cells_and_curves(walled, tmp_path):
 
 @pytest.mark.parametrize("kind", ["ply", "obj"])
 def test_sequences_hold_the_films_as_lines(kind, walled, tmp_path):
-    from spume.export.sequence import sequence_file, write_frame
+    from spume.exports.sequence import write_frame
 
     assert write_frame(contents(walled, [0], "points", None), tmp_path, kind, False, 0) == 2
     arcs = walled[0]["arcs"]
-    text = sequence_file(tmp_path, "arcs", 0, kind).read_bytes()
+    text = (tmp_path / f"arcs_00000.{kind}").read_bytes()
     if kind == "obj":
         assert text.decode().count("\nl ") == len(arcs.lines) - 1
     else:

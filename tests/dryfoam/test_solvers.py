@@ -13,9 +13,11 @@ from spume.dryfoam.equilibrium.region import Region
 from spume.dryfoam.equilibrium.report import Options, Report
 from spume.dryfoam.equilibrium.search import _Search
 from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
+from spume.dryfoam.network.geometry import angle_errors
+from spume.errors import RunFailed
 
 
-@pytest.mark.parametrize("boundary", ["periodic", "free"])
+@pytest.mark.parametrize("boundary", ["periodic", "free", "box", "channel"])
 def test_gauss_seidel_and_newton_find_the_same_foam(boundary):
     """Both stop at a residual r; the energies, stationary there, differ by r² times a stiffness."""
     newton = Foam.voronoi(12, boundary, seed=3, seeds="poisson-disk")
@@ -26,12 +28,48 @@ def test_gauss_seidel_and_newton_find_the_same_foam(boundary):
     assert blocks.energy == pytest.approx(newton.energy, rel=1e-5)
 
 
+@pytest.mark.parametrize("boundary", ["free", "box"])
+def test_gauss_seidel_ends_at_its_tolerance(boundary):
+    """It converges linearly, so that the number of sweeps is not known before, whatever that of Newton steps may be."""
+    foam = Foam.voronoi(12, boundary, seed=3, seeds="poisson-disk")
+    foam.options = Options(solver="gauss-seidel", iterations=1)
+    report = foam.equilibrate()
+    assert report.error < 1e-9
+    assert np.max(np.abs(angle_errors(foam.network))) < 1e-8
+
+
+def test_gauss_seidel_says_that_it_missed_its_tolerance():
+    foam = Foam.voronoi(5, "free", seed=1, seeds="poisson-disk")
+    with pytest.raises(RunFailed, match=r"above the tolerance of 1e-18"):
+        foam.equilibrate("gauss-seidel", tolerance=1e-18)
+
+
+def test_gauss_seidel_lists_its_t1s():
+    foam = Foam.voronoi(60, "periodic", seed=0)
+    report = foam.equilibrate("gauss-seidel", tolerance=1e-3)
+    assert report.flips > 0
+    assert len(foam.exchanges) == report.flips
+
+
+def test_films_below_t_dist_flip():
+    """[DryFoam] eq. (2): of all films in equilibrium the shortest alone is below the threshold."""
+    foam = Foam.voronoi(60, "periodic", seed=1)
+    foam.equilibrate()
+    network, known = foam.network, len(foam.exchanges)
+    chords = np.sort(np.hypot(*network.chords().T))
+    film = int(np.argmin(np.hypot(*network.chords().T)))
+    parted = set(network.labels[network.cell[[2 * film, 2 * film + 1]]].tolist())
+    foam.options = Options(t_dist=0.5 * float(chords[0] + chords[1]))  # the mean area is 1
+    assert foam.equilibrate().error < 1e-9
+    assert parted in [set(t1.parted) for t1 in foam.exchanges[known:]]
+
+
 @pytest.mark.parametrize("boundary", ["periodic", "free"])
 def test_factorisation_by_dissection_solves_the_newton_system(boundary):
     foam = Foam.voronoi(300, boundary, seed=1, seeds="poisson-disk")
     foam.equilibrate(tolerance=1e-3)
     n = foam.network
-    region = Region(n)
+    region = Region.of(n)
     residual = Residual(n, 1.0, region)
     system = NewtonSystem(n, region, residual, np.full(n.vertices, 1e-2), np.full(n.cells, 1e-3))
     right = np.random.default_rng(0).normal(size=system.size)
@@ -44,7 +82,7 @@ def test_newton_converges_quadratically():
     foam = Foam.voronoi(60, "periodic", seed=0, seeds="poisson-disk")
     foam.equilibrate(tolerance=1e-2)
     n = foam.network
-    newton = Newton(n, 1.0, 0.1, Region(n), np.ones(n.vertices), np.zeros(n.films, dtype=np.int64))
+    newton = Newton(n, 1.0, 0.1, Region.of(n), np.ones(n.vertices), np.zeros(n.films, dtype=np.int64))
     errors = [newton.residual().error]
     while errors[-1] > 1e-12:
         newton.step(newton.residual())

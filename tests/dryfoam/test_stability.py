@@ -153,7 +153,7 @@ def test_the_pivots_of_a_large_system_count_its_negative_eigenvalues():
     foam = Foam.voronoi(80, "periodic", seed=4)
     foam.equilibrate()
     n = foam.network
-    region = Region(n)
+    region = Region.of(n)
     residual = Residual(n, 1.0, region)
     for push in (0.0, -0.05, -0.4):
         system = NewtonSystem(n, region, residual, np.full(n.vertices, 1e-9 + push), np.full(n.cells, 1e-9))

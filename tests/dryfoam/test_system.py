@@ -12,7 +12,7 @@ TENSION = 1.7
 
 
 def residual(network):
-    found = Residual(network, TENSION, Region(network))
+    found = Residual(network, TENSION, Region.of(network))
     return found.force, found.bend, found.area
 
 
@@ -54,7 +54,7 @@ def test_the_newton_step_solves_the_linearised_equations(bent):
     network.positions += 1e-4 * generator.normal(size=network.positions.shape)
     force, _, area = residual(network)
     damping, softness = np.full(network.vertices, 1e-10), np.full(network.cells, 1e-12)
-    region = Region(network)
+    region = Region.of(network)
     found = Residual(network, TENSION, region)
     system = NewtonSystem(network, region, found, damping, softness)
     solution = np.linalg.solve(system.matrix.toarray(), system.right(found))
@@ -72,7 +72,7 @@ def test_the_system_of_a_region_is_that_of_the_whole_with_the_rest_at_rest(bent)
     """Rows and columns of what stands still are left out, nothing else changes."""
     free = np.zeros(bent.vertices, dtype=bool)
     free[:4] = True
-    part, whole = Region(bent, free), Region(bent)
+    part, whole = Region.of(bent, free), Region.of(bent)
     damping, softness = np.full(bent.vertices, 0.1), np.full(bent.cells, 0.2)
     small, large = Residual(bent, TENSION, part), Residual(bent, TENSION, whole)
     inner = NewtonSystem(bent, part, small, damping[:4], softness[part.cells])

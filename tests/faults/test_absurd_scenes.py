@@ -157,7 +157,7 @@ def test_more_steps_than_anyone_can_wait_for_are_refused(tmp_path):
 
 
 def test_the_schedule_of_copies_is_that_of_its_definition():
-    from spume.mpm.sources import build_sources
+    from spume.matter.sources import build_sources
 
     for count, interval, stop in ((7, 0.1, None), (4, 0.1, None), (100, 0.1, 0.3), (3, 0.7, None), (5, 1e-3, 0.1035)):
         emitter = SLOT | {"copies": {"count": count, "interval": interval}, "start": 0.1}

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from spume import Scene, SceneError, load_scene
-from spume.mpm.sources import refuse_too_many_points
+from spume.matter.sources import refuse_too_many_points
 from spume.scene.builtin import LIBRARY, library_files
 from spume.scene.extending import read_scene
 from spume.scene.loading import anchor_files
@@ -88,7 +88,7 @@ def checked(tables):
     return scene, ""
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow_suite) for seed in range(2, 8))])
 def test_damaged_tables(seed):
     random_ = random.Random(seed)
     accepted = 0
@@ -103,7 +103,7 @@ def test_damaged_tables(seed):
     assert 0 < accepted < 100
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow_suite)])
 def test_damaged_files(seed, tmp_path):
     random_ = random.Random(seed)
     likely = b"0123456789.-+e=[]{}\"', #_\n\0\xff"

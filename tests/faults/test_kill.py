@@ -37,7 +37,7 @@ def assert_same_run(folder: Path, whole: Path) -> None:
     killed, uninterrupted = spume.open_run(folder), spume.open_run(whole)
     assert killed.complete
     assert without_wall_times(killed.diagnostics) == without_wall_times(uninterrupted.diagnostics)
-    assert not list(folder.rglob("*.partial"))
+    assert not list(folder.rglob("*.partial*"))
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +88,12 @@ class FatalFile:
     def __exit__(self, *error) -> None:
         self._file.close()
 
-    def write(self, data) -> None:
+    def write(self, data) -> int:
         if self._is_fatal():
             self._file.write(bytes(data)[: len(data) // 2])
             self._file.flush()
             os.kill(os.getpid(), signal.SIGKILL)
-        self._file.write(data)
+        return self._file.write(data)
 
     def __getattr__(self, name: str):
         return getattr(self._file, name)
@@ -131,10 +131,12 @@ def dies(fatal: int, work: Callable[[], object]) -> bool:
     return os.WIFSIGNALED(status)
 
 
+@pytest.mark.slow_suite
 def test_killed_at_every_single_call_that_changes_the_disk_and_resumed(memory_path):
-    """A run of two frames makes ten files: a manifest without frames, then frame, checkpoint and manifest three times.
-    Each is written in pieces, synced, renamed, and its folder synced. The run is killed at each of these calls; the
-    resumed run is killed once more, half way into its own, and resumed again."""
+    """A run of two frames makes eight files: a manifest, then frame and checkpoint three times, and the manifest of a
+    complete run. Each is written in pieces, synced, renamed, and its folder synced. After each checkpoint a record is
+    written and synced. The run is killed at each of these calls; the resumed run is killed once more, half way into its
+    own, and resumed again."""
     scene = make_scene(duration=0.01)
     start_run(scene, memory_path / "whole")
     folder, fatal = memory_path / "1", 1
@@ -145,4 +147,4 @@ def test_killed_at_every_single_call_that_changes_the_disk_and_resumed(memory_pa
             assert_same_run(folder, memory_path / "whole")
         fatal += 1
         folder = memory_path / f"{fatal}"
-    assert fatal > 10 * 4
+    assert fatal > 8 * 4 + 3 * 2

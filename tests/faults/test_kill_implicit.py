@@ -6,6 +6,8 @@ from killed_runs import assert_resumes_after_kill, assert_same_with_one_thread, 
 
 import spume
 
+pytestmark = pytest.mark.slow_suite
+
 SCENE = """\
 title = "a disc of silicone falls onto a rough floor and a turning paddle"
 method = "mpm"

@@ -47,7 +47,10 @@ drained = true
 acceleration = [1.0, 0.0]
 """
 KINDS = [
-    (integrator, coupling) for integrator in ("explicit", "semi-implicit") for coupling in ("drag", "pore-pressure")
+    ("explicit", "drag"),
+    pytest.param(("explicit", "pore-pressure"), marks=pytest.mark.slow_suite),
+    pytest.param(("semi-implicit", "drag"), marks=pytest.mark.slow_suite),
+    pytest.param(("semi-implicit", "pore-pressure"), marks=pytest.mark.slow_suite),
 ]
 
 
@@ -62,5 +65,6 @@ def test_killed_and_resumed(scene, tmp_path):
     assert_resumes_after_kill(*scene, tmp_path / "run", 2)
 
 
+@pytest.mark.slow_suite
 def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
     assert_same_with_one_thread(*scene, tmp_path / "run")

@@ -2,7 +2,8 @@
 came from the cache or were compiled."""
 
 import shutil
-import signal
+import subprocess
+import sys
 
 import pytest
 from killed_runs import (
@@ -56,6 +57,24 @@ contact = "stick"
 motion = { rotate = { rate = 4.0, about = [0.2, 0.1] } }
 """
 
+INTERRUPTED = """\
+import os, signal, sys
+
+from spume.cli import main
+from spume.runs.progress import Plain
+
+
+def step(self, progress):
+    if progress.time > 0.045:
+        os.kill(os.getpid(), signal.SIGINT)
+    plain_step(self, progress)
+
+
+plain_step, Plain.step = Plain.step, step
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command line, which gets a Ctrl-C after a step between the frames at 0.04 s and 0.06 s."""
+
 
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory):
@@ -63,11 +82,12 @@ def scene(tmp_path_factory):
     return run_whole(tmp_path_factory.mktemp("mpm"), SCENE)
 
 
-@pytest.mark.parametrize("frame", [0, 4])
+@pytest.mark.parametrize("frame", [pytest.param(0, marks=pytest.mark.slow_suite), 4])
 def test_killed_and_resumed(scene, tmp_path, frame):
     assert_resumes_after_kill(*scene, tmp_path / "run", frame)
 
 
+@pytest.mark.slow_suite
 def test_killed_while_its_kernels_were_still_compiled_and_resumed_with_those_of_the_cache(scene, tmp_path):
     """Only the laws' kernels are missing from this cache: compiling all kernels would take half a minute."""
     file, whole = scene
@@ -76,7 +96,7 @@ def test_killed_while_its_kernels_were_still_compiled_and_resumed_with_those_of_
     for kernel in missing:
         kernel.unlink()
     process = start(file, tmp_path / "run", SPUME_CACHE_DIR=str(tmp_path / "cache"))
-    wait_for_frame(tmp_path / "run", 2)
+    wait_for_frame(process, tmp_path / "run", 2)
     process.kill()
     _, err = process.communicate()
     assert missing
@@ -85,18 +105,18 @@ def test_killed_while_its_kernels_were_still_compiled_and_resumed_with_those_of_
     assert_same_run(tmp_path / "run", whole)
 
 
+@pytest.mark.slow_suite
 def test_interrupted_in_the_middle_of_a_frame_and_resumed(scene, tmp_path):
     file, whole = scene
-    process = start(file, tmp_path / "run")
-    wait_for_frame(tmp_path / "run", 2)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate()
+    arguments = [sys.executable, "-c", INTERRUPTED, "run", str(file), "--out", str(tmp_path / "run")]
+    process = subprocess.run(arguments, capture_output=True, text=True)
     assert process.returncode == 130
-    assert f"spume resume {tmp_path / 'run'}" in out
-    assert "Traceback" not in err
+    assert f"spume resume {tmp_path / 'run'}" in process.stdout
+    assert "Traceback" not in process.stderr
     finish("resume", str(tmp_path / "run"))
     assert_same_run(tmp_path / "run", whole)
 
 
+@pytest.mark.slow_suite
 def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
     assert_same_with_one_thread(*scene, tmp_path / "run")

@@ -70,10 +70,11 @@ def test_the_scene_tears_and_is_resampled(scene):
     assert report["pairs_merged"] > 0
 
 
-@pytest.mark.parametrize("frame", [0, 3])
+@pytest.mark.parametrize("frame", [pytest.param(0, marks=pytest.mark.slow_suite), 3])
 def test_killed_and_resumed(scene, tmp_path, frame):
     assert_resumes_after_kill(*scene, tmp_path / "run", frame)
 
 
+@pytest.mark.slow_suite
 def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
     assert_same_with_one_thread(*scene, tmp_path / "run")

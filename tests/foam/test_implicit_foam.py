@@ -5,6 +5,7 @@ import pytest
 
 from spume import Scene
 from spume.foam import step as foam_steps
+from spume.foam.foam import FoamState
 from spume.foam.method import ContinuumFoam
 from spume.foam.resampling import avoid_a_void
 
@@ -28,7 +29,7 @@ def test_implicit_and_explicit_steps_let_a_column_of_foam_slump_alike():
     """Both are of first order in the step; steps of 2 ms are a sixtieth of the time it falls."""
     explicit, _ = slump({})
     implicit, method = slump({"integrator": "implicit", "dt": 2e-3})
-    assert method.state.steps < 100
+    assert method.world.steps < 100
     assert implicit == pytest.approx(explicit, rel=0.05)
 
 
@@ -54,9 +55,9 @@ def resamplings(method, monkeypatch, until):
     """The times and step counts at which points are resampled."""
     found = []
 
-    def noted(state, *more):
-        found.append((state.time, state.steps))
-        return avoid_a_void(state, *more)
+    def noted(world, now, *more):
+        found.append((now, world.steps + 1))
+        return avoid_a_void(world, now, *more)
 
     monkeypatch.setattr(foam_steps, "avoid_a_void", noted)
     method.advance(until, lambda: False, lambda progress: None)
@@ -79,7 +80,7 @@ def test_implicit_steps_resample_as_often_in_time_as_explicit_ones(monkeypatch):
 def test_implicit_steps_recover_and_are_searched_as_often_in_time_as_explicit_ones():
     """By default after the time of ten explicit steps, in this case after each fourth step."""
     method = pulled("implicit", {"dt": 4e-4})
-    foam, steps = method.stages.foam, 4
+    foam, steps = method.part(FoamState), 4
     assert steps - 1 < 10 * foam.explicit_step / 4e-4 < steps
     for k in range(1, 2 * steps + 1):
         method.advance(4e-4 * k, lambda: False, lambda progress: None)

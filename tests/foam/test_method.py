@@ -1,11 +1,17 @@
 """Continuum foam as a whole: short runs of a dollop that falls on a ball, tears and goes on."""
 
+from dataclasses import replace
+
 import numba
 import numpy as np
 import pytest
 from foam_bench import dollop
 
 from spume.foam.method import ContinuumFoam
+from spume.laws import Tearing, Traits
+from spume.materials import LAWS, register_law
+from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
+from spume.materials.table import complete_entry
 
 
 def advance(method, until):
@@ -42,7 +48,7 @@ def test_torn_foam_stays_sane(dimension, scheme):
 @SCHEMES
 def test_bit_for_bit_the_same_with_one_thread_and_two(scheme):
     threads = numba.get_num_threads()
-    if threads < 2:
+    if numba.config.NUMBA_NUM_THREADS < 2:
         pytest.skip("needs two threads")
     try:
         results = []
@@ -128,3 +134,26 @@ def test_energy_never_grows_and_dissipation_is_never_negative(flip):
     assert np.all(np.diff(dissipated) >= 0.0)
     assert np.max(np.array(energy) + dissipated) <= energy[0] * (1 + courant * np.pi * cell / radius)
     assert dissipated[-1] > 0.3 * energy[0]  # it did flow
+
+
+class ParametersOfMyFoam(HerschelBulkleyParameters):
+    weakness: float | None = None
+    healing: float | None = None
+
+
+def test_a_law_with_the_traits_of_foam_tears_like_foam():
+    """The built-in law under another name, with other names of its parameters for tearing and recovery."""
+    traits = Traits(tearing=Tearing("weakness", "healing"))
+    register_law(replace(HERSCHEL_BULKLEY, name="my-foam", parameters=ParametersOfMyFoam, traits=traits))
+    entry = complete_entry("shaving cream", {}) | {"bulk_modulus": 2e4}
+    recovery_time = entry.pop("recovery_time")
+    del entry["tear_threshold"]
+    names = {"herschel-bulkley": ("tear_threshold", "recovery_time"), "my-foam": ("weakness", "healing")}
+    runs = []
+    for law, (threshold, time) in names.items():
+        material = entry | {"law": law, threshold: 1.0, time: recovery_time}
+        runs.append(simulated(dollop(2, material={"cream": material}), 0.012))
+    LAWS.pop("my-foam")
+    assert runs[0].diagnostics()["weak_points"] > 0
+    for name, array in runs[0].particles.arrays().items():
+        np.testing.assert_array_equal(array, runs[1].particles.arrays()[name], err_msg=name)

@@ -5,7 +5,7 @@ import pytest
 from foam_bench import Bench, elastic_plastic, symmetric, unit
 
 from spume.foam.recovery import recover
-from spume.mpm.step import update_material
+from spume.matter.material import update_material
 
 EPS = np.finfo(float).eps
 
@@ -17,9 +17,9 @@ def plastic(F, be):
 
 def let_recover(bench, *times):
     for dt in times:
-        recover(bench.state, bench.foam, dt)
-        bench.state.time += dt
-        bench.state.steps += 1
+        recover(bench.world, dt, bench.foam)
+        bench.world.time += dt
+        bench.world.steps += 1
 
 
 @pytest.mark.parametrize("time", [1e-5, 1e-2, 0.5, 4.0])
@@ -74,8 +74,8 @@ def test_every_k_steps_is_every_step_while_nothing_flows(rng):
     for bench in benches:
         bench.add(F, be)
         for L, dt in zip(motions, steps):
-            bench.state.deformation[:] = np.eye(3) + dt * L + dt**2 * (L @ L) / 2
-            update_material(bench.state, dt)
+            bench.world.deformation[:] = np.eye(3) + dt * L + dt**2 * (L @ L) / 2
+            update_material(bench.world, dt)
             let_recover(bench, dt)
     bound = 20 * 100 * EPS * np.linalg.cond(Cp).max()
     a, b = (bench.particles.F for bench in benches)

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from foam_bench import Bench
 
-from spume.foam.removal import NOTEWORTHY_SHARE, find_subgrid_points, removal_warning, remove_points
+from spume.foam.foam import NOTEWORTHY_SHARE
+from spume.foam.removal import find_unresolved, remove_unresolved
 from spume.mpm.step import sort_points
 
 CELL = 0.02
@@ -17,13 +18,14 @@ def bench_of(x, weak=None, mass=None, **settings):
     mass = np.full(len(x), 0.25) if mass is None else mass
     bench.add(x=x, weak=weak, mass=mass)
     bench.foam.weak_points = int(bench.particles.weak.sum())
-    sort_points(bench.state)
+    sort_points(bench.world)
     return bench
 
 
 def found(bench):
     """The positions of the points found, as rows of a set."""
-    return {tuple(x) for x in bench.particles.x[find_subgrid_points(bench.state, bench.foam, 1e-4)]}
+    find_unresolved(bench.world, 1e-4, bench.foam)
+    return {tuple(x) for x in bench.particles.x[bench.foam.unresolved]}
 
 
 def spline(d):
@@ -103,11 +105,12 @@ def test_what_is_removed_is_counted(rng):
     bench = bench_of(x, mass=mass)
     for _ in range(2):  # the second time something may have become too thin by the first
         before = bench.particles.mass.sum()
-        points = find_subgrid_points(bench.state, bench.foam, 1e-4)
+        find_unresolved(bench.world, 1e-4, bench.foam)
+        points = bench.foam.unresolved
         lost = bench.particles.mass[points].sum()
         count = len(bench.particles)
-        remove_points(bench.state, bench.foam, points)
-        sort_points(bench.state)
+        remove_unresolved(bench.world, 1e-4, bench.foam)
+        sort_points(bench.world)
         assert len(bench.particles) == count - len(points) < count
         assert bench.particles.mass.sum() == pytest.approx(before - lost, rel=1e-14)
     assert bench.foam.points_removed == len(x) - len(bench.particles)
@@ -119,9 +122,10 @@ def test_the_points_found_do_not_depend_on_the_number_of_threads(rng):
     threads = numba.get_num_threads()
     try:
         results = []
-        for n in (1, min(2, threads)):
+        for n in (1, min(2, numba.config.NUMBA_NUM_THREADS)):
             numba.set_num_threads(n)
-            results.append(find_subgrid_points(bench.state, bench.foam, 1e-4))
+            find_unresolved(bench.world, 1e-4, bench.foam)
+            results.append(bench.foam.unresolved)
     finally:
         numba.set_num_threads(threads)
     np.testing.assert_array_equal(*results)
@@ -129,11 +133,12 @@ def test_the_points_found_do_not_depend_on_the_number_of_threads(rng):
 
 def test_a_warning_comes_when_more_than_the_stated_share_of_the_mass_is_gone():
     """The share is that of all mass that has been in the scene: what is left and what was removed."""
-    bench = bench_of(np.zeros((1, 2)))
     total = 3.0
+    bench = bench_of(np.zeros((1, 2)))
     for share, warned in ((0.0, False), (0.99 * NOTEWORTHY_SHARE, False), (1.01 * NOTEWORTHY_SHARE, True)):
         bench.foam.mass_removed = share * total
-        sentences = removal_warning(total - bench.foam.mass_removed, bench.foam, 0.25)
+        bench.particles.mass[:] = total - bench.foam.mass_removed
+        sentences = bench.foam.diagnostics(bench.world)["warnings"]
         assert bool(sentences) == warned
     assert "1 % of the mass" in sentences["mass removed"]
     assert "smaller [grid] cell" in sentences["mass removed"]

@@ -7,7 +7,7 @@ from scipy.linalg import sqrtm
 
 from spume import Scene
 from spume.foam.plastic_strain import plastic_strain
-from spume.foam.tearing import detect_tearing_and_limit_stress, keep_rotation, limit_deformation
+from spume.foam.tearing import detect_tearing, keep_rotation, limit_deformation
 from spume.methods import method_class
 
 EPS = np.finfo(float).eps
@@ -30,7 +30,7 @@ def test_weak_are_the_points_whose_plastic_strain_exceeds_the_threshold(rng):
     measure = deviator_norm(Cp)
     bench = Bench(tear_threshold=float(np.median(measure)) * 1.0001)
     bench.add(F, be)
-    detect_tearing_and_limit_stress(bench.state, bench.foam)
+    detect_tearing(bench.world, 0.0, bench.foam)
     np.testing.assert_array_equal(bench.particles.weak, measure > bench.parameters.tear_threshold)
     assert bench.foam.weak_points == bench.particles.weak.sum() == 100
 
@@ -39,11 +39,11 @@ def test_a_point_that_recovered_is_weak_no_more(rng):
     F, be, _ = elastic_plastic(rng, 3)
     bench = Bench(tear_threshold=1e-3)
     bench.add(F, be)
-    detect_tearing_and_limit_stress(bench.state, bench.foam)
+    detect_tearing(bench.world, 0.0, bench.foam)
     assert bench.particles.weak.all()
     bench.particles.F[:] = np.eye(3)
     bench.particles.be[:] = (1, 1, 1, 0, 0, 0)
-    detect_tearing_and_limit_stress(bench.state, bench.foam)
+    detect_tearing(bench.world, 0.0, bench.foam)
     assert not bench.particles.weak.any()
 
 
@@ -51,7 +51,7 @@ def test_a_material_without_threshold_never_tears(rng):
     F, be, _ = elastic_plastic(rng, 20, plastic=2.0)
     bench = Bench(tear_threshold=None)
     bench.add(F, be, stress=np.ones((20, 6)))
-    detect_tearing_and_limit_stress(bench.state, bench.foam)
+    detect_tearing(bench.world, 0.0, bench.foam)
     assert not bench.particles.weak.any()
     np.testing.assert_array_equal(bench.particles.stress, 1.0)
 
@@ -68,7 +68,7 @@ def test_weak_stress_loses_its_tension_and_keeps_its_compression(rng):
     values = 1e3 * rng.normal(size=(300, 3))
     stress = np.einsum("nij,nj,nkj->nik", V, values, V)
     torn(bench, rng, 300, stress=symmetric(stress))
-    detect_tearing_and_limit_stress(bench.state, bench.foam)
+    detect_tearing(bench.world, 0.0, bench.foam)
     wanted = np.einsum("nij,nj,nkj->nik", V, np.minimum(values, 0), V)
     # an eigendecomposition of backward error a few rounding units of the norm, put together again
     bound = 50 * EPS * np.abs(values).max(axis=1)
@@ -81,7 +81,7 @@ def test_pure_compression_of_a_weak_point_is_kept_bit_for_bit(rng):
     V = rotations(rng, 50)
     stress = symmetric(-np.einsum("nij,nj,nkj->nik", V, rng.uniform(0.1, 10, (50, 3)), V))
     torn(bench, rng, 50, stress=stress)
-    detect_tearing_and_limit_stress(bench.state, bench.foam)
+    detect_tearing(bench.world, 0.0, bench.foam)
     np.testing.assert_array_equal(bench.particles.stress, stress)
 
 
@@ -90,11 +90,11 @@ def test_whole_points_keep_stress_and_deformation_bit_for_bit(rng):
     F, be, _ = elastic_plastic(rng, 50)
     stress, f = rng.normal(size=(50, 6)), np.eye(3) + 1e-3 * rng.normal(size=(50, 3, 3))
     bench.add(F, be, stress=stress)
-    bench.state.deformation[:] = f
-    detect_tearing_and_limit_stress(bench.state, bench.foam)
-    limit_deformation(bench.state, bench.foam)
+    bench.world.deformation[:] = f
+    detect_tearing(bench.world, 0.0, bench.foam)
+    limit_deformation(bench.world, 0.0, bench.foam)
     np.testing.assert_array_equal(bench.particles.stress, stress)
-    np.testing.assert_array_equal(bench.state.deformation, f)
+    np.testing.assert_array_equal(bench.world.deformation, f)
 
 
 DT = 1e-3
@@ -107,9 +107,9 @@ def increment(L):
 
 def limited(bench, L):
     """f of the step after the limiter."""
-    bench.state.deformation[:] = increment(L)
-    limit_deformation(bench.state, bench.foam)
-    return bench.state.deformation.copy()
+    bench.world.deformation[:] = increment(L)
+    limit_deformation(bench.world, 0.0, bench.foam)
+    return bench.world.deformation.copy()
 
 
 def oracle(f, F, be):
@@ -234,4 +234,4 @@ def test_a_lone_weak_point_does_not_accelerate_itself():
     p.be[:] = [1.2, 1.0, 1.0 / 1.2, 0.0, 0.0, 0.0]
     method.advance(0.05, lambda: False, lambda _: None)
     assert p.weak[0] == 1
-    assert np.abs(p.C).max() * method.state.time_step.last < 1e-2
+    assert np.abs(p.C).max() * method.world.time_step.last < 1e-2

@@ -10,7 +10,7 @@ from shape_cases import COMBINED, directions, read
 
 from spume.errors import SceneError
 from spume.geometry.motion import pose
-from spume.geometry.motion.models import Keyframes, Oscillate, Turn, Velocity
+from spume.geometry.motion.models import Combine, Keyframes, Oscillate, Turn, Velocity
 from spume.geometry.obstacles.collision import (
     SEPARATE,
     SLIP,
@@ -20,7 +20,7 @@ from spume.geometry.obstacles.collision import (
     obstacle_velocity,
     resolve,
 )
-from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
+from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleArrays, ObstacleSet
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 
@@ -260,3 +260,70 @@ def test_2d_obstacles_leave_the_third_component_alone():
 def test_a_malformed_obstacle_is_an_error(obstacle, sentence):
     with pytest.raises(SceneError, match=sentence):
         ObstacleSet([obstacle], 3)
+
+
+SWINGING = Combine(
+    of=(Turn(axis=(0, 1, 1), about=(0.3, 0, 0), rate=4.0), Oscillate(direction=(1, 0, 0), amplitude=0.1, frequency=3.0))
+)
+
+
+def swinging() -> ObstacleSet:
+    return ObstacleSet([Obstacle(read({"sphere": {"center": [0.5, 0, 0], "radius": 0.2}}), motion=SWINGING)], 3)
+
+
+def check_maps(found: ObstacleArrays, start: float, end: float) -> None:
+    """The poses and maps are the bits of a set that made no other step."""
+    expected = swinging().during(start, end)
+    for field in ("poses", "moves", "moved"):
+        np.testing.assert_array_equal(getattr(found, field), getattr(expected, field), field)
+    before, now = pose(SWINGING, start, 3), pose(SWINGING, end, 3)
+    np.testing.assert_allclose(found.moves[0, :9].reshape(3, 3), now.R @ before.R.T, atol=1e-15)
+
+
+def test_a_step_begins_where_the_last_one_ended():
+    obstacles, time = swinging(), 0.0
+    for dt in (0.01, 0.02, 0.005):
+        check_maps(obstacles.during(time, time + dt), time, time + dt)
+        time = time + dt
+
+
+def test_a_repeated_step_of_another_length_begins_at_the_same_poses():
+    obstacles = swinging()
+    obstacles.during(0.0, 0.3)
+    for end in (0.7, 0.5, 0.4):  # two steps that failed, and a shorter one that did not
+        check_maps(obstacles.during(0.3, end), 0.3, end)
+    check_maps(obstacles.during(0.4, 0.5), 0.4, 0.5)
+
+
+def test_a_step_begins_at_the_poses_that_the_obstacles_have():
+    """Poses may change otherwise than by motions; repeating the step does not forget that."""
+    obstacles = swinging()
+    obstacles.during(0.0, 0.3)
+    obstacles.poses[0, 9:12] += (0.1, 0.2, -0.1)
+    before = obstacles.poses[0].copy()
+    for end in (0.5, 0.4):
+        arrays = obstacles.during(0.3, end)
+        A, b = arrays.moves[0, :9].reshape(3, 3), arrays.moves[0, 9:]
+        now = pose(SWINGING, end, 3)
+        np.testing.assert_allclose(A @ before[:9].reshape(3, 3), now.R, atol=1e-15)
+        np.testing.assert_allclose(A @ before[9:12] + b, now.p, atol=1e-15)
+
+
+def test_a_clock_set_between_steps_sets_the_poses():
+    """The last step before a frame ends at the time of the frame only up to rounding."""
+    obstacles = swinging()
+    obstacles.during(0.2, 0.3)
+    exact = np.nextafter(0.3, 1.0)
+    check_maps(obstacles.during(exact, 0.4), exact, 0.4)
+    obstacles.at(0.35)
+    check_maps(obstacles.during(0.35, 0.4), 0.35, 0.4)
+
+
+def test_restored_obstacles_follow_their_motions_again():
+    one, other = swinging(), swinging()
+    one.at(0.3)
+    other.restore(one.poses.tolist())
+    np.testing.assert_array_equal(other.poses, one.poses)
+    check_maps(other.during(0.3, 0.4), 0.3, 0.4)
+    with pytest.raises(ValueError, match="reshape"):
+        other.restore(np.zeros((2, 18)))

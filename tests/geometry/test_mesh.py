@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from shape_cases import norm, read
 
+from spume import extras
 from spume.errors import MissingExtra, SceneError
 from spume.geometry.filling.fill import fill
 from spume.geometry.sdf import mesh_samples as mesh_module
@@ -168,9 +169,9 @@ def test_a_mesh_that_cannot_be_used_is_an_error_that_says_why(folder, keys, sent
 
 def test_a_missing_package_names_the_extra(folder, monkeypatch):
     def missing(name):
-        raise ImportError(name)
+        raise ImportError(name, name=name)
 
-    monkeypatch.setattr(mesh_module, "import_module", missing)
+    monkeypatch.setattr(extras, "import_module", missing)
     with pytest.raises(MissingExtra, match=r"pip install 'spume\[geometry\]'"):
         compile_shape(mesh("ball.ply", resolution=0.081), 3, folder)
 

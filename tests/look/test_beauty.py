@@ -8,8 +8,8 @@ import pytest
 
 from spume.errors import MissingExtra
 from spume.frames.reader import open_run
-from spume.look.appearance import Appearance
 from spume.look.blender.process import has_blender
+from spume.look.finish import Finish
 from spume.look.pictures.drawing import PictureOptions, make_drawer
 
 SMALL = PictureOptions(width=96, height=64, quality="preview", engine="beauty", samples=8)
@@ -18,10 +18,10 @@ SMALL = PictureOptions(width=96, height=64, quality="preview", engine="beauty", 
 def pictures(run: Path, renderer: str) -> dict[str, np.ndarray]:
     """Balls once of a white foam, once nearly black and solid."""
     drawer = make_drawer(open_run(run), replace(SMALL, renderer=renderer))
-    looks = {"foam": Appearance((0.95, 0.95, 0.95), 0.8, 1.0), "coal": Appearance((0.02, 0.02, 0.02), 0.0, 1.0)}
+    finishes = {"foam": Finish((0.95, 0.95, 0.95), 0.8, 1.0), "coal": Finish((0.02, 0.02, 0.02), 0.0, 1.0)}
     return {
-        name: replace(drawer, inner=replace(drawer.inner, looks=[each, each])).draw(0).astype(int)
-        for name, each in looks.items()
+        name: replace(drawer, inner=replace(drawer.inner, finishes=[each, each])).draw(0).astype(int)
+        for name, each in finishes.items()
     }
 
 

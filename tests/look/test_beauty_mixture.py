@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from spume.frames.reader import open_run
-from spume.look.appearance import Appearance
 from spume.look.blender.process import has_blender
 from spume.look.blender.studio import GRAINS_PER_POINT, studio
+from spume.look.finish import Finish
 from spume.look.grains import WET
 from spume.look.pictures.beauty import BeautyDrawer
 from spume.look.pictures.drawing import PictureOptions, make_drawer
@@ -47,8 +47,8 @@ def test_blender_is_given_grains_of_sand_and_a_clear_mesh_of_water(drawer: Space
 
 def test_mitsuba_is_given_a_ball_for_each_point_of_sand_and_the_mesh_of_water(drawer: SpaceDrawer) -> None:
     parts = BeautyDrawer(drawer)._parts(drawer.run[2])
-    solid = [mesh for mesh, looks in parts if not looks.transparency]
-    clear = [mesh for mesh, looks in parts if looks.transparency]
+    solid = [mesh for mesh, finish in parts if not finish.transparency]
+    clear = [mesh for mesh, finish in parts if finish.transparency]
     # icosahedra have twelve vertices
     assert sum(len(mesh.vertices) for mesh in solid) == 12 * len(drawer.run[2]["sand"]["x"])
     assert [len(mesh.triangles) > 0 for mesh in clear] == [True]
@@ -57,9 +57,9 @@ def test_mitsuba_is_given_a_ball_for_each_point_of_sand_and_the_mesh_of_water(dr
 def picture(drawer: SpaceDrawer, renderer: str, painted: bool) -> np.ndarray:
     """The last frame; red paint may take the place of the water."""
     beauty = make_drawer(drawer.run, replace(OPTIONS, engine="beauty", renderer=renderer, samples=16))
-    red = Appearance((0.9, 0.05, 0.05))
-    looks = [red if painted and each.transparency else each for each in drawer.looks]
-    return replace(beauty, inner=replace(beauty.inner, looks=looks)).draw(2).astype(int)
+    red = Finish((0.9, 0.05, 0.05))
+    finishes = [red if painted and each.transparency else each for each in drawer.finishes]
+    return replace(beauty, inner=replace(beauty.inner, finishes=finishes)).draw(2).astype(int)
 
 
 def check(drawer: SpaceDrawer, renderer: str) -> None:

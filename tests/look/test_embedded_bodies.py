@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -176,7 +175,6 @@ def test_an_export_holds_the_mesh_or_a_skin(mixed_run: Path, kind: str, skin: st
 @pytest.mark.skipif(not has_blender(), reason="needs Blender: the extra 'blender', or SPUME_BLENDER")
 def test_blender_shows_the_corners_of_the_mesh(mixed_run: Path, tmp_path: Path) -> None:
     """A .blend file and an import of USD: one of the meshes has the vertices and the size of the box."""
-    sys.path.insert(0, str(Path(__file__).parents[2]))
     from validation.blender_import import imported
 
     count = len(open_run(mixed_run)[1]["surface of box"].x)

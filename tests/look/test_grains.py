@@ -5,11 +5,11 @@ from pathlib import Path
 import numpy as np
 import synthetic_run
 
-from spume.look.appearance import Appearance, to_linear
+from spume.look.finish import Finish, to_linear
 from spume.look.grains import WET, point_colors, shades
 from spume.look.viewer.watched_run import watch
 
-SAND = Appearance((0.5, 0.4, 0.3), roughness=1.0, grain=1.0, variation=0.4)
+SAND = Finish((0.5, 0.4, 0.3), roughness=1.0, grain=1.0, variation=0.4)
 
 
 def test_shades_fill_the_range_and_stay_with_the_point() -> None:

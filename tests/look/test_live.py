@@ -4,12 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from browser import Browser, find_chromium
+from waiting import PATIENCE, wait_until
 
 from spume.cli import main
 from spume.frames.reader import open_run
@@ -40,8 +40,6 @@ motion = { oscillate = { direction = [1, 0, 0], amplitude = 0.02, frequency = 5.
 [[obstacle]]
 shape = { half_space = { point = [0, 0, 0], normal = [0, 1, 0] } }
 """
-STARTED = 120.0
-"""Seconds a run and its viewer may take to start, and a frame to be made, on a busy machine."""
 
 
 class LiveRun:
@@ -62,7 +60,7 @@ class LiveRun:
     def stop(self) -> tuple[int, str]:
         """Stop it as Ctrl-C does; its exit code and its last words."""
         self.process.send_signal(signal.SIGINT)
-        words, _ = self.process.communicate(timeout=STARTED)
+        words, _ = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, words
 
     def kill(self) -> None:
@@ -101,7 +99,7 @@ def _click(browser: Browser, element: str) -> None:
 
 
 def shown(browser: Browser, text: str) -> None:
-    browser.wait(f"document.body && document.body.innerText.includes({text!r})", STARTED)
+    browser.wait(f"document.body && document.body.innerText.includes({text!r})")
 
 
 def move_slider(browser: Browser, label: str, presses: int) -> None:
@@ -121,15 +119,15 @@ def move_slider(browser: Browser, label: str, presses: int) -> None:
 
 def wait_for_change(folder: Path, path: str) -> None:
     """Wait until the last change of a run has a value at `path`."""
-    deadline = time.monotonic() + STARTED
-    while time.monotonic() < deadline:
+
+    def changed() -> bool:
         changes = Manifest.read(folder / "manifest.json").changes
-        if changes and path in changes[-1]["values"]:
-            return
-        time.sleep(0.1)
-    raise TimeoutError(f"{path} has not been changed: {changes}")
+        return bool(changes) and path in changes[-1]["values"]
+
+    wait_until(changed, f"{path} has been changed", pause=0.1)
 
 
+@pytest.mark.slow_suite
 @needs_browser
 def test_a_live_run_is_steered_and_repeated_bit_for_bit(browser: Browser, live: LiveRun, tmp_path: Path) -> None:
     folder = tmp_path / "live"
@@ -171,6 +169,7 @@ def test_a_live_run_is_steered_and_repeated_bit_for_bit(browser: Browser, live: 
         assert file.read_bytes() == (tmp_path / "again" / "frames" / file.name).read_bytes()
 
 
+@pytest.mark.slow_suite
 @needs_browser
 def test_a_restart_begins_again_and_ctrl_c_leaves_a_run_to_resume(
     browser: Browser, live: LiveRun, tmp_path: Path

@@ -48,8 +48,8 @@ def test_each_grain_has_the_colour_of_its_value(runs, name: str) -> None:
     values = frame["sand"][name]
     assert values.max() > values.min()
     drawer = space_drawer(run, PictureOptions(160, 90, color=name, quality="preview"), None)
-    (sand, _), (water, looks) = drawer.material_parts(frame)
+    (sand, _), (water, finish) = drawer.material_parts(frame)
     np.testing.assert_array_equal(sand.colors, drawer.mapped(values))
     assert len(sand.triangles) == 0
     assert len(water.triangles) > 0
-    assert looks.transparency > 0.0
+    assert finish.transparency > 0.0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from spume.frames.poses import ObstaclePoses
 from spume.look.obstacles import solid_mesh, solids
 from spume.look.surface.skin import enclosed_volume
 from spume.scene.common import Scene
@@ -61,5 +62,7 @@ def test_the_faces_of_a_cut_off_wall_look_outwards(normal):
 def test_a_cut_off_wall_takes_light_only_where_it_is_shown():
     wall = {"half_space": {"point": [0.0, 0.0, 0.0], "normal": [1.0, 0.0, 0.0]}}
     (solid,) = solids(scene_with(wall), NEAR, FAR, UP)
-    within, ahead, far_behind = solid.distances(np.array([[-0.01, 0.0, 0.0], [0.01, 0.0, 0.0], [-5.0, 0.0, 0.0]]), 0.0)
+    at_rest = ObstaclePoses(np.eye(3)[None], *np.zeros((3, 1, 3)))
+    points = np.array([[-0.01, 0.0, 0.0], [0.01, 0.0, 0.0], [-5.0, 0.0, 0.0]])
+    within, ahead, far_behind = solid.distances(points, at_rest)
     assert within < 0 < min(ahead, far_behind)

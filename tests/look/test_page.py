@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from browser import Browser, find_chromium
+from waiting import wait_until
 
 pytest.importorskip("matplotlib", reason="needs the extra 'look'")
 needs_browser = pytest.mark.skipif(find_chromium() is None, reason="needs Chromium (Debian: apt install chromium)")
@@ -58,6 +59,7 @@ def test_packed_places_come_back_within_half_a_step() -> None:
     np.testing.assert_array_equal(np.frombuffer(part["triangles"], np.uint32), [0, 1, 2])
 
 
+@pytest.mark.slow_suite
 @needs_browser
 def test_the_standalone_page_plays_scrubs_and_colours(browser: Browser, page: Path) -> None:
     browser.complaints.clear()
@@ -93,6 +95,7 @@ def test_the_standalone_page_plays_scrubs_and_colours(browser: Browser, page: Pa
     assert [address for address in browser.requests if not address.startswith(("file:", "data:", "blob:"))] == []
 
 
+@pytest.mark.slow_suite
 @needs_browser
 def test_the_served_page_scrubs_and_follows(browser: Browser, tmp_path: Path) -> None:
     pytest.importorskip("viser", reason="needs the extra 'view'")
@@ -141,10 +144,7 @@ def test_the_served_page_scrubs_and_follows(browser: Browser, tmp_path: Path) ->
         browser.click("[...document.querySelectorAll('button')].find(e => e.innerText === 'Play')")
         browser.wait("!document.body.innerText.includes('t = 0.200 s')")
         browser.click("[...document.querySelectorAll('button')].find(e => e.innerText === 'Pause')")
-        deadline = time.monotonic() + 30
-        while viewer.playing and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert not viewer.playing
+        wait_until(lambda: not viewer.playing, "the viewer pauses", pause=0.05)
         viewer.follow.value = True
         manifest.write(folder / "manifest.json")
         browser.wait("document.body.innerText.includes('t = 0.300 s')")
@@ -157,10 +157,11 @@ def test_the_served_page_scrubs_and_follows(browser: Browser, tmp_path: Path) ->
 
 def _middle_once_drawn(browser: Browser, before: np.ndarray | None) -> np.ndarray:
     """The middle of the page, where no control and no notice is, once it is neither blank nor as it was before."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        middle = browser.picture()[150:450, 330:560]
-        if middle.std() > 3 and (before is None or (middle != before).any()):
-            return middle
-        time.sleep(0.3)
-    raise AssertionError("the picture is blank or does not change")
+    seen: list[np.ndarray] = []
+
+    def drawn() -> bool:
+        seen[:] = [browser.picture()[150:450, 330:560]]
+        return seen[0].std() > 3 and (before is None or bool((seen[0] != before).any()))
+
+    wait_until(drawn, "the picture is neither blank nor as it was", pause=0.3)
+    return seen[0]

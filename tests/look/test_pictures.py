@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from spume.cli import main
-from spume.look.appearance import BACKGROUND, to_linear, to_srgb
+from spume.look.finish import BACKGROUND, to_linear, to_srgb
 from spume.look.pictures.camera import automatic_view
 
 for package in ("imageio", "imageio_ffmpeg", "matplotlib", "PIL"):
@@ -131,13 +131,22 @@ def test_wrong_arguments_are_one_sentence(solid_run: Path, tmp_path: Path, capsy
 @pytest.mark.parametrize("suffix", [".png", ".svg"])
 def test_a_plot_has_a_panel_for_everything_reported(solid_run: Path, tmp_path: Path, capsys, suffix: str) -> None:
     file = tmp_path / f"plot{suffix}"
-    assert main(["plot", str(solid_run), "--out", str(file)]) == 0
+    assert main(["plot", str(solid_run), "--all", "--out", str(file)]) == 0
     words = capsys.readouterr().out
     for panel in ("energy", "momentum", "volume", "points", "time per stage"):
         assert panel in words
     assert file.stat().st_size > 10_000
     if suffix == ".svg":
         assert "<svg" in file.read_text()[:1000]
+
+
+def test_a_plot_leaves_out_what_does_not_vary(solid_run: Path, tmp_path: Path, capsys) -> None:
+    """Mass, number of points and time step of this run are constant."""
+    assert main(["plot", str(solid_run), "--out", str(tmp_path / "plot.svg")]) == 0
+    panels, _, rest = capsys.readouterr().out.partition(" in ")
+    assert {"energy", "momentum", "volume", "time per stage"} <= set(panels.split(", "))
+    assert not {"mass", "points", "time step"} & set(panels.split(", "))
+    assert "--all draws 3 more" in rest
 
 
 def test_a_plot_in_an_unknown_format_is_one_sentence(solid_run: Path, tmp_path: Path, capsys) -> None:

@@ -35,7 +35,7 @@ def test_a_picture_has_parts_for_all_and_colours_those_with_the_quantity(several
     )
     assert PictureOptions(color="shell/speed").suffix == "-shell-speed", "it is a part of a folder's name"
     colored = space_drawer(run, PictureOptions(200, 150, show="points", color="speed"), (0.0, 1.0))
-    assert sorted(looks == PLAIN for _, looks in colored.material_parts(run[1])) == [False, True, True]
+    assert sorted(finish == PLAIN for _, finish in colored.material_parts(run[1])) == [False, True, True]
     assert colored.draw(1).std() > 5
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spume.look.appearance import to_srgb
+from spume.look.finish import to_srgb
 from spume.look.obstacles import split_at_edges
 from spume.look.pictures.camera import View
 from spume.look.pictures.raster import ShadedMesh, rasterize

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spume.errors import CacheError, MissingExtra, SceneError, SpumeError
+from spume.extras import require
 from spume.frames.quantities import quantity
 from spume.frames.selection import select_frames, spread
-from spume.look.atomic import whole_file
 from spume.look.commands import view
-from spume.look.extras import require
-from spume.look.work import each_frame
+from spume.whole_files import whole_file
+from spume.work import each_frame
 
 
 @given(

@@ -68,6 +68,7 @@ def assert_nothing_ran(browser: Browser) -> None:
     assert browser.run("document.querySelectorAll('iframe, a[href^=javascript], img[src=x]').length") == 0
 
 
+@pytest.mark.slow_suite
 @needs_browser
 def test_the_exported_page_shows_titles_as_they_are(browser: Browser, runs: list[Path], tmp_path: Path) -> None:
     from spume.look.viewer.page import write_page
@@ -85,6 +86,7 @@ def test_the_exported_page_shows_titles_as_they_are(browser: Browser, runs: list
         assert browser.complaints == []
 
 
+@pytest.mark.slow_suite
 @needs_browser
 def test_the_exported_page_runs_no_script_but_its_own(browser: Browser, runs: list[Path], tmp_path: Path) -> None:
     """Even where a script got into the page, the browser would refuse it."""
@@ -119,6 +121,7 @@ def viewer(runs: list[Path]):
     opened.close()
 
 
+@pytest.mark.slow_suite
 @needs_browser
 def test_the_viewer_shows_titles_as_they_are(browser: Browser, viewer) -> None:
     browser.open(viewer.address)

@@ -6,13 +6,13 @@ import struct
 import numpy as np
 import pytest
 
-from spume.look.appearance import Appearance
-from spume.look.viewer.glb import glb
+from spume.look.finish import Finish
+from spume.look.viewer.mesh_file import mesh_file
 from spume.look.viewer.shadow import SLANT, ground_shadow
 from spume.look.viewer.watched_run import MATERIAL, Shown
 
-WATER = Appearance((0.2, 0.4, 0.8), roughness=0.05, transparency=1.0)
-CLAY = Appearance((0.6, 0.3, 0.2), roughness=0.9)
+WATER = Finish((0.2, 0.4, 0.8), roughness=0.05, transparency=1.0)
+CLAY = Finish((0.6, 0.3, 0.2), roughness=0.9)
 VERTICES = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 2]])
 TRIANGLES = np.array([[0, 1, 2], [1, 2, 3]])
 
@@ -40,7 +40,7 @@ def array(scene: dict, body: bytes, index: int) -> np.ndarray:
 def test_a_mesh_comes_back_with_its_colours_and_looks() -> None:
     colors = np.linspace(0, 1, 12).reshape(4, 3)
     parts = [(TRIANGLES[:1], CLAY), (TRIANGLES[1:], WATER)]
-    scene, body = read(glb(VERTICES, VERTICES, colors, parts))
+    scene, body = read(mesh_file(VERTICES, VERTICES, colors, parts))
     first, second = scene["meshes"][0]["primitives"]
     attributes = first["attributes"]
     np.testing.assert_array_equal(array(scene, body, attributes["POSITION"]), VERTICES)

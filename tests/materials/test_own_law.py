@@ -13,6 +13,7 @@ import pytest
 import spume
 from spume.materials.loops import ConstitutiveModel
 from spume.materials.registry import LAWS, load_law_file, register_law
+from spume.scene.surroundings import materials_of
 
 TUTORIAL = Path(__file__).with_name("my_law.py")
 SCENE = """
@@ -124,3 +125,58 @@ def test_functions_must_be_compiled():
     (law,) = load_law_file(TUTORIAL)
     with pytest.raises(spume.SceneError, match="is not compiled"):
         register_law(replace(law, update=lambda f, dt, parameters, history: None))
+
+
+def test_the_granular_law_of_the_tutorial_has_the_derivative_of_its_flow():
+    """By central differences, where the strain is elastic, flows, and is partly given back; truncation δ² of third
+    derivatives, which are of the order of ‖ε‖⁻², here below 1e4, and rounding ε/δ."""
+    (law,) = load_law_file(Path(__file__).with_name("my_granular_law.py"))
+    packed = law.pack(law.parameters(density=1.0, youngs_modulus=1e5, poisson_ratio=0.3, strength=0.5))
+    flow, delta = law.branches[0].return_map, 1e-6
+    flowed = 0
+    for strain in np.random.default_rng(5).uniform(-0.1, 0.02, (50, 3)):
+        for gained in (0.0, 0.01):
+            history = ((1.0, 1.0, 1.0, 0.0, 0.0, 0.0), gained, 0.0)
+            after, found = flow(packed, history, tuple(strain), 1.0)
+            flowed += not np.allclose(after, strain)
+            steps = delta * np.eye(3)
+            columns = [
+                (
+                    np.array(flow(packed, history, tuple(strain + e), 1.0)[0])
+                    - flow(packed, history, tuple(strain - e), 1.0)[0]
+                )
+                / (2 * delta)
+                for e in steps
+            ]
+            np.testing.assert_allclose(np.reshape(found, (3, 3)), np.transpose(columns), rtol=0, atol=1e-7)
+    assert 10 < flowed < 100
+    LAWS.pop("rockfill")
+
+
+def test_stress_of_the_fluid_of_the_tutorial_is_the_derivative_of_its_energy():
+    """−p = dW/dJ, central differences in compression; truncation δ² of third derivatives K/C², rounding ε/δ."""
+    (law,) = load_law_file(Path(__file__).with_name("my_fluid_law.py"))
+    packed, delta = law.pack(law.parameters(density=1.0, bulk_modulus=1.0)), 1e-5
+    for J in (0.7, 0.9, 0.99):
+        slope = (law.energy(packed, (J + delta,)) - law.energy(packed, (J - delta,))) / (2 * delta)
+        assert law.stress(packed, (J,))[0] / J == pytest.approx(slope, abs=1e3 * delta**2)
+    assert law.stress(packed, (1.5,)) == (0.0,) * 6
+    LAWS.pop("tait")
+
+
+def test_a_mixture_with_a_law_that_is_not_loaded_can_be_looked_at():
+    """Whether its bodies are sand or water is unknown, so both populations may have its material."""
+    scene = spume.Scene(
+        title="unknown", method="sand-water", dimension=2, duration=1.0, laws="not_loaded.py", grid={"cell": 0.1},
+        mixture={"hydraulic_conductivity": 1e-2}, time={"integrator": "semi-implicit"},
+        material={
+            "mine": {"law": "of-a-file", "density": 1.0}, "sea": {"base": "water"}, "dune": {"base": "dry sand"}
+        },
+        body=[
+            {"material": name, "shape": {"rectangle": {"center": [float(k), 0.0], "size": [0.5, 0.5]}}}
+            for k, name in enumerate(("mine", "sea", "dune"))
+        ],
+    )  # fmt: skip
+    names = [material.name for material in scene.materials]
+    assert [names[k] for k in materials_of(scene, "water")] == ["mine", "sea"]
+    assert [names[k] for k in materials_of(scene, "sand")] == ["mine", "dune"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import spume
-from spume.mpm.obstacle_loads import split
+from spume.matter.obstacle_loads import split
 
 GROUND = {"name": "ground", "shape": {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}}
 SIDE = {"name": "side", "shape": {"half_plane": {"point": [0.05, 0.0], "normal": [-1.0, 0.0]}}}

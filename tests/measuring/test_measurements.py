@@ -2,12 +2,11 @@
 
 import json
 import math
-import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from mixtures import WATER, body, settle, simulate
 
 import spume
 from spume.cli import main
@@ -116,9 +115,6 @@ def test_the_discharge_of_a_stream_is_density_times_section_times_velocity(tmp_p
 def test_the_pressure_at_a_probe_in_water_is_hydrostatic():
     """p = ρ g (H − Y) with the rest height Y of the water at the probe, in equilibrium by construction. The average
     over points is exact for a linear pressure; 1 % of that at the bottom is left for the lattice."""
-    sys.path.insert(0, str(Path(__file__).parents[1] / "mixture"))
-    from mixtures import WATER, body, settle, simulate
-
     depth = 0.8
     probes = [0.25, 0.4, 0.55]
     sim = simulate(

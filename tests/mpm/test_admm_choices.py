@@ -9,14 +9,15 @@ from spume.mpm.implicit.admm import solve_by_admm
 from spume.mpm.implicit.branches import Branches
 from spume.mpm.implicit.equilibration import SWEEPS, equilibrated
 from spume.mpm.implicit.problem import StepProblem
+from spume.mpm.implicit.step import Integrator
 from spume.mpm.step import rasterize, sort_points
 
 
 def problem_of(method, dt):
     """The equations of the next step."""
-    sort_points(method.state)
-    rasterize(method.state)
-    return StepProblem(method.state, dt)
+    sort_points(method.world)
+    rasterize(method.world)
+    return StepProblem(method.world, dt)
 
 
 def newton(**options):
@@ -35,7 +36,7 @@ def test_every_choice_tends_to_the_solution_of_newtons_method(choice):
     for method in (reference, admm):
         stir(method, 0.5)
         for _ in range(2):
-            method.step(1e-2)
+            method.take_step(1e-2)
     size = np.abs(reference.particles.v).max()
     assert np.abs(admm.particles.v - reference.particles.v).max() <= 1e-6 * size
 
@@ -46,10 +47,10 @@ def iterations_of_a_body_at_rest(start):
     method = beam(implicit={"start": start, "iterations": 400, "tolerance": 1e-4}, dt=0.05, material=material)
     p = method.particles
     for _ in range(30):
-        method.step(0.05)
+        method.take_step(0.05)
         p.v *= 0.5
-    method.step(0.05)
-    return len(method.stages.integrator.last.primal)
+    method.take_step(0.05)
+    return len(method.part(Integrator).last.primal)
 
 
 def test_a_body_at_rest_needs_fewer_iterations_from_the_acceleration_of_the_last_step():
@@ -59,7 +60,7 @@ def test_a_body_at_rest_needs_fewer_iterations_from_the_acceleration_of_the_last
 
 def test_points_in_free_fall_know_their_acceleration():
     method = beam(obstacle=[])
-    method.step(1e-3)
+    method.take_step(1e-3)
     assert method.particles.acceleration == pytest.approx(np.tile([0.0, -9.81], (len(method.particles), 1)), abs=1e-8)
 
 
@@ -68,7 +69,7 @@ def test_iterations_do_not_end_before_the_whole_body_moves_as_it_should():
     The tolerance is a thousandth."""
     method = beam(obstacle=[])
     method.particles.acceleration[:] = 0.0
-    method.step(1e-3)
+    method.take_step(1e-3)
     p = method.particles
     assert p.mass @ p.v[:, 1] / p.mass.sum() == pytest.approx(-9.81e-3, rel=2e-3)
 
@@ -77,8 +78,8 @@ def iterations_with_a_poor_penalty(balancing):
     method = beam(implicit={"rho": 1e-3, "balancing": balancing, "iterations": 3000, "tolerance": 1e-4,
                             "accepted_residual": 1e9})  # fmt: skip
     stir(method, 0.5)
-    method.step(1e-2)
-    return len(method.stages.integrator.last.primal)
+    method.take_step(1e-2)
+    return len(method.part(Integrator).last.primal)
 
 
 def test_balancing_makes_up_for_a_poor_penalty():
@@ -90,7 +91,7 @@ def test_equilibrated_weights_are_those_of_a_dense_matrix():
     dt = 1e-2
     method = beam(material=RUBBER | {"law": "von-mises", "yield_stress": 500.0})
     stir(method, 1.0)
-    method.step(dt)
+    method.take_step(dt)
     problem = problem_of(method, dt)
     p, dofs = method.particles, problem.dofs
     branches = Branches(problem)
@@ -100,9 +101,9 @@ def test_equilibrated_weights_are_those_of_a_dense_matrix():
     packed = np.stack([tensor[:, i, j] for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))], axis=1)
     (found,) = equilibrated(problem, [packed], [h])
 
-    dense = DenseGrid(p.x, method.state.cell, 2)
+    dense = DenseGrid(p.x, method.world.cell, 2)
     place = {tuple(node): n for n, node in enumerate(dense.nodes)}
-    wanted = np.round(method.state.nodes.positions().reshape(-1, 2)[dofs.node] / method.state.cell).astype(int)
+    wanted = np.round(method.world.nodes.positions().reshape(-1, 2)[dofs.node] / method.world.cell).astype(int)
     dw = dense.dw[:, [place[tuple(node)] for node in wanted]]
     D = dt * np.linalg.norm(np.einsum("pba,pib->pia", Fe[:, :2, :2], dw), axis=2)
     nodes, points = len(dofs), len(p)

@@ -7,6 +7,7 @@ from spume import Simulation, load_scene
 from spume.materials import LAWS
 from spume.mpm.implicit.concavity import CONCAVITY
 from spume.mpm.implicit.principal_newton import flowed_stress
+from spume.mpm.implicit.step import Integrator
 
 STEPS = {"elastic-balls": 0.35, "roller": 1.0}
 """Scenes and the times [s] of steps in which points are compressed to half their width."""
@@ -48,9 +49,9 @@ def restored():
 
 def step(simulation):
     """The outcome of a step, and the new velocities of the points."""
-    simulation.method.step(simulation.scene.time.max_dt)
+    simulation.method.take_step(simulation.scene.time.max_dt)
     p = simulation.particles
-    return simulation.method.stages.integrator.last, p.v[np.argsort(p.id)]
+    return simulation.method.part(Integrator).last, p.v[np.argsort(p.id)]
 
 
 @pytest.mark.parametrize("name", STEPS)

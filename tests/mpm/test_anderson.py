@@ -5,6 +5,7 @@ import pytest
 from implicit_beams import beam, stir
 
 from spume.mpm.implicit.anderson import GROWTH, Memory
+from spume.mpm.implicit.step import Integrator
 
 
 @pytest.fixture
@@ -86,8 +87,8 @@ def test_an_iteration_whose_residual_has_grown_is_discarded(affine):
 def iterations(memory):
     method = beam(implicit={"anderson_memory": memory, "iterations": 400, "tolerance": 1e-6})
     stir(method, 0.5)
-    method.step(1e-2)
-    outcome = method.stages.integrator.last
+    method.take_step(1e-2)
+    outcome = method.part(Integrator).last
     assert outcome.converged
     return len(outcome.primal)
 

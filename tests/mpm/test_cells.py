@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from scipy.spatial import cKDTree
 
-from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, pack, unpack
-from spume.mpm.cells import Cells
-from spume.mpm.neighbour_search import all_within
+from spume.grid.blocks import BLOCK, CELLS_PER_BLOCK, pack, unpack
+from spume.grid.cells import Cells
+from spume.grid.neighbour_search import all_within
 
 SIZE = 0.02
 

@@ -6,9 +6,9 @@ import pytest
 from spume.geometry.obstacles.collision import collide_and_move
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes.primitives import Circle, HalfSpace, Sphere
-from spume.mpm.cells import STENCIL_OFFSET, Cells
-from spume.mpm.contacts import Contacts
-from spume.mpm.nodes import Nodes, number_active
+from spume.grid.cells import STENCIL_OFFSET, Cells
+from spume.grid.contacts import Contacts
+from spume.grid.nodes import Nodes, number_active
 
 CELL = 0.1
 

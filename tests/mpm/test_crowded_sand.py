@@ -48,7 +48,7 @@ def test_the_excess_decays_at_its_rate():
     crowd(method, 1.3)
     excess = np.maximum(np.log(filled(method) / (1.0 + BAND)), 0.0)
     by_id = np.argsort(method.particles.id)
-    method.step(dt)
+    method.take_step(dt)
     b = method.particles.b[np.argsort(method.particles.id)]
     expected = -np.expm1(-INTERVAL * dt / decay_time(method)) * excess[by_id]
     assert expected.max() > 0.0
@@ -72,8 +72,8 @@ def test_gained_volume_is_given_back_before_the_sand_is_compressed():
     crowd(method, 1.3)
     method.particles.gained_volume[:] = 0.5  # J = exp(0.5): φ = 1.3 exp(0.5)
     b = method.particles.b.copy()
-    while method.state.steps <= INTERVAL:
-        method.step(1e-5)
+    while method.world.steps <= INTERVAL:
+        method.take_step(1e-5)
     inner = np.abs(method.particles.x).max(axis=1) < 0.05
     assert (method.particles.gained_volume[inner] < 0.5).all()
     np.testing.assert_allclose(method.particles.b[inner], b[inner], atol=1e-9)
@@ -84,7 +84,7 @@ def test_sand_at_rest_is_not_touched(fill):
     method = block(fill)
     b = method.particles.b.copy()
     for _ in range(2 * INTERVAL):
-        method.step(1e-4)
+        method.take_step(1e-4)
     np.testing.assert_array_equal(method.particles.b, b)
     assert not method.particles.v.any()
 
@@ -115,12 +115,12 @@ def test_a_resumed_run_restores_at_the_same_steps(law):
     for cut in (None, INTERVAL + 3):
         method = block(**more)
         crowd(method, 1.3)
-        while method.state.steps < 3 * INTERVAL:
-            if method.state.steps == cut:
+        while method.world.steps < 3 * INTERVAL:
+            if method.world.steps == cut:
                 arrays, values = method.checkpoint()
                 method = block(**more)
                 method.restore({name: array.copy() for name, array in arrays.items()}, values)
-            method.step(1e-4)
+            method.take_step(1e-4)
         runs.append(method.particles)
     assert runs[0].b.tobytes() == runs[1].b.tobytes()
     assert (runs[0].b[:, 0] < 1.0).any()

@@ -11,7 +11,7 @@ from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes import Shape
 from spume.geometry.shapes.primitives import Box, Sphere
 from spume.geometry.surface_mesh import surface_mesh
-from spume.mpm.embedded import RIGID, EmbeddedSurface, deformed
+from spume.matter.embedded import RIGID, EmbeddedSurface, deformed
 from spume.mpm.method import MaterialPointMethod
 
 READ = TypeAdapter(Shape)
@@ -53,7 +53,7 @@ def test_vertices_translate_with_their_body():
     method = ball()
     (surface,) = method.surfaces.values()
     for _ in range(5):
-        method.step(1e-3)
+        method.take_step(1e-3)
     assert method.frame()[surface.name]["x"] == pytest.approx(surface.vertices + 5e-3 * VELOCITY, abs=1e-12)
 
 
@@ -117,7 +117,7 @@ def test_triangles_of_vertices_without_points_are_left_out():
 
 def test_a_frame_holds_the_mesh_and_a_checkpoint_restores_it():
     method = ball()
-    method.step(1e-3)
+    method.take_step(1e-3)
     _, mesh = method.declarations()
     assert (mesh.name, mesh.kind) == ("surface of ball", "mesh")
     assert set(method.frame()[mesh.name]) == {field.name for field in mesh.fields}
@@ -125,8 +125,8 @@ def test_a_frame_holds_the_mesh_and_a_checkpoint_restores_it():
     arrays = {name: a.copy() for name, a in arrays.items()}
     other = ball()
     other.restore(arrays, values)
-    method.step(1e-3)
-    other.step(1e-3)
+    method.take_step(1e-3)
+    other.take_step(1e-3)
     assert other.frame()[mesh.name]["x"].tobytes() == method.frame()[mesh.name]["x"].tobytes()
 
 

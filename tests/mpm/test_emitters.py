@@ -9,7 +9,7 @@ import pytest
 from spume import Scene, SceneError, Simulation
 from spume.geometry.motion import pose
 from spume.geometry.nozzles import CircleNozzle, SlotNozzle, StarNozzle, nozzle_area, nozzle_points
-from spume.mpm.sources import build_sources
+from spume.matter.sources import build_sources
 
 EXACT = 1e-3
 """The volume of a burst, relative."""

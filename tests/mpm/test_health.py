@@ -8,8 +8,8 @@ import pytest
 from spume.errors import RunFailed
 from spume.materials import LAWS
 from spume.materials.loops import ConstitutiveModel
-from spume.mpm.health import check_points
-from spume.mpm.particles import Particles, point_fields
+from spume.matter.health import check_points
+from spume.matter.particles import Particles, point_fields
 
 SAND = {"density": 1600.0, "youngs_modulus": 1e6, "poisson_ratio": 0.3, "friction_angle": 30.0}
 WATER = {"density": 1000.0, "bulk_modulus": 1e6}

@@ -9,7 +9,7 @@ from spume.geometry.motion.models import Combine, Keyframes, Oscillate, Turn, Ve
 from spume.geometry.motion.trajectory import pose
 from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
 from spume.geometry.shapes import Box, Circle, Rectangle
-from spume.mpm.motion import move_points
+from spume.matter.motion import move_points
 
 ROUNDING = 4 * np.finfo(float).eps
 """Of one rigid map: a product with a rotation matrix, and a sum."""

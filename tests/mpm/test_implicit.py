@@ -9,7 +9,7 @@ from oracle import DenseGrid
 from spume import Scene
 from spume.errors import RunFailed, SpumeError
 from spume.materials import LAWS
-from spume.mpm.cost import solver_bytes
+from spume.matter.cost import solver_bytes
 from spume.mpm.implicit.anderson import Memory
 from spume.mpm.implicit.branches import NONE_TORN, Branches
 from spume.mpm.implicit.grid_matrix import GridMatrix
@@ -17,7 +17,7 @@ from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.particle_step import branch_loops
 from spume.mpm.implicit.principal_newton import ACTIVE, ROWS, THETA, flowed_stress, principal_solver
 from spume.mpm.implicit.problem import StepProblem
-from spume.mpm.implicit.step import SOLVERS
+from spume.mpm.implicit.step import SOLVERS, Integrator
 from spume.mpm.method import MaterialPointMethod
 from spume.mpm.step import rasterize, sort_points
 from spume.numerics.lanes import LANES
@@ -102,17 +102,17 @@ def test_the_particle_step_of_a_point_does_not_depend_on_its_group(dimension):
 
 def test_the_stored_matrix_is_mass_plus_the_sum_of_the_points():
     method = beam()
-    sort_points(method.state)
-    rasterize(method.state)
-    problem = StepProblem(method.state, 1e-2)
+    sort_points(method.world)
+    rasterize(method.world)
+    problem = StepProblem(method.world, 1e-2)
     p = method.particles
     B = np.random.default_rng(3).normal(size=(len(p), 6))
     B[:, [2, 4, 5]] = 0.0
-    matrix = GridMatrix(method.state.nodes, problem.dofs, problem.contacts)
-    matrix.assemble(method.state.only.transfers, p.x, B, problem.mass)
+    matrix = GridMatrix(method.world.nodes, problem.dofs, problem.contacts)
+    matrix.assemble(method.world.only.transfers, p.x, B, problem.mass)
     dense = DenseGrid(p.x, CELL, 2)
     place = {tuple(node): n for n, node in enumerate(dense.nodes)}
-    wanted = np.round(method.state.nodes.positions().reshape(-1, 2)[problem.dofs.node] / CELL).astype(int)
+    wanted = np.round(method.world.nodes.positions().reshape(-1, 2)[problem.dofs.node] / CELL).astype(int)
     dw = dense.dw[:, [place[tuple(node)] for node in wanted]]
     tensors = np.stack([B[:, [0, 3]], B[:, [3, 1]]], axis=1)
     expected = np.diag(problem.mass) + np.einsum("pia,pab,pjb->ij", dw, tensors, dw)
@@ -127,7 +127,7 @@ def test_admm_tends_to_the_solution_of_newtons_method():
     for method in (newton, admm):
         stir(method, 0.5)
         for _ in range(2):
-            method.step(1e-2)
+            method.take_step(1e-2)
     change = np.abs(newton.particles.v).max()
     assert np.abs(admm.particles.v - newton.particles.v).max() <= 1e-6 * change
     assert np.abs(admm.particles.stress - newton.particles.stress).max() <= 1e-5 * np.abs(newton.particles.stress).max()
@@ -136,8 +136,8 @@ def test_admm_tends_to_the_solution_of_newtons_method():
 def test_residuals_fall_by_a_factor_of_a_hundred_in_sixty_iterations():
     method = beam(implicit={"iterations": 61, "tolerance": 1e-12})
     stir(method, 0.5)
-    method.step(1e-2)
-    last = method.stages.integrator.last
+    method.take_step(1e-2)
+    last = method.part(Integrator).last
     assert last.primal[-1] <= 1e-2 * max(last.primal)
     assert last.dual[-1] <= 1e-2 * max(last.dual)
 
@@ -148,7 +148,7 @@ def test_momentum_is_conserved_in_free_flight_as_well_as_linear_systems_are_solv
     p = method.particles
     before = p.mass @ p.v
     for _ in range(3):
-        method.step(1e-2)
+        method.take_step(1e-2)
     assert p.mass @ p.v == pytest.approx(before, rel=1e-9, abs=1e-9 * p.mass.sum())
 
 
@@ -158,8 +158,8 @@ def test_results_have_the_same_bits_for_any_number_of_threads():
         numba.set_num_threads(threads)
         method = beam()
         stir(method, 0.5)
-        method.step(1e-2)
-        method.step(1e-2)
+        method.take_step(1e-2)
+        method.take_step(1e-2)
         found.append({name: a.tobytes() for name, a in method.particles.arrays().items()})
     assert found[0] == found[1]
 
@@ -167,13 +167,13 @@ def test_results_have_the_same_bits_for_any_number_of_threads():
 def test_a_restored_run_goes_on_with_the_same_bits():
     method = beam()
     stir(method, 0.5)
-    method.step(1e-2)
+    method.take_step(1e-2)
     arrays, values = method.checkpoint()
     arrays = {name: a.copy() for name, a in arrays.items()}
-    method.step(1e-2)
+    method.take_step(1e-2)
     other = beam()
     other.restore(arrays, values)
-    other.step(1e-2)
+    other.take_step(1e-2)
     assert other.particles.x.tobytes() == method.particles.x.tobytes()
     assert other.particles.F.tobytes() == method.particles.F.tobytes()
 
@@ -181,10 +181,10 @@ def test_a_restored_run_goes_on_with_the_same_bits():
 def test_a_step_that_does_not_converge_is_repeated_shorter_and_counted():
     method = beam(implicit={"iterations": 6, "accepted_residual": 2e-3})
     stir(method, 0.5)
-    method.step(2e-2)
+    method.take_step(2e-2)
     assert method.time == 2e-2
     assert method.diagnostics()["repeated_steps"] > 0
-    assert method.state.steps > 1
+    assert method.world.steps > 1
 
 
 def test_a_step_that_always_fails_ends_the_run_with_a_sentence(monkeypatch):
@@ -194,7 +194,7 @@ def test_a_step_that_always_fails_ends_the_run_with_a_sentence(monkeypatch):
     monkeypatch.setitem(SOLVERS, "admm", overflow)
     method = beam()
     with pytest.raises(RunFailed, match=r"fails even at .* not finite; raise \[implicit\] iterations"):
-        method.step(1e-2)
+        method.take_step(1e-2)
     assert np.isfinite(method.particles.x).all()
 
 
@@ -206,7 +206,7 @@ def test_velocities_that_would_invert_points_are_resisted():
     method = beam(material=RUBBER | {"youngs_modulus": 1e6}, implicit=MANY)
     stir(method, 50.0)
     for _ in range(2):
-        method.step(1e-2)
+        method.take_step(1e-2)
     assert_converged(method)
 
 
@@ -224,7 +224,7 @@ def test_hard_cases_converge_without_inverted_points(case):
     method = beam(implicit=MANY, **options)
     stir(method, 1.0)
     for _ in range(3):
-        method.step(dt)
+        method.take_step(dt)
     assert_converged(method)
 
 
@@ -246,7 +246,7 @@ def test_stiff_and_soft_bodies_meet_in_one_step():
     tables["material"]["soft"] = RUBBER | {"youngs_modulus": 1e4}
     method = MaterialPointMethod(Scene(**tables))
     for _ in range(5):
-        method.step(5e-3)
+        method.take_step(5e-3)
     assert_converged(method)
     J = np.linalg.det(method.particles.F)
     stiff = method.particles.body == 1
@@ -256,9 +256,9 @@ def test_stiff_and_soft_bodies_meet_in_one_step():
 def test_an_automatic_implicit_step_follows_speed_and_gravity():
     """speed · t + g t² = courant · cell."""
     method = MaterialPointMethod(beam_scene(dt="auto", frame_rate=1.0))
-    t = method.state.time_step.choose(0.0, 0.0)
+    t = method.world.time_step.choose(0.0, 0.0)
     assert 9.81 * t * t == pytest.approx(0.5 * CELL)
-    t = method.state.time_step.choose(20.0, 0.0)
+    t = method.world.time_step.choose(20.0, 0.0)
     assert 20.0 * t + 9.81 * t * t == pytest.approx(0.5 * CELL)
 
 
@@ -286,11 +286,11 @@ def test_the_estimate_counts_the_memory_of_the_solver():
         body=[{"material": "m", "shape": {"rectangle": {"center": [0.0, 0.0], "size": [0.8, 0.8]}}}],
     )  # fmt: skip
     method = MaterialPointMethod(scene)
-    sort_points(method.state)
-    rasterize(method.state)
-    problem = StepProblem(method.state, 1e-2)
+    sort_points(method.world)
+    rasterize(method.world)
+    problem = StepProblem(method.world, 1e-2)
     branches = Branches(problem)
-    matrix = GridMatrix(method.state.nodes, problem.dofs, problem.contacts)
+    matrix = GridMatrix(method.world.nodes, problem.dofs, problem.contacts)
     arrays = [
         *branches.Fe,
         *branches.q,

@@ -35,8 +35,8 @@ def automatic():
 
 def next_step(method):
     """Take one automatic step; return its length [s]."""
-    dt = method.state.time_step.choose(method.state.speed, method.time)
-    method.step(dt)
+    dt = method.world.time_step.choose(method.world.speed, method.time)
+    method.take_step(dt)
     return dt
 
 
@@ -67,8 +67,8 @@ def test_a_repeated_step_halves_the_next_one(residuals):
 def test_a_fixed_step_is_kept_unless_it_fails(residuals):
     method = beam()
     residuals += [0.15]
-    method.step(1e-2)
-    assert method.state.time_step.allowed == math.inf
+    method.take_step(1e-2)
+    assert method.world.time_step.allowed == math.inf
 
 
 def test_a_continued_run_keeps_the_allowed_step_and_the_counts(residuals):
@@ -78,10 +78,10 @@ def test_a_continued_run_keeps_the_allowed_step_and_the_counts(residuals):
     arrays, values = method.checkpoint()
     other = automatic()
     other.restore({name: a.copy() for name, a in arrays.items()}, json.loads(json.dumps(values)))
-    assert other.state.time_step.allowed == method.state.time_step.allowed
+    assert other.world.time_step.allowed == method.world.time_step.allowed
     assert next_step(other) == next_step(method)
     assert other.particles.x.tobytes() == method.particles.x.tobytes()
-    counts = ("repeated_steps", "unconverged_steps", "worst_residual", "solver_iterations")
+    counts = ("repeated_steps", "unconverged_steps", "worst_residual", "step_residuals", "solver_iterations")
     assert [other.diagnostics()[name] for name in counts] == [method.diagnostics()[name] for name in counts]
 
 
@@ -89,25 +89,37 @@ def test_steps_above_the_tolerance_are_counted_and_the_worst_since_a_frame_is_to
     method = beam(frame_rate=50.0)
     residuals += [0.02, 0.09, 1e-4, 1e-5]
     for _ in range(2):
-        method.step(1e-2)
+        method.take_step(1e-2)
     assert method.diagnostics()["unconverged_steps"] == 2
     assert method.diagnostics()["worst_residual"] == 0.09
     for _ in range(2):  # after the frame at 0.02 s
-        method.step(1e-2)
+        method.take_step(1e-2)
     report = method.diagnostics()
     assert report["unconverged_steps"] == 2
     assert report["worst_residual"] == 1e-4
     assert "residuals" not in report.get("warnings", {})
 
 
+def test_the_residual_of_every_step_since_the_last_frame_is_told(residuals):
+    """Frames every 20 ms, steps of 10 ms or less."""
+    method = beam(frame_rate=50.0)
+    residuals[:] = [0.01, 0.02, 0.03, 0.04]
+    method.advance(0.02, lambda: False, lambda progress: None)
+    first = method.diagnostics()["step_residuals"]
+    assert [value for _, value in first] == [0.01, 0.02, 0.03, 0.04][: len(first)]
+    assert first[-1][0] == pytest.approx(0.02)
+    method.advance(0.04, lambda: False, lambda progress: None)
+    assert all(0.02 < time <= 0.04 + 1e-12 for time, _ in method.diagnostics()["step_residuals"])
+
+
 def test_many_poor_steps_cause_a_warning(residuals):
     method = beam(frame_rate=1.0)
     residuals += [0.15] + 9 * [1e-4]
     for _ in range(10):  # one of ten is allowed
-        method.step(1e-3)
+        method.take_step(1e-3)
     assert "residuals" not in method.diagnostics().get("warnings", {})
     residuals += [0.12]
-    method.step(1e-3)
+    method.take_step(1e-3)
     sentence = method.diagnostics()["warnings"]["residuals"]
     assert "2 of the last 11 implicit steps" in sentence
     assert "above 0.1, the worst with 0.15" in sentence

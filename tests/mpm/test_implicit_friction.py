@@ -33,13 +33,13 @@ def test_all_contacts_obey_coulombs_law_in_the_solution(steps):
     """Impulses and sliding velocities to 1e-3 of the largest: the residuals are 1e-6 of the strains."""
     method = plough()
     for _ in range(steps):
-        method.step(0.005)
-    sort_points(method.state)
-    rasterize(method.state)
-    problem = StepProblem(method.state, 0.005)
+        method.take_step(0.005)
+    sort_points(method.world)
+    rasterize(method.world)
+    problem = StepProblem(method.world, 0.005)
     outcome = solve_by_admm(problem, method.scene.implicit_settings)
     assert outcome.converged
-    contacts = method.state.contacts
+    contacts = method.world.contacts
     row = problem.dofs.number.reshape(-1)[contacts.node]
     alone = np.bincount(row)[row] == 1
     rough = alone & (contacts.numbers[:, 6] > 0.0)

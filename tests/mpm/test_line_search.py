@@ -28,6 +28,9 @@ class Stand:
         self.at = float(v[0, 0])
         return np.full((1, 1), self.slope(self.at) + 100.0 * self.contact[0]), self.volume(self.at)
 
+    def dot(self, a, b):
+        return float(np.sum(a * b))
+
     def project(self, x):
         pass
 

@@ -6,10 +6,10 @@ from oracle import DenseGrid
 
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes.primitives import HalfSpace
-from spume.mpm.contacts import Contacts
-from spume.mpm.linear_system import StressSystem
-from spume.mpm.nodes import NodeFields, Nodes, number_active
-from spume.mpm.transfers import Transfers
+from spume.grid.contacts import Contacts
+from spume.grid.linear_system import StressSystem
+from spume.grid.nodes import NodeFields, Nodes, number_active
+from spume.grid.transfers import Transfers
 from spume.numerics.krylov import conjugate_gradient, minres
 
 CELL, ORDER, SCALE = 0.1, 2, 0.3

@@ -9,7 +9,7 @@ import pytest
 
 from spume import Scene, Simulation
 from spume.errors import RunFailed
-from spume.mpm.time_step import TimeStep
+from spume.matter.time_step import TimeStep
 
 SOLID = {"law": "neo-hookean", "density": 1000.0, "bulk_modulus": 2.0e4, "shear_modulus": 5.0e3}
 GROUND = {"shape": {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}, "contact": "separate", "friction": 0.2}
@@ -230,8 +230,8 @@ def test_a_run_is_the_same_bits_whether_clearances_are_remembered_or_not(dimensi
             sim = simulate(dimension=D, body=[body], obstacle=listed)
             for k in range(150):
                 if k % kept == 0:
-                    sim.method.state.forget_clearances()
-                sim.method.step(4e-4)
+                    sim.method.world.forget_clearances()
+                sim.method.take_step(4e-4)
             states.append(sim.particles.arrays())
         for other in states[1:]:
             for name, one in states[0].items():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spume import Scene, Simulation
-from spume.mpm.particles import Particles, point_fields
+from spume.matter.particles import Particles, point_fields
 
 SOLID = {"law": "neo-hookean", "density": 1000.0, "bulk_modulus": 2.0e4, "shear_modulus": 5.0e3}
 

@@ -8,7 +8,7 @@ from spume.errors import SceneError
 from spume.materials import LAWS
 from spume.materials.drucker_prager import project
 from spume.materials.unilateral import Unilateral
-from spume.mpm.implicit.coupled_system import NO_EXCHANGE, CoupledSystem
+from spume.mpm.implicit.coupled_system import NO_COUPLING, CoupledSystem
 from spume.mpm.implicit.tangent import stress_in_step
 from spume.mpm.step import find_contacts, rasterize, sort_points
 from spume.scene.loading import load_scene
@@ -64,7 +64,7 @@ def test_short_steps_are_explicit_steps():
         sim = block(time={"integrator": integrator, "dt": 1e-6}, **solver)
         p = sim.particles
         p.b[:, :3] *= np.exp(-1e-3 * np.random.default_rng(2).random((len(p), 1)))
-        sim.method.state.model.stress(p.arrays(), p.stress)
+        sim.method.world.model.stress(p.arrays(), p.stress)
         sim.advance(1e-6)
         found.append(p.v[np.argsort(p.id)].copy())
     assert np.abs(found[0] - found[1]).max() < 1e-2 * np.abs(found[0]).max()
@@ -92,11 +92,11 @@ def test_the_stress_of_the_equations_is_on_the_cone():
 
 def equations(sim, plasticity, unilateral=None, preconditioner="blocks"):
     """The equations of a step."""
-    state = sim.method.state
+    state = sim.method.world
     sort_points(state)
     rasterize(state)
     find_contacts(state, DT)
-    return CoupledSystem(state, NO_EXCHANGE, DT, plasticity, unilateral, preconditioner)
+    return CoupledSystem(state, NO_COUPLING, DT, plasticity, unilateral, preconditioner)
 
 
 def disturbed(material, plasticity, unilateral=None, preconditioner="blocks"):

@@ -4,17 +4,22 @@ import numpy as np
 import pytest
 
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.grid.nodes import Nodes
 from spume.materials.loops import ConstitutiveModel
 from spume.materials.neo_hookean import NEO_HOOKEAN
-from spume.mpm.nodes import Nodes
-from spume.mpm.particles import Particles, point_fields
-from spume.mpm.species import Species, TransferScheme
-from spume.mpm.state import State
-from spume.mpm.step import explicit_step, rasterize, sort_points
-from spume.mpm.time_step import TimeStep
+from spume.matter.driver import take_step
+from spume.matter.particles import Particles, point_fields
+from spume.matter.stages import Step
+from spume.matter.time_step import TimeStep
+from spume.mpm.species import GridSpecies, TransferScheme
+from spume.mpm.step import explicit_stages, rasterize, sort_points
+from spume.mpm.world import GridWorld
 
 CELL = 0.05
 SOLID = NEO_HOOKEAN.parameters(density=1000.0, bulk_modulus=2e4, shear_modulus=5e3)
+
+
+STEP = Step(explicit_stages())
 
 
 def species(nodes, x, velocity, scheme, seed):
@@ -22,7 +27,7 @@ def species(nodes, x, velocity, scheme, seed):
     particles = Particles([point_fields(nodes.dimension, scheme.affine), NEO_HOOKEAN.fields])
     volume = np.full(len(x), (0.5 * CELL) ** nodes.dimension)
     particles.add(len(x), x=x, v=velocity + 0.1 * rng.normal(size=x.shape), volume=volume, mass=1000.0 * volume)
-    return Species(particles, ConstitutiveModel([(NEO_HOOKEAN, SOLID)]), scheme, nodes)
+    return GridSpecies(particles, ConstitutiveModel([(NEO_HOOKEAN, SOLID)]), scheme, nodes)
 
 
 def block(dimension, centre):
@@ -41,7 +46,13 @@ def mixed(request):
 
 
 def state_of(nodes, listed):
-    return State(nodes, listed, ObstacleSet([], nodes.dimension), lambda time: np.zeros(3), TimeStep(CELL, 5.0))
+    return GridWorld(
+        nodes=nodes,
+        species=listed,
+        obstacles=ObstacleSet([], nodes.dimension),
+        gravity=lambda time: np.zeros(3),
+        time_step=TimeStep(CELL, 5.0),
+    )
 
 
 def test_nodes_cover_the_stencils_of_both_and_masses_and_momenta_are_exact(mixed):
@@ -67,10 +78,10 @@ def test_a_species_moves_as_if_it_were_alone_when_nothing_couples_them(mixed):
     original = mixed.species[1]
     particles = Particles([original.particles.fields])
     particles.replace(original.particles.arrays())
-    alone = state_of(nodes, [Species(particles, original.model, original.scheme, nodes)])
+    alone = state_of(nodes, [GridSpecies(particles, original.model, original.scheme, nodes)])
     for _ in range(20):
-        explicit_step(mixed, 1e-3)
-        explicit_step(alone, 1e-3)
+        take_step(mixed, STEP, 1e-3)
+        take_step(alone, STEP, 1e-3)
     order = np.argsort(original.particles.id)
     other = np.argsort(alone.particles.id)
     for name, values in original.particles.arrays().items():
@@ -86,7 +97,7 @@ def test_a_state_of_several_species_has_no_only_one(mixed):
 def test_a_name_that_the_nodes_hold_no_longer_is_an_error(mixed):
     sort_points(mixed)
     rasterize(mixed)
-    explicit_step(mixed, 1e-3)
+    take_step(mixed, STEP, 1e-3)
     fields = mixed.species[0].fields
     assert fields["velocity"].any()
     with pytest.raises(KeyError, match="no 'momentum' at present"):

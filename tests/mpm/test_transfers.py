@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from oracle import DenseGrid, gradients, scatter
 
-import spume.mpm.transfers
-from spume.mpm.blocks import BLOCK
-from spume.mpm.nodes import NodeFields, Nodes
-from spume.mpm.to_grid import channel_count, scatter_kernel
-from spume.mpm.to_points import gather_kernel
-from spume.mpm.transfers import Transfers
+import spume.grid.transfers
+from spume.grid.blocks import BLOCK
+from spume.grid.nodes import NodeFields, Nodes
+from spume.grid.to_grid import channel_count, scatter_kernel
+from spume.grid.to_points import gather_kernel
+from spume.grid.transfers import Transfers
 
 CELL = 0.02
 ROUNDING = 1e-13
@@ -37,9 +37,14 @@ GRIDS = [(d, order) for d in (2, 3) for order in (2, 3)]
 
 
 def cases(family):
-    """The first two sets of a family, those of the explicit step, on every grid; the others on two, to compile less."""
-    few = [(2, 2), (3, 3)]
-    return [(*grid, quantities) for n, quantities in enumerate(family) for grid in (GRIDS if n < 2 else few)]
+    """The first two sets of a family, those of the explicit step, on every grid; the others on two, to compile less.
+    Kernels that few other tests need are tested in the slow suite."""
+    found = []
+    for n, quantities in enumerate(family):
+        for grid in GRIDS if n < 2 else [(2, 2), (3, 3)]:
+            slow = grid == (3, 2) or (grid == (3, 3) and n >= 2)
+            found.append(pytest.param(*grid, quantities, marks=[pytest.mark.slow_suite] if slow else []))
+    return found
 
 
 def name(value):
@@ -100,10 +105,32 @@ def node_values(nodes, values, wanted):
 
 @pytest.fixture(params=["copies", "colours"])
 def adding(request, monkeypatch):
-    """Both ways of sharing the blocks among threads."""
+    """Both ways of sharing the blocks among threads; copies are for two threads and more."""
+    threads = numba.get_num_threads()
+    numba.set_num_threads(2)
     if request.param == "colours":
-        monkeypatch.setattr(spume.mpm.transfers, "FEW_BLOCKS", 0)
-    return request.param
+        monkeypatch.setattr(spume.grid.transfers, "FEW_BLOCKS", 0)
+    yield request.param
+    numba.set_num_threads(threads)
+
+
+@pytest.mark.parametrize(("dimension", "order"), [(2, 2), (3, 3)])
+def test_both_ways_of_adding_have_the_same_bits(dimension, order, monkeypatch):
+    """Each node adds the tiles around it in the order of their colours."""
+    quantities = ("mass", "momentum", "stress divergence")
+    points = cloud(dimension)
+    threads, found = numba.get_num_threads(), []
+    try:
+        for number, few in ((1, 64), (2, 64), (2, 0)):
+            numba.set_num_threads(number)
+            monkeypatch.setattr(spume.grid.transfers, "FEW_BLOCKS", few)
+            transfers, nodes = connected(points["x"], order)
+            sums = field(nodes, channel_count(dimension, quantities))
+            transfers.to_grid(quantities, points["x"], sums, **{k: v for k, v in points.items() if k != "x"})
+            found.append(sums.tobytes())
+    finally:
+        numba.set_num_threads(threads)
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.parametrize(("dimension", "order", "quantities"), cases(TO_GRID), ids=name)
@@ -118,6 +145,20 @@ def test_sums_on_nodes_match_the_oracle(dimension, order, quantities, adding):
     found = node_values(nodes, sums, dense.nodes)
     assert np.all(np.abs(found - expected) <= ROUNDING * np.abs(expected).max(axis=0))
     assert np.abs(sums).sum() == pytest.approx(np.abs(found).sum(), rel=ROUNDING)  # nothing beside the stencils
+
+
+@pytest.mark.parametrize(("dimension", "order"), [(2, 2), (3, 3)])
+def test_every_block_of_a_colour_keeps_its_mass(dimension, order, adding):
+    """One point in each of nine blocks in a row, so that there are several of each colour."""
+    x = np.zeros((9, dimension))
+    x[:, 0] = CELL * (2.3 + BLOCK[dimension][0] * np.arange(9))
+    mass = np.arange(1.0, 10.0)
+    transfers, nodes = connected(x, order)
+    sums = field(nodes, 1)
+    transfers.to_grid(("mass",), x, sums, mass=mass)
+    dense = DenseGrid(x, CELL, order)
+    found = node_values(nodes, sums, dense.nodes)[:, 0]
+    assert np.all(np.abs(found - dense.w.T @ mass) <= ROUNDING * mass.max())
 
 
 @pytest.mark.parametrize(("dimension", "order", "quantities"), cases(TO_POINTS), ids=name)
@@ -158,11 +199,12 @@ def test_interpolated_values_match_the_oracle(dimension, order, quantities):
         close(scalar, dense.w @ values[:, first])
 
 
-def test_gradient_and_divergence_are_adjoint():
+@pytest.mark.parametrize("dimension", [2, pytest.param(3, marks=pytest.mark.slow_suite)])
+def test_gradient_and_divergence_are_adjoint(dimension):
     """−Σ V T : ∇u = Σ u · (force of T), exactly what makes the matrices of solvers symmetric."""
-    points = cloud(3)
-    transfers, nodes = connected(points["x"], 3)
-    u, force = field(nodes, 3), field(nodes, 3)
+    points = cloud(dimension)
+    transfers, nodes = connected(points["x"], order=dimension)
+    u, force = field(nodes, dimension), field(nodes, dimension)
     u[:] = np.random.default_rng(1).normal(size=u.shape)
     L = np.zeros((300, 3, 3))
     transfers.to_points(("gradient",), points["x"], u, tensor=L)

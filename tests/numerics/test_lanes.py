@@ -27,6 +27,8 @@ from spume.numerics.lanes import (
 
 EPS = np.finfo(float).eps
 
+pytestmark = pytest.mark.numba_versions
+
 
 @compiled
 def _gather(table, column, index, first, columns):
@@ -142,7 +144,8 @@ def test_logarithms_of_numbers_of_any_size_and_near_one():
         np.testing.assert_array_equal(np.ldexp(fractions, exponents.astype(int)), a)
         assert fractions.min() >= np.sqrt(0.5)
         assert fractions.max() < np.sqrt(2.0) * (1.0 + EPS)
-        np.testing.assert_allclose(logs, np.log(a), rtol=2 * EPS, atol=0)
+        exact = np.log(a.astype(np.longdouble))  # NumPy 1.26 errs by 1.5 EPS in float64
+        np.testing.assert_allclose(logs, exact, rtol=2 * EPS, atol=0)
 
 
 def test_logarithms_of_what_has_none_are_not_numbers():

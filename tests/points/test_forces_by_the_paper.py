@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from clouds import ELASTIC, SPACING, advance, box
-
-from spume.points.step import accelerate, find_neighbours
+from clouds import ELASTIC, SPACING, advance, box, run_stages
 
 PAIRS = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
 """Order of the components of a stored symmetric tensor."""
@@ -33,12 +31,12 @@ def test_plain_forces_are_those_of_the_equations(stress, rng):
     method = box(
         [4, 4, 4], body={"fill": {"jitter": 0.4}}, forces={"stress": stress, "gradient": "plain", "damping": 0.0}
     )
-    p, h = method.particles, method.state.lists.radius
+    p, h = method.particles, method.world.lists.radius
     p.b[:] = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0] + 0.1 * rng.uniform(-1, 1, (len(p), 6))
-    method.state.model.stress(p.arrays(), p.stress)
-    find_neighbours(method.state)
-    accelerate(method.state, 1.0)
-    lists = method.state.lists
+    method.world.model.stress(p.arrays(), p.stress)
+    run_stages(method, "neighbours", 0.0)
+    run_stages(method, "metric forces", 1.0)
+    lists = method.world.lists
     E, nu = ELASTIC["youngs_modulus"], ELASTIC["poisson_ratio"]
     mu, lam = E / (2 * (1 + nu)), E * nu / ((1 + nu) * (1 - 2 * nu))
     deformed, stresses = [], []
@@ -70,11 +68,11 @@ def test_viscosity_has_the_size_of_its_unit():
     total = 0.0
     for axis in range(3):
         method = box([n, n, n], forces={"viscosity": viscosity, "damping": 0.0})
-        find_neighbours(method.state)
+        run_stages(method, "neighbours", 0.0)
         p = method.particles
         p.v[:, 0] = p.x[:, axis] ** 2
         before = p.v.copy()
-        accelerate(method.state, 1.0)
+        run_stages(method, "metric forces", 1.0)
         middle = (np.abs(p.x) < 1.5 * SPACING).all(axis=1)
         total += (p.mass * (p.v - before)[:, 0] / p.volume)[middle]
     np.testing.assert_allclose(total, 10.0 * viscosity, rtol=1e-9)

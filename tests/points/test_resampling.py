@@ -6,7 +6,7 @@ from clouds import SPACING, advance, box, scene_of_box
 from scipy.spatial import KDTree
 
 from spume.errors import SceneError
-from spume.points.resampling import resample
+from spume.points.resampling import Resampling, resample
 
 CLAY = {"flow_rate": 50.0, "yield_stress": 1e3}
 OFTEN = {"enabled": True, "every": 1}
@@ -20,6 +20,12 @@ def stretched(stretch: float, rng, **resampling):
     return method
 
 
+def resample_now(method):
+    resampling = method.part(Resampling)
+    method.world.steps = resampling.every - 1
+    resample(method.world, 0.0, resampling)
+
+
 def conserved(method):
     p = method.particles
     return np.concatenate([[p.mass.sum(), p.volume.sum()], p.mass @ p.v])
@@ -28,11 +34,11 @@ def conserved(method):
 def test_voids_of_a_stretched_body_are_filled_and_nothing_is_lost(rng):
     method = stretched(2.0, rng)
     before, count = conserved(method), len(method.particles)
-    resample(method.state)
+    resample_now(method)
     p = method.particles
     assert len(p) > count
     assert method.diagnostics()["points_inserted"] == len(p) - count
-    assert not method.state.listed
+    assert not method.world.listed
     # sums over some thousand points: rounding
     np.testing.assert_allclose(conserved(method), before, rtol=1e-11, atol=1e-11 * np.abs(before).max())
     # the core, deeper than 1.8 r = 2.2 spacings and a cell of the distance grid, is covered as the scene asks
@@ -46,7 +52,7 @@ def test_small_strains_insert_and_merge_nothing(rng):
     """A lattice has to be stretched by more than a quarter before it has a void, and jitter changes little of that."""
     method = stretched(1.1, rng)
     count = len(method.particles)
-    resample(method.state)
+    resample_now(method)
     assert len(method.particles) == count
 
 
@@ -57,7 +63,7 @@ def test_points_nearer_than_the_merge_distance_become_one(distance, left, rng):
     inner = np.argsort(np.linalg.norm(p.x, axis=1))
     p.x[inner[0]] = p.x[inner[1]] + [distance * SPACING, 0.0, 0.0]
     before = conserved(method)
-    resample(method.state)
+    resample_now(method)
     assert len(method.particles) - method.diagnostics()["points_inserted"] == left
     np.testing.assert_allclose(conserved(method), before, rtol=1e-11, atol=1e-11 * np.abs(before).max())
 
@@ -99,9 +105,16 @@ def test_settings_that_cannot_work_are_refused(table, sentence):
 
 def test_positions_at_rest_are_not_resampled():
     on = {"enabled": True}
-    assert box([3, 3, 3], formulation="rest-configuration", resampling=on).state.resampling is None
-    assert box([3, 3, 3], resampling=on).state.resampling.merge_distance == 0.3
-    assert box([3, 3, 3]).state.resampling is None
+    resampled = [
+        [part for part in method.parts if isinstance(part, Resampling)]
+        for method in (
+            box([3, 3, 3], formulation="rest-configuration", resampling=on),
+            box([3, 3, 3]),
+            box([3, 3, 3], resampling=on),
+        )
+    ]
+    assert resampled[:2] == [[], []]
+    assert resampled[2][0].merge_distance == 0.3
 
 
 @pytest.mark.parametrize("stretch", [0.2, 2.0])
@@ -110,6 +123,6 @@ def test_what_an_elastic_strain_moves_is_not_resampled(stretch, rng):
     plastic, elastic = stretched(stretch, rng), stretched(stretch, rng)
     elastic.particles.b[:, 0] = stretch**2
     for method in (plastic, elastic):
-        resample(method.state)
+        resample_now(method)
     assert len(plastic.particles) != 1000
     assert len(elastic.particles) == 1000

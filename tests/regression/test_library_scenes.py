@@ -8,6 +8,7 @@ from spume.scene.builtin import library_files
 from spume.scene.extending import read_scene
 from spume.simulation import Simulation
 
+pytestmark = pytest.mark.slow_suite
 METHODS = ("mpm", "continuum-foam", "point-based", "sand-water")
 COARSER = {"sandcastle": ["grid.cell=0.036"]}
 """Scenes whose draft takes more than ten seconds to its first frame."""

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow_suite
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plot_point_based_beside_mpm.py"
 
 

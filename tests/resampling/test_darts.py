@@ -78,7 +78,7 @@ def test_no_new_point_stands_inside_an_obstacle():
     states = [make_state(x), make_state(x)]
     rod = Cylinder(center=tuple(centre), axis=(0, 0, 1), radius=0.8 * R, height=32 * R)
     states[1].obstacles = ObstacleSet([(rod, "slip", 0.0, None, "rod")], 3)
-    inserted = [avoid_a_void(state, (7, 50), ResamplingSettings()).inserted for state in states]
+    inserted = [avoid_a_void(state, 0.0, (7, 50), ResamplingSettings()).inserted for state in states]
     assert inserted[0] > inserted[1]
     new = states[1].particles.x[len(x) :]
     assert np.all(np.hypot(*(new - centre)[:, :2].T) > 0.8 * R)
@@ -109,7 +109,7 @@ def test_results_do_not_depend_on_the_number_of_threads(d):
         for threads in (1, 2):
             numba.set_num_threads(threads)
             state = make_state(scattered(np.random.default_rng(seed), d, 1.5))
-            report = avoid_a_void(state, (7, 50), ResamplingSettings(merge_distance=0.2))
+            report = avoid_a_void(state, 0.0, (7, 50), ResamplingSettings(merge_distance=0.2))
             results.append((report, {name: a.tobytes() for name, a in state.particles.arrays().items()}))
         numba.set_num_threads(before)
         assert results[0][0].inserted > 0

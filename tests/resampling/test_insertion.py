@@ -29,7 +29,7 @@ NO_MERGING = ResamplingSettings(merge_distance=0.0)
 def test_mass_volume_and_momentum_are_conserved(d, order, affine):
     state = make_state(scattered(np.random.default_rng(6), d, 1.5), order=order, affine=affine)
     before = totals(state)
-    report = avoid_a_void(state, (1, 2), ResamplingSettings(merge_distance=0.1))
+    report = avoid_a_void(state, 0.0, (1, 2), ResamplingSettings(merge_distance=0.1))
     assert report.inserted > 50
     assert report.merged > 5
     np.testing.assert_allclose(totals(state), before, rtol=0, atol=1e-12 * before[0])
@@ -51,7 +51,7 @@ def test_fields_are_averages_by_way_of_the_grid(d, order):
     state.particles.v[:] = 0.0
     state.particles.C[:] += state.particles.C.transpose(0, 2, 1).copy()
     old = {name: a.copy() for name, a in state.particles.arrays().items()}
-    report = avoid_a_void(state, (1, 2), NO_MERGING)
+    report = avoid_a_void(state, 0.0, (1, 2), NO_MERGING)
     p = state.particles
     J = np.linalg.det(old["F"])
     for n in range(len(x), len(x) + report.inserted, report.inserted // 7):
@@ -77,7 +77,7 @@ def test_uniform_material_stays_uniform(d):
     uniform = {name: value.copy() for name, value in uniform.items()}
     for name, value in uniform.items():
         p.arrays()[name][:] = value
-    assert avoid_a_void(state, (1, 2), NO_MERGING).inserted > 50
+    assert avoid_a_void(state, 0.0, (1, 2), NO_MERGING).inserted > 50
     for name, value in uniform.items():
         # partition of unity: sums of 64 weights and some hundred masses
         np.testing.assert_allclose(
@@ -89,7 +89,7 @@ def test_stress_of_new_points_is_that_of_their_history_and_others_keep_theirs():
     x = scattered(np.random.default_rng(10), 3)
     state = make_state(x)
     before = state.particles.stress.copy()
-    avoid_a_void(state, (1, 2), NO_MERGING)
+    avoid_a_void(state, 0.0, (1, 2), NO_MERGING)
     p = state.particles
     assert np.array_equal(p.stress[: len(x)], before)
     expected = p.stress.copy()
@@ -101,7 +101,7 @@ def test_new_points_get_numbers_that_no_point_had():
     state = make_state(scattered(np.random.default_rng(6), 2, 1.5))
     count = len(state.particles)
     state.particles.take(np.arange(count - 1))  # the number of the last point has been used
-    report = avoid_a_void(state, (1, 2), ResamplingSettings(merge_distance=0.1))
+    report = avoid_a_void(state, 0.0, (1, 2), ResamplingSettings(merge_distance=0.1))
     assert report.inserted > 50
     number = state.particles.id
     assert np.array_equal(number[-report.inserted :], count + np.arange(report.inserted))
@@ -117,7 +117,7 @@ def test_materials_do_not_mix(d):
     state.particles.v[:] = np.where(material == 1, 1.0, -1.0)[:, None]
     state.particles.C[:] = 0.0
     mass = [state.particles.mass[material == m].sum() for m in (0, 1)]
-    avoid_a_void(state, (1, 2), NO_MERGING)
+    avoid_a_void(state, 0.0, (1, 2), NO_MERGING)
     p = state.particles
     new = slice(len(x), len(p))
     assert set(p.material[new]) == {0, 1}
@@ -195,7 +195,7 @@ def test_angular_momentum_and_the_centre_of_mass_stay_and_the_energy_does_not_gr
     extent = np.abs(p.x).max()
     p.v[:] += 3.0  # a body that moves must not start to spin because its mass was moved
     before = mpm_angular_momentum(state), p.mass @ p.x, kinetic_energy(state), p.mass.sum()
-    report = avoid_a_void(state, (1, 2), ResamplingSettings(merge_distance=0.1))
+    report = avoid_a_void(state, 0.0, (1, 2), ResamplingSettings(merge_distance=0.1))
     assert report.inserted > 50
     assert report.merged > 5
     spin, moment, energy, mass = before
@@ -214,7 +214,7 @@ def test_a_rotating_body_gains_only_the_energy_that_its_smaller_inertia_needs(af
     if affine:
         p.C[:] = rate * np.array([[0.0, -1.0], [1.0, 0.0]])
     spin, energy, inertia = mpm_angular_momentum(state), kinetic_energy(state), p.mass @ (p.x**2).sum(axis=1)
-    assert avoid_a_void(state, (1, 2), NO_MERGING).inserted > 50
+    assert avoid_a_void(state, 0.0, (1, 2), NO_MERGING).inserted > 50
     lost = inertia - p.mass @ (p.x**2).sum(axis=1)
     assert lost > 0
     np.testing.assert_allclose(mpm_angular_momentum(state), spin, rtol=1e-12)

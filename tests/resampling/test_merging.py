@@ -18,7 +18,7 @@ def test_a_pair_becomes_its_sum_and_mean():
     state = make_state(x)
     state.particles.mass[:2] = 1.0, 3.0
     old = {name: a.copy() for name, a in state.particles.arrays().items()}
-    report = avoid_a_void(state, (0,), SETTINGS)
+    report = avoid_a_void(state, 0.0, (0,), SETTINGS)
     assert (report.merged, report.inserted, len(state.particles)) == (1, 0, 2)
 
     def mean(name):
@@ -50,13 +50,13 @@ def test_points_just_beyond_the_limit_and_of_different_materials_stay_apart(d):
     x[1, 0] = 0.0301 * R
     x[2, 0], x[3, 0] = 2 * R, 2.01 * R
     state = make_state(x, material=np.array([0, 0, 0, 1]), materials=2)
-    assert avoid_a_void(state, (0,), SETTINGS).merged == 0
+    assert avoid_a_void(state, 0.0, (0,), SETTINGS).merged == 0
 
 
 def test_of_three_in_a_row_the_closest_two_merge():
     x = np.array([[0.0, 0.0], [0.02 * R, 0.0], [0.03 * R, 0.0]])
     state = make_state(x)
-    assert avoid_a_void(state, (0,), SETTINGS).merged == 1
+    assert avoid_a_void(state, 0.0, (0,), SETTINGS).merged == 1
     assert state.particles.x[0, 0] == 0.0
 
 
@@ -83,7 +83,7 @@ def test_merging_keeps_mass_momentum_volume_and_the_centre_of_mass(d):
     p = state.particles
     before = np.concatenate([totals(state), p.mass @ p.x])
     energy = kinetic_energy(state)
-    report = avoid_a_void(state, (0,), ResamplingSettings(merge_distance=0.3))
+    report = avoid_a_void(state, 0.0, (0,), ResamplingSettings(merge_distance=0.3))
     assert report.merged > 100
     assert report.inserted == 0
     np.testing.assert_allclose(np.concatenate([totals(state), p.mass @ p.x]), before, rtol=0, atol=1e-12 * before[0])
@@ -96,7 +96,7 @@ def test_merging_keeps_angular_momentum(d, affine):
     state = make_state(scattered(np.random.default_rng(22), d, 3.0) * 0.3, affine=affine)
     p = state.particles
     before, scale = angular_momentum(state), p.mass.sum() * np.abs(p.x).max()
-    assert avoid_a_void(state, (0,), ResamplingSettings(merge_distance=0.3)).merged > 100
+    assert avoid_a_void(state, 0.0, (0,), ResamplingSettings(merge_distance=0.3)).merged > 100
     np.testing.assert_allclose(angular_momentum(state), before, rtol=0, atol=1e-12 * scale)
 
 
@@ -113,4 +113,4 @@ def test_merging_keeps_angular_momentum(d, affine):
 def test_settings_the_algorithms_cannot_honour_are_rejected(settings, word):
     state = make_state(lattice((2, 2, 2)))
     with pytest.raises(ValueError, match=word):
-        avoid_a_void(state, (0,), settings)
+        avoid_a_void(state, 0.0, (0,), settings)

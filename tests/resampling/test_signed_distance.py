@@ -6,7 +6,7 @@ from void_oracles import DenseDistance, R, lattice, scattered
 
 from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.signed_distance import signed_distance
-from spume.mpm.blocks import BLOCK
+from spume.grid.blocks import BLOCK
 
 
 def node_values(bins, field):

@@ -34,6 +34,6 @@ def test_a_stretched_block_has_voids_without_and_none_with_resampling(d):
     before = totals(state)
     for step in range(STEPS):
         state.particles.x[:] *= factor ** (1 / STEPS)
-        avoid_a_void(state, (1, step), ResamplingSettings())
+        avoid_a_void(state, 0.0, (1, step), ResamplingSettings())
     assert core_uncovered(state.particles.x, size, rng) == 0.0
     np.testing.assert_allclose(totals(state), before, rtol=0, atol=1e-12 * before[0])

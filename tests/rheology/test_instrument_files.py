@@ -127,3 +127,28 @@ def test_fit_refers_creep_curves_to_calibrate(tmp_path, capsys):
     file = written(tmp_path, "time,creep_compliance\n1,0.001\n2,0.002\n")
     assert main(["fit", str(file)]) == 2
     assert "is a creep curve: 'spume calibrate'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("heading", "angular"),
+    [
+        ("frequency_hz", 2 * math.pi),
+        ("Frequency Hz", 2 * math.pi),
+        ("frequency_rad/s", 1.0),
+        ("freq (Hz)", 2 * math.pi),
+        ("omega", 1.0),
+        ("omega_rad_s", 1.0),
+        ("Angular Frequency [1/s]", 1.0),
+        ("angular_frequency [rad/s]", 1.0),
+    ],
+)
+def test_the_unit_of_a_frequency_follows_from_its_heading(heading: str, angular: float, tmp_path):
+    """An angular frequency is in radians, also where the instrument writes 1/s."""
+    found = read_measured(written(tmp_path, f"{heading},G' [Pa],G'' [Pa]\n1,2,3\n"))
+    assert found.columns["frequency"][0] == pytest.approx(angular)
+
+
+def test_units_may_be_part_of_names(tmp_path):
+    found = read_measured(written(tmp_path, "rate_1_s,stress_kPa\n1,2\n"))
+    assert found.columns["stress"][0] == 2000.0
+    assert found.units == {"rate": "1/s", "stress": "kPa"}

@@ -1,5 +1,6 @@
 """Estimated times are corrected by timing a few steps on the machine at hand."""
 
+import itertools
 import json
 import math
 import os
@@ -36,23 +37,21 @@ def ball():
     return scene
 
 
-def test_a_trial_takes_the_time_of_its_steps(ball):
-    method = MaterialPointMethod(ball)
-    count = 0
+@pytest.mark.parametrize(
+    ("step", "steps"), [(2.0**-7, calibration.TRIAL_STEPS), (0.125, 17), (8.0, calibration.LEAST_STEPS)]
+)
+def test_a_trial_takes_the_time_of_its_steps(ball, step, steps):
+    """With steps of a given duration: all of them, as many as fill TRIAL_SECONDS, or the least number."""
+    trial = time_steps(ball, clock=itertools.count(step=step).__next__)
+    assert trial.points == len(MaterialPointMethod(ball).particles)
+    assert (trial.steps, trial.seconds) == (steps, steps * step)
 
-    def after_a_hundred():
-        nonlocal count
-        count += 1
-        return count > 100
 
+def test_a_trial_is_timed_by_the_clock_on_the_wall(ball):
     began = time.perf_counter()
-    method.advance(ball.duration, after_a_hundred, lambda progress: None)
-    step = (time.perf_counter() - began) / 100
     trial = time_steps(ball)
-    assert trial.points == len(method.particles)
-    assert calibration.LEAST_STEPS <= trial.steps <= calibration.TRIAL_STEPS
-    # two timings of the same thing on a machine that may be busy with others
-    assert 0.1 < (trial.seconds / trial.steps) / step < 10
+    assert began < trial.clock[0] < trial.clock[-1] < time.perf_counter()
+    assert trial.seconds == trial.clock[-1] - trial.clock[0]
 
 
 def slow_machine(slowness: float, later: float = 1.0, more_steps: float = 1.0):

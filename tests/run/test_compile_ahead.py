@@ -4,13 +4,11 @@ import subprocess
 
 import pytest
 
-from spume.foam import late_stages
-from spume.foam.recovery import recover_points
-from spume.foam.removal import search_weak_points
+from spume.foam import recovery, removal
+from spume.foam import step as foam_step
 from spume.foam.resampling import avoid_a_void
-from spume.methods import METHODS, load
 from spume.runs import compile_ahead
-from spume.runs.compile_ahead import CompileAhead, compile_late_stages
+from spume.runs.compile_ahead import CompileAhead
 from spume.scene.common import Scene
 
 FOAM = {
@@ -60,30 +58,25 @@ def test_a_single_core_compiles_alone(processes, monkeypatch):
     assert processes.started == 0
 
 
-def test_every_method_with_late_stages_has_them():
-    for entry in METHODS.values():
-        assert not entry.late_stages or callable(load(entry.late_stages))
-
-
 @pytest.mark.parametrize("dimension", [2, 3])
-def test_the_late_stages_of_a_foam_fill_a_void_and_merge_a_pair(monkeypatch, dimension):
+def test_the_rehearsal_of_a_foam_fills_a_void_and_merges_a_pair(monkeypatch, dimension):
     """Otherwise the run compiles the kernels for it alone, later."""
     reports = []
-    monkeypatch.setattr(late_stages, "avoid_a_void", lambda *given: reports.append(avoid_a_void(*given)))
+    monkeypatch.setattr(foam_step, "avoid_a_void", lambda *given: reports.append(avoid_a_void(*given)))
     shape = {"circle": {"center": [0.0, 0.0], "radius": 0.06}}
     if dimension == 3:
         shape = {"sphere": {"center": [0.0, 0.0, 0.0], "radius": 0.06}}
     body = {"material": "shaving cream", "shape": shape}
-    compile_late_stages(Scene(**{**FOAM, "dimension": dimension, "body": [body]}).resolved())
+    compile_ahead.compile_ahead(Scene(**{**FOAM, "dimension": dimension, "body": [body]}).resolved())
     assert reports[0].inserted > 0
     assert reports[0].merged == 1
 
 
-def test_the_late_stages_of_a_foam_recover_and_search_for_slivers(monkeypatch):
+def test_the_rehearsal_of_a_foam_recovers_and_searches_for_slivers(monkeypatch):
     """They are not due in the first step, whose kernels the run itself compiles."""
     called = []
-    for name in ("recover_points", "search_weak_points"):
-        stage = getattr(late_stages, name)
-        monkeypatch.setattr(late_stages, name, lambda *given, stage=stage: (called.append(stage), stage(*given))[1])
-    compile_late_stages(Scene(**FOAM).resolved())
-    assert called == [recover_points, search_weak_points]
+    for room, name in ((recovery, "recover_points"), (removal, "search_weak_points")):
+        stage = getattr(room, name)
+        monkeypatch.setattr(room, name, lambda *given, name=name, stage=stage: (called.append(name), stage(*given))[1])
+    compile_ahead.compile_ahead(Scene(**FOAM).resolved())
+    assert called == ["search_weak_points", "recover_points"]

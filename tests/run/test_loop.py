@@ -3,12 +3,13 @@
 import multiprocessing
 import os
 import signal
-import time
 
 import ballistic
+import numba
 import numpy as np
 import pytest
 from ballistic import Ballistic, frame_bytes, make_scene, without_wall_times
+from waiting import wait_until
 
 import spume
 from spume.errors import CacheError, RunFailed, SceneError
@@ -17,6 +18,7 @@ from spume.memory import available_memory
 from spume.methods import Progress
 from spume.runs.folder import RunFolder
 from spume.runs.loop import resume_run, start_run
+from spume.runs.manifest import Manifest
 from spume.runs.progress import Silent
 
 
@@ -138,6 +140,31 @@ def test_a_warning_is_told_once_also_by_a_resumed_run_and_listed_by_info(tmp_pat
     assert "warning: at 0.03 s a point flies high: lower it" in run_lines(spume.open_run(tmp_path / "run"))
 
 
+def test_the_manifest_tells_what_compiled_the_kernels_and_a_run_resumed_with_another_says_so(tmp_path, monkeypatch):
+    installed = {"numba": numba.__version__, "cache": "spume"}
+    other, notes = {"numba": "99.1", "cache": "numba"}, Notes()
+    with pytest.raises(RunFailed):
+        start_run(make_scene(fails_at=0.034), tmp_path / "run", display=notes)
+    assert Manifest.read(tmp_path / "run" / "manifest.json").kernels == [installed]
+    with pytest.raises(RunFailed):
+        resume_run(tmp_path / "run", display=notes)
+    assert notes.told == []
+    monkeypatch.setattr("spume.runs.loop._kernels", lambda: other)
+    with pytest.raises(RunFailed):
+        resume_run(tmp_path / "run", display=notes)
+    (told,) = notes.told
+    assert told.startswith(f"begun with Numba {numba.__version__} and the cache of spume, resumed with Numba 99.1")
+
+
+def test_a_resumed_run_lists_all_that_compiled_its_kernels(tmp_path, monkeypatch):
+    start_run(make_scene(), tmp_path / "run", display=SignalAtStep(signal.SIGINT, steps=8))
+    other = {"numba": "99.1", "cache": "numba"}
+    monkeypatch.setattr("spume.runs.loop._kernels", lambda: other)
+    resume_run(tmp_path / "run")
+    kernels = Manifest.read(tmp_path / "run" / "manifest.json").kernels
+    assert kernels == [{"numba": numba.__version__, "cache": "spume"}, other]
+
+
 class SignalAtStep(Silent):
     """Sends this process a signal in the midst of a run, after a number of steps."""
 
@@ -169,40 +196,61 @@ def test_resuming_a_finished_run_changes_nothing(tmp_path):
     assert {file: file.stat().st_mtime_ns for file in before} == before
 
 
+def start_and_wait(folder, go_on):
+    """Run the standard scene in a child process, whose first step waits for `go_on`."""
+    advance = Ballistic.advance
+
+    def advance_when_told(*arguments):
+        go_on.wait()
+        return advance(*arguments)
+
+    Ballistic.advance = advance_when_told
+    start_run(make_scene(), folder)
+
+
 def start_elsewhere(folder):
-    """A slow run in another process; returns once its first frame is on disk."""
-    child = multiprocessing.get_context("fork").Process(target=start_run, args=(make_scene(pause=0.01), folder))
+    """A run in another process, and the event its first step waits for; returns once its first frame is on disk."""
+    context = multiprocessing.get_context("fork")
+    go_on = context.Event()
+    child = context.Process(target=start_and_wait, args=(folder, go_on))
     child.start()
-    while not (folder / "frames" / "frame_00000.safetensors").exists():
-        time.sleep(0.005)
-    return child
+    first = folder / "frames" / "frame_00000.safetensors"
+    wait_until(lambda: first.exists() or not child.is_alive(), "the first frame is on disk")
+    return child, go_on
 
 
 def test_a_run_whose_lock_file_was_deleted_makes_it_again(tmp_path):
-    child = start_elsewhere(tmp_path / "run")
+    child, go_on = start_elsewhere(tmp_path / "run")
     (tmp_path / "run" / "run.lock").unlink()
+    go_on.set()
     child.join()
     assert child.exitcode == 0
     assert (tmp_path / "run" / "run.lock").read_text() == str(child.pid)
 
 
+class OtherGoesOn(Silent):
+    """Lets another process run to its end during the first step."""
+
+    def __init__(self, child, go_on) -> None:
+        self.child, self.go_on = child, go_on
+
+    def step(self, progress: Progress) -> None:
+        self.go_on.set()
+        self.child.join()
+
+
 def test_a_run_that_lost_its_folder_to_another_process_stops_and_the_other_ends_well(tmp_path, capfd):
     start_run(make_scene(), tmp_path / "whole")
-    child = start_elsewhere(tmp_path / "run")
+    child, go_on = start_elsewhere(tmp_path / "run")
     (tmp_path / "run" / "run.lock").unlink()
-    assert resume_run(tmp_path / "run").status == "complete"
-    child.join()
+    assert resume_run(tmp_path / "run", display=OtherGoesOn(child, go_on)).status == "complete"
     assert child.exitcode == 1
     assert f"is being written by another process (number {os.getpid()})" in capfd.readouterr().err
     assert frame_bytes(tmp_path / "run") == frame_bytes(tmp_path / "whole")
 
 
 def test_two_processes_do_not_write_one_folder(tmp_path):
-    context = multiprocessing.get_context("fork")
-    child = context.Process(target=start_run, args=(make_scene(pause=0.01), tmp_path / "run"))
-    child.start()
-    while not (tmp_path / "run" / "manifest.json").exists():
-        time.sleep(0.005)
+    child, _ = start_elsewhere(tmp_path / "run")
     try:
         with pytest.raises(CacheError, match=f"another process .number {child.pid}"):
             resume_run(tmp_path / "run")

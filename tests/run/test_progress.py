@@ -5,7 +5,7 @@ import io
 import pytest
 
 from spume.methods import Progress
-from spume.numerics.clock import start_clock, stop_clock
+from spume.numerics.clock import CLOCK
 from spume.runs.progress import COMPILING, Live, Pace, Plain, display_for, readable_time
 
 
@@ -72,9 +72,9 @@ def test_time_left_does_not_count_compilation(monkeypatch):
     monkeypatch.setattr("spume.numerics.clock.time.perf_counter", lambda: next(now))
     pace = Pace(duration=100.0)
     pace.step(Progress(time=0.0, points=10, steps=1, dt=0.1, done=0.0))
-    stop_clock()
-    stop_clock()  # a kernel that the first one calls
-    start_clock()
-    start_clock()
+    CLOCK.stop()
+    CLOCK.stop()  # a kernel that the first one calls
+    CLOCK.start()
+    CLOCK.start()
     pace.step(Progress(time=1.0, points=5, steps=2, dt=0.1, done=0.5))
     assert pace.text(1, 4).endswith("10 s left")

@@ -9,7 +9,7 @@ from spume import Scene, load_scene
 from spume.cli import main
 from spume.materials import LAWS
 from spume.materials.table import LOOK, REMARKS, named_materials
-from spume.scene.builtin import library_files
+from spume.scene.builtin import LIBRARY, PAPERS, library_files
 from spume.scene.common import Scene as AnyScene
 from spume.scene.extending import library_entries, read_scene
 
@@ -26,6 +26,18 @@ SAND_FAMILIES = (
     "hourglass", "sand-pouring", "sand-pile", "sand-column", "sand-wedge", "dam-breach-2d", "dam-breach", "levee",
     "sandcastle",
 )  # fmt: skip
+
+
+def test_every_file_of_the_library_has_a_name_of_its_own_and_a_paper():
+    assert sorted(library_files()) == sorted(LIBRARY.rglob("*.toml"))
+    assert len(set(NAMES)) == len(NAMES)
+
+
+def test_the_list_of_scenes_is_grouped_by_paper(capsys):
+    assert main(["scenes"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if not line.startswith(" ")] == list(PAPERS.values())
+    assert lines.index(PAPERS["yue15"]) < [line.split()[0] for line in lines].index("shaving-cream")
 
 
 @pytest.mark.parametrize("name", NAMES)

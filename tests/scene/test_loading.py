@@ -13,7 +13,7 @@ from spume.scene.registry import scene_model
 
 
 def test_a_name_and_the_path_of_its_file_give_the_same_scene():
-    assert load_scene("ball-bounce") == load_scene(LIBRARY / "ball-bounce.toml")
+    assert load_scene("ball-bounce") == load_scene(LIBRARY / "more" / "ball-bounce.toml")
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_overrides_change_what_they_name_and_nothing_else():
 
 
 def test_later_overrides_win_and_the_tables_given_stay_as_they_were():
-    tables = read_toml(LIBRARY / "ball-bounce.toml")
+    tables = read_toml(LIBRARY / "more" / "ball-bounce.toml")
     changed = apply_overrides(tables, ["seed=1", "seed=2"], scene_model("mpm"))
     assert changed["seed"] == 2
     assert "seed" not in tables

@@ -16,12 +16,17 @@ from spume.fields import Field, Population
 from spume.methods import Estimate, MethodEntry, Progress, register_method
 from spume.scene.common import Count, Scene
 
+WAITS_AT = 0.03
+"""Time at which a run waits for the file `waits_for` [s]: six of the eleven frames of the standard scene are made."""
+
 
 class BallisticScene(Scene):
     points: Count = Describe(default=50, description="number of points")
     pause: float = Describe(default=0.0, description="wall time spent in each step [s]")
+    waits_for: str | None = Describe(default=None, description="file that has to exist before a step after 0.03 s")
     memory: int = Describe(default=1000, description="memory the scene claims to need [bytes]")
     warns_at: float | None = Describe(default=None, description="time from which on the method has a warning [s]")
+    laws: str | None = Describe(default=None, description="file of laws, which is executed and not used")
     fails_at: float | None = Describe(default=None, description="time at which the run goes wrong [s]")
 
 
@@ -47,6 +52,9 @@ class Ballistic:
                 return False
             if self._scene.fails_at is not None and self.time >= self._scene.fails_at:
                 raise RunFailed(f"at {self.time:g} s point 3 left the world: make the steps smaller")
+            if self._scene.waits_for is not None and self.time >= WAITS_AT and not Path(self._scene.waits_for).exists():
+                time.sleep(0.002)
+                continue
             dt = min(self._dt, until - self.time)
             self._dt *= self._random.uniform(0.8, 1.25)
             self.v += 0.1 * self._random.normal(size=self.v.shape)

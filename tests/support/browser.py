@@ -6,12 +6,12 @@ import itertools
 import json
 import shutil
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from waiting import PATIENCE, wait_until
 
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--use-gl=angle",
@@ -19,8 +19,6 @@ FLAGS = (
     "--hide-scrollbars", "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-extensions",
 )  # fmt: skip
-START = 60.0
-"""Seconds a browser may take to start on a busy machine."""
 
 
 def find_chromium() -> str | None:
@@ -53,19 +51,15 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def _port(self, file: Path) -> int:
-        deadline = time.monotonic() + START
-        while time.monotonic() < deadline:
-            if file.exists() and (text := file.read_text()).strip():
-                return int(text.splitlines()[0])
-            time.sleep(0.05)
-        raise TimeoutError("Chromium did not start")
+        wait_until(lambda: file.exists() and file.read_text().strip(), "Chromium has started", pause=0.05)
+        return int(file.read_text().splitlines()[0])
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Ask the browser something and wait for the answer."""
         number = next(self._count)
         self.socket.send(json.dumps({"id": number, "method": method, "params": parameters}))
         while True:
-            message = json.loads(self.socket.recv(timeout=START))
+            message = json.loads(self.socket.recv(timeout=PATIENCE))
             self._note(message)
             if message.get("id") == number:
                 assert "error" not in message, message
@@ -93,14 +87,13 @@ class Browser:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def wait(self, script: str, seconds: float = 60.0) -> None:
+    def wait(self, script: str) -> None:
         """Wait until an expression is true."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            if self.run(script):
-                return
-            time.sleep(0.1)
-        raise TimeoutError(f"still not true after {seconds} s: {script}; {self.complaints}")
+        try:
+            wait_until(lambda: self.run(script), script, pause=0.1)
+        except TimeoutError as error:
+            error.add_note(f"complaints of the browser: {self.complaints}")
+            raise
 
     def press(self, key: str, code: int) -> None:
         """Press and release a key; `code` is its virtual key code."""
@@ -125,4 +118,4 @@ class Browser:
         """End the browser."""
         self.socket.close()
         self.process.terminate()
-        self.process.wait(timeout=START)
+        self.process.wait(timeout=PATIENCE)

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 from ballistic import frame_bytes, without_wall_times
+from waiting import wait_until
 
 import spume
 
@@ -24,11 +25,11 @@ def start(file: Path, folder: Path, **environment: str) -> subprocess.Popen:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=variables)
 
 
-def wait_for_frame(folder: Path, number: int) -> None:
-    deadline = time.monotonic() + 120
-    while not (folder / "frames" / f"frame_{number:05d}.safetensors").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.002)
+def wait_for_frame(process: subprocess.Popen, folder: Path, number: int) -> None:
+    """Wait until a run has written a frame, or has ended."""
+    file = folder / "frames" / f"frame_{number:05d}.safetensors"
+    wait_until(lambda: file.exists() or process.poll() is not None, f"there is {file}", pause=0.002)
+    assert file.exists()
 
 
 def assert_same_run(folder: Path, whole: Path) -> None:
@@ -49,7 +50,7 @@ def run_whole(folder: Path, scene: str) -> tuple[Path, Path]:
 def assert_resumes_after_kill(file: Path, whole: Path, folder: Path, frame: int) -> None:
     """Kill a run shortly after it wrote `frame`, resume it and compare it with the whole one."""
     process = start(file, folder)
-    wait_for_frame(folder, frame)
+    wait_for_frame(process, folder, frame)
     time.sleep(random.Random(frame).uniform(0.0, 0.03))
     process.kill()
     process.communicate()

@@ -38,14 +38,14 @@ BLOCK = {
 }
 
 
-def search(y, x, scale, absolute, limits) -> _Search:
+def search(y, x, scale, absolute, limits, folder, most=60) -> _Search:
     """A search whose simulation is a straight line through the points x."""
 
     def simulate(samples):
         return [np.array(sample["slope"] * x + sample["offset"]) for sample in samples]
 
     target = Target(tuple(map(str, x)), y, scale, absolute)
-    return _Search(simulate, target, limits, 60, lambda text: None)
+    return _Search(simulate, target, limits, dict.fromkeys(limits, ""), most, lambda text: None, folder)
 
 
 def test_a_linear_model_gives_the_estimates_and_limits_of_linear_regression(tmp_path):
@@ -54,7 +54,7 @@ def test_a_linear_model_gives_the_estimates_and_limits_of_linear_regression(tmp_
     x = np.linspace(0.0, 1.0, 12)
     y = 3.0 * x + 1.0 + 0.05 * rng.normal(size=x.size)
     limits = {"slope": Range(0.0, 10.0), "offset": Range(0.0, 4.0)}
-    found = search(y, x, np.ones(12), False, limits).run([0.5, 0.5], tmp_path)
+    found = search(y, x, np.ones(12), False, limits, tmp_path).run([0.5, 0.5])
     line = stats.linregress(x, y)
     t = stats.t.ppf(0.975, 10)
     assert found.converged
@@ -67,7 +67,7 @@ def test_a_linear_model_gives_the_estimates_and_limits_of_linear_regression(tmp_
 def test_given_errors_make_the_limits_whatever_the_scatter(tmp_path):
     x = np.linspace(0.0, 1.0, 5)
     limits = {"slope": Range(0.0, 10.0), "offset": Range(0.0, 4.0)}
-    found = search(2.0 * x + 1.0, x, np.full(5, 0.1), True, limits).run([0.5, 0.5], tmp_path)
+    found = search(2.0 * x + 1.0, x, np.full(5, 0.1), True, limits, tmp_path).run([0.5, 0.5])
     error = 0.1 / np.sqrt(np.sum((x - 0.5) ** 2))
     width = np.diff(found.parameters["slope"].limits)[0]
     assert width == pytest.approx(2 * stats.norm.ppf(0.975) * error, rel=1e-3)
@@ -75,15 +75,52 @@ def test_given_errors_make_the_limits_whatever_the_scatter(tmp_path):
 
 def test_what_cannot_be_told_is_said(tmp_path):
     limits = {"slope": Range(0.0, 10.0), "offset": Range(0.0, 4.0)}
-    few = search(np.array([1.0, 2.0]), np.array([0.0, 1.0]), np.ones(2), False, limits).run([0.5, 0.5], tmp_path)
+    few = search(np.array([1.0, 2.0]), np.array([0.0, 1.0]), np.ones(2), False, limits, tmp_path).run([0.5, 0.5])
     assert few.parameters["slope"].limits is None
     assert "no more values than parameters" in few.notes[0]
-    same = search(np.ones(4), np.ones(4), np.ones(4), False, limits).run([0.5, 0.5], tmp_path)
+    same = search(np.ones(4), np.ones(4), np.ones(4), False, limits, tmp_path).run([0.5, 0.5])
     assert any("does not distinguish the parameters" in note for note in same.notes)
     narrow = {"slope": Range(0.0, 1.0), "offset": Range(0.0, 4.0)}
     x = np.linspace(0.0, 1.0, 5)
-    at_limit = search(3.0 * x, x, np.ones(5), False, narrow).run([0.5, 0.5], tmp_path)
+    at_limit = search(3.0 * x, x, np.ones(5), False, narrow, tmp_path).run([0.5, 0.5])
     assert any("slope is at one of its limits" in note for note in at_limit.notes)
+
+
+def test_a_search_cut_short_still_has_limits(tmp_path):
+    """The search leaves as many evaluations as there are parameters to the derivatives at its result."""
+    x = np.linspace(0.0, 1.0, 5)
+    limits = {"slope": Range(0.0, 10.0), "offset": Range(0.0, 4.0)}
+    found = search(np.exp(x), x, np.ones(5), False, limits, tmp_path, most=6).run([0.1, 0.9])
+    assert not found.converged
+    assert found.evaluations <= 6
+    assert all(each.limits is not None for each in found.parameters.values())
+
+
+def test_errors_smaller_than_the_misfit_are_said(tmp_path):
+    x = np.linspace(0.0, 1.0, 5)
+    limits = {"slope": Range(0.0, 10.0), "offset": Range(0.0, 4.0)}
+    found = search(np.exp(3.0 * x), x, np.full(5, 0.01), True, limits, tmp_path).run([0.5, 0.5])
+    assert any("misses the measurement by more than its errors" in note for note in found.notes)
+
+
+def test_evaluations_are_on_disk_from_the_first_on(tmp_path):
+    """A simulation that fails after the first evaluation leaves a table with it."""
+    x = np.linspace(0.0, 1.0, 5)
+    limits = {"slope": Range(0.0, 10.0), "offset": Range(0.0, 4.0)}
+    made = search(x, x, np.ones(5), False, limits, tmp_path)
+    simulate = made.simulate
+
+    def once(samples):
+        if made.known:
+            raise KeyboardInterrupt
+        return simulate(samples)
+
+    made.simulate = once
+    with pytest.raises(KeyboardInterrupt):
+        made.run([0.5, 0.5])
+    rows = (tmp_path / "evaluations.csv").read_text().splitlines()
+    assert rows[0] == "slope,offset,residual"
+    assert len(rows) == 2
 
 
 def test_a_rheometers_curve_gives_its_parameters_back(tmp_path, capsys):

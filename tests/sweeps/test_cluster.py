@@ -6,13 +6,13 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from ballistic import SCENE, frame_bytes
+from waiting import PATIENCE, wait_until
 
 import spume
 from spume import cluster
@@ -20,8 +20,6 @@ from spume.cli import main
 from spume.sweeps.jobs import state_of
 
 pytest.importorskip("distributed")
-pytestmark = pytest.mark.slow
-PATIENCE = 120
 
 
 class Cluster:
@@ -48,7 +46,7 @@ class Cluster:
     def start_worker(self) -> subprocess.Popen[bytes]:
         return self.start(
             "distributed.cli.dask_worker", self.address, "--nthreads", "1", "--no-nanny", "--no-dashboard",
-            "--death-timeout", "60",
+            "--death-timeout", f"{PATIENCE:g}",
         )  # fmt: skip
 
     def wait_for_workers(self, count: int) -> None:
@@ -80,12 +78,14 @@ def writer(folder: Path) -> int | None:
 
 
 def sweep_in_thread(folder: Path, address: str) -> tuple[threading.Thread, dict[str, Any]]:
+    """Three runs, each of which waits in its middle for the file 'go on' beside `folder`."""
     found: dict[str, Any] = {}
+    waiting = SCENE | {"waits_for": str(folder.parent / "go on")}
 
     def run() -> None:
         try:
             found["sweep"] = spume.sweep(
-                SCENE, {"pause": [0.03, 0.031, 0.032]}, folder, measure="steps", cluster=address, progress="none"
+                waiting, {"pause": [0.0, 1e-6, 2e-6]}, folder, measure="steps", cluster=address, progress="none"
             )
         except BaseException as error:
             found["error"] = error
@@ -96,11 +96,9 @@ def sweep_in_thread(folder: Path, address: str) -> tuple[threading.Thread, dict[
 
 
 def wait_for_writer(folder: Path) -> int:
-    limit = time.monotonic() + PATIENCE
-    while (number := writer(folder)) is None:
-        assert time.monotonic() < limit, "no run got going"
-        time.sleep(0.02)
-    return number
+    found: list[int] = []
+    wait_until(lambda: (number := writer(folder)) and found.append(number) is None, "a run got going", pause=0.02)
+    return found[0]
 
 
 def check(found: dict[str, Any], tmp_path: Path) -> None:
@@ -113,6 +111,8 @@ def check(found: dict[str, Any], tmp_path: Path) -> None:
     assert set(made.table["steps"]) == {whole.diagnostics[-1]["steps"]}
 
 
+@pytest.mark.slow
+@pytest.mark.slow_suite
 def test_a_killed_worker_is_survived_by_resuming_from_the_checkpoint(dask: Cluster, tmp_path: Path) -> None:
     thread, found = sweep_in_thread(tmp_path / "sweep", dask.address)
     number = wait_for_writer(tmp_path / "sweep" / "runs" / "0000")
@@ -120,6 +120,7 @@ def test_a_killed_worker_is_survived_by_resuming_from_the_checkpoint(dask: Clust
     frames = state_of(tmp_path / "sweep" / "runs" / "0000")[1]
     first = (tmp_path / "sweep" / "runs" / "0000" / "frames" / "frame_00000.safetensors").stat().st_mtime_ns
     os.kill(number, signal.SIGKILL)
+    (tmp_path / "go on").touch()
     thread.join(PATIENCE)
     assert not thread.is_alive()
     check(found, tmp_path)
@@ -128,11 +129,13 @@ def test_a_killed_worker_is_survived_by_resuming_from_the_checkpoint(dask: Clust
     assert first == later, "it was resumed, not begun again"
 
 
+@pytest.mark.slow
+@pytest.mark.slow_suite
 def test_a_restarted_scheduler_gets_the_unfinished_runs_again(dask: Cluster, tmp_path: Path) -> None:
     thread, found = sweep_in_thread(tmp_path / "sweep", dask.address)
     wait_for_writer(tmp_path / "sweep" / "runs" / "0000")
     dask.end()
-    time.sleep(0.5)
+    (tmp_path / "go on").touch()
     dask.scheduler = dask.start_scheduler()
     dask.workers = [dask.start_worker() for _ in range(2)]
     thread.join(PATIENCE)
@@ -140,6 +143,8 @@ def test_a_restarted_scheduler_gets_the_unfinished_runs_again(dask: Cluster, tmp
     check(found, tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.slow_suite
 def test_pictures_surfaces_and_exports_are_made_on_the_cluster(dask: Cluster, tmp_path: Path, capsys) -> None:
     pytest.importorskip("imageio_ffmpeg")
     from synthetic_run import write_run

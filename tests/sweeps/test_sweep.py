@@ -7,11 +7,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import pytest
 from ballistic import SCENE, SCENE_TEXT, frame_bytes
+from waiting import PATIENCE, wait_until
 
 import spume
 from spume.cli import main
@@ -129,21 +129,19 @@ def running(folder: Path) -> int | None:
 
 
 def test_a_process_that_is_killed_is_survived_from_the_checkpoint(tmp_path):
-    """One of two processes is killed in the middle of its run."""
+    """One of two processes is killed in the middle of its run; before that, neither gets to its end."""
     folder, killed = tmp_path / "sweep", []
 
     def kill() -> None:
-        limit = time.monotonic() + 100
-        while not killed and time.monotonic() < limit:
-            number = running(folder / "runs" / "0000")
-            if number is not None and number != os.getpid():
-                os.kill(number, signal.SIGKILL)
-                killed.append(state_of(folder / "runs" / "0000")[1])
-            time.sleep(0.02)
+        wait_until(lambda: running(folder / "runs" / "0000") not in (None, os.getpid()), "the first run has frames")
+        os.kill(running(folder / "runs" / "0000"), signal.SIGKILL)
+        killed.append(state_of(folder / "runs" / "0000")[1])
+        (tmp_path / "go on").touch()
 
     thread = threading.Thread(target=kill)
     thread.start()
-    made = spume.sweep(SCENE, {"pause": [0.02, 0.021]}, folder, processes=2, progress="none")
+    waiting = SCENE | {"waits_for": str(tmp_path / "go on")}
+    made = spume.sweep(waiting, {"pause": [0.0, 1e-6]}, folder, processes=2, progress="none")
     thread.join()
     assert killed
     assert made.complete
@@ -153,20 +151,19 @@ def test_a_process_that_is_killed_is_survived_from_the_checkpoint(tmp_path):
 
 
 def test_ctrl_c_stops_all_runs_and_resume_completes_the_sweep(tmp_path):
-    (tmp_path / "points.toml").write_text(SCENE_TEXT)
-    command = [sys.executable, "-m", "spume.cli", "sweep", str(tmp_path / "points.toml"), "--vary", "pause=0.03,0.031"]
+    (tmp_path / "points.toml").write_text(f"{SCENE_TEXT}waits_for = '{tmp_path / 'go on'}'\n")
+    command = [sys.executable, "-m", "spume.cli", "sweep", str(tmp_path / "points.toml"), "--vary", "pause=0.0,1e-6"]
     command += ["--out", str(tmp_path / "sweep"), "--pictures", "none", "--processes", "2"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    limit = time.monotonic() + 100
-    while running(tmp_path / "sweep" / "runs" / "0001") is None and time.monotonic() < limit:
-        time.sleep(0.02)
+    wait_until(lambda: running(tmp_path / "sweep" / "runs" / "0001"), "the second run has frames", pause=0.02)
     os.killpg(process.pid, signal.SIGINT)
-    _, errors = process.communicate(timeout=100)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130
     assert f"spume resume {tmp_path / 'sweep'}" in errors
     assert "Traceback" not in errors
     states = [state_of(tmp_path / "sweep" / "runs" / name)[0] for name in ("0000", "0001")]
     assert "interrupted" in states
+    (tmp_path / "go on").touch()
     assert main(["resume", str(tmp_path / "sweep")]) == 0
     made = spume.resume_sweep(tmp_path / "sweep", progress="none")
     assert made.complete
@@ -214,3 +211,45 @@ def test_plots_sheet_and_film_of_a_sweep(tmp_path):
     assert names == ["table.csv", "table.parquet", "plot.png", "sheet.png", "compare.mp4"]
     assert all(file.stat().st_size > 1000 for file in made.files if file.suffix in (".png", ".mp4"))
     assert json.loads((tmp_path / "sweep" / "sweep.json").read_text())["measures"] == ["top"]
+
+
+FAILING = """
+def ratio(run):
+    return 1 / (len(run[-1].x) - 6)
+
+def leave(run):
+    if len(run[-1].x) == 7:
+        raise SystemExit("bye")
+    return {"left": 1.0}
+
+def odd(run):
+    return [1, 2] if len(run[-1].x) == 8 else {"status": 1} if len(run[-1].x) == 9 else 2
+"""
+
+
+def test_a_function_that_fails_keeps_the_rest_of_the_table(tmp_path, capsys):
+    (tmp_path / "points.toml").write_text(SCENE_TEXT)
+    (tmp_path / "mine.py").write_text(FAILING)
+    command = ["sweep", str(tmp_path / "points.toml"), "--vary", "points=5,6,7,8,9", "--out", str(tmp_path / "sweep")]
+    command += ["--measure", "steps", "--pictures", "none", "--processes", "1"]
+    for name in ("ratio", "leave", "odd"):
+        command += ["--function", f"{tmp_path / 'mine.py'}:{name}"]
+    assert main(command) == 3
+    printed = capsys.readouterr()
+    assert "1 of 5 runs complete" in printed.out
+    assert "runs/0001 not measured: ratio failed at line 3: ZeroDivisionError: division by zero" in printed.err
+    with open(tmp_path / "sweep" / "table.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["ratio"] for row in rows] == ["-1", "", "1", "0.5", "0.3333333333333333"]
+    assert [row["left"] for row in rows] == ["1", "1", "", "1", "1"]
+    assert [row["odd"] for row in rows] == ["2", "2", "2", "", ""]
+    assert all(row["steps"] for row in rows)
+    reasons = [
+        "complete",
+        "ratio failed",
+        "SystemExit: bye",
+        "odd returned [1, 2]",
+        "odd returned a value named 'status'",
+    ]
+    assert all(reason in row["status"] for row, reason in zip(rows, reasons, strict=True))
+    assert main(["resume", str(tmp_path / "sweep"), "--processes", "1"]) == 3

@@ -28,7 +28,7 @@ def test_period_and_amplitude_of_a_fixed_bar(spline):
     )
     p = sim.particles
     p.v[:, 0] = v0 * np.sin(np.pi * p.x[:, 0] / length)
-    sim.method.state.speed = v0
+    sim.method.world.speed = v0
     p.body[:] = np.arange(len(p.x))
     start = p.x[:, 0].copy()
     shape = np.sin(np.pi * start / length)

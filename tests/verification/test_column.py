@@ -41,7 +41,7 @@ def test_stress_in_a_standing_column_is_hydrostatic():
     expected = np.array([compression(y) for y in Y])
     p.x[:, 1] = np.interp(Y, levels, deformed)
     p.F[:, 1, 1] = expected
-    sim.method.state.model.stress(p.arrays(), p.stress)
+    sim.method.world.model.stress(p.arrays(), p.stress)
     sim.advance(2.0)
     p = sim.particles
     stress = (p.stress[:, 1] / np.linalg.det(p.F))[np.argsort(p.body)]

@@ -94,7 +94,14 @@ def test_a_block_slides_on_the_surface_above_the_friction_angle(scheme):
     assert np.all(np.abs(heights - 0.25) < 0.02)
 
 
-@pytest.mark.parametrize(("h", "gap"), [(0.025, 0.0), (0.025, 0.3), (0.0125, 0.0)])
+@pytest.mark.parametrize(
+    ("h", "gap"),
+    [
+        (0.025, 0.0),
+        pytest.param(0.025, 0.3, marks=pytest.mark.slow_suite),
+        pytest.param(0.0125, 0.0, marks=pytest.mark.slow_suite),
+    ],
+)
 def test_a_damped_block_sticks_and_slides_by_coulombs_law(h, gap):
     """Near the friction angle of 21.8°, whatever the cells and the gap [cells] at the start: at 21° it does not move,
     and at 22.5° the acceleration, 1.3 % of g, is found to 3 %. Vibrations, which PIC damps, would change it: parts of

@@ -19,7 +19,7 @@ def arc_points(start: Floats, chord: Floats, theta: float, step: float = STEP) -
     factor, turned = np.sin(theta * s) / np.sin(theta), theta * (s - 1.0)
     x = factor * (np.cos(turned) * chord[0] - np.sin(turned) * chord[1])
     y = factor * (np.sin(turned) * chord[0] + np.cos(turned) * chord[1])
-    return start + np.stack([x, y], axis=1)
+    return np.asarray(start + np.stack([x, y], axis=1))
 
 
 def cell_half_edges(network: Network) -> list[list[int]]:
@@ -75,4 +75,4 @@ def box_translation(network: Network, place: Floats) -> Floats:
     """Lattice translation [m] that moves `place` into the box; zero for a foam that is not periodic."""
     if not np.any(network.lattice):
         return np.zeros(2)
-    return -network.lattice @ np.floor(np.linalg.solve(network.lattice, place))
+    return np.asarray(-network.lattice @ np.floor(np.linalg.solve(network.lattice, place)))

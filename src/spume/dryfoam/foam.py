@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from spume.dryfoam.dynamics.coarsening import Coarsening, Scheme, lone_bubble, remove_cells, step, unit_step
 from spume.dryfoam.dynamics.deformation import Deformation, deform, pure_extension, simple_shear
-from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
-from spume.dryfoam.equilibrium.report import Events, Exchange, Options, Report
+from spume.dryfoam.equilibrium.report import Events, Exchange, Options, Report, Solver
 from spume.dryfoam.equilibrium.search import equilibrate
 from spume.dryfoam.equilibrium.stability import Stability, stability
 from spume.dryfoam.network import geometry, voronoi
@@ -28,7 +27,6 @@ MOST_WAITING = 100
 """Number of coarsening steps without progress, because cells cannot vanish, after which coarsening without a time limit
 ends."""
 Seeds = Literal["random", "poisson-disk", "hexagonal"]
-Solver = Literal["newton", "gauss-seidel"]
 
 
 def _positive(name: str, value: float) -> float:
@@ -303,21 +301,21 @@ class Foam:
         if self.network.vertices and len(wrong := geometry.reversed_vertices(self.network)):
             raise SceneError(f"the foam network is not valid: the films at vertex {wrong[0]} leave it in reverse order")
 
-    def equilibrate(self, solver: Solver = "newton", tolerance: float | None = None) -> Report:
+    def equilibrate(self, solver: Solver | None = None, tolerance: float | None = None) -> Report:
         """Bring the foam to equilibrium: angles of 120°, 90° at walls, and target areas.
 
-        solver: newton (whole foam) or gauss-seidel (vertex by vertex, [DryFoam] eqs. (11), (15)).
+        solver: newton (whole foam) or gauss-seidel (vertex by vertex, [DryFoam] eqs. (11), (15)). None: solver or
+        tolerance of `options`, which are those of `coarsen`, `collapse` and `shear`, too.
         """
         self._check_box()
         options = self.options
         if tolerance is not None:
             options = replace(options, tolerance=_positive("the tolerance", tolerance))
-        if solver == "newton":
-            report = equilibrate(self.network, self.T, options)
-        elif solver == "gauss-seidel":
-            report = equilibrate_by_blocks(self.network, self.T, options)
-        else:
-            raise SceneError(f"the solver of a dry foam is 'newton' or 'gauss-seidel', found '{solver}'")
+        if solver is not None:
+            if solver not in get_args(Solver):
+                raise SceneError(f"the solver of a dry foam is 'newton' or 'gauss-seidel', found '{solver}'")
+            options = replace(options, solver=solver)
+        report = equilibrate(self.network, self.T, options)
         events = Events()
         events.read(report)
         self.count(events)
@@ -443,10 +441,10 @@ class Foam:
         return deform(self, pure_extension, strain, steps)
 
 
-def _kind(walls: str) -> Walls:
-    if walls != "box" and walls != "channel":
+def _kind(walls: Walls) -> Walls:
+    if walls not in get_args(Walls):
         raise SceneError(f"walls are those of a 'box' or of a 'channel', found '{walls}'")
-    return "box" if walls == "box" else "channel"
+    return walls
 
 
 def _size(size: Sequence[float] | None) -> tuple[float, float]:
@@ -480,4 +478,4 @@ def _spread_areas(areas: Floats, polydispersity: float, generator: np.random.Gen
     drawn = np.sort(np.exp(sigma * generator.standard_normal(len(areas))))
     spread = np.empty_like(areas)
     spread[np.argsort(areas, kind="stable")] = drawn
-    return spread * (areas.sum() / spread.sum())
+    return np.asarray(spread * (areas.sum() / spread.sum()))

@@ -41,7 +41,7 @@ DROPS = (
 )
 
 
-def _columns(fields: Sequence[Field], rows: Sequence[Any]) -> dict[str, NDArray[Any]]:
+def _columns(fields: Sequence[Field], rows: Sequence[Exchange] | Sequence[Drop]) -> dict[str, NDArray[Any]]:
     return {
         field.name: np.array([getattr(row, field.name) for row in rows], dtype=field.dtype).reshape(-1, *field.shape)
         for field in fields

@@ -6,15 +6,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.dryfoam.equilibrium.report import Events, Exchange
+from spume.dryfoam.equilibrium.report import Events, Exchange, Options
 from spume.dryfoam.foam import Foam
 from spume.dryfoam.logs import DROPS, T1S, Drop, drops_of, log_arrays, t1s_of
 from spume.dryfoam.network.half_edges import Network
+from spume.dryfoam.network.seeds import SignedDistance
 from spume.dryfoam.statistics import summary
 from spume.fields import Field, Population
 from spume.methods import Estimate, Progress
 
 if TYPE_CHECKING:
+    from spume.geometry.shapes import Shape
     from spume.scene.dry_foam import DryFoamScene
 
 SECONDS_PER_CELL_STEP = 8e-5
@@ -90,6 +92,7 @@ class DryFoamMethod:
             cell_area=table.cell_area, seeds=table.seeds, polydispersity=table.polydispersity, shape=shape,
             aspect=table.aspect,
         )  # fmt: skip
+        self.foam.options = Options(**scene.equilibrium.model_dump())
         if table.start == "equilibrium":
             self.foam.equilibrate()
 
@@ -242,7 +245,7 @@ def _next_turn(time: float, rate: float, amplitude: float | None) -> float:
     return float((2.0 * turns - 1.0) * amplitude / abs(rate))
 
 
-def _signed_distance(shape: Any) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+def _signed_distance(shape: "Shape") -> SignedDistance:
     from spume.geometry.sdf.compiler import compile_shape
     from spume.geometry.sdf.evaluation import distances
 

@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -180,7 +180,18 @@ def save_statistics(network: Network, records: Sequence[dict[str, Any]], path: s
     pyplot.close(figure)
 
 
-def save_pages(run: Any, out: str | Path | None = None) -> list[Path]:
+class FinishedRun(Protocol):
+    """The part of a run opened by `spume.open_run` that its pages show."""
+
+    @property
+    def path(self) -> Path: ...
+    @property
+    def diagnostics(self) -> Sequence[dict[str, Any]]: ...
+    def __len__(self) -> int: ...
+    def __getitem__(self, number: int, /) -> Mapping[str, Any]: ...
+
+
+def save_pages(run: FinishedRun, out: str | Path | None = None) -> list[Path]:
     """Write the pages of a finished run, opened by `spume.open_run`, into `out` (None: its own folder): statistics of
     its bubbles, and, if it was deformed, stress against strain. Returns the files."""
     target = Path(out) if out is not None else run.path

@@ -4,6 +4,7 @@ Arcs are drawn in steps of 6°. In a periodic box, bubbles are drawn with their 
 middles.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -114,7 +115,7 @@ def film_curves(network: Network) -> tuple[Floats, Integers, Integers]:
     return np.concatenate(parts), np.concatenate([[0], np.cumsum([len(part) for part in parts])]), films
 
 
-def make(frame: Any) -> dict[str, dict[str, NDArray[Any]]]:
+def make(frame: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, NDArray[Any]]]:
     """Make the shapes of a frame."""
     n = network_of(frame)
     x, triangles, owner = filled(cell_outlines(n))

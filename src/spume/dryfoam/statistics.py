@@ -7,15 +7,12 @@ exclude them.
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spume.dryfoam.network.geometry import angle_errors, centre_links, film_lengths
-from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Integers, Network
+from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Integers, Mask, Network
 
 if TYPE_CHECKING:
     from spume.dryfoam.foam import Foam
-
-Mask = NDArray[np.bool_]
 
 
 def bulk_cells(network: Network, rings: int = 1) -> Mask:

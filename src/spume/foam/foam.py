@@ -9,9 +9,14 @@ from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.foam.resampling import ResamplingSettings
-from spume.materials.herschel_bulkley import TearingParameters
-from spume.materials.law import Parameters
+from spume.materials.law import Law, Parameters
+from spume.mpm.world import GridWorld
+from spume.numerics.sums import total
+from spume.scene.continuum_foam import Recovery, Resampling, SubgridRemoval, Tearing
 
+NOTEWORTHY_SHARE = 0.01
+"""Fraction of the mass above which removal causes a warning [1]; [Yue15] lost less than 0.0028."""
+NO_POINTS = np.empty(0, np.int64)
 WEAK = Field("weak", (), 0, "1", "nearest", dtype="uint8", description="1 where the material is torn")
 
 
@@ -19,12 +24,11 @@ WEAK = Field("weak", (), 0, "1", "nearest", dtype="uint8", description="1 where 
 class FoamState:
     """Settings and counters of the stages of [Yue15] section 7."""
 
-    materials: list[Parameters]
-    tearing: Any
-    """The scene's table [tearing]; likewise the other tables."""
-    recovery: Any
-    subgrid_removal: Any
-    resampling: Any
+    materials: list[tuple[Law, Parameters]]
+    tearing: Tearing
+    recovery: Recovery
+    subgrid_removal: SubgridRemoval
+    resampling: Resampling
     seed: int
     """Seed of the scene."""
     explicit_step: float | None = None
@@ -32,6 +36,8 @@ class FoamState:
     None: they follow the number of steps."""
     weak_points: int = 0
     """Number of weak points in the last step."""
+    unresolved: NDArray[np.int64] = field(default_factory=lambda: NO_POINTS)
+    """Points that the current step is going to remove."""
     recovered_until: float = 0.0
     """Time up to which the plastic strain has recovered [s]."""
     searched_until: float = 0.0
@@ -53,8 +59,9 @@ class FoamState:
     resampling_settings: ResamplingSettings = field(init=False)
 
     def __post_init__(self) -> None:
-        thresholds = [p.tear_threshold if isinstance(p, TearingParameters) else None for p in self.materials]
-        times = [p.recovery_time if isinstance(p, TearingParameters) else None for p in self.materials]
+        tearing = [(law.traits.tearing, p) for law, p in self.materials]
+        thresholds = [None if trait is None else trait.threshold_of(p) for trait, p in tearing]
+        times = [None if trait is None else trait.recovery_time_of(p) for trait, p in tearing]
         self.tear_threshold = _or_never(thresholds, self.tearing.enabled)
         self.recovery_time = _or_never(times, self.recovery.enabled)
         table = self.resampling
@@ -91,6 +98,24 @@ class FoamState:
     def totals(self) -> dict[str, Any]:
         """Counters since the start."""
         return {name: getattr(self, name) for name in _TOTALS}
+
+    def diagnostics(self, world: GridWorld) -> dict[str, Any]:
+        """Number of weak points, counters since the start, and a warning."""
+        weak = int(world.particles.weak.sum())
+        return {"weak_points": weak} | self.totals() | {"warnings": self._warning(world)}
+
+    def _warning(self, world: GridWorld) -> dict[str, str]:
+        """Warning, by topic, if a large part of the material was removed."""
+        if self.mass_removed == 0.0:
+            return {}
+        share = self.mass_removed / (total(world.particles.mass) + self.mass_removed)
+        if share <= NOTEWORTHY_SHARE:
+            return {}
+        return {
+            "mass removed": f"by t = {world.time:.4g} s subgrid removal has removed {100 * share:.2g} % of the mass: "
+            "torn material became thinner than the grid resolves; use a smaller [grid] cell or a larger "
+            "tear_threshold, or keep such material with [subgrid_removal] enabled = false"
+        }
 
 
 def _or_never(values: list[float | None], enabled: bool) -> NDArray[np.float64]:

@@ -18,24 +18,29 @@ from numba import prange
 from spume.foam.foam import FoamState
 from spume.foam.plastic_strain import plastic_strain
 from spume.materials.kinematics import load, load_sym, store
-from spume.mpm.state import State
+from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import compose_sym, deviator_sym, eigen_sym, norm_sym
 
 ROUNDING = 2.0**-53
 
 
-def recover(state: State, foam: FoamState, dt: float) -> None:
+def recover(world: GridWorld, dt: float, foam: FoamState) -> None:
     """Every few steps, relax the plastic strain over the time since the last application: procedure 11, [Yue15]
     algorithm 14."""
-    now = state.time + dt
-    if not (foam.recovers and foam.due(foam.recovery.every, foam.recovered_until, now, state.steps + 1)):
+    now = world.time + dt
+    if not foam.due(foam.recovery.every, foam.recovered_until, now, world.steps + 1):
         return
-    with state.timed("plastic recovery"):
-        p = state.particles
-        exponents = 0.5 * np.expm1((foam.recovered_until - now) / foam.recovery_time)
-        recover_points(p.material, exponents, p.F, p.be)
-        foam.recovered_until = now
+    p = world.particles
+    exponents = 0.5 * np.expm1((foam.recovered_until - now) / foam.recovery_time)
+    recover_points(p.material, exponents, p.F, p.be)
+    foam.recovered_until = now
+
+
+def rehearse_recovery(world: GridWorld, dt: float, foam: FoamState) -> None:
+    """Call the kernel without a change."""
+    p = world.particles
+    recover_points(p.material, np.zeros(len(foam.materials)), p.F, p.be)
 
 
 @compiled

@@ -8,77 +8,69 @@ and since all lie within two cells of the point along each axis, λmax(V) ≤ tr
 threshold, smallest) U excludes both criteria for removal, and U is bounded by the masses in the cells.
 """
 
-from typing import Any
-
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.foam.foam import FoamState
-from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, LAYER_BITS, run_of_cells
-from spume.mpm.state import State
+from spume.foam.foam import NO_POINTS, FoamState
+from spume.grid.blocks import BLOCK, CELLS_PER_BLOCK, LAYER_BITS, run_of_cells
+from spume.mpm.step import sort_points
+from spume.mpm.world import GridWorld
 from spume.numerics import tensor2, tensor3
 from spume.numerics.bspline import cubic_value
 from spume.numerics.jit import compiled
 from spume.numerics.sums import total
+from spume.scene.continuum_foam import SubgridRemoval
 
 REACH = 2
 """Number of cells on either side of a point's own cell that contain its neighbours: the reach of the cubic spline."""
 
-NOTEWORTHY_SHARE = 0.01
-"""Fraction of the mass above which removal causes a warning [1]; [Yue15] lost less than 0.0028."""
 
-
-def find_subgrid_points(state: State, foam: FoamState, dt: float) -> NDArray[np.int64]:
+def find_unresolved(world: GridWorld, dt: float, foam: FoamState) -> None:
     """Every few steps, find the weak points whose neighbourhood the grid does not resolve: procedure 12, [Yue15]
     algorithm 15.
 
-    `remove_points` removes them after the points have moved, because until then the cells refer to points by index.
+    `remove_unresolved` removes them after the points have moved, because until then the cells refer to points by index.
     """
-    settings, now = foam.subgrid_removal, state.time + dt
-    if not settings.enabled or not foam.due(settings.every, foam.searched_until, now, state.steps + 1):
-        return np.empty(0, np.int64)
-    foam.searched_until = now
-    return search_weak_points(state, settings) if foam.weak_points else np.empty(0, np.int64)
+    settings, now = foam.subgrid_removal, world.time + dt
+    foam.unresolved = NO_POINTS
+    if foam.due(settings.every, foam.searched_until, now, world.steps + 1):
+        foam.searched_until = now
+        if foam.weak_points:
+            foam.unresolved = search_weak_points(world, settings)
 
 
-def search_weak_points(state: State, settings: Any) -> NDArray[np.int64]:
+def search_weak_points(world: GridWorld, settings: SubgridRemoval) -> NDArray[np.int64]:
     """Weak points whose neighbourhood the grid does not resolve, with the scene's table [subgrid_removal]."""
-    with state.timed("subgrid geometry removal"):
-        cells, p = state.only.transfers.cells, state.particles
-        heaviest, torn = np.empty(len(cells)), np.empty(len(cells), np.bool_)
-        _survey_blocks(cells.cell_start, cells.sorted_points, p.mass, p.weak, heaviest, torn)
-        unresolved = np.zeros(len(p), np.bool_)
-        _find_unresolved[state.dimension](
-            np.flatnonzero(torn), cells.blocks, cells.neighbours, cells.cell_start, cells.sorted_points, heaviest,
-            p.x, p.mass, p.weak, cells.inverse_size, cells.offset, settings.threshold, settings.smallest, unresolved,
-        )  # fmt: skip
-        return np.flatnonzero(unresolved)
+    cells, p = world.only.transfers.cells, world.particles
+    heaviest, torn = np.empty(len(cells)), np.empty(len(cells), np.bool_)
+    _survey_blocks(cells.cell_start, cells.sorted_points, p.mass, p.weak, heaviest, torn)
+    unresolved = np.zeros(len(p), np.bool_)
+    _find_unresolved[world.dimension](
+        np.flatnonzero(torn), cells.blocks, cells.neighbours, cells.cell_start, cells.sorted_points, heaviest,
+        p.x, p.mass, p.weak, cells.inverse_size, cells.offset, settings.threshold, settings.smallest, unresolved,
+    )  # fmt: skip
+    return np.flatnonzero(unresolved)
 
 
-def remove_points(state: State, foam: FoamState, points: NDArray[np.int64]) -> None:
-    """Remove `points` from the simulation and count their mass."""
+def remove_unresolved(world: GridWorld, dt: float, foam: FoamState) -> None:
+    """Remove the points that `find_unresolved` has found, and count their mass."""
+    points = foam.unresolved
     if points.size == 0:
         return
-    with state.timed("subgrid geometry removal"):
-        p = state.particles
-        foam.mass_removed += total(p.mass[points])
-        foam.points_removed += points.size
-        kept = np.ones(len(p), np.bool_)
-        kept[points] = False
-        p.take(kept)
+    p = world.particles
+    foam.mass_removed += total(p.mass[points])
+    foam.points_removed += points.size
+    kept = np.ones(len(p), np.bool_)
+    kept[points] = False
+    p.take(kept)
+    foam.unresolved = NO_POINTS
 
 
-def removal_warning(mass: float, foam: FoamState, time: float) -> dict[str, str]:
-    """Warning, by topic, if a large part of the material was removed; `mass` [kg] is the remaining mass."""
-    share = foam.mass_removed / (mass + foam.mass_removed) if foam.mass_removed > 0.0 else 0.0
-    if share <= NOTEWORTHY_SHARE:
-        return {}
-    return {
-        "mass removed": f"by t = {time:.4g} s subgrid removal has removed {100 * share:.2g} % of the mass: torn "
-        "material became thinner than the grid resolves; use a smaller [grid] cell or a larger tear_threshold, or keep "
-        "such material with [subgrid_removal] enabled = false"
-    }
+def rehearse_removal(world: GridWorld, dt: float, foam: FoamState) -> None:
+    """Search as if there were weak points."""
+    sort_points(world)
+    search_weak_points(world, foam.subgrid_removal)
 
 
 @compiled(parallel=True)

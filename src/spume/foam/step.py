@@ -1,4 +1,11 @@
-"""One step of continuum foam: the fifteen procedures of [Yue15], section 4 and appendix E.3, by their numbers.
+"""The step of continuum foam as a list of stages: the fifteen procedures of [Yue15], section 4 and appendix E.3, by
+their numbers:
+
+     1 mass and momentum         6 collisions of nodes      11 plastic recovery
+     2 weak points               7 deformation              12 removal of material too thin for the grid
+     3 forces                    8 limits of weak points    13 collisions of points
+     4 limits of weak points     9 velocities               14 positions
+     5 velocities of nodes      10 plastic flow             15 resampling: avoid a void
 
 Mass, momentum and forces are rasterized in one loop over the points, so weak points are found before it. The points to
 be removed by procedure 12 are found in that procedure, while the cells are valid, and removed after the points have
@@ -8,69 +15,60 @@ Procedures 11, 12 and 15 are applied every few steps; implicit steps, which are 
 many explicit ones.
 """
 
+import numpy as np
+
 from spume.foam.foam import FoamState
-from spume.foam.recovery import recover
-from spume.foam.removal import find_subgrid_points, remove_points
+from spume.foam.recovery import recover, rehearse_recovery
+from spume.foam.removal import find_unresolved, rehearse_removal, remove_unresolved
 from spume.foam.resampling import avoid_a_void
-from spume.foam.tearing import detect_tearing_and_limit_stress, limit_deformation
-from spume.mpm.implicit.step import Integrator
-from spume.mpm.state import State
-from spume.mpm.step import (
-    collide_and_move,
-    gather,
-    rasterize,
-    sort_points,
-    update_material,
-    update_velocities_on_grid,
-)
+from spume.foam.tearing import detect_tearing, limit_deformation
+from spume.matter.stages import Stage
+from spume.mpm.step import GATHER, MATERIAL, MOVE, RASTERIZE, SORT, accelerate, collide
+from spume.mpm.world import GridWorld
 
 
-def foam_step(state: State, foam: FoamState, dt: float) -> None:
-    """Advance `state` by dt [s] with symplectic Euler."""
-    sort_points(state)
-    detect_tearing_and_limit_stress(state, foam)  # 2 weak points, 4 limit their forces
-    rasterize(state)  # 1 mass and momentum, 3 forces
-    update_velocities_on_grid(state, dt)  # 5 velocities, 6 collisions
-    _finish(state, foam, dt)
+def foam_stages(foam: FoamState, solve: Stage | None = None) -> list[Stage]:
+    """Symplectic Euler, or, with a stage that solves for the velocities of the nodes, backward Euler: torn points are
+    then found at the start of the step and carry no tension during it."""
+    removes = foam.subgrid_removal.enabled
+    velocities = [Stage("grid", accelerate), Stage("grid", collide)] if solve is None else [solve]
+    return [
+        SORT,
+        Stage("tear detection", detect_tearing, foam, when=foam.tears, rehearse=detect_tearing),  # 2, 4
+        RASTERIZE,  # 1 mass and momentum, 3 forces
+        *velocities,  # 5 velocities, 6 collisions
+        GATHER,  # 7 deformation of the step, 9 velocities
+        Stage("limit deformation", limit_deformation, foam, when=foam.tears, rehearse=limit_deformation),  # 8
+        MATERIAL,  # 7 total deformation, 10 plastic flow, and the stress for the next step
+        Stage("plastic recovery", recover, foam, when=foam.recovers, rehearse=rehearse_recovery),  # 11
+        Stage("subgrid geometry removal", find_unresolved, foam, when=removes, rehearse=rehearse_removal),  # 12
+        MOVE,  # 13 collisions, 14 positions
+        Stage("subgrid geometry removal", remove_unresolved, foam, when=removes),  # 12
+        Stage("particle resampling", resample, foam, when=foam.resampling.enabled, rehearse=rehearse_resampling),  # 15
+    ]
 
 
-def implicit_foam_step(state: State, foam: FoamState, integrator: Integrator, dt: float) -> None:
-    """Advance `state` by dt [s] with backward Euler. Torn points are found at the start of the step and carry no
-    tension during it."""
-
-    def prepare(state: State) -> None:
-        sort_points(state)
-        detect_tearing_and_limit_stress(state, foam)  # 2, 4
-
-    def finish(state: State, dt: float) -> None:
-        _finish(state, foam, dt)
-
-    integrator.step(state, dt, prepare, finish)
-
-
-def _finish(state: State, foam: FoamState, dt: float) -> None:
-    """Do the procedures that follow the velocities on the nodes."""
-    gather(state, dt)  # 7 deformation of the step, 9 velocities
-    limit_deformation(state, foam)  # 8 neither shear nor expansion of weak points
-    update_material(state, dt)  # 7 total deformation, 10 plastic flow, and the stress for the next step
-    recover(state, foam, dt)  # 11 plastic recovery
-    unresolved = find_subgrid_points(state, foam, dt)  # 12 material too thin for the grid
-    collide_and_move(state, dt)  # 13 collisions, 14 positions
-    remove_points(state, foam, unresolved)  # 12
-    state.time += dt
-    state.steps += 1
-    resample(state, foam)  # 15 avoid a void
-
-
-def resample(state: State, foam: FoamState) -> None:
+def resample(world: GridWorld, dt: float, foam: FoamState) -> None:
     """Every few steps, fill voids and merge points that are too close: procedure 15, [Yue15] algorithm 18."""
-    table = foam.resampling
-    if not (table.enabled and foam.due(table.every, foam.resampled_until, state.time, state.steps)):
+    now, steps = world.time + dt, world.steps + 1
+    if not foam.due(foam.resampling.every, foam.resampled_until, now, steps):
         return
-    foam.resampled_until = state.time
-    with state.timed("particle resampling"):
-        # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.
-        report = avoid_a_void(state, (foam.seed, state.steps), foam.resampling_settings)
-        foam.points_inserted += report.inserted
-        foam.pairs_merged += report.merged
-        foam.degenerate_averages += report.degenerate
+    foam.resampled_until = now
+    world.only.arrange()  # what is merged and inserted follows the order of the arrays
+    # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.
+    report = avoid_a_void(world, now, (foam.seed, steps), foam.resampling_settings)
+    foam.points_inserted += report.inserted
+    foam.pairs_merged += report.merged
+    foam.degenerate_averages += report.degenerate
+
+
+def rehearse_resampling(world: GridWorld, dt: float, foam: FoamState) -> None:
+    """Make a void to fill and a pair to merge."""
+    p = world.particles
+    if len(p) < 3:
+        return
+    nearest = np.argmin(np.linalg.norm(p.x - p.x.mean(axis=0), axis=1))
+    # if more points were missing, the void would count as outside the material
+    p.take(np.flatnonzero(np.arange(len(p)) != nearest))
+    p.x[1] = p.x[0] + 1e-3 * world.cell
+    avoid_a_void(world, world.time, (0, 0), foam.resampling_settings)

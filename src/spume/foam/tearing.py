@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from spume.foam.foam import FoamState
 from spume.foam.plastic_strain import scaled_plastic_strain
 from spume.materials.kinematics import load, load_sym, store, store_sym
-from spume.mpm.state import State
+from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import (
     compose_sym,
@@ -26,27 +26,23 @@ from spume.numerics.tensor3 import (
 )
 
 
-def detect_tearing_and_limit_stress(state: State, foam: FoamState) -> None:
+def detect_tearing(world: GridWorld, dt: float, foam: FoamState) -> None:
     """Mark the points whose plastic strain exceeds their material's threshold as weak, and remove tension from their
     stress: procedures 2 and 4, [Yue15] algorithms 7 and 8."""
-    if foam.tears:
-        with state.timed("tear detection"):
-            p = state.particles
-            foam.weak_points = detect_and_limit(p.material, foam.tear_threshold, p.F, p.be, p.weak, p.stress)
+    p = world.particles
+    foam.weak_points = detect_and_limit(p.material, foam.tear_threshold, p.F, p.be, p.weak, p.stress)
 
 
-def limit_deformation(state: State, foam: FoamState) -> None:
+def limit_deformation(world: GridWorld, dt: float, foam: FoamState) -> None:
     """Remove shear and expansion from the deformation of weak points: procedure 8, [Yue15] algorithm 11.
 
     A remaining change of volume is isotropic in three dimensions, also in 2D scenes. The affine velocity of APIC, which
     [Yue15] does not have, keeps its rotation alone: the compression of a point that has left its neighbours would
     otherwise push the nodes around it apart in every step, since its limited deformation does not relieve it.
     """
-    if foam.tears:
-        with state.timed("limit deformation"):
-            p = state.particles
-            limit_increments(p.weak, p.F, p.be, state.deformation)
-            keep_rotation(state.species[0].affine_velocity, p.weak)
+    p = world.particles
+    limit_increments(p.weak, p.F, p.be, world.deformation)
+    keep_rotation(world.only.affine_velocity, p.weak)
 
 
 def keep_rotation(C: NDArray[np.float64], weak: NDArray[np.int8]) -> None:

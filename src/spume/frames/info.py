@@ -135,7 +135,7 @@ def frame_lines(run: Run, number: int) -> list[str]:
             span = "empty"
             if "min" in values:
                 span = f"{values['min']:.6g} to {values['max']:.6g}, mean {values['mean']:.6g}"
-            lines.append(f"  {field:12} {shape:12} {span} {values['unit']}  {values['description']}")
+            lines.append(f"  {field:16} {shape:12} {span} {values['unit']}  {values['description']}")
     return lines
 
 

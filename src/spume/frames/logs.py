@@ -1,5 +1,6 @@
 """Logs of a run: tables whose entries have a time; each frame contains those since the previous frame."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ def log_table(run: Run, log: Population) -> dict[str, NDArray[Any]]:
         if not field.shape:
             columns[field.name] = values
             continue
-        flat = values.reshape(len(values), -1)
-        columns |= {f"{field.name}_{k}": flat[:, k] for k in range(flat.shape[1])}
+        count = math.prod(field.shape)  # given to reshape, because an empty array does not determine it
+        flat = values.reshape(len(values), count)
+        columns |= {f"{field.name}_{k}": flat[:, k] for k in range(count)}
     return columns

@@ -28,8 +28,8 @@ class MeasuredSeries:
 
     @property
     def value(self) -> float | list[float] | None:
-        """The one number, of a vector its components; largest and smallest values of a vector are those of its length.
-        None if nothing was measured."""
+        """The values of the frames reduced to one number, or to the components of one vector. The largest and smallest
+        values of a vector are chosen by its length. None if nothing was measured."""
         values = self.values
         if values.ndim == 2 and self.reduction in ("max", "min"):
             values = np.linalg.norm(values, axis=1)
@@ -104,7 +104,8 @@ def obstacle_series(entries: Entries, name: str, key: str) -> Floats:
     """Impulse or angular impulse of an obstacle since the start in all frames, NaN where a frame has none."""
     found = [entry.get("obstacles", {}).get(name, {}).get(key) for entry in entries]
     width = max((len(value) for value in found if value is not None), default=3)
-    return np.array([[np.nan] * width if value is None else value for value in found], dtype=float).reshape(-1, width)
+    rows = [[*(value or ()), *[np.nan] * (width - len(value or ()))] for value in found]
+    return np.array(rows, dtype=float).reshape(-1, width)
 
 
 def _rates(sums: Floats, times: Floats) -> Floats:

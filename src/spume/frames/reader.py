@@ -2,22 +2,27 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import ValidationError
 
 from spume.errors import CacheError
 from spume.fields import Field, Population
+from spume.frames.frame_checks import check_indices, check_metadata, check_shapes, malformed
 from spume.frames.measurements import MeasuredSeries, measured_series
 from spume.frames.populations import FramePopulations, PopulationArrays
 from spume.methods import Shapes, method_shapes
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
-from spume.runs.storage import array_names, read_arrays, read_metadata, verify_arrays
+from spume.runs.storage import array_shapes, folder_inside, read_arrays, read_metadata, verify_arrays
 from spume.scene.common import Scene
 from spume.scene.measure import MeasureTable
+from spume.scene.problems import describe
+from spume.terminal import printable
 
 if TYPE_CHECKING:
     import pandas
@@ -30,6 +35,7 @@ class Frame(FramePopulations):
 
     def __init__(self, path: Path, declarations: Iterable[Population], shapes: Shapes | None = None) -> None:
         about = read_metadata(path)
+        check_metadata(about, path)
         self.path = path
         self.number: int = about["frame"]
         self.time: float = about["time"]
@@ -37,7 +43,7 @@ class Frame(FramePopulations):
         self.diagnostics: dict[str, Any] = about["diagnostics"]
         super().__init__(_populations(path, tuple(declarations)))
         if shapes is not None:
-            made = _Made(shapes, dict(self.populations))
+            made = _Made(path, shapes, dict(self.populations))
             for each in shapes.declarations:
                 names = [field.name for field in each.fields]
                 self.populations[each.name] = PopulationArrays(each, names, partial(made, each.name))
@@ -48,40 +54,49 @@ class Frame(FramePopulations):
 
 def _populations(path: Path, declarations: tuple[Population, ...]) -> Iterator[PopulationArrays]:
     """The populations in the file at `path`, as described by `declarations`."""
-    stored = array_names(path)
+    shapes = array_shapes(path)
+    stored = frozenset(shapes)
     plain = not any("/" in name for name in stored)  # format 1: fields without the name of their population
     for declared in declarations:
         prefix = "" if plain else f"{declared.name}/"
         names = [field.name for field in declared.fields if prefix + field.name in stored]
+        check_shapes(declared, {name: shapes[prefix + name] for name in names}, path)
         # Frames of format 1 hold F and not J.
         if plain and "J" not in stored and "F" in stored and any(field.name == "J" for field in declared.fields):
             names.append("J")
-        yield PopulationArrays(declared, sorted(names), _Reader(path, prefix, stored))
+        count = shapes[f"{prefix}x"][0] if declared.kind != "table" else 0
+        yield PopulationArrays(declared, sorted(names), _Reader(path, prefix, stored, declared.kind, count))
 
 
 class _Reader:
     """Reads single arrays of one population from a file."""
 
-    def __init__(self, path: Path, prefix: str, stored: frozenset[str]) -> None:
+    def __init__(self, path: Path, prefix: str, stored: frozenset[str], kind: str, count: int) -> None:
         self.path, self.prefix, self.stored = path, prefix, stored
+        self.kind, self.count = kind, count
 
     def __call__(self, field: str) -> NDArray[Any]:
         name = self.prefix + field
         if name not in self.stored and field == "J":
             return np.asarray(np.linalg.det(self("F")))
-        return read_arrays(self.path, [name])[name]
+        values = read_arrays(self.path, [name])[name]
+        check_indices(self.kind, field, values, self.count, self.path)
+        return values
 
 
 class _Made:
     """Makes the shapes of a frame when the first of their arrays is accessed, and keeps them."""
 
-    def __init__(self, shapes: Shapes, stored: dict[str, PopulationArrays]) -> None:
-        self.shapes, self.stored = shapes, stored
+    def __init__(self, path: Path, shapes: Shapes, stored: dict[str, PopulationArrays]) -> None:
+        self.path, self.shapes, self.stored = path, shapes, stored
         self.arrays: dict[str, dict[str, NDArray[Any]]] | None = None
 
     def __call__(self, population: str, field: str) -> NDArray[Any]:
         if self.arrays is None:
-            self.arrays = self.shapes.make(FramePopulations(self.stored.values()))
+            try:
+                self.arrays = self.shapes.make(FramePopulations(self.stored.values()))
+            except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+                raise malformed(self.path, f"its tables do not fit together ({error})") from error
         return self.arrays[population][field]
 
 
@@ -111,12 +126,12 @@ class Run:
     @property
     def name(self) -> str:
         """Short name of the scene."""
-        return self._manifest.name
+        return printable(self._manifest.name)
 
     @property
     def title(self) -> str:
         """Title of the scene."""
-        return str(self._manifest.scene["title"])
+        return printable(self._manifest.scene["title"])
 
     @property
     def method(self) -> str:
@@ -135,8 +150,8 @@ class Run:
 
     @cached_property
     def scene(self) -> Scene:
-        """The scene with which the run began, validated on first access; of the changes made during the run it has the
-        motions of the obstacles, which contain what was before."""
+        """The scene with which the run began, validated on first access. Obstacles have the motions that changes during
+        the run gave them, which contain their motions before the change."""
         motions = {
             path: value
             for change in self._manifest.changes
@@ -148,6 +163,10 @@ class Run:
             tables = tables | {"body": [_without_mesh(body) for body in tables["body"]]}
         scene = Scene(**tables)
         return scene.changed(motions) if motions else scene
+
+    def output(self, *names: str) -> Path:
+        """A folder inside the run's for pictures and the like."""
+        return folder_inside(self.path, *names)
 
     def reconstructed(self) -> "Run":
         """The same run with skins around the points instead of embedded surfaces."""
@@ -190,7 +209,14 @@ class Run:
     def measurements(self) -> dict[str, MeasuredSeries]:
         """The measurements of the scene by name: `.values` over `.times`, and one `.value`."""
         tables = self._manifest.scene.get("measure", ())  # a run can be told about without its method
-        return measured_series(tuple(MeasureTable.model_validate(table) for table in tables), self._manifest.frames)
+        return measured_series(tuple(self._measure(table) for table in tables), self._manifest.frames)
+
+    def _measure(self, table: dict[str, Any]) -> MeasureTable:
+        try:
+            return MeasureTable.model_validate(table)
+        except ValidationError as error:
+            problem = describe(error, MeasureTable, table)[0]
+            raise CacheError(f"'{self._folder.manifest}' is malformed: scene.measure: {problem}") from None
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The diagnostics and measurements of every frame, indexed by time [s]; components of vectors are columns of
@@ -240,6 +266,11 @@ class Run:
         from spume.frames.notebook import run_html
 
         return run_html(self)
+
+    def film(self, **options: Any) -> Any:
+        """Draw the frames and return their film, which a notebook plays; options as for `spume.render`."""
+        # functions that draw are to the right of the frames and found by name
+        return import_module("spume.api").film(self, **options)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A process that is sent a run opens it only once, for any number of frames."""

@@ -1,15 +1,11 @@
 """The diagnostics of a run as a table: a row for each frame, a column for each number."""
 
-import csv
-import io
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.errors import MissingExtra
-from spume.runs.storage import write_atomically
+from spume.extras import require
 
 if TYPE_CHECKING:
     import pandas
@@ -58,10 +54,9 @@ def _is_number(value: Any) -> bool:
 
 def to_pandas(run: "Run") -> "pandas.DataFrame":
     """See `Run.to_pandas`."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingExtra("tables", "pandas", "a table of the diagnostics") from None
+    require("pandas", "a table of the diagnostics")
+    import pandas
+
     table = columns(run)
     times = table.pop("time")
     return pandas.DataFrame(table, index=pandas.Index(times, name="time"))
@@ -69,10 +64,9 @@ def to_pandas(run: "Run") -> "pandas.DataFrame":
 
 def to_xarray(run: "Run") -> "xarray.Dataset":
     """See `Run.to_xarray`."""
-    try:
-        import xarray
-    except ImportError:
-        raise MissingExtra("tables", "xarray", "a data set of the diagnostics") from None
+    require("xarray", "a data set of the diagnostics")
+    import xarray
+
     table = columns(run)
     times = table.pop("time")
     variables: dict[str, Any] = {}
@@ -89,28 +83,3 @@ def to_xarray(run: "Run") -> "xarray.Dataset":
     places = {space: list(AXES[:size]) for space, size in sizes.items()}
     about = {"title": run.title, "scene": run.name, "method": run.method, "spume": run.version}
     return xarray.Dataset(variables, coords={"time": ("time", times, {"units": "s"}), **places}, attrs=about)
-
-
-def write_csv(file: Path, table: dict[str, Any]) -> None:
-    """Write columns of equal length as CSV; unknown numbers are empty cells."""
-    text = io.StringIO(newline="")
-    writer = csv.writer(text)
-    writer.writerow(table)
-    for row in zip(*table.values()):
-        writer.writerow([_cell(value) for value in row])
-    contents = text.getvalue().encode()
-
-    def write(stream: BinaryIO) -> None:
-        stream.write(contents)
-
-    write_atomically(file, write, len(contents))
-
-
-def _cell(value: Any) -> Any:
-    if value is None or (isinstance(value, float) and np.isnan(value)):
-        return ""
-    if isinstance(value, np.generic):
-        return _cell(value.item())
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return int(value)
-    return repr(value) if isinstance(value, float) else value

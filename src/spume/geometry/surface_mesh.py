@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.errors import MissingExtra, SceneError
+from spume.errors import SceneError
+from spume.extras import require
 from spume.geometry.sdf.compiler import ShapeProgram, compile_shape
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
 from spume.geometry.shapes import TriangleMesh
@@ -121,10 +122,7 @@ def _meeting_points(count: int, place: NDArray[np.int64], x: Floats, n: Floats) 
 
 
 def _own_triangles(shape: TriangleMesh, placement: Placement, folder: Path) -> tuple[Floats, NDArray[np.int32]]:
-    try:
-        import trimesh
-    except ImportError:
-        raise MissingExtra("geometry", "trimesh", "a mesh as a shape") from None
+    trimesh = require("trimesh", "a mesh as a shape")
     mesh: Any = trimesh.load(folder / shape.file, force="mesh")
     local = np.asarray(mesh.vertices, np.float64) * shape.scale
     vertices = placement.scale * local @ placement.rotation.T + placement.origin

@@ -2,31 +2,33 @@
 
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
 from spume.errors import SceneError, SpumeError
-from spume.terminal import say
+from spume.options import (
+    INTERRUPTED,
+    Again,
+    Changes,
+    Cluster,
+    Folder,
+    Frames,
+    Host,
+    Overwrite,
+    Port,
+    Preset,
+    Processes,
+    RunOut,
+    SceneName,
+    Skin,
+    Threads,
+)
+from spume.terminal import say, tell
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C."""
-Folder = Annotated[Path, Parameter(help="The folder of a run.")]
-Frames = Annotated[str | None, Parameter(help="Use only these frames: a number or a slice start:stop:step.")]
-Processes = Annotated[int | None, Parameter(help="Number of processes (default: chosen for this machine).")]
-Cluster = Annotated[
-    str | None,
-    Parameter(help="Use the workers of the Dask scheduler at this address, such as tcp://host:8786; they share DIR."),
-]
-Skin = Annotated[
-    Literal["embedded", "reconstructed"],
-    Parameter(
-        help="Show bodies with surface = 'embedded' by their mesh, or by a skin around their points that follows tears."
-    ),
-]
-Again = Annotated[bool, Parameter(negative="", help="Redo everything, not only what is missing.")]
+if TYPE_CHECKING:
+    from spume.runs.loop import Outcome
 
 
 def register(app: App) -> None:
@@ -60,24 +62,20 @@ def surface(
     """Make a closed mesh around the points of every frame and compare its volume with theirs."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
-    from spume.look.surface.files import skinned_populations, surface_frame
-    from spume.look.work import each_frame
+    from spume.look.surface.files import surface_frames
 
     run = open_run(folder, skin)
-    skinned_populations(run)
     numbers = select_frames(frames, len(run))
-    # making a skin already uses every core, so more than one process is used only on request
-    task = partial(surface_frame, run, quality=quality, parts=parts, again=again, out=out)
-    made = each_frame(task, numbers, "surface", processes or 1, cluster=cluster)
-    open_meshes = 0
+    reports = surface_frames(
+        run, numbers, quality=quality, parts=parts, out=out, processes=processes, cluster=cluster, again=again
+    )
     say("frame  part  vertices  skin [m³]  points [m³]  difference")
-    for report in (report for reports in made.values() for report in reports):
-        open_meshes += not report.watertight
+    for report in reports:
         state = "" if report.watertight else "  not watertight"
         volumes = f"{report.volume:9.4g}  {report.points_volume:11.4g}  {report.excess:+10.2%}"
         say(f"{report.frame:5d}  {report.part:4}  {report.vertices:8d}  {volumes}{state}")
-    say(f"{len(made)} frames in {out or run.path / 'surface'}")
-    return 1 if open_meshes else 0
+    say(f"{len(numbers)} frames in {out or run.path / 'surface'}")
+    return 0 if all(report.watertight for report in reports) else 1
 
 
 def render(
@@ -138,7 +136,7 @@ def render(
     except Interrupted as stopped:
         made = stopped.made
         ended = f"interrupted after {len(made[0])} of {len(numbers)} pictures; the same command draws the rest"
-        say(ended, file=sys.stderr)
+        tell(ended)
     stills, sheet, movie = made
     place = stills[0].parent if stills else out or runs[0].path
     words = [f"{len(stills)} pictures in {place}", *(str(file) for file in (sheet, movie) if file)]
@@ -163,8 +161,8 @@ def view(
         Path | None, Parameter(help="Write a page that needs no server to this HTML file and exit.")
     ] = None,
     frames: Frames = None,
-    host: Annotated[str, Parameter(help="Address to serve on; the default allows this machine only.")] = "127.0.0.1",
-    port: Annotated[int, Parameter(help="Port to serve on.")] = 8080,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
     show: Annotated[
         Literal["both", "points", "surface"], Parameter(help="What --export includes; surfaces make the file larger.")
     ] = "both",
@@ -183,28 +181,22 @@ def view(
     from spume.look.viewer.server import Viewer
 
     viewer = Viewer(folders, host, port, skin)
-    say(f"{viewer.address} (Ctrl-C to stop)", flush=True)
+    tell(f"{viewer.address} (Ctrl-C to stop)", sys.stdout)
     viewer.run_forever()
 
 
 def live(
-    scene: Annotated[str, Parameter(help="A built-in scene ('spume scenes' lists them) or a TOML file.")],
+    scene: SceneName,
     /,
     *,
-    out: Annotated[Path | None, Parameter(help="Folder for the frames (default: out/NAME).")] = None,
-    changes: Annotated[
-        list[str] | None,
-        Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
-    ] = None,
-    preset: Annotated[
-        list[str] | None,
-        Parameter(negative="", help="One of the scene's presets. Repeatable: they apply in this order."),
-    ] = None,
-    overwrite: Annotated[bool, Parameter(negative="", help="Replace an existing run in the folder.")] = False,
+    out: RunOut = None,
+    changes: Changes = None,
+    preset: Preset = None,
+    overwrite: Overwrite = False,
     paused: Annotated[bool, Parameter(negative="", help="Wait before the first step.")] = False,
-    threads: Annotated[int | None, Parameter(help="Number of threads (default: all cores).")] = None,
-    host: Annotated[str, Parameter(help="Address to serve on; the default allows this machine only.")] = "127.0.0.1",
-    port: Annotated[int, Parameter(help="Port to serve on.")] = 8080,
+    threads: Threads = None,
+    host: Host = "127.0.0.1",
+    port: Port = 8080,
 ) -> int:
     """Run a scene and show it in the browser at once: pause, step, restart it, adjust gravity, obstacles and materials.
     'spume replay' repeats the run with its adjustments."""
@@ -218,10 +210,19 @@ def live(
         loaded, out or Path("out") / name, name=name, host=host, port=port, paused=paused, overwrite=overwrite,
         threads=threads, display=display_for(),
     )  # fmt: skip
-    if outcome.status == "interrupted":
-        say(f"stopped at {outcome.time:.4g} s; to continue: spume resume {outcome.folder}")
+    return report(outcome)
+
+
+def report(outcome: "Outcome") -> int:
+    """Tell how a run ended and return the exit code, 0 only for a complete run. It does not depend on whether anybody
+    hears it: the result is on disk."""
+    if outcome.status == "interrupted" and not outcome.frames:
+        tell("stopped before the first frame: nothing is on disk yet", sys.stdout)
         return INTERRUPTED
-    say(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}")
+    if outcome.status == "interrupted":
+        tell(f"stopped at {outcome.time:.4g} s; to continue: spume resume {outcome.folder}", sys.stdout)
+        return INTERRUPTED
+    tell(f"{outcome.frames} frames, {outcome.time:g} s, in {outcome.folder}", sys.stdout)
     return 0
 
 
@@ -231,13 +232,16 @@ def plot(
     *,
     out: Annotated[Path | None, Parameter(help="Output file, .png, .svg or .pdf (default: DIR/plot.png).")] = None,
     frames: Frames = None,
+    everything: Annotated[
+        bool, Parameter(name="--all", negative="", help="Also what does not vary, and counts of the method's own work.")
+    ] = False,
 ) -> None:
-    """Plot the energy, momentum, volume, points and time per stage of a run."""
+    """Plot the measurements of a run, its energy, momentum and volume, what else varies, and the time per stage."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
     from spume.look.plot import plot_run
 
     run = open_run(folder)
     file = out or run.path / "plot.png"
-    panels = plot_run(run, file, select_frames(frames, len(run)))
-    say(f"{', '.join(panels)} in {file}")
+    panels, more = plot_run(run, file, select_frames(frames, len(run)), everything)
+    say(f"{', '.join(panels)} in {file}" + (f"; --all draws {more} more" if more else ""))

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from spume.fields import Population
 from spume.frames.populations import PopulationArrays
-from spume.look.appearance import Appearance
-from spume.look.surroundings import materials_of
+from spume.look.finish import Finish
+from spume.scene.common import Scene
+from spume.scene.surroundings import materials_of
 
 WET = 0.45
 """Fraction by which water in the pores darkens grains."""
@@ -22,44 +23,44 @@ def shades(ids: NDArray[Any], variation: float) -> NDArray[np.float64]:
 
 
 def point_colors(
-    looks: Appearance, ids: NDArray[Any], saturation: NDArray[np.float64] | None = None
+    finish: Finish, ids: NDArray[Any], saturation: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
     """A colour for each point, linear RGB, shape (n, 3): it varies with the id and is darker where the point is wet."""
-    brightness = shades(ids, looks.variation)
+    brightness = shades(ids, finish.variation)
     if saturation is not None:
         brightness *= 1.0 - WET * saturation
-    return np.asarray(brightness[:, None] * np.array(looks.color))
+    return np.asarray(brightness[:, None] * np.array(finish.color))
 
 
-def grains_of(points: PopulationArrays, members: NDArray[Any], looks: Appearance) -> NDArray[np.float64]:
+def grains_of(points: PopulationArrays, members: NDArray[Any], finish: Finish) -> NDArray[np.float64]:
     """Colours of the points of one material, those that `members` selects."""
     ids = points["id"][members] if "id" in points else np.flatnonzero(members)
-    saturation = points["saturation"][members] if "saturation" in points and looks.grain else None
-    return point_colors(looks, np.asarray(ids), saturation)
+    saturation = points["saturation"][members] if "saturation" in points and finish.grain else None
+    return point_colors(finish, np.asarray(ids), saturation)
 
 
-def colors_of(points: PopulationArrays, kinds: NDArray[Any], looks: list[Appearance]) -> NDArray[np.float64]:
+def colors_of(points: PopulationArrays, kinds: NDArray[Any], finishes: list[Finish]) -> NDArray[np.float64]:
     """Colours of all points, linear RGB, shape (n, 3), by their materials `kinds`."""
     colors = np.zeros((len(kinds), 3))
     for kind in np.unique(kinds):
         members = kinds == kind
-        colors[members] = grains_of(points, members, looks[int(kind) % len(looks)])
+        colors[members] = grains_of(points, members, finishes[int(kind) % len(finishes)])
     return colors
 
 
-def opaque_first(populations: Iterable[PopulationArrays], looks: list[Appearance]) -> list[PopulationArrays]:
+def opaque_first(populations: Iterable[PopulationArrays], finishes: list[Finish]) -> list[PopulationArrays]:
     """Populations in drawing order, transparent ones last."""
 
     def transparency(population: PopulationArrays) -> float:
         if "material" not in population or len(population["x"]) == 0:
             return 0.0
-        return max(looks[int(kind) % len(looks)].transparency for kind in np.unique(population["material"]))
+        return max(finishes[int(kind) % len(finishes)].transparency for kind in np.unique(population["material"]))
 
     return sorted(populations, key=transparency)
 
 
-def is_granular(scene: Any, population: Population, looks: list[Appearance]) -> bool:
+def is_granular(scene: Scene, population: Population, finishes: list[Finish]) -> bool:
     """Whether a population of a run is drawn as grains in every frame: all materials that it can have are."""
     if not any(field.name == "material" for field in population.fields):
         return False
-    return all(looks[kind].grain > 0 for kind in materials_of(scene, population.name))
+    return all(finishes[kind].grain > 0 for kind in materials_of(scene, population.name))

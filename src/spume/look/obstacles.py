@@ -1,7 +1,7 @@
-"""Obstacles as meshes: the zero level of their signed distance in their own frame, and their pose at a time."""
+"""Obstacles as meshes: the zero level of their signed distance in their own frame, placed by their poses."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,17 +9,21 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from spume.geometry.motion import pose
+from spume.frames.poses import ObstaclePoses
+from spume.geometry.motion import Motion
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
 from spume.geometry.sdf.operations import ShapeProgram
+from spume.geometry.shapes import Shape
 from spume.geometry.shapes.combinations import Repeat, Translate, Union
 from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
-from spume.look import surroundings
-from spume.look.appearance import Appearance, obstacle_appearance
+from spume.look.finish import Finish, obstacle_finish
 from spume.look.surface.marching import surface_of_samples
 from spume.look.surface.skin import enclosed_volume
+from spume.scene import surroundings
+from spume.scene.common import Scene
+from spume.scene.mpm import ObstacleTable
 
 Floats = NDArray[np.float64]
 RESOLUTION = 72
@@ -43,30 +47,36 @@ class Solid(NamedTuple):
 
     name: str
     program: ShapeProgram
-    motion: Any
+    number: int
+    """of the obstacle in the scene"""
     parts: tuple[ObstaclePiece, ...]
     """pieces that make up the obstacle"""
     lower: Floats
     """corner of a box around what is shown [m], shape (3,)"""
     upper: Floats
-    appearance: Appearance
+    finish: Finish
 
-    def place(self, time: float) -> tuple[Floats, Floats]:
-        """Rotation and displacement [m] at a time [s]: world = R local + p."""
-        at = pose(self.motion, time, 3)
-        return at.R, at.p
+    def place(self, poses: ObstaclePoses) -> tuple[Floats, Floats]:
+        """Rotation and displacement [m]: world = R local + p."""
+        return poses.rotation[self.number], poses.position[self.number]
 
-    def distances(self, points: Floats, time: float) -> Floats:
-        """Signed distances [m] of points at a time from the part of the obstacle that is shown."""
-        R, p = self.place(time)
+    def places(self, poses: Sequence[ObstaclePoses]) -> list[tuple[Floats, Floats]]:
+        """Rotation and displacement [m] in several frames; only one if the obstacle does not move between them."""
+        found = [self.place(each) for each in poses]
+        moves = any(not (np.array_equal(R, found[0][0]) and np.array_equal(p, found[0][1])) for R, p in found)
+        return found if moves else found[:1]
+
+    def distances(self, points: Floats, poses: ObstaclePoses) -> Floats:
+        """Signed distances [m] of points from the part of the obstacle that is shown."""
+        R, p = self.place(poses)
         local = (points - p) @ R
         outside = np.maximum(self.lower - local, local - self.upper).max(axis=1)
         return np.maximum(distances(self.program, local), outside)
 
-    def corners(self, time: float) -> Floats:
-        """Corners of a box around it at a time [m], shape (8, 3)."""
+    def corners(self, poses: ObstaclePoses) -> Floats:
+        """Corners of a box around it [m], shape (8, 3)."""
         unit = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
-        R, p = self.place(time)
+        R, p = self.place(poses)
         return (self.lower + unit * (self.upper - self.lower)) @ R.T + p
 
 
@@ -78,40 +88,46 @@ class TriangleMesh(NamedTuple):
     normals: Floats
 
 
-def ground_height(scene: Any, up: Floats) -> float | None:
+def ground_height(scene: Scene, up: Floats) -> float | None:
     """Height of the ground along `up` [m]: a level half space at rest, or the lowest wall; None without either."""
-    level = [obstacle for obstacle in surroundings.obstacles(scene) if is_ground(obstacle, up)]
-    heights = [float(np.dot(_wide(obstacle.shape.point), up)) for obstacle in level]
+    heights = [height for height, _ in _grounds(scene, up)]
     if (walls := surroundings.walls(scene)) is not None:
         corners = (walls.lower, walls.upper)
         heights.append(min(float(np.dot(_wide(corner), up)) for corner in corners))
     return max(heights, default=None)
 
 
-def ground_obstacle(scene: Any, up: Floats) -> Any | None:
+def ground_obstacle(scene: Scene, up: Floats) -> ObstacleTable | None:
     """The highest level half space at rest; None without one."""
-    level = [obstacle for obstacle in surroundings.obstacles(scene) if is_ground(obstacle, up)]
-    return max(level, key=lambda obstacle: float(np.dot(_wide(obstacle.shape.point), up)), default=None)
+    return max(_grounds(scene, up), key=lambda ground: ground[0], default=(0.0, None))[1]
 
 
-def is_ground(obstacle: Any, up: Floats) -> bool:
-    """Whether an obstacle is a level ground at rest."""
-    if obstacle.motion is not None or not isinstance(obstacle.shape, HalfSpace | HalfPlane):
-        return False
-    normal = _wide(obstacle.shape.normal)
-    return bool(np.dot(normal, up) > 0.999 * np.linalg.norm(normal))
+def _grounds(scene: Scene, up: Floats) -> list[tuple[float, ObstacleTable]]:
+    """The obstacles that are a level ground at rest, with their heights along `up` [m]."""
+    found = ((_level(obstacle, up), obstacle) for obstacle in surroundings.obstacles(scene))
+    return [(height, obstacle) for height, obstacle in found if height is not None]
 
 
-def _wide(vector: Any) -> Floats:
+def _level(obstacle: ObstacleTable, up: Floats) -> float | None:
+    """The height of an obstacle that is a level ground at rest [m]; None for others."""
+    shape = obstacle.shape
+    if obstacle.motion is not None or not isinstance(shape, HalfSpace | HalfPlane):
+        return None
+    normal = _wide(shape.normal)
+    is_level = np.dot(normal, up) > 0.999 * np.linalg.norm(normal)
+    return float(np.dot(_wide(shape.point), up)) if is_level else None
+
+
+def _wide(vector: Sequence[float]) -> Floats:
     return np.pad(np.asarray(vector, dtype=np.float64), (0, 3 - len(vector)))
 
 
-def solids(scene: Any, lower: Floats, upper: Floats, up: Floats) -> list[Solid]:
+def solids(scene: Scene, lower: Floats, upper: Floats, up: Floats) -> list[Solid]:
     """The obstacles of a 3D scene except the ground; very wide ones are cut off around the box of the points."""
     room = 0.25 * float(np.max(upper - lower))
     found = []
     for k, obstacle in enumerate(surroundings.obstacles(scene)):
-        if is_ground(obstacle, up):
+        if _level(obstacle, up) is not None:
             continue
         boxes = [_shown(shape, obstacle.motion, lower - room, upper + room) for shape in _pieces(obstacle.shape)]
         parts = tuple(part for part in boxes if (part.lower < part.upper).all())
@@ -119,12 +135,12 @@ def solids(scene: Any, lower: Floats, upper: Floats, up: Floats) -> list[Solid]:
             low = np.min([part.lower for part in parts], axis=0)
             high = np.max([part.upper for part in parts], axis=0)
             name = obstacle.name or f"obstacle {k}"
-            looks = obstacle_appearance(obstacle)
-            found.append(Solid(name, compile_shape(obstacle.shape, 3), obstacle.motion, parts, low, high, looks))
+            finish = obstacle_finish(obstacle)
+            found.append(Solid(name, compile_shape(obstacle.shape, 3), k, parts, low, high, finish))
     return found
 
 
-def _pieces(shape: Any) -> Iterator[Any]:
+def _pieces(shape: Shape) -> Iterator[Shape]:
     """Shapes whose union is `shape`."""
     if isinstance(shape, Union):
         for member in shape.of:
@@ -137,7 +153,7 @@ def _pieces(shape: Any) -> Iterator[Any]:
         yield shape
 
 
-def _shown(shape: Any, motion: Any, lower: Floats, upper: Floats) -> ObstaclePiece:
+def _shown(shape: Shape, motion: Motion | None, lower: Floats, upper: Floats) -> ObstaclePiece:
     """A shape and the box it is drawn in: all of it, unless it is at rest and far wider than the given box."""
     own_low, own_high = bounds(shape, 3)
     finite = np.isfinite(own_low) & np.isfinite(own_high)

@@ -7,33 +7,59 @@ from typing import Any
 import numpy as np
 
 from spume.errors import SceneError
+from spume.extras import require
 from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
-from spume.look.atomic import write_whole
-from spume.look.extras import require
+from spume.whole_files import whole_file
 
 ENERGIES = ("kinetic_energy", "elastic_energy", "gravitational_energy", "dissipated_energy")
 FORMATS = ("png", "svg", "pdf")
+FLAT = 1e-3
+"""Change of a quantity, relative to its size, that cannot be seen in a plot that includes zero."""
+BOOKKEEPING = {
+    "angular_momentum", "cloud_density", "points_inserted", "points_removed", "pairs_merged", "degenerate_averages",
+    "repeated_steps", "unconverged_steps", "worst_residual", "solver_iterations", "linear_iterations", "cycles",
+    "restarts", "fallbacks", "saddles", "stuck", "area_error", "angle_error",
+}  # fmt: skip
+"""Diagnostics of the method rather than of the material."""
 Entries = list[dict[str, Any]]
 
 
-def plot_run(run: Run, file: Path, numbers: list[int]) -> list[str]:
+def plot_run(run: Run, file: Path, numbers: list[int], everything: bool = False) -> tuple[list[str], int]:
     """Draw the diagnostics of the frames `numbers` into `file` (PNG, SVG or PDF, by its suffix).
 
-    Returns the titles of the panels.
-    A panel is drawn if at least one frame reports its diagnostics, so methods with other diagnostics can be plotted,
-    too.
+    Returns the titles of the panels, and how many more `everything` would draw: those that do not vary and those of
+    BOOKKEEPING. A panel exists if at least one frame reports its diagnostics, so methods with other diagnostics can be
+    plotted, too.
     """
     kind = file.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise SceneError(f"'{file}': plots are written as {', '.join(FORMATS)}, by the suffix of the file")
     entries = [run.diagnostics[number] for number in numbers]
-    panels = [(title, draw) for title, draw, keys in PANELS if any(key in entry for entry in entries for key in keys)]
-    panels += [(name, _plain(name)) for name in _others(entries)]
-    panels = [(series.name, _measured(series, numbers)) for series in run.measurements.values()] + panels
+    known = [panel for panel in PANELS if any(_reported(entry.get(key)) for entry in entries for key in panel[2])]
+    known += [(name, _plain(name), (name,)) for name in _others(entries)]
+    chosen = [panel for panel in known if everything or any(_worth_seeing(entries, key) for key in panel[2])]
+    panels = [(series.name, _measured(series, numbers)) for series in run.measurements.values()]
+    panels += [(title, draw) for title, draw, _ in chosen]
     figure = _figure(run, panels, entries)
-    write_whole(file, lambda partial: figure.savefig(partial, format=kind, dpi=150))
-    return [title for title, _ in panels]
+    with whole_file(file) as partial:
+        figure.savefig(partial, format=kind, dpi=150)
+    return [title for title, _ in panels], len(known) - len(chosen)
+
+
+def _reported(value: Any) -> bool:
+    return value is not None and value != [] and value != {}
+
+
+def _worth_seeing(entries: Entries, key: str) -> bool:
+    """Whether a diagnostic is about the material and its values differ by more than FLAT of their size."""
+    if key in BOOKKEEPING:
+        return False
+    if key in ("seconds", "step_residuals"):
+        return any(entry.get(key) for entry in entries)
+    values = series(entries, key)[1]
+    finite = values[np.isfinite(values)]
+    return bool(finite.size and np.ptp(finite) > FLAT * np.abs(finite).max())
 
 
 def _figure(run: Run, panels: list[tuple[str, Callable[[Any, Entries], None]]], entries: Entries) -> Any:
@@ -141,6 +167,12 @@ def _seconds(axes: Any, entries: Entries) -> None:
     axes.set_ylabel("wall time so far [s]", fontsize=8)
 
 
+def _residuals(axes: Any, entries: Entries) -> None:
+    times, values = np.array([step for entry in entries for step in entry.get("step_residuals", ())]).T
+    axes.semilogy(times, np.maximum(values, np.finfo(float).tiny), ".", markersize=3)
+    axes.set_ylabel("relative residual", fontsize=8)
+
+
 def _label(name: str) -> str:
     """A name from a file, escaped for matplotlib, which would interpret dollar signs as mathematics."""
     return name.replace("_", " ").replace("$", r"\$")
@@ -156,6 +188,7 @@ PANELS: list[tuple[str, Callable[[Any, Entries], None], tuple[str, ...]]] = [
     ("points", _lines("points", "points"), ("points",)),
     ("greatest speed", _lines("speed_max", "m/s"), ("speed_max",)),
     ("time step", _lines("dt", "s"), ("dt",)),
+    ("residuals of implicit steps", _residuals, ("step_residuals",)),
     ("time per stage", _seconds, ("seconds",)),
 ]
 """Title, how it is drawn, the diagnostics it needs one of."""

@@ -15,10 +15,7 @@ In plane-strain flow, the cone for compression has the effective friction angle 
 like 55°. With the two-dimensional tensors of the paper (d = 2), sin φ_eff = √2 c_F, which gives 33.1° instead of 35°;
 this package uses three-dimensional tensors in every scene.
 
-Volume correction: at the tip the sand separates and gains the volume v_c (a logarithm). Later compression has no effect
-up to that amount, eqs. (26) and (27), with the sign of (26) corrected. Only s = min(v_c, max(0, −tr ε)) is added to the
-trial strain: adding all of v_c, as printed, would restore the tension of the tip in cohesive sand and create energy.
-Therefore ln J = tr ε + v_c at all times.
+At the tip the sand separates; the volume it gains is given back later (`granular.py`).
 """
 
 import math
@@ -26,12 +23,11 @@ from typing import Literal
 
 from pydantic import Field as Describe
 
-from spume.fields import Field
+from spume.materials.granular import COHESION_FACTOR, GAINED_VOLUME, apply_flow, give_back, volume_ratio
 from spume.materials.hencky import (
     HenckyParameters,
     energy_of_b,
     hencky_branch_stress,
-    hencky_stress,
     hencky_wave_speed,
     lame_parameters,
     stress_of_b,
@@ -40,18 +36,16 @@ from spume.materials.law import Branch, Law
 from spume.materials.principal import (
     DISSIPATION,
     ELASTIC_STRAIN,
-    elastic_volume,
     flow_derivative,
     joined,
     kept_deformation,
     kept_left_tensor,
-    left_tensor,
     split,
     trial,
 )
+from spume.materials.traits import Failure, Granular, Traits
 from spume.materials.unilateral import cone_opening
 from spume.numerics.jit import compiled
-from spume.numerics.tensor3 import compose_sym
 
 Cone = Literal["auto", "compression", "plane-strain"]
 
@@ -89,17 +83,6 @@ def plane_strain_angle(c_F: float) -> float | None:
 
 
 @compiled
-def give_back(trace, gained, forgiving):
-    """Trace of the trial strain after the volume correction, and its derivative with respect to the trace before."""
-    if forgiving > 0.0 and trace < 0.0:
-        if gained < -trace:
-            return trace + gained, 1.0
-        if gained > 0.0:
-            return 0.0, 0.0
-    return trace, 1.0
-
-
-@compiled
 def project(parameters, gained, cohesion_factor, strain):
     """Strain after the return to the cone, and its derivative with respect to the trial strain."""
     mu, lam, c_F, c_C, forgiving = parameters
@@ -118,22 +101,6 @@ def project(parameters, gained, cohesion_factor, strain):
 
 
 @compiled
-def apply_flow(mu, lam, moved, strain, after, V, gained, dissipation):
-    """Stress, b, volume gained and energy dissipated when flow takes the principal strains from `strain` to `after`."""
-    e0, e1, e2 = strain
-    a0, a1, a2 = after
-    if a0 != e0 or a1 != e1 or a2 != e2:
-        trace, _, size = split(strain)
-        trace_after, _, size_after = split(after)
-        shear = mu * (size - size_after) * (size + size_after)
-        volume = (0.5 * lam + mu / 3.0) * (trace - trace_after) * (trace + trace_after)
-        dissipation += max(shear + volume, 0.0)  # negative only by rounding
-        gained = max(gained + trace - trace_after, 0.0)
-        moved = left_tensor(after, V)
-    return compose_sym(hencky_stress(mu, lam, after), V), moved, gained, dissipation
-
-
-@compiled
 def update(f, dt, parameters, history):
     """b ← f b fᵀ, then volume correction, return to the cone, and the volume gained."""
     mu, lam, _, _, _ = parameters
@@ -142,12 +109,6 @@ def update(f, dt, parameters, history):
     after, _ = project(parameters, gained, cohesion_factor, strain)
     tau, moved, gained, dissipation = apply_flow(mu, lam, moved, strain, after, V, gained, dissipation)
     return tau, (moved, gained, cohesion_factor, dissipation)
-
-
-@compiled
-def volume_ratio(history):
-    """J = det Fe exp(v_c)."""
-    return elastic_volume(history[0]) * math.exp(history[1])
 
 
 @compiled
@@ -186,13 +147,17 @@ def _derived(p: DruckerPragerParameters) -> dict[str, tuple[float, str]]:
     return found
 
 
-GAINED_VOLUME = Field(
-    "gained_volume", (), 0.0, "1", "average", description="v_c, logarithm of the volume gained by separation"
-)
-COHESION_FACTOR = Field(
-    "cohesion_factor", (), 1.0, "1", "average",
-    description="active fraction of the material's cohesion; water in the pores changes it",
-)  # fmt: skip
+def _advice(p: DruckerPragerParameters, failure: Failure, speed: float) -> str | None:
+    c_F, c_C = cone_coefficients(p.friction_angle, p.cohesion, p.cone)
+    mu, lam = lame_parameters(p.youngs_modulus, p.poisson_ratio)
+    tip = math.inf if c_F == 0.0 else c_C / (c_F * (2.0 * mu + 3.0 * lam))
+    if failure == "crushed" or tip <= 0.1:
+        return None
+    return (
+        f"its cohesion holds it up to a strain of {tip:.3g}, the tip of its cone; lower the cohesion, or raise "
+        "friction_angle or youngs_modulus"
+    )
+
 
 DRUCKER_PRAGER = Law(
     name="drucker-prager",
@@ -209,4 +174,15 @@ DRUCKER_PRAGER = Law(
     in_dimension=_in_dimension,
     derived=_derived,
     description="sand and soil: Hencky solid with friction, cohesion and volume correction ([Tampubolon17])",
+    traits=Traits(
+        granular=Granular(
+            GAINED_VOLUME.name,
+            ELASTIC_STRAIN.name,
+            "forgiving",
+            lambda p: p.cohesion,
+            COHESION_FACTOR.name,
+            unilateral=True,
+        ),
+        advice=_advice,
+    ),
 )

@@ -22,7 +22,7 @@ import math
 from pydantic import Field as Describe
 from pydantic import model_validator
 
-from spume.materials.drucker_prager import GAINED_VOLUME, apply_flow, give_back, volume_ratio
+from spume.materials.granular import GAINED_VOLUME, apply_flow, give_back, volume_ratio
 from spume.materials.hencky import (
     HenckyParameters,
     energy_of_b,
@@ -42,6 +42,7 @@ from spume.materials.principal import (
     split,
     trial,
 )
+from spume.materials.traits import Granular, Traits
 from spume.numerics.jit import compiled
 
 
@@ -158,4 +159,5 @@ GRANULAR_FLOW = Law(
     branches=(Branch(kept_deformation, hencky_branch_stress, return_map, kept_left_tensor),),
     derived=_derived,
     description="dry grains: Hencky solid whose friction grows with the rate of shear, μ(I) ([Jop06])",
+    traits=Traits(granular=Granular(GAINED_VOLUME.name, ELASTIC_STRAIN.name, "forgiving", lambda p: p.cohesion)),
 )

@@ -20,7 +20,7 @@ import math
 from pydantic import Field as Describe
 
 from spume.fields import SYMMETRIC_IDENTITY, Field
-from spume.materials.law import Branch, Law, Parameters
+from spume.materials.law import Branch, Law
 from spume.materials.neo_hookean import (
     DEFORMATION,
     NeoHookeanParameters,
@@ -29,6 +29,7 @@ from spume.materials.neo_hookean import (
     volume_ratio,
 )
 from spume.materials.principal import DISSIPATION
+from spume.materials.traits import Tearing, Traits
 from spume.numerics.jit import compiled
 from spume.numerics.roots import inverse_cube_root
 from spume.numerics.tensor3 import (
@@ -44,8 +45,8 @@ from spume.numerics.tensor3 import (
 )
 
 
-class TearingParameters(Parameters):
-    """Parameters of tearing and recovery, used by `foam`. The law must have the fields F and be."""
+class HerschelBulkleyParameters(NeoHookeanParameters):
+    """Elastic below the yield stress, power-law flow above it. Not all methods let material tear."""
 
     tear_threshold: float | None = Describe(
         default=None, gt=0, description="σT, plasticity ‖dev Cp‖ beyond which a point is torn; none: never [1]"
@@ -53,11 +54,6 @@ class TearingParameters(Parameters):
     recovery_time: float | None = Describe(
         default=None, gt=0, description="ηp, time in which torn connections recover; none: never [s]"
     )
-
-
-class HerschelBulkleyParameters(TearingParameters, NeoHookeanParameters):
-    """Elastic below the yield stress, power-law flow above it."""
-
     yield_stress: float = Describe(ge=0, description="σY, von Mises yield stress in uniaxial tension [Pa]")
     viscosity: float = Describe(ge=0, description="η, consistency of the flow; 0 is perfect plasticity [Pa s^h]")
     flow_index: float = Describe(
@@ -305,4 +301,5 @@ HERSCHEL_BULKLEY = Law(
     wave_speed=lambda p: math.sqrt((p.bulk_modulus + 4.0 / 3.0 * p.shear_modulus) / p.density),
     branches=(Branch(deformation, principal_stress, return_map, left_tensor),),
     description="foam, cream, oobleck: elastic to a yield stress, then power-law flow ([Yue15] section 5)",
+    traits=Traits(tearing=Tearing("tear_threshold", "recovery_time")),
 )

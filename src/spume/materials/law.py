@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic import Field as Describe
 
 from spume.fields import Field
+from spume.materials.traits import NO_TRAITS, Traits
 
 
 class Parameters(BaseModel):
@@ -84,3 +85,14 @@ class Law:
     derived: Callable[[Any], dict[str, tuple[float, str]]] | None = None
     """derived(Parameters) -> values and units of derived quantities, by name."""
     description: str = ""
+    traits: Traits = NO_TRAITS
+    """What methods and solvers may ask of the law."""
+
+    def position(self, field: str) -> int:
+        """Index of a history field."""
+        return [each.name for each in self.fields].index(field)
+
+    @property
+    def elastic_branches(self) -> int:
+        """Number of branches that have an elastic strain: all but the viscous one."""
+        return len(self.branches) - (self.traits.viscosity is not None)

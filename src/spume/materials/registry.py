@@ -4,7 +4,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from spume.consent import NotTrusted
 from spume.errors import SceneError
+from spume.materials.cam_clay import CAM_CLAY
 from spume.materials.corotated_plastic import COROTATED_PLASTIC
 from spume.materials.drucker_prager import DRUCKER_PRAGER
 from spume.materials.granular_flow import GRANULAR_FLOW
@@ -28,6 +30,7 @@ BUILT_IN = (
     GRANULAR_FLOW,
     WATER,
     COROTATED_PLASTIC,
+    CAM_CLAY,
 )
 LAWS: dict[str, Law] = {law.name: law for law in BUILT_IN}
 """All known laws."""
@@ -55,19 +58,45 @@ def register_law(law: Law) -> Law:
         if not hasattr(function, "spume_sources"):
             name = getattr(function, "__name__", function)
             raise SceneError(f"'{name}' of the law '{law.name}' is not compiled: put @compiled before it")
+    check_traits(law)
     LAWS[law.name] = law
     return law
 
 
-def load_law_file(path: str | Path) -> tuple[Law, ...]:
+def check_traits(law: Law) -> None:
+    """Raise SceneError if the traits of `law` name something that it does not have."""
+    traits, own = law.traits, f"the traits of the law '{law.name}'"
+    fields = {field.name: field.shape for field in law.fields}
+    for name, shape in traits.fields.items():
+        if fields.get(name) != shape:
+            found = f"has shape {fields[name]}" if name in fields else "is missing"
+            raise SceneError(f"{own} need a field '{name}' of shape {shape}: it {found}")
+    if traits.granular is not None and traits.granular.corrects_volume not in law.constants:
+        known = ", ".join(law.constants)
+        raise SceneError(f"{own} name the constant '{traits.granular.corrects_volume}': it should be one of {known}")
+    for name in () if traits.tearing is None else traits.tearing.parameters:
+        if name not in law.parameters.model_fields:
+            known = ", ".join(law.parameters.model_fields)
+            raise SceneError(f"{own} name the parameter '{name}': it should be one of {known}")
+    if traits.fluid is not None and (traits.granular is not None or traits.tearing is not None):
+        raise SceneError(f"{own} make it a fluid and a solid: drop one of them")
+    viscous = law.branches[1:] if traits.viscosity is not None else ()
+    if traits.viscosity is not None and law.branches and not (len(viscous) == 1 and viscous[0].return_map is not None):
+        raise SceneError(f"{own} have a viscosity: the second and last branch should be its stress, with a return map")
+
+
+def load_law_file(path: str | Path, trust: bool = True) -> tuple[Law, ...]:
     """Run a Python file and register the laws it defines at its top level. A file is run once in a process.
 
-    This runs the code of the file: load laws only from files you trust.
+    This runs the code of the file: load laws only from files you trust. Without `trust`, a file is run only if it is
+    one that you have run before.
     """
     file = Path(path).resolve()
     if file not in _loaded_files:
         try:
-            _loaded_files[file] = run_python_file(file)
+            _loaded_files[file] = run_python_file(file, trust)
+        except NotTrusted:
+            raise
         except SceneError as error:
             raise SceneError(f"laws: {error}") from error
     found = tuple(value for value in vars(_loaded_files[file]).values() if isinstance(value, Law))

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from spume.errors import SceneError
+from spume.materials.appearance import Appearance, renamed
 from spume.materials.law import Law, Parameters
-from spume.materials.look import Look, renamed
 from spume.suggestions import did_you_mean
 
 REMARKS = ("description", "source")
@@ -26,7 +26,7 @@ class Material:
     name: str
     law: Law
     parameters: Parameters
-    look: Look | None = None
+    look: Appearance | None = None
     """Appearance; None: neutral."""
     base: str | None = None
     """Name of the scene's material from which it differs only in its look, if any."""
@@ -67,8 +67,8 @@ def complete_entry(name: str, own: Mapping[str, Mapping[str, Any]]) -> dict[str,
     return _follow(name, own, ())
 
 
-def complete_look(name: str, own: Mapping[str, Mapping[str, Any]]) -> Look | None:
-    """Look of the material `name`: values of its entry, completed by those of its bases.
+def complete_appearance(name: str, own: Mapping[str, Mapping[str, Any]]) -> Appearance | None:
+    """Appearance of the material `name`: values of its entry, completed by those of its bases.
 
     An entry of `own` that names its law is completed by the table's material of the same name: finished runs store
     their materials in this form."""
@@ -85,7 +85,7 @@ def complete_look(name: str, own: Mapping[str, Mapping[str, Any]]) -> Look | Non
     keys: dict[str, Any] = {}
     for entry in reversed(entries):
         keys |= renamed(entry.get(LOOK, {}))
-    return Look.model_validate(keys) if keys else None
+    return Appearance.model_validate(keys) if keys else None
 
 
 def _follow(name: str, own: Mapping[str, Mapping[str, Any]], visited: tuple[str, ...]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from pydantic import Field as Describe
 from spume.fields import Field
 from spume.materials.law import Branch, Law, Parameters
 from spume.materials.principal import DISSIPATION
+from spume.materials.traits import Failure, Fluid, Traits
 from spume.numerics.jit import compiled
 from spume.numerics.roots import inverse_cube_root
 from spume.numerics.tensor3 import det, deviator_sym, gram
@@ -169,6 +170,18 @@ VISCOUS_STRESS = Field(
     description="viscous Kirchhoff stress of the last step", in_frames=False,
 )  # fmt: skip
 
+
+def _wave_speed(p: WaterParameters) -> float:
+    return math.sqrt(p.bulk_modulus / p.density)
+
+
+def _advice(p: WaterParameters, failure: Failure, speed: float) -> str:
+    return (
+        f"water keeps its volume at speeds up to about a tenth of its speed of sound, {_wave_speed(p):.3g} m/s, and "
+        f"moves at {speed:.3g} m/s here; raise its bulk_modulus, or reduce [time] courant or dt"
+    )
+
+
 WATER = Law(
     name="water",
     parameters=WaterParameters,
@@ -179,11 +192,16 @@ WATER = Law(
     stress=stress,
     energy=energy,
     volume_ratio=volume_ratio,
-    wave_speed=lambda p: math.sqrt(p.bulk_modulus / p.density),
+    wave_speed=_wave_speed,
     branches=(
         Branch(volume_deformation, volume_stress, volume_return_map),
         Branch(viscous_deformation, viscous_stress, viscous_return_map),
     ),
     derived=lambda p: {"k": (p.bulk_modulus / p.exponent, "Pa")},
     description="water and slurry: pressure from the volume ratio, optional viscosity ([Tampubolon17])",
+    traits=Traits(
+        fluid=Fluid(WATER_VOLUME.name, lambda p: p.bulk_modulus, lambda p: p.tension == "none"),
+        viscosity=lambda p: p.viscosity,
+        advice=_advice,
+    ),
 )

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 from spume.geometry.motion import pose
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
-from spume.mpm.state import State
+from spume.mpm.world import GridWorld
 from spume.numerics.sums import total
+from spume.scene.sand_water import SandWaterScene
 
 DEPTH = 2.0
 """Depth below the surface of a solid at which water is removed [cells], beyond the reach of the splines of points
@@ -19,7 +20,7 @@ outside; a region that holds nothing removes all of its water."""
 class Drains:
     """The drained obstacles of a scene, and the water they have removed."""
 
-    def __init__(self, scene: Any) -> None:
+    def __init__(self, scene: SandWaterScene) -> None:
         tables = [obstacle for obstacle in scene.obstacle if obstacle.drained]
         self._dimension = scene.dimension
         self._shapes = [
@@ -33,17 +34,30 @@ class Drains:
     def __len__(self) -> int:
         return len(self._shapes)
 
-    def drain(self, state: State) -> None:
+    def drain(self, world: GridWorld, dt: float) -> None:
         """Remove the water that is deep inside a drained obstacle, or anywhere in a drained region."""
-        p = state.species[1].particles
-        if not self._shapes or len(p) == 0:
+        p = world.species[1].particles
+        if len(p) == 0:
             return
         gone = np.zeros(len(p), np.bool_)
         for program, motion, depth in self._shapes:
-            placed, d = pose(motion, state.time, self._dimension), self._dimension
+            placed, d = pose(motion, world.time, self._dimension), self._dimension
             local: NDArray[np.float64] = np.ascontiguousarray((p.x - placed.p[:d]) @ placed.R[:d, :d])
-            gone |= distances(program, local) < -depth * state.cell
+            gone |= distances(program, local) < -depth * world.cell
         if gone.any():
             self.mass += total(p.mass[gone])
             self.points += int(gone.sum())
             p.take(~gone)
+
+    def diagnostics(self, world: GridWorld) -> dict[str, Any]:
+        """What has been removed since the start."""
+        return self.checkpoint()
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs."""
+        return {"drained_mass": self.mass, "drained_points": self.points} if len(self) else {}
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned."""
+        if len(self):
+            self.mass, self.points = values["drained_mass"], values["drained_points"]

@@ -12,32 +12,33 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mixture.mixture import Mixture, MixtureFields, bulk_volume
-from spume.mpm.obstacle_loads import load_by_nodes
-from spume.mpm.species import Species
-from spume.mpm.state import State
+from spume.matter.obstacle_loads import load_by_nodes
+from spume.mixture.mixture import Mixture, MixtureFields, MixtureStep, bulk_volume
+from spume.mpm.species import GridSpecies
 from spume.mpm.step import gaps_of
+from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 
 
-def find_drag(state: State, mixture: Mixture, fields: MixtureFields) -> None:
+def find_drag(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> None:
     """Compute the drag coefficients of the nodes.
 
     With `drag_coefficient`: c_E m_s m_w, eqs. (20) and (21); c_E depends on the cell size.
     With `hydraulic_conductivity`: C V S with the bulk volume V of the sand at the node and the degree of saturation
     S = m_w/(n ρw V), at most one; deep in saturated sand this is C h^d for every cell size h.
     """
-    sand, water = state.species
+    sand, water = world.species
+    fields = step.fields
     m_s, m_w = sand.fields["mass"], water.fields["mass"]
     if mixture.drag_coefficient is not None:
         np.multiply(mixture.drag_coefficient * m_s, m_w, out=fields.drag)
         return
-    volume = bulk_volume(state, sand, mixture.sand_densities, fields)
+    volume = bulk_volume(world, sand, mixture.sand_densities, fields)
     full = m_w / (mixture.porosity * mixture.water_density)  # bulk volume that the water would saturate
     np.multiply(mixture.drag_per_volume, np.minimum(volume, full), out=fields.drag)
 
 
-def push(state: State, mixture: Mixture, fields: MixtureFields) -> None:
+def push(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> None:
     """Apply buoyancy: move part of the water's internal force to the sand. Call before forces become velocities.
 
     "archimedes": the volume fraction of the solids, (1 − n) V/h^d, so that a submerged block loses (1 − n) ρw g per
@@ -46,11 +47,11 @@ def push(state: State, mixture: Mixture, fields: MixtureFields) -> None:
     """
     if mixture.buoyancy == "none":
         return
-    sand, water = state.species
+    sand, water = world.species
     m_s, m_w = sand.fields["mass"], water.fields["mass"]
     if mixture.buoyancy == "archimedes":
-        volume = bulk_volume(state, sand, mixture.sand_densities, fields)
-        share = (1.0 - mixture.porosity) * np.minimum(volume / state.cell**state.dimension, 1.0)
+        volume = bulk_volume(world, sand, mixture.sand_densities, step.fields)
+        share = (1.0 - mixture.porosity) * np.minimum(volume / world.cell**world.dimension, 1.0)
     else:
         both = m_s + m_w
         share = np.divide(m_w, both, out=np.zeros_like(both), where=both > 0.0)
@@ -60,76 +61,82 @@ def push(state: State, mixture: Mixture, fields: MixtureFields) -> None:
     water.fields["force"][:] -= taken
 
 
-def drag(state: State, fields: MixtureFields, dt: float) -> None:
+def drag(world: GridWorld, dt: float, step: MixtureStep) -> None:
     """Apply implicit drag and the contacts of both species, which must have been found."""
-    sand, water = state.species
-    water_before = _velocity_at_contacts(state, water, sand)
-    sand_before = _velocity_at_contacts(state, sand, water)
+    sand, water = world.species
+    fields = step.fields
+    water_before = _velocity_at_contacts(world, water, sand)
+    sand_before = _velocity_at_contacts(world, sand, water)
     _drag(fields.drag, dt, sand.fields.array, water.fields.array)
-    contacts, node = _contacts_of_both(state)
-    free = _momentum(state, node)
-    sand_gaps, water_gaps = gaps_of(state, sand), gaps_of(state, water)
+    contacts, node = _contacts_of_both(world)
+    free = _momentum(world, node)
+    sand_gaps, water_gaps = gaps_of(world, sand), gaps_of(world, water)
     # sand first: the water flows through the sand as held by obstacles
-    _collide(state, sand, sand_gaps, dt)
-    _solve_row(state, water, sand, water_before, fields, dt)
-    _collide(state, water, water_gaps, dt)
-    _solve_row(state, sand, water, sand_before, fields, dt)
-    _collide(state, sand, sand_gaps, dt)
-    load_both(state, contacts, node, _momentum(state, node) - free)
+    _collide(world, sand, sand_gaps, dt)
+    _solve_row(world, water, sand, water_before, fields, dt)
+    _collide(world, water, water_gaps, dt)
+    _solve_row(world, sand, water, sand_before, fields, dt)
+    _collide(world, sand, sand_gaps, dt)
+    load_both(world, contacts, node, _momentum(world, node) - free)
 
 
-def _collide(state: State, species: Species, gaps: NDArray[np.float64], dt: float) -> None:
-    state.contacts_of(species).apply(species.fields["velocity"], species.fields["change"], gaps, dt)
+def _collide(world: GridWorld, species: GridSpecies, gaps: NDArray[np.float64], dt: float) -> None:
+    world.contacts_of(species).apply(species.fields["velocity"], species.fields["change"], gaps, dt)
 
 
-Contacted = list[tuple[Species, NDArray[np.bool_]]]
+Contacted = list[tuple[GridSpecies, NDArray[np.bool_]]]
 """A species with contacts, and which of them share in the impulses of the nodes."""
 
 
-def _contacts_of_both(state: State) -> tuple[Contacted, NDArray[np.int64]]:
+def _contacts_of_both(world: GridWorld) -> tuple[Contacted, NDArray[np.int64]]:
     """Contacts of both species, each node assigned to one species, and the nodes of all of them."""
-    sand, water = state.species
-    first, second = state.contacts_of(sand).node, state.contacts_of(water).node
-    if state.contacts_of(sand) is state.contacts_of(water):
+    sand, water = world.species
+    first, second = world.contacts_of(sand).node, world.contacts_of(water).node
+    if world.contacts_of(sand) is world.contacts_of(water):
         return [(sand, np.ones(first.size, np.bool_))], first
     other = ~np.isin(second, first)
     return [(sand, np.ones(first.size, np.bool_)), (water, other)], np.concatenate([first, second[other]])
 
 
-def _momentum(state: State, node: NDArray[np.int64]) -> NDArray[np.float64]:
+def _momentum(world: GridWorld, node: NDArray[np.int64]) -> NDArray[np.float64]:
     """Momentum of both species at nodes [kg m/s], shape (n, d)."""
     block, local = node // 64, node % 64
-    parts = (s.fields["mass"][block, local][:, None] * s.fields["velocity"][block, :, local] for s in state.species)
-    return sum(parts, start=np.zeros((node.size, state.dimension)))
+    parts = (s.fields["mass"][block, local][:, None] * s.fields["velocity"][block, :, local] for s in world.species)
+    return sum(parts, start=np.zeros((node.size, world.dimension)))
 
 
-def load_both(state: State, contacts: Contacted, node: NDArray[np.int64], taken: NDArray[np.float64]) -> None:
+def load_both(world: GridWorld, contacts: Contacted, node: NDArray[np.int64], taken: NDArray[np.float64]) -> None:
     """Add the impulses on both species at the nodes of `_contacts_of_both` to the loads on obstacles. An obstacle that
     holds the sand also bears the water dragged by it."""
-    if not state.obstacle_loads.active:
+    if not world.obstacle_loads.active:
         return
     start = 0
     for species, acting in contacts:
         count = int(acting.sum())
-        impulse = np.zeros((acting.size, state.dimension))
+        impulse = np.zeros((acting.size, world.dimension))
         impulse[acting] = taken[start : start + count]
         start += count
-        own = state.contacts_of(species)
-        load_by_nodes(state.obstacle_loads, state.obstacles_of(species), own, state.nodes, impulse, acting)
+        own = world.contacts_of(species)
+        load_by_nodes(world.obstacle_loads, world.obstacles_of(species), own, world.nodes, impulse, acting)
 
 
-def _velocity_at_contacts(state: State, species: Species, held: Species) -> NDArray[np.float64]:
+def _velocity_at_contacts(world: GridWorld, species: GridSpecies, held: GridSpecies) -> NDArray[np.float64]:
     """Velocities of `species` at the nodes where `held` has contacts, shape (contacts, d)."""
-    node = state.contacts_of(held).node
+    node = world.contacts_of(held).node
     found: NDArray[np.float64] = species.fields["velocity"][node // 64, :, node % 64]
     return found
 
 
 def _solve_row(
-    state: State, species: Species, held: Species, before: NDArray[np.float64], fields: MixtureFields, dt: float
+    world: GridWorld,
+    species: GridSpecies,
+    held: GridSpecies,
+    before: NDArray[np.float64],
+    fields: MixtureFields,
+    dt: float,
 ) -> None:
     """At the nodes where `held` has contacts, solve for the velocity of `species` given that of `held`."""
-    node = state.contacts_of(held).node
+    node = world.contacts_of(held).node
     if node.size:
         _row(node, fields.drag, dt, before, held.fields.array, species.fields.array)
 

@@ -19,16 +19,16 @@ with τ = CROSSINGS h/c.
 
 Within the band, water at rest is not changed: the density on the grid is accurate to a few per cent only, and one per
 cent of the bulk modulus exceeds the weight of the water. At a free surface and in spray ρ is low, and a J below ρ0/ρ is
-not corrected. Water with tension = "full" is never corrected.
+not corrected. Fluids with tension are never corrected.
 """
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mixture.mixture import Mixture, MixtureFields, bulk_volume
-from spume.mpm.implicit.coupled_system import PoreVolumes
-from spume.mpm.state import State
+from spume.materials.history import field_of, values_of
+from spume.mixture.mixture import Mixture, MixtureStep, bulk_volume
+from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 
 SPARSE = 1.1
@@ -43,41 +43,42 @@ LEAST_PART = 1.0 / 48.0
 """Smallest fraction of a spline outside the obstacles: that of a node one cell deep in a wall."""
 
 
-def restore_volume(
-    state: State, mixture: Mixture, fields: MixtureFields, dt: float, pores: PoreVolumes | None = None
-) -> None:
+def restore_volume(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> None:
     """Correct J of all points of the water. Requires the masses and contacts of the nodes.
 
     With pore pressure, the solids occupy part of a node's volume: ρ0/ρ is the pore volume over the volume of the water.
     The total volume is accurate to a few per cent, so the band is wider by 1/n in pores.
     """
-    sand, water = state.species
+    sand, water = world.species
     p = water.particles
     if len(p) == 0:
         return
+    fields, pores = step.fields, step.pores
     near = fields.work(len(p))
-    cell_volume = state.cell**state.dimension
+    cell_volume = world.cell**world.dimension
     room = np.full_like(fields.density, cell_volume)
-    contacts = state.contacts_of(water)
+    contacts = world.contacts_of(water)
     node = contacts.node
     if node.size:
-        part = np.maximum(outer_part(contacts.numbers[:, 7] / state.cell, state.nodes.order), LEAST_PART)
+        part = np.maximum(outer_part(contacts.numbers[:, 7] / world.cell, world.nodes.order), LEAST_PART)
         np.multiply.at(room, (node // 64, node % 64), part)
     if pores is not None:
-        solids = (1.0 - mixture.porosity) * bulk_volume(state, sand, mixture.sand_densities, fields)
+        solids = (1.0 - mixture.porosity) * bulk_volume(world, sand, mixture.sand_densities, fields)
         np.maximum(room - solids, LEAST_ROOM * room, out=room)
         np.divide(water.fields["mass"], mixture.water_density * room, out=fields.density)
     else:
         np.divide(water.fields["mass"], room, out=fields.density)
     first = fields.fields.first("density")
     water.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=near)
-    materials = water.model.materials
-    free = np.array([getattr(parameters, "tension", "full") == "none" for _, parameters in materials])
-    rates = np.array([law.wave_speed(parameters) for law, parameters in materials]) / (CROSSINGS * state.cell)
+    materials, arrays = water.model.materials, p.arrays()
+    rates = np.array([law.wave_speed(parameters) for law, parameters in materials]) / (CROSSINGS * world.cell)
     decay = -np.expm1(-dt * rates)
     now = 1.0 / near if pores is not None else p.mass / (p.volume * near)
     wider = 1.0 / pores.at_points if pores is not None else np.ones(len(p))
-    _restore(p.material, free, decay, now, wider, p.Jw)
+    for use in water.model.laws:
+        if (fluid := use.law.traits.fluid) is not None:
+            free = values_of(use, fluid.separates, materials) > 0.0
+            _restore(p.material, free, decay, now, wider, field_of(use, fluid.volume_ratio, arrays))
 
 
 def outer_part(distance: NDArray[np.float64], order: int) -> NDArray[np.float64]:

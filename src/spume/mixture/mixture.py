@@ -1,4 +1,4 @@
-"""Settings of a mixture of sand and water, and its fields on the nodes.
+"""Settings of a mixture of sand and water, its fields on the nodes, and what the stages of a step hand on.
 
 The points of the sand fill its bulk volume: solids and pores. Water that flows into sand keeps its own density, as in
 the paper: the partial density of pore water is then ρw, not n ρw, and the effective conductivity is k̂/n². To start
@@ -6,15 +6,17 @@ with pore water of the right partial density, give its body a material with the 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.mpm.nodes import NodeFields
-from spume.mpm.species import Species
-from spume.mpm.state import State
+from spume.grid.nodes import NodeFields
+from spume.mixture.reflection import Reflection
+from spume.mpm.implicit.semi_implicit import Interaction
+from spume.mpm.species import GridSpecies
+from spume.mpm.world import GridWorld
 
 STANDARD_GRAVITY = 9.81
 """Gravity in the definition of the hydraulic conductivity [m/s²], independent of the scene's gravity."""
@@ -86,10 +88,10 @@ class MixtureFields:
         """Porosity with coupling "pore-pressure" [1], shape (blocks, 64)."""
         return self.fields["porosity"]
 
-    def fit(self, state: State) -> None:
-        """Resize the fields to the nodes of the state."""
-        self.fields.fit(state.nodes)
-        self.volumes.fit(state.nodes)
+    def fit(self, world: GridWorld, dt: float) -> None:
+        """Resize the fields to the nodes of the world: the first stage of a mixture."""
+        self.fields.fit(world.nodes)
+        self.volumes.fit(world.nodes)
 
     def work(self, count: int) -> NDArray[np.float64]:
         """Work space of `count` numbers."""
@@ -98,7 +100,32 @@ class MixtureFields:
         return self._work
 
 
-def bulk_volume(state: State, sand: Species, densities: Sequence[float], fields: MixtureFields) -> NDArray[np.float64]:
+@dataclass(frozen=True)
+class PoreVolumes:
+    """Pore volumes shared by two species."""
+
+    porosity: NDArray[np.float64]
+    """n of the nodes [1], shape (blocks, 64)"""
+    at_points: NDArray[np.float64]
+    """n at the points of the water [1]"""
+    bulk: NDArray[np.float64]
+    """Rest volume of each point of the water over its porosity [m³]"""
+
+
+@dataclass
+class MixtureStep(Interaction):
+    """What the stages of a step hand on to later ones."""
+
+    fields: MixtureFields = field(default_factory=MixtureFields)
+    pores: PoreVolumes | None = None
+    """Set by `find_pores` with coupling "pore-pressure"."""
+    walls: Reflection | None = None
+    """Set by `find_walls`, likewise."""
+
+
+def bulk_volume(
+    world: GridWorld, sand: GridSpecies, densities: Sequence[float], fields: MixtureFields
+) -> NDArray[np.float64]:
     """Rest volume of the sand at the nodes, Σ w V [m³], shape (blocks, 64)."""
     if len(set(densities)) == 1:
         return sand.fields["mass"] / densities[0]

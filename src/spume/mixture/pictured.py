@@ -6,45 +6,50 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
-from spume.materials.drucker_prager import COHESION_FACTOR
-from spume.mpm.nodes import NodeFields, Nodes
-from spume.mpm.species import Species
-from spume.mpm.state import State
-from spume.mpm.transfers import Transfers
+from spume.grid.nodes import NodeFields, Nodes
+from spume.grid.transfers import Transfers
+from spume.materials.history import field_of, values_of
+from spume.mpm.species import GridSpecies
+from spume.mpm.world import GridWorld
 
 PRESSURE = Field("pressure", (), 0.0, "Pa", "average", description="pressure of the water")
 PORE_PRESSURE = Field("pore_pressure", (), 0.0, "Pa", "average", description="pressure of the water in the pores")
 COHESION = Field("cohesion", (), 0.0, "Pa", "average", description="active cohesion of the sand")
 
 
-def water_pressure(water: Species) -> NDArray[np.float64]:
+def water_pressure(water: GridSpecies) -> NDArray[np.float64]:
     """p of each point of the water [Pa]: −tr τ/(3 J)."""
     p = water.particles
     trace = p.stress[:, 0] + p.stress[:, 1] + p.stress[:, 2]
     return np.asarray(-trace / (3.0 * water.model.volume_ratio(p.arrays())))
 
 
-def active_cohesion(sand: Species) -> NDArray[np.float64]:
+def active_cohesion(sand: GridSpecies) -> NDArray[np.float64]:
     """Active cohesion of each point of the sand [Pa], zero for materials without cohesion."""
     p = sand.particles
-    of_material = np.array([getattr(parameters, "cohesion", 0.0) for _, parameters in sand.model.materials])
-    if "cohesion_factor" not in p:
-        return np.asarray(of_material[p.material])
-    follows = [COHESION_FACTOR in law.fields for law, _ in sand.model.materials]
-    return np.asarray(of_material[p.material] * np.where(np.array(follows)[p.material], p.cohesion_factor, 1.0))
+    result = np.zeros(len(p))
+    for use in sand.model.laws:
+        granular = use.law.traits.granular
+        if granular is None or granular.cohesion is None:
+            continue
+        own = use.belongs[p.material]
+        result[own] = values_of(use, granular.cohesion, sand.model.materials)[p.material[own]]
+        if granular.cohesion_factor is not None:
+            result[own] *= field_of(use, granular.cohesion_factor, p.arrays())[own]
+    return result
 
 
-def pore_pressure(state: State) -> NDArray[np.float64]:
+def pore_pressure(world: GridWorld) -> NDArray[np.float64]:
     """Pressure of the water around each point of the sand [Pa], zero where there is none: Σ w p̄_i, where p̄_i is the
-    mass-weighted mean pressure of the water at a node, zero at nodes without water. Does not change the state."""
-    sand, water = state.species
+    mass-weighted mean pressure of the water at a node, zero at nodes without water. Does not change the world."""
+    sand, water = world.species
     result = np.zeros(len(sand.particles))
     if len(sand.particles) == 0 or len(water.particles) == 0:
         return result
-    nodes = Nodes(state.dimension, state.cell, state.nodes.order)
-    transfers = [Transfers(state.dimension, state.cell, state.nodes.order) for _ in range(2)]
+    nodes = Nodes(world.dimension, world.cell, world.nodes.order)
+    transfers = [Transfers(world.dimension, world.cell, world.nodes.order) for _ in range(2)]
     for transfer, species in zip(transfers, (sand, water)):
-        transfer.cells.sort(species.particles.x)
+        transfer.cells.sort(species.particles.x, species.particles.id)
     nodes.cover([transfer.cells for transfer in transfers])
     for transfer in transfers:
         transfer.connect(nodes)
@@ -61,13 +66,13 @@ def pore_pressure(state: State) -> NDArray[np.float64]:
 
 
 def pictured_fields(name: str) -> tuple[Field, ...]:
-    """Additional fields of a species in frames."""
-    return (COHESION, PORE_PRESSURE) if name == "sand" else (PRESSURE,)
+    """Additional fields of a population in frames."""
+    return {"sand": (COHESION, PORE_PRESSURE), "water": (PRESSURE,)}.get(name, ())
 
 
-def pictured_arrays(state: State, name: str) -> dict[str, NDArray[Any]]:
+def pictured_arrays(world: GridWorld, name: str) -> dict[str, NDArray[Any]]:
     """Their values."""
-    sand, water = state.species
+    sand, water = world.species
     if name == "sand":
-        return {COHESION.name: active_cohesion(sand), PORE_PRESSURE.name: pore_pressure(state)}
-    return {PRESSURE.name: water_pressure(water)}
+        return {COHESION.name: active_cohesion(sand), PORE_PRESSURE.name: pore_pressure(world)}
+    return {PRESSURE.name: water_pressure(water)} if name == "water" else {}

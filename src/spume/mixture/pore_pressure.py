@@ -19,33 +19,85 @@ which are −n ∇p and −(1 − n) ∇p; momentum is conserved, and the work o
 water. The stress of the sand is the effective stress; Archimedes' buoyancy is included. Free water has its own density
 ρw, and water that is in pores at the start the density n ρw, as for drag.
 
-Behind walls that hold both species the flux is continued by `mpm/reflection.py`, and the forces by its transpose.
+Behind walls that hold both species the flux is continued by `reflection.py`, and the forces by its transpose.
 """
 
 import math
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.grid.nodes import NodeFields
 from spume.materials.kinematics import load
-from spume.mixture.mixture import Mixture, MixtureFields, bulk_volume
-from spume.mpm.implicit.coupled_system import PoreVolumes
-from spume.mpm.nodes import NodeFields
-from spume.mpm.reflection import Reflection
-from spume.mpm.state import State
+from spume.materials.table import Material
+from spume.mixture.mixture import Mixture, MixtureStep, PoreVolumes, bulk_volume
+from spume.mixture.reflection import Reflection, closed_walls
+from spume.mpm.implicit.coupled_system import SharedFlux
+from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import det
 
 Floats = NDArray[np.float64]
 
 
-def find_pores(state: State, mixture: Mixture, fields: MixtureFields) -> PoreVolumes:
-    """Porosity of the nodes and of the points of the water."""
-    sand, water = state.species
+@dataclass(frozen=True)
+class PoreFlux:
+    """The flux of both phases in the equations of a semi-implicit step (`coupled_system.SharedFlux`)."""
+
+    world: GridWorld
+    pores: PoreVolumes
+    walls: Reflection
+
+    @property
+    def share(self) -> Floats:
+        """n of the nodes [1], shape (blocks, 64)."""
+        return self.pores.porosity
+
+    @property
+    def at_points(self) -> Floats:
+        """n at the points of the water [1]."""
+        return self.pores.at_points
+
+    @property
+    def volume(self) -> Floats:
+        """Bulk volume of the points of the water [m³]."""
+        return self.pores.bulk
+
+    def _closed(self, engaged: NDArray[np.bool_]) -> Reflection:
+        return self.walls.only(engaged[self.walls.contact])
+
+    def extend(self, flux: Floats, engaged: NDArray[np.bool_], moving: bool) -> None:
+        """Continue a flux, or a change of one unless `moving`, behind the walls."""
+        closed = self._closed(engaged)
+        (closed if moving else closed.at_rest()).extend(flux)
+
+    def return_forces(self, force: Floats, engaged: NDArray[np.bool_]) -> None:
+        """Apply the transpose to the forces."""
+        self._closed(engaged).return_forces(force)
+
+    def load_walls(self, force: Floats, engaged: NDArray[np.bool_], dt: float) -> None:
+        """Add the impulses of the walls in dt [s] to the loads on obstacles."""
+        closed = self._closed(engaged)
+        closed.load(self.world, self.world.species[1], dt * closed.return_forces(force))
+
+
+def pore_flux(world: GridWorld, pores: PoreVolumes | None) -> Callable[[], SharedFlux] | None:
+    """Function that returns the flux once contacts have been found; None without pore pressure."""
+    if pores is None:
+        return None
+    sand, water = world.species
+    return lambda: PoreFlux(world, pores, closed_walls(world, water, sand))
+
+
+def find_pores(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> None:
+    """Compute the porosity of the nodes and of the points of the water."""
+    sand, water = world.species
+    fields = step.fields
     V_w = water.fields["mass"] / mixture.water_density
-    V_s = (1.0 - mixture.porosity) * bulk_volume(state, sand, mixture.sand_densities, fields)
+    V_s = (1.0 - mixture.porosity) * bulk_volume(world, sand, mixture.sand_densities, fields)
     both = V_w + V_s
     fields.porosity[:] = 1.0
     np.divide(V_w, both, out=fields.porosity, where=both > 0.0)
@@ -53,35 +105,43 @@ def find_pores(state: State, mixture: Mixture, fields: MixtureFields) -> PoreVol
     at_points = np.ones(len(p))
     first = fields.fields.first("porosity")
     water.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=at_points)
-    return PoreVolumes(fields.porosity, at_points, p.mass / (mixture.water_density * at_points))
+    step.pores = PoreVolumes(fields.porosity, at_points, p.mass / (mixture.water_density * at_points))
 
 
-def share_pressure(state: State, pores: PoreVolumes, walls: Reflection, dt: float) -> None:
+def find_walls(world: GridWorld, dt: float, step: MixtureStep) -> None:
+    """Find the walls that close the pores. Requires the contacts of the nodes."""
+    sand, water = world.species
+    step.walls = closed_walls(world, water, sand)
+
+
+def share_pressure(world: GridWorld, dt: float, step: MixtureStep) -> None:
     """Replace the forces of the water on the nodes by those of its pore pressure, and add the sand's share to the
     forces of the sand. Call before forces become velocities."""
-    sand, water = state.species
+    sand, water = world.species
+    pores, walls = _found(step)
     p = water.particles
-    force = NodeFields(force=state.dimension)
-    force.fit(state.nodes)
+    force = NodeFields(force=world.dimension)
+    force.fit(world.nodes)
     water.transfers.to_grid(("stress divergence",), p.x, force.array, volume=pores.bulk, stress=p.stress)
-    walls.load(state, water, dt * walls.return_forces(force.array))
+    walls.load(world, water, dt * walls.return_forces(force.array))
     n = pores.porosity[:, None, :]
     water.fields["force"][:] = n * force.array
     sand.fields["force"][:] += (1.0 - n) * force.array
 
 
-def deform_by_flux(state: State, pores: PoreVolumes, walls: Reflection, dt: float) -> None:
+def deform_by_flux(world: GridWorld, dt: float, step: MixtureStep) -> None:
     """Set the volume change of the water's points in the step to that of the flux of both phases.
 
     If the deformation of a step is of first order, the volume ratio is det(I + A) with A = Δt ∇q/n, as in the solver,
     else exp(tr A).
     """
-    sand, water = state.species
+    sand, water = world.species
     p = water.particles
     if len(p) == 0:
         return
-    flux = NodeFields(flux=state.dimension)
-    flux.fit(state.nodes)
+    pores, walls = _found(step)
+    flux = NodeFields(flux=world.dimension)
+    flux.fit(world.nodes)
     n = pores.porosity[:, None, :]
     flux.array[:] = n * water.fields["velocity"] + (1.0 - n) * sand.fields["velocity"]
     walls.without_leaving(flux.array).extend(flux.array)
@@ -89,6 +149,13 @@ def deform_by_flux(state: State, pores: PoreVolumes, walls: Reflection, dt: floa
     water.transfers.to_points(("gradient",), p.x, flux.array, tensor=gradient)
     exponential = 0 if water.scheme.deformation == "first-order" else 1
     _set_volume(gradient, pores.at_points, dt, exponential, water.deformation)
+
+
+def _found(step: MixtureStep) -> tuple[PoreVolumes, Reflection]:
+    """What `find_pores` and `find_walls` have found in the step."""
+    assert step.pores is not None
+    assert step.walls is not None
+    return step.pores, step.walls
 
 
 @compiled(parallel=True)
@@ -112,7 +179,7 @@ def _set_volume(gradient, porosity, dt, exponential, deformation):
                 deformation[p, i, j] *= scale
 
 
-def wave_speed(mixture: Mixture, sands: list[Any], waters: list[Any]) -> float:
+def wave_speed(mixture: Mixture, sands: list[Material], waters: list[Material]) -> float:
     """Upper bound of the speed of pressure waves in saturated sand [m/s]; `sands` and `waters` are the materials.
 
     Without drag, pressure moves both phases: c² = K/n (n/ρw + (1 − n)²/ρs) with the bulk density ρs of the sand, to
@@ -121,7 +188,8 @@ def wave_speed(mixture: Mixture, sands: list[Any], waters: list[Any]) -> float:
     if not sands or not waters:
         return 0.0
     n = mixture.porosity
-    K = max(material.parameters.bulk_modulus for material in waters)
+    fluids = ((water.law.traits.fluid, water.parameters) for water in waters)
+    K = max(fluid.bulk_modulus(parameters) for fluid, parameters in fluids if fluid is not None)
     fastest = 0.0
     for sand in sands:
         coupled = K / n * (n / mixture.water_density + (1.0 - n) ** 2 / sand.parameters.density)

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
-from spume.mixture.mixture import RETENTION_EXPONENT, CohesionCurve, Mixture, MixtureFields, bulk_volume
-from spume.mpm.state import State
+from spume.materials.history import field_of
+from spume.mixture.mixture import RETENTION_EXPONENT, CohesionCurve, Mixture, MixtureStep, bulk_volume
+from spume.mpm.world import GridWorld
 
 SATURATION = Field("saturation", (), 0.0, "1", "average", description="saturation of the sand, from 0 (dry) to 1")
 
@@ -53,25 +54,29 @@ def strongest_saturation(n: float) -> float:
     return float(((n - 2.0) / (n - 1.0)) ** ((n - 1.0) / n))
 
 
-def saturate(state: State, mixture: Mixture, fields: MixtureFields) -> None:
+def saturate(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> None:
     """Compute the saturation of the nodes and of the sand's points, eq. (24), and their cohesion, eq. (25).
 
     A node's saturation is 1 where both species have mass ("overlap", the paper's indicator), or the degree of
     saturation m_w/(n ρw V), at most 1, with the bulk volume V of the sand at the node ("degree").
     """
-    sand, water = state.species
+    sand, water = world.species
     p = sand.particles
     if len(p) == 0:
         return
+    fields = step.fields
     m_s, m_w = sand.fields["mass"], water.fields["mass"]
     if mixture.saturation == "overlap":
         np.copyto(fields.saturation, (m_s > 0.0) & (m_w > 0.0))
     else:
-        pores = mixture.porosity * mixture.water_density * bulk_volume(state, sand, mixture.sand_densities, fields)
+        pores = mixture.porosity * mixture.water_density * bulk_volume(world, sand, mixture.sand_densities, fields)
         wet = np.divide(m_w, pores, out=np.zeros_like(pores), where=pores > 0.0)
         np.minimum(wet, 1.0, out=fields.saturation)
     first = fields.fields.first("saturation")
     sand.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=p.saturation)
     np.clip(p.saturation, 0.0, 1.0, out=p.saturation)  # the weights add up to one up to rounding
-    if "cohesion_factor" in p:
-        p.cohesion_factor[:] = cohesion_factor(mixture.cohesion_curve, p.saturation, mixture.retention_exponent)
+    for use in sand.model.laws:
+        granular = use.law.traits.granular
+        if granular is not None and granular.cohesion_factor is not None:
+            active = field_of(use, granular.cohesion_factor, p.arrays())
+            active[:] = cohesion_factor(mixture.cohesion_curve, p.saturation, mixture.retention_exponent)

@@ -1,84 +1,69 @@
-"""One step of sand and water, [Tampubolon17] section 4: symplectic Euler with implicit drag, or semi-implicit."""
+"""The step of sand and water as lists of stages, [Tampubolon17] section 4: symplectic Euler with implicit drag, or
+semi-implicit."""
 
+from spume.matter.stages import Stage
 from spume.mixture.exchange import drag, find_drag, push
 from spume.mixture.free_surface import restore_volume
-from spume.mixture.mixture import Mixture, MixtureFields
-from spume.mixture.pore_pressure import deform_by_flux, find_pores, share_pressure
+from spume.mixture.mixture import Mixture, MixtureStep
+from spume.mixture.pore_pressure import deform_by_flux, find_pores, find_walls, pore_flux, share_pressure
 from spume.mixture.saturation import saturate
-from spume.mpm.implicit.coupled_system import Exchange, PoreVolumes
+from spume.mpm.implicit.coupled_system import SpeciesCoupling
 from spume.mpm.implicit.semi_implicit import SemiImplicit
-from spume.mpm.reflection import closed_walls
-from spume.mpm.state import State
-from spume.mpm.step import (
-    accelerate,
-    collide_and_move,
-    find_contacts,
-    gather,
-    rasterize,
-    sort_points,
-    update_material,
-)
+from spume.mpm.step import GATHER, MATERIAL, MOVE, RASTERIZE, SORT, accelerate, find_contacts
+from spume.mpm.world import GridWorld
 
 
-def mixture_step(state: State, mixture: Mixture, fields: MixtureFields, dt: float) -> None:
-    """Advance `state`, whose species are sand and water, by dt [s]."""
-    sort_points(state)
-    rasterize(state)  # 4.1 mass, momentum, eqs. (14) and (15); forces, eqs. (16) and (17)
-    read_mixture(state, mixture, fields)  # 4.3.3 saturation and cohesion
-    pores = find_pores(state, mixture, fields) if mixture.coupling == "pore-pressure" else None
-    with state.timed("grid"):
-        push(state, mixture, fields)
-        find_contacts(state, dt)
-        walls = None
-        if pores is not None:
-            walls = closed_walls(state, state.species[1], state.species[0])
-            share_pressure(state, pores, walls, dt)
-        accelerate(state, dt)
-        drag(state, fields, dt)  # eqs. (20) to (22)
-        restore_volume(state, mixture, fields, dt, pores)
-    gather(state, dt)  # eqs. (28) and (29)
-    if pores is not None and walls is not None:
-        deform_by_flux(state, pores, walls, dt)
-    update_material(state, dt)  # 4.3.1 to 4.3.4
-    collide_and_move(state, dt)  # eq. (30)
-    state.time += dt
-    state.steps += 1
+def explicit_mixture_stages(mixture: Mixture) -> list[Stage]:
+    """Symplectic Euler."""
+    step = MixtureStep()
+    pores = mixture.coupling == "pore-pressure"
+    return [
+        SORT,
+        RASTERIZE,  # 4.1 mass, momentum, eqs. (14) and (15); forces, eqs. (16) and (17)
+        Stage("mixture", step.fields.fit),
+        Stage("mixture", find_drag, mixture, step),
+        Stage("mixture", saturate, mixture, step),  # 4.3.3 saturation and cohesion
+        Stage("pores", find_pores, mixture, step, when=pores),
+        Stage("grid", push, mixture, step),
+        Stage("grid", find_contacts),
+        Stage("grid", find_walls, step, when=pores),
+        Stage("grid", share_pressure, step, when=pores),
+        Stage("grid", accelerate),
+        Stage("grid", drag, step),  # eqs. (20) to (22)
+        Stage("grid", restore_volume, mixture, step),
+        GATHER,  # eqs. (28) and (29)
+        Stage("pores", deform_by_flux, step, when=pores),
+        MATERIAL,  # 4.3.1 to 4.3.4
+        MOVE,  # eq. (30)
+    ]
 
 
-def read_mixture(state: State, mixture: Mixture, fields: MixtureFields) -> None:
-    """Compute drag, saturation and cohesion from the masses of the nodes."""
-    with state.timed("mixture"):
-        fields.fit(state)
-        find_drag(state, mixture, fields)
-        saturate(state, mixture, fields)
+def semi_implicit_mixture_stages(mixture: Mixture, solver: SemiImplicit) -> list[Stage]:
+    """Backward Euler with lagged plasticity; drag and pore pressure are part of the solved system."""
+    step = MixtureStep()
+    pores = mixture.coupling == "pore-pressure"
+    return [
+        SORT,
+        RASTERIZE,
+        Stage("mixture", step.fields.fit),
+        Stage("mixture", find_drag, mixture, step),
+        Stage("mixture", exchange_forces, mixture, step),
+        Stage("implicit solve", solver.solve_step, step),
+        Stage("mixture", saturate, mixture, step),
+        Stage("mixture", restore_volume, mixture, step),
+        GATHER,
+        Stage("pores", find_walls, step, when=pores),
+        Stage("pores", deform_by_flux, step, when=pores),
+        MATERIAL,
+        MOVE,
+    ]
 
 
-class SemiImplicitMixture:
-    """The semi-implicit step of a mixture: supplies the exchange between the species to the solver."""
-
-    def __init__(self, solver: SemiImplicit) -> None:
-        self.solver = solver
-
-    def step(self, state: State, mixture: Mixture, fields: MixtureFields, dt: float) -> None:
-        """Advance `state` by dt [s]."""
-        pores: list[PoreVolumes | None] = [None]
-
-        def exchange(state: State) -> Exchange:
-            fields.fit(state)
-            find_drag(state, mixture, fields)
-            before = [species.fields["force"].copy() for species in state.species]
-            push(state, mixture, fields)
-            moved = tuple(species.fields["force"] - force for species, force in zip(state.species, before))
-            pores[0] = find_pores(state, mixture, fields) if mixture.coupling == "pore-pressure" else None
-            return Exchange(moved, fields.drag, pores[0])
-
-        def settle(state: State, h: float) -> None:
-            saturate(state, mixture, fields)
-            restore_volume(state, mixture, fields, h, pores[0])
-
-        def finish(state: State, h: float) -> None:
-            if pores[0] is not None:
-                walls = closed_walls(state, state.species[1], state.species[0])
-                deform_by_flux(state, pores[0], walls, h)
-
-        self.solver.step(state, dt, exchange, settle, finish)
+def exchange_forces(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> None:
+    """Collect for the solver the forces between the species, their drag and the pores."""
+    before = [species.fields["force"].copy() for species in world.species]
+    push(world, dt, mixture, step)
+    moved = tuple(species.fields["force"] - force for species, force in zip(world.species, before))
+    if mixture.coupling == "pore-pressure":
+        find_pores(world, dt, mixture, step)
+    step.coupling = SpeciesCoupling(moved, step.fields.drag, pore_flux(world, step.pores))

@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from spume.mpm.blocks import cell_at, cell_in_block, neighbour_table
-from spume.mpm.nodes import NodeFields, Nodes
-from spume.mpm.small_clouds import SCATTER, density_of_neighbours
-from spume.mpm.species import Species
-from spume.mpm.state import State
-from spume.mpm.transfers import Transfers
+from spume.grid.blocks import cell_at, cell_in_block, neighbour_table
+from spume.grid.nodes import NodeFields, Nodes
+from spume.grid.transfers import Transfers
+from spume.matter.small_clouds import SCATTER, density_of_neighbours
+from spume.mpm.species import GridSpecies
+from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 
 REACHED = 1e-3
@@ -56,40 +56,41 @@ class Density(NamedTuple):
     """Deviation from one that the measurement may cause [1]"""
 
 
-def cloud_density(state: State, species: Species) -> Density | None:
+def cloud_density(world: GridWorld, species: GridSpecies) -> Density | None:
     """Median over the interior of the density of the points; None if there is no interior."""
     p = species.particles
     if len(p) == 0:
         return None
     volume = p.volume * species.model.volume_ratio(p.arrays())
-    nodes = Nodes(state.dimension, state.cell, state.nodes.order)
-    transfers = Transfers(state.dimension, state.cell, state.nodes.order)
-    transfers.cells.sort(p.x)
+    nodes = Nodes(world.dimension, world.cell, world.nodes.order)
+    transfers = Transfers(world.dimension, world.cell, world.nodes.order)
+    transfers.cells.sort(p.x, p.id)
     nodes.cover([transfers.cells])
     transfers.connect(nodes)
     # Summed by the kernel of the step, as if volumes were masses: compiling one for it alone takes longer than a
     # thousand frames of a small scene gain from it.
-    fields = NodeFields(mass=0, momentum=state.dimension, force=state.dimension)
+    fields = NodeFields(mass=0, momentum=world.dimension, force=world.dimension)
     fields.fit(nodes)
     transfers.to_grid(
         species.scheme.to_grid, p.x, fields.array, v=p.v, mass=volume, volume=p.volume, stress=p.stress,
         affine_velocity=species.affine_velocity,
     )  # fmt: skip
-    filled = fields["mass"].reshape(-1) / state.cell**state.dimension
+    filled = fields["mass"].reshape(-1) / world.cell**world.dimension
     inside = np.empty(filled.size, np.bool_)
-    _find_interior[state.dimension](neighbour_table(nodes.keys), filled, inside)
+    _find_interior[world.dimension](neighbour_table(nodes.keys), filled, inside)
     if inside.sum() >= FEWEST_NODES:
         return Density(float(np.median(filled[inside])), TOLERANCE)
-    among_neighbours = density_of_neighbours(p.x, volume)
+    order = np.argsort(p.id)
+    among_neighbours = density_of_neighbours(p.x[order], volume[order])
     return None if among_neighbours is None else Density(among_neighbours, SCATTER)
 
 
-def density_warning(state: State, density: Density | None) -> dict[str, str]:
+def density_warning(world: GridWorld, density: Density | None) -> dict[str, str]:
     """Warning, by topic, if the relative density of the points is far from one."""
     if density is None or abs(density.ratio - 1.0) <= density.tolerance:
         return {}
     ratio = density.ratio
-    scheme = state.only.scheme
+    scheme = world.only.scheme
     if scheme.velocity == "flip":
         remedy = "use [transfer] scheme = 'apic', or a shorter [time] dt"
     elif scheme.deformation == "second-order":
@@ -100,7 +101,7 @@ def density_warning(state: State, density: Density | None) -> dict[str, str]:
     if ratio < 1.0:
         causes += ", or small pieces lie in a heap with gaps that the cells do not resolve (use a smaller [grid] cell)"
     return {
-        "cloud density": f"at t = {state.time:.4g} s the points in the interior are {ratio:.3g} times as dense as "
+        "cloud density": f"at t = {world.time:.4g} s the points in the interior are {ratio:.3g} times as dense as "
         f"their deformation implies, so volumes and pressures are wrong by as much: {causes}"
     }
 

@@ -1,4 +1,4 @@
-"""Correction of the volume of sand whose points have crowded together.
+"""Correction of the volume of granular material, such as sand, whose points have crowded together.
 
 Forces follow from J of the points, which changes with the gradient of the grid velocity, while the points move with the
 velocity itself. Where sand flows for long, the two drift apart (`cloud_density.py`): points crowd although their J is
@@ -10,9 +10,10 @@ larger than 1 + BAND,
 
     ln J ← ln J − (1 − exp(−Δt/τ)) ln(φ/(1 + BAND)),    τ = CROSSINGS h/c
 
-is taken from the gained volume v_c first (`drucker_prager.py`), then from the elastic strain: the pressure that results
-pushes the points apart. Narrower bands and faster rates act on irregularities of a few points, which then expand, gain
-volume at the tip of the cone, and let the whole heap swell. Both were chosen on the hourglass (docs/methods/mpm.md).
+is taken from the gained volume v_c first (`materials/granular.py`), then from the elastic strain: the pressure that
+results pushes the points apart. Narrower bands and faster rates act on irregularities of a few points, which then
+expand, gain volume at the tip of the cone, and let the whole heap swell. Both were chosen on the hourglass
+(docs/methods/mpm.md).
 """
 
 import math
@@ -21,10 +22,12 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.materials.drucker_prager import GAINED_VOLUME
-from spume.mpm.nodes import NodeFields
-from spume.mpm.species import Species
-from spume.mpm.state import State
+from spume.grid.nodes import NodeFields
+from spume.materials.history import field_of, values_of
+from spume.materials.loops import LawInUse
+from spume.materials.traits import Granular
+from spume.mpm.species import GridSpecies
+from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 
 BAND = 0.1
@@ -35,36 +38,39 @@ INTERVAL = 10
 """Number of steps from one correction to the next."""
 
 
-def restore_crowded_sand(state: State, dt: float) -> None:
-    """Correct J of sand with `volume_correction`, every INTERVAL steps. Requires sorted points."""
-    if state.steps % INTERVAL:
+def restore_crowded_sand(world: GridWorld, dt: float) -> None:
+    """Correct J of granular materials with volume correction, every INTERVAL steps. Requires sorted points."""
+    if world.steps % INTERVAL:
         return
-    for species in state.species:
-        rates = _rates(species, state.cell)
-        if len(species.particles) == 0 or not rates.any():
+    for species in world.species:
+        corrected = _corrected(species, world.cell)
+        if len(species.particles) == 0 or not corrected:
             continue
-        with state.timed("volume of sand"):
-            p, arrays = species.particles, species.particles.arrays()
-            fill = NodeFields(volume=0)
-            fill.fit(state.nodes)
-            volume = p.volume * species.model.volume_ratio(arrays)
-            species.transfers.to_grid(("scalar",), p.x, fill.array, scalar=volume)
-            near = np.empty(len(p))
-            species.transfers.to_points(("scalar",), p.x, fill.array, scalar=near)
-            near /= state.cell**state.dimension
-            _restore(p.material, -np.expm1(-INTERVAL * dt * rates), near, p.b, p.gained_volume)
+        p, arrays = species.particles, species.particles.arrays()
+        fill = NodeFields(volume=0)
+        fill.fit(world.nodes)
+        volume = p.volume * species.model.volume_ratio(arrays)
+        species.transfers.to_grid(("scalar",), p.x, fill.array, scalar=volume)
+        near = np.empty(len(p))
+        species.transfers.to_points(("scalar",), p.x, fill.array, scalar=near)
+        near /= world.cell**world.dimension
+        for use, granular, rates in corrected:
+            b = field_of(use, granular.elastic_strain, arrays)
+            gained = field_of(use, granular.gained_volume, arrays)
+            _restore(p.material, -np.expm1(-INTERVAL * dt * rates), near, b, gained)
 
 
-def _rates(species: Species, cell: float) -> NDArray[np.float64]:
-    """1/τ [1/s] of each material; zero where J is not corrected."""
-    return np.array(
-        [
-            law.wave_speed(parameters) / (CROSSINGS * cell)
-            if GAINED_VOLUME in law.fields and getattr(parameters, "volume_correction", False)
-            else 0.0
-            for law, parameters in species.model.materials
-        ]
-    )
+def _corrected(species: GridSpecies, cell: float) -> list[tuple[LawInUse, Granular, NDArray[np.float64]]]:
+    """Granular laws with 1/τ [1/s] of each material, zero where J is not corrected; only laws with such materials."""
+    found = []
+    for use in species.model.laws:
+        if (granular := use.law.traits.granular) is None:
+            continue
+        on = use.belongs & (use.constants[:, use.law.constants.index(granular.corrects_volume)] > 0.0)
+        if on.any():
+            speeds = values_of(use, use.law.wave_speed, species.model.materials)
+            found.append((use, granular, np.where(on, speeds / (CROSSINGS * cell), 0.0)))
+    return found
 
 
 @compiled(parallel=True)

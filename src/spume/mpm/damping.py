@@ -7,38 +7,37 @@ With β below one and a suitable number of round trips, any viscosity can be obt
 """
 
 import math
-from typing import Any
 
 from numba import prange
 
-from spume.mpm.nodes import NodeFields
-from spume.mpm.state import State
+from spume.grid.nodes import NodeFields
 from spume.mpm.step import sort_points
+from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
+from spume.scene.mpm import Damping
 
 HALF_MOMENT = {2: 1.0 / 8.0, 3: 1.0 / 6.0}
 """Half the second moment of the splines [cells²], by their order."""
 
 
-def damp_velocities(state: State, settings: Any, dt: float) -> None:
+def damp_velocities(world: GridWorld, dt: float, settings: Damping) -> None:
     """Damp the velocities of all points before a step of dt [s]; `settings` is the scene's table [damping]."""
-    trips, part = trips_of_step(settings, state.cell, state.nodes.order, dt)
+    trips, part = trips_of_step(settings, world.cell, world.nodes.order, dt)
     if trips == 0:
         return
-    sort_points(state)
-    sums = NodeFields(mass=0, momentum=state.dimension)
-    sums.fit(state.nodes)
-    with state.timed("damping"):
-        for _ in range(trips):
-            for species in state.species:
-                p, transfers = species.particles, species.transfers
-                _rigid(part, p.C)
-                transfers.to_grid(("mass", "affine momentum"), p.x, sums.array, v=p.v, mass=p.mass, affine_velocity=p.C)
-                _divide(sums.array)
-                transfers.to_points(("affine velocity",), p.x, sums.array, first_channel=1, v=p.v, affine_velocity=p.C)
+    sort_points(world)
+    sums = NodeFields(mass=0, momentum=world.dimension)
+    sums.fit(world.nodes)
+    for _ in range(trips):
+        for species in world.species:
+            p, transfers = species.particles, species.transfers
+            _rigid(part, p.C)
+            transfers.to_grid(("mass", "affine momentum"), p.x, sums.array, v=p.v, mass=p.mass, affine_velocity=p.C)
+            _divide(sums.array)
+            transfers.to_points(("affine velocity",), p.x, sums.array, first_channel=1, v=p.v, affine_velocity=p.C)
 
 
-def trips_of_step(settings: Any, cell: float, order: int, dt: float) -> tuple[int, float]:
+def trips_of_step(settings: Damping, cell: float, order: int, dt: float) -> tuple[int, float]:
     """Number of round trips, and the fraction β of the deformation rate that each removes."""
     if settings.rpic_iterations:
         return settings.rpic_iterations, 1.0

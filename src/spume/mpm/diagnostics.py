@@ -1,4 +1,4 @@
-"""Diagnostics of a state: conserved quantities, energies, and numbers about the steps."""
+"""Diagnostics of a world: conserved quantities, energies, and numbers about the steps."""
 
 from typing import Any
 
@@ -6,78 +6,78 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.mpm.cloud_density import cloud_density, density_warning
-from spume.mpm.species import Species
-from spume.mpm.state import State
+from spume.mpm.species import GridSpecies
+from spume.mpm.world import GridWorld
 from spume.numerics.sums import dot, total, weighted_total
 
 
-def elastic_energy(state: State) -> float:
+def elastic_energy(world: GridWorld) -> float:
     """Elastic energy of all points [J]."""
-    return sum(dot(s.particles.volume, s.model.energy(s.particles.arrays())) for s in state.species)
+    return sum(dot(s.particles.volume, s.model.energy(s.particles.arrays())) for s in world.species)
 
 
-def kinetic_energy(state: State) -> float:
+def kinetic_energy(world: GridWorld) -> float:
     """½ Σ m v² [J], including the affine part of APIC: the energy of the velocity field of each point. [Jiang15]"""
     energy = 0.0
-    for species in state.species:
+    for species in world.species:
         p = species.particles
         squares = np.einsum("ij,ij->i", p.v, p.v)
         if species.scheme.affine:
-            squares = squares + state.nodes.second_moment * np.einsum("pij,pij->p", p.C, p.C)
+            squares = squares + world.nodes.second_moment * np.einsum("pij,pij->p", p.C, p.C)
         energy += 0.5 * dot(p.mass, squares)
     return energy
 
 
-def angular_momentum(state: State) -> NDArray[np.float64]:
+def angular_momentum(world: GridWorld) -> NDArray[np.float64]:
     """Σ m x × v about the origin [kg m²/s], including the affine part of APIC; in 2D only z differs from zero."""
-    return sum((species_angular_momentum(state, species) for species in state.species), start=np.zeros(3))
+    return sum((species_angular_momentum(world, species) for species in world.species), start=np.zeros(3))
 
 
-def species_angular_momentum(state: State, species: Species) -> NDArray[np.float64]:
+def species_angular_momentum(world: GridWorld, species: GridSpecies) -> NDArray[np.float64]:
     """The part of one species [kg m²/s]."""
     p = species.particles
     x, v = _spatial(p.x), _spatial(p.v)
     momentum = weighted_total(p.mass, np.cross(x, v))
     if species.scheme.affine:
         C = np.zeros((len(p), 3, 3))
-        d = state.dimension
+        d = world.dimension
         C[:, :d, :d] = p.C
         # Σ_i m w (x_i − x_p) × C (x_i − x_p), [Jiang15]
         spin = np.stack([C[:, 2, 1] - C[:, 1, 2], C[:, 0, 2] - C[:, 2, 0], C[:, 1, 0] - C[:, 0, 1]], axis=1)
-        momentum = momentum + state.nodes.second_moment * weighted_total(p.mass, spin)
+        momentum = momentum + world.nodes.second_moment * weighted_total(p.mass, spin)
     return momentum
 
 
-def diagnose(state: State) -> dict[str, Any]:
+def diagnose(world: GridWorld) -> dict[str, Any]:
     """Diagnostics of a frame in SI units and warnings by topic, JSON-serialisable."""
-    points = [species.particles for species in state.species]
-    ratios = [species.model.volume_ratio(species.particles.arrays()) for species in state.species]
-    gravity = state.gravity(state.time)[: state.dimension]
-    moment = sum((weighted_total(p.mass, p.x) for p in points), start=np.zeros(state.dimension))
-    momentum = sum((weighted_total(p.mass, p.v) for p in points), start=np.zeros(state.dimension))
+    points = [species.particles for species in world.species]
+    ratios = [species.model.volume_ratio(species.particles.arrays()) for species in world.species]
+    gravity = world.gravity(world.time)[: world.dimension]
+    moment = sum((weighted_total(p.mass, p.x) for p in points), start=np.zeros(world.dimension))
+    momentum = sum((weighted_total(p.mass, p.v) for p in points), start=np.zeros(world.dimension))
     squares = [float(np.einsum("ij,ij->i", p.v, p.v).max(initial=0.0)) for p in points]
     # where species overlap, densities differ from J for other reasons, such as water in the pores of sand
-    density = cloud_density(state, state.only) if len(state.species) == 1 else None
+    density = cloud_density(world, world.only) if len(world.species) == 1 else None
     report: dict[str, Any] = {
-        "points": state.count,
+        "points": world.count,
         "mass": sum(total(p.mass) for p in points),
         "momentum": momentum.tolist(),
-        "angular_momentum": angular_momentum(state).tolist(),
-        "kinetic_energy": kinetic_energy(state),
-        "elastic_energy": elastic_energy(state),
+        "angular_momentum": angular_momentum(world).tolist(),
+        "kinetic_energy": kinetic_energy(world),
+        "elastic_energy": elastic_energy(world),
         "gravitational_energy": -float(moment @ gravity),
         "volume": sum(dot(p.volume, J) for p, J in zip(points, ratios)),
-        "volume_ratio_min": min(float(J.min(initial=np.inf)) for J in ratios) if state.count else None,
-        "volume_ratio_max": max(float(J.max(initial=-np.inf)) for J in ratios) if state.count else None,
+        "volume_ratio_min": min(float(J.min(initial=np.inf)) for J in ratios) if world.count else None,
+        "volume_ratio_max": max(float(J.max(initial=-np.inf)) for J in ratios) if world.count else None,
         "cloud_density": None if density is None else density.ratio,
         "speed_max": float(np.sqrt(max(squares))),
-        "dt": state.time_step.last,
-        "steps": state.steps,
-        "seconds": {stage: round(spent, 6) for stage, spent in state.seconds.items()},
-        "warnings": density_warning(state, density),
+        "dt": world.time_step.last,
+        "steps": world.steps,
+        "seconds": {stage: round(spent, 6) for stage, spent in world.seconds.items()},
+        "warnings": density_warning(world, density),
     }
-    if state.obstacle_loads.active:
-        report["obstacles"] = state.obstacle_loads.report()
+    if world.obstacle_loads.active:
+        report["obstacles"] = world.obstacle_loads.report()
     if any("dissipation" in p for p in points):
         report["dissipated_energy"] = sum(dot(p.volume, p.dissipation) for p in points if "dissipation" in p)
     return report

@@ -1,19 +1,21 @@
-"""A species: points, their laws and their transfer scheme, which share one velocity field on the nodes."""
+"""Species of the material point method: points, their laws, their transfer scheme, and a velocity field on nodes."""
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.grid.contacts import Contacts
+from spume.grid.nodes import NodeFields, Nodes
+from spume.grid.transfers import Transfers
 from spume.materials.loops import ConstitutiveModel
-from spume.mpm.contacts import Contacts
-from spume.mpm.nodes import NodeFields, Nodes
-from spume.mpm.particles import Particles
-from spume.mpm.transfers import Transfers
+from spume.matter.particles import Particles
+from spume.matter.species import Species
+from spume.scene.mpm import MpmScene
 
 
 @dataclass(frozen=True)
@@ -65,12 +67,12 @@ class SpeciesPlan:
     """Whether the friction of obstacles and walls acts on it. A species without friction has its own contacts."""
 
 
-def one_species(scene: Any, fields: tuple[Field, ...] = ()) -> tuple[SpeciesPlan, ...]:
+def one_species(scene: MpmScene, fields: tuple[Field, ...] = ()) -> tuple[SpeciesPlan, ...]:
     """All bodies of a scene as one species, whose points have `fields` in addition to those of their laws."""
     return (SpeciesPlan("points", tuple(range(len(scene.materials))), fields),)
 
 
-class Species:
+class GridSpecies(Species):
     """Points that move with one velocity field, and that field on the nodes, which are shared by all species."""
 
     def __init__(
@@ -83,22 +85,14 @@ class Species:
         obstacles: ObstacleSet | None = None,
     ) -> None:
         """`obstacles`: those that act on this species; None: all."""
+        super().__init__(particles, model, name, obstacles)
         d = nodes.dimension
-        self.name = name
-        self.own_obstacles = obstacles
         self.own_contacts = None if obstacles is None else Contacts()
-        self.particles = particles
-        self.model = model
-        """Laws and parameters of the materials."""
         self.scheme = scheme
         self.transfers = Transfers(d, nodes.cell, nodes.order)
         self.fields = NodeFields(mass=0, momentum=d, force=d)
         """Fields on the nodes: mass, momentum, force; later in the step mass, velocity (at the end of the step) and
         change (of the velocity in the step)."""
-        self.deformation = np.zeros((0, 3, 3))
-        """Deformation f of each point in the current step [1]."""
-        self._clear_until = np.empty(0)
-        self._clear_generation = 0
 
     @property
     def affine_velocity(self) -> NDArray[np.float64]:
@@ -107,33 +101,26 @@ class Species:
 
     def sort(self) -> None:
         """Sort the points by cell, and reorder their arrays if these have become too disordered."""
-        p, cells = self.particles, self.transfers.cells
-        if cells.sort(p.x):
-            known = self._clear_generation == p.generation
-            p.take(cells.sorted_points)
-            if known:
-                self._clear_until = self._clear_until[cells.sorted_points]
-                self._clear_generation = p.generation
-            cells.sort(p.x)
-        if len(self.deformation) != len(p):
-            self.deformation = np.zeros((len(p), 3, 3))
+        cells, p = self.transfers.cells, self.particles
+        if cells.sort(p.x, p.id):
+            self.reorder(cells.sorted_points)
+            cells.sort(p.x, p.id)
+        self.fit_deformation()
+
+    def arrange(self) -> None:
+        """Reorder the arrays by cell and id."""
+        p = self.particles
+        self.transfers.cells.sort(p.x, p.id)
+        self.reorder(self.transfers.cells.sorted_points)
 
     def connect(self, nodes: Nodes) -> None:
         """Find the nodes of the sorted points, and resize the fields on them."""
         self.transfers.connect(nodes)
         self.fields.fit(nodes)
 
-    def clear_until(self) -> NDArray[np.float64]:
-        """For each point the value of `ObstacleSet.travelled`, minus its own path length, up to which it is certainly
-        outside all obstacles [m]; −∞ if unknown. See `contacts.py`; no result depends on it."""
-        if self._clear_generation != self.particles.generation:
-            self._clear_until = np.full(len(self.particles), -np.inf)
-            self._clear_generation = self.particles.generation
-        return self._clear_until
-
     def forget_clearances(self) -> None:
         """Discard the clearances; call this after moving points outside of a step."""
-        self._clear_generation = 0
+        super().forget_clearances()
         if self.own_contacts is not None:
             self.own_contacts.forget()
 

@@ -7,8 +7,8 @@ from Python. The caller must keep the arrays alive; the arrays must be contiguou
 
 from typing import Any
 
+from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic
 
 
@@ -43,7 +43,8 @@ def _stack_memory(typingctx, count):
     n = count.literal_value
 
     def generate(context, builder, signature, args):
-        return cgutils.alloca_once(builder, context.get_value_type(types.float64), size=n)
+        with builder.goto_entry_block():  # memory allocated inside a loop would grow with each pass
+            return builder.alloca(ir.DoubleType(), size=ir.Constant(ir.IntType(64), n))
 
     return types.CPointer(types.float64)(count), generate
 

@@ -2,32 +2,38 @@
 
 import time
 
-_compiling = 0
-_stopped_at = 0.0
-_lost = 0.0
+
+class Clock:
+    """Measures working time and compilation time of this process separately."""
+
+    def __init__(self) -> None:
+        self._compiling = 0
+        self._stopped_at = 0.0
+        self._lost = 0.0
+
+    def working_time(self) -> float:
+        """Time in seconds since an arbitrary start, excluding compilation."""
+        return (self._stopped_at if self._compiling else time.perf_counter()) - self._lost
+
+    def compilation_time(self) -> float:
+        """Seconds that have been spent on compilation so far."""
+        return self._lost
+
+    def stop(self) -> None:
+        """Stop the clock because a compilation begins; compilations may be nested."""
+        if not self._compiling:
+            self._stopped_at = time.perf_counter()
+        self._compiling += 1
+
+    def start(self) -> None:
+        """Compilation ends."""
+        self._compiling -= 1
+        if not self._compiling:
+            self._lost += time.perf_counter() - self._stopped_at
 
 
-def working_time() -> float:
-    """Time in seconds since an arbitrary start, excluding compilation."""
-    return (_stopped_at if _compiling else time.perf_counter()) - _lost
+CLOCK = Clock()
+"""The clock of this process: `numerics.jit` stops it when a kernel is compiled."""
 
-
-def compilation_time() -> float:
-    """Seconds that this process has spent on compilation so far."""
-    return _lost
-
-
-def stop_clock() -> None:
-    """Stop the clock because a compilation begins; compilations may be nested."""
-    global _compiling, _stopped_at
-    if not _compiling:
-        _stopped_at = time.perf_counter()
-    _compiling += 1
-
-
-def start_clock() -> None:
-    """Compilation ends."""
-    global _compiling, _lost
-    _compiling -= 1
-    if not _compiling:
-        _lost += time.perf_counter() - _stopped_at
+working_time = CLOCK.working_time
+compilation_time = CLOCK.compilation_time

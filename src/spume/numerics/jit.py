@@ -5,14 +5,14 @@ Here a cached kernel is valid only as long as nothing has changed in the *conten
 files of all compiled functions it calls, directly or indirectly, or in the values of the constants they use, which may
 be defined in other files. A kernel may close over numbers, strings and other compiled functions; each set of
 closed-over values has its own entry in the cache.
+
+This needs private parts of Numba (`numba_internals`). If a version of Numba does not have them or a trial with a newer
+version fails, kernels are compiled with documented options only and kept in Numba's own cache; `CACHE` tells which.
 """
 
 import contextlib
-import functools
 import hashlib
 import os
-import sys
-import uuid
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -26,14 +26,13 @@ from typing import Any, Literal
 os.environ.setdefault("GOMP_SPINCOUNT", "3000")
 
 import numba
-import numpy as np
-from numba.core import caching, event
-from numba.core.cpu_options import ParallelOptions
 
 from spume.errors import CompilationStopped
-from spume.numerics.clock import start_clock, stop_clock
+from spume.numerics import numba_internals
+from spume.numerics.clock import CLOCK
+from spume.numerics.kernel_cache import KernelCache, file_name
 from spume.numerics.kernel_files import KernelFiles
-from spume.numerics.machine_code import KERNEL_ID, KernelCompiler
+from spume.numerics.kernel_sources import KERNEL_ID, closes_over_compiled, kernel_id, sources_of, stamp
 
 # Reassociation lets sums vectorise, contraction makes fused multiply-adds. Infinities and NaNs keep their meaning:
 # the health checks of a run depend on them. The same machine code runs on every thread, so results do not depend on
@@ -47,8 +46,8 @@ NOT_PARALLEL = ("comprehension", "reduction", "inplace_binop", "setitem", "numpy
 """Of parallel kernels only the loops over `prange` are parallel. Numba would also turn assignments to whole arrays and
 the like into parallel loops, even inside such loops, which takes time to compile."""
 
-CONSTANT = "constant "
-"""Prefix of a source that is a constant rather than a file."""
+OPTIONS_OF_ALL = repr((sorted(FAST), NOT_PARALLEL))
+"""Options of the compiler that are the same for all kernels."""
 
 _listeners: list["CompilationListener"] = []
 
@@ -58,145 +57,6 @@ def cache_directory() -> Path:
     if chosen := os.environ.get("SPUME_CACHE_DIR"):
         return Path(chosen) / "kernels"
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "spume" / "kernels"
-
-
-@functools.cache
-def _digest(source: str) -> str:
-    """Hash of a source: of a constant's name and value, or of a file's contents.
-
-    Cached, so that a file edited later does not pass for the code that this process has loaded.
-    """
-    contents = source.encode() if source.startswith(CONSTANT) else Path(source).read_bytes()
-    return hashlib.sha256(contents).hexdigest()
-
-
-def _sources(function: Any) -> frozenset[str]:
-    """Files of `function` and of every compiled function it can call, and the constants they use."""
-    files = {function.__code__.co_filename}
-    codes = [function.__code__]
-    names: set[str] = set()
-    while codes:
-        code = codes.pop()
-        names.update(code.co_names)
-        codes.extend(c for c in code.co_consts if hasattr(c, "co_names"))
-    for cell in function.__closure__ or ():
-        files |= getattr(cell.cell_contents, "spume_sources", frozenset())
-    for name in names:
-        callee = function.__globals__.get(name)
-        files |= getattr(callee, "spume_sources", frozenset())
-        if _is_constant(callee):
-            files.add(f"{CONSTANT}{name} = {_value(callee)}")
-        if isinstance(callee, type(os)) and (callee.__name__ or "").startswith("spume."):
-            files.add(str(callee.__file__))  # constants are compiled in
-            for member in vars(callee).values():
-                files |= getattr(member, "spume_sources", frozenset())
-    return frozenset(files)
-
-
-def _is_constant(value: Any) -> bool:
-    if isinstance(value, tuple):
-        return all(_is_constant(item) for item in value)
-    return isinstance(value, bool | int | float | complex | str | np.generic | np.ndarray)
-
-
-def _value(constant: Any) -> str:
-    if isinstance(constant, np.ndarray):
-        return f"{constant.dtype} {constant.shape} {constant.tobytes().hex()}"
-    if isinstance(constant, tuple):
-        return f"({', '.join(_value(item) for item in constant)})"
-    return repr(constant)
-
-
-def _closure_description(function: Any) -> str:
-    """Description of the values that a function closes over, the same in every process."""
-    return repr([_described(cell.cell_contents) for cell in function.__closure__ or ()])
-
-
-def _described(value: Any) -> Any:
-    if hasattr(value, "spume_sources"):  # a compiled function: its pickle would differ between processes
-        inner = value.py_func
-        return (inner.__module__, inner.__qualname__, _closure_description(inner))
-    if isinstance(value, tuple):
-        return tuple(_described(item) for item in value)
-    if isinstance(value, bool | int | float | str):
-        return value
-    raise TypeError(f"a kernel cannot close over {value!r}: only over numbers, strings and compiled functions")
-
-
-def _stamp(sources: frozenset[str]) -> str:
-    """Hash of the `sources` and of the options of the compiler that are the same for all kernels."""
-    options = repr((sorted(FAST), NOT_PARALLEL))
-    return hashlib.sha256((options + "".join(sorted(_digest(f) for f in sources))).encode()).hexdigest()
-
-
-def _kernel_id(function: Any, sources: frozenset[str]) -> str:
-    """Identifier of everything that determines the kernel of `function`."""
-    try:
-        stamp = _stamp(sources)
-    except OSError:  # typed at a prompt
-        stamp = uuid.uuid4().hex
-    code = function.__code__
-    return repr((stamp, code.co_qualname, code.co_firstlineno, code.co_code, _closure_description(function)))
-
-
-class _ContentLocator(caching.UserWideCacheLocator):
-    """Places the cache in spume's own folder and stamps it with the contents of the sources."""
-
-    sources: frozenset[str] = frozenset()
-
-    def __init__(self, py_func: Any, py_file: str) -> None:
-        self._py_file = py_file
-        self._lineno = py_func.__code__.co_firstlineno
-        # the folder does not depend on the path of the source: checkouts and environments share identical kernels
-        self._cache_path = str(cache_directory())
-
-    def get_source_stamp(self) -> str:
-        return _stamp(self.sources)
-
-    def ensure_cache_path(self) -> None:
-        """Do nothing: `KernelFiles` creates the folder when it writes, so a read-only folder can still be read."""
-
-
-class _KernelCacheImpl(caching.CompileResultCacheImpl):
-    def __init__(self, py_func: Any) -> None:
-        self._lineno = py_func.__code__.co_firstlineno
-        locator = _ContentLocator(py_func, py_func.__code__.co_filename)
-        locator.sources = _sources(py_func)
-        self._locator = locator
-        # the full module name: machine code refers to its module, which may be imported under different names
-        name = f"{py_func.__module__}.{py_func.__qualname__}".replace("<locals>", "in")
-        if py_func.__closure__:  # kernels of one factory may depend on different sources
-            name += "-" + hashlib.sha256(_closure_description(py_func).encode()).hexdigest()[:12]
-        self._filename_base = self.get_filename_base(name, getattr(sys, "abiflags", ""))
-
-
-class _KernelCache(caching.FunctionCache):
-    _impl_class = _KernelCacheImpl
-
-    def __init__(self, py_func: Any) -> None:
-        super().__init__(py_func)
-        stamp = self._impl.locator.get_source_stamp()
-        self._cache_file: Any = KernelFiles(Path(self._cache_path), self._impl.filename_base, stamp)
-
-    def _index_key(self, sig: Any, codegen: Any) -> Any:
-        code = hashlib.sha256(self._py_func.__code__.co_code).hexdigest()
-        return sig, codegen.magic_tuple(), code, _closure_description(self._py_func)
-
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
-        loaded = super().load_overload(sig, target_context)
-        if loaded is None:
-            for listener in _listeners:
-                listener.compiling(f"{self._py_func.__module__}.{self._py_func.__name__}")
-        return loaded
-
-    def save_overload(self, sig: Any, data: Any) -> None:
-        try:
-            super().save_overload(sig, data)
-        except OSError as error:
-            _say_once(
-                f"compiled kernels cannot be saved in '{cache_directory()}' ({error.strerror}), so every run compiles "
-                "them again; set SPUME_CACHE_DIR to another folder"
-            )
 
 
 _said: set[str] = set()
@@ -239,28 +99,6 @@ def compilation_listener(
         _listeners.remove(listener)
 
 
-class _Clock(event.Listener):
-    def on_start(self, event: Any) -> None:
-        stop_clock()
-
-    def on_end(self, event: Any) -> None:
-        start_clock()
-
-
-class _Stopping(event.Listener):
-    """Check for a stop before each compiler pass: a large kernel takes seconds, a pass a fraction of a second."""
-
-    def on_start(self, event: Any) -> None:
-        if any(listener.stop() for listener in _listeners):
-            raise CompilationStopped
-
-    def on_end(self, event: Any) -> None: ...
-
-
-event.register("numba:compile", _Clock())
-event.register("numba:run_pass", _Stopping())
-
-
 def compiled(
     function: Any = None,
     *,
@@ -275,24 +113,50 @@ def compiled(
     """
     if function is None:
         return lambda f: compiled(f, parallel=parallel, fastmath=fastmath, inline=inline, forceinline=forceinline)
-    flags = FAST if fastmath is None else fastmath
+    options = {"parallel": parallel, "fastmath": FAST if fastmath is None else fastmath, "inline": inline}
+    return _in_own_cache(function, options, forceinline) if CACHE == "spume" else _in_numbas_cache(function, options)
+
+
+def _in_own_cache(function: Any, options: dict[str, Any], forceinline: bool = False) -> Any:
+    """A compiled function whose machine code depends only on its sources, in spume's cache."""
+    from spume.numerics.machine_code import KernelCompiler  # needs private parts of Numba
+
     # Numba empties a dictionary of options with the first signature that it compiles; it copies an object.
-    only_loops: Any = ParallelOptions(dict.fromkeys(NOT_PARALLEL, False)) if parallel else False
-    sources = _sources(function)
-    setattr(function, KERNEL_ID, _kernel_id(function, sources))
+    only_loops = numba_internals.ParallelOptions(dict.fromkeys(NOT_PARALLEL, False))
+    sources = sources_of(function)
+    contents = stamp(sources, OPTIONS_OF_ALL)
+    setattr(function, KERNEL_ID, kernel_id(function, contents))
     dispatcher: Any = numba.njit(
         function,
-        parallel=only_loops,
-        fastmath=flags,
-        inline=inline,
+        **options | {"parallel": only_loops if options["parallel"] else False},
         forceinline=forceinline,
         error_model="numpy",
         pipeline_class=KernelCompiler,
         **WITHOUT_WRAPPER,
     )
-    dispatcher.spume_sources = sources
-    with contextlib.suppress(OSError):  # a function typed at a prompt has no file: not cached
-        dispatcher._cache = _KernelCache(function)
+    dispatcher.spume_sources, dispatcher.spume_options = sources, options
+    if contents is not None:
+        files = KernelFiles(cache_directory(), file_name(function), contents)
+        dispatcher._cache = KernelCache(function, files, _say_once)
+    return dispatcher
+
+
+def _in_numbas_cache(function: Any, options: dict[str, Any]) -> Any:
+    """A compiled function made with documented options of Numba only.
+
+    A hash of its sources becomes part of its name, so that neither Numba's cache nor the linker confuses it with
+    another function of the same name. Numba's cache never finds kernels again that close over compiled functions, so
+    they are not kept there.
+    """
+    sources = sources_of(function)
+    made_of = kernel_id(function, stamp(sources, OPTIONS_OF_ALL))
+    function.__qualname__ = f"{function.__code__.co_qualname}_{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
+    options_of_numba = options | {"error_model": "numpy"}
+    dispatcher: Any = numba.njit(function, **options_of_numba)
+    if not closes_over_compiled(function):
+        with contextlib.suppress(RuntimeError):  # no folder can be written, or the function was typed at a prompt
+            dispatcher = numba.njit(function, cache=True, **options_of_numba)
+    dispatcher.spume_sources, dispatcher.spume_options = sources, options
     return dispatcher
 
 
@@ -306,5 +170,85 @@ def inlined(kernel: Any) -> Any:
     code = function.__code__.replace(co_qualname=f"{function.__code__.co_qualname}.inlined")
     again = FunctionType(code, function.__globals__, function.__name__, function.__defaults__, function.__closure__)
     again.__module__ = function.__module__
-    options = {name: kernel.targetoptions[name] for name in ("fastmath", "inline")}
-    return compiled(again, parallel=kernel.targetoptions["parallel"] is not False, forceinline=True, **options)
+    return compiled(again, forceinline=True, **kernel.spume_options)
+
+
+def _listeners_to_numba() -> Iterator[tuple[str, Any]]:
+    """Kinds of events, and what stops the clock and calls the listeners when they happen."""
+
+    class Compiling(numba_internals.Listener):
+        def on_start(self, event: Any) -> None:
+            CLOCK.stop()
+            kernel = event.data["dispatcher"]
+            if hasattr(kernel, "spume_sources"):  # not one of Numba's own functions
+                for listener in _listeners:
+                    listener.compiling(f"{kernel.py_func.__module__}.{kernel.py_func.__name__}")
+
+        def on_end(self, event: Any) -> None:
+            CLOCK.start()
+
+    class Stopping(numba_internals.Listener):
+        """Check for a stop before each compiler pass: a large kernel takes seconds, a pass a fraction of a second."""
+
+        def on_start(self, event: Any) -> None:
+            if any(listener.stop() for listener in _listeners):
+                raise CompilationStopped
+
+        def on_end(self, event: Any) -> None: ...
+
+    yield "numba:compile", Compiling()
+    yield "numba:run_pass", Stopping()
+
+
+def _try_kernels() -> None:
+    """Compile a kernel that calls another, and load it; raises an exception if the hooks do not work."""
+
+    def made() -> Any:
+        def square(x: float) -> float:
+            return x * x
+
+        inner = _in_own_cache(square, {"parallel": False, "fastmath": FAST, "inline": "never"})
+
+        def outer(x: float) -> float:
+            return inner(x) + 1.0
+
+        return _in_own_cache(outer, inner.spume_options)
+
+    first, again = made(), made()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", numba.NumbaWarning)  # of a failure, which is told in one sentence
+        results = first(3.0), again(3.0)
+    if results != (10.0, 10.0):
+        raise ValueError("a wrong result")
+    if not again.stats.cache_hits and not _said:  # a folder that cannot be written has been told
+        raise LookupError("a saved kernel is not found")
+
+
+def _hooked() -> str | None:
+    """Listen to Numba and, if it is newer than those tested, try a kernel; what does not fit, or None."""
+    if missing := numba_internals.misfit():
+        return missing
+    registered = []
+    try:
+        for kind, listener in _listeners_to_numba():
+            numba_internals.register(kind, listener)
+            registered.append((kind, listener))
+        if not numba_internals.is_tested():
+            _try_kernels()
+    except Exception as error:  # whatever a future version of Numba raises
+        for kind, listener in registered:
+            numba_internals.unregister(kind, listener)
+        return f"a trial failed with {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+    return None
+
+
+_misfit = _hooked()
+CACHE: Literal["spume", "numba"] = "numba" if _misfit else "spume"
+"""Whose cache keeps the kernels of this process."""
+if _misfit:
+    warnings.warn(
+        f"spume uses Numba's own cache, because its own does not fit Numba {numba.__version__} ({_misfit}): kernels "
+        "are compiled more often, and results may differ in the last bits between processes; "
+        f"Numba {numba_internals.NEWEST_TESTED} fits",
+        stacklevel=2,
+    )

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numba
-from numba.core.serialize import dumps
+
+from spume.numerics.numba_internals import dumps
 
 SUFFIX = ".kernel"
 UNUSED = 60 * 86400.0
@@ -29,7 +30,7 @@ class KernelFiles:
     """Files of one kernel's signatures; replaces Numba's `IndexDataCacheFile`."""
 
     def __init__(self, folder: Path, base: str, stamp: str) -> None:
-        self._folder, self._base, self._stamp = folder, base, stamp
+        self.folder, self.base, self._stamp = folder, base, stamp
 
     def load(self, key: Any) -> Any:
         """Return the data saved under `key`, or None if the file is missing or damaged."""
@@ -49,7 +50,7 @@ class KernelFiles:
     def save(self, key: Any, data: Any) -> None:
         """Save `data` under `key`, atomically."""
         contents = dumps((key, data))
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
         path = self._path(key)
         partial = path.with_name(f"{path.name}.{uuid.uuid4().hex[:12]}")
         try:
@@ -59,17 +60,17 @@ class KernelFiles:
             with contextlib.suppress(OSError):
                 partial.unlink()
             raise
-        _delete_unused(self._folder)
+        _delete_unused(self.folder)
 
     def flush(self) -> None:
         """Delete the files of all signatures of the kernel."""
-        for path in self._folder.glob(f"{self._base}.*{SUFFIX}"):
+        for path in self.folder.glob(f"{self.base}.*{SUFFIX}"):
             path.unlink(missing_ok=True)
 
     def _path(self, key: Any) -> Path:
         signature, *rest = key
         made_of = repr((numba.__version__, self._stamp, str(signature), rest))
-        return self._folder / f"{self._base}.{hashlib.sha256(made_of.encode()).hexdigest()[:20]}{SUFFIX}"
+        return self.folder / f"{self.base}.{hashlib.sha256(made_of.encode()).hexdigest()[:20]}{SUFFIX}"
 
 
 def _touch(path: Path) -> None:

@@ -1,7 +1,7 @@
 """Matrix-free Krylov solvers for symmetric systems.
 
-Vectors are arrays of any shape. All inner products use `numerics.sums`, so results have the same bits for any number of
-threads, provided the system's own functions do.
+Vectors are arrays of any shape. The system supplies the inner product: if it and the system's other functions have the
+same bits for any number of threads, so have the results.
 
 A system may be constrained: `project` is the orthogonal projection P onto the subspace of allowed changes. The solvers
 then find x in x0 + range(P) with P A x = P b.
@@ -13,8 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from spume.numerics.sums import dot
 
 Vector = NDArray[np.float64]
 
@@ -30,6 +28,9 @@ class System(Protocol):
 
     def project(self, x: Vector) -> None:
         """Remove the constrained components from x, in place."""
+
+    def dot(self, a: Vector, b: Vector) -> float:
+        """Inner product of two vectors."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def _start(system: System, b: Vector, x0: Vector | None) -> tuple[Vector, Vector
     r = right if x0 is None else b - system.multiply(x)
     if x0 is not None:
         system.project(r)
-    return x, r.copy(), math.sqrt(dot(right, right))
+    return x, r.copy(), math.sqrt(system.dot(right, right))
 
 
 def conjugate_gradient(
@@ -70,17 +71,17 @@ def conjugate_gradient(
     ArithmeticError if a search direction shows that A is not positive definite.
     """
     x, r, scale = _start(system, b, x0)
-    size = math.sqrt(dot(r, r))
+    size = math.sqrt(system.dot(r, r))
     if scale == 0.0:
         scale = size
     if size <= tolerance * scale:
         return Solution(x, 0, size / scale if scale else 0.0, True)
     z = _preconditioned(system, r)
-    p, rz = z.copy(), dot(r, z)
+    p, rz = z.copy(), system.dot(r, z)
     for iteration in range(1, limit + 1):
         q = system.multiply(p)
         system.project(q)
-        curvature = dot(p, q)
+        curvature = system.dot(p, q)
         if not curvature > 0.0:
             raise ArithmeticError(
                 f"p·A p is {curvature:.3g} in iteration {iteration}: the matrix is not positive definite; use minres"
@@ -88,11 +89,11 @@ def conjugate_gradient(
         alpha = rz / curvature
         x += alpha * p
         r -= alpha * q
-        size = math.sqrt(dot(r, r))
+        size = math.sqrt(system.dot(r, r))
         if size <= tolerance * scale:
             return Solution(x, iteration, size / scale, True)
         z = _preconditioned(system, r)
-        rz, before = dot(r, z), rz
+        rz, before = system.dot(r, z), rz
         p *= rz / before
         p += z
     return Solution(x, limit, size / scale, False)
@@ -108,7 +109,7 @@ def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float
     """
     x, r, _ = _start(system, b, x0)
     z = _preconditioned(system, r)
-    beta = math.sqrt(max(dot(r, z), 0.0))
+    beta = math.sqrt(max(system.dot(r, z), 0.0))
     if beta == 0.0:
         return _finish(system, b, x, 0, tolerance)
     target = tolerance * _preconditioned_norm(system, b)
@@ -122,10 +123,10 @@ def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float
         iteration += 1
         q = system.multiply(z)
         system.project(q)
-        alpha = dot(z, q)
+        alpha = system.dot(z, q)
         v_new = q - alpha * v - beta_old * v_old
         z_new = _preconditioned(system, v_new)
-        beta_new = math.sqrt(max(dot(v_new, z_new), 0.0))
+        beta_new = math.sqrt(max(system.dot(v_new, z_new), 0.0))
         # apply the previous rotations to the column (beta_old, alpha, beta_new) of T, then a new one to zero beta_new
         rho_3 = s_old * beta_old
         rho_2 = s * alpha + c * c_old * beta_old
@@ -146,7 +147,7 @@ def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float
 def _preconditioned_norm(system: System, b: Vector) -> float:
     right = b.copy()
     system.project(right)
-    return math.sqrt(max(dot(right, _preconditioned(system, right)), 0.0))
+    return math.sqrt(max(system.dot(right, _preconditioned(system, right)), 0.0))
 
 
 def _finish(system: System, b: Vector, x: Vector, iterations: int, tolerance: float) -> Solution:
@@ -155,8 +156,8 @@ def _finish(system: System, b: Vector, x: Vector, iterations: int, tolerance: fl
     system.project(r)
     right = b.copy()
     system.project(right)
-    scale = math.sqrt(dot(right, right))
-    residual = math.sqrt(dot(r, r)) / scale if scale else math.sqrt(dot(r, r))
+    scale = math.sqrt(system.dot(right, right))
+    residual = math.sqrt(system.dot(r, r)) / scale if scale else math.sqrt(system.dot(r, r))
     measured, allowed = _preconditioned_norm(system, r), _preconditioned_norm(system, b)
     # rounding makes the true residual differ from the estimate: allow a tenth more
     return Solution(x, iterations, residual, bool(measured <= 1.1 * tolerance * allowed))

@@ -24,9 +24,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
-from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
-from numba.extending import intrinsic, lower_builtin, models, register_model
+from numba.extending import intrinsic, lower_builtin, models, register_model, type_callable
 from numpy.typing import NDArray
 
 LANES = 8
@@ -74,14 +72,13 @@ def _as_vector(builder: Any, kind: Any, value: Any) -> Any:
 def _register_operator(operation: Callable[..., Any], instruction: str) -> None:
     """Make `operation` known for lanes with lanes and with numbers."""
 
-    class Template(ConcreteTemplate):
-        cases: Sequence[Any] = [
-            signature(lanes, lanes, lanes),
-            signature(lanes, lanes, types.float64),
-            signature(lanes, types.float64, lanes),
-        ]
+    @type_callable(operation)
+    def type_of(context: Any) -> Any:
+        def signature(left: Any, right: Any) -> Any:
+            kinds = [lanes if isinstance(kind, Lanes) else types.float64 for kind in (left, right)]
+            return lanes(*kinds) if lanes in kinds else None
 
-    infer_global(operation)(Template)
+        return signature
 
     def lower(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         left, right = (_as_vector(builder, kind, value) for kind, value in zip(signature.args, args))
@@ -154,8 +151,9 @@ def all_less(typingctx, a, b):
 
 def _call(builder: Any, name: str, args: Sequence[Any]) -> Any:
     """Call LLVM's function `name` of vectors."""
+    module, full_name = builder.module, f"llvm.{name}.v{LANES}f64"
     kind = ir.FunctionType(VECTOR, [VECTOR] * len(args))
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{LANES}f64"), args)
+    return builder.call(module.globals.get(full_name) or ir.Function(module, kind, full_name), args)
 
 
 @_vector_function

@@ -18,14 +18,10 @@ names is a hash of its sources.
 import hashlib
 from typing import Any
 
-from llvmlite import binding
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+from spume.numerics.kernel_sources import KERNEL_ID
+from spume.numerics.numba_internals import Compiler, JITCodeLibrary, Linkage
 
-KERNEL_ID = "spume_kernel_id"
-"""Attribute of a Python function that identifies the sources of its kernel."""
-
-MERGED = {getattr(binding.Linkage, name) for name in ("linkonce_any", "linkonce_odr", "weak_any", "weak_odr")}
+MERGED = {getattr(Linkage, name) for name in ("linkonce_any", "linkonce_odr", "weak_any", "weak_odr")}
 """Linkage types for which the linker keeps only one symbol of each name."""
 
 
@@ -37,11 +33,11 @@ class KernelLibrary(JITCodeLibrary):
         # later from the final module, in which the copies are no longer visible.
         self._shared_module = self._final_module.clone()
         for function in self._shared_module.functions:
-            if not function.is_declaration and function.linkage == binding.Linkage.external:
-                function.linkage = binding.Linkage.linkonce_odr
+            if not function.is_declaration and function.linkage == Linkage.external:
+                function.linkage = Linkage.linkonce_odr
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage in MERGED:
-                function.linkage = binding.Linkage.internal
+                function.linkage = Linkage.internal
         super()._finalize_final_module()
 
 

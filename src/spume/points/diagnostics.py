@@ -1,4 +1,4 @@
-"""Diagnostics of a state: conserved quantities, energies, and counts of the stability rules."""
+"""Diagnostics of a world: conserved quantities, energies, and counts of the stability rules."""
 
 from typing import Any
 
@@ -7,50 +7,46 @@ from numpy.typing import NDArray
 
 from spume.numerics.sums import dot, total, weighted_total
 from spume.points.deformation import OUTCOMES
-from spume.points.state import State
+from spume.points.world import PointWorld
 
 
-def angular_momentum(state: State) -> NDArray[np.float64]:
+def angular_momentum(world: PointWorld) -> NDArray[np.float64]:
     """Σ m x × v about the origin [kg m²/s], three components."""
-    p = state.particles
-    fill = ((0, 0), (0, 3 - state.dimension))
+    p = world.particles
+    fill = ((0, 0), (0, 3 - world.dimension))
     return weighted_total(p.mass, np.cross(np.pad(p.x, fill), np.pad(p.v, fill)))
 
 
-def diagnose(state: State) -> dict[str, Any]:
+def diagnose(world: PointWorld) -> dict[str, Any]:
     """Diagnostics of a frame in SI units, JSON-serialisable."""
-    p = state.particles
+    p = world.particles
     arrays = p.arrays()
-    J = state.model.volume_ratio(arrays)
+    J = world.model.volume_ratio(arrays)
     squares = np.einsum("ij,ij->i", p.v, p.v)
-    gravity = state.gravity(state.time)[: state.dimension]
+    gravity = world.gravity(world.time)[: world.dimension]
     report: dict[str, Any] = {
         "points": len(p),
         "mass": total(p.mass),
         "momentum": weighted_total(p.mass, p.v).tolist(),
-        "angular_momentum": angular_momentum(state).tolist(),
+        "angular_momentum": angular_momentum(world).tolist(),
         "kinetic_energy": 0.5 * dot(p.mass, squares),
-        "elastic_energy": dot(p.volume, state.model.energy(arrays)),
+        "elastic_energy": dot(p.volume, world.model.energy(arrays)),
         "gravitational_energy": -float(weighted_total(p.mass, p.x) @ gravity),
         "volume": dot(p.volume, J),
         "volume_ratio_min": float(J.min(initial=np.inf)) if len(p) else None,
         "volume_ratio_max": float(J.max(initial=-np.inf)) if len(p) else None,
         "speed_max": float(np.sqrt(squares.max(initial=0.0))),
-        "neighbours_min": int(p.neighbours.min(initial=np.iinfo(np.int32).max)) if state.steps else None,
-        "neighbours_mean": float(p.neighbours.mean()) if state.steps and len(p) else None,
-        "not_deformed": dict(zip(OUTCOMES[1:], state.outcomes[1:].tolist())),
-        "gradient_not_corrected": state.uncorrected,
-        "neighbour_lists_built": state.rebuilds,
-        "dt": state.time_step.last,
-        "steps": state.steps,
-        "seconds": {stage: round(spent, 6) for stage, spent in state.seconds.items()},
+        "neighbours_min": int(p.neighbours.min(initial=np.iinfo(np.int32).max)) if world.steps else None,
+        "neighbours_mean": float(p.neighbours.mean()) if world.steps and len(p) else None,
+        "not_deformed": dict(zip(OUTCOMES[1:], world.outcomes[1:].tolist())),
+        "gradient_not_corrected": world.uncorrected,
+        "neighbour_lists_built": world.rebuilds,
+        "dt": world.time_step.last,
+        "steps": world.steps,
+        "seconds": {stage: round(spent, 6) for stage, spent in world.seconds.items()},
     }
-    if state.tearing is not None:
-        report["weak_points"] = int(p.weak.sum())
-    if state.resampling is not None:
-        report |= state.resampling.totals()
-    if state.obstacle_loads.active:
-        report["obstacles"] = state.obstacle_loads.report()
+    if world.obstacle_loads.active:
+        report["obstacles"] = world.obstacle_loads.report()
     if "dissipation" in p:
         report["dissipated_energy"] = dot(p.volume, p.dissipation)
     return report

@@ -73,7 +73,7 @@ from spume.points.kernels import (
 from spume.points.neighbours import NeighbourLists
 
 StressForm = Literal["first-piola", "printed"]
-GradientForm = Literal["corrected", "plain", "least-squares"]
+GradientForm = Literal["reference", "corrected", "plain", "least-squares"]
 
 # Data that neighbours read are stored in rows, see `numerics.lanes`: one table for the weights, one for the
 # forces. PLACE is the position used by elastic forces: the rest position in the rest-configuration formulation, else

@@ -1,4 +1,4 @@
-"""External forces on the points of the point-based method; see `mpm/loads.py` for those that need no surface.
+"""External forces on the points of the point-based method; see `matter.loads` for those that need no surface.
 
 The area vector of a point is
 
@@ -16,33 +16,30 @@ from typing import Any
 import numpy as np
 from numba import prange
 
-from spume.mpm.loads import ON_SURFACES, Load, push_points
+from spume.matter.loads import ON_SURFACES, Load, push_points
 from spume.numerics.jit import compiled
 from spume.points.kernels import elastic_constant, elastic_slope
-from spume.points.state import State
+from spume.points.world import PointWorld
 
 
-def apply_loads(state: State, loads: Sequence[Load], dt: float) -> None:
+def apply_loads(world: PointWorld, dt: float, loads: Sequence[Load]) -> None:
     """Apply the impulses of the loads in dt [s] to the velocities of all points. The neighbour lists must be valid."""
-    if not loads:
-        return
-    p = state.particles
-    with state.timed("loads"):
-        on_surfaces = [load for load in loads if load.kind in ON_SURFACES and load.factor(state.time) != 0.0]
-        if on_surfaces:
-            h = state.lists.radius
-            c = elastic_constant(state.dimension, h)
-            area = np.zeros_like(p.v)
-            volume = p.volume * state.model.volume_ratio(p.arrays())
-            k = state.forces.slope
-            area_vectors[state.dimension](state.lists.start, state.lists.neighbour, p.x, volume, h, c, k, area)
-            for load in on_surfaces:
-                force = load.factor(state.time) * load.surface_force(area)
-                force[~load.inside(p.x)] = 0.0
-                np.add(p.v, (dt / p.mass)[:, None] * force, out=p.v)
-        for load in loads:
-            if load.kind not in ON_SURFACES:
-                push_points(p, load, state.time, dt)
+    p = world.particles
+    on_surfaces = [load for load in loads if load.kind in ON_SURFACES and load.factor(world.time) != 0.0]
+    if on_surfaces:
+        h = world.lists.radius
+        c = elastic_constant(world.dimension, h)
+        area = np.zeros_like(p.v)
+        volume = p.volume * world.model.volume_ratio(p.arrays())
+        k = world.forces.slope
+        area_vectors[world.dimension](world.lists.start, world.lists.neighbour, p.x, volume, h, c, k, area)
+        for load in on_surfaces:
+            force = load.factor(world.time) * load.surface_force(area)
+            force[~load.inside(p.x)] = 0.0
+            np.add(p.v, (dt / p.mass)[:, None] * force, out=p.v)
+    for load in loads:
+        if load.kind not in ON_SURFACES:
+            push_points(p, load, world.time, dt)
 
 
 def _make_area_vectors(D: int) -> Any:

@@ -1,37 +1,37 @@
 """The point-based method as the frame loop sees it."""
 
 import math
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from spume.fields import VOLUME_RATIO, Population
+from spume.fields import Field
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
-from spume.measuring.measure import measured_planes, measured_values, measures_loads
-from spume.measuring.sample import Sample, sample
-from spume.methods import Estimate, Progress
-from spume.mpm import health
-from spume.mpm.advancing import advance_to, checkpoint_values, next_release, restore_values
-from spume.mpm.cost import estimate_cost
-from spume.mpm.held_layers import HeldLayers
-from spume.mpm.loads import build_loads
-from spume.mpm.method import build_obstacles, gravity_function, wall_corners
-from spume.mpm.particles import Particles, point_fields
-from spume.mpm.passages import Passages
-from spume.mpm.sources import releases, sources_of
-from spume.mpm.time_step import TimeStep
-from spume.mpm.workload import Workload
+from spume.matter.cost import estimate_cost
+from spume.matter.environment import build_obstacles, gravity_function
+from spume.matter.loads import build_loads
+from spume.matter.method import Assembly, ParticleMethod
+from spume.matter.particles import Particles, point_fields
+from spume.matter.passages import Passages
+from spume.matter.sources import Source
+from spume.matter.species import Species
+from spume.matter.stages import Step
+from spume.matter.time_step import TimeStep
+from spume.measuring.measure import measured_planes
+from spume.methods import Estimate
 from spume.points import tearing
+from spume.points.contacts import Contacts
 from spume.points.deformation import OUTCOMES
 from spume.points.diagnostics import diagnose
+from spume.points.energy import EnergyBudget
 from spume.points.formulations import formulation_fields
 from spume.points.neighbours import NeighbourLists
+from spume.points.reference import Reference, reference_fields
 from spume.points.resampling import Resampling
-from spume.points.state import Scheme, State, neighbourhood_fields
-from spume.points.step import point_based_step, restore_lists
+from spume.points.step import point_based_stages, restore_lists
+from spume.points.world import PointWorld, Scheme, neighbourhood_fields
+from spume.scene.point_based import PointBasedScene
 
 STEP_COST = 1.8
 """Time of a step over that of the material point method with as many points."""
@@ -41,172 +41,107 @@ LEAST_NEIGHBOURS = {2: 4, 3: 6}
 """Fewest neighbours of a fit; 6 in [Gerszewski09], which is about space."""
 
 
-class PointBased:
-    """Builds a state from a scene and advances it."""
+class Neighbourhoods:
+    """The neighbour lists of a world as a part that survives steps."""
+
+    def __init__(self, world: PointWorld, reference: Reference | None) -> None:
+        self.world, self.reference = world, reference
+
+    def diagnostics(self, world: PointWorld) -> dict[str, Any]:
+        """Energy of what the fit does not see."""
+        reference = self.reference
+        return {} if reference is None else {"non_affine_energy": reference.energy(world)}
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs."""
+        world = self.world
+        return {
+            "listed": world.listed,
+            "outcomes": dict(zip(OUTCOMES, world.outcomes.tolist())),
+            "uncorrected": world.uncorrected,
+            "rebuilds": world.rebuilds,
+        }
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned, and build the lists as they were."""
+        world = self.world
+        world.listed = values["listed"]
+        world.outcomes = np.array([values["outcomes"][name] for name in OUTCOMES], np.int64)
+        world.uncorrected = values["uncorrected"]
+        world.rebuilds = values["rebuilds"]
+        restore_lists(world, self.reference)
+
+
+class PointBased(ParticleMethod[PointWorld, PointBasedScene]):
+    """Points with lists of their neighbours."""
 
     name: ClassVar[str] = "point-based"
 
-    def __init__(self, scene: Any) -> None:
-        self.scene = scene
-        self.sources = sources_of(scene)
-        self.releases = releases(self.sources)
-        self.released = 0
-        """Releases that have happened."""
-        self.workload = Workload(self.releases, self.sources, scene.duration)
-        self.held = HeldLayers(self.sources)
-        self.walls = wall_corners(scene)
+    def assemble(self, scene: PointBasedScene) -> Assembly[PointWorld]:
+        """World and step of a scene."""
         materials = [(material.law, material.parameters) for material in scene.materials]
         model = ConstitutiveModel(materials)
         d, table = scene.dimension, scene.points
-        torn = tearing.build_tearing(scene)
-        particles = Particles(
-            [
-                point_fields(d, False),
-                model.fields,
-                neighbourhood_fields(d),
-                formulation_fields(scene.formulation, d),
-                tearing.FIELDS if torn else (),
-            ]
-        )
-        radius = table.radius * table.spacing
+        torn, resampling = tearing.build_tearing(scene), build_resampling(scene)
+        particles = Particles([point_fields(d, False), model.fields, *_own_fields(scene)])
         scheme = build_scheme(scene)
-        self.state = State(
-            particles=particles,
-            model=model,
-            lists=NeighbourLists(d, radius, table.neighbours, table.skin * table.spacing),
+        radius, count = scene.radius * table.spacing, scene.neighbours
+        world = PointWorld(
+            species=[Species(particles, model)],
+            lists=NeighbourLists(d, radius, count, 0.0 if scheme.has_reference else table.skin * table.spacing),
             spacing=table.spacing,
             scheme=scheme,
-            forces=scheme.pair_forces(d, radius, table.spacing, table.neighbours),
+            forces=scheme.pair_forces(d, radius, table.spacing, count),
             obstacles=build_obstacles(scene),
             gravity=gravity_function(scene),
-            loads=build_loads(scene),
             time_step=build_time_step(scene, materials),
-            dimension=d,
-            tearing=torn,
-            resampling=build_resampling(scene),
             passages=Passages(measured_planes(scene)),
         )
-        self.state.obstacle_loads.active = measures_loads(scene)
-        self.release_due()
+        reference = Reference(Contacts(d, table.spacing)) if scheme.has_reference else None
+        budget = EnergyBudget(reference)
+        step = Step(point_based_stages(budget, build_loads(scene), torn, resampling))
+        parts = (Neighbourhoods(world, reference), budget, torn, resampling)
+        return Assembly(world, step, tuple(part for part in parts if part is not None))
 
-    @property
-    def time(self) -> float:
-        """Simulated time [s]."""
-        return self.state.time
+    def diagnose(self) -> dict[str, Any]:
+        """Diagnostics of the world."""
+        return diagnose(self.world)
 
-    @property
-    def particles(self) -> Particles:
-        """The points and their fields."""
-        return self.state.particles
-
-    def step(self, dt: float) -> None:
-        """Advance by dt [s]."""
-        point_based_step(self.state, dt)
-
-    def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
-        """Advance to `until` [s]; see `spume.methods.Method`."""
-        return advance_to(self, until, interrupted, report)
-
-    def declarations(self) -> tuple[Population, ...]:
-        """The points, with their volume ratio."""
-        stored = tuple(field for field in self.particles.fields if field.in_frames)
-        return (Population("points", (*stored, VOLUME_RATIO), "points", self.state.spacing),)
-
-    def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
-        """The arrays of a frame."""
-        arrays = self.particles.arrays()
-        stored = {field.name: arrays[field.name] for field in self.particles.fields if field.in_frames}
-        return {"points": stored | {VOLUME_RATIO.name: self.state.model.volume_ratio(arrays)}}
-
-    def diagnostics(self) -> dict[str, Any]:
-        """Numbers about the present state."""
-        return diagnose(self.state) | measured_values(self.scene, self._sample, self.state.passages.mass)
-
-    def _sample(self) -> Sample:
-        arrays = self.particles.arrays()
-        return sample([(arrays, self.state.model.volume_ratio(arrays))], self.state.spacing)
-
-    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Everything a bit-for-bit continuation needs."""
-        state = self.state
-        values = checkpoint_values(self) | {
-            "next_id": state.particles.next_id,
-            "listed": state.listed,
-            "outcomes": dict(zip(OUTCOMES, state.outcomes.tolist())),
-            "uncorrected": state.uncorrected,
-            "rebuilds": state.rebuilds,
-        }
-        if state.tearing is not None:
-            values["recovered_until"] = state.tearing.recovered_until
-        if state.resampling is not None:
-            values |= state.resampling.totals()
-        return state.particles.arrays(), values
-
-    def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
-        """Restore what `checkpoint` returned."""
-        state = self.state
-        state.particles.replace(arrays)
-        restore_values(self, values)
-        state.particles.next_id = values["next_id"]
-        state.listed = values["listed"]
-        state.outcomes = np.array([values["outcomes"][name] for name in OUTCOMES], np.int64)
-        state.uncorrected = values["uncorrected"]
-        state.rebuilds = values["rebuilds"]
-        if state.tearing is not None:
-            state.tearing.recovered_until = values["recovered_until"]
-        if state.resampling is not None:
-            state.resampling.restore(values)
-        restore_lists(state)
-
-    def hold(self) -> None:
-        """Move what is in the barrels of nozzles."""
-        self.held.hold([self.state.particles] * len(self.sources), self.state.time)
-
-    def check_health(self) -> None:
-        """Raise an error if the state is not physical."""
-        state = self.state
-        health.check_points(state.particles, state.model, "point", state.time, state.cell, self.walls)
-
-    def release_due(self) -> None:
-        """Add the points whose time of release has come."""
-        state = self.state
-        while next_release(self) <= state.time:
-            release = self.releases[self.released]
-            source = self.sources[release.source]
-            points = source.points(release.number)
-            values: dict[str, Any] = {**points, "material": source.material, "body": release.source}
-            if state.scheme.formulation == "rest-configuration":
-                values["rest_x"] = points["x"]
-            self.held.add(release.source, release.number, state.particles.next_id)
-            state.particles.add(source.count, **values)
-            state.speed = max(state.speed, float(np.linalg.norm(points["v"], axis=1).max()))
-            state.listed = False
-            self.released += 1
+    def welcome(self, species: Species, new: slice, source: Source) -> None:
+        """Complete the fields of points that a source has released."""
+        if self.world.scheme.formulation == "rest-configuration":
+            species.particles.rest_x[new] = species.particles.x[new]
+        self.part(EnergyBudget).released(self.world, new)
+        self.world.listed = False
 
     @classmethod
-    def estimate(cls, scene: Any) -> Estimate:
+    def estimate(cls, scene: PointBasedScene) -> Estimate:
         """Points, memory, steps, time and disk space of a scene."""
         materials = [(material.law, material.parameters) for material in scene.materials]
-        torn = tearing.FIELDS if tearing.build_tearing(scene) else ()
-        extra = (
-            *neighbourhood_fields(scene.dimension),
-            *formulation_fields(scene.formulation, scene.dimension),
-            *torn,
-        )
+        extra = tuple(field for group in _own_fields(scene) for field in group)
         return estimate_cost(scene, build_time_step(scene, materials), extra, STEP_COST)
 
 
-def build_scheme(scene: Any) -> Scheme:
+def _own_fields(scene: PointBasedScene) -> tuple[tuple[Field, ...], ...]:
+    """Fields that the method adds to points."""
+    torn = tearing.FIELDS if tearing.build_tearing(scene) else ()
+    reference = reference_fields(scene.dimension) if build_scheme(scene).has_reference else ()
+    return (
+        neighbourhood_fields(scene.dimension), formulation_fields(scene.formulation, scene.dimension), reference, torn,
+    )  # fmt: skip
+
+
+def build_scheme(scene: PointBasedScene) -> Scheme:
     """The scene's choices."""
     points, forces = scene.points, scene.forces
     least = LEAST_NEIGHBOURS[scene.dimension] if points.least_neighbours is None else points.least_neighbours
     return Scheme(
-        scene.formulation, forces.stress, forces.gradient, least, points.condition, points.least_volume,
-        forces.pressure, forces.viscosity, forces.damping,
+        scene.formulation, forces.stress, scene.gradient, least, points.condition, points.least_volume,
+        forces.pressure, forces.viscosity, forces.damping, forces.hourglass,
     )  # fmt: skip
 
 
-def build_resampling(scene: Any) -> Resampling | None:
+def build_resampling(scene: PointBasedScene) -> Resampling | None:
     """The scene's choices; none where points are not resampled. Points at rest have no positions to average."""
     table = scene.resampling
     if not table.enabled or scene.formulation == "rest-configuration":
@@ -214,7 +149,7 @@ def build_resampling(scene: Any) -> Resampling | None:
     return Resampling(table.every, table.coverage, table.merge_distance, scene.seed)
 
 
-def build_time_step(scene: Any, materials: list[tuple[Law, Parameters]]) -> TimeStep:
+def build_time_step(scene: PointBasedScene, materials: list[tuple[Law, Parameters]]) -> TimeStep:
     """The scene's choice of time step: waves of the laws and of the SPH pressure, and viscosity, limit it."""
     spacing, forces = scene.points.spacing, scene.forces
     wave = max(

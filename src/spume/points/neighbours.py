@@ -13,14 +13,14 @@ Each list is padded to a multiple of eight with the number of points, which is n
 process eight at a time (`numerics.lanes`). Lists are in ascending order, the same for any number of threads.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, LAYER_BITS, cell_in_block, run_of_cells
-from spume.mpm.cells import Cells
+from spume.grid.blocks import BLOCK, CELLS_PER_BLOCK, LAYER_BITS, cell_in_block, run_of_cells
+from spume.grid.cells import Cells
 from spume.numerics.jit import compiled
 from spume.numerics.lanes import LANES
 
@@ -30,6 +30,17 @@ EQUALLY_FAR = 1e-6
 """Relative difference of squared distances, in single precision, that are equal but for rounding."""
 ROOM = 64
 """Initial capacity for the points within the radius of a list; it grows when needed, and stays for the next build."""
+
+
+class Pairs(NamedTuple):
+    """Which points may be neighbours, and how far they are from each other."""
+
+    group: NDArray[np.int32]
+    """Points of different groups are no neighbours."""
+    metric: NDArray[np.float64]
+    """Symmetric tensor C of each point, shape (n, 6): distances are √(dᵀ C d) with the mean C of both."""
+    stretch: float
+    """Largest length over distance of any pair [1]."""
 
 
 class NeighbourLists:
@@ -58,9 +69,12 @@ class NeighbourLists:
         self._weights[-1] = 0.0
         return self._weights
 
-    def build(self, x: NDArray[np.float64]) -> None:
+    def build(self, x: NDArray[np.float64], pairs: Pairs | None = None) -> None:
         """Build the lists for the points at `x` [m], shape (n, d)."""
         cells, n, reach = self.cells, len(x), self.radius + self.skin
+        if pairs is not None:
+            reach *= pairs.stretch
+            cells = Cells(cells.dimension, reach / CELLS_PER_RADIUS, 0.0)
         cells.sort(x)
         y = np.zeros((3, n))
         y[: cells.dimension] = x[cells.sorted_points].T
@@ -77,6 +91,9 @@ class NeighbourLists:
             if most < self._room:  # the last entry of a row is overwritten
                 break
             self._room = most + 1 + most // 8  # some more than now, for the next builds
+        if pairs is not None:
+            _keep_pairs(table, square, within, x, pairs.group, pairs.metric, self.radius**2)
+            most = int(within.max(initial=0))
         cut_square = np.full(n, np.inf, np.float32)
         if most > self.count:
             _find_cuts(square, within, self.count, reach, cut_square)
@@ -177,6 +194,31 @@ def _find_cuts(square, number, count, radius, cut_square):
         for value in values:
             following = min(following, value if value > low else np.float32(np.inf))
         cut_square[i] = (1.0 - EQUALLY_FAR) * following
+
+
+@compiled(inline="always")
+def pair_square(metric, i, j, dx, dy, dz):
+    """dᵀ C d [m²] with the mean metric C of two points; the same bits for (j, i)."""
+    xx, yy, zz = metric[i, 0] + metric[j, 0], metric[i, 1] + metric[j, 1], metric[i, 2] + metric[j, 2]
+    xy, xz, yz = metric[i, 3] + metric[j, 3], metric[i, 4] + metric[j, 4], metric[i, 5] + metric[j, 5]
+    return 0.5 * (xx * dx * dx + yy * dy * dy + zz * dz * dz) + xy * dx * dy + xz * dx * dz + yz * dy * dz
+
+
+@compiled(parallel=True, fastmath=False)
+def _keep_pairs(table, square, number, x, group, metric, limit):
+    """Keep the points of each row that have its group and are within the radius in the metric of the pair, with the
+    squares of these distances."""
+    deep = x.shape[1] == 3
+    for i in prange(number.size):
+        kept = 0
+        for entry in range(number[i]):
+            j = table[i, entry]
+            dz = x[j, 2] - x[i, 2] if deep else 0.0
+            s = pair_square(metric, i, j, x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], dz)
+            if group[i] == group[j] and s < limit:
+                table[i, kept], square[i, kept] = j, s
+                kept += 1
+        number[i] = kept
 
 
 @compiled(parallel=True, fastmath=False)

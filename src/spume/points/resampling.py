@@ -23,15 +23,16 @@ from numpy.typing import NDArray
 
 from spume.foam.resampling import ResamplingSettings, avoid_a_void
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.grid.cells import Cells
+from spume.grid.neighbour_search import all_within
+from spume.grid.nodes import Nodes
 from spume.materials.loops import ConstitutiveModel
-from spume.mpm.cells import Cells
-from spume.mpm.neighbour_search import all_within
-from spume.mpm.nodes import Nodes
-from spume.mpm.particles import Particles
+from spume.matter.particles import Particles
 from spume.points.elastic_metric import elastic_metric
+from spume.points.reference import NEW
 
 if TYPE_CHECKING:
-    from spume.points.state import State
+    from spume.points.world import PointWorld
 
 STRETCH = 1.25
 """Default coverage distance relative to that of a cubic lattice [1]."""
@@ -52,14 +53,13 @@ class SampledPoints:
     cell: float
     nodes: Nodes
     obstacles: ObstacleSet
-    time: float
     affine_velocity: NDArray[np.float64]
 
 
 class ReferenceSpace:
     """Distances as they are without the elastic deformation: the criterion of resampling for elastic materials."""
 
-    def __init__(self, state: "State", merge_distance: float, coverage: float) -> None:
+    def __init__(self, state: "PointWorld", merge_distance: float, coverage: float) -> None:
         """merge_distance, coverage: lengths [m], see `Resampling`."""
         self.state, self.merge_distance, self.coverage = state, merge_distance, coverage
 
@@ -121,36 +121,55 @@ class Resampling:
         """r in spacings."""
         return self.reach(dimension) / ResamplingSettings().alpha(dimension)
 
-    def totals(self) -> dict[str, Any]:
+    def diagnostics(self, world: "PointWorld") -> dict[str, Any]:
+        """Counts since the start."""
+        return self.checkpoint()
+
+    def checkpoint(self) -> dict[str, Any]:
         """Counts since the start."""
         return {name: getattr(self, name) for name in COUNTED}
 
     def restore(self, values: dict[str, Any]) -> None:
-        """Restore what `totals` returned."""
+        """Restore what `checkpoint` returned."""
         for name in COUNTED:
             setattr(self, name, values[name])
 
 
-def resample(state: "State") -> None:
-    """Merge points that are too close and fill voids, every `interval` steps."""
-    resampling = state.resampling
-    if resampling is None or state.steps % resampling.every != 0:
+def resample(world: "PointWorld", dt: float, resampling: Resampling) -> None:
+    """Merge points that are too close and fill voids, every `resampling.every` steps."""
+    steps = world.steps + 1
+    if steps % resampling.every != 0:
         return
-    with state.timed("resampling"):
-        unit = resampling.unit(state.dimension)
-        cell = 2.0 * unit * state.spacing
-        sampled = SampledPoints(
-            state.particles, state.model, state.dimension, cell, Nodes(state.dimension, cell, SPLINE), state.obstacles,
-            state.time, np.zeros((0, 1, 1)),
-        )  # fmt: skip
-        settings = ResamplingSettings(depth=DEPTH, merge_distance=resampling.merge_distance / unit)
-        # random numbers depend on the seed and the step only, so that a resumed run has the same ones
-        criterion = ReferenceSpace(
-            state, resampling.merge_distance * state.spacing, resampling.reach(state.dimension) * state.spacing
-        )
-        report = avoid_a_void(sampled, (resampling.seed, state.steps), settings, criterion)
-        resampling.points_inserted += report.inserted
-        resampling.pairs_merged += report.merged
-        resampling.degenerate_averages += report.degenerate
-        if report.inserted or report.merged:
-            state.listed = False
+    unit = resampling.unit(world.dimension)
+    cell = 2.0 * unit * world.spacing
+    sampled = SampledPoints(
+        world.particles, world.model, world.dimension, cell, Nodes(world.dimension, cell, SPLINE), world.obstacles,
+        np.zeros((0, 1, 1)),
+    )  # fmt: skip
+    settings = ResamplingSettings(depth=DEPTH, merge_distance=resampling.merge_distance / unit)
+    # random numbers depend on the seed and the step only, so that a resumed run has the same ones
+    criterion = ReferenceSpace(
+        world, resampling.merge_distance * world.spacing, resampling.reach(world.dimension) * world.spacing
+    )
+    before = groups_of(world.particles)
+    report = avoid_a_void(sampled, world.time + dt, (resampling.seed, steps), settings, criterion)
+    resampling.points_inserted += report.inserted
+    resampling.pairs_merged += report.merged
+    resampling.degenerate_averages += report.degenerate
+    if report.inserted or report.merged:
+        world.listed = False
+        forget_references(world.particles, before)
+
+
+def groups_of(particles: Particles) -> dict[int, NDArray[np.int64]]:
+    """The sorted ids of the points of each group; none if points have no groups."""
+    if "group" not in particles:
+        return {}
+    return {group: np.sort(particles.id[particles.group == group]) for group in np.unique(particles.group).tolist()}
+
+
+def forget_references(particles: Particles, before: dict[int, NDArray[np.int64]]) -> None:
+    """Points of groups that have gained or lost points get a new reference."""
+    for group, ids in groups_of(particles).items():
+        if not np.array_equal(ids, before.get(group, ())):
+            particles.group[particles.group == group] = NEW

@@ -1,88 +1,124 @@
-"""One step of the point-based method, [Gerszewski09] section 3, with symplectic Euler."""
+"""The step of the point-based method as a list of stages, [Gerszewski09] section 3, with symplectic Euler."""
 
-import numba
+from collections.abc import Sequence
+
 import numpy as np
 from numba import prange
-from numpy.typing import NDArray
 
-from spume.errors import RunFailed
 from spume.materials.kinematics import load
-from spume.mpm.contacts import MARGIN
-from spume.mpm.motion import move_points
-from spume.mpm.obstacle_loads import WatchedPoints
+from spume.matter.loads import Load
+from spume.matter.material import rehearse_material, update_material
+from spume.matter.motion import collide_and_move
+from spume.matter.stages import Stage
 from spume.numerics.jit import compiled
 from spume.numerics.lanes import LANES
 from spume.points.deformation import OUTCOMES, fit_deformation, keep_volume
 from spume.points.elastic_metric import elastic_metric
+from spume.points.energy import EnergyBudget, begin, count_work, counted_resampling, look
 from spume.points.forces import WIDTH
 from spume.points.formulations import add_green_strain, step_from_rest
 from spume.points.loads import apply_loads
-from spume.points.resampling import resample
-from spume.points.state import State
-from spume.points.tearing import detect_tearing, limit_deformation, recover
+from spume.points.reference import Reference, find_reference, fit_reference, reference_accelerations
+from spume.points.resampling import Resampling, resample
+from spume.points.tearing import Tearing, detect_tearing, limit_deformation, recover
+from spume.points.world import PointWorld
+
+ADVICE = (
+    "the step is too long for the stiffness, or the neighbourhoods have broken down; reduce [time] courant or dt, or "
+    "give the points pressure or viscosity"
+)
+"""What to change when a velocity is not finite."""
 
 
-def point_based_step(state: State, dt: float) -> None:
-    """Advance `state` by dt [s]."""
-    find_neighbours(state)
-    detect_tearing(state)
-    metric = accelerate(state, dt)  # eqs. (10) to (13)
-    apply_loads(state, state.loads, dt)  # after the viscous forces, which depend on the velocities of the last step
-    before = collide_and_move(state, dt)
-    fit(state, dt, before, metric)  # eqs. (6), (7)
-    limit_deformation(state)
-    with state.timed("material"):  # eqs. (8), (9) and plastic flow
-        p = state.particles
-        state.model.update(p.arrays(), dt, state.deformation, p.stress)
-    state.time += dt
-    state.steps += 1
-    recover(state)
-    resample(state)
+def point_based_stages(
+    budget: EnergyBudget, loads: Sequence[Load], tearing: Tearing | None, resampling: Resampling | None
+) -> list[Stage]:
+    """Symplectic Euler. The budget has the reference; it has none for forces by the paper."""
+    reference = budget.reference
+    tears, printed = tearing is not None, reference is None
+    return [
+        Stage("neighbours", find_reference, reference, when=not printed),
+        Stage("neighbours", find_neighbours, when=printed),
+        Stage("budget", begin, budget),
+        Stage("tearing", detect_tearing, tearing, when=tears),
+        Stage("metric", find_metric, when=printed),
+        Stage("forces", accelerate_from_reference, reference, when=not printed),
+        Stage("forces", accelerate, when=printed),  # eqs. (10) to (13)
+        Stage("budget", look, budget, when=bool(loads)),
+        # after the viscous forces, which depend on the velocities of the last step
+        Stage("loads", apply_loads, loads, when=bool(loads)),
+        Stage("budget", look, budget),
+        Stage("move", remember_positions),
+        Stage("move", collide_and_move, ADVICE),
+        Stage("budget", count_work, budget),
+        Stage("deformation", fit_reference, reference, when=not printed),
+        Stage("deformation", fit, when=printed),  # eqs. (6), (7)
+        Stage("tearing", limit_deformation, tearing, when=tears),
+        Stage("material", update_material, rehearse=rehearse_material),  # eqs. (8), (9) and plastic flow
+        Stage("tearing", recover, tearing, when=tearing is not None and tearing.recovers),
+        Stage("resampling", counted_resampling, budget, resample, resampling, when=resampling is not None),
+    ]
 
 
-def find_neighbours(state: State) -> None:
+def find_neighbours(world: PointWorld, dt: float) -> None:
     """Rebuild the neighbour lists if points have moved too far since the last time, or are new."""
-    p, lists = state.particles, state.lists
-    if state.scheme.formulation == "rest-configuration":
-        if not state.listed:
-            with state.timed("neighbours"):
-                lists.build(p.rest_x)
-                state.listed = True
-                state.rebuilds += 1
+    p, lists = world.particles, world.lists
+    if world.scheme.formulation == "rest-configuration":
+        if not world.listed:
+            world.arrange(p.rest_x)
+            lists.build(p.rest_x)
+            world.listed = True
+            world.rebuilds += 1
         return
-    with state.timed("neighbours"):
-        if state.listed and lists.valid(p.x, p.x_listed):
-            return
-        if lists.cells.sort(p.x):
-            p.take(lists.cells.sorted_points)
-        p.x_listed[:] = p.x
-        lists.build(p.x)
-        state.listed = True
-        state.rebuilds += 1
+    if world.listed and lists.valid(p.x, p.x_listed):
+        return
+    world.arrange(p.x)
+    p.x_listed[:] = p.x
+    lists.build(p.x)
+    world.listed = True
+    world.rebuilds += 1
 
 
-def restore_lists(state: State) -> None:
-    """Rebuild the lists of a restored state as they were when it was saved."""
-    if state.listed:
-        rest = state.scheme.formulation == "rest-configuration"
-        state.lists.build(state.particles.rest_x if rest else state.particles.x_listed)
+def restore_lists(world: PointWorld, reference: Reference | None) -> None:
+    """Rebuild the lists of a restored world as they were when it was saved."""
+    if not world.listed:
+        return
+    if reference is not None:
+        world.arrange(world.particles.rest_x)
+        reference.build(world)
+        return
+    name = "rest_x" if world.scheme.formulation == "rest-configuration" else "x_listed"
+    world.arrange(getattr(world.particles, name))
+    world.lists.build(getattr(world.particles, name))
 
 
-def accelerate(state: State, dt: float) -> NDArray[np.float64]:
-    """v ← v + Δt (f/m + g). Return the metric of the elastic deformation of each point."""
-    p = state.particles
-    metric, size = np.empty((len(p), 6)), np.zeros(len(p))
-    with state.timed("metric"):
-        if state.scheme.needs_metric:
-            elastic_metric(state.model, p.arrays(), metric, size)
-    with state.timed("forces"):
-        wave = np.array([law.wave_speed(parameters) for law, parameters in state.model.materials])
-        acceleration, uncorrected = state.forces.accelerations(
-            state.lists, p.arrays(), size, metric, wave, state.rows_of(LANES), state.rows_of(WIDTH)
-        )
-        state.uncorrected += uncorrected
-        _kick(p.v, acceleration, state.gravity(state.time), dt)
-    return metric
+def find_metric(world: PointWorld, dt: float) -> None:
+    """Find the metric of the elastic deformation of each point; it has no meaning if nothing needs it."""
+    p = world.particles
+    world.metric, world.size = np.empty((len(p), 6)), np.zeros(len(p))
+    if world.scheme.needs_metric:
+        elastic_metric(world.model, p.arrays(), world.metric, world.size)
+
+
+def accelerate(world: PointWorld, dt: float) -> None:
+    """v ← v + Δt (f/m + g)."""
+    p = world.particles
+    acceleration, uncorrected = world.forces.accelerations(
+        world.lists, p.arrays(), world.size, world.metric, world.wave_speeds(), world.rows_of(LANES),
+        world.rows_of(WIDTH),
+    )  # fmt: skip
+    world.uncorrected += uncorrected
+    _kick(p.v, acceleration, world.gravity(world.time), dt)
+
+
+def accelerate_from_reference(world: PointWorld, dt: float, reference: Reference) -> None:
+    """v ← v + Δt (f/m + g) with the forces of the reference configuration."""
+    _kick(world.particles.v, reference_accelerations(world, reference), world.gravity(world.time), dt)
+
+
+def remember_positions(world: PointWorld, dt: float) -> None:
+    """Keep the positions at the start of the step."""
+    world.before = world.particles.x.copy()
 
 
 @compiled(parallel=True)
@@ -93,52 +129,24 @@ def _kick(v, acceleration, gravity, dt):
             v[p, q] += dt * (acceleration[p, q] + gravity[q])
 
 
-def collide_and_move(state: State, dt: float) -> NDArray[np.float64]:
-    """Collide the velocities of points inside obstacles, then x ← x + Δt v. Return the previous positions [m]."""
-    p = state.particles
-    before = p.x.copy()
-    with state.timed("move"):
-        obstacles = state.obstacles.during(state.time, state.time + dt)
-        threads = numba.get_num_threads()
-        tasks = len(p) * np.arange(threads + 1) // threads
-        speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
-        clear_until, margin = state.clearances(), MARGIN * state.cell
-        watched = None
-        if len(state.obstacles) and state.obstacle_loads.active:
-            watched = WatchedPoints(p.x, p.v, clear_until, state.obstacles.travelled + margin)
-        sides = state.passages.sides(p.x)
-        move_points[state.dimension](
-            tasks, dt, obstacles, state.obstacles.travelled, margin, clear_until, p.x, p.v, speed, broken
-        )
-        state.passages.count(sides, p.x, p.mass)
-        if watched is not None:
-            watched.load(state.obstacle_loads, state.obstacles, obstacles, p.v, p.mass)
-        state.speed = float(speed.max(initial=0.0))
-    if broken.max(initial=-1) >= 0:
-        _report_broken_point(state, int(broken.max()), dt)
-    return before
-
-
-def fit(state: State, dt: float, before: NDArray[np.float64], metric: NDArray[np.float64]) -> None:
+def fit(world: PointWorld, dt: float) -> None:
     """Compute the deformation of the step and the strain rate at each point."""
-    p, lists, scheme = state.particles, state.lists, state.scheme
+    p, lists, scheme = world.particles, world.lists, world.scheme
     outcome = np.empty(len(p), np.int64)
-    if len(state.deformation) != len(p):
-        state.deformation = np.zeros((len(p), 3, 3))
-    with state.timed("deformation"):
-        start = p.rest_x if scheme.formulation == "rest-configuration" else before
-        fit_deformation(
-            lists, start, p.x, scheme.least_neighbours, scheme.condition, state.rows_of(LANES), state.deformation,
-            p.neighbours, outcome,
-        )  # fmt: skip
-        if scheme.formulation == "rest-configuration":
-            step_from_rest(outcome, p.rest_F, state.deformation)
-        _rate_of_strain(state.deformation, 1.0 / dt, p.rate)
-        if scheme.formulation == "additive":
-            add_green_strain(metric, outcome, state.deformation)
-        if scheme.formulation != "rest-configuration":  # that one does not sum up
-            keep_volume(state.model.volume_ratio(p.arrays()), scheme.least_volume, state.deformation, outcome)
-        state.outcomes += np.bincount(outcome, minlength=len(OUTCOMES))
+    world.only.fit_deformation()
+    start = p.rest_x if scheme.formulation == "rest-configuration" else world.before
+    fit_deformation(
+        lists, start, p.x, scheme.least_neighbours, scheme.condition, world.rows_of(LANES), world.deformation,
+        p.neighbours, outcome,
+    )  # fmt: skip
+    if scheme.formulation == "rest-configuration":
+        step_from_rest(outcome, p.rest_F, world.deformation)
+    _rate_of_strain(world.deformation, 1.0 / dt, p.rate)
+    if scheme.formulation == "additive":
+        add_green_strain(world.metric, outcome, world.deformation)
+    if scheme.formulation != "rest-configuration":  # that one does not sum up
+        keep_volume(world.model.volume_ratio(p.arrays()), scheme.least_volume, world.deformation, outcome)
+    world.outcomes += np.bincount(outcome, minlength=len(OUTCOMES))
 
 
 @compiled(parallel=True)
@@ -149,14 +157,3 @@ def _rate_of_strain(deformation, per_time, rate):
         rate[p, 0], rate[p, 1], rate[p, 2] = (f0 - 1.0) * per_time, (f4 - 1.0) * per_time, (f8 - 1.0) * per_time
         half = 0.5 * per_time
         rate[p, 3], rate[p, 4], rate[p, 5] = half * (f1 + f3), half * (f2 + f6), half * (f5 + f7)
-
-
-def _report_broken_point(state: State, point: int, dt: float) -> None:
-    p = state.particles
-    place = ", ".join(f"{c:.4g}" for c in p.x[point])
-    law, _ = state.model.materials[int(p.material[point])]
-    raise RunFailed(
-        f"the velocity of point {point} near ({place}) is not finite at t = {state.time + dt:.6g} s (dt = {dt:.3g} s, "
-        f"material {int(p.material[point])}, law {law.name}): the step is too long for the stiffness, or the "
-        "neighbourhoods have broken down; reduce [time] courant or dt, or give the points pressure or viscosity"
-    )

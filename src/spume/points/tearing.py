@@ -19,16 +19,16 @@ from spume.fields import IDENTITY, Field
 from spume.foam.foam import WEAK
 from spume.foam.recovery import recover_points
 from spume.foam.tearing import detect_and_limit, limit_increments
-from spume.materials.herschel_bulkley import TearingParameters
 from spume.materials.kinematics import load, store
 from spume.materials.loops import ConstitutiveModel
 from spume.numerics.jit import compiled
 from spume.numerics.roots import inverse_cube_root
 from spume.numerics.tensor3 import det_sym, multiply
 from spume.points.elastic_metric import apply_to_left_tensors
+from spume.scene.point_based import PointBasedScene
 
 if TYPE_CHECKING:
-    from spume.points.state import State
+    from spume.points.world import PointWorld
 
 TOTAL_DEFORMATION = Field(
     "total_F", (3, 3), IDENTITY, "1", "average-keep-determinant", in_frames=False,
@@ -55,40 +55,49 @@ class Tearing:
     be: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 6)))
     """b̄e at the start of the step under way."""
 
+    @property
+    def recovers(self) -> bool:
+        """Whether any material recovers."""
+        return bool(np.isfinite(self.recovery_time).any())
 
-def detect_tearing(state: "State") -> None:
+    def diagnostics(self, world: "PointWorld") -> dict[str, Any]:
+        """Number of torn points."""
+        return {"weak_points": int(world.particles.weak.sum())}
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs."""
+        return {"recovered_until": self.recovered_until}
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned."""
+        self.recovered_until = values["recovered_until"]
+
+
+def detect_tearing(world: "PointWorld", dt: float, tearing: Tearing) -> None:
     """Mark the torn points and take the tension out of their stress."""
-    tearing, p = state.tearing, state.particles
-    if tearing is None:
-        return
-    with state.timed("tearing"):
-        tearing.be = normalised_left_tensors(state.model, p.arrays())
-        tearing.weak_points = detect_and_limit(
-            p.material, tearing.threshold, p.total_F, tearing.be, p.weak, p.stress
-        )  # fmt: skip
+    p = world.particles
+    tearing.be = normalised_left_tensors(world.model, p.arrays())
+    tearing.weak_points = detect_and_limit(
+        p.material, tearing.threshold, p.total_F, tearing.be, p.weak, p.stress
+    )  # fmt: skip
 
 
-def limit_deformation(state: "State") -> None:
+def limit_deformation(world: "PointWorld", dt: float, tearing: Tearing) -> None:
     """Take shear and expansion out of the deformation of torn points, and add the deformation of all to the total."""
-    tearing, p = state.tearing, state.particles
-    if tearing is None:
-        return
-    with state.timed("tearing"):
-        if tearing.weak_points:
-            limit_increments(p.weak, p.total_F, tearing.be, state.deformation)
-        _compose(state.deformation, p.total_F)
+    p = world.particles
+    if tearing.weak_points:
+        limit_increments(p.weak, p.total_F, tearing.be, world.deformation)
+    _compose(world.deformation, p.total_F)
 
 
-def recover(state: "State") -> None:
-    """Every few steps, let the plastic strain decay over the time since the last time; to be called at the end of a
-    step."""
-    tearing, p = state.tearing, state.particles
-    if tearing is None or not np.isfinite(tearing.recovery_time).any() or state.steps % RECOVERY_STEPS != 0:
+def recover(world: "PointWorld", dt: float, tearing: Tearing) -> None:
+    """Every few steps, let the plastic strain decay over the time since the last time."""
+    if (world.steps + 1) % RECOVERY_STEPS != 0:
         return
-    with state.timed("tearing"):
-        exponents = 0.5 * np.expm1((tearing.recovered_until - state.time) / tearing.recovery_time)
-        recover_points(p.material, exponents, p.total_F, normalised_left_tensors(state.model, p.arrays()))
-        tearing.recovered_until = state.time
+    p, now = world.particles, world.time + dt
+    exponents = 0.5 * np.expm1((tearing.recovered_until - now) / tearing.recovery_time)
+    recover_points(p.material, exponents, p.total_F, normalised_left_tensors(world.model, p.arrays()))
+    tearing.recovered_until = now
 
 
 def normalised_left_tensors(model: ConstitutiveModel, arrays: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
@@ -111,16 +120,15 @@ def _compose(deformation, F):
         store(F, p, multiply(load(deformation, p), load(F, p)))
 
 
-def build_tearing(scene: Any) -> Tearing | None:
+def build_tearing(scene: PointBasedScene) -> Tearing | None:
     """The scene's choices; none where nothing can tear. A material's own threshold and recovery time come first; a
     body held together by its rest configuration never tears."""
     table = scene.tearing
     thresholds, times = [], []
     for material in scene.materials:
-        p = material.parameters
-        tears = isinstance(p, TearingParameters)
-        thresholds.append(_first(p.tear_threshold if tears else None, table.threshold))
-        times.append(_first(p.recovery_time if tears else None, table.recovery_time))
+        trait, p = material.law.traits.tearing, material.parameters
+        thresholds.append(_first(None if trait is None else trait.threshold_of(p), table.threshold))
+        times.append(_first(None if trait is None else trait.recovery_time_of(p), table.recovery_time))
     held = scene.formulation == "rest-configuration"
     if held or not table.enabled or not any(t < math.inf for t in thresholds):
         return None

@@ -6,11 +6,12 @@ from typing import Any
 
 from spume.errors import SceneError
 from spume.materials.law import Law
-from spume.materials.table import Material, complete_entry
+from spume.materials.table import Material, complete_entry, parameter_units
 from spume.rheology.fit import Fit
 from spume.rheology.fit_viscoelastic import ViscoelasticFit
 from spume.scene.builtin import find_scene
 from spume.scene.extending import read_scene
+from spume.scene.loading import anchor_files, load_laws_of
 from spume.scene.material import MaterialTable, resolve_materials
 from spume.scene.overrides import Presets, apply_preset, parse_override
 from spume.scene.problems import SceneProblems, dotted
@@ -22,7 +23,7 @@ def choose_material(
     name: str, changes: Iterable[str] = (), scene: str | None = None, preset: Presets = None
 ) -> Material:
     """Return the material `name` of the table or of a scene, with changes such as "viscosity=30"."""
-    entry = complete_entry(name, _scene_materials(scene, preset) if scene else {})
+    entry = complete_entry(name, scene_materials(scene, preset) if scene else {})
     for text in changes:
         path, value = parse_override(text)
         if len(path) != 1:
@@ -53,12 +54,14 @@ def material_block(name: str, law: Law, entry: Mapping[str, Any], fit: AnyFit, t
         if key not in entry:
             meaning = law.parameters.model_fields[key].description
             lines.append(f"# {key} =   to be filled in: {meaning}")
+    units = parameter_units(law.name)
     for key, value in entry.items():
+        unit = units.get(key, "")
         if key in fit.estimates:
-            limit = fit.coverage_factor * fit.estimates[key].error
-            lines.append(f"{key} = {float(value)!r}  # ± {limit:.2g} (95 %)")
+            limit = fit.solution.coverage_factor * fit.estimates[key].error
+            lines.append(f"{key} = {float(value)!r}  # ± {limit:.2g} {unit}".rstrip() + " (95 %)")
         elif key != "law":
-            lines.append(f"{key} = {float(value)!r}")
+            lines.append(f"{key} = {float(value)!r}" + (f"  # {unit}" if unit else ""))
     return "\n".join(lines)
 
 
@@ -69,8 +72,12 @@ def _build(name: str, entry: Mapping[str, Any]) -> Material:
     return materials[name]
 
 
-def _scene_materials(scene: str, preset: Presets) -> dict[str, dict[str, Any]]:
-    tables = apply_preset(read_scene(find_scene(scene)), preset, scene).get("material", {})
+def scene_materials(scene: str, preset: Presets) -> dict[str, dict[str, Any]]:
+    """The [material] tables of a scene, whose own laws are loaded."""
+    file = find_scene(scene)
+    data = anchor_files(apply_preset(read_scene(file), preset, scene), file.parent)
+    load_laws_of(data)
+    tables = data.get("material", {})
     if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
         raise SceneError(f'{scene}: material should contain tables such as [material."my foam"]')
     return tables

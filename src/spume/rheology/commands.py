@@ -1,24 +1,27 @@
-"""The commands for materials: rheometer and fit."""
+"""The commands for materials: rheometer, fit and check-law."""
 
-import csv
 import json
-import sys
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from spume.errors import SceneError
-from spume.terminal import say, visible
+from spume.csv_files import write_csv
+from spume.errors import CacheError, SceneError
+from spume.options import FrequencyUnit, Json, Preset
+from spume.terminal import say, tell, visible
+from spume.whole_files import whole_file
 
 if TYPE_CHECKING:
     from spume.rheology.fit import Fit
     from spume.rheology.fit_viscoelastic import ViscoelasticFit
     from spume.rheology.measured import Measured
     from spume.rheology.rheometer import Curve, Measurement
+    from spume.rheology.robust import Loss
 
-Json = Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")]
 Plot = Annotated[Path | None, Parameter(help="Plot the curve to this file (.png, .pdf, .svg).")]
 
 ROWS = 25
@@ -29,6 +32,7 @@ def register(app: App) -> None:
     """Add these commands to the command line."""
     app.command(rheometer)
     app.command(fit)
+    app.command(check_law)
 
 
 def rheometer(
@@ -41,18 +45,22 @@ def rheometer(
     startup: Annotated[float | None, Parameter(help="Start-up of shear at this rate [1/s], instead.")] = None,
     step_strain: Annotated[float | None, Parameter(help="Relaxation after this sudden shear strain, instead.")] = None,
     frequencies: Annotated[
-        str | None, Parameter(help="Storage and loss modulus at these angular frequencies [rad/s], instead.")
+        str | None,
+        Parameter(help="Storage and loss modulus at these angular frequencies [rad/s] (2π times hertz), instead."),
     ] = None,
     creep: Annotated[float | None, Parameter(help="Creep under this shear stress [Pa], instead.")] = None,
     triaxial: Annotated[
         float | None, Parameter(help="Triaxial compression at this confining pressure [Pa], instead.")
     ] = None,
     shear_box: Annotated[float | None, Parameter(help="Shear box under this normal stress [Pa], instead.")] = None,
-    scene: Annotated[str | None, Parameter(help="Look for the material in this scene first.")] = None,
-    preset: Annotated[
-        list[str] | None,
-        Parameter(negative="", help="One of that scene's presets. Repeatable: they apply in this order."),
+    undrained: Annotated[
+        bool, Parameter(negative="", help="Keep the volume in --triaxial, and report the pore pressure.")
+    ] = False,
+    strain: Annotated[
+        float | None, Parameter(help="Largest strain of --triaxial (default: 0.1) or --shear-box (0.3).")
     ] = None,
+    scene: Annotated[str | None, Parameter(help="Look for the material in this scene first.")] = None,
+    preset: Preset = None,
     changes: Annotated[
         list[str] | None,
         Parameter(name="--set", negative="", help="Change a parameter: viscosity=30. Repeatable."),
@@ -80,6 +88,10 @@ def rheometer(
     asked = [option for option, value in options.items() if value is not None]
     if len(asked) > 1:
         raise SceneError(f"{' and '.join(asked)} are different measurements: give only one of them")
+    if undrained and triaxial is None:
+        raise SceneError("--undrained: it belongs to --triaxial, which is missing")
+    if strain is not None and triaxial is None and shear_box is None:
+        raise SceneError(f"--strain {strain:g}: it belongs to --triaxial or --shear-box, which are missing")
     chosen = choose_material(material, changes or (), scene, preset)
     curve: Curve | Measurement
     if startup is not None:
@@ -92,14 +104,19 @@ def rheometer(
     elif creep is not None:
         curve, title = instrument.creep(chosen, creep), f"creep under {creep:g} Pa"
     elif triaxial is not None:
-        curve, title = soil.triaxial(chosen, triaxial), f"triaxial compression at {triaxial:g} Pa"
+        drainage: Literal["undrained", "drained"] = "undrained" if undrained else "drained"
+        curve = soil.triaxial(chosen, triaxial, 0.1 if strain is None else strain, drainage)
+        title = f"{drainage} triaxial compression at {triaxial:g} Pa"
     elif shear_box is not None:
-        curve, title = soil.shear_box(chosen, shear_box), f"shear box under {shear_box:g} Pa"
+        curve = soil.shear_box(chosen, shear_box, 0.3 if strain is None else strain)
+        title = f"shear box under {shear_box:g} Pa"
     else:
         numbers = _parse_numbers("--rates", rates or "0.01,0.1,1,10,100")
         curve, title = instrument.flow_curve(chosen, numbers), "flow curve"
     if csv_file:
-        _write_csv(csv_file, curve.records())
+        records = curve.records()
+        with _argument("--csv"):
+            write_csv(csv_file, {_column_name(key): [record[key] for record in records] for key in records[0]})
     if plot:
         from spume.rheology.plots import plot_curve
 
@@ -109,15 +126,15 @@ def rheometer(
     else:
         _print_curve(curve, f"{material}: {title}")
     for note in curve.notes:
-        say(f"note: {note}", file=sys.stderr if as_json else sys.stdout)
+        (tell if as_json else say)(f"note: {note}")
 
 
 def fit(
     file: Annotated[
         Path,
         Parameter(
-            help="CSV file or rheometer export with the columns rate and stress (or viscosity); frequency, "
-            "storage_modulus and loss_modulus; or time and relaxation_modulus."
+            help="CSV file or rheometer export with the columns rate and stress (or viscosity); frequency [Hz] or "
+            "angular_frequency [rad/s], storage_modulus and loss_modulus; or time and relaxation_modulus."
         ),
     ],
     /,
@@ -128,6 +145,11 @@ def fit(
     interval: Annotated[
         str | None, Parameter(help="Number of the interval to use, or 'all', if the file has several.")
     ] = None,
+    unit: FrequencyUnit = None,
+    loss: Annotated[
+        Literal["robust", "linear"],
+        Parameter(help="'robust' excludes bad measurements and limits the weight of doubtful ones; 'linear' uses all."),
+    ] = "robust",
     name: Annotated[str | None, Parameter(help="Name of the material (default: the name of the file).")] = None,
     base: Annotated[
         str | None, Parameter(help="Named material to take unmeasured parameters from: density, moduli.")
@@ -142,14 +164,15 @@ def fit(
     """Fit a material to a measured curve and print its scene table: Herschel-Bulkley parameters for a flow curve,
     viscoelastic parameters for a frequency sweep or a relaxation curve.
 
-    The fit is robust against outliers; the uncertainties are 95 % confidence limits from its covariance. The curve
-    does not determine the density or the bulk modulus: give them, give a base to take them from, or fill them in
+    Columns without a unit are in SI units; a frequency must name its unit. The fit is robust against outliers, and
+    says which measurements count less and why; the uncertainties are 95 % confidence limits from its covariance. The
+    curve does not determine the density or the bulk modulus: give them, give a base to take them from, or fill them in
     later. The bulk modulus K of a viscoelastic material gives λE = K − 2/3 μE.
     """
     from spume.rheology.measured import FlowCurve, read_measured
 
     called = name or file.stem
-    found_in_file = read_measured(file, columns=columns, interval=interval)
+    found_in_file = read_measured(file, columns=columns, interval=interval, unit=unit)
     if found_in_file.kind == "creep curve":
         raise SceneError(f"'{file}' is a creep curve: 'spume calibrate' fits the material of a scene to it")
     if found_in_file.kind != "flow curve":
@@ -157,18 +180,17 @@ def fit(
             raise SceneError(
                 f"--shear-modulus {shear_modulus:g}: the {found_in_file.kind} determines it; leave this option out"
             )
-        _fit_viscoelastic(found_in_file, file, called, base, density, bulk_modulus, out, plot, as_json)
+        _fit_viscoelastic(found_in_file, file, called, base, density, bulk_modulus, out, plot, as_json, loss)
         return
     from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
     from spume.rheology.choosing import fitted_entry, material_block
     from spume.rheology.fit import fit_flow_curve
 
     measured = FlowCurve(found_in_file.columns["rate"], found_in_file.columns["stress"], found_in_file.lines)
-    found = fit_flow_curve(measured)
+    found = fit_flow_curve(measured, loss)
     given = {"density": density, "bulk_modulus": bulk_modulus, "shear_modulus": shear_modulus}
     entry = fitted_entry(called, HERSCHEL_BULKLEY, found, base, given)
     block = material_block(called, HERSCHEL_BULKLEY, entry, found, given)
-    _write_block(out, block)
     if plot:
         import numpy as np
 
@@ -177,41 +199,77 @@ def fit(
         smooth = np.geomspace(measured.rates.min(), measured.rates.max(), 200)
         tau0, consistency, index = found.shear
         plot_fit(measured, smooth, tau0 + consistency * smooth**index, called, plot)
-    outliers = [measured.lines[i] for i in found.outliers]
+    factor = found.solution.coverage_factor
+    in_shear = [f"{value:.4g} ± {factor * error:.2g}" for value, error in zip(found.shear, found.shear_errors)]
+    heading = "in simple shear: yield stress {} Pa, consistency {} Pa s^n, flow index {}".format(*in_shear)
+    record = {
+        **_estimates_record(found, called, entry, found_in_file, loss),
+        "simple_shear": found.shear._asdict(),
+        "simple_shear_standard_errors": found.shear_errors._asdict(),
+    }
+    _report_fit(found, found_in_file, file, loss, record, heading, block, out, as_json)
+
+
+@contextmanager
+def _argument(option: str) -> Iterator[None]:
+    """A file that cannot be written is the mistake of the option that names it."""
+    try:
+        yield
+    except CacheError as error:
+        raise SceneError(f"{option}: {error}") from None
+
+
+def _report_fit(
+    found: "Fit | ViscoelasticFit", measured: "Measured", file: Path, loss: "Loss", record: dict[str, Any],
+    heading: str, block: str, out: Path | None, as_json: bool,
+) -> None:  # fmt: skip
+    """Write the material to `out` and print it below what was measured and `heading`, or print `record` as JSON."""
+    if out is not None:
+        with _argument("--out"), whole_file(out, make_folder=False) as partial:
+            partial.write_text(block + "\n", encoding="utf-8")
     if as_json:
-        say(json.dumps(_fit_record(found, called, entry, outliers), indent=2, ensure_ascii=False))
+        say(json.dumps(record, indent=2, ensure_ascii=False))
         return
-    in_shear = [
-        f"{value:.4g} ± {found.coverage_factor * error:.2g}" for value, error in zip(found.shear, found.shear_errors)
-    ]
-    say(f"# {file}: {len(measured.rates)} measurements, scatter {100 * found.scale:.2g} %")
-    say("# in simple shear: yield stress {} Pa, consistency {} Pa s^n, flow index {}".format(*in_shear))
-    say("# ±: 95 % confidence limits from the covariance of the robust fit, with Student's t")
-    if outliers:
-        say(f"# excluded, deviation above four times the scatter: lines {', '.join(map(str, outliers))}")
+    _say_measurements(measured, file, found, loss)
+    say(f"# {heading}")
     for note in found.notes:
         say(f"# note: {note}")
     say(block)
 
 
-def _write_block(out: Path | None, block: str) -> None:
-    if out is None:
-        return
-    try:
-        out.write_text(block + "\n", encoding="utf-8")
-    except OSError as error:
-        raise SceneError(f"--out {out}: it cannot be written: {error.strerror}") from None
+def _say_measurements(measured: "Measured", file: Path, found: "Fit | ViscoelasticFit", loss: "Loss") -> None:
+    """Print what was read, the scatter, and which measurements count less and why."""
+    solution = found.solution
+    say(f"# {file}: {measured.kind} of {len(measured.lines)} measurements, scatter {100 * solution.scale:.2g} %")
+    listed = (f"{key} [{unit}]" if unit else f"{key} (no unit: SI)" for key, unit in measured.units.items())
+    say(f"# columns: {', '.join(listed)}")
+    say(f"# ±: 95 % confidence limits from the covariance of the {loss} fit, with Student's t")
+    for sentence, places in (
+        ("excluded, too far from the fit of the others to be one of them", solution.outliers),
+        ("counted with less weight, more than three times the scatter from the fit", solution.doubtful),
+    ):
+        if places:
+            say(f"# {sentence}: {', '.join(_part_of(measured, found, i) for i in places)}")
+    if solution.outliers:
+        say("# --loss linear uses all measurements with the same weight")
+
+
+def _part_of(measured: "Measured", found: "Fit | ViscoelasticFit", i: int) -> str:
+    """A measurement with its deviation, and its weight unless that is 0 or 1."""
+    off, weight = found.solution.deviations[i], found.solution.weights[i]
+    counted = f", weight {weight:.2g}" if 0.0 < weight < 1.0 else ""
+    return f"line {measured.lines[i]} (off by {100 * off:.2g} %, {off / found.solution.scale:.2g} times{counted})"
 
 
 def _fit_viscoelastic(
     measured: "Measured", file: Path, name: str, base: str | None, density: float | None,
-    bulk_modulus: float | None, out: Path | None, plot: Path | None, as_json: bool,
+    bulk_modulus: float | None, out: Path | None, plot: Path | None, as_json: bool, loss: "Loss",
 ) -> None:  # fmt: skip
     from spume.materials.viscoelastic import VISCOELASTIC
     from spume.rheology.choosing import fitted_entry, material_block
     from spume.rheology.fit_viscoelastic import fit_viscoelastic
 
-    found = fit_viscoelastic(measured)
+    found = fit_viscoelastic(measured, loss)
     lame = None
     if bulk_modulus is not None:
         lame = bulk_modulus - 2.0 / 3.0 * found.estimates["shear_modulus"].value
@@ -225,23 +283,53 @@ def _fit_viscoelastic(
     }  # fmt: skip
     entry = fitted_entry(name, VISCOELASTIC, found, base, given)
     block = material_block(name, VISCOELASTIC, entry, found, given)
-    _write_block(out, block)
     if plot:
         from spume.rheology.plots import plot_viscoelastic_fit
 
         plot_viscoelastic_fit(measured, found, name, plot)
-    outliers = [measured.lines[i] for i in found.outliers]
+    time, limit = found.relaxation_time.value, found.solution.coverage_factor * found.relaxation_time.error
+    heading = f"relaxation time {time:.4g} ± {limit:.2g} s, 1/time = {1.0 / time:.4g} rad/s"
+    record = {
+        **_estimates_record(found, name, entry, measured, loss),
+        "relaxation_time": time,
+        "relaxation_time_standard_error": found.relaxation_time.error,
+    }
+    _report_fit(found, measured, file, loss, record, heading, block, out, as_json)
+
+
+def check_law(
+    file: Annotated[Path, Parameter(help="A Python file with laws; its code is run.")],
+    /,
+    *,
+    scene: Annotated[str | None, Parameter(help="Use the materials of this scene that have the law.")] = None,
+    preset: Preset = None,
+    changes: Annotated[
+        list[str] | None,
+        Parameter(name="--set", negative="", help="Set a parameter: shear_modulus=2e3. Repeatable."),
+    ] = None,
+    as_json: Json = False,
+) -> int:
+    """Check the mechanics of the laws in a file, as the package checks its own: the stress is the derivative of the
+    energy, rotations turn it, flow dissipates, volume and wave speed are those of the motion and of the stiffness, and
+    the history is the declared one.
+
+    Without a scene, parameters without a default get typical values for their units.
+    """
+    from spume.rheology.own_laws import check_laws
+
+    reports = check_laws(file, scene, preset, changes or ())
     if as_json:
-        say(json.dumps(_viscoelastic_record(found, name, entry, outliers), indent=2, ensure_ascii=False))
-        return
-    say(f"# {file}: {measured.kind} of {len(measured.lines)} measurements, scatter {100 * found.scale:.2g} %")
-    say(f"# relaxation time {found.relaxation_time.value:.4g} s")
-    say("# ±: 95 % confidence limits from the covariance of the robust fit, with Student's t")
-    if outliers:
-        say(f"# excluded, deviation above four times the scatter: lines {', '.join(map(str, outliers))}")
-    for note in found.notes:
-        say(f"# note: {note}")
-    say(block)
+        keys = ("material", "parameters", "passed", "misses")
+        records = [{"law": each.law.name} | {key: getattr(each, key) for key in keys} for each in reports]
+        say(json.dumps(records, indent=2, ensure_ascii=False))
+        return int(any(each.misses for each in reports))
+    for each in reports:
+        values = ", ".join(f"{key} {value}" for key, value in each.parameters.items())
+        say(f"{each.law.name} ({each.material}: {values})")
+        for sentence in each.misses:
+            say(f"    miss: {sentence}")
+        say(f"    kept: {', '.join(each.passed) or 'nothing could be checked'}")
+    return int(any(each.misses for each in reports))
 
 
 def _parse_numbers(option: str, text: str) -> Any:
@@ -253,23 +341,20 @@ def _parse_numbers(option: str, text: str) -> Any:
         raise SceneError(f"{option} {text}: it should be numbers separated by commas, as in 0.1,1,10") from None
 
 
-def _write_csv(file: Path, records: Sequence[dict[str, float]]) -> None:
-    try:
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, list(records[0]))
-            writer.writeheader()
-            writer.writerows(records)
-    except OSError as error:
-        raise SceneError(f"--csv {file}: it cannot be written: {error.strerror}") from None
+def _column_name(key: str) -> str:
+    """Name of a column with its unit, as `spume fit` reads it."""
+    unit = re.search(r"\[.*\]", HEADINGS[key])
+    return f"{FILE_NAMES.get(key, key)} {unit[0]}" if unit else key
 
 
+FILE_NAMES = {"frequency": "angular_frequency"}
 HEADINGS = {
     "rate": "rate\n[1/s]",
     "time": "time\n[s]",
-    "frequency": "frequency\n[rad/s]",
+    "frequency": "angular frequency\n[rad/s]",
     "shear_stress": "shear stress\n[Pa]",
     "normal_stress_difference": "first normal stress\ndifference [Pa]",
-    "small_strain_theory": "small-strain\ntheory",
+    "small_strain_theory": "small-strain\ntheory [Pa]",
     "storage_modulus": "storage modulus\n[Pa]",
     "loss_modulus": "loss modulus\n[Pa]",
     "storage_modulus_theory": "storage modulus,\ntheory [Pa]",
@@ -280,6 +365,7 @@ HEADINGS = {
     "deviator_stress": "deviator stress\n[Pa]",
     "mean_stress": "mean stress\n[Pa]",
     "normal_stress": "normal stress\n[Pa]",
+    "pore_pressure": "pore pressure\n[Pa]",
     "failure_deviator_stress": "deviator stress\nat failure [Pa]",
     "failure_shear_stress": "shear stress\nat failure [Pa]",
 }
@@ -301,42 +387,26 @@ def _print_curve(curve: "Curve | Measurement", title: str) -> None:
     Console().print(table)
 
 
-def _estimates_record(found: "Fit | ViscoelasticFit", name: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _estimates_record(
+    found: "Fit | ViscoelasticFit", name: str, entry: Mapping[str, Any], measured: "Measured", loss: "Loss"
+) -> dict[str, Any]:
+    from spume.materials.table import parameter_units
+
+    factor = found.solution.coverage_factor
     return {
         "name": name,
         "material": dict(entry),
         "standard_errors": {key: estimate.error for key, estimate in found.estimates.items()},
         "limits_95": {
-            key: [
-                estimate.value - found.coverage_factor * estimate.error,
-                estimate.value + found.coverage_factor * estimate.error,
-            ]
+            key: [estimate.value - factor * estimate.error, estimate.value + factor * estimate.error]
             for key, estimate in found.estimates.items()
         },
-    }
-
-
-def _viscoelastic_record(
-    found: "ViscoelasticFit", name: str, entry: Mapping[str, Any], outliers: Sequence[int]
-) -> dict[str, Any]:
-    return {
-        **_estimates_record(found, name, entry),
-        "relaxation_time": found.relaxation_time.value,
-        "relaxation_time_standard_error": found.relaxation_time.error,
-        "uncertainties": "covariance of the robust fit",
-        "scatter": found.scale,
-        "outlier_lines": list(outliers),
-        "notes": list(found.notes),
-    }
-
-
-def _fit_record(found: "Fit", name: str, entry: Mapping[str, Any], outliers: Sequence[int]) -> dict[str, Any]:
-    return {
-        **_estimates_record(found, name, entry),
-        "simple_shear": found.shear._asdict(),
-        "simple_shear_standard_errors": found.shear_errors._asdict(),
-        "uncertainties": "covariance of the robust fit",
-        "scatter": found.scale,
-        "outlier_lines": list(outliers),
+        "units": {key: unit for key, unit in parameter_units(entry["law"]).items() if key in entry},
+        "loss": loss,
+        "uncertainties": f"covariance of the {loss} fit",
+        "scatter": found.solution.scale,
+        "columns": {key: unit or "SI" for key, unit in measured.units.items()},
+        "outlier_lines": [measured.lines[i] for i in found.solution.outliers],
+        "weights": {str(line): round(float(weight), 4) for line, weight in zip(measured.lines, found.solution.weights)},
         "notes": list(found.notes),
     }

@@ -1,8 +1,8 @@
-"""Parameters of the standard linear solid from a measured frequency sweep or relaxation curve, by a robust fit.
+"""Parameters of the standard linear solid from a measured frequency sweep or relaxation curve.
 
 The parameters are μE ≥ 0, μN and the relaxation time τ. Residuals of storage and loss modulus are relative to |G*| at
-each frequency, those of a relaxation modulus relative to the modulus. Loss (soft L1), scale, covariance and the
-exclusion of measurements that deviate by more than four times the scale are as in `fit`.
+each frequency, those of a relaxation modulus relative to the modulus. Loss, exclusion of measurements and uncertainties
+are those of `robust`.
 """
 
 import math
@@ -10,19 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares, nnls
-from scipy.stats import t as student
+from scipy.optimize import nnls
 
 from spume.errors import SceneError
-from spume.rheology.fit import REJECTED, SMALLEST_SCALE, TUNING, Estimate
 from spume.rheology.measured import Measured
+from spume.rheology.robust import Estimate, Loss, Solution, solve
 
 Array = NDArray[np.float64]
 
 FEWEST = {"frequency sweep": 3, "relaxation curve": 5}
 """Smallest number of measurements: three parameters, and at least two degrees of freedom."""
-LOOSE = 0.05
-"""Initial scale of the residuals."""
 STARTS = 25
 """Number of initial relaxation times, over the range of the measurement; for a given time the moduli are linear."""
 
@@ -35,12 +32,8 @@ class ViscoelasticFit:
     """shear_modulus [Pa], viscous_shear_modulus [Pa] and deviatoric_viscosity [Pa s] of the law"""
     relaxation_time: Estimate
     """τ [s]"""
-    scale: float
-    """robust standard deviation of the relative residuals"""
-    coverage_factor: float
-    """Student's t: half-width of the 95 % confidence interval in standard errors"""
-    outliers: tuple[int, ...]
-    """excluded measurements, which deviate by more than four times `scale`"""
+    solution: Solution
+    """scatter, weights and exclusions of the measurements"""
     notes: tuple[str, ...]
 
     def model(self, kind: str, values: Array) -> tuple[Array, ...]:
@@ -60,48 +53,39 @@ def _basis(kind: str, values: Array, tau: float) -> tuple[Array, Array]:
 
 
 class _Problem:
-    """Relative residuals of x = (μE/unit, log μN/unit, log τ) for the measurements in use."""
+    """Relative residuals of x = (μE/unit, log μN/unit, log τ)."""
+
+    bounds = ([0.0, -np.inf, -np.inf], np.inf)
 
     def __init__(self, measured: Measured) -> None:
-        (_, self.values), *others = measured.columns.items()
+        (_, self.places), *others = measured.columns.items()
         self.kind, self.data = measured.kind, np.stack([column for _, column in others])
+        self.fewest = FEWEST[measured.kind]
         self.magnitude = np.linalg.norm(self.data, axis=0)
         self.unit = float(np.median(self.magnitude))
-        self.used = np.ones(len(self.values), dtype=np.bool_)
 
-    def all_residuals(self, x: Array) -> Array:
-        elastic, viscous = _basis(self.kind, self.values, math.exp(x[2]))
+    def residuals(self, x: Array) -> Array:
+        elastic, viscous = _basis(self.kind, self.places, math.exp(x[2]))
         model = self.unit * (x[0] * elastic + math.exp(x[1]) * viscous)
         return np.asarray((model - self.data) / self.magnitude)
 
-    def residuals(self, x: Array) -> Array:
-        return self.all_residuals(x)[:, self.used].ravel()
-
     def jacobian(self, x: Array) -> Array:
-        elastic, viscous = _basis(self.kind, self.values, math.exp(x[2]))
-        _, later = _basis(self.kind, self.values, math.exp(x[2] + 1e-6))
-        _, earlier = _basis(self.kind, self.values, math.exp(x[2] - 1e-6))
+        elastic, viscous = _basis(self.kind, self.places, math.exp(x[2]))
+        _, later = _basis(self.kind, self.places, math.exp(x[2] + 1e-6))
+        _, earlier = _basis(self.kind, self.places, math.exp(x[2] - 1e-6))
         muN = math.exp(x[1])
         columns = (elastic, muN * viscous, muN * (later - earlier) / 2e-6)
-        scaled = [(self.unit * column / self.magnitude)[:, self.used].ravel() for column in columns]
-        return np.stack(scaled, axis=1)
-
-    def minimise(self, start: Array, scale: float) -> tuple[float, Array]:
-        found = least_squares(
-            self.residuals, start, self.jacobian, ([0.0, -np.inf, -np.inf], np.inf),
-            loss="soft_l1", f_scale=scale, x_scale="jac", xtol=1e-12, ftol=1e-12, gtol=1e-12,
-        )  # fmt: skip
-        return float(found.cost), np.asarray(found.x)
+        return np.stack([self.unit * column / self.magnitude for column in columns], axis=-1)
 
     def starts(self) -> list[Array]:
-        positive = self.values[self.values > 0.0]
+        positive = self.places[self.places > 0.0]
         low, high = positive.min(), positive.max()
         times = np.geomspace(low, high, STARTS)
         if self.kind == "frequency sweep":
             times = 1.0 / times
         found = []
         for tau in times:
-            elastic, viscous = _basis(self.kind, self.values, float(tau))
+            elastic, viscous = _basis(self.kind, self.places, float(tau))
             weights = self.unit / self.magnitude
             columns = np.stack([(elastic * weights).ravel(), (viscous * weights).ravel()], axis=1)
             (muE, muN), _ = nnls(columns, (self.data / self.magnitude).ravel())
@@ -109,23 +93,17 @@ class _Problem:
         return found
 
 
-def fit_viscoelastic(measured: Measured) -> ViscoelasticFit:
+def fit_viscoelastic(measured: Measured, loss: Loss = "robust") -> ViscoelasticFit:
     """Fit a standard linear solid to a measured frequency sweep or relaxation curve."""
     problem = _Problem(measured)
-    fewest = FEWEST[measured.kind]
-    if (count := len(np.unique(problem.values))) < fewest:
+    if (count := len(np.unique(problem.places))) < problem.fewest:
         what = "frequencies" if measured.kind == "frequency sweep" else "times"
         raise SceneError(
-            f"{count} different {what} are too few for three parameters and their uncertainties: at least {fewest} are "
-            "needed"
+            f"{count} different {what} are too few for three parameters and their uncertainties: at least "
+            f"{problem.fewest} are needed"
         )
-    _, x = min((problem.minimise(start, LOOSE) for start in problem.starts()), key=lambda item: item[0])
-    x, scale = _settle(problem, x)
-    good = np.abs(problem.all_residuals(x)).max(axis=0) <= REJECTED * scale
-    if not good.all() and len(np.unique(problem.values[good])) >= fewest:
-        problem.used = good
-        x, scale = _settle(problem, x)
-    covariance, dof = _covariance(problem, x, scale)
+    found = solve(problem, problem.starts(), loss)
+    x, covariance = found.x, found.covariance
     muE, muN, tau = problem.unit * float(x[0]), problem.unit * math.exp(x[1]), math.exp(x[2])
     # νd = 2 μN τ: its relative variance is that of log μN + log τ
     viscosity = Estimate(2.0 * muN * tau, 2.0 * muN * tau * math.sqrt(max(covariance[1:, 1:].sum(), 0.0)))
@@ -138,36 +116,9 @@ def fit_viscoelastic(measured: Measured) -> ViscoelasticFit:
     return ViscoelasticFit(
         estimates,
         Estimate(tau, tau * float(errors[2])),
-        scale,
-        float(student.ppf(0.975, dof)),
-        tuple(int(i) for i in np.flatnonzero(~problem.used)),
-        _notes(problem, estimates, tau, scale),
+        found,
+        _notes(problem, estimates, tau, found.scale),
     )
-
-
-def _settle(problem: _Problem, x: Array) -> tuple[Array, float]:
-    """Fit and scale of its residuals, which depend on each other, computed alternately."""
-    scale = LOOSE
-    for _ in range(20):
-        r = problem.residuals(x)
-        spread = float(np.median(np.abs(r)) / 0.6745 * math.sqrt(len(r) / max(len(r) - 3, 1)))
-        spread = max(spread, SMALLEST_SCALE)
-        if abs(spread - scale) <= 1e-4 * scale:
-            break
-        scale = spread
-        _, x = problem.minimise(x, TUNING * scale)
-    return x, scale
-
-
-def _covariance(problem: _Problem, x: Array, scale: float) -> tuple[Array, int]:
-    """Covariance of x and the remaining degrees of freedom; [Huber81] §7.6 as in `fit`."""
-    r, J = problem.residuals(x), problem.jacobian(x)
-    z = (r / (TUNING * scale)) ** 2
-    dof = max(len(r) - 3, 1)
-    slope = (1.0 + z) ** -1.5
-    correction = 1.0 + 3.0 / len(r) * np.var(slope) / np.mean(slope) ** 2
-    variance = correction**2 * np.sum(r * r / (1.0 + z)) / dof / np.mean(slope) ** 2
-    return variance * np.linalg.pinv(J.T @ J), dof
 
 
 def _notes(problem: _Problem, estimates: dict[str, Estimate], tau: float, scale: float) -> tuple[str, ...]:
@@ -176,7 +127,7 @@ def _notes(problem: _Problem, estimates: dict[str, Estimate], tau: float, scale:
     if elastic.value <= 2.0 * elastic.error:
         longer = "lower frequencies" if problem.kind == "frequency sweep" else "longer times"
         notes.append(f"the long-time modulus cannot be distinguished from zero: measure at {longer}")
-    positive = problem.values[problem.values > 0.0]
+    positive = problem.places[problem.places > 0.0]
     clock = 1.0 / tau if problem.kind == "frequency sweep" else tau
     if not positive.min() <= clock <= positive.max():
         notes.append("the relaxation time is outside the range of the measurement: it and the viscosity are uncertain")

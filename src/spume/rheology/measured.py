@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,7 +23,9 @@ class Quantity(NamedTuple):
     names: tuple[str, ...]
     """Its names in headers, in lower case, with spaces instead of underscores."""
     units: dict[str, float]
-    """Factor to SI by unit, written without spaces and dots; the first unit is the default."""
+    """Factor to SI by unit, written without spaces and dots; the first is the SI unit."""
+    assumed: bool = True
+    """Whether a column without a unit is in the SI unit."""
 
 
 QUANTITIES = {
@@ -34,8 +36,12 @@ QUANTITIES = {
         {"Pas": 1.0, "mPas": 1e-3, "kPas": 1e3, "cP": 1e-3, "P": 0.1},
     ),
     "frequency": Quantity(
-        ("frequency", "angular frequency", "ang frequency", "omega", "ω"),
-        {"rad/s": 1.0, "Hz": 2 * math.pi, "1/s": 2 * math.pi, "s^-1": 2 * math.pi},
+        ("frequency", "freq", "f"),
+        {"rad/s": 1.0, "Hz": 2 * math.pi, "mHz": 2e-3 * math.pi, "1/s": 2 * math.pi, "s^-1": 2 * math.pi},
+        assumed=False,
+    ),
+    "angular frequency": Quantity(
+        ("angular frequency", "ang frequency", "omega", "ω"), {"rad/s": 1.0, "1/s": 1.0, "s^-1": 1.0, "s-1": 1.0}
     ),
     "storage modulus": Quantity(("storage modulus", "g'", "g′"), PASCAL),
     "loss modulus": Quantity(("loss modulus", 'g"', "g''", "g″"), PASCAL),
@@ -54,6 +60,8 @@ KINDS = {
     "creep curve": ("time", "creep compliance"),
 }
 """The columns of each kind of measurement."""
+INSTEAD = {"stress": "viscosity", "frequency": "angular frequency"}
+"""Columns from which another is computed; an angular frequency is preferred to one in hertz."""
 STEPS = {"relaxation curve": "strain", "creep curve": "stress"}
 """What was applied at once and then kept constant; its column may be missing."""
 CONSTANT = 0.1
@@ -85,6 +93,8 @@ class Measured:
     """line number of each measurement in the file"""
     step: float | None = None
     """strain of a relaxation curve [1] or stress of a creep curve [Pa], if the file contains it"""
+    units: dict[str, str] = field(default_factory=dict)
+    """units of the columns in the file; "" if it names none and SI units are assumed"""
 
 
 def read_flow_curve(file: Path) -> FlowCurve:
@@ -94,17 +104,23 @@ def read_flow_curve(file: Path) -> FlowCurve:
 
 
 def read_measured(
-    file: Path, kind: str | None = None, columns: str | None = None, interval: str | None = None
+    file: Path,
+    kind: str | None = None,
+    columns: str | None = None,
+    interval: str | None = None,
+    unit: str | None = None,
 ) -> Measured:
     """Read measurements from a CSV file or a rheometer export; see `instrument_files` for the formats.
 
     The header names the columns: rate and stress, or viscosity instead of stress; frequency, storage_modulus and
     loss_modulus; time and relaxation_modulus, with or without the strain; or time and creep_compliance, with or
-    without the stress. Units follow the names in brackets, or are in the row below. Unless `kind` is given, the columns
-    determine the kind of measurement.
+    without the stress. Units follow the names, as in "frequency [Hz]" or "frequency_hz", or are in the row below.
+    Columns without a unit are in SI units, except a frequency, which must be said to be in Hz or rad/s. Unless `kind`
+    is given, the columns determine the kind of measurement.
 
     columns: contents of the columns of a file without a header: "rate,viscosity [mPa s],-".
     interval: number of the interval, from 1, or "all", for a file with several.
+    unit: unit of a column "frequency" that names none: "Hz" or "rad/s".
     """
     lines = read_lines(file)
     if not lines:
@@ -119,7 +135,7 @@ def read_measured(
         tables = find_tables(lines, _is_header, _is_unit, where)
         if all(to_number(cell, tables[0].separator) is not None for cell in tables[0].header):
             raise SceneError(f"'{file}' has no header: say what its columns hold, as in --columns rate,stress")
-    curves = [_curve(table, kind, where) for table in tables if table.rows]
+    curves = [_curve(table, kind, where, unit) for table in tables if table.rows]
     if not curves:
         raise SceneError(f"'{file}' has a header but no measurements below it")
     return _chosen(curves, interval, file)
@@ -136,9 +152,8 @@ def _chosen(curves: list[Measured], interval: str | None, file: Path) -> Measure
         alike = [each for each in curves if each.kind == curves[0].kind]
         names = KINDS[curves[0].kind]
         joined = {name: np.concatenate([each.columns[name] for each in alike]) for name in names}
-        return Measured(
-            curves[0].kind, joined, tuple(line for each in alike for line in each.lines), _common_step(alike, file)
-        )
+        lines = tuple(line for each in alike for line in each.lines)
+        return Measured(curves[0].kind, joined, lines, _common_step(alike, file), curves[0].units)
     if interval is None or not interval.isdigit() or not 1 <= int(interval) <= len(curves):
         raise SceneError(f"--interval {interval}: '{file}' has {listed}; give one of these numbers, or all")
     return curves[int(interval) - 1]
@@ -169,21 +184,38 @@ def _plain(unit: str) -> str:
 
 
 def _parts(heading: str) -> tuple[str, str]:
-    """Name and unit of a heading such as "Shear rate [1/s]", "G' (Pa)" or "τ in Pa"."""
+    """Name and unit of a heading such as "Shear rate [1/s]", "G' (Pa)", "τ in Pa" or "frequency_hz"."""
     match = HEADING.fullmatch(heading)
     if match is None:
         return heading.strip().lower(), ""
-    name = re.sub(r"[\s_.]+", " ", match["name"]).strip().lower()
-    return name, match["unit"] or match["plain"] or ""
+    words = re.sub(r"[\s_.]+", " ", match["name"]).strip().split(" ")
+    name, unit = " ".join(words).lower(), match["unit"] or match["plain"] or ""
+    if unit or _named(name):
+        return name, unit
+    for k in range(1, len(words)):
+        first = " ".join(words[:k]).lower()
+        if (key := _named(first)) and (unit := _unit_in_name("".join(words[k:]), QUANTITIES[key].units)):
+            return first, unit
+    return name, ""
+
+
+def _named(name: str) -> str | None:
+    """Quantity of this name."""
+    return next((key for key, quantity in QUANTITIES.items() if name in quantity.names), None)
+
+
+def _unit_in_name(text: str, units: dict[str, float]) -> str:
+    """The unit that is part of a column's name, such as kPa, hz or rad_s; "" if it is none, or may be two, as mpa."""
+    if _plain(text) in units:
+        return _plain(text)
+    plain = text.replace("/", "").lower()
+    alike = [unit for unit in units if unit.replace("/", "").lower() == plain]
+    return alike[0] if len(alike) == 1 else ""
 
 
 def _quantity(heading: str) -> str | None:
     """Quantity of a column, from its heading."""
-    for name in (_parts(heading)[0], heading.strip().lower()):  # "g(t)" has no unit t
-        for key, quantity in QUANTITIES.items():
-            if name in quantity.names:
-                return key
-    return None
+    return _named(_parts(heading)[0]) or _named(heading.strip().lower())  # "g(t)" has no unit t
 
 
 def kind_of(header: Cells) -> str | None:
@@ -201,38 +233,43 @@ def _is_unit(cell: str) -> bool:
 
 def _kind_of(found: set[str]) -> str | None:
     """Kind of measurement whose columns are all present."""
-    if "viscosity" in found:
-        found = found | {"stress"}
+    found = found | {key for key, other in INSTEAD.items() if other in found}
     return next((kind for kind, wanted in KINDS.items() if set(wanted) <= found), None)
 
 
-def _curve(table: Table, kind: str | None, where: Callable[[int], str]) -> Measured:
+def _curve(table: Table, kind: str | None, where: Callable[[int], str], unit: str | None) -> Measured:
     """Measurements of a table in SI units."""
     keys = [_quantity(cell) for cell in table.header]
     found = {key for key in keys if key}
     # if no kind is complete, the message is about the kind whose first column is present
     kind = (
-        kind or _kind_of(found) or next((name for name, (first, *_) in KINDS.items() if first in found), "flow curve")
+        kind
+        or _kind_of(found)
+        or next((name for name, (first, *_) in KINDS.items() if {first, INSTEAD.get(first)} & found), "flow curve")
     )
-    read = [
-        "viscosity" if key == "stress" and key not in found and "viscosity" in found else key for key in KINDS[kind]
-    ]
-    columns = {key: _column(key, keys, table, where(table.line)) for key in read}
-    factors = {key: _factor(key, column, table, where(table.line)) for key, column in columns.items()}
-    values = {
-        key: np.array([_number(cells, column, key, table, where(line)) for line, cells in table.rows]) * factors[key]
-        for key, column in columns.items()
-    }
-    if "viscosity" in values:
-        values["stress"] = values.pop("viscosity") * values["rate"]
+    values, units = {}, {}
+    for key in KINDS[kind]:
+        read = _source(key, found)
+        column = _column(read, keys, table, where(table.line))
+        named, factor = _unit(read, column, table, where(table.line), unit)
+        values[key] = factor * np.array([_number(cells, column, read, table, where(n)) for n, cells in table.rows])
+        units[read] = named
+        if read == "viscosity":
+            values[key] *= values["rate"]
     step = _step(STEPS[kind], keys, table, where) if STEPS.get(kind) in found else None
-    return Measured(kind, {key: values[key] for key in KINDS[kind]}, tuple(line for line, _ in table.rows), step)
+    return Measured(kind, values, tuple(line for line, _ in table.rows), step, units)
+
+
+def _source(key: str, found: set[str]) -> str:
+    """The column from which a quantity is read."""
+    other = INSTEAD.get(key)
+    return other if other in found and (key not in found or key == "frequency") else key
 
 
 def _step(key: str, keys: list[str | None], table: Table, where: Callable[[int], str]) -> float:
     """The value of a column that is constant."""
     column = _column(key, keys, table, where(table.line))
-    factor = _factor(key, column, table, where(table.line))
+    _, factor = _unit(key, column, table, where(table.line))
     values = np.array([_number(cells, column, key, table, where(line)) for line, cells in table.rows]) * factor
     middle = float(np.median(values))
     if np.ptp(values) > CONSTANT * middle:
@@ -245,8 +282,6 @@ def _step(key: str, keys: list[str | None], table: Table, where: Callable[[int],
 
 def _column(key: str, keys: list[str | None], table: Table, where: str) -> int:
     places = [position for position, each in enumerate(keys) if each == key]
-    if key == "frequency" and len(places) > 1:  # in both Hz and rad/s
-        places = [place for place in places if _parts(table.header[place])[0].startswith(("ang", "ω", "om"))] or places
     if len(places) > 1:
         one, two = (table.header[place] for place in places[:2])
         raise SceneError(f"{where}: two columns hold the {key}: '{one}' and '{two}'")
@@ -257,18 +292,27 @@ def _column(key: str, keys: list[str | None], table: Table, where: str) -> int:
     return places[0]
 
 
-def _factor(key: str, column: int, table: Table, where: str) -> float:
-    """Factor from the unit of a column to SI."""
+def _unit(key: str, column: int, table: Table, where: str, told: str | None = None) -> tuple[str, float]:
+    """Unit of a column in the file and its factor to SI; `told` is that of a column which must name one."""
     below = table.units[column] if column < len(table.units) else ""
     heading = table.header[column]
     own = "" if heading.strip().lower().endswith("(t)") else _parts(heading)[1]
     unit = _plain(own or below)
     units = QUANTITIES[key].units
+    if not unit and not QUANTITIES[key].assumed:
+        if told is None:
+            raise SceneError(
+                f"{where}: the column '{heading.strip()}' has no unit, and hertz and rad/s differ by 2π: write "
+                f"'{key} [Hz]' or 'angular frequency [rad/s]' in the header, or give --unit Hz or --unit rad/s"
+            )
+        if told not in units:
+            raise SceneError(f"--unit {told}: the {key} should be in Hz or rad/s")
+        unit = told
     if not unit:
-        return next(iter(units.values()))
+        return "", next(iter(units.values()))
     if unit not in units:
         raise SceneError(f"{where}: the {key} is in '{unit}': it should be in {', '.join(list(units)[:4])}")
-    return units[unit]
+    return unit, units[unit]
 
 
 def _number(cells: Cells, column: int, key: str, table: Table, where: str) -> float:

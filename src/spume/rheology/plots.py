@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.errors import MissingExtra, SceneError
+from spume.errors import SceneError
+from spume.extras import require
 from spume.rheology.fit_viscoelastic import ViscoelasticFit
 from spume.rheology.measured import FlowCurve, Measured
 from spume.rheology.rheometer import Curve, Measurement
@@ -86,11 +87,7 @@ def _spans_decades(times: NDArray[np.float64]) -> bool:
 
 
 def _figure(purpose: str) -> tuple[Any, Any]:
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise MissingExtra("look", "matplotlib", purpose) from None
-    figure = Figure(figsize=(6.4, 4.4), layout="constrained")
+    figure = require("matplotlib.figure", purpose).Figure(figsize=(6.4, 4.4), layout="constrained")
     return figure, figure.add_subplot()
 
 

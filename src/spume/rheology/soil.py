@@ -5,6 +5,7 @@ Stresses are Cauchy stresses. As usual in soil mechanics, compression is positiv
 
 import math
 from collections.abc import Callable
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,25 +26,33 @@ REFINED = 2e-4
 MOST_HALVINGS = 6
 RATE = 1e-3
 """Strain rate [1/s] of the tests, as slow as in a laboratory."""
+LARGEST = 3.0
+"""Largest strain of the tests."""
 CLOSE = 1e-9
 """Tolerance of the controlled stresses, relative to the largest stress."""
 
 
-def triaxial(material: Material, pressure: float, largest: float = 0.1) -> Measurement:
-    """Axial compression at a constant lateral stress of `pressure` [Pa], up to the logarithmic strain `largest`.
+def triaxial(
+    material: Material, pressure: float, largest: float = 0.1, drainage: Literal["drained", "undrained"] = "drained"
+) -> Measurement:
+    """Axial compression after isotropic consolidation to `pressure` [Pa], up to the logarithmic strain `largest`:
+    drained, at a constant lateral stress, or undrained, at a constant volume.
 
-    Columns: axial_strain, deviator_stress q [Pa], mean_stress p [Pa], volumetric_strain (from the start of shear), and,
-    if the law has a closed form, failure_deviator_stress, the largest q at that p.
+    Columns: axial_strain, deviator_stress q [Pa], mean_stress p [Pa] (effective), volumetric_strain (from the start of
+    shear), undrained also pore_pressure [Pa], the excess at a constant lateral total stress; and, if the law has a
+    closed form, failure_deviator_stress, the largest q at that p.
     """
     _pressure(pressure)
+    _strain(largest)
     _shear_resistance(material, pressure, "triaxial strength")
-    rows = refine(lambda parts: _compress(material, pressure, largest, parts), REFINED, MOST_HALVINGS)
-    names = ("axial_strain", "deviator_stress", "mean_stress", "volumetric_strain")
-    columns = dict(zip(names, rows.T))
-    strength = theory_of(material).triaxial_strength
-    if strength and (expected := strength(material.parameters, columns["mean_stress"])) is not None:
-        columns["failure_deviator_stress"] = np.asarray(expected)
-    return Measurement(columns)
+    rows = refine(
+        lambda parts: _compress(material, pressure, largest, parts, drainage == "drained"), REFINED, MOST_HALVINGS
+    )
+    columns = dict(zip(("axial_strain", "deviator_stress", "mean_stress", "volumetric_strain"), rows.T))
+    if drainage == "undrained":  # the lateral effective stress is p − q/3
+        columns["pore_pressure"] = pressure - columns["mean_stress"] + columns["deviator_stress"] / 3.0
+    expected = _strength(material, theory_of(material).triaxial_strength, columns["mean_stress"])
+    return Measurement(columns | ({} if expected is None else {"failure_deviator_stress": expected}))
 
 
 def shear_box(material: Material, pressure: float, largest: float = 0.3) -> Measurement:
@@ -53,17 +62,21 @@ def shear_box(material: Material, pressure: float, largest: float = 0.3) -> Meas
     volumetric_strain (from the start of shear), and, if the law has a closed form, failure_shear_stress.
     """
     _pressure(pressure)
+    _strain(largest)
     _shear_resistance(material, pressure, "shear strength")
     rows = refine(lambda parts: _shear(material, pressure, largest, parts), REFINED, MOST_HALVINGS)
-    names = ("shear_strain", "shear_stress", "normal_stress", "volumetric_strain")
-    columns = dict(zip(names, rows.T))
-    strength = theory_of(material).shear_strength
-    if strength and (expected := strength(material.parameters, columns["normal_stress"])) is not None:
-        columns["failure_shear_stress"] = np.asarray(expected)
-    return Measurement(columns)
+    columns = dict(zip(("shear_strain", "shear_stress", "normal_stress", "volumetric_strain"), rows.T))
+    expected = _strength(material, theory_of(material).shear_strength, columns["normal_stress"])
+    return Measurement(columns | ({} if expected is None else {"failure_shear_stress": expected}))
 
 
-def _compress(material: Material, pressure: float, largest: float, parts: int) -> Array:
+def _strength(material: Material, closed_form: Callable[..., Any] | None, stress: Array) -> Array | None:
+    """The stress at failure by the closed form of the law, if it has one."""
+    expected = closed_form(material.parameters, stress) if closed_form else None
+    return None if expected is None else np.asarray(expected)
+
+
+def _compress(material: Material, pressure: float, largest: float, parts: int, drained: bool) -> Array:
     """Rows of the triaxial test, with `parts` steps between rows."""
     point, step, guess = Point(material), largest / (ROWS * parts), 0.0
     if pressure:
@@ -71,12 +84,15 @@ def _compress(material: Material, pressure: float, largest: float, parts: int) -
     start = math.log(point.volume_ratio())
     rows = [_triaxial_row(point, 0.0, start)]
     for k in range(1, ROWS * parts + 1):
-        guess = _solve(
-            point,
-            lambda e: point.stretch(-step, e, e, step / RATE),
-            lambda: -point.cauchy()[1] - pressure,
-            guess or 0.3 * step,
-        )
+        if drained:
+            guess = _solve(
+                point,
+                lambda e: point.stretch(-step, e, e, step / RATE),
+                lambda: -point.cauchy()[1] - pressure,
+                guess or 0.3 * step,
+            )
+        else:
+            point.stretch(-step, 0.5 * step, 0.5 * step, step / RATE)
         if k % parts == 0:
             rows.append(_triaxial_row(point, k * step, start))
     return np.array(rows)
@@ -146,6 +162,11 @@ def _solve(point: Point, move: Callable[[float], None], miss: Callable[[], float
 def _pressure(pressure: float) -> None:
     if not (pressure >= 0.0 and math.isfinite(pressure)):
         raise SceneError(f"the pressure is {pressure:g} Pa: it should be finite and not negative")
+
+
+def _strain(largest: float) -> None:
+    if not 0.0 < largest <= LARGEST:
+        raise SceneError(f"the largest strain is {largest:g}: it should be positive and at most {LARGEST:g}")
 
 
 def _shear_resistance(material: Material, pressure: float, wanted: str) -> None:

@@ -142,6 +142,9 @@ THEORIES = {
         triaxial_strength=lambda p, mean: math.sqrt(3.0) * (friction_at(p, 0.0) * np.asarray(mean) + p.cohesion),
         shear_strength=lambda p, normal: friction_at(p, 0.0) * np.asarray(normal) + p.cohesion,
     ),
+    "cam-clay": Theory(
+        triaxial_strength=lambda p, mean: p.critical_ratio * (np.asarray(mean) + p.reference_pressure),
+    ),
     "water": Theory(
         flow_curve=lambda p, rates: p.viscosity * np.asarray(rates),
         moduli=lambda p, frequencies: (np.zeros(len(frequencies)), p.viscosity * np.asarray(frequencies)),

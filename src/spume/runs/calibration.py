@@ -3,8 +3,8 @@
 The time of a step depends on the machine, its load and the scene (law, spline, obstacles) far more than an estimate can
 know in advance. The ratio of the measured to the expected time of a step corrects the estimate. Steps become shorter
 when material becomes fast, and take longer when it spreads or meets obstacles: a rehearsal of a coarse version to its
-end, or for some seconds, shows by how much. If kernels are missing, earlier runs of scenes of the same kind have to
-do, and the time to compile is added.
+end, or for some seconds, shows by how much. If kernels are missing, the times of earlier runs of such scenes are used
+instead, and the time to compile is added.
 """
 
 import math

@@ -5,14 +5,17 @@ when it needs them. The process is started when the first kernel turns out to be
 the run compiles everything itself.
 """
 
+import contextlib
 import json
 import subprocess
 import sys
+import tempfile
 from types import TracebackType
 from typing import Any
 
+from spume.children import python_command
 from spume.cores import cores
-from spume.methods import load, method_class, method_entry
+from spume.methods import method_class
 from spume.scene.common import Scene
 
 
@@ -21,24 +24,20 @@ class CompileAhead:
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
-        self._process: subprocess.Popen[str] | None = None
-        self._wanted = bool(method_entry(scene.method).late_stages) and cores() > 1
+        self._process: subprocess.Popen[bytes] | None = None
+        self._wanted = cores() > 1 and hasattr(method_class(scene.method), "rehearse")
 
     def start(self) -> None:
         """A kernel is missing."""
         if not self._wanted:
             return
         self._wanted = False
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "spume.runs.compile_ahead"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        assert self._process.stdin is not None
-        self._process.stdin.write(json.dumps(self._scene.resolved()))
-        self._process.stdin.close()
+        # It reads the scene from a file: through a pipe, a run would wait for a process that does not read.
+        with contextlib.suppress(OSError), tempfile.TemporaryFile("w+", encoding="utf-8") as scene:
+            json.dump(self._scene.resolved(), scene)
+            scene.seek(0)
+            command = python_command("-m", "spume.runs.compile_ahead")
+            self._process = subprocess.Popen(command, stdin=scene, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def __enter__(self) -> "CompileAhead":
         return self
@@ -51,12 +50,12 @@ class CompileAhead:
             self._process.wait()
 
 
-def compile_late_stages(tables: dict[str, Any]) -> None:
-    """Build the scene and call the late stages of its method."""
+def compile_ahead(tables: dict[str, Any]) -> None:
+    """Build the scene and walk through the stages of its step, from the last to the first."""
     scene = Scene(**tables)
-    method = method_class(scene.method)(scene)
-    load(method_entry(scene.method).late_stages)(method)
+    method: Any = method_class(scene.method)(scene)
+    method.rehearse()
 
 
 if __name__ == "__main__":
-    compile_late_stages(json.load(sys.stdin))
+    compile_ahead(json.load(sys.stdin))

@@ -1,6 +1,7 @@
 """The folder of a run: paths of its files, locking, and what may be deleted.
 
-DIR/manifest.json                        scene, version, fields, diagnostics of every frame
+DIR/manifest.json                        scene, version, fields
+DIR/frames.jsonl                         diagnostics of every frame, a line each
 DIR/frames/frame_00000.safetensors ...   frame 0 is the initial state
 DIR/checkpoint.safetensors               everything a bit-for-bit continuation needs
 DIR/checkpoint.previous.safetensors      the one before, should the last be damaged
@@ -9,7 +10,6 @@ DIR/run.lock                             held by the process that writes
 """
 
 import contextlib
-import json
 import os
 import re
 import sys
@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from spume.errors import CacheError
-from spume.runs.manifest import Manifest
-from spume.runs.storage import PARTIAL, sync_folder
+from spume.runs.manifest import Manifest, records_file
+from spume.runs.storage import contents_of, folder_inside, open_own, parse_json
+from spume.whole_files import PARTIAL, sync_folder
 
-WRITER = re.compile(r"\.\d+$")
-"""The id of the process that was writing a file, at the end of its name."""
+UNFINISHED = re.compile(rf"(.+)\.\d+{re.escape(PARTIAL)}(\.\w+)")
+"""The name of a file that process is writing: that of the whole file around the id of the process."""
 FRAME_NAME = re.compile(r"frame_(\d{5,})\.safetensors")
 
 
@@ -32,6 +33,7 @@ class RunFolder:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self.manifest = self.path / "manifest.json"
+        self.records = records_file(self.manifest)
         self.checkpoint = self.path / "checkpoint.safetensors"
         self.next_checkpoint = self.path / "checkpoint.next.safetensors"
         self.previous_checkpoint = self.path / "checkpoint.previous.safetensors"
@@ -70,12 +72,17 @@ class RunFolder:
 
         An existing run is deleted only if `overwrite` is true, and then only spume's own files.
         """
-        if self.manifest.exists() or self.checkpoints() or self.frames_on_disk():
+        self.refuse_links()
+        if self.manifest.exists() or self.records.exists() or self.checkpoints() or self.frames_on_disk():
             if not overwrite:
                 raise CacheError(self._occupied())
             self._delete_own_files()
         self.remove_partial_files()
         self._create(self.frames)
+
+    def refuse_links(self) -> None:
+        """Raise CacheError if frames would be written or deleted outside the folder."""
+        folder_inside(self.path, self.frames.name)
 
     def _occupied(self) -> str:
         try:
@@ -96,19 +103,21 @@ class RunFolder:
         if not self._manifest_is_own():
             raise CacheError(f"'{self.manifest}' is not a manifest of spume: give another --out")
         # The manifest first: a folder without one never passes for a whole run, should this be cut short.
-        self.manifest.unlink(missing_ok=True)
-        for checkpoint in self.checkpoints():
-            checkpoint.unlink()
-        self.snapshot.unlink(missing_ok=True)
-        for number in self.frames_on_disk():
-            self.frame(number).unlink()
+        own = [self.manifest, self.records, *self.checkpoints(), self.snapshot]
+        for file in (*own, *map(self.frame, self.frames_on_disk())):
+            try:
+                file.unlink(missing_ok=True)
+            except OSError as error:
+                raise CacheError(f"'{file}' cannot be deleted: {error.strerror}") from None
 
     def _manifest_is_own(self) -> bool:
         """Whether manifest.json is absent or spume's; an unreadable one counts as spume's if there are frames."""
-        try:
-            value = json.loads(self.manifest.read_bytes())
-        except FileNotFoundError:
+        if not os.path.lexists(self.manifest):
             return True
+        try:
+            value = parse_json(contents_of(self.manifest))
+        except CacheError:  # not a file
+            return False
         except ValueError:
             return bool(self.frames_on_disk())
         return isinstance(value, dict) and {"format", "scene", "frames", "checksum"} <= value.keys()
@@ -116,11 +125,15 @@ class RunFolder:
     def remove_partial_files(self) -> None:
         """Delete files that a killed process left incomplete."""
         for folder in (self.path, self.frames):
-            for file in folder.glob(f"*{PARTIAL}") if folder.is_dir() else ():
-                target = WRITER.sub("", file.name.removesuffix(PARTIAL))
-                own = (self.manifest.name, self.checkpoint.name, self.next_checkpoint.name, self.snapshot.name)
-                if target in own or FRAME_NAME.fullmatch(target):
+            for file in folder.iterdir() if folder.is_dir() else ():
+                match = UNFINISHED.fullmatch(file.name)
+                target = match[1] + match[2] if match else ""
+                if target in self._own_names() or FRAME_NAME.fullmatch(target):
                     file.unlink(missing_ok=True)
+
+    def _own_names(self) -> set[str]:
+        own = (self.manifest, self.records, self.checkpoint, self.next_checkpoint, self.snapshot)
+        return {file.name for file in own}
 
     def _create(self, folder: Path) -> None:
         try:
@@ -151,14 +164,14 @@ class RunFolder:
 
     def _take_lock(self) -> IO[bytes]:
         try:
-            file = open(self.lock_file, "a+b")  # noqa: SIM115 - held open, and so locked, for the whole run
+            file = open(open_own(self.lock_file, os.O_APPEND), "a+b")  # noqa: SIM115 - held open, and so locked
         except OSError as error:
-            raise CacheError(f"'{self.path}' cannot be written to: {error.strerror}") from None
+            raise CacheError(f"'{self.lock_file}' cannot be written: {error.strerror}") from None
         try:
             _lock(file)
         except OSError:
             file.seek(0)
-            owner = file.read().decode(errors="replace") or "unknown"
+            owner = file.read(20).decode(errors="replace") or "unknown"
             file.close()
             raise CacheError(f"'{self.path}' is being written by another process (number {owner})") from None
         file.truncate(0)
@@ -169,7 +182,7 @@ class RunFolder:
 
 def _is_same_file(file: IO[bytes], path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(file.fileno()), path.stat())
+        return os.path.samestat(os.fstat(file.fileno()), path.lstat())
     except OSError:
         return False
 

@@ -1,8 +1,8 @@
 """The loop over frames: build or restore a method, advance it frame by frame, write everything to disk.
 
-Files are written in the order frame, checkpoint, manifest. A run killed at any moment loses at most the current frame:
-a frame newer than the checkpoint is computed again to the same bits, and a manifest older than the checkpoint is
-completed from the metadata of the frames.
+Files are written in the order frame, checkpoint, record of the frame. A run killed at any moment loses at most the
+current frame: a frame newer than the checkpoint is computed again to the same bits, and records that are missing are
+made from the metadata of the frames.
 """
 
 import contextlib
@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
-
-from numpy.typing import NDArray
 
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.memory import refuse_without_disk, refuse_without_memory
@@ -22,21 +20,19 @@ from spume.runs.folder import RunFolder
 from spume.runs.machine import record_compilation, record_run
 from spume.runs.manifest import Manifest, population_entries
 from spume.runs.progress import Display, Silent
+from spume.runs.recovery import catch_up, record_of, recover
 from spume.runs.steering import Restart, Steering, Unsteered
 from spume.runs.stopping import StopRequest, stop_on_signals
 from spume.runs.storage import (
-    DiskFull,
     plain,
-    read_checked,
-    read_metadata,
     stored_arrays,
-    verify_arrays,
     write_arrays,
 )
 from spume.runs.under_way import RunUnderWay
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
 from spume.version import __version__
+from spume.whole_files import DiskFull
 
 SECONDS = "seconds"
 """The key of a method's diagnostics that holds wall times [s]. They differ from run to run, so they are stored in the
@@ -44,9 +40,6 @@ manifest and not in the frames, whose files are bit-for-bit reproducible."""
 
 WARNINGS = "warnings"
 """The key of a method's diagnostics that holds sentences for the user, by a short name of what they are about."""
-
-DAMAGES_LISTED = 5
-"""Maximum number of damaged frames named in a message."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +68,7 @@ def start_run(
     """Run `scene` from the start and write the frames to `folder`.
 
     changes: as in a manifest, what changes in the scene during the run.
-    steering: who may pause, change and restart the run.
+    steering: pauses, changes and restarts the run on request.
     """
     place, shown = RunFolder(folder), display or Silent()
     with _session(place, threads, shown, scene) as stop:
@@ -96,6 +89,7 @@ def start_run(
                     version=__version__,
                     populations=population_entries(method.declarations()),
                     changes=[plain(change) for change in changes],
+                    kernels=[_kernels()],
                 )
                 began = working_time()
                 try:
@@ -120,45 +114,51 @@ def replay_run(
     overwrite: bool = False,
     threads: int | None = None,
     display: Display | None = None,
+    trust: bool = False,
 ) -> Outcome:
     """Run the scene of the run in `folder` again from the start, with the changes its manifest records at the same
-    steps, and write the frames to `out`. They are the same bits."""
+    steps, and write the frames to `out`. They are the same bits. `trust`: execute the files of laws that it names, even
+    if the user has not run them before."""
     original = RunFolder(folder)
     if Path(out).resolve() == original.path.resolve():
         raise SceneError(f"'{out}' is the run to repeat: give another folder as --out")
     manifest = Manifest.read(original.manifest)
-    load_laws_of(manifest.scene)
-    if manifest.version != __version__ and display is not None:
-        display.note(f"run by spume {manifest.version}, repeated by {__version__}: the last digits may differ")
+    load_laws_of(manifest.scene, trust)
+    _note_other_versions(manifest, display or Silent(), "run", "repeated")
     return start_run(
         Scene(**manifest.scene), out, name=manifest.name, overwrite=overwrite, threads=threads, display=display,
         changes=manifest.changes,
     )  # fmt: skip
 
 
-def resume_run(folder: str | Path, *, threads: int | None = None, display: Display | None = None) -> Outcome:
-    """Continue the run in `folder` from its last checkpoint."""
+def resume_run(
+    folder: str | Path, *, threads: int | None = None, display: Display | None = None, trust: bool = False
+) -> Outcome:
+    """Continue the run in `folder` from its last checkpoint. `trust` as in `replay_run`."""
     place, shown = RunFolder(folder), display or Silent()
     if not place.path.is_dir():
         raise CacheError(f"there is no folder '{place.path}'")
     with _session(place, threads, shown) as stop:
+        place.refuse_links()
         place.remove_partial_files()
-        manifest, checkpoint = _recover(place, shown)
-        load_laws_of(manifest.scene)
+        manifest, checkpoint = recover(place, shown)
+        load_laws_of(manifest.scene, trust)
         scene = Scene(**manifest.scene)
         if manifest.complete:
             return Outcome("complete", place.path, len(manifest.frames), scene.duration)
-        if manifest.version != __version__:
-            shown.note(f"begun by spume {manifest.version}, resumed by {__version__}: the last digits may differ")
+        _note_other_versions(manifest, shown, "begun", "resumed")
+        manifest = manifest.with_kernels(_kernels())
         try:
             method = method_class(scene.method)(scene)
             run = RunUnderWay(method, scene, place, manifest, shown, stop, Unsteered())
             if checkpoint is None:
                 return _start(run)
-            method.restore(checkpoint.arrays, checkpoint.values)
+            checkpoint.restore(method, scene)
             # Frames from now on hold the populations of this version, whichever version began the run.
             run.manifest = replace(manifest, populations=population_entries(method.declarations()))
-            run.manifest = _catch_up(run.manifest, checkpoint.frame, scene, place, shown)
+            run.manifest = catch_up(run.manifest, checkpoint.frame, scene, place, shown)
+            place.keep_lock()
+            run.manifest.write(place.manifest)
             return _advance(run)
         except CompilationStopped:
             return _as_on_disk(place)
@@ -199,6 +199,26 @@ def _compiling(display: Display, ahead: CompileAhead | None) -> Callable[[str], 
     return tell
 
 
+def _kernels() -> dict[str, str]:
+    """With what kernels are compiled in this process, as an entry of the manifest."""
+    import numba
+
+    from spume.numerics.jit import CACHE
+
+    return {"numba": numba.__version__, "cache": CACHE}
+
+
+def _note_other_versions(manifest: Manifest, display: Display, then: str, now: str) -> None:
+    """Say if the run was done `then` (a participle) by other versions than those that are at work `now`."""
+    if manifest.version != __version__:
+        display.note(f"{then} by spume {manifest.version}, {now} by {__version__}: the last digits may differ")
+    elif manifest.kernels and manifest.kernels[-1] != _kernels():
+        before, present = (
+            f"Numba {k['numba']} and the cache of {k['cache']}" for k in (manifest.kernels[-1], _kernels())
+        )
+        display.note(f"{then} with {before}, {now} with {present}: the last digits may differ")
+
+
 def _how_to_go_on(place: RunFolder) -> str:
     """How a stopped run can be continued."""
     if place.checkpoints():
@@ -230,8 +250,10 @@ def use_threads(threads: int | None) -> None:
 
 def _start(run: RunUnderWay) -> Outcome:
     # A manifest without frames comes first: it makes a run that is killed at once one that can be resumed.
-    run.manifest.write(run.place.manifest)
-    run.manifest = _save(run.method, 0, 0.0, run.place, run.manifest, complete=False)
+    run.manifest = replace(run.manifest, frames=[])
+    run.place.records.unlink(missing_ok=True)
+    run.manifest.write_header(run.place.manifest)
+    run.manifest = _save(run.method, 0, 0.0, run.place, run.manifest)
     return _advance(run)
 
 
@@ -246,7 +268,9 @@ def _advance(run: RunUnderWay) -> Outcome:
             if not _reach(run, time):
                 _write_checkpoint(run.method, number - 1, place, run.manifest)
                 return Outcome("interrupted", place.path, number, run.method.time)
-            run.manifest = _save(run.method, number, time, place, run.manifest, complete=number == last)
+            run.manifest = _save(run.method, number, time, place, run.manifest)
+            if number == last:
+                _complete(run)
             _tell_new_warnings(run.manifest, display)
         except RunFailed as error:
             failure = RunFailed(f"{error}; frames 0 to {number - 1} are good, in '{place.path}'")
@@ -255,10 +279,15 @@ def _advance(run: RunUnderWay) -> Outcome:
         display.frame(number)
         run.steering.frame_done(run)
     if not run.manifest.complete:
-        run.manifest = replace(run.manifest, complete=True)
-        run.manifest.write(place.manifest)
+        _complete(run)
     run.steering.finish(run)
     return Outcome("complete", place.path, last + 1, scene.duration)
+
+
+def _complete(run: RunUnderWay) -> None:
+    run.place.keep_lock()
+    run.manifest = replace(run.manifest, complete=True)
+    run.manifest.write_header(run.place.manifest)
 
 
 def _reach(run: RunUnderWay, time: float) -> bool:
@@ -275,39 +304,32 @@ def _reach(run: RunUnderWay, time: float) -> bool:
 def _tell_new_warnings(manifest: Manifest, display: Display) -> None:
     """Report the warnings of the last frame whose kind no earlier frame has reported."""
     *earlier, last = manifest.frames
+    if WARNINGS not in last:
+        return
     told = {name for entry in earlier for name in entry.get(WARNINGS, {})}
-    for name, sentence in last.get(WARNINGS, {}).items():
+    for name, sentence in last[WARNINGS].items():
         if name not in told:
             display.note(f"warning: {sentence}")
 
 
-def _save(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest, complete: bool) -> Manifest:
-    """Write frame, checkpoint and manifest to disk, in this order."""
+def _save(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest) -> Manifest:
+    """Write frame, checkpoint and record to disk, in this order."""
     place.keep_lock()
     try:
-        return _write_all(method, number, time, place, manifest, complete)
+        return _write_all(method, number, time, place, manifest)
     except CacheError:
         place.keep_lock()  # another process that took the folder meanwhile is the better reason
         raise
 
 
-def _write_all(
-    method: Method, number: int, time: float, place: RunFolder, manifest: Manifest, complete: bool
-) -> Manifest:
+def _write_all(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest) -> Manifest:
     diagnostics = plain(method.diagnostics())
     wall_times = {SECONDS: diagnostics.pop(SECONDS)} if SECONDS in diagnostics else {}
     about = {"frame": number, "time": time, "diagnostics": diagnostics}
     write_arrays(place.frame(number), stored_arrays(method.frame()), about)
     _write_checkpoint(method, number, place, manifest)
-    manifest = replace(manifest.with_frame(_entry(about) | wall_times), complete=complete)
-    manifest.write(place.manifest)
-    return manifest
-
-
-def _entry(about: dict[str, Any]) -> dict[str, Any]:
-    """A frame's entry of the manifest, from the metadata of its file."""
-    place_in_run = {"frame": about["frame"], "time": about["time"]}
-    return place_in_run | about["diagnostics"] | place_in_run
+    place.keep_lock()
+    return manifest.with_frame(record_of(about) | wall_times, place.manifest)
 
 
 def _write_checkpoint(method: Method, frame: int, place: RunFolder, manifest: Manifest) -> None:
@@ -315,63 +337,3 @@ def _write_checkpoint(method: Method, frame: int, place: RunFolder, manifest: Ma
     place.keep_lock()
     write_arrays(place.next_checkpoint, arrays, {"frame": frame, "values": values, "manifest": manifest.header()})
     place.rotate_checkpoints()
-
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """The state from which a run continues, read from one file."""
-
-    frame: int
-    """The last complete frame."""
-    values: dict[str, Any]
-    manifest: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
-
-
-def _recover(place: RunFolder, display: Display) -> tuple[Manifest, Checkpoint | None]:
-    """The manifest and the checkpoint (None before the first one), as far as they can be read."""
-    checkpoint = _latest_checkpoint(place, display)
-    try:
-        return Manifest.read(place.manifest), checkpoint
-    except CacheError:
-        if checkpoint is None:
-            raise
-    return Manifest.from_dict(checkpoint.manifest, place.checkpoint), checkpoint
-
-
-def _latest_checkpoint(place: RunFolder, display: Display) -> Checkpoint | None:
-    damages: list[CacheError] = []
-    for file in place.checkpoints():
-        try:
-            about, arrays = read_checked(file)
-            checkpoint = Checkpoint(about["frame"], about["values"], about["manifest"], arrays)
-        except CacheError as error:
-            damages.append(error)
-            continue
-        except KeyError as error:
-            damages.append(CacheError(f"'{file}' is damaged: it has no {error}"))
-            continue
-        for damage in damages:
-            display.note(f"{damage}; going on from the checkpoint before it, after frame {checkpoint.frame}")
-        return checkpoint
-    if damages:
-        raise CacheError(f"{damages[0]}; the run cannot continue from it: start it again with --overwrite")
-    return None
-
-
-def _catch_up(manifest: Manifest, frame: int, scene: Scene, place: RunFolder, display: Display) -> Manifest:
-    """The manifest with the frames up to the checkpoint; missing entries are taken from the frames' metadata."""
-    known = {entry["frame"]: entry for entry in manifest.frames}
-    entries, damages = [], []
-    for number in range(frame + 1):
-        try:
-            verify_arrays(place.frame(number))
-            entries.append(known.get(number) or _entry(read_metadata(place.frame(number))))
-        except CacheError as error:
-            damages.append(str(error))
-            entries.append(known.get(number) or {"frame": number, "time": scene.frame_time(number)})
-    if damages:
-        listed = "; ".join(damages[:DAMAGES_LISTED])
-        more = f"; and {len(damages) - DAMAGES_LISTED} more" if len(damages) > DAMAGES_LISTED else ""
-        display.note(f"{listed}{more}: only a run from the start could write such a frame again")
-    return replace(manifest, frames=entries, complete=False)

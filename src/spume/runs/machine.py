@@ -7,13 +7,13 @@ taken, and the ratios of the times of its last runs to the times that were expec
 import contextlib
 import json
 import math
-import os
 import statistics
-import uuid
 from pathlib import Path
 from typing import Any
 
+from spume.errors import CacheError
 from spume.scene.common import Scene
+from spume.whole_files import whole_file
 
 COMPILATION = {
     "mpm": 36.0,
@@ -115,8 +115,5 @@ def _update(kind: str, key: str, value: float | list[float]) -> None:
     """Write a value; estimates do without it where the folder cannot be written."""
     known = _read()
     known[kind] = {**known.get(kind, {}), key: value}
-    partial = _file().with_name(f"machine.{uuid.uuid4().hex[:12]}")
-    with contextlib.suppress(OSError):
-        partial.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(CacheError), whole_file(_file()) as partial:
         partial.write_text(json.dumps(known, indent=1), encoding="utf-8")
-        os.replace(partial, _file())

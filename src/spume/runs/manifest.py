@@ -1,14 +1,18 @@
-"""The manifest of a run: its scene, the version of spume, and the diagnostics of every frame so far."""
+"""The manifest of a run: its scene, the version of spume, and the diagnostics of every frame so far.
+
+The diagnostics are in a file of their own, frames.jsonl, to which a line is appended for every frame: a long run does
+not write them again and again. The number of frames is in manifest.json once the run is complete."""
 
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from spume.errors import CacheError
-from spume.fields import VOLUME_RATIO, Field, Population
-from spume.runs.storage import read_json, write_json
+from spume.fields import VOLUME_RATIO, Population
+from spume.runs.manifest_checks import check_manifest, population
+from spume.runs.storage import append_record, read_json, read_records, write_json, write_records
 
-FORMAT = 2
+FORMAT = 3
 """Incremented whenever older runs must be converted on reading."""
 
 
@@ -28,21 +32,25 @@ class Manifest:
     frames: list[dict[str, Any]] = field(default_factory=list)
     """Number, time and diagnostics of every frame."""
     changes: list[dict[str, Any]] = field(default_factory=list)
-    """Changes of the scene during the run: "time" [s], of the step from which on they hold, and "values" by their paths
-    in the scene."""
+    """Changes of the scene during the run: "time" [s], the start of the first step to which they apply, and "values" by
+    their paths in the scene."""
+    kernels: list[dict[str, str]] = field(default_factory=list)
+    """With what the kernels were compiled: "numba", its version, and "cache", whose cache kept them ("spume" or
+    "numba"). A run that was resumed with something else has several entries, one of an older version of spume none."""
     complete: bool = False
     format: int = FORMAT
 
     def header(self) -> dict[str, Any]:
         """The part that does not change during a run. Checkpoints hold it too, to rebuild a damaged manifest from."""
-        return asdict(replace(self, frames=[], complete=False))
+        return asdict(replace(self, frames=[], complete=False)) | {"frames": 0}
 
     def declarations(self) -> tuple[Population, ...]:
         """The declared populations of a frame."""
-        return tuple(_population(entry) for entry in self.populations)
+        return tuple(population(entry) for entry in self.populations)
 
-    def with_frame(self, entry: dict[str, Any]) -> "Manifest":
-        """The manifest with one more frame."""
+    def with_frame(self, entry: dict[str, Any], path: Path) -> "Manifest":
+        """The manifest at `path` with one more frame, which is recorded on disk."""
+        append_record(records_file(path), entry)
         return replace(self, frames=[*self.frames, entry])
 
     def with_change(self, time: float, values: dict[str, Any]) -> "Manifest":
@@ -52,38 +60,62 @@ class Manifest:
             values = changes.pop()["values"] | values
         return replace(self, changes=[*changes, {"time": time, "values": values}])
 
+    def with_kernels(self, entry: dict[str, str]) -> "Manifest":
+        """The manifest with what kernels are compiled with from now on."""
+        return self if self.kernels[-1:] == [entry] else replace(self, kernels=[*self.kernels, entry])
+
     def write(self, path: Path) -> None:
-        """Write the manifest atomically."""
-        write_json(path, asdict(self))
+        """Write the records of all frames, then the manifest, each in one atomic move."""
+        write_records(records_file(path), self.frames)
+        self.write_header(path)
+
+    def write_header(self, path: Path) -> None:
+        """Write the manifest, but not the records of its frames, which are on disk."""
+        frames = len(self.frames) if self.complete else 0
+        write_json(path, self.header() | {"complete": self.complete, "frames": frames})
 
     @classmethod
     def read(cls, path: Path) -> "Manifest":
-        """The manifest at `path`, checked."""
+        """The manifest at `path` and the records of its frames, checked."""
+        data = read_json(path)
+        if data.get("format") != FORMAT:
+            return cls.from_dict(data, path)
+        records = records_file(path)
+        entries = read_records(records)
+        if type(data.get("frames")) is not int:
+            raise CacheError(
+                f"'{path}' is malformed: frames is {data.get('frames')!r:.40}: it should be a whole number"
+            )
+        if len(entries) < data["frames"]:
+            raise CacheError(f"'{records}' is damaged: it has {len(entries)} of {data['frames']} frames")
+        return cls.from_dict(data, path, entries)
+
+    @classmethod
+    def read_header(cls, path: Path) -> "Manifest":
+        """The manifest at `path` without the records of its frames."""
         return cls.from_dict(read_json(path), path)
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any], path: Path) -> "Manifest":
-        """The manifest from its JSON object, which was read from `path`."""
+    def from_dict(cls, data: dict[str, Any], path: Path, entries: list[dict[str, Any]] | None = None) -> "Manifest":
+        """The manifest from its JSON object, which was read from `path`, and the records of its frames."""
         found = data.get("format")
-        if found == 1:
-            return cls(**_from_format_1(data))
-        if found != FORMAT:
+        if isinstance(found, bool) or found not in range(1, FORMAT + 1):
             raise CacheError(f"'{path}' has format {found}, of another version of spume; this one reads 1 to {FORMAT}")
-        return cls(**data)
+        if found == FORMAT:
+            data = data | {"frames": entries or []}
+        check_manifest(data, path)
+        present = _from_format_1(data) if found == 1 else data
+        return cls(**present | {"format": FORMAT})
+
+
+def records_file(manifest: Path) -> Path:
+    """The file of the records of the frames beside a manifest."""
+    return manifest.with_name("frames.jsonl")
 
 
 def population_entries(declarations: tuple[Population, ...]) -> list[dict[str, Any]]:
     """Declarations as JSON-serialisable tables."""
     return [asdict(declaration) for declaration in declarations]
-
-
-def _population(entry: dict[str, Any]) -> Population:
-    return Population(**{**entry, "fields": tuple(_field(each) for each in entry["fields"])})
-
-
-def _field(entry: dict[str, Any]) -> Field:
-    values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()}
-    return Field(**values)
 
 
 def _from_format_1(data: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Protocol, TextIO
 
 from spume.methods import Progress
 from spume.numerics.clock import working_time
-from spume.terminal import say, visible
+from spume.terminal import lasting, tell, visible
 
 COMPILING = "compiling kernels (first run only)"
 PLAIN_INTERVAL = 5.0
@@ -113,7 +113,7 @@ class Plain:
             self.note(self._pace.text(number, self._last))
 
     def note(self, text: str) -> None:
-        say(text, file=self._stream, flush=True)
+        tell(text, self._stream)
 
     def end(self) -> None: ...
 
@@ -167,7 +167,9 @@ class Live:
 def display_for(stream: TextIO | None = None) -> Display:
     """The display for the stream (default: stderr, so that results can be piped)."""
     chosen = sys.stderr if stream is None else stream
-    return Live(chosen) if chosen.isatty() else Plain(chosen)
+    if chosen is None:  # a program without a terminal
+        return Silent()
+    return Live(lasting(chosen)) if chosen.isatty() else Plain(chosen)
 
 
 def readable_time(seconds: float) -> str:

@@ -27,7 +27,7 @@ class Restart(Exception):
 
 
 class Steered(Protocol):
-    """A run as those see it who steer it."""
+    """A run as seen by an object that steers it."""
 
     method: Method
     scene: Scene
@@ -46,7 +46,7 @@ class Steered(Protocol):
 
 
 class Steering(Protocol):
-    """What the loop asks of those who steer a run."""
+    """What the frame loop expects of an object that steers a run."""
 
     def wanted(self) -> bool:
         """Whether the next step has to wait for `attend`."""
@@ -58,11 +58,11 @@ class Steering(Protocol):
         """A frame has been written."""
 
     def finish(self, run: Steered, failure: SpumeError | None = None) -> None:
-        """The run is over; returns when nobody needs it any more. Raises Restart."""
+        """The run is over; returns when it is no longer needed. Raises Restart."""
 
 
 class Unsteered:
-    """Nobody steers the run."""
+    """Steering that never pauses or changes the run."""
 
     def wanted(self) -> bool:
         return False

@@ -9,8 +9,8 @@ import errno
 import hashlib
 import json
 import os
-import shutil
-from collections.abc import Callable, Iterator, Mapping
+import stat
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,10 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError
-from spume.terminal import readable_size
-
-PARTIAL = ".partial"
-"""Suffix of a file that is still being written."""
+from spume.whole_files import sync_folder, whole_file, write_failure
 
 TYPES = {
     "float64": "F64",
@@ -40,11 +37,6 @@ TYPES = {
 """NumPy's names of the types safetensors files hold."""
 
 
-class DiskFull(CacheError):
-    """A file does not fit on the disk."""
-
-
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 BLOCK = 1 << 22
 
 
@@ -59,80 +51,154 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: Mappi
         digest.update(_bytes_of(array))
     header = _json({"__metadata__": texts | {"checksum": digest.hexdigest()}, **layout}).encode()
     header += b" " * (-len(header) % 8)
-
-    def write(file: BinaryIO) -> None:
+    size = 8 + len(header) + sum(array.nbytes for _, array in ordered)
+    with whole_file(path, size, make_folder=False) as partial, open(partial, "xb") as file:
         file.write(len(header).to_bytes(8, "little"))
         file.write(header)
         for _, array in ordered:
             file.write(_bytes_of(array))
-
-    write_atomically(path, write, 8 + len(header) + sum(array.nbytes for _, array in ordered))
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
     """Write a JSON object with its own checksum, in one atomic move."""
     checksum = hashlib.sha256(_json(value).encode()).hexdigest()
     text = json.dumps({**value, "checksum": checksum}, indent=1, allow_nan=False).encode()
+    _write_whole(path, text)
 
-    def write(file: BinaryIO) -> None:
+
+def _write_whole(path: Path, text: bytes) -> None:
+    with whole_file(path, len(text), make_folder=False) as partial, open(partial, "xb") as file:
         file.write(text)
 
-    write_atomically(path, write, len(text))
 
-
-def write_atomically(path: Path, write: Callable[[BinaryIO], None], size: int) -> None:
-    """Let `write` fill a temporary file beside `path`, flush it to disk and rename it.
-
-    At every moment `path` is absent, the old file or the new one. `size` [bytes] is for the error message if the disk
-    is full.
-    """
-    partial = path.with_name(f"{path.name}.{os.getpid()}{PARTIAL}")
+def append(path: Path, write: Callable[[BinaryIO], None], size: int) -> None:
+    """Let `write` add to the end of the file and flush it to disk. If that fails half way, what was added is removed,
+    as far as the disk allows; a process that is killed leaves it incomplete. `size` as in `whole_file`."""
     try:
-        with open(partial, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-        sync_folder(path.parent)
+        with open(open_own(path, os.O_APPEND), "ab", 0) as file:
+            before = file.tell()
+            try:
+                write(file)
+                os.fsync(file.fileno())
+            except OSError:
+                with contextlib.suppress(OSError):
+                    os.ftruncate(file.fileno(), before)
+                raise
+        if before == 0:  # it may be new
+            sync_folder(path.parent)
     except OSError as error:
-        raise _write_failure(path, size, error) from error
-    finally:
-        partial.unlink(missing_ok=True)
+        raise write_failure(path, size, error) from error
 
 
-def _write_failure(path: Path, size: int, error: OSError) -> CacheError:
-    if error.errno not in NO_SPACE:
-        return CacheError(f"'{path}' cannot be written: {error.strerror}")
-    needed, free = readable_size(size), readable_size(shutil.disk_usage(path.parent).free)
-    return DiskFull(f"no space left in '{path.parent}': {path.name} needs {needed} and {free} is free")
+def open_own(path: Path, flags: int = 0) -> int:
+    """A descriptor to read and write the file at `path`, which is created if it is missing. Raises OSError for a link:
+    a stranger's folder must not lead to other files, which would be changed."""
+    wrong = OSError(errno.ELOOP, "it is a link to another file: delete it")
+    if path.is_symlink():
+        raise wrong
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | flags, 0o666)
+    about = os.fstat(descriptor)
+    if not stat.S_ISREG(about.st_mode) or about.st_nlink > 1:
+        os.close(descriptor)
+        raise wrong
+    return descriptor
 
 
-def sync_folder(folder: Path) -> None:
-    """Flush renames inside `folder` to disk; systems that cannot open folders do not need this."""
-    if os.name == "posix":
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+def folder_inside(folder: Path, *names: str) -> Path:
+    """A folder inside that of a run, to write into. Raises CacheError if it is a symbolic link: files would be written
+    and deleted elsewhere."""
+    place = folder
+    for name in names:
+        place = place / name
+        if place.is_symlink():
+            raise CacheError(f"'{place}' is a symbolic link, which spume does not follow to write: delete it")
+    return place
 
 
 def read_json(path: Path) -> dict[str, Any]:
     """The object `write_json` wrote, checked."""
     try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        raise CacheError(f"'{path}' is missing") from None
-    except OSError as error:
-        raise CacheError(f"'{path}' cannot be read: {error.strerror}") from None
+        value = parse_json(contents_of(path))
     except ValueError:
         raise CacheError(f"'{path}' is damaged: it is not a whole JSON file") from None
     if not isinstance(value, dict) or "checksum" not in value:
         raise CacheError(f"'{path}' was not written by spume: it has no checksum")
-    checksum = value.pop("checksum")
-    if hashlib.sha256(_json(value).encode()).hexdigest() != checksum:
+    if not _is_signed(value):
         raise CacheError(f"'{path}' is damaged: its checksum does not match its contents")
     return value
+
+
+def _is_signed(value: dict[str, Any]) -> bool:
+    """Remove the checksum of an object; whether it matches the rest."""
+    checksum = value.pop("checksum")
+    return bool(hashlib.sha256(_json(value).encode()).hexdigest() == checksum)
+
+
+def parse_json(text: bytes | str) -> Any:
+    """The value of a JSON text. Raises ValueError, also for what is nested too deeply or too large for a number."""
+    try:
+        return json.loads(text, parse_int=_whole_number)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _whole_number(text: str) -> int:
+    value = int(text)
+    try:
+        float(value)
+    except OverflowError:
+        raise ValueError(f"{text[:20]}... is too large a number") from None
+    return value
+
+
+def append_record(path: Path, value: Mapping[str, Any]) -> None:
+    """Append a JSON object with its own checksum to a file of such records, as a line."""
+    line = record_line(value)
+    append(path, lambda file: _write_all(file, line), len(line))
+
+
+def write_records(path: Path, values: Iterable[Mapping[str, Any]]) -> None:
+    """Write a file of records, in one atomic move."""
+    lines = b"".join(record_line(value) for value in values)
+    _write_whole(path, lines)
+
+
+def record_line(value: Mapping[str, Any]) -> bytes:
+    """A JSON object with its own checksum as a line."""
+    checksum = hashlib.sha256(_json(value).encode()).hexdigest()
+    return json.dumps({**value, "checksum": checksum}, separators=(",", ":"), allow_nan=False).encode() + b"\n"
+
+
+def _write_all(file: BinaryIO, text: bytes) -> None:
+    """Write all of `text`, of which a file without a buffer may take a part at a time."""
+    written = 0
+    while written < len(text):
+        written += file.write(text[written:])
+
+
+def read_records(path: Path) -> list[dict[str, Any]]:
+    """The records of a file, checked; none if it does not exist. The last line is left out if it is not whole: it was
+    being written, or its process was killed."""
+    if not path.exists():
+        return []
+    *lines, _ = contents_of(path).split(b"\n")
+    records = [_record(line) for line in lines]
+    if records and records[-1] is None:
+        records.pop()
+    found = [record for record in records if record is not None]
+    if len(found) < len(records):
+        number = records.index(None) + 1
+        raise CacheError(f"'{path}' is damaged: line {number} does not match its checksum")
+    return found
+
+
+def _record(line: bytes) -> dict[str, Any] | None:
+    """The record of a line, None if it is damaged."""
+    try:
+        value = parse_json(line)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and "checksum" in value and _is_signed(value) else None
 
 
 @contextlib.contextmanager
@@ -150,14 +216,27 @@ def open_arrays(path: Path) -> Iterator[Any]:
         yield file
 
 
+def contents_of(path: Path) -> bytes:
+    """The bytes of a file. Raises CacheError that says why it cannot be read."""
+    with _readable(path) as file:
+        return file.read()
+
+
 def _readable(path: Path) -> BinaryIO:
-    """The file opened for reading, or an error that says why it cannot be opened."""
+    """The file opened for reading, or an error that says why it cannot be opened. A pipe or a device is none: reading
+    it might wait forever."""
     try:
-        return open(path, "rb")
-    except FileNotFoundError:
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (FileNotFoundError, NotADirectoryError):
         raise CacheError(f"'{path}' is missing") from None
-    except OSError as error:
-        raise CacheError(f"'{path}' cannot be read: {error.strerror}") from None
+    except (OSError, ValueError) as error:
+        raise CacheError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
+        os.close(descriptor)
+        found = os.strerror(errno.EISDIR) if stat.S_ISDIR(mode) else "Not a file"
+        raise CacheError(f"'{path}' cannot be read: {found}")
+    return open(descriptor, "rb")
 
 
 def read_metadata(path: Path) -> dict[str, Any]:
@@ -167,15 +246,19 @@ def read_metadata(path: Path) -> dict[str, Any]:
     if "checksum" not in texts:
         raise CacheError(f"'{path}' was not written by spume: it has no checksum")
     try:
-        return {key: json.loads(text) for key, text in texts.items() if key != "checksum"}
+        return {key: parse_json(text) for key, text in texts.items() if key != "checksum"}
     except ValueError:
         raise CacheError(f"'{path}' is damaged: its metadata cannot be read") from None
 
 
-def array_names(path: Path) -> frozenset[str]:
-    """The names of the arrays in the file."""
+def array_shapes(path: Path) -> dict[str, tuple[int, ...]]:
+    """The shapes of the arrays in the file, by name."""
     with open_arrays(path) as file:
-        return frozenset(file.keys())
+        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+        unknown = [name for name, each in slices.items() if each.get_dtype() not in TYPES.values()]
+        if unknown:
+            raise CacheError(f"'{path}' is malformed: the array '{unknown[0]}' is not of numbers that spume writes")
+        return {name: tuple(each.get_shape()) for name, each in slices.items()}
 
 
 def read_arrays(path: Path, names: list[str] | None = None) -> dict[str, NDArray[Any]]:
@@ -204,7 +287,7 @@ def read_checked(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     even if another process replaces the file."""
     try:
         with _readable(path) as file:
-            header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
+            header = parse_json(file.read(int.from_bytes(file.read(8), "little")))
             texts = header.pop("__metadata__")
             checksum = texts.pop("checksum")
             digest = _digest_start(header, texts)
@@ -218,7 +301,7 @@ def read_checked(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
                 arrays[name] = little.astype(little.dtype.newbyteorder("="), copy=False).reshape(entry["shape"])
             if digest.hexdigest() != checksum or file.read(1):
                 raise ValueError("its checksum does not match its contents")
-            return {key: json.loads(text) for key, text in texts.items()}, arrays
+            return {key: parse_json(text) for key, text in texts.items()}, arrays
     except (ValueError, KeyError, TypeError, AttributeError, MemoryError, OverflowError) as error:
         raise CacheError(f"'{path}' is damaged: {error}") from None
 

@@ -54,7 +54,7 @@ class RunUnderWay:
         kept = replace(self.manifest, changes=self.manifest.changes[: self.changed])
         self.manifest = kept.with_change(method.time, plain(values))
         self.place.keep_lock()
-        self.manifest.write(self.place.manifest)
+        self.manifest.write_header(self.place.manifest)
         self.method, self.scene, self.changed = method, scene, len(self.manifest.changes)
 
     def snapshot(self) -> None:

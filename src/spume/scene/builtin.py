@@ -10,6 +10,15 @@ from spume.suggestions import did_you_mean
 from spume.tables import DEEPEST, depth
 
 LIBRARY = Path(__file__).parent / "library"
+PAPERS = {
+    "yue15": "Foam: Yue et al. 2015, Continuum Foam",
+    "dry_foam": "Dry foam: Kelager and Erleben 2010, A Nonlinear Vertex-Based Model",
+    "tampubolon17": "Sand and water: Tampubolon et al. 2017, Multi-Species Simulation",
+    "fang19": "Viscoelastic solids: Fang et al. 2019, Silly Rubber",
+    "gerszewski09": "Point-based solids: Gerszewski et al. 2009, A Point-Based Method",
+    "more": "Scenes of no paper",
+}
+"""The folders of the library, in the order in which they are listed, and their titles."""
 
 
 def find_scene(name_or_path: str | Path) -> Path:
@@ -19,16 +28,21 @@ def find_scene(name_or_path: str | Path) -> Path:
         if path.is_file():
             return path
         raise SceneError(f"there is no scene file '{path}'" + (": it is a folder" if path.is_dir() else ""))
-    names = [file.stem for file in library_files()]
-    if path.name in names:
-        return LIBRARY / f"{path.name}.toml"
-    wanted = did_you_mean(path.name, names, "'spume scenes' lists them, and a file's name ends in .toml")
+    known = {file.stem: file for file in library_files()}
+    if path.name in known:
+        return known[path.name]
+    wanted = did_you_mean(path.name, known, "'spume scenes' lists them, and a file's name ends in .toml")
     raise SceneError(f"there is no built-in scene '{path}': {wanted}")
 
 
+def find_parent(name: str, folder: Path) -> Path:
+    """The file of the scene that a scene in `folder` extends: a name of the library, or a file relative to it."""
+    return find_scene(name if name in {known.stem for known in library_files()} else folder / name)
+
+
 def library_files() -> list[Path]:
-    """The files of the built-in scenes, by name."""
-    return sorted(LIBRARY.glob("*.toml"))
+    """The files of the built-in scenes, paper by paper and by name."""
+    return [file for folder in PAPERS for file in sorted((LIBRARY / folder).glob("*.toml"), key=lambda file: file.stem)]
 
 
 def read_toml(file: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from spume.geometry.motion.interpolation import Interpolation, KeyframedVector
-from spume.materials.look import HexColor
+from spume.materials.appearance import HexColor
 from spume.tables import NotEmpty, Number, Table, Vector, wrong
 
 Angle = Annotated[float, Field(strict=True, gt=0, lt=180)]

@@ -1,7 +1,8 @@
 """What the scenes of every method have in common."""
 
-from collections.abc import Iterator
-from typing import Annotated, Any
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Annotated, Any, Self, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -15,6 +16,8 @@ Positive = Annotated[float, Field(strict=True, gt=0)]
 NotNegative = Annotated[float, Field(strict=True, ge=0)]
 Tolerance = Annotated[float, Field(strict=True, gt=0, lt=1)]
 Count = Annotated[int, Field(strict=True, ge=1, le=10**12)]
+
+T = TypeVar("T")
 
 SHORTEST = 1e-12
 """Smallest duration of a scene [s]: below it a continuum does not move."""
@@ -97,6 +100,17 @@ class Scene(Table):
     def coarser(self) -> tuple["Scene", str]:
         """A coarser version of the scene for a preview, and a sentence describing it."""
         raise SceneProblems([Problem("method", f"is '{self.method}': its scenes have no preview")])
+
+    @cached_property
+    def _derived(self) -> dict[Callable[..., Any], Any]:
+        return {}
+
+    def derived(self, make: Callable[[Self], T]) -> T:
+        """The result of `make(scene)`, computed at the first call and kept with the scene."""
+        if make not in self._derived:
+            self._derived[make] = make(self)
+        found: T = self._derived[make]
+        return found
 
     @property
     def frame_count(self) -> int:

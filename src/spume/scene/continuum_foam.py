@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from spume.materials.herschel_bulkley import TearingParameters
+from spume.materials.law import Law
 from spume.scene.common import Count, NotNegative, Positive
 from spume.scene.mpm import MpmScene
 from spume.scene.problems import Problem
@@ -79,8 +79,7 @@ class ContinuumFoamScene(MpmScene):
     subgrid_removal: SubgridRemoval = Field(default=SubgridRemoval(), description="removal of slivers")
     resampling: Resampling = Field(default=Resampling(), description="filling of voids")
 
-    @property
-    def unused_parameters(self) -> tuple[str, ...]:
+    def unused_parameters(self, law: Law) -> tuple[str, ...]:
         """None: this method uses the tearing and recovery parameters of laws."""
         return ()
 
@@ -91,8 +90,9 @@ class ContinuumFoamScene(MpmScene):
     def _tearing_meshes(self) -> Iterator[str]:
         materials = {material.name: material for material in self.materials}
         for k, body in enumerate(self.body):
-            parameters = materials[body.material].parameters
-            tears = isinstance(parameters, TearingParameters) and parameters.tear_threshold is not None
+            material = materials[body.material]
+            trait = material.law.traits.tearing
+            tears = trait is not None and trait.threshold_of(material.parameters) is not None
             if body.surface == "embedded" and self.tearing.enabled and tears:
                 yield (
                     f"body.{k}.surface is 'embedded', but its material '{body.material}' can tear: the mesh keeps its "

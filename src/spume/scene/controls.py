@@ -18,6 +18,7 @@ from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
 from spume.materials.table import Material, named_materials, parameter_units
 from spume.scene.common import Scene
+from spume.scene.mpm import MaterialScene, ObstacleTable
 from spume.scene.problems import dotted
 
 DECADES, DECADES_OF_NUMBERS = 2.0, 1.0
@@ -55,7 +56,7 @@ class Control:
 
 def controls(scene: Scene) -> list[Control]:
     """The controls of a scene; none for methods without gravity, obstacles and materials."""
-    if not hasattr(scene, "materials"):
+    if not isinstance(scene, MaterialScene):
         return []
     return [*_gravity(scene), *_materials(scene), *_obstacles(scene)]
 
@@ -63,22 +64,24 @@ def controls(scene: Scene) -> list[Control]:
 def changes(original: Scene, present: Scene, key: str, value: float, time: float) -> dict[str, Any]:
     """The changes of the `present` scene that set a control to `value` from `time` [s] on. `original` is the scene of
     which `controls` made the control."""
+    assert isinstance(original, MaterialScene)
+    assert isinstance(present, MaterialScene)
     kind, *rest = key.split(".")
-    scene: Any = present
     if kind == "gravity":
-        gravity = [float(component) for component in scene.gravity_at(time)]
+        gravity = [float(component) for component in present.gravity_at(time)]
         gravity[int(rest[0])] = value
         return {"gravity": gravity}
     if kind == "material" or rest[1:] == ["friction"]:
         return {key: value}
     index = int(rest[0])
-    first: Any = original
-    own, now = first.obstacle[index].motion, scene.obstacle[index].motion
+    own, now = original.obstacle[index].motion, present.obstacle[index].motion
     if rest[1] == "speed":
+        assert own is not None
+        assert now is not None
         table = {"retime": _table(_retimed(own, now, value, time))}
     else:
-        reach = _reach(first, first.obstacle[index])
-        table = {"keyframes": _table(_displaced(own, now, int(rest[2]), value, time, reach, first.dimension))}
+        reach = _reach(original, original.obstacle[index])
+        table = {"keyframes": _table(_displaced(own, now, int(rest[2]), value, time, reach, original.dimension))}
     return {f"obstacle.{index}.motion": table}
 
 
@@ -96,7 +99,7 @@ def check(control: Control, value: float) -> None:
         )
 
 
-def _gravity(scene: Any) -> Iterator[Control]:
+def _gravity(scene: MaterialScene) -> Iterator[Control]:
     present = scene.gravity_at(0.0)
     size = float(np.max(np.linalg.norm(scene.gravity_keyframes[1], axis=1)))
     most = max(GRAVITIES * size, LEAST_GRAVITY)
@@ -104,12 +107,12 @@ def _gravity(scene: Any) -> Iterator[Control]:
         yield Control(f"gravity.{axis}", "gravity", "xyz"[axis], "m/s²", float(value), -most, most, "linear")
 
 
-def _materials(scene: Any) -> Iterator[Control]:
-    unused = (*scene.unused_parameters, *FIXED_PARAMETERS)
+def _materials(scene: MaterialScene) -> Iterator[Control]:
     for material in scene.materials:
         if material.base:  # another look of a material that is listed already
             continue
         table = material.law.parameters.model_json_schema()["properties"]
+        unused = (*scene.unused_parameters(material.law), *FIXED_PARAMETERS)
         units = parameter_units(material.law.name)
         for name, entry in table.items():
             value = getattr(material.parameters, name)
@@ -152,7 +155,7 @@ def _largest_named(material: Material, parameter: str) -> float:
     )
 
 
-def _obstacles(scene: Any) -> Iterator[Control]:
+def _obstacles(scene: MaterialScene) -> Iterator[Control]:
     for k, obstacle in enumerate(scene.obstacle):
         name = obstacle.name or f"obstacle {k}"
         if obstacle.contact == "separate":
@@ -172,12 +175,12 @@ def _is_at_rest(motion: MotionModel | None) -> bool:
     return motion is None or isinstance(motion, Fixed)
 
 
-def _reach(scene: Any, obstacle: Any) -> float:
-    """How far an obstacle can be shifted along an axis, and the way it goes in a second [m]: the largest extent of a
+def _reach(scene: MaterialScene, obstacle: ObstacleTable) -> float:
+    """How far an obstacle can be shifted along an axis, and how far it moves in a second [m]: the largest extent of a
     body or of the obstacle itself."""
     sizes = []
-    for table in (*scene.body, obstacle):
-        low, high = bounds(table.shape, scene.dimension, scene.folder)
+    for shape in (*(body.shape for body in scene.body), obstacle.shape):
+        low, high = bounds(shape, scene.dimension, scene.folder)
         sizes += [float(size) for size in high - low if np.isfinite(size)]
     return float(f"{max(sizes, default=1.0):.2g}")
 
@@ -195,8 +198,8 @@ def _retimed(own: MotionModel, now: MotionModel, speed: float, time: float) -> R
 def _displaced(
     own: MotionModel | None, now: MotionModel | None, axis: int, value: float, time: float, rate: float, dimension: int
 ) -> Keyframes:
-    """An obstacle at rest that goes in a straight line, from where it is at `time`, to another displacement along an
-    axis; at a constant speed `rate` [m/s], and from time 0 on at once."""
+    """The motion of an obstacle at rest to another displacement along an axis: in a straight line from its position at
+    `time` [s], at the constant speed `rate` [m/s]. At time 0 the obstacle is displaced at once."""
     here = [float(part) for part in trajectory(now, dimension)(time).p[:dimension]]
     past: list[tuple[float, tuple[float, ...]]] = []
     target = [0.0] * dimension

@@ -38,6 +38,32 @@ class FoamTable(Table):
     )
 
 
+class EquilibriumTable(Table):
+    """The search for equilibria, and the thresholds of topological changes."""
+
+    solver: Literal["newton", "gauss-seidel"] = Field(
+        default="newton", description="steps of the whole foam, or of one vertex after another [DryFoam], eq. 11"
+    )
+    tolerance: Positive = Field(
+        default=1e-9, description="largest net tension at a vertex over T, and largest relative error of an area [1]"
+    )
+    flip_length: Positive = Field(
+        default=0.1,
+        description="length of a film, over the root of the smaller area beside it, below which it changes neighbours "
+        "(T1) if its ends meet [1]",
+    )
+    t_dist: Positive | None = Field(
+        default=None,
+        description="length of a film, over the root of the mean area, below which it changes neighbours in any case, "
+        "T_dist of [DryFoam], eq. 2, there 0.01 to 0.25 [1]; none if absent",
+    )
+    t_area: Positive | None = Field(
+        default=None,
+        description="area of a three-sided bubble, over the mean area, below which it vanishes, T_area of [DryFoam], "
+        "eq. 3, there 0.01 to 0.25 [1]; if absent, bubbles vanish when their gas is gone",
+    )
+
+
 class CoarseningTable(Table):
     """Diffusion of gas through the films."""
 
@@ -75,6 +101,7 @@ class DryFoamScene(Scene):
     method: Literal["dry-foam"] = Field(description="name of the simulation method")
     dimension: Literal[2] = Field(default=2, description="dimension: the model is plane")
     foam: FoamTable = Field(description="the bubbles and their films")
+    equilibrium: EquilibriumTable = Field(default=EquilibriumTable(), description="the search for equilibria")
     coarsening: CoarseningTable | None = Field(default=None, description="diffusion of gas; none if absent")
     deformation: DeformationTable | None = Field(default=None, description="imposed deformation; none if absent")
     collapse: tuple[Collapse, ...] = Field(default=(), description="bubbles made to burst")

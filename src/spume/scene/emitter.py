@@ -8,7 +8,7 @@ from spume.geometry.motion import KeyframedVector, Motion
 from spume.geometry.motion.interpolation import Interpolation
 from spume.geometry.nozzles import Nozzle
 from spume.geometry.shapes import Shape
-from spume.materials.look import Look
+from spume.materials.appearance import Appearance
 from spume.scene.common import Count, NotNegative, Positive
 from spume.tables import NotEmpty, Number, Table, Vector
 
@@ -103,7 +103,14 @@ class Emitter(Table):
     )
     copies: Copies | None = Field(default=None, description="schedule of copies of the shape, instead of a flow")
     fill: Fill = Field(default=Fill(), description="how released material is filled with points")
-    look: Look | None = Field(default=None, description="how the material looks, where that differs from its own look")
+    look: Appearance | None = Field(
+        default=None, description="how the material looks, where that differs from its own look"
+    )
+
+    @property
+    def velocities(self) -> tuple[tuple[float, ...], ...]:
+        """The velocity, or those of its keyframes [m/s]."""
+        return self.velocity.values if isinstance(self.velocity, VelocityKeyframes) else (self.velocity,)
 
     @property
     def velocity_track(self) -> KeyframedVector:

@@ -1,31 +1,26 @@
 """Checks of the emitters of a scene."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from spume.errors import SceneError
 from spume.geometry.motion import check_motion
 from spume.geometry.nozzles import NOZZLES, SlotNozzle, nozzle_area, nozzle_axes
+from spume.scene.emitter import Emitter, RateKeyframes, VelocityKeyframes
 from spume.scene.part_checks import check_filled, check_spin, check_starts, check_vector
 from spume.scene.problems import Problem, shown
+from spume.tables import Vector
 
 if TYPE_CHECKING:
-    from spume.scene.emitter import Emitter
-    from spume.scene.mpm import MpmScene
+    from spume.scene.mpm import MaterialScene
 
 SAMPLES = 33
 """Times between two keyframes at which a smooth velocity is tested."""
 
 
-def emitter_velocities(emitter: "Emitter") -> tuple[tuple[float, ...], ...]:
-    """The velocity, or those of its keyframes [m/s]."""
-    given = emitter.velocity
-    return (given,) if isinstance(given, tuple) else given.values
-
-
-def emitter_problems(emitter: "Emitter", path: str, scene: "MpmScene") -> Iterator[Problem]:
+def emitter_problems(emitter: Emitter, path: str, scene: "MaterialScene") -> Iterator[Problem]:
     """Problems of an emitter."""
     if (emitter.shape is None) == (emitter.nozzle is None):
         found = "neither 'shape' nor 'nozzle'" if emitter.shape is None else "both 'shape' and 'nozzle'"
@@ -63,8 +58,8 @@ def emitter_problems(emitter: "Emitter", path: str, scene: "MpmScene") -> Iterat
             yield from _direction(emitter, path, scene)
 
 
-def _keyframes(given: Any, path: str) -> Iterator[Problem]:
-    if not hasattr(given, "times"):
+def _keyframes(given: float | Vector | RateKeyframes | VelocityKeyframes | None, path: str) -> Iterator[Problem]:
+    if not isinstance(given, RateKeyframes | VelocityKeyframes):
         return
     if len(given.times) != len(given.values):
         yield Problem(path, f"has {len(given.times)} times and {len(given.values)} values: each time needs one value")
@@ -72,7 +67,7 @@ def _keyframes(given: Any, path: str) -> Iterator[Problem]:
         yield Problem(f"{path}.times", f"is {shown(given.times)}: each time should be greater than the one before")
 
 
-def _vectors(emitter: "Emitter", path: str, dimension: int) -> Iterator[Problem]:
+def _vectors(emitter: Emitter, path: str, dimension: int) -> Iterator[Problem]:
     if isinstance(emitter.velocity, tuple):
         yield from check_vector(emitter.velocity, f"{path}.velocity", dimension)
     else:
@@ -97,9 +92,9 @@ def _vectors(emitter: "Emitter", path: str, dimension: int) -> Iterator[Problem]
         yield from check_vector(along, f"{where}.along", dimension)
 
 
-def _direction(emitter: "Emitter", path: str, scene: "MpmScene") -> Iterator[Problem]:
+def _direction(emitter: Emitter, path: str, scene: "MaterialScene") -> Iterator[Problem]:
     """Whether material leaves the opening at all times, and whether the opening holds a point."""
-    moving = [velocity for velocity in emitter_velocities(emitter) if any(velocity)]
+    moving = [velocity for velocity in emitter.velocities if any(velocity)]
     if not moving:
         yield Problem(f"{path}.velocity", "is zero: a flow needs a velocity to leave the emitter with")
         return
@@ -127,9 +122,9 @@ def _direction(emitter: "Emitter", path: str, scene: "MpmScene") -> Iterator[Pro
         except ValueError as error:
             name = next(key for key, model in NOZZLES.items() if isinstance(emitter.nozzle, model))
             yield Problem(f"{path}.nozzle.{name}.along", str(error))
-        spacing = scene.grid.cell / emitter.fill.points_per_axis
+        spacing = scene.cell / emitter.fill.points_per_axis
         if nozzle_area(emitter.nozzle) < 0.5 * spacing ** (scene.dimension - 1):
             yield Problem(
                 f"{path}.nozzle",
-                f"is smaller than one point at cells of {scene.grid.cell:g} m: make it larger or the cells smaller",
+                f"is smaller than one point at cells of {scene.cell:g} m: make it larger or the cells smaller",
             )

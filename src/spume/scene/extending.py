@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from spume.errors import SceneError
-from spume.scene.builtin import find_scene, library_files, read_toml
+from spume.scene.builtin import find_parent, library_files, read_toml
 from spume.scene.overrides import merge
 from spume.scene.problems import shown
 
@@ -26,7 +26,7 @@ def extended(data: dict[str, Any], folder: Path, source: str, behind: tuple[Path
         return data
     if not isinstance(parent, str):
         raise SceneError(f"{source}: extends is {shown(parent)}: it should be the name or the file of a scene")
-    found = find_scene(parent if parent in {known.stem for known in library_files()} else folder / parent)
+    found = find_parent(parent, folder)
     if found.resolve() in {seen.resolve() for seen in behind}:
         raise SceneError(f"{source}: extends leads in a circle back to {found.name}")
     tables = read_scene(found, behind)
@@ -35,11 +35,13 @@ def extended(data: dict[str, Any], folder: Path, source: str, behind: tuple[Path
 
 
 def library_entries() -> list[dict[str, Any]]:
-    """Name, title, method, dimension, duration [s] and presets of every built-in scene, without checking the scenes."""
+    """Name, paper (a key of PAPERS), title, method, dimension, duration [s] and presets of every built-in scene, paper
+    by paper, without checking the scenes."""
     entries = []
     for file in library_files():
         data = read_scene(file)
         keys = ("title", "method", "dimension", "duration", "frame_rate")
         stated = {key: data[key] for key in keys if key in data}
-        entries.append({"name": file.stem} | stated | {"presets": list(data.get("preset", {}))})
+        presets = list(data.get("preset", {}))
+        entries.append({"name": file.stem, "paper": file.parent.name, **stated, "presets": presets})
     return entries

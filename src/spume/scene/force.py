@@ -48,6 +48,11 @@ class ForceTable(Table):
     )
 
     @property
+    def species(self) -> str:
+        """Name of the species it acts on, or "all"."""
+        return "all"
+
+    @property
     def kinds(self) -> list[str]:
         """Which of KINDS are given."""
         return [key for key in KINDS if getattr(self, key) is not None]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path as File
 from typing import Any
 
-from spume.scene.builtin import LIBRARY, find_scene, library_files, read_toml
+from spume.scene.builtin import LIBRARY, find_parent, read_toml
 from spume.scene.overrides import Presets, preset_names
 from spume.scene.problems import Problem, dotted
 
@@ -46,7 +46,7 @@ def located(problem: Problem, file: File, preset: Presets, given: tuple[str, ...
             for length in range(len(path), 0, -1):
                 key = prefix + dotted(path[:length])
                 if key in lines:
-                    name = each.name if each.parent == LIBRARY else each
+                    name = each.name if LIBRARY in each.parents else each
                     found.append((length, f"{name}:{lines[key]}"))
                     break
     best = max(found, key=lambda pair: pair[0], default=None)
@@ -63,8 +63,7 @@ def _files(file: File) -> Iterator[File]:
     yield file
     parent: Any = read_toml(file).get("extends")
     if isinstance(parent, str):
-        builtin = parent in {known.stem for known in library_files()}
-        yield from _files(find_scene(parent if builtin else file.parent / parent))
+        yield from _files(find_parent(parent, file.parent))
 
 
 class _Scanner:

@@ -72,11 +72,13 @@ def anchor_files(data: Any, folder: Path) -> Any:
     return anchored
 
 
-def load_laws_of(data: Mapping[str, Any]) -> None:
-    """Run the files of laws that a scene names, so that its materials can use them."""
+def load_laws_of(data: Mapping[str, Any], trust: bool = True) -> None:
+    """Run the files of laws that a scene names, so that its materials can use them. Without `trust`, as for the scene
+    of a run on disk, only files that the user has run before."""
     laws = data.get("laws", ())
-    for name in (laws,) if isinstance(laws, str) else laws:
+    names = [laws] if isinstance(laws, str) else laws if isinstance(laws, list | tuple) else []
+    for name in names:
         if isinstance(name, str):
             from spume.materials.registry import load_law_file  # needs Numba, which a scene without laws does not
 
-            load_law_file(name)
+            load_law_file(name, trust)

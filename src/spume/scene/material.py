@@ -8,10 +8,10 @@ from pydantic_core import CoreSchema
 
 from spume.errors import SceneError
 from spume.materials import LAWS
+from spume.materials.appearance import Appearance
 from spume.materials.law import Parameters
-from spume.materials.look import Look
 from spume.materials.registry import law_file_is_loaded, unavailable_law
-from spume.materials.table import LOOK, REMARKS, Material, complete_entry, complete_look
+from spume.materials.table import LOOK, REMARKS, Material, complete_appearance, complete_entry
 from spume.scene.problems import Problem, describe, dotted
 from spume.suggestions import did_you_mean
 from spume.tables import Table
@@ -24,7 +24,7 @@ class MaterialTable(Table):
 
     law: str | None = Field(default=None, description="name of the constitutive law, whose parameters follow")
     base: str | None = Field(default=None, description="material that is changed by the parameters beside it")
-    look: Look | None = Field(default=None, description="how it looks; neutral if absent, or as the base looks")
+    look: Appearance | None = Field(default=None, description="how it looks; neutral if absent, or as the base looks")
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -49,7 +49,7 @@ class MaterialTable(Table):
         return self.model_dump(exclude_none=True)
 
 
-LOOK_SCHEMA = {**Look.model_json_schema(), "description": "how the material looks in pictures"}
+LOOK_SCHEMA = {**Appearance.model_json_schema(), "description": "how the material looks in pictures"}
 
 
 def _table_schema(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
@@ -86,7 +86,7 @@ def resolve_materials(
                 problems.append(Problem(f"{path}:", str(error)))
             broken.add(_place(name))
             continue
-        look, place = complete_look(name, own), _place(name) if name in own else path
+        look, place = complete_appearance(name, own), _place(name) if name in own else path
         found = _build(name, entry, look, place, dimension, laws_are_missing)
         if isinstance(found, Material):
             materials[name] = found
@@ -108,7 +108,7 @@ def _choice_problems(name: str, entry: Mapping[str, Any]) -> list[Problem]:
 
 
 def _build(
-    name: str, entry: Mapping[str, Any], look: Look | None, path: str, dimension: int, laws_are_missing: bool
+    name: str, entry: Mapping[str, Any], look: Appearance | None, path: str, dimension: int, laws_are_missing: bool
 ) -> Material | list[Problem]:
     chosen = str(entry.get("law"))
     law = LAWS.get(chosen)

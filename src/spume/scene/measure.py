@@ -1,7 +1,7 @@
 """Measurements of a scene: [[measure]] tables, each with a name and a quantity."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -102,7 +102,10 @@ QUANTITIES: dict[str, type[Variant]] = {
     "pressure": Pressure,
     "stress": Stress,
 }
-Quantity = one_key_table("quantity", QUANTITIES)
+if TYPE_CHECKING:
+    Quantity = Variant
+else:
+    Quantity = one_key_table("quantity", QUANTITIES)
 UNITS: dict[type, str] = {Force: "N", Torque: "N m", Discharge: "kg/s", Pressure: "Pa", Stress: "Pa"}
 """Units that are not metres."""
 
@@ -111,7 +114,7 @@ class MeasureTable(Table):
     """A measurement, made at every frame."""
 
     name: Annotated[str, Field(min_length=1)] = Field(description="name of the measurement in tables and plots")
-    what: Quantity = Field(description="what is measured")  # type: ignore[valid-type]  # made at run time
+    what: Quantity = Field(description="what is measured")
     reduce: Literal["last", "first", "max", "min", "mean", "rebound"] | None = Field(
         default=None,
         description="how all frames become one number; 'last' if absent, 'min' of a neck, 'max' of a stress, 'mean' of "
@@ -130,10 +133,10 @@ class MeasureTable(Table):
         return UNITS.get(type(self.what), "m")
 
 
-def obstacle_labels(scene: Any) -> list[str]:
+def obstacle_labels(scene: "MaterialScene") -> list[str]:
     """Names of the obstacles and walls of a scene in measurements."""
     named = [table.name or f"obstacle.{k}" for k, table in enumerate(scene.obstacle)]
-    if scene.grid.walls is not None:
+    if scene.walls is not None:
         named += [f"{side} wall {axis}" for axis in "xyz"[: scene.dimension] for side in ("lower", "upper")]
     return named
 
@@ -141,13 +144,12 @@ def obstacle_labels(scene: Any) -> list[str]:
 def measure_problems(scene: "MaterialScene") -> Iterator[Problem]:
     """Problems of the measurements of a scene."""
     names: dict[str, int] = {}
-    named: list[Any] = [*scene.body, *scene.emitter]
-    sources = [source.name for source in named if source.name]
+    sources = [name for name in (*(body.name for body in scene.body), *(each.name for each in scene.emitter)) if name]
     tables: tuple[MeasureTable, ...] = scene.measure
     for k, table in enumerate(tables):
         if names.setdefault(table.name, k) != k:
             yield Problem(f"measure.{k}.name", f"is '{table.name}', the name of measure.{names[table.name]} already")
-        what: Any = table.what
+        what = table.what
         path = f"measure.{k}.what"
         for key, value in what:
             if key in ("direction", "origin", "center", "axis", "about", "point", "normal") and value is not None:

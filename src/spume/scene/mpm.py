@@ -1,5 +1,6 @@
 """Scenes of the material point method."""
 
+from abc import abstractmethod
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -12,11 +13,10 @@ from pydantic import Discriminator, Field, Tag, field_validator
 from spume.geometry.motion import Motion
 from spume.geometry.obstacles.contact import Contact
 from spume.geometry.shapes import Shape
-from spume.materials.herschel_bulkley import TearingParameters
-from spume.materials.law import Parameters
-from spume.materials.look import Look, merged
+from spume.materials.appearance import Appearance, merged
+from spume.materials.law import Law
 from spume.materials.table import Material
-from spume.scene import mpm_checks
+from spume.scene import material_checks, solver_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene, Tolerance
 from spume.scene.emitter import Emitter, Fill, Spin, spelling
 from spume.scene.force import ForceTable
@@ -233,7 +233,7 @@ class Body(Table):
     volume: Literal["exact", "grid"] = Field(
         default="exact", description="rest volume of points: their share of the shape, or [Yue15]'s estimate by grid"
     )
-    look: Look | None = Field(default=None, description="how it looks, where that differs from its material")
+    look: Appearance | None = Field(default=None, description="how it looks, where that differs from its material")
 
 
 class ObstacleTable(Table):
@@ -244,7 +244,9 @@ class ObstacleTable(Table):
     contact: Contact = Field(default="separate", description="what touching material may do")
     friction: NotNegative = Field(default=0.0, description="Coulomb coefficient of contact 'separate' [1]")
     motion: Motion | None = Field(default=None, description="how the solid moves; at rest if absent")
-    look: Look | None = Field(default=None, description="how the solid looks in pictures; a neutral grey if absent")
+    look: Appearance | None = Field(
+        default=None, description="how the solid looks in pictures; a neutral grey if absent"
+    )
 
 
 def _look(material: Material) -> dict[str, Any]:
@@ -256,6 +258,8 @@ class MaterialScene(Scene):
 
     spacing_key: ClassVar[str] = "grid.cell"
     """The key on which the number of points depends."""
+    walls_key: ClassVar[str] = "grid.walls"
+    """The key of the walls."""
     dimension: Literal[2, 3] = Field(default=3, description="dimension; 2 is plane strain")
     gravity: Gravity | None = Field(
         default=None, description="gravity [m/s²], or keyframes { times, values }; 9.81 m/s² down the y axis if absent"
@@ -271,6 +275,21 @@ class MaterialScene(Scene):
         default=(), description="Python files with laws of your own, beside the scene file; their code is run"
     )
 
+    @property
+    @abstractmethod
+    def cell(self) -> float:
+        """Edge length of a cell, or the spacing of the points of a method without a grid [m]."""
+
+    @property
+    @abstractmethod
+    def walls(self) -> Walls | None:
+        """Box that points do not leave."""
+
+    @property
+    @abstractmethod
+    def affine(self) -> bool:
+        """Whether points carry an affine velocity."""
+
     @field_validator("laws", mode="before")
     @classmethod
     def _one_file(cls, value: Any) -> Any:
@@ -278,16 +297,17 @@ class MaterialScene(Scene):
 
     def notes(self) -> list[str]:
         """Parameters of the scene's own materials that its method does not use."""
+        known = self._resolution[0]
+        own = [(known[name], table.entry()) for name, table in self.material.items() if name in known]
         return [
-            f"material.{name}: method '{self.method}' does not use {' and '.join(unused)}; 'continuum-foam' does"
-            for name, table in self.material.items()
-            if (unused := [key for key in self.unused_parameters if key in table.entry()])
+            f"material.{each.name}: method '{self.method}' does not use {' and '.join(unused)}; 'continuum-foam' does"
+            for each, entry in own
+            if (unused := [key for key in self.unused_parameters(each.law) if key in entry])
         ]
 
-    @property
-    def unused_parameters(self) -> tuple[str, ...]:
-        """Parameters of laws that the method does not use."""
-        return tuple(key for key in TearingParameters.model_fields if key not in Parameters.model_fields)
+    def unused_parameters(self, law: Law) -> tuple[str, ...]:
+        """Parameters of a law that the method does not use."""
+        return () if law.traits.tearing is None else law.traits.tearing.parameters
 
     @cached_property
     def _resolution(self) -> tuple[dict[str, Material], list[Problem]]:
@@ -301,11 +321,11 @@ class MaterialScene(Scene):
         return {name: material for name, material in self._resolution[0].items() if name in used}
 
     @cached_property
-    def _seen_materials(self) -> dict[tuple[str, Look | None], Material]:
+    def _seen_materials(self) -> dict[tuple[str, Appearance | None], Material]:
         """The used materials, and after them those of bodies and emitters that look different."""
         tables: tuple[Body | Emitter, ...] = (*self.body, *self.emitter)
         plain = {table.material for table in tables if table.look is None}
-        found: dict[tuple[str, Look | None], Material] = {
+        found: dict[tuple[str, Appearance | None], Material] = {
             (name, None): material for name, material in self._used_materials.items() if name in plain
         }
         for k, table in enumerate(tables):
@@ -324,7 +344,7 @@ class MaterialScene(Scene):
         then bodies and emitters with a look of their own."""
         return tuple(self._seen_materials.values())
 
-    def material_index(self, name: str, look: Look | None = None) -> int:
+    def material_index(self, name: str, look: Appearance | None = None) -> int:
         """Index in `materials` of the material `name`, for bodies with their own `look`."""
         return list(self._seen_materials).index((name, look))
 
@@ -379,6 +399,21 @@ class MpmScene(MaterialScene):
     damping: Damping = Field(default=Damping(), description="damping of the velocities")
 
     @property
+    def cell(self) -> float:
+        """Edge length of a cell [m]."""
+        return self.grid.cell
+
+    @property
+    def walls(self) -> Walls | None:
+        """Box that points do not leave."""
+        return self.grid.walls
+
+    @property
+    def affine(self) -> bool:
+        """Whether points carry an affine velocity."""
+        return self.transfer.affine
+
+    @property
     def implicit_settings(self) -> Implicit:
         """The table [implicit], or its defaults."""
         return Implicit() if self.implicit is None else self.implicit
@@ -397,8 +432,8 @@ class MpmScene(MaterialScene):
         """Problems of the scene as a whole."""
         return [
             *self._resolution[1],
-            *mpm_checks.problems(self),
-            *mpm_checks.solver_problems(self),
+            *material_checks.problems(self),
+            *solver_checks.solver_problems(self),
             *semi_implicit_problems(self),
         ]
 

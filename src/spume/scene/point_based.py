@@ -2,17 +2,20 @@
 
 import math
 from collections.abc import Iterator
-from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from spume.scene import mpm_checks
+from spume.materials.law import Law
+from spume.scene import material_checks
 from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.emitter import Emitter, Fill
-from spume.scene.mpm import Body, Grid, MaterialScene, Transfer, Walls
+from spume.scene.mpm import Body, MaterialScene, Walls
 from spume.scene.problems import Problem
 from spume.tables import Table
+
+EVERY = 1 << 20
+"""More neighbours than a point can have."""
 
 
 class PointFill(Fill):
@@ -39,11 +42,14 @@ class Points(Table):
     """The points and their neighbourhoods."""
 
     spacing: Positive = Field(description="distance of the points at the start [m]")
-    neighbours: Count = Field(
-        default=30, description="most neighbours of a point, the nearest ones, besides points that have it among theirs"
+    neighbours: Count | None = Field(
+        default=None,
+        description="most neighbours of a point, the nearest ones, besides points that have it among theirs; if "
+        "absent, all within the radius with gradient 'reference', else 30",
     )
-    radius: Annotated[float, Field(strict=True, gt=1, le=6)] = Field(
-        default=2.4, description="radius of the kernels, in spacings [1]"
+    radius: Annotated[float, Field(strict=True, gt=1, le=6)] | None = Field(
+        default=None,
+        description="radius of the kernels, in spacings; if absent, 2.2 with gradient 'reference', else 2.4 [1]",
     )
     skin: Annotated[float, Field(strict=True, ge=0, le=2)] = Field(
         default=0.4,
@@ -61,6 +67,9 @@ class Points(Table):
     walls: Walls | None = Field(default=None, description="box that points do not leave")
 
 
+Gradient = Literal["reference", "corrected", "plain", "least-squares"]
+
+
 class Forces(Table):
     """Forces between points."""
 
@@ -68,10 +77,16 @@ class Forces(Table):
         default="first-piola",
         description="stress in eq. (10) of [Gerszewski09]: U P Vᵀ, which has an energy, or U F P Vᵀ as printed",
     )
-    gradient: Literal["corrected", "plain", "least-squares"] = Field(
-        default="corrected",
-        description="weights of the forces: the gradient of the elastic kernel, corrected for the places of the "
-        "neighbours or plain as in [Gerszewski09], or those of the fit, which conserve energy",
+    gradient: Gradient | None = Field(
+        default=None,
+        description="weights of the forces: those of the fit to a reference that is renewed where material flows, "
+        "which conserve energy; or anew in each step the gradient of the elastic kernel, corrected for the places of "
+        "the neighbours or plain as in [Gerszewski09], or those of the fit; 'reference' if absent, with formulation "
+        "'additive' 'corrected'",
+    )
+    hourglass: Annotated[float, Field(strict=True, ge=0, le=4)] = Field(
+        default=1.0,
+        description="stiffness against non-affine motion between neighbours, with gradient 'reference' [shear moduli]",
     )
     pressure: NotNegative = Field(default=0.0, description="stiffness of the SPH pressure against crowding [Pa]")
     viscosity: NotNegative = Field(default=0.0, description="SPH viscosity [Pa s]")
@@ -127,30 +142,56 @@ class PointBasedScene(MaterialScene):
     body: tuple[PointBody, ...] = Field(default=(), description="bodies of material")
     emitter: tuple[PointEmitter, ...] = Field(default=(), description="sources of material")
 
-    spacing_key: ClassVar[str] = "points.spacing"
-
-    @cached_property
-    def grid(self) -> Grid:
-        """The lattice that shapes are filled on, one point a cell, and the walls."""
-        return Grid(cell=self.points.spacing, walls=self.points.walls)
+    @property
+    def has_reference(self) -> bool:
+        """Whether forces come from a reference that is renewed where material flows."""
+        return self.formulation == "composed" and self.gradient == "reference"
 
     @property
-    def transfer(self) -> Transfer:
-        """None: points carry no affine velocity."""
-        return Transfer(scheme="pic")
+    def gradient(self) -> Gradient:
+        """Weights of the forces."""
+        return self.forces.gradient or ("corrected" if self.formulation == "additive" else "reference")
+
+    @property
+    def radius(self) -> float:
+        """Radius of the kernels [spacings]."""
+        return self.points.radius or (2.2 if self.has_reference else 2.4)
+
+    @property
+    def neighbours(self) -> int:
+        """Most neighbours of a point."""
+        return self.points.neighbours or (EVERY if self.has_reference else 30)
+
+    spacing_key: ClassVar[str] = "points.spacing"
+    walls_key: ClassVar[str] = "points.walls"
+
+    @property
+    def cell(self) -> float:
+        """Spacing of the lattice that shapes are filled on [m]."""
+        return self.points.spacing
+
+    @property
+    def walls(self) -> Walls | None:
+        """Box that points do not leave."""
+        return self.points.walls
+
+    @property
+    def affine(self) -> bool:
+        """No: points carry no affine velocity."""
+        return False
 
     def problems(self) -> list[Problem]:
         """Problems of the scene as a whole."""
-        shared = mpm_checks.problems(cast(Any, self))  # it has all that they read of an MpmScene
-        found = [*self._resolution[1], *shared, *self._step_problems()]
-        named = [
-            Problem(p.path.replace("grid.walls", "points.walls"), p.sentence.replace("grid.walls", "points.walls"))
-            for p in found
+        return [
+            *self._resolution[1],
+            *material_checks.problems(self),
+            *self._step_problems(),
+            *self._formulation_problems(),
+            *self._tearing_problems(),
+            *self._resampling_problems(),
         ]
-        return [*named, *self._formulation_problems(), *self._tearing_problems(), *self._resampling_problems()]
 
-    @property
-    def unused_parameters(self) -> tuple[str, ...]:
+    def unused_parameters(self, law: Law) -> tuple[str, ...]:
         """None: this method uses the tearing and recovery parameters of laws."""
         return ()
 
@@ -159,11 +200,28 @@ class PointBasedScene(MaterialScene):
             yield Problem("time.integrator", f"is '{self.time.integrator}': point-based steps are 'explicit'")
         if self.time.deformation is not None:
             yield Problem("time.deformation", "is given, but the deformation of a step is a fit to the neighbours")
+        nearest = 2 * self.dimension
+        if self.neighbours < nearest:
+            yield Problem(
+                "points.neighbours",
+                f"is {self.neighbours}: in {self.dimension}D it should be at least {nearest}, the number of "
+                "nearest neighbours in the lattice that bodies start from",
+            )
         for k, body in enumerate(self.body):
             if body.surface == "embedded":
                 yield Problem(f"body.{k}.surface", "is 'embedded', which point-based scenes do not have: drop it")
 
     def _formulation_problems(self) -> Iterator[Problem]:
+        if self.has_reference and self.forces.stress == "printed":
+            yield Problem(
+                "forces.stress", "is 'printed', which has no energy, with gradient 'reference': use another gradient"
+            )
+        if self.formulation == "additive" and self.gradient == "reference":
+            yield Problem(
+                "forces.gradient",
+                "is 'reference' with formulation 'additive', which sums the strains of steps: use 'corrected', 'plain' "
+                "or 'least-squares'",
+            )
         if self.formulation == "composed":
             return
         several = [material.name for material in self.materials if len(material.law.branches) != 1]

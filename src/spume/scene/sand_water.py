@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
-from spume.materials.water import WATER
+from spume.materials import LAWS
 from spume.scene.common import NotNegative, Positive
 from spume.scene.force import ForceTable
 from spume.scene.mpm import Grid, MpmScene, ObstacleTable, Time
@@ -39,6 +39,11 @@ class SelectiveForce(ForceTable):
     """A force on the sand, the water or both in a shape."""
 
     acts_on: Literal["all", "sand", "water"] = Field(default="all", description="what it acts on")
+
+    @property
+    def species(self) -> str:
+        """Name of the species it acts on, or "all"."""
+        return self.acts_on
 
 
 Pair = Annotated[tuple[Number, Number], Field(description="degree of saturation [1], fraction of the cohesion [1]")]
@@ -101,7 +106,7 @@ class MixtureTime(Time):
 
 
 class SandWaterScene(MpmScene):
-    """A scene of sand and water: bodies of the law 'water' are water, all others sand."""
+    """A scene of sand and water: bodies of a fluid are water, all others sand."""
 
     # a literal type cannot be narrowed to another: this scene is an MpmScene in everything but its method
     method: Literal["sand-water"] = Field(description="name of the simulation method")  # type: ignore[assignment]
@@ -112,8 +117,11 @@ class SandWaterScene(MpmScene):
     mixture: MixtureTable = Field(description="what sand and water do to each other")
 
     def species_of(self, material: str) -> str:
-        """Bodies of the law "water" are "water", all others "sand"."""
-        return "water" if self._resolution[0][material].law is WATER else "sand"
+        """Bodies of a fluid are "water", all others "sand"; "" if the file of their law has not been loaded."""
+        law = self._resolution[0][material].law
+        if law.name not in LAWS:
+            return ""
+        return "sand" if law.traits.fluid is None else "water"
 
     def holds(self, obstacle: ObstacleTable, species: str) -> bool:
         """Whether `obstacle` stops `species`."""

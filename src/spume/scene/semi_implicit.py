@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from spume.materials.drucker_prager import DRUCKER_PRAGER
-from spume.materials.water import WATER
+from spume.materials import LAWS
+from spume.materials.law import Law
 from spume.scene.common import Count, NotNegative, Positive, Tolerance
+from spume.scene.material_checks import with_known_laws
 from spume.scene.problems import Problem
 from spume.tables import Number, Table
 
@@ -68,8 +69,9 @@ def semi_implicit_problems(scene: "MpmScene") -> Iterator[Problem]:
         yield Problem(
             "time.deformation", "is 'second-order' with integrator 'semi-implicit': such steps deform by I + Δt L"
         )
-    for material in scene.materials:
-        if len(material.law.branches) != 1 and material.law is not WATER:
+    known = with_known_laws(scene)
+    for material in known:
+        if material.law.elastic_branches != 1:
             count = "several elastic strains" if material.law.branches else "no elastic strain"
             yield Problem(
                 f"material.{material.name}.law",
@@ -78,10 +80,10 @@ def semi_implicit_problems(scene: "MpmScene") -> Iterator[Problem]:
     fading = None if table is None else table.unilateral
     if table is None or fading is None:
         return
-    if not any(material.law is DRUCKER_PRAGER for material in scene.materials):
+    if len(known) == len(scene.materials) and not any(_is_unilateral(material.law) for material in known):
+        laws = " or ".join(f"'{law.name}'" for law in LAWS.values() if _is_unilateral(law))
         yield Problem(
-            "semi_implicit.unilateral",
-            "is given, but no material has the law 'drucker-prager', the only one with that energy: drop it",
+            "semi_implicit.unilateral", f"is given, but no material has the law {laws}, which has that energy: drop it"
         )
     if not fading.a < fading.b:
         yield Problem("semi_implicit.unilateral.a", f"is {fading.a:g}: it should be below b, {fading.b:g}")
@@ -90,3 +92,7 @@ def semi_implicit_problems(scene: "MpmScene") -> Iterator[Problem]:
             "semi_implicit.unilateral",
             f"is given with plasticity = '{table.plasticity}': it belongs to 'lagged'; drop it, or say so",
         )
+
+
+def _is_unilateral(law: Law) -> bool:
+    return law.traits.granular is not None and law.traits.granular.unilateral

@@ -10,7 +10,6 @@ t: they include the scatter of the measurement, but not the error of the model.
 import hashlib
 import json
 import math
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,10 +18,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.consent import accepted
+from spume.csv_files import write_csv
 from spume.errors import CacheError, SceneError
 from spume.frames.reader import open_run
-from spume.frames.tables import write_csv
-from spume.runs.storage import plain, write_json
+from spume.materials.table import parameter_units
+from spume.runs.storage import folder_inside, plain, write_json
 from spume.scene.common import Scene
 from spume.scene.loading import SceneLike, load_scene
 from spume.scene.overrides import Changes, Presets, parse_path
@@ -30,7 +31,7 @@ from spume.sweeps.execution import execute, suitable_processes
 from spume.sweeps.jobs import Job, state_of
 from spume.sweeps.samples import Range, parse_variation
 from spume.sweeps.targets import AnyTarget, CurveTarget, Target, check_times, read_target
-from spume.terminal import say
+from spume.terminal import tell
 
 Floats = NDArray[np.float64]
 STEP = 0.02
@@ -38,6 +39,8 @@ STEP = 0.02
 TOLERANCE = 1e-4
 """The search ends when the relative change of the parameters or of the sum of squares is less than this."""
 COVERAGE = 0.95
+UNLIKELY = 1e-3
+"""Probability of the remaining residuals below which they are not due to the errors of the measurement."""
 
 
 class _Enough(Exception):
@@ -51,6 +54,8 @@ class Estimate:
     value: float
     limits: tuple[float, float] | None
     """95 % confidence limits; None if the measurement does not determine them."""
+    unit: str = ""
+    """Unit of the parameter; empty for numbers, and for keys that are not parameters of a material."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,10 @@ class Calibration:
 
     def record(self) -> dict[str, Any]:
         """Everything as a JSON-serialisable object."""
-        found = {key: {"value": each.value, "limits_95": each.limits} for key, each in self.parameters.items()}
+        found = {
+            key: {"value": each.value, "limits_95": each.limits, "unit": each.unit}
+            for key, each in self.parameters.items()
+        }
         columns = (self.target.labels, self.target.values.tolist(), self.values.tolist())
         compared = [{"what": label, "measured": y, "simulated": s} for label, y, s in zip(*columns)]
         about = {"residual": self.residual, "evaluations": self.evaluations, "converged": self.converged}
@@ -85,7 +93,9 @@ class Calibration:
         state = "converged" if self.converged else "not converged"
         lines = [f"# {state} after {self.evaluations} evaluations, residual {self.residual:.3g}"]
         for key, each in self.parameters.items():
-            limits = f"{each.limits[0]:.4g} to {each.limits[1]:.4g} (95 %)" if each.limits else "uncertainty not known"
+            unit = f" {each.unit}" if each.unit else ""
+            limits = f"{each.limits[0]:.4g} to {each.limits[1]:.4g}" if each.limits else "uncertainty not known"
+            limits += f"{unit} (95 %)" if each.limits else f",{unit}" if unit else ""
             lines.append(f"{key}={each.value:.6g}  # {limits}")
         return [*lines, *(f"# note: {note}" for note in self.notes), f"# {self.folder / 'calibration.json'}"]
 
@@ -99,6 +109,7 @@ def calibrate(
     material: str | None = None,
     columns: str | None = None,
     interval: str | None = None,
+    unit: str | None = None,
     preset: Presets = None,
     changes: Changes = (),
     evaluations: int = 60,
@@ -113,13 +124,13 @@ def calibrate(
     - fit: limits by key, {"material.foam.yield_stress": "5:100:log"}; the values of the scene are the start.
     - out: folder for the runs. Called again with the same scene, existing runs are reused.
     - material: the material that a rheometer's curve is of, if the scene has several.
-    - columns, interval: how to read a rheometer's file, as for `read_measured`.
+    - columns, interval, unit: how to read a rheometer's file, as for `read_measured`.
     - evaluations: maximum number of runs.
     """
     loaded = load_scene(scene, changes, preset)
     limits = fit_ranges(fit)
     file, folder = Path(target), Path(out)
-    wanted = read_target(file, loaded, columns, interval)
+    wanted = read_target(file, loaded, columns, interval, unit)
     check_times(wanted, loaded, file)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -128,17 +139,17 @@ def calibrate(
 
     def note(text: str) -> None:
         if progress == "auto":
-            say(text, file=sys.stderr, flush=True)
+            tell(text)
 
     simulate: Callable[[list[dict[str, Any]]], list[Floats]]
     if isinstance(wanted, CurveTarget):
         simulate = _Rheometer(loaded, wanted, material)
     else:
         simulate = _Runs(loaded, wanted, folder, processes, cluster, note)
-    search = _Search(simulate, wanted.target, limits, evaluations, note)
-    found = search.run([start_of(loaded, key, limits[key]) for key in limits], folder)
+    units = {key: unit_of(loaded, key) for key in limits}
+    search = _Search(simulate, wanted.target, limits, units, evaluations, note, folder)
+    found = search.run([start_of(loaded, key, limits[key]) for key in limits])
     write_json(folder / "calibration.json", found.record())
-    write_csv(folder / "evaluations.csv", search.table())
     return found
 
 
@@ -172,6 +183,15 @@ def start_of(scene: Scene, key: str, limits: Range) -> float:
     if limits.scale == "log":
         return math.log(value / limits.low) / math.log(limits.high / limits.low)
     return (value - limits.low) / (limits.high - limits.low)
+
+
+def unit_of(scene: Scene, key: str) -> str:
+    """Unit of a parameter of one of the scene's materials; empty for other keys."""
+    table, *path = map(str, parse_path(key))
+    laws = {each.name: each.law.name for each in getattr(scene, "materials", ())}
+    if table != "material" or len(path) != 2 or path[0] not in laws:
+        return ""
+    return parameter_units(laws[path[0]]).get(path[1], "")
 
 
 class _Rheometer:
@@ -208,7 +228,7 @@ class _Runs:
 
     def __call__(self, samples: list[dict[str, Any]]) -> list[Floats]:
         scenes = [self.scene.changed(values) for values in samples]
-        places = [self.folder.resolve() / "runs" / _digest(scene) for scene in scenes]
+        places = [folder_inside(self.folder.resolve(), "runs", _digest(scene)) for scene in scenes]
         left = [k for k, place in enumerate(places) if state_of(place)[0] != "complete"]
         if left:
             self._make([scenes[k] for k in left], [places[k] for k in left], [samples[k] for k in left])
@@ -218,9 +238,9 @@ class _Runs:
     def _make(self, scenes: list[Scene], places: list[Path], samples: list[dict[str, Any]]) -> None:
         at_once, threads = (1, None) if self.cluster else suitable_processes(scenes, self.processes)
         stop = str(self.folder.resolve() / "stop")
-        jobs = [
-            Job(str(place), place.name, plain(scene.resolved()), stop, threads) for place, scene in zip(places, scenes)
-        ]
+        tables = [plain(scene.resolved()) for scene in scenes]
+        trusted = accepted()
+        jobs = [Job(str(place), place.name, each, stop, threads, trusted) for place, each in zip(places, tables)]
         frames = sum(scene.frame_count + 1 for scene in scenes)
         try:
             results = execute(jobs, frames, self.note, at_once, self.cluster)
@@ -244,8 +264,10 @@ class _Search:
     simulate: Callable[[list[dict[str, Any]]], list[Floats]]
     target: Target
     limits: dict[str, Range]
+    units: dict[str, str]
     most: int
     note: Callable[[str], None]
+    folder: Path
     known: dict[tuple[float, ...], Floats] = field(default_factory=dict)
     """Simulated values by the places of the parameters."""
 
@@ -253,37 +275,45 @@ class _Search:
         """The parameters at the place u."""
         return {key: limits.at(float(part)) for (key, limits), part in zip(self.limits.items(), u)}
 
-    def evaluate(self, places: list[Floats]) -> list[Floats]:
-        """Residuals at all places; new ones are simulated together."""
+    def evaluate(self, places: list[Floats], kept: int = 0) -> list[Floats]:
+        """Residuals at all places; new ones are simulated together. `kept` evaluations remain for later."""
         keys = [tuple(float(part) for part in place) for place in places]
         new = [place for place, key in zip(places, keys) if key not in self.known]
         if new:
-            if len(self.known) + len(new) > self.most:
+            if len(self.known) + len(new) > self.most - kept:
                 raise _Enough
             for place, found in zip(new, self.simulate([self.values(place) for place in new])):
                 if not np.isfinite(found).all():
                     listed = ", ".join(f"{key}={value:g}" for key, value in self.values(place).items())
                     raise SceneError(f"with {listed} the scene measures nothing where the target has a value")
                 self.known[tuple(float(part) for part in place)] = found
-                listed = ", ".join(f"{key} {value:.4g}" for key, value in self.values(place).items())
+                listed = ", ".join(
+                    f"{key} {value:.4g} {self.units[key]}".rstrip() for key, value in self.values(place).items()
+                )
                 size = math.sqrt(np.mean(self._residual(found) ** 2))
                 self.note(f"evaluation {len(self.known)}: {listed}: residual {size:.3g}")
+            write_csv(self.folder / "evaluations.csv", self.table())
         return [self._residual(self.known[key]) for key in keys]
 
     def residual(self, u: Floats) -> Floats:
         """Residuals at the place u."""
-        return self.evaluate([u])[0]
+        return self.evaluate([u], self._kept(len(u)))[0]
+
+    def _kept(self, parameters: int) -> int:
+        """Evaluations that the search leaves to the uncertainties of the result, if there are enough for both."""
+        return parameters if self.most > 2 * parameters + 1 else 0
 
     def _residual(self, found: Floats) -> Floats:
         return (found - self.target.values) / self.target.scale
 
-    def jacobian(self, u: Floats) -> Floats:
+    def jacobian(self, u: Floats, kept: int | None = None) -> Floats:
         """Derivatives of the residuals by differences towards the middle of the range."""
         steps = np.where(u < 0.5, STEP, -STEP)
-        here, *there = self.evaluate([u, *(u + step * unit for step, unit in zip(steps, np.eye(len(u))))])
+        places = [u, *(u + step * unit for step, unit in zip(steps, np.eye(len(u))))]
+        here, *there = self.evaluate(places, self._kept(len(u)) if kept is None else kept)
         return np.stack([(each - here) / step for each, step in zip(there, steps)], axis=1)
 
-    def run(self, start: list[float], folder: Path) -> Calibration:
+    def run(self, start: list[float]) -> Calibration:
         """Search from `start`."""
         from scipy.optimize import least_squares
 
@@ -300,9 +330,9 @@ class _Search:
             if not self.known:
                 raise SceneError(f"--evaluations {self.most}: it should be at least {len(start) + 1}") from None
             u = np.array(min(self.known, key=lambda key: float(np.sum(self._residual(self.known[key]) ** 2))))
-        return self._result(u, converged, folder)
+        return self._result(u, converged)
 
-    def _result(self, u: Floats, converged: bool, folder: Path) -> Calibration:
+    def _result(self, u: Floats, converged: bool) -> Calibration:
         residual = self._residual(self.known[tuple(u.tolist())])
         notes = [] if converged else [f"the search did not end within {self.most} evaluations"]
         for key, part in zip(self.limits, u):
@@ -312,13 +342,13 @@ class _Search:
         parameters = {}
         for (key, limits), part, error in zip(self.limits.items(), u, errors):
             spread = None if error is None else (float(limits.at(part - error)), float(limits.at(part + error)))
-            parameters[key] = Estimate(float(limits.at(float(part))), spread)
+            parameters[key] = Estimate(float(limits.at(float(part))), spread, self.units[key])
         found = self.known[tuple(u.tolist())]
-        return Calibration(parameters, self.target, found, len(self.known), converged, tuple(notes), folder)
+        return Calibration(parameters, self.target, found, len(self.known), converged, tuple(notes), self.folder)
 
     def _errors(self, u: Floats, residual: Floats, notes: list[str]) -> list[float | None]:
         """Half widths of the 95 % confidence limits of each parameter, as fractions of its range."""
-        from scipy.stats import norm, t
+        from scipy.stats import chi2, norm, t
 
         unknown: list[float | None] = [None] * len(u)
         freedom = len(residual) - len(u)
@@ -326,7 +356,7 @@ class _Search:
             notes.append("there are no more values than parameters, so their scatter is not known")
             return unknown
         try:
-            J = self.jacobian(u)
+            J = self.jacobian(u, kept=0)
         except _Enough:
             notes.append("no evaluations were left for the uncertainties")
             return unknown
@@ -334,6 +364,8 @@ class _Search:
         if np.linalg.cond(curvature) > 1e12:
             notes.append("the measurement does not distinguish the parameters: fit fewer of them")
             return unknown
+        if self.target.absolute and freedom > 0 and chi2.sf(float(residual @ residual), freedom) < UNLIKELY:
+            notes.append("the simulation misses the measurement by more than its errors: the limits are too narrow")
         variance = 1.0 if self.target.absolute else float(residual @ residual) / freedom
         factor = norm.ppf(0.5 + COVERAGE / 2) if self.target.absolute else t.ppf(0.5 + COVERAGE / 2, freedom)
         return [float(factor * each) for each in np.sqrt(variance * np.diag(np.linalg.inv(curvature)))]

@@ -1,23 +1,18 @@
 """The commands that run a scene many times: sweep and calibrate."""
 
+import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
-from spume.look.commands import Cluster
+from spume.options import Changes, Cluster, FrequencyUnit, Json, Preset, SceneName
 from spume.sweeps.plan import PicturesOf
-from spume.terminal import say
+from spume.terminal import say, tell
 
-SceneName = Annotated[str, Parameter(help="A built-in scene ('spume scenes' lists them) or a TOML file.")]
-Changes = Annotated[
-    list[str] | None,
-    Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
-]
-Preset = Annotated[
-    list[str] | None,
-    Parameter(negative="", help="One of the scene's presets. Repeatable: they apply in this order."),
-]
+if TYPE_CHECKING:
+    from spume.sweeps.sweep import Sweep
+
 PICTURES = Parameter(
     help="A contact sheet of the last frames and a film of all runs side by side, only the sheet, none."
 )
@@ -80,13 +75,13 @@ def sweep(
         preset=preset,
         changes=changes or (), processes=processes, cluster=cluster, pictures=pictures, overwrite=overwrite,
     )  # fmt: skip
-    return report(made)
+    return report_sweep(made)
 
 
-def report(made: Any) -> int:
+def report_sweep(made: "Sweep") -> int:
     """Print what a sweep has made and return the exit code."""
     complete = sum(status == "complete" for status in made.table["status"])
-    say(f"{complete} of {len(made)} runs complete; {', '.join(str(file) for file in made.files)}")
+    tell(f"{complete} of {len(made)} runs complete; {', '.join(str(file) for file in made.files)}", sys.stdout)
     return 0 if complete == len(made) else 3
 
 
@@ -118,12 +113,13 @@ def calibrate(
     interval: Annotated[
         str | None, Parameter(help="Number of the interval of a rheometer's file, or 'all', if it has several.")
     ] = None,
+    unit: FrequencyUnit = None,
     changes: Changes = None,
     preset: Preset = None,
     evaluations: Annotated[int, Parameter(help="Maximum number of evaluations of the scene.")] = 60,
     processes: AtOnce = None,
     cluster: Cluster = None,
-    as_json: Annotated[bool, Parameter(name="--json", negative="", help="Print JSON.")] = False,
+    as_json: Json = False,
 ) -> int:
     """Find the parameters with which a simulation reproduces a measurement, with their uncertainties.
 
@@ -134,8 +130,8 @@ def calibrate(
     from spume.sweeps.calibration import calibrate as find
 
     found = find(
-        scene, target, fit, out, material=material, columns=columns, interval=interval, preset=preset,
-        changes=changes or (), evaluations=evaluations, processes=processes, cluster=cluster,
+        scene, target, fit, out, material=material, columns=columns, interval=interval, unit=unit,
+        preset=preset, changes=changes or (), evaluations=evaluations, processes=processes, cluster=cluster,
     )  # fmt: skip
     if as_json:
         say(json.dumps(found.record(), indent=2, ensure_ascii=False))

@@ -1,18 +1,19 @@
 """Many jobs at once, in processes on this machine or on a cluster, with one progress display and stopped together."""
 
-import multiprocessing
-import os
 import signal
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, wait
 from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 
+from spume.children import process_pool
 from spume.cluster import each_on_cluster
+from spume.cores import cores
 from spume.memory import available_memory
 from spume.methods import method_class
+from spume.runs.folder import RunFolder
 from spume.runs.progress import readable_time
 from spume.scene.common import Scene
 from spume.sweeps.jobs import Job, JobResult, work
@@ -20,14 +21,9 @@ from spume.sweeps.jobs import Job, JobResult, work
 INTERVAL = 5.0
 """Interval of progress lines [s]."""
 LOSSES = 2
-"""How often a job may lose its process without having written a frame before it gets a separate one."""
+"""How often a job may lose its process, without having written a frame, before it gets a process of its own."""
 
 Note = Callable[[str], None]
-
-
-def cores() -> int:
-    """Cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def suitable_processes(scenes: Sequence[Scene], processes: int | None = None) -> tuple[int, int]:
@@ -118,9 +114,8 @@ def _execute_locally(jobs: Sequence[Job], processes: int, note: Note, done: Call
 
 def _in_pool(left: dict[str, Job], processes: int, note: Note, done: Callable[[Job, JobResult], None]) -> None:
     """Make the runs in `left`, and remove those that are done. Raises BrokenProcessPool when a process is lost."""
-    # Spawned, not forked: threads of Numba do not survive a fork.
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _ignore_interrupts)
-    futures = {pool.submit(work, job): job for job in left.values()}
+    with process_pool(processes, _ignore_interrupts) as pool:
+        futures = {pool.submit(work, job): job for job in left.values()}
     waiting = set(futures)
     try:
         while waiting:
@@ -140,8 +135,7 @@ def _in_pool(left: dict[str, Job], processes: int, note: Note, done: Callable[[J
 
 
 def _frames(folder: str) -> int:
-    frames = Path(folder) / "frames"
-    return sum(1 for _ in frames.glob("frame_*.safetensors")) if frames.is_dir() else 0
+    return len(RunFolder(folder).frames_on_disk())
 
 
 class _Watcher:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from spume.consent import accept
 from spume.errors import CacheError, SpumeError
 from spume.methods import Progress
 from spume.runs.folder import RunFolder
@@ -34,6 +35,8 @@ class Job:
     stop_file: str
     """The run stops after a frame when this file exists."""
     threads: int | None = None
+    trusted: tuple[str, ...] = ()
+    """Hashes of the Python files that may be executed, see `consent`."""
 
 
 @dataclass(frozen=True)
@@ -106,11 +109,12 @@ def _patiently(job: Job) -> Status:
 def _run(job: Job) -> Status:
     if Path(job.stop_file).exists():
         raise _Stopped
+    accept(job.trusted)
     watch = _Watch(job.stop_file)
     place = RunFolder(job.folder)
     if place.manifest.exists() or place.checkpoints():
         return resume_run(job.folder, threads=job.threads, display=watch).status
-    load_laws_of(job.scene)
+    load_laws_of(job.scene, trust=False)
     scene = Scene(**job.scene)
     # Frames without a manifest are left from a run that was killed at its very beginning.
     return start_run(scene, job.folder, name=job.name, overwrite=True, threads=job.threads, display=watch).status

@@ -6,15 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from spume.extras import require
 from spume.frames.reader import Run, open_run
 from spume.frames.selection import spread
-from spume.look.atomic import write_whole
-from spume.look.extras import require
 from spume.look.pictures.drawing import PictureOptions
 from spume.look.pictures.stills import draw_stills, film, read_png, tiled, write_png
 from spume.sweeps.jobs import state_of
 from spume.sweeps.plan import Plan
 from spume.sweeps.table import Table
+from spume.whole_files import whole_file
 
 MOST_ON_SHEET = 48
 MOST_IN_FILM = 8
@@ -37,7 +37,8 @@ def plot_table(folder: Path, keys: list[str], table: Table) -> list[Path]:
         for axes, key in zip(row, shown):
             _plot(axes, table, key, name, [other for other in keys if other != key])
     file = folder / "plot.png"
-    write_whole(file, lambda partial: figure.savefig(partial, format="png", dpi=130))
+    with whole_file(file) as partial:
+        figure.savefig(partial, format="png", dpi=130)
     return [file]
 
 

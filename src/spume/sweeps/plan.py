@@ -2,10 +2,14 @@
 
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import Field as Limits
 
 from spume.errors import CacheError
 from spume.runs.storage import plain, read_json, write_json
+from spume.scene.problems import describe
 from spume.version import __version__
 
 PicturesOf = Literal["film", "sheet", "none"]
@@ -65,10 +69,36 @@ def read_plan(folder: Path) -> Plan:
     data = read_json(file)
     if data.get("format") != FORMAT:
         raise CacheError(f"'{file}' has format {data.get('format')}, of another version of spume")
+    try:
+        _PlanTable.model_validate(data)
+    except ValidationError as error:
+        raise CacheError(f"'{file}' is malformed: {describe(error, _PlanTable, data)[0]}") from None
     runs = [PlannedRun(**entry) for entry in data["runs"]]
+    if len({tuple(run.parameters) for run in runs}) > 1 or [run.number for run in runs] != list(range(len(runs))):
+        raise CacheError(f"'{file}' is malformed: its runs are not in order, or vary different parameters")
     return Plan(
         data["name"], runs, list(data["measures"]), list(data.get("functions", ())), data.get("pictures", "none")
     )  # fmt: skip
+
+
+class _RunTable(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
+    number: Annotated[int, Limits(ge=0)]
+    parameters: Annotated[dict[str, Any], Limits(min_length=1)]
+    scene: dict[str, Any]
+
+
+class _PlanTable(BaseModel):
+    """What sweep.json holds."""
+
+    model_config = ConfigDict(strict=True, extra="forbid")
+    format: int
+    version: str
+    name: str
+    runs: Annotated[list[_RunTable], Limits(min_length=1)]
+    measures: list[str]
+    functions: list[str] = []
+    pictures: PicturesOf = "none"
 
 
 def same_runs(one: Plan, other: Plan) -> bool:

@@ -1,14 +1,16 @@
-"""A sweep: many runs of a scene with other parameters, and one table of what came out."""
+"""A sweep: many runs of a scene with different parameters, and one table of their results."""
 
 import shutil
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from spume.consent import accepted
 from spume.errors import CacheError, MissingExtra, SceneError
+from spume.extras import require
 from spume.frames.reader import Run, open_run
+from spume.runs.storage import folder_inside
 from spume.scene.common import Scene
 from spume.scene.loading import SceneLike, load_laws_of, load_scene
 from spume.scene.overrides import Changes, Presets
@@ -17,7 +19,7 @@ from spume.sweeps.jobs import Job, JobResult, state_of
 from spume.sweeps.plan import FILE, STOP, PicturesOf, Plan, PlannedRun, read_plan, same_runs
 from spume.sweeps.samples import Sampling, draw_samples, variations
 from spume.sweeps.table import Measure, Table, is_function_of_file, load_function, make_table, whole_path, write_table
-from spume.terminal import say
+from spume.terminal import tell
 
 if TYPE_CHECKING:
     import pandas
@@ -50,10 +52,9 @@ class Sweep:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The table as a DataFrame. Needs pandas."""
-        try:
-            import pandas
-        except ImportError:
-            raise MissingExtra("tables", "pandas", "a table of the runs") from None
+        require("pandas", "a table of the runs")
+        import pandas
+
         return pandas.DataFrame(self.table).set_index("run")
 
     def __repr__(self) -> str:
@@ -83,13 +84,13 @@ def sweep(
     - vary: values by key, {"grid.cell": [0.004, 0.002], "material.foam.yield_stress": "10:40:log"}, or texts as on the
       command line. A range needs sample="random" or "latin" and a `count` of runs.
     - measure: names of measurements of the scene, diagnostics such as "volume:max", functions of a run, or the name of
-      such a function, "FILE.py:NAME", which `resume_sweep` knows again; all measurements of the scene unless given.
+      such a function, "FILE.py:NAME", which `resume_sweep` can load again; all measurements of the scene if absent.
     - processes: runs at once; as many as cores and memory allow unless given. Each uses its share of the cores.
     - cluster: address of a Dask scheduler whose workers make the runs; they must see `out` under the same path.
     - pictures: "sheet" draws the last frames of all runs, "film" also shows them side by side.
 
-    Called again for the same folder with the same runs, it goes on with those that are not complete. Runs that go wrong
-    are in the table with the reason.
+    A second call with the same folder and runs continues the runs that are not complete. A run that fails is listed in
+    the table with the reason.
     """
     loaded = load_scene(scene, changes, preset)
     name = Path(scene).stem if isinstance(scene, str | Path) else "scene"
@@ -118,17 +119,23 @@ def resume_sweep(
     cluster: str | None = None,
     pictures: PicturesOf | None = None,
     progress: Show = "auto",
+    trust: bool = False,
 ) -> Sweep:
-    """Go on with the runs of a sweep that are not complete, and make its table, plots and pictures.
+    """Continue the runs of a sweep that are not complete, and make its table, plots and pictures.
 
     It measures and draws what the sweep was begun with; `measure` adds to that, and `pictures` replaces it. Functions
     that were not given as "FILE.py:NAME" have to be given again. See `sweep` for `processes` and `cluster`.
+
+    - trust: whether to execute the files of functions and laws that the sweep names, even if they are not files you
+      have run before.
     """
     place = Path(folder)
     plan = read_plan(place)
     plan = replace(plan, pictures=plan.pictures if pictures is None else pictures)
     added = [load_function(each) if isinstance(each, str) and is_function_of_file(each) else each for each in measure]
-    functions = [load_function(each) for each in plan.functions]
+    functions = [load_function(each, trust) for each in plan.functions]
+    for planned in plan.runs:
+        load_laws_of(planned.scene, trust)
     return _go_on(place, plan, [*plan.measures, *functions, *added], processes, cluster, progress)
 
 
@@ -143,7 +150,9 @@ def _varied(scene: Scene, values: dict[str, Any]) -> dict[str, Any]:
 
 def _prepare(folder: Path, plan: Plan, overwrite: bool) -> None:
     if overwrite and (folder / FILE).exists():
-        for planned in read_plan(folder).runs:
+        present = read_plan(folder)
+        _refuse_links(folder, present)
+        for planned in present.runs:
             shutil.rmtree(folder / planned.folder, ignore_errors=True)
     elif (folder / FILE).exists() and not same_runs(read_plan(folder), plan):
         raise CacheError(
@@ -151,6 +160,11 @@ def _prepare(folder: Path, plan: Plan, overwrite: bool) -> None:
         )
     elif not (folder / FILE).exists() and folder.is_dir() and any(folder.iterdir()):
         raise CacheError(f"'{folder}' holds other files: choose an empty folder for the sweep")
+
+
+def _refuse_links(folder: Path, plan: Plan) -> None:
+    for planned in plan.runs:
+        folder_inside(folder, *Path(planned.folder).parts)
 
 
 def _go_on(
@@ -161,9 +175,11 @@ def _go_on(
     cluster: str | None,
     progress: Show,
 ) -> Sweep:
+    _refuse_links(folder, plan)
+
     def note(text: str) -> None:
         if progress == "auto":
-            say(text, file=sys.stderr, flush=True)
+            tell(text)
 
     left = [planned for planned in plan.runs if state_of(folder / planned.folder)[0] != "complete"]
     failures: dict[str, str] = {}
@@ -190,6 +206,9 @@ def _go_on(
         except KeyboardInterrupt:
             raise KeyboardInterrupt(f"stopped; to continue: spume resume {folder}") from None
     table = make_table(folder, plan, measures, failures, seconds)
+    for number, status in zip(table["run"], table["status"]):
+        if status.startswith("not measured"):
+            note(f"{plan.runs[number].folder} {status}")
     files = write_table(folder, table)
     made = Sweep(folder, plan, table, files)
     try:
@@ -203,13 +222,12 @@ def _jobs(
     folder: Path, plan: Plan, left: Sequence[PlannedRun], processes: int | None, cluster: str | None
 ) -> tuple[list[Job], int, int]:
     """The jobs, the number of their frames, and how many run at once on this machine."""
-    for planned in left:
-        load_laws_of(planned.scene)
     scenes = [Scene(**planned.scene) for planned in left]
     at_once, threads = (1, None) if cluster else suitable_processes(scenes, processes)
+    stop, trusted = str(folder / STOP), accepted()
     jobs = [
-        Job(str(folder / planned.folder), f"{plan.name} {planned.number}", planned.scene, str(folder / STOP), threads)
-        for planned in left
+        Job(str(folder / each.folder), f"{plan.name} {each.number}", each.scene, stop, threads, trusted)
+        for each in left
     ]
     return jobs, sum(scene.frame_count + 1 for scene in scenes), at_once
 

@@ -7,34 +7,68 @@ from typing import Any
 
 import numpy as np
 
+from spume.consent import NotTrusted
+from spume.csv_files import write_csv
 from spume.errors import SceneError, SpumeError
 from spume.frames.measurements import REDUCTIONS
 from spume.frames.reader import Run, open_run
-from spume.frames.tables import AXES, columns, write_csv
-from spume.look.atomic import whole_file
+from spume.frames.tables import AXES, columns
 from spume.suggestions import did_you_mean
 from spume.sweeps.jobs import state_of
 from spume.sweeps.plan import Plan
-from spume.user_files import run_python_file
+from spume.user_files import failing_line, run_python_file
+from spume.whole_files import whole_file
 
 Measure = str | Callable[[Run], Any]
 """The name of a measurement of the scene, a diagnostic such as "volume:last", or a function of the run that returns a
 number or a dict of numbers."""
 Table = dict[str, list[Any]]
+COLUMNS = ("run", "status", "frames", "seconds")
+"""Columns of every table, beside parameters and measurements."""
 FILE_AND_FUNCTION = re.compile(r"(?P<file>.+\.py):(?P<function>\w+)")
 
 
-def measure_run(run: Run, measures: Sequence[Measure]) -> dict[str, Any]:
-    """Measurements of one run by name; components of vectors are "name.x"."""
+class FunctionFailed(SpumeError):
+    """A user's function raised an error, or returned something that does not fit into the table."""
+
+
+def measure_run(run: Run, measures: Sequence[Measure]) -> tuple[dict[str, Any], list[str]]:
+    """Measurements of one run by name (components of vectors are "name.x"), and a sentence for each function that
+    failed."""
     found: dict[str, Any] = {}
+    failed: list[str] = []
     for measure in measures:
-        if callable(measure):
-            name = getattr(measure, "__name__", "measure")
-            value = measure(run)
-            found |= dict(value) if isinstance(value, Mapping) else {name: value}
-        else:
+        if not callable(measure):
             found |= _named(run, measure)
-    return {key: value.item() if isinstance(value, np.generic) else value for key, value in found.items()}
+            continue
+        try:
+            found |= _of_function(run, measure)
+        except FunctionFailed as error:
+            failed.append(str(error))
+    return found, failed
+
+
+def _of_function(run: Run, function: Callable[[Run], Any]) -> dict[str, Any]:
+    """What a user's function measures, by name."""
+    name = getattr(function, "__name__", "measure")
+    try:
+        value = function(run)
+    except (Exception, SystemExit) as error:  # the user's code may raise anything
+        raise FunctionFailed(f"{name} failed{_place(error, function)}: {type(error).__name__}: {error}") from error
+    values = dict(value) if isinstance(value, Mapping) else {name: value}
+    numbers = {str(key): each.item() if isinstance(each, np.generic) else each for key, each in values.items()}
+    for key, number in numbers.items():
+        if key in COLUMNS:
+            raise FunctionFailed(f"{name} returned a value named '{key}', which is a column of every table")
+        if number is not None and not isinstance(number, int | float | str):
+            raise FunctionFailed(f"{name} returned {number!r:.60}, which is not a number")
+    return numbers
+
+
+def _place(error: BaseException, function: Callable[[Run], Any]) -> str:
+    """The line of the function's file at which an error arose."""
+    code = getattr(function, "__code__", None)
+    return "" if code is None else failing_line(error, Path(code.co_filename))
 
 
 def _named(run: Run, name: str) -> dict[str, Any]:
@@ -70,14 +104,16 @@ def whole_path(text: str) -> str:
     return f"{Path(file).resolve()}:{name}"
 
 
-def load_function(text: str) -> Callable[[Run], Any]:
-    """The function of "FILE.py:NAME", whose code is run."""
+def load_function(text: str, trust: bool = True) -> Callable[[Run], Any]:
+    """The function of "FILE.py:NAME", whose code is run; without `trust` only if the user has run it before."""
     check_function_of_file(text)
     match = FILE_AND_FUNCTION.fullmatch(text)
     assert match is not None
     file = Path(match["file"])
     try:
-        module = run_python_file(file)
+        module = run_python_file(file, trust)
+    except NotTrusted:
+        raise
     except SceneError as error:
         raise SceneError(f"--function {text}: {error}") from error
     found = getattr(module, match["function"], None)
@@ -100,7 +136,9 @@ def make_table(
             row["status"] = f"failed: {failures[planned.folder]}"
         elif status == "complete":
             try:
-                row |= measure_run(open_run(place), measures)
+                measured, failed = measure_run(open_run(place), measures)
+                row |= measured
+                row["status"] = "; ".join([status] if not failed else [f"not measured: {failed[0]}", *failed[1:]])
             except SceneError:
                 raise
             except SpumeError as error:

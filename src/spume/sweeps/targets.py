@@ -1,10 +1,9 @@
-"""What a calibration should meet: measured values of a CSV file, and the same values of a simulation."""
+"""Targets of a calibration: the measured values of a CSV file, and the same values of a simulation."""
 
 import csv
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,8 @@ from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
 from spume.materials.table import Material
 from spume.rheology.instrument_files import read_lines
-from spume.rheology.measured import KINDS, Measured, kind_of, read_measured
+from spume.rheology.measured import KINDS, QUANTITIES, Measured, kind_of, read_measured
+from spume.scene.common import Scene
 from spume.suggestions import did_you_mean
 
 Floats = NDArray[np.float64]
@@ -110,10 +110,12 @@ def _from_zero(times: Floats) -> tuple[Floats, NDArray[np.int64]]:
 AnyTarget = SeriesTarget | ValuesTarget | CurveTarget
 
 
-def read_target(file: Path, scene: Any, columns: str | None = None, interval: str | None = None) -> AnyTarget:
-    """The target of a CSV file, by its columns. `columns` and `interval` are those of `read_measured`."""
+def read_target(
+    file: Path, scene: Scene, columns: str | None = None, interval: str | None = None, unit: str | None = None
+) -> AnyTarget:
+    """The target of a CSV file, by its columns. `columns`, `interval` and `unit` are those of `read_measured`."""
     if columns is not None:
-        return _curve(read_measured(file, columns=columns, interval=interval))
+        return _curve(read_measured(file, columns=columns, interval=interval, unit=unit))
     lines = read_lines(file)
     names = [table.name for table in getattr(scene, "measure", ())]
     if len(lines) < 2:
@@ -124,9 +126,11 @@ def read_target(file: Path, scene: Any, columns: str | None = None, interval: st
     if TIME in header and any(column in names for column in header):
         return _series(file, header, _rows(file, lines), names)
     try:
-        return _curve(read_measured(file, interval=interval))
+        return _curve(read_measured(file, interval=interval, unit=unit))
     except SceneError as error:
-        if TIME in header and len(header) > 1 and kind_of(header) is None:
+        if kind_of(header) is not None:
+            raise
+        if TIME in header and len(header) > 1:
             others = ", ".join(column for column in header if column != TIME)
             known = did_you_mean(others, names) if names else "the scene has no [[measure]] tables"
             raise SceneError(
@@ -208,12 +212,13 @@ def _series(file: Path, header: list[str], rows: list[dict[str, str]], names: li
 
 def _curve(measured: Measured) -> CurveTarget:
     first, *rest = KINDS[measured.kind]
-    labels = tuple(f"{name} at {x:g}" for name in rest for x in measured.columns[first])
+    unit = next(iter(QUANTITIES[first].units))
+    labels = tuple(f"{name} at {x:g} {unit}" for name in rest for x in measured.columns[first])
     values = np.concatenate([measured.columns[name] for name in rest])
     return CurveTarget(Target(labels, values, values, False), measured)  # relative residuals: curves span decades
 
 
-def check_times(target: AnyTarget, scene: Any, file: Path) -> None:
+def check_times(target: AnyTarget, scene: Scene, file: Path) -> None:
     """Refuse times that the scene does not reach."""
     if isinstance(target, SeriesTarget):
         last = max(float(times.max()) for times in target.times.values())

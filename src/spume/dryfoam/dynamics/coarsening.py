@@ -26,7 +26,7 @@ from spume.dryfoam.network.geometry import (
     half_edge_vector,
     pressure_differences,
 )
-from spume.dryfoam.network.half_edges import Floats, Integers, Network, compact, validate
+from spume.dryfoam.network.half_edges import Floats, Integers, Network, compact, empty_network, validate
 from spume.dryfoam.network.topology import remove_cell
 from spume.dryfoam.network.walls import contacts_of_cells, corners_of_cells, normals
 from spume.errors import RunFailed
@@ -35,6 +35,8 @@ from spume.numerics.jit import compiled
 Scheme = Literal["adaptive", "unit"]
 STATIC = 1e-7
 """Rates over K T below which a foam is at rest: von Neumann's law allows none between zero and π/6."""
+UNIT_AREA = 0.01
+"""Area over ⟨A⟩ below which all cells are removed in the unit scheme, unless T_area is given."""
 MOST_ITERATIONS = 40
 """Newton steps of the whole foam after which a step of coarsening is tried again with a shorter time; 5 to 15 are
 usually enough."""
@@ -50,8 +52,14 @@ class Coarsening:
     """Accuracy of the times of events (T1, T2), over ⟨A⟩/(K T); events closer together are simultaneous."""
     scheme: Scheme = "adaptive"
     """adaptive: steps to the next event; unit: steps of one second by von Neumann's law, [DryFoam] eq. (14)."""
-    vanish_area: float = 0.01
-    """In the unit scheme a cell is removed when its target is below this times ⟨A⟩ (T_area of [DryFoam] eq. (16))."""
+
+
+def below_t_area(network: Network, options: Options) -> Integers:
+    """Three-sided cells with a target of at most T_area, [DryFoam] eq. (3)."""
+    if options.t_area is None:
+        return np.zeros(0, dtype=np.int64)
+    n = network
+    return np.flatnonzero((n.sides() == 3) & (n.targets <= options.t_area * float(n.targets.mean())))
 
 
 def diffusion_rates(network: Network, diffusion: float, tension: float, without: Integers | None = None) -> Floats:
@@ -93,13 +101,9 @@ def share_area(network: Network, index: int) -> None:
 def lone_bubble(network: Network, survivor: int) -> Network:
     """Network of the single cell `survivor`, without films: a circle about the cell's centroid, or the whole area
     between the walls."""
-    n, none = network, np.zeros(0, dtype=np.int64)
-    return Network(
-        positions=cell_centroids(n)[[survivor]], half_angles=np.zeros(0), origin=none, next=none.copy(),
-        previous=none.copy(), cell=none.copy(), shift=np.zeros((0, 2), dtype=np.int64),
-        pressures=n.pressures[[survivor]].copy(), targets=n.targets[[survivor]].copy(),
-        labels=n.labels[[survivor]].copy(), lattice=n.lattice, walls=n.walls,
-    )  # fmt: skip
+    n, own = network, [survivor]
+    lone = empty_network(cell_centroids(n)[own], 0, 1, n.lattice)
+    return replace(lone, pressures=n.pressures[own], targets=n.targets[own], labels=n.labels[own], walls=n.walls)
 
 
 def remove_cells(
@@ -155,10 +159,11 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
     if network.is_lone and life[0] <= until:
         raise RunFailed(f"the last bubble vanishes {life[0]:.3g} s from here")
     dt = min(until, max(window, 0.5 * float(life.min()), 0.0))
-    retries = 0
+    retries, tiny = 0, below_t_area(network, options)
     while True:
         # also remove cells that would vanish soon after
         dying = np.flatnonzero(life <= 1.3 * min(dt, window)) if network.cells > 1 else np.zeros(0, dtype=np.int64)
+        dying = np.union1d(dying, tiny)
         try:
             changed, events = _attempt(network, dying, dt, tension, rule, options)
         except RunFailed:
@@ -175,9 +180,7 @@ def step(network: Network, until: float, tension: float, rule: Coarsening, optio
 
 
 @compiled
-def shrink_small_cells(
-    first, areas, targets, small, busy, normals, positions, half_angles, origin, next_, cell, shift, lattice, pressures
-):
+def shrink_small_cells(n, first, areas, small, busy, normals):
     """Initial guess for cells below `small` [m²]: scale each about its centre to its target, and its pressure
     accordingly.
 
@@ -185,6 +188,7 @@ def shrink_small_cells(
     (decoration theorem of Weaire), which saves Newton steps. A cell on one wall is scaled about a point of the wall; a
     cell on two walls is not changed.
     """
+    positions, pressures, targets, origin, next_, cell = n.positions, n.pressures, n.targets, n.origin, n.next, n.cell
     for f in range(len(first)):
         ratio = targets[f] / areas[f]
         if areas[f] > small or abs(ratio - 1.0) < 0.02:
@@ -206,7 +210,7 @@ def shrink_small_cells(
                 around += pressures[j]
             elif normals[v, 0] != 0.0 or normals[v, 1] != 0.0:  # a part of the wall
                 walls += 1
-            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+            dx, dy = half_edge_vector(n, h)
             x += dx
             y += dy
             h = next_[h]
@@ -221,7 +225,7 @@ def shrink_small_cells(
         x, y, sides = 0.0, 0.0, 0
         while True:  # the offset of each vertex from the first, before any vertex is moved
             v = origin[h]
-            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+            dx, dy = half_edge_vector(n, h)
             if sides > 0:  # not yet moved; the first vertex of the loop is moved last
                 positions[v, 0] += (scale - 1.0) * (x - mx)
                 positions[v, 1] += (scale - 1.0) * (y - my)
@@ -243,15 +247,9 @@ def _guess(network: Network, tension: float) -> None:
     n = network
     if n.is_lone:
         return
-    shrink_small_cells(
-        n.first_half_edges(), cell_areas(n), n.targets, 0.3 * float(n.targets.mean()),
-        np.zeros(n.vertices, dtype=np.bool_), normals(n), n.positions, n.half_angles, n.origin, n.next, n.cell, n.shift,
-        n.lattice, n.pressures,
-    )  # fmt: skip
-    films = np.arange(n.films)
-    bend_to_pressure(
-        films, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension, n.wall
-    )
+    small, busy = 0.3 * float(n.targets.mean()), np.zeros(n.vertices, dtype=np.bool_)
+    shrink_small_cells(n.mesh, n.first_half_edges(), cell_areas(n), small, busy, normals(n))
+    bend_to_pressure(n.mesh, np.arange(n.films), tension)
 
 
 def _attempt(
@@ -278,8 +276,8 @@ def unit_step(network: Network, tension: float, rule: Coarsening, options: Optio
     n = network.copy()
     rates = von_neumann_rates(n, rule.diffusion, tension)
     n.targets += rates
-    least = rule.vanish_area * float(np.abs(n.targets).mean())
-    dying = np.flatnonzero(n.targets <= least)
+    least = 0.0 if options.t_area is not None else UNIT_AREA * float(np.abs(n.targets).mean())
+    dying = np.union1d(np.flatnonzero(n.targets <= least), below_t_area(n, options))
     n.targets[dying] = np.maximum(n.targets[dying], 0.0)
     if len(dying) >= n.cells:
         raise RunFailed("all bubbles would vanish in this unit step: give a smaller diffusion constant")

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spume.dryfoam.equilibrium.report import Events, Exchange
 from spume.dryfoam.equilibrium.search import equilibrate
-from spume.dryfoam.network.half_edges import Floats, Network
+from spume.dryfoam.network.half_edges import Floats, Mask, Network
 from spume.errors import SceneError
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def deformed_walls(walls: Floats, change: Floats) -> Floats:
     return np.concatenate([points, directions / np.hypot(directions[:, :1], directions[:, 1:])], axis=1)
 
 
-def edge_vertices(network: Network) -> NDArray[np.bool_]:
+def edge_vertices(network: Network) -> Mask:
     """Mask of the vertices on the outer edge, shape (V,)."""
     on_edge = np.zeros(network.vertices, dtype=np.bool_)
     on_edge[network.origin[network.cell == -1]] = True

@@ -7,7 +7,7 @@ lines.
 
 import numpy as np
 
-from spume.dryfoam.equilibrium.separator import cover, mirror_edges
+from spume.dryfoam.equilibrium.separator import Flow, cover, mirror_edges
 from spume.numerics.jit import compiled
 
 LEAF = 12
@@ -43,14 +43,15 @@ def _wide(along_x, along_y, places, a, b):
 
 
 @compiled
-def dissect(places, weight, starts, neighbours, last, along_x, along_y, begin, end, left_part, right_part):
+def dissect(places, weight, columns, last, along_x, along_y, begin, end, left_part, right_part):
     """Order the nodes; on return, part t of the tree has the nodes along_x[begin[t]:end[t]]. Parents precede children.
 
     along_x and along_y contain the nodes sorted by coordinate. left_part and right_part are the two halves of a part,
-    -1 for none. `places` (n, 2) are coordinates, `weight` (n,) the number of unknowns of a node, starts/neighbours the
+    -1 for none. `places` (n, 2) are coordinates, `weight` (n,) the number of unknowns of a node, `columns` has the
     adjacency lists; nodes with `last` true belong to the root's separator. Returns the number of parts.
     """
     count = len(places)
+    starts, neighbours = columns.starts, columns.neighbours
     side, where = np.full(count, -1, dtype=np.int64), np.empty(count, dtype=np.int8)
     low, high = np.empty(4 * count + 4, dtype=np.int64), np.empty(4 * count + 4, dtype=np.int64)
     above, which = np.empty(4 * count + 4, dtype=np.int64), np.empty(4 * count + 4, dtype=np.int64)
@@ -59,6 +60,7 @@ def dissect(places, weight, starts, neighbours, last, along_x, along_y, begin, e
     mirror_edges(starts, neighbours, mirror)
     room, seen = np.empty(count, dtype=np.int64), np.full(count, -1, dtype=np.int64)
     path, at = np.empty(count + 1, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
+    graph = Flow(starts, neighbours, mirror, flow, side, room, seen, path, at)
     chosen = np.zeros(count, dtype=np.bool_)
     stamp = 0
     pending, parts, cuts = 1, 0, 0
@@ -81,10 +83,7 @@ def dissect(places, weight, starts, neighbours, last, along_x, along_y, begin, e
         half = a + (b - a) // 2
         for q in range(a, b):
             side[order[q]] = 2 * cuts + (1 if q >= half else 0)
-        stamp = cover(
-            order[a:half], 2 * cuts, 2 * cuts + 1, side, weight, room, flow, seen, stamp, path, at, starts, neighbours,
-            mirror, scratch, chosen,
-        )  # fmt: skip
+        stamp = cover(graph, order[a:half], 2 * cuts, 2 * cuts + 1, weight, stamp, scratch, chosen)
         for q in range(a, b):
             i = order[q]
             where[i] = 2 if chosen[i] or (root and last[i]) else (1 if q >= half else 0)

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from spume.dryfoam.equilibrium.region import Mask, Region, around
+from spume.dryfoam.equilibrium.region import Region, around
 from spume.dryfoam.equilibrium.system import Residual
-from spume.dryfoam.network.half_edges import Network
+from spume.dryfoam.network.half_edges import Mask, Network
 
 ROUGH = 0.03
 """Error above which a spot is relaxed separately."""
@@ -33,7 +33,7 @@ class PlaceErrors:
         have such vertices, because their films bulge, and the areas of the cells next to these."""
         n = self.network
         shown = around(n, moved, np.zeros(n.cells, dtype=np.bool_), 1)
-        self.take(Residual(n, tension, Region(n, shown, pinned)))
+        self.take(Residual(n, tension, Region.of(n, shown, pinned)))
 
     @property
     def largest(self) -> float:

@@ -5,14 +5,14 @@ pressures), so that every elimination order works; the caller still checks the r
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_matrix
 
 from spume.dryfoam.equilibrium.dissection import dissect
 from spume.dryfoam.equilibrium.pattern import Pattern
-from spume.dryfoam.network.half_edges import Floats
+from spume.dryfoam.network.half_edges import Floats, Integers, Mask
 from spume.numerics.jit import compiled
 
 PANEL = 64
@@ -24,10 +24,35 @@ KEPT = 2_000_000
 """Length of an array up to which it is kept even if much less is needed."""
 
 
+class Tree(NamedTuple):
+    """Elimination order of n unknowns and the fronts along the tree of a dissection with P parts, as kernels take
+    them."""
+
+    place: Integers
+    """Position of each unknown in the elimination order, shape (n,)."""
+    unknown: Integers
+    """Unknown at each position, shape (n,)."""
+    begin: Integers
+    """First position of each part, shape (P,)."""
+    end: Integers
+    order: Integers
+    """Parts in the order of their elimination, children first, shape (P,)."""
+    left: Integers
+    """One half of each part, -1 for none, shape (P,)."""
+    right: Integers
+    border_start: Integers
+    """First and last entry of each part in `border`, shape (P, 2)."""
+    border: Integers
+    """Positions of the later unknowns that are coupled to each part, sorted."""
+    factor_start: Integers
+    """Index of the first entry of each part in the factor, shape (P,)."""
+
+
 @compiled
-def _symbolic(indptr, indices, place, unknown, begin, end, order, left, right, border_start, border, grow):
+def _symbolic(indptr, indices, tree, grow):
     """Find the border of each front: the later unknowns coupled to it, sorted. Returns its total size, or -1 if
     `border` is too short, with the size of the largest front and of the stack of updates."""
+    place, unknown, begin, end, order, left, right, border_start, border, _ = tree
     parts = len(order)
     mark = np.full(len(place), -1, dtype=np.int64)
     total, largest, stack, room = 0, 0, 0, 0
@@ -190,12 +215,10 @@ def _eliminate(front, size, own, scaled, tiny):
 
 
 @compiled
-def _factorize(
-    indptr, indices, data, place, unknown, begin, end, order, left, right, border_start, border,
-    factor_start, factor, stack, work, scaled, tiny,
-):  # fmt: skip
+def _factorize(indptr, indices, data, tree, factor, stack, work, scaled, tiny):
     """Numerical factorisation into `factor`: for each part (own + border) rows by own columns, with D on the diagonal.
     stack, work and scaled are work space. Returns the number of negative pivots."""
+    place, unknown, begin, end, order, left, right, border_start, border, factor_start = tree
     local = np.empty(len(place), dtype=np.int64)
     negative, top = 0, 0
     into = np.empty(len(scaled), dtype=np.int64)
@@ -248,8 +271,9 @@ def _factorize(
 
 
 @compiled
-def _substitute(begin, end, order, border_start, border, factor_start, factor, x):
+def _substitute(tree, factor, x):
     """Solve L D Lᵀ x = b in place, with x in the elimination order."""
+    _, _, begin, end, order, _, _, border_start, border, factor_start = tree
     parts = len(order)
     for q in range(parts):
         t = order[q]
@@ -289,37 +313,30 @@ class Elimination:
     `places` (n, 2): coordinates of its nodes; `last` (n,): nodes to be eliminated with the root.
     """
 
-    def __init__(self, pattern: Pattern, places: Floats, last: NDArray[np.bool_]) -> None:
+    def __init__(self, pattern: Pattern, places: Floats, last: Mask) -> None:
         nodes, vertices = pattern.nodes, pattern.vertices
         weight = np.where(np.arange(nodes) < vertices, 2, 1)
         perm, along_y = (np.argsort(places[:, axis], kind="stable") for axis in range(2))
-        begin, end = np.empty(2 * nodes + 2, dtype=np.int64), np.empty(2 * nodes + 2, dtype=np.int64)
-        left, right = np.empty_like(begin), np.empty_like(begin)
-        parts = dissect(
-            places, weight, pattern.starts, pattern.neighbours, last, perm, along_y, begin, end, left, right
-        )
-        begin, end, self.left, self.right = begin[:parts], end[:parts], left[:parts], right[:parts]
-        self.order = np.lexsort((-np.arange(parts), end))
+        begin, end, left, right = (np.empty(2 * nodes + 2, dtype=np.int64) for _ in range(4))
+        parts = dissect(places, weight, pattern.columns, last, perm, along_y, begin, end, left, right)
+        begin, end = begin[:parts], end[:parts]
         width = weight[perm]
         offset = np.concatenate([[0], np.cumsum(width)])
-        self.begin, self.end = offset[begin], offset[end]
         first = np.where(perm < vertices, 2 * perm, perm + vertices)
-        self.unknown = np.repeat(first, width) + (np.arange(offset[-1]) - np.repeat(offset[:-1], width))
-        self.place = np.empty_like(self.unknown)
-        self.place[self.unknown] = np.arange(len(self.unknown))
-        self.border_start = np.zeros((parts, 2), dtype=np.int64)
+        unknown = np.repeat(first, width) + (np.arange(offset[-1]) - np.repeat(offset[:-1], width))
+        place = np.empty_like(unknown)
+        place[unknown] = np.arange(len(unknown))
         grow = np.zeros(parts, dtype=np.int64)
-        room = 8 * len(self.unknown)
+        tree = Tree(
+            place, unknown, offset[begin], offset[end], np.lexsort((-np.arange(parts), end)), left[:parts],
+            right[:parts], np.zeros((parts, 2), dtype=np.int64), np.empty(8 * len(unknown), dtype=np.int64), grow,
+        )  # fmt: skip
         while True:
-            self.border = np.empty(room, dtype=np.int64)
-            total, self.largest, self.stack = _symbolic(
-                pattern.indptr, pattern.indices, self.place, self.unknown, self.begin, self.end, self.order,
-                self.left, self.right, self.border_start, self.border, grow,
-            )  # fmt: skip
+            total, self.largest, self.stack = _symbolic(pattern.columns.indptr, pattern.indices, tree, grow)
             if total >= 0:
                 break
-            room *= 2
-        self.factor_start = np.concatenate([[0], np.cumsum(grow)[:-1]])
+            tree = tree._replace(border=np.empty(2 * len(tree.border), dtype=np.int64))
+        self.tree = tree._replace(factor_start=np.concatenate([[0], np.cumsum(grow)[:-1]]))
         self.factor_size = int(grow.sum())
 
     def factorize(self, matrix: csc_matrix, memory: "Memory | None" = None) -> "Factor":
@@ -327,10 +344,9 @@ class Elimination:
         room = memory or Memory()
         factor = room.take("factor", self.factor_size)
         negative = _factorize(
-            matrix.indptr, matrix.indices, matrix.data, self.place, self.unknown, self.begin, self.end, self.order,
-            self.left, self.right, self.border_start, self.border, self.factor_start, factor,
-            room.take("stack", self.stack), room.take("work", self.largest**2),
-            room.take("scaled", self.largest * PANEL).reshape(-1, PANEL), 1e-14 * float(np.max(np.abs(matrix.data))),
+            matrix.indptr, matrix.indices, matrix.data, self.tree, factor, room.take("stack", self.stack),
+            room.take("work", self.largest**2), room.take("scaled", self.largest * PANEL).reshape(-1, PANEL),
+            1e-14 * float(np.max(np.abs(matrix.data))),
         )  # fmt: skip
         return Factor(self, factor, int(negative))
 
@@ -357,9 +373,9 @@ class Factor:
         self.elimination, self.values, self.negative = elimination, values, negative
 
     def solve(self, right: Floats) -> Floats:
-        e = self.elimination
-        x = right[e.unknown]
-        _substitute(e.begin, e.end, e.order, e.border_start, e.border, e.factor_start, self.values, x)
+        tree = self.elimination.tree
+        x = right[tree.unknown]
+        _substitute(tree, self.values, x)
         solution = np.empty_like(x)
-        solution[e.unknown] = x
+        solution[tree.unknown] = x
         return solution

@@ -21,7 +21,7 @@ from spume.dryfoam.equilibrium.pattern import Pattern
 from spume.dryfoam.equilibrium.region import Region
 from spume.dryfoam.equilibrium.short_films import flip_or_hold
 from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
-from spume.dryfoam.network.geometry import half_edge_vector
+from spume.dryfoam.network.geometry import along_wall, half_edge_vector, pressure_drop
 from spume.dryfoam.network.half_edges import Floats, Integers, Network
 from spume.dryfoam.network.walls import normals
 from spume.errors import RunFailed
@@ -43,8 +43,10 @@ Kind = Literal["newton", "descent"]
 
 
 @compiled
-def scales_kernel(films, vertex_index, chord, origin, cell, targets, flip_length, flip_below, reach):
+def scales_kernel(n, r, chord, flip_length, flip_below, reach):
     """Compute for each film the chord below which it may flip, and for each vertex its largest move in a step [m]."""
+    targets, origin, cell = n.targets, n.origin, n.cell
+    films, vertex_index = r.films, r.vertex_index
     reach[:] = np.inf
     for q in range(len(films)):
         e = films[q]
@@ -76,22 +78,23 @@ def limit_moves(moves, reach):
 
 
 @compiled
-def bend_to_pressure(films, positions, half_angles, origin, cell, shift, lattice, pressures, tension, wall):
+def bend_to_pressure(n, films, tension):
     """Set the curvature of films that are far from half circles by Laplace-Young, sin θ = Δp c / 2T."""
+    half_angles, walled = n.half_angles, len(n.walls) > 0
     for e in films:
-        i, j = cell[2 * e], cell[2 * e + 1]
-        if (i < 0 or j < 0) and wall[origin[2 * e]] >= 0:  # a part of a wall
+        if walled and along_wall(n, 2 * e):
             continue
-        dp = (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
-        dx, dy = half_edge_vector(2 * e, positions, origin, shift, lattice)
-        sine = 0.5 * dp * math.hypot(dx, dy) / tension
+        dx, dy = half_edge_vector(n, 2 * e)
+        sine = 0.5 * pressure_drop(n, 2 * e) * math.hypot(dx, dy) / tension
         if abs(sine) < 0.7 and abs(half_angles[e]) < 1.2:
             half_angles[e] = math.asin(sine)
 
 
 @compiled
-def _spread(first, next_, origin, vertex_index, local, worst):
+def _spread(n, r, local, worst):
     """Raise the error of each cell to the largest at its vertices."""
+    origin, next_ = n.origin, n.next
+    first, vertex_index = r.first, r.vertex_index
     for f in range(len(first)):
         h = first[f]
         while True:
@@ -190,7 +193,7 @@ class Newton:
         shaky = self.caution[r.vertices] * imbalance(residual.local)
         damping = self._negligible(residual) + 0.12 * tension * shaky / self.reach
         worst = residual.relative_area.copy()
-        _spread(r.first, n.next, n.origin, r.vertex_index, residual.local, worst)
+        _spread(n.mesh, r, residual.local, worst)
         softness = (1e-10 + 0.3 * imbalance(worst)) * residual.size**3 / tension
         # the factor of a state near equilibrium may be reused at least once, a damped factor may not
         self.last_error = np.inf if error < NEAR else 0.0
@@ -215,27 +218,22 @@ class Newton:
     def step(self, residual: Residual, kind: Kind = "newton") -> int:
         """Take one step from the present state, whose residual is given; return the number of T1s."""
         n, r, tension = self.network, self.region, self.tension
-        scales_kernel(
-            r.films, r.vertex_index, residual.chord, n.origin, n.cell, n.targets, self.flip_length, self.flip_below,
-            self.reach,
-        )  # fmt: skip
+        scales_kernel(n.mesh, r, residual.chord, self.flip_length, self.flip_below, self.reach)
         solution = self._solution(residual, kind)
         assert self.system is not None
         moves, dpressure, explicit = self.system.split(solution)
         moves = moves.copy()
         limit_moves(moves, self.reach / np.sqrt(self.caution[r.vertices]))
         r.slide(moves)  # an older factor may have fewer vertices on walls
-        loose = r.is_whole and r.pinned is None and n.boundary != "box"
+        loose = r.is_whole and not r.is_pinned and n.boundary != "box"
         if loose:
             remove_drift(n, moves)
         steps = self.system.half_angle_steps(residual, moves, dpressure, explicit)
         np.clip(steps, -0.5, 0.5, out=steps)
         centre = n.positions.mean(axis=0) if loose else np.zeros(2)
         flips = flip_or_hold(
-            r.films, r.vertices, r.vertex_index, moves, self.flip_below, self.busy, self.flips_of,
-            n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice, n.wall, n.walls,
-            residual.chords, steps,
-        )  # fmt: skip
+            n.mesh, r, moves, steps, residual.derivatives.chords, self.flip_below, self.busy, self.flips_of
+        )
         if loose:
             drift = centre - n.positions.mean(axis=0)
             n.positions += (drift @ n.walls[0, 2:]) * n.walls[0, 2:] if n.boundary == "channel" else drift
@@ -243,10 +241,7 @@ class Newton:
         n.pressures[r.cells] += np.clip(dpressure, -limit, limit)
         if r.is_whole and n.is_closed:
             n.pressures -= n.pressures.mean()
-        bend_to_pressure(
-            r.films, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice, n.pressures, tension,
-            n.wall,
-        )  # fmt: skip
+        bend_to_pressure(n.mesh, r.films, tension)
         if flips:
             self.topology_changed()
             self.system = None

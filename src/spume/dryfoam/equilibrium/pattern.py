@@ -4,7 +4,10 @@ Nodes are, in this order, the free vertices, with two unknowns each, the cells, 
 unknown, with one each. All nodes of a film are coupled with each other.
 """
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from spume.dryfoam.equilibrium.region import Region
 from spume.dryfoam.network.half_edges import Integers, Network
@@ -15,9 +18,11 @@ ENDS = 5
 
 
 @compiled
-def film_nodes(e, number, origin, cell, vertex_index, cell_index, vertices, cells, nodes):
+def film_nodes(n, r, e, number, nodes):
     """Nodes of film e, -1 for fixed ones; `number` is the film's number among those whose half angle is an unknown."""
-    i, j = cell[2 * e], cell[2 * e + 1]
+    origin, vertex_index, cell_index = n.origin, r.vertex_index, r.cell_index
+    vertices, cells = len(r.vertices), len(r.cells)
+    i, j = n.cell[2 * e], n.cell[2 * e + 1]
     nodes[0], nodes[1] = vertex_index[origin[2 * e]], vertex_index[origin[2 * e + 1]]
     nodes[2] = vertices + cell_index[i] if i >= 0 and cell_index[i] >= 0 else -1
     nodes[3] = vertices + cell_index[j] if j >= 0 and cell_index[j] >= 0 else -1
@@ -25,14 +30,15 @@ def film_nodes(e, number, origin, cell, vertex_index, cell_index, vertices, cell
 
 
 @compiled
-def _couple(films, extra, origin, cell, vertex_index, cell_index, vertices, cells, starts, neighbours):
+def _couple(n, r, extra, starts, neighbours):
     """Build the adjacency lists of the nodes, excluding themselves; return their total length."""
     ends = np.empty(ENDS, dtype=np.int64)
     count = len(starts) - 1
+    films = r.films
     starts[:] = 0
     for phase in range(2):
         for q in range(len(films)):
-            film_nodes(films[q], extra[q], origin, cell, vertex_index, cell_index, vertices, cells, ends)
+            film_nodes(n, r, films[q], extra[q], ends)
             for k in range(ENDS):
                 if ends[k] < 0:
                     continue
@@ -82,38 +88,50 @@ def _expand(starts, neighbours, vertices, indptr, indices, below):
 
 
 @compiled
-def offset(i, j, starts, neighbours, below):
+def offset(columns, i, j):
     """Position at which the unknowns of node j begin in the columns of node i."""
     if i == j:
         return 0
-    p = starts[i]
+    neighbours = columns.neighbours
+    p = columns.starts[i]
     while neighbours[p] != j:
         p += 1
-    return below[p]
+    return columns.below[p]
+
+
+class Columns(NamedTuple):
+    """Adjacency lists of the nodes and columns of the matrix, as kernels take them; n is the number of neighbours."""
+
+    extra: Integers
+    """Number of each film of the region among those whose half angle is an unknown, -1 for the others."""
+    starts: Integers
+    """Index of the first neighbour of each node."""
+    neighbours: Integers
+    """Neighbours of the nodes, shape (n,)."""
+    below: NDArray[np.int32]
+    """Position at which the unknowns of each neighbour begin in the columns of the node, shape (n,)."""
+    indptr: NDArray[np.int32]
+    """Index of the first entry of each column."""
 
 
 class Pattern:
     """Graph and columns of a region's system; `extra` (E,) numbers the films whose half angle is an unknown, or -1."""
 
     def __init__(self, network: Network, region: Region, extra: Integers) -> None:
-        n, r = network, region
-        self.extra = extra
+        r = region
         self.vertices, self.cells = len(r.vertices), len(r.cells)
         self.nodes = self.vertices + self.cells + int(np.max(extra, initial=-1)) + 1
-        self.starts = np.empty(self.nodes + 1, dtype=np.int64)
-        neighbours = np.empty(ENDS * (ENDS - 1) * len(r.films), dtype=np.int64)
-        used = _couple(
-            r.films, extra, n.origin, n.cell, r.vertex_index, r.cell_index, self.vertices, self.cells, self.starts,
-            neighbours,
-        )  # fmt: skip
-        self.neighbours = neighbours[:used].copy()
-        self.below = np.empty(used, dtype=np.int32)
+        starts = np.empty(self.nodes + 1, dtype=np.int64)
+        room = np.empty(ENDS * (ENDS - 1) * len(r.films), dtype=np.int64)
+        used = _couple(network.mesh, r, extra, starts, room)
+        neighbours, below = room[:used].copy(), np.empty(used, dtype=np.int32)
         self.size = self.nodes + self.vertices
-        self.indptr = np.empty(self.size + 1, dtype=np.int32)
+        indptr = np.empty(self.size + 1, dtype=np.int32)
         indices = np.empty(4 * (used + self.nodes), dtype=np.int32)
-        self.indptr[-1] = _expand(self.starts, self.neighbours, self.vertices, self.indptr, indices, self.below)
-        self.indices = indices[: self.indptr[-1]].copy()
+        indptr[-1] = _expand(starts, neighbours, self.vertices, indptr, indices, below)
+        self.indices = indices[: indptr[-1]].copy()
+        self.columns = Columns(extra, starts, neighbours, below, indptr)
 
     def serves(self, extra: Integers) -> bool:
         """Whether the unknowns are the same for `extra`."""
-        return np.array_equal(self.extra, extra)
+        return np.array_equal(self.columns.extra, extra)

@@ -9,16 +9,27 @@ from spume.dryfoam.equilibrium.system import Residual
 from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Integers, Network
 
 Checks = Literal["none", "events"]
+Solver = Literal["newton", "gauss-seidel"]
+COUNTS = ("flips", "cycles", "restarts", "fallbacks", "saddles")
+"""Counts of a search that are added to those of a foam."""
 
 
 @dataclass(frozen=True)
 class Options:
     """Options of the search for equilibrium."""
 
+    solver: Solver = "newton"
+    """newton: steps of the whole foam; gauss-seidel: vertex by vertex, [DryFoam] eqs. (11), (15)."""
     tolerance: float = 1e-9
     """Tolerance of the net tension at a vertex over T, the relative area error and the Laplace-Young error over T."""
     flip_length: float = 0.1
     """A film may flip (T1) if it is shorter than this times the square root of the smaller adjacent area."""
+    t_dist: float | None = None
+    """T_dist of [DryFoam] eq. (2), over √⟨A⟩: in equilibrium, a film with a shorter chord flips, once per search; None:
+    films flip only if their ends meet."""
+    t_area: float | None = None
+    """T_area of [DryFoam] eq. (3), over ⟨A⟩: a three-sided cell with a smaller area vanishes when gas diffuses; None:
+    cells vanish when their gas is gone."""
     iterations: int = 200
     """Largest number of Newton steps."""
     checks: Checks = "none"
@@ -68,15 +79,8 @@ class Report:
 
     def add(self, other: "Report") -> None:
         """Add the counts of `other`, an earlier part of the same search."""
-        self.iterations += other.iterations
-        self.local_iterations += other.local_iterations
-        self.factorizations += other.factorizations
-        self.flips += other.flips
-        self.cycles += other.cycles
-        self.restarts += other.restarts
-        self.fallbacks += other.fallbacks
-        self.saddles += other.saddles
-        self.stages += other.stages
+        for name in ("iterations", "local_iterations", "factorizations", "stages", *COUNTS):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         self.history = other.history + self.history
 
 
@@ -148,11 +152,8 @@ class Events:
 
     def read(self, report: Report) -> None:
         """Add the counts of a search for equilibrium."""
-        self.flips += report.flips
-        self.cycles += report.cycles
-        self.restarts += report.restarts
-        self.fallbacks += report.fallbacks
-        self.saddles += report.saddles
+        for name in COUNTS:
+            setattr(self, name, getattr(self, name) + getattr(report, name))
         self.exchanges = self.exchanges + report.exchanges
 
     def add(self, other: "Events") -> None:

@@ -2,27 +2,28 @@
 
 import numpy as np
 
-from spume.dryfoam.equilibrium.region import Mask
-from spume.dryfoam.network.half_edges import Network
+from spume.dryfoam.network.half_edges import Mask, Network
 from spume.numerics.jit import compiled
 
 
 @compiled
-def _changed(h, origin, next_, previous, cell, origin0, next0, previous0, cell0):
-    return origin[h] != origin0[h] or next_[h] != next0[h] or previous[h] != previous0[h] or cell[h] != cell0[h]
+def _changed(n, kept, h):
+    if n.origin[h] != kept.origin[h] or n.cell[h] != kept.cell[h]:
+        return True
+    return n.next[h] != kept.next[h] or n.previous[h] != kept.previous[h]
 
 
 @compiled
-def _close(spot, origin, next_, previous, cell, origin0, next0, previous0, cell0):
+def _close(n, kept, spot):
     """Add to `spot` (V,) the vertices of all films that T1s have changed together with its own."""
     grown = True
     while grown:
         grown = False
-        for h in range(len(origin)):
+        for h in range(len(n.origin)):
             twin = h ^ 1
-            if not _changed(h, origin, next_, previous, cell, origin0, next0, previous0, cell0):
+            if not _changed(n, kept, h):
                 continue
-            ends = origin[h], origin0[h], origin[twin], origin0[twin]
+            ends = n.origin[h], kept.origin[h], n.origin[twin], kept.origin[twin]
             inside = 0
             for v in ends:
                 inside += spot[v]
@@ -39,7 +40,7 @@ def put_back(network: Network, kept: Network, spot: Mask) -> Mask:
     Targets are not changed. The network may be invalid where T1s on both sides have undone each other.
     """
     n, spot = network, spot.copy()
-    _close(spot, n.origin, n.next, n.previous, n.cell, kept.origin, kept.next, kept.previous, kept.cell)
+    _close(n.mesh, kept.mesh, spot)
     half = np.flatnonzero(spot[kept.origin])
     for name in ("origin", "next", "previous", "cell", "shift"):
         getattr(n, name)[half] = getattr(kept, name)[half]

@@ -18,14 +18,15 @@ import numpy as np
 from spume.dryfoam.equilibrium.errors import FEW, ROUGH, PlaceErrors
 from spume.dryfoam.equilibrium.gauss_seidel import equilibrate_by_blocks
 from spume.dryfoam.equilibrium.newton import NEAR, Kind, Newton
-from spume.dryfoam.equilibrium.region import Mask, Region, around
+from spume.dryfoam.equilibrium.region import Region, around
 from spume.dryfoam.equilibrium.report import Options, Report, exchanges
 from spume.dryfoam.equilibrium.rescue import put_back
 from spume.dryfoam.equilibrium.short_films import MOST_FLIPS
 from spume.dryfoam.equilibrium.stability import stability
 from spume.dryfoam.equilibrium.system import Residual
 from spume.dryfoam.network.geometry import cell_areas, centroid, reversed_vertices
-from spume.dryfoam.network.half_edges import Floats, Network, validate
+from spume.dryfoam.network.half_edges import Floats, Mask, Network, validate
+from spume.dryfoam.network.topology import count_sides, flip_film
 from spume.errors import RunFailed, SceneError
 
 CAUTION_STEP = 4.0
@@ -47,8 +48,8 @@ RINGS = (1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 6, 7, 7, 7, 7, 8, 8, 8, 8,
 """Rings of cells around a spot that move with it, by round."""
 FALLBACK_RINGS = 3
 """Rings of cells around a spot that the blocked Gauss-Seidel iteration includes."""
-FALLBACK_ITERATIONS = 25
-"""Option `iterations` of the blocked Gauss-Seidel iteration."""
+FALLBACK_SWEEPS = 500
+"""Largest number of sweeps of the blocked Gauss-Seidel iteration in this case."""
 LOCAL_STEPS = 2
 """Steps of the spots before they are chosen again."""
 SHORTEST_STAGE = 1.0 / 512.0
@@ -73,8 +74,27 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         return Report(force_error=0.0, area_error=0.0, bend_error=0.0)
     held = None if pinned is not None or n.is_closed else centroid(n)
     begin = n.copy()
+    report = _balance(n, tension, options, pinned, held is not None)
+    flipped = np.zeros(n.films, dtype=np.bool_)
+    while count := _flip_short_films(n, options, flipped):
+        following = _balance(n, tension, options, pinned, held is not None)
+        following.flips += count
+        following.add(report)
+        report = following
+    if held is not None:  # no external force
+        n.positions += held - centroid(n)
+    report.exchanges = exchanges(begin.cell, begin.labels, n)
+    return report
+
+
+def _balance(network: Network, tension: float, options: Options, pinned: Mask | None, is_free: bool) -> Report:
+    """Bring the network to equilibrium in place; if it is free, it is first scaled to its target areas."""
+    n = network
+    if options.solver == "gauss-seidel":
+        return equilibrate_by_blocks(n, tension, options, pinned)
+    begin = n.copy()
     try:
-        if held is not None:
+        if is_free:
             _swell(n)
         stages = _approach(n, tension, options, pinned)
         report = _with_growing_caution(n, tension, options, pinned)
@@ -83,10 +103,25 @@ def equilibrate(network: Network, tension: float, options: Options | None = None
         _restore(n, begin)
         report = _with_help(n, tension, options, pinned)
         report.restarts += len(CAUTIONS)
-    if held is not None:  # no external force
-        n.positions += held - centroid(n)
-    report.exchanges = exchanges(begin.cell, begin.labels, n)
     return report
+
+
+def _flip_short_films(network: Network, options: Options, flipped: Mask) -> int:
+    """Do the T1s of [DryFoam] eq. (2): those of all films with chords below T_dist, in the order of their lengths,
+    except those `flipped` (E,) before and those that would leave a cell with two sides; return their number. A new film
+    is perpendicular to the old one, with the same length."""
+    if options.t_dist is None:
+        return 0
+    n, count = network, 0
+    limit = options.t_dist * math.sqrt(float(n.targets.mean()))
+    chords = np.hypot(*n.chords().T)
+    short = np.flatnonzero(~flipped & ~n.is_wall & (chords < limit))
+    for film in short[np.argsort(chords[short], kind="stable")].tolist():
+        roomy = all(n.cell[h] < 0 or count_sides(n.mesh, h) > 3 for h in (2 * film, 2 * film + 1))
+        if roomy and flip_film(n, film):
+            flipped[film] = True
+            count += 1
+    return count
 
 
 def _approach(network: Network, tension: float, options: Options, pinned: Mask | None) -> Report:
@@ -163,14 +198,12 @@ def _with_help(network: Network, tension: float, options: Options, pinned: Mask 
         return _in_stages(network, tension, options, pinned)
     except RunFailed:
         _restore(network, kept)
-        if len(network.walls):  # Gauss-Seidel does not support walls
-            raise
         failed = Report(fallbacks=1)
-    residual = Residual(network, tension, Region(network, None, pinned))
+    residual = Residual(network, tension, Region.of(network, None, pinned))
     spots = PlaceErrors(network, residual).spots(ROUGH, FALLBACK_RINGS)
-    rough = replace(options, tolerance=max(options.tolerance, ROUGH), iterations=FALLBACK_ITERATIONS)
+    rough = replace(options, tolerance=max(options.tolerance, ROUGH))
     with contextlib.suppress(RunFailed):  # even a failure brings the foam nearer to equilibrium
-        failed.add(equilibrate_by_blocks(network, tension, rough, vertices=spots, pinned=pinned))
+        failed.add(equilibrate_by_blocks(network, tension, rough, pinned, spots, FALLBACK_SWEEPS))
     report = _iterate(network, tension, options, pinned, CAUTIONS[1])
     report.add(failed)
     return report
@@ -211,7 +244,7 @@ class _Search:
         self.descents = 0
 
     def _newton(self, free: Mask | None) -> Newton:
-        region = Region(self.network, free, self.pinned)
+        region = Region.of(self.network, free, self.pinned)
         return Newton(self.network, self.tension, self.options.flip_length, region, self.caution, self.flips_of)
 
     def relax_spots(self, residual: Residual) -> bool:

@@ -5,7 +5,32 @@ cover of minimum weight follows from a maximum flow through the edges, where the
 (König, Egerváry).
 """
 
+from typing import NamedTuple
+
+from spume.dryfoam.network.half_edges import Integers
 from spume.numerics.jit import compiled
+
+
+class Flow(NamedTuple):
+    """Working arrays of the cuts of a graph of n nodes, as kernels take them; all cuts share them."""
+
+    starts: Integers
+    """Index of the first neighbour of each node."""
+    neighbours: Integers
+    mirror: Integers
+    """For each entry of `neighbours`, from i to j, the entry from j to i."""
+    flow: Integers
+    """Flow along each entry of `neighbours`."""
+    side: Integers
+    """Side of a cut on which each node is, shape (n,)."""
+    room: Integers
+    """Capacity that each node has left, shape (n,)."""
+    seen: Integers
+    """Last search that visited each node, shape (n,)."""
+    path: Integers
+    """Nodes of the present path, shape (n + 1,)."""
+    at: Integers
+    """Next entry of `neighbours` to try at each node of the path, shape (n + 1,)."""
 
 
 @compiled
@@ -21,9 +46,10 @@ def mirror_edges(starts, neighbours, mirror):
 
 
 @compiled
-def _augment(root, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror):
+def _augment(graph, root, stamp, near, far):
     """Send one unit of flow from `root`, on the side `near`, to a node on the side `far` that has capacity left; False
     if none can be reached. Visited nodes are marked with `stamp` in `seen`."""
+    starts, neighbours, mirror, flow, side, room, seen, path, at = graph
     depth = 0
     path[0] = root
     at[0] = starts[root]
@@ -59,12 +85,13 @@ def _augment(root, stamp, near, far, side, room, flow, seen, path, at, starts, n
 
 
 @compiled
-def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, starts, neighbours, mirror, edge, chosen):
+def cover(graph, nodes, near, far, weight, stamp, edge, chosen):
     """Mark in `chosen` the minimum-weight cover of the edges between the sides `near`, whose nodes are `nodes`, and
     `far`. Returns the next unused stamp.
 
-    side, weight, room, seen, edge, chosen (n,) and flow, mirror (entries of neighbours) are shared by all cuts.
+    `weight` (n,) is the number of unknowns of each node; `edge` and `chosen` (n,) are shared by all cuts, too.
     """
+    starts, neighbours, _, flow, side, room, seen, _, _ = graph
     count = 0
     for i in nodes:
         across = False
@@ -91,13 +118,13 @@ def cover(nodes, near, far, side, weight, room, flow, seen, stamp, path, at, sta
     for i in edge[:count]:
         # nodes visited by a failed search lead nowhere until a search succeeds
         while room[i] > 0 and seen[i] != stamp:
-            if _augment(i, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror):
+            if _augment(graph, i, stamp, near, far):
                 stamp += 1
     # The cover consists of the far nodes reachable from nodes with capacity left, and the near nodes not reachable.
     stamp += 1
     for i in edge[:count]:
         if room[i] > 0 and seen[i] != stamp:
-            _augment(i, stamp, near, far, side, room, flow, seen, path, at, starts, neighbours, mirror)
+            _augment(graph, i, stamp, near, far)
     for i in edge[:count]:
         chosen[i] = seen[i] != stamp
         for p in range(starts[i], starts[i + 1]):

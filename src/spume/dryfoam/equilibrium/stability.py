@@ -16,9 +16,9 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator, eigsh
 
 from spume.dryfoam.equilibrium.linear_solver import Solver
-from spume.dryfoam.equilibrium.region import Mask, Region
+from spume.dryfoam.equilibrium.region import Region
 from spume.dryfoam.equilibrium.system import NewtonSystem, Residual
-from spume.dryfoam.network.half_edges import Floats, Network
+from spume.dryfoam.network.half_edges import Floats, Mask, Network
 
 FIRST_SHIFT = 1e-3
 """First trial value of -σ, over T and the mean chord."""
@@ -74,7 +74,7 @@ class _Shifted:
 
 def _rigid_motions(network: Network, region: Region, size: int) -> Floats:
     """Orthonormal basis of translations, and of the rotation of a free foam, shape (size, 0 to 3)."""
-    if region.pinned is not None or network.boundary == "box":
+    if region.is_pinned or network.boundary == "box":
         return np.zeros((size, 0))
     moving = 2 * len(region.vertices)
     if network.boundary == "channel":
@@ -91,7 +91,7 @@ def _rigid_motions(network: Network, region: Region, size: int) -> Floats:
 
 def stability(network: Network, tension: float, count: int, pinned: Mask | None = None) -> Stability:
     """Compute the `count` lowest modes of a foam in equilibrium, holding the `pinned` vertices (V,)."""
-    n, region = network, Region(network, None, pinned)
+    n, region = network, Region.of(network, None, pinned)
     residual = Residual(n, tension, region)
     unit = tension / float(residual.chord.mean())
     descending = _Shifted(n, tension, region, residual, -1e-10 * unit).below

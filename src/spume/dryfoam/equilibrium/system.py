@@ -11,15 +11,16 @@ from one cell to the next is accounted for at its film.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csc_matrix
 
 from spume.dryfoam.equilibrium.pattern import ENDS, Pattern, film_nodes, offset
-from spume.dryfoam.equilibrium.region import Mask, Region
+from spume.dryfoam.equilibrium.region import Region
 from spume.dryfoam.network.arcs import arc_factors, film_energy
-from spume.dryfoam.network.geometry import area_with_segments, half_edge_vector
-from spume.dryfoam.network.half_edges import Floats, Integers, Network
+from spume.dryfoam.network.geometry import area_with_segments, half_edge_vector, pressure_drop
+from spume.dryfoam.network.half_edges import Floats, Integers, Mask, Network
 from spume.dryfoam.network.walls import corner_paths, polygon_moments
 from spume.numerics.jit import compiled
 
@@ -29,30 +30,37 @@ from spume.numerics.jit import compiled
 EXPLICIT = math.acos(0.15)
 
 
-@compiled
-def _difference(e, cell, pressures):
-    """Pressure left minus right of film e; zero outside a free foam."""
-    i, j = cell[2 * e], cell[2 * e + 1]
-    return (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
+class Derivatives(NamedTuple):
+    """Derivatives of the Lagrangian at the present state of a region with V vertices and E films, as kernels take them;
+    see `Mesh`."""
+
+    force: Floats
+    """With respect to the vertex positions [N], shape (V, 2)."""
+    bend: Floats
+    """With respect to the half angle of each film [J/m], shape (E,)."""
+    chords: Floats
+    """Chord vector d of each film [m], shape (E, 2)."""
+    chord: Floats
+    """Its length [m], shape (E,)."""
+    segments: Floats
+    """Area between each film and its chord [m²], shape (E,)."""
+    second: Floats
+    """Second derivatives (g, h_cc, h, f_θθ, p_d, p_θ) of each film: g I + h_cc d dᵀ for the chord, h d for chord and
+    half angle, f_θθ for the half angle, p_d d for chord and Δp, p_θ for half angle and Δp; shape (E, 6)."""
 
 
 @compiled
-def residual_kernel(
-    films, is_wall, vertex_index, positions, half_angles, origin, cell, shift, lattice, pressures, tension,
-    force, bend, chords, lengths, segments, second,
-):  # fmt: skip
-    """Compute the derivatives with respect to the positions of the indexed vertices (V, 2) and to the half angle of
-    each film of `films`, with its chord vector d, chord [m] and the area of its segment [m²].
-
-    `second` (E, 6) contains the second derivatives (g, h_cc, h, f_θθ, p_d, p_θ) of each film: g I + h_cc d dᵀ for the
-    chord, h d for chord and half angle, f_θθ for the half angle, p_d d for chord and Δp, p_θ for half angle and Δp.
-    """
+def residual_kernel(n, r, tension, derivatives):
+    """Compute the derivatives of a region."""
+    films, is_wall, vertex_index = r.films, r.is_wall, r.vertex_index
+    force, bend, chords, lengths, segments, second = derivatives
+    half_angles, origin = n.half_angles, n.origin
     force[:] = 0.0
     for k in range(len(films)):
         e = films[k]
         theta = half_angles[e]
-        dp = _difference(e, cell, pressures)
-        dx, dy = half_edge_vector(2 * e, positions, origin, shift, lattice)
+        dp = pressure_drop(n, 2 * e)
+        dx, dy = half_edge_vector(n, 2 * e)
         c = math.sqrt(dx * dx + dy * dy)
         chords[k, 0], chords[k, 1], lengths[k] = dx, dy, c
         if is_wall[k]:
@@ -78,9 +86,11 @@ def residual_kernel(
 
 
 @compiled
-def area_kernel(first, segments, film_index, positions, origin, next_, shift, lattice, areas):
+def area_kernel(n, r, segments, areas):
+    """Areas of the cells of a region, from those of the segments of its films."""
+    first, film_index = r.first, r.film_index
     for f in range(len(first)):
-        areas[f] = area_with_segments(first[f], segments, film_index, positions, origin, next_, shift, lattice)
+        areas[f] = area_with_segments(n, first[f], segments, film_index)
 
 
 @compiled
@@ -129,11 +139,10 @@ def _slide(m, k, nx, ny):
 
 
 @compiled
-def assemble_kernel(
-    films, is_wall, normals, across, extra, chords, second, origin, cell, pressures, vertex_index, cell_index, damping,
-    softness, starts, neighbours, below, indptr, data,
-):  # fmt: skip
+def assemble_kernel(n, r, columns, derivatives, across, damping, softness, data):
     """Compute the values of the Newton matrix in the columns of its pattern; `across` is the stiffness across walls."""
+    films, is_wall, normals = r.films, r.is_wall, r.normals
+    extra, indptr, chords, second = columns.extra, columns.indptr, derivatives.chords, derivatives.second
     vertices, cells = len(damping), len(softness)
     nodes = np.empty(ENDS, dtype=np.int64)
     m = np.empty((7, 7))
@@ -143,9 +152,9 @@ def assemble_kernel(
         if is_wall[q]:
             continue
         e = films[q]
-        film_nodes(e, extra[q], origin, cell, vertex_index, cell_index, vertices, cells, nodes)
+        film_nodes(n, r, e, extra[q], nodes)
         film = second[q, 0], second[q, 1], second[q, 2], second[q, 3], second[q, 4], second[q, 5]
-        _film_matrix(chords[q, 0], chords[q, 1], _difference(e, cell, pressures), film, extra[q] >= 0, m)
+        _film_matrix(chords[q, 0], chords[q, 1], pressure_drop(n, 2 * e), film, extra[q] >= 0, m)
         for k in range(2):
             v = nodes[k]
             if v >= 0 and (normals[v, 0] != 0.0 or normals[v, 1] != 0.0):
@@ -158,7 +167,7 @@ def assemble_kernel(
             for l in range(ENDS):
                 if nodes[l] < 0:
                     continue
-                at = offset(i, nodes[l], starts, neighbours, below)
+                at = offset(columns, i, nodes[l])
                 for b in range(wide[k]):
                     for a in range(wide[l]):
                         row, col = begin[l] + a, begin[k] + b
@@ -174,15 +183,15 @@ def assemble_kernel(
 
 
 @compiled
-def right_kernel(
-    films, is_wall, extra, chords, bend, second, origin, cell, vertex_index, cell_index, vertices, cells, right
-):
+def right_kernel(n, r, extra, derivatives, right):
     """Add the errors of the Laplace-Young law of the films, eliminated or explicit, to the right-hand side."""
+    films, is_wall, vertices = r.films, r.is_wall, len(r.vertices)
+    bend, chords, second = derivatives.bend, derivatives.chords, derivatives.second
     nodes = np.empty(ENDS, dtype=np.int64)
     for q in range(len(films)):
         if is_wall[q]:
             continue
-        film_nodes(films[q], extra[q], origin, cell, vertex_index, cell_index, vertices, cells, nodes)
+        film_nodes(n, r, films[q], extra[q], nodes)
         if extra[q] >= 0:
             right[nodes[4] + vertices] -= bend[q]
             continue
@@ -198,8 +207,9 @@ def right_kernel(
 
 
 @compiled
-def explicit_kernel(films, half_angles, extra):
+def explicit_kernel(n, r, extra):
     """Number the films whose half angle remains an unknown."""
+    films, half_angles = r.films, n.half_angles
     count = 0
     for k in range(len(films)):
         extra[k] = -1
@@ -209,23 +219,11 @@ def explicit_kernel(films, half_angles, extra):
 
 
 @compiled
-def half_angle_kernel(
-    films,
-    is_wall,
-    extra,
-    chords,
-    bend,
-    second,
-    origin,
-    cell,
-    vertex_index,
-    cell_index,
-    move,
-    dpressure,
-    explicit,
-    steps,
-):
+def half_angle_kernel(n, r, extra, derivatives, move, dpressure, explicit, steps):
     """Compute the step of each film's half angle from the vertex and pressure steps."""
+    origin, cell, films, is_wall = n.origin, n.cell, r.films, r.is_wall
+    vertex_index, cell_index = r.vertex_index, r.cell_index
+    bend, chords, second = derivatives.bend, derivatives.chords, derivatives.second
     for q in range(len(films)):
         if is_wall[q]:
             steps[q] = 0.0
@@ -258,20 +256,19 @@ class Residual:
         n, r = network, region
         self.region = region
         films = len(r.films)
-        self.force, self.bend = np.empty((len(r.vertices), 2)), np.empty(films)
-        self.chords, self.chord, segments = np.empty((films, 2)), np.empty(films), np.empty(films)
-        self.second = np.empty((films, 6))
-        residual_kernel(
-            r.films, r.is_wall, r.vertex_index, n.positions, n.half_angles, n.origin, n.cell, n.shift, n.lattice,
-            n.pressures, tension, self.force, self.bend, self.chords, self.chord, segments, self.second,
+        self.derivatives = Derivatives(
+            np.empty((len(r.vertices), 2)), np.empty(films), np.empty((films, 2)), np.empty(films), np.empty(films),
+            np.empty((films, 6)),
         )  # fmt: skip
+        self.force, self.bend, _, self.chord, segments, _ = self.derivatives
+        residual_kernel(n.mesh, r, tension, self.derivatives)
         r.slide(self.force)
         for h, path in corner_paths(n):
             if r.film_index[h >> 1] >= 0:
                 area = polygon_moments(path)[0]
                 segments[r.film_index[h >> 1]] = area if h % 2 == 0 else -area
         areas = np.empty(len(r.cells))
-        area_kernel(r.first, segments, r.film_index, n.positions, n.origin, n.next, n.shift, n.lattice, areas)
+        area_kernel(n.mesh, r, segments, areas)
         targets = n.targets[r.cells]
         self.area = areas - targets
         self.relative_area = np.abs(self.area) / targets
@@ -308,16 +305,12 @@ class NewtonSystem:
         n, r = network, region
         self.network, self.region = n, region
         self.extra: Integers = np.empty(len(r.films), dtype=np.int64)
-        explicit_kernel(r.films, n.half_angles, self.extra)
+        explicit_kernel(n.mesh, r, self.extra)
         p = pattern if pattern is not None and pattern.serves(self.extra) else Pattern(n, r, self.extra)
         self.pattern, self.size = p, p.size
         data = np.empty(len(p.indices))
-        assemble_kernel(
-            r.films, r.is_wall, r.normals, residual.across, self.extra, residual.chords, residual.second, n.origin,
-            n.cell, n.pressures, r.vertex_index, r.cell_index, damping, softness, p.starts, p.neighbours, p.below,
-            p.indptr, data,
-        )  # fmt: skip
-        self.matrix = csc_matrix((data, p.indices, p.indptr), shape=(self.size, self.size))
+        assemble_kernel(n.mesh, r, p.columns, residual.derivatives, residual.across, damping, softness, data)
+        self.matrix = csc_matrix((data, p.indices, p.columns.indptr), shape=(self.size, self.size))
 
     def stiffen_half_angles(self, residual: Residual, stiffness: float) -> None:
         """Add `stiffness` [N/m] to the half angles that are unknowns, weighted as displacements c θ of their films."""
@@ -332,10 +325,7 @@ class NewtonSystem:
         right = np.zeros(self.size)
         right[: 2 * vertices] = -residual.force.ravel()
         right[2 * vertices : 2 * vertices + cells] = residual.area
-        right_kernel(
-            r.films, r.is_wall, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell,
-            r.vertex_index, r.cell_index, vertices, cells, right,
-        )  # fmt: skip
+        right_kernel(n.mesh, r, self.extra, residual.derivatives, right)
         r.slide(right[: 2 * vertices].reshape(-1, 2))
         return right
 
@@ -349,8 +339,5 @@ class NewtonSystem:
         """Steps of all half angles of the region (E,)."""
         n, r = self.network, self.region
         steps = np.empty(len(r.films))
-        half_angle_kernel(
-            r.films, r.is_wall, self.extra, residual.chords, residual.bend, residual.second, n.origin, n.cell,
-            r.vertex_index, r.cell_index, moves, dpressure, explicit, steps,
-        )  # fmt: skip
+        half_angle_kernel(n.mesh, r, self.extra, residual.derivatives, moves, dpressure, explicit, steps)
         return steps

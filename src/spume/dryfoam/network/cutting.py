@@ -7,7 +7,7 @@ import numpy as np
 from spume.dryfoam.network.geometry import cell_areas
 from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Floats, Network, compact, validate
 from spume.dryfoam.network.numbering import along_curve
-from spume.dryfoam.network.voronoi import check_apart, jittered, periodic_dual
+from spume.dryfoam.network.voronoi import check_apart, jittered, join_films, periodic_dual
 from spume.dryfoam.network.walls import attach_to_walls, box_walls, channel_walls
 from spume.errors import SceneError
 
@@ -77,23 +77,7 @@ def _cut(network: Network, kept: int) -> Network:
     leaving[n.origin[live]] = live
     for v in np.flatnonzero(degree == 2):
         into = int(leaving[v])
-        _join(n, into)
+        join_films(n, into)
         leaving[n.origin[into]] = into
     n.pressures, n.targets, n.labels = n.pressures[:kept], n.targets[:kept], n.labels[:kept]
     return compact(n)
-
-
-def _join(network: Network, h: int) -> None:
-    """Join half-edge h, which leaves a vertex with two films, and the half-edge that arrives there into one film."""
-    n = network
-    k = int(n.previous[h])
-    if k in (h, h ^ 1):
-        raise SceneError("a cell would be bounded by a single film: give more seeds")
-    n.origin[h] = n.origin[k]
-    n.shift[h] += n.shift[k]
-    n.shift[h ^ 1] = -n.shift[h]
-    n.previous[h] = n.previous[k]
-    n.next[n.previous[k]] = h
-    n.next[h ^ 1] = n.next[k ^ 1]
-    n.previous[n.next[k ^ 1]] = h ^ 1
-    n.origin[k] = n.origin[k ^ 1] = DEAD

@@ -11,8 +11,9 @@ from spume.numerics.jit import compiled
 
 
 @compiled
-def half_edge_vector(h, positions, origin, shift, lattice):
+def half_edge_vector(n, h):
     """Chord of a half-edge, as (x, y)."""
+    positions, lattice, origin, shift = n.positions, n.lattice, n.origin, n.shift
     a, b = origin[h], origin[h ^ 1]
     sx, sy = shift[h, 0], shift[h, 1]
     x = positions[b, 0] - positions[a, 0] + lattice[0, 0] * sx + lattice[0, 1] * sy
@@ -21,19 +22,36 @@ def half_edge_vector(h, positions, origin, shift, lattice):
 
 
 @compiled
-def turn(h, half_angles):
+def turn(n, h):
     """Half angle of a half-edge: that of its film, with the opposite sign against the film's direction."""
+    half_angles = n.half_angles
     return half_angles[h >> 1] if (h & 1) == 0 else -half_angles[h >> 1]
 
 
 @compiled
-def one_cell_area(h0, positions, half_angles, origin, next_, shift, lattice):
+def along_wall(n, h):
+    """Whether half-edge h or its twin is a part of a wall."""
+    cell = n.cell
+    return (cell[h] < 0 or cell[h ^ 1] < 0) and n.wall[n.origin[h]] >= 0
+
+
+@compiled
+def pressure_drop(n, h):
+    """Pressure left minus right of half-edge h; that of the outside is zero."""
+    pressures, cell = n.pressures, n.cell
+    i, j = cell[h], cell[h ^ 1]
+    return (pressures[i] if i >= 0 else 0.0) - (pressures[j] if j >= 0 else 0.0)
+
+
+@compiled(forceinline=True)
+def one_cell_area(n, h0):
     """Area of the cell left of half-edge h0: polygon of the vertices, relative to the first, plus the segments."""
+    next_ = n.next
     area, x, y = 0.0, 0.0, 0.0
     h = h0
     while True:
-        dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
-        theta = turn(h, half_angles)
+        dx, dy = half_edge_vector(n, h)
+        theta = turn(n, h)
         S = arc_factors(theta)[3]
         area += 0.5 * (x * dy - y * dx) + S * (dx * dx + dy * dy)
         x += dx
@@ -44,12 +62,13 @@ def one_cell_area(h0, positions, half_angles, origin, next_, shift, lattice):
 
 
 @compiled
-def area_with_segments(h0, segments, film_index, positions, origin, next_, shift, lattice):
+def area_with_segments(n, h0, segments, film_index):
     """As `one_cell_area`, with given segment areas, segments[film_index[e]] for film e."""
+    next_ = n.next
     area, x, y = 0.0, 0.0, 0.0
     h = h0
     while True:
-        dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+        dx, dy = half_edge_vector(n, h)
         s = segments[film_index[h >> 1]]
         area += 0.5 * (x * dy - y * dx) + (s if (h & 1) == 0 else -s)
         x += dx
@@ -60,10 +79,10 @@ def area_with_segments(h0, segments, film_index, positions, origin, next_, shift
 
 
 @compiled
-def cell_area_kernel(first, positions, half_angles, origin, next_, shift, lattice, areas):
+def cell_area_kernel(n, first, areas):
     for f in range(len(first)):
         if first[f] >= 0:
-            areas[f] = one_cell_area(first[f], positions, half_angles, origin, next_, shift, lattice)
+            areas[f] = one_cell_area(n, first[f])
 
 
 @compiled
@@ -78,7 +97,7 @@ def cell_areas(network: Network) -> Floats:
         return network.targets.copy()
     n = network
     areas = np.empty(n.cells)
-    cell_area_kernel(n.first_half_edges(), n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas)
+    cell_area_kernel(n.mesh, n.first_half_edges(), areas)
     for h, path in corner_paths(n):
         areas[n.cell[h]] += polygon_moments(path)[0]
     return areas
@@ -94,15 +113,16 @@ def _segment_moment(theta, S):
 
 
 @compiled
-def _centroid_kernel(first, positions, half_angles, origin, next_, shift, lattice, centroids):
+def _centroid_kernel(n, first, centroids):
+    positions, origin, next_ = n.positions, n.origin, n.next
     for f in range(len(first)):
         if first[f] < 0:  # a cell that has vanished
             continue
         area, x, y, mx, my = 0.0, 0.0, 0.0, 0.0, 0.0
         h = first[f]
         while True:
-            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
-            theta = turn(h, half_angles)
+            dx, dy = half_edge_vector(n, h)
+            theta = turn(n, h)
             S = arc_factors(theta)[3]
             c = math.hypot(dx, dy)
             triangle, segment, moment = 0.5 * (x * dy - y * dx), S * c * c, c * c * _segment_moment(theta, S)
@@ -126,10 +146,10 @@ def cell_centroids(network: Network) -> Floats:
         return n.positions.copy()
     centroids = np.empty((n.cells, 2))
     first = n.first_half_edges()
-    _centroid_kernel(first, n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, centroids)
+    _centroid_kernel(n.mesh, first, centroids)
     if paths := corner_paths(n):
         areas = np.empty(n.cells)
-        cell_area_kernel(first, n.positions, n.half_angles, n.origin, n.next, n.shift, n.lattice, areas)
+        cell_area_kernel(n.mesh, first, areas)
         for h, path in paths:
             f, (area, centre) = n.cell[h], polygon_moments(path)
             centroids[f] = (areas[f] * centroids[f] + area * centre) / (areas[f] + area)
@@ -138,14 +158,15 @@ def cell_centroids(network: Network) -> Floats:
 
 
 @compiled
-def _arm_kernel(first, offsets, positions, origin, next_, shift, lattice, arms):
+def _arm_kernel(n, first, offsets, arms):
     """Compute the vectors from the centroid of each cell to the origins of its half-edges."""
+    next_ = n.next
     for f in range(len(first)):
         h = first[f]
         x, y = offsets[f, 0], offsets[f, 1]
         while True:
             arms[h, 0], arms[h, 1] = x, y
-            dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+            dx, dy = half_edge_vector(n, h)
             x += dx
             y += dy
             h = next_[h]
@@ -160,7 +181,7 @@ def centre_links(network: Network) -> tuple[Floats, Integers]:
     arms = np.zeros((2 * n.films, 2))
     first = n.first_half_edges()
     offsets = n.positions[n.origin[first]] - cell_centroids(n)
-    _arm_kernel(first, offsets, n.positions, n.origin, n.next, n.shift, n.lattice, arms)
+    _arm_kernel(n.mesh, first, offsets, arms)
     links = n.chords() + arms[0::2] - arms[1::2]
     pairs = n.cell.reshape(-1, 2)
     between = np.all(pairs >= 0, axis=1)
@@ -214,7 +235,7 @@ def angles(network: Network) -> Floats:
     Half-edge h leaves the corner; the angle is measured from it to the twin of the previous half-edge, in (0, 2π).
     """
     leaving = directions(network)
-    return np.mod(leaving[network.previous ^ 1] - leaving, 2.0 * np.pi)
+    return np.asarray(np.mod(leaving[network.previous ^ 1] - leaving, 2.0 * np.pi))
 
 
 def angle_errors(network: Network) -> Floats:
@@ -236,7 +257,7 @@ def reversed_vertices(network: Network) -> Integers:
 def pressure_differences(network: Network) -> Floats:
     """Pressure left minus right of each film [N/m], shape (E,)."""
     pressures = np.append(network.pressures, 0.0)
-    return pressures[network.cell[0::2]] - pressures[network.cell[1::2]]
+    return np.asarray(pressures[network.cell[0::2]] - pressures[network.cell[1::2]])
 
 
 def stress(network: Network, tension: float) -> Floats:
@@ -247,7 +268,7 @@ def stress(network: Network, tension: float) -> Floats:
     """
     if network.is_lone:
         if network.is_closed:
-            return -network.pressures[0] * np.eye(2)
+            return np.asarray(-network.pressures[0] * np.eye(2))
         tangent = 0.5 * energy(network, tension) / network.targets[0]
         return np.asarray((tangent - network.pressures[0]) * np.eye(2))
     chords = network.chords()
@@ -260,4 +281,4 @@ def stress(network: Network, tension: float) -> Floats:
     film -= np.einsum("e,ei,ej->ij", weight, normal, normal)
     areas = cell_areas(network)
     gas = float(np.sum(network.pressures * areas))
-    return (tension * film - gas * np.eye(2)) / np.sum(areas)
+    return np.asarray((tension * film - gas * np.eye(2)) / np.sum(areas))

@@ -11,7 +11,7 @@ tension: each vertex on a wall has one film, and the wall on both sides of it. A
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,30 @@ ALL = slice(None)
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
+Mask = NDArray[np.bool_]
 Boundary = Literal["periodic", "free", "box", "channel"]
 """periodic: a periodic box; free: a cluster surrounded by the atmosphere; box: four walls; channel: two parallel walls,
 periodic along them."""
+
+
+class Mesh(NamedTuple):
+    """Arrays of a `Network`, without the labels, as kernels take them and change them in place.
+
+    Kernels unpack an array that they use more than once: Numba counts a reference for every access to the tuple.
+    """
+
+    positions: Floats
+    half_angles: Floats
+    origin: Integers
+    next: Integers
+    previous: Integers
+    cell: Integers
+    shift: Integers
+    pressures: Floats
+    targets: Floats
+    lattice: Floats
+    wall: Integers
+    walls: Floats
 
 
 @dataclass
@@ -66,6 +87,14 @@ class Network:
             self.wall = np.full(len(self.positions), -1, dtype=np.int64)
 
     @property
+    def mesh(self) -> Mesh:
+        """The present arrays, for kernels."""
+        return Mesh(
+            self.positions, self.half_angles, self.origin, self.next, self.previous, self.cell, self.shift,
+            self.pressures, self.targets, self.lattice, self.wall, self.walls,
+        )  # fmt: skip
+
+    @property
     def boundary(self) -> Boundary:
         if len(self.walls):
             return "channel" if len(self.walls) == 2 else "box"
@@ -94,7 +123,7 @@ class Network:
         return len(self.half_angles) == 0
 
     @property
-    def is_wall(self) -> NDArray[np.bool_]:
+    def is_wall(self) -> Mask:
         """Mask of the films that are parts of a wall, shape (E,)."""
         if not len(self.walls):
             return np.zeros(self.films, dtype=np.bool_)
@@ -143,37 +172,49 @@ def network_of(arrays: Mapping[str, Any]) -> Network:
     return Network(**{part.name: arrays[part.name] for part in fields(Network) if part.name in arrays})
 
 
+def empty_network(positions: Floats, films: int, cells: int, lattice: Floats) -> Network:
+    """Network of straight films between the given positions, to be connected."""
+    half = 2 * films
+    origin, following, previous, cell = (np.zeros(half, dtype=np.int64) for _ in range(4))
+    return Network(
+        positions, np.zeros(films), origin, following, previous, cell, np.zeros((half, 2), dtype=np.int64),
+        np.zeros(cells), np.zeros(cells), np.arange(cells), lattice,
+    )  # fmt: skip
+
+
+def _numbers(chosen: Integers, count: int, other: int) -> Integers:
+    """New number of each of `count` objects of which those `chosen` are kept, in this order; `other` for the rest."""
+    numbers = np.full(count, other, dtype=np.int64)
+    numbers[chosen] = np.arange(len(chosen))
+    return numbers
+
+
+def renumbered(network: Network, vertices: Integers, films: Integers, cells: Integers) -> Network:
+    """Network of the given vertices, films and cells, numbered in this order."""
+    n = network
+    half = np.stack([2 * films, 2 * films + 1], axis=1).ravel()
+    new_half, new_vertex = _numbers(half, len(n.origin), DEAD), _numbers(vertices, len(n.positions), DEAD)
+    new_cell = _numbers(cells, n.cells + 1, OUTSIDE)  # the last is the outside
+    return replace(
+        n, positions=n.positions[vertices], half_angles=n.half_angles[films], origin=new_vertex[n.origin[half]],
+        next=new_half[n.next[half]], previous=new_half[n.previous[half]], cell=new_cell[n.cell[half]],
+        shift=n.shift[half], pressures=n.pressures[cells], targets=n.targets[cells], labels=n.labels[cells],
+        wall=n.wall[vertices],
+    )  # fmt: skip
+
+
 def compact(network: Network) -> Network:
     """Network without the films and cells that topology changes have marked as dead (origin, label DEAD)."""
-    live_films = np.flatnonzero(network.origin[0::2] != DEAD)
-    half = np.stack([2 * live_films, 2 * live_films + 1], axis=1).ravel()
-    live_vertices = np.unique(network.origin[half])
-    live_cells = np.flatnonzero(network.labels != DEAD)
-    new_half = np.full(len(network.origin), DEAD)
-    new_half[half] = np.arange(len(half))
-    new_vertex = np.full(network.vertices, DEAD)
-    new_vertex[live_vertices] = np.arange(len(live_vertices))
-    new_cell = np.full(network.cells + 1, OUTSIDE)
-    new_cell[live_cells] = np.arange(len(live_cells))
-    return replace(
-        network,
-        positions=network.positions[live_vertices],
-        half_angles=network.half_angles[live_films],
-        origin=new_vertex[network.origin[half]],
-        next=new_half[network.next[half]],
-        previous=new_half[network.previous[half]],
-        cell=new_cell[network.cell[half]],
-        shift=network.shift[half],
-        pressures=network.pressures[live_cells],
-        targets=network.targets[live_cells],
-        labels=network.labels[live_cells],
-        wall=network.wall[live_vertices],
+    live = network.origin != DEAD
+    return renumbered(
+        network, np.unique(network.origin[live]), np.flatnonzero(live[0::2]), np.flatnonzero(network.labels != DEAD)
     )
 
 
 @compiled
-def cell_walk(h0, next_, shift):
+def cell_walk(n, h0):
     """Number of sides and total lattice shift of the loop of half-edges from h0; -1 sides if it does not close."""
+    next_, shift = n.next, n.shift
     sides, sx, sy = 0, 0, 0
     h = h0
     while True:
@@ -187,14 +228,15 @@ def cell_walk(h0, next_, shift):
 
 
 @compiled
-def _broken_loops(next_, cell, shift, seen):
+def _broken_loops(n, seen):
     """First half-edge whose loop does not close, changes its cell or winds around the box (-1 if all are valid), and
     the number of loops."""
+    next_, cell = n.next, n.cell
     loops = 0
     for h0 in range(len(next_)):
         if seen[h0]:
             continue
-        sides, sx, sy = cell_walk(h0, next_, shift)
+        sides, sx, sy = cell_walk(n, h0)
         if sides < 0 or ((sx != 0 or sy != 0) and cell[h0] >= 0):
             return h0, loops
         loops += 1
@@ -254,7 +296,7 @@ def validate(network: Network, areas: Floats | None = None) -> None:
     _require(bool(np.all(n.shift == -n.shift[index ^ 1])), "a film has two lattice shifts")
     turned = n.next[index ^ 1]
     _require(bool(np.all(n.next[n.next[turned ^ 1] ^ 1] == index)), "the films of a vertex are not in cyclic order")
-    bad, loops = _broken_loops(n.next, n.cell, n.shift, np.zeros(half, dtype=np.bool_))
+    bad, loops = _broken_loops(n.mesh, np.zeros(half, dtype=np.bool_))
     _require(bad < 0, f"the films around cell {n.cell[bad]} do not close")
     sides = np.bincount(n.cell[n.cell >= 0], minlength=n.cells)  # walls included
     _require(bool(np.all(sides >= 2)), f"cell {np.argmin(sides)} has {sides.min()} sides, where two is the least")

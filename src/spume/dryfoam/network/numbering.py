@@ -1,10 +1,8 @@
 """Renumbering of a network along a space-filling curve, so that neighbours in the plane are close in memory."""
 
-from dataclasses import replace
-
 import numpy as np
 
-from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Integers, Network
+from spume.dryfoam.network.half_edges import Floats, Integers, Network, renumbered
 
 BITS = 16
 """Number of binary digits of each coordinate: the curve fills a square of 2^16 by 2^16."""
@@ -18,12 +16,6 @@ def curve_order(places: Floats) -> Integers:
         for axis in range(2):
             key |= ((cells[:, axis] >> bit) & 1) << (2 * bit + axis)
     return np.argsort(key, kind="stable")
-
-
-def _inverse(order: Integers) -> Integers:
-    inverse = np.empty_like(order)
-    inverse[order] = np.arange(len(order))
-    return inverse
 
 
 def unit_places(positions: Floats, lattice: Floats) -> Floats:
@@ -44,16 +36,8 @@ def along_curve(network: Network) -> Network:
     """
     n = network
     vertices = curve_order(unit_places(n.positions, n.lattice))
-    origin = _inverse(vertices)[n.origin]
-    films = np.argsort(np.minimum(origin[0::2], origin[1::2]), kind="stable")
-    half = np.stack([2 * films, 2 * films + 1], axis=1).ravel()
+    place = np.argsort(vertices, kind="stable")[n.origin]
+    films = np.argsort(np.minimum(place[0::2], place[1::2]), kind="stable")
     first = np.full(n.cells + 1, n.vertices)  # the last is the outside
-    np.minimum.at(first, n.cell, origin)
-    cells = np.argsort(first[:-1], kind="stable")
-    new_half, new_cell = _inverse(half), np.append(_inverse(cells), OUTSIDE)
-    return replace(
-        n, positions=n.positions[vertices], half_angles=n.half_angles[films], origin=origin[half],
-        next=new_half[n.next[half]], previous=new_half[n.previous[half]], cell=new_cell[n.cell[half]],
-        shift=n.shift[half], pressures=n.pressures[cells], targets=n.targets[cells], labels=n.labels[cells],
-        wall=n.wall[vertices],
-    )  # fmt: skip
+    np.minimum.at(first, n.cell, place)
+    return renumbered(n, vertices, films, np.argsort(first[:-1], kind="stable"))

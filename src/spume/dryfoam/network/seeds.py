@@ -124,4 +124,4 @@ def _honeycomb_inside(count: int, distance: SignedDistance, box: float, fraction
     i, j = np.meshgrid(np.arange(-reach, reach + 1), np.arange(-reach, reach + 1), indexing="ij")
     points = width * np.stack([(i + 0.5 * (j % 2)).ravel(), (j * np.sqrt(3.0) / 2.0).ravel()], axis=1)
     depth = distance(points)
-    return points[np.sort(np.argsort(depth, kind="stable")[:count])]
+    return np.asarray(points[np.sort(np.argsort(depth, kind="stable")[:count])])

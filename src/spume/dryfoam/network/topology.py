@@ -14,7 +14,8 @@ from spume.numerics.jit import compiled
 
 
 @compiled
-def count_sides(h0, next_):
+def count_sides(n, h0):
+    next_ = n.next
     sides, h = 1, next_[h0]
     while h != h0:
         sides += 1
@@ -23,8 +24,9 @@ def count_sides(h0, next_):
 
 
 @compiled
-def meets_itself(h, origin, next_, previous, cell, shift):
+def meets_itself(n, h):
     """Whether the two cells at the ends of half-edge h are the same cell (the same image, if periodic)."""
+    next_, previous, cell, shift = n.next, n.previous, n.cell, n.shift
     at_start, at_end = previous[h] ^ 1, previous[h ^ 1] ^ 1
     if cell[at_start] != cell[at_end]:
         return False
@@ -39,24 +41,26 @@ def meets_itself(h, origin, next_, previous, cell, shift):
 
 
 @compiled
-def t1_allowed(h, origin, next_, previous, cell, shift):
+def t1_allowed(n, h):
     """Whether a T1 of half-edge h leaves cells with at least two sides, none of which borders itself along a film.
 
     A film with the same cell on both sides would have an unbalanced tension and shrink immediately, so such a change,
     or one that would cut a free cluster in two, never happens in a foam.
     """
-    if count_sides(h, next_) <= 2 or count_sides(h ^ 1, next_) <= 2:
+    cell = n.cell
+    if count_sides(n, h) <= 2 or count_sides(n, h ^ 1) <= 2:
         return False
-    if cell[h] == cell[h ^ 1] and count_sides(h, next_) <= 3:
+    if cell[h] == cell[h ^ 1] and count_sides(n, h) <= 3:
         return False
-    return not meets_itself(h, origin, next_, previous, cell, shift)
+    return not meets_itself(n, h)
 
 
 @compiled
-def turn_film(h, length, positions, origin, shift, lattice):
+def turn_film(n, h, length):
     """Rotate film h by +90° about its middle, and give it the chord `length` [m]."""
+    positions, origin = n.positions, n.origin
     a, b = origin[h], origin[h ^ 1]
-    dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+    dx, dy = half_edge_vector(n, h)
     c = math.hypot(dx, dy)
     nx, ny = -dy / c, dx / c
     mx, my = positions[a, 0] + 0.5 * dx, positions[a, 1] + 0.5 * dy
@@ -67,12 +71,13 @@ def turn_film(h, length, positions, origin, shift, lattice):
 
 
 @compiled
-def leave_wall(h, length, positions, origin, cell, shift, lattice, wall, walls):
+def leave_wall(n, h, length):
     """Move the ends of the part h of a wall whose cell leaves the wall: one to the middle, on the wall, the other to
     the distance `length` [m] from the wall."""
-    stays, goes = (origin[h], origin[h ^ 1]) if cell[h ^ 1] < 0 else (origin[h ^ 1], origin[h])
+    positions, wall, walls, origin = n.positions, n.wall, n.walls, n.origin
+    stays, goes = (origin[h], origin[h ^ 1]) if n.cell[h ^ 1] < 0 else (origin[h ^ 1], origin[h])
     out = h if origin[h] == stays else h ^ 1
-    dx, dy = half_edge_vector(out, positions, origin, shift, lattice)
+    dx, dy = half_edge_vector(n, out)
     ox, oy = positions[stays, 0] + dx - positions[goes, 0], positions[stays, 1] + dy - positions[goes, 1]
     w = wall[stays]
     if wall[goes] == w:  # else around a corner, from which the film slides away on this wall
@@ -84,11 +89,12 @@ def leave_wall(h, length, positions, origin, cell, shift, lattice, wall, walls):
 
 
 @compiled
-def _room(h, positions, origin, shift, lattice, wall, walls):
+def _room(n, h):
     """Distance [m] by which the origin of the part h of a wall can slide along it, to the next vertex or the corner."""
+    positions, wall, walls, origin = n.positions, n.wall, n.walls, n.origin
     v, u = origin[h], origin[h ^ 1]
     w = wall[v]
-    dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+    dx, dy = half_edge_vector(n, h)
     along = dx * walls[w, 2] + dy * walls[w, 3]
     room = abs(along) if wall[u] == w else np.inf
     if len(walls) > 2:
@@ -100,17 +106,18 @@ def _room(h, positions, origin, shift, lattice, wall, walls):
 
 
 @compiled
-def reach_wall(h, length, positions, origin, next_, previous, shift, lattice, wall, walls):
+def reach_wall(n, h, length):
     """Move the ends of the film h, one of which is on a wall, so that it becomes a part of the wall of about `length`
     [m]."""
+    positions, wall, walls, origin = n.positions, n.wall, n.walls, n.origin
     out = h if wall[origin[h]] >= 0 else h ^ 1
     foot, other = origin[out], origin[out ^ 1]
     w = wall[foot]
-    dx, dy = half_edge_vector(out, positions, origin, shift, lattice)
+    dx, dy = half_edge_vector(n, out)
     ox, oy = positions[foot, 0] + dx - positions[other, 0], positions[foot, 1] + dy - positions[other, 1]
     half = 0.5 * length
-    for side in (previous[out] ^ 1, next_[out ^ 1]):
-        half = min(half, 0.45 * _room(side, positions, origin, shift, lattice, wall, walls))
+    for side in (n.previous[out] ^ 1, n.next[out ^ 1]):
+        half = min(half, 0.45 * _room(n, side))
     # the left side of the film that leaves the wall is opposite to the direction of the wall
     x, y = half * walls[w, 2], half * walls[w, 3]
     positions[other, 0], positions[other, 1] = positions[foot, 0] - x - ox, positions[foot, 1] - y - oy
@@ -120,21 +127,22 @@ def reach_wall(h, length, positions, origin, next_, previous, shift, lattice, wa
 
 
 @compiled
-def flip(h, length, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
+def flip(n, h, length):
     """T1 of half-edge h, [DryFoam] figure 1: rotate the film by +90° about its middle, with the chord `length` [m].
 
     The cells left and right of the film lose a side, the cells at its ends gain one and become neighbours. At a wall,
     the same change turns a part of the wall into a film that ends on it, so that a cell leaves the wall, or a film that
     ends on the wall into a part of it, so that the cell at its other end reaches the wall.
     """
+    wall, origin, next_, previous, cell, shift = n.wall, n.origin, n.next, n.previous, n.cell, n.shift
     a, b = origin[h], origin[h ^ 1]
     if wall[a] >= 0 and wall[b] >= 0:
-        leave_wall(h, length, positions, origin, cell, shift, lattice, wall, walls)
+        leave_wall(n, h, length)
     elif wall[a] >= 0 or wall[b] >= 0:
-        reach_wall(h, length, positions, origin, next_, previous, shift, lattice, wall, walls)
+        reach_wall(n, h, length)
     else:
-        turn_film(h, length, positions, origin, shift, lattice)
-    half_angles[h >> 1] = 0.0
+        turn_film(n, h, length)
+    n.half_angles[h >> 1] = 0.0
     a1, a2 = previous[h] ^ 1, next_[h ^ 1]
     b1, b2 = next_[h], previous[h ^ 1] ^ 1
     next_[a1 ^ 1], previous[b1] = b1, a1 ^ 1
@@ -152,8 +160,9 @@ def flip(h, length, positions, half_angles, origin, next_, previous, cell, shift
 
 
 @compiled
-def triangle_collapsible(h0, origin, next_):
+def triangle_collapsible(n, h0):
     """Whether the three-sided cell of half-edge h0 can become a vertex: no film outside joins two of its corners."""
+    origin, next_ = n.origin, n.next
     h = h0
     for _ in range(3):
         outside = next_[h ^ 1]
@@ -165,9 +174,11 @@ def triangle_collapsible(h0, origin, next_):
 
 
 @compiled
-def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall):
+def collapse_triangle(n, h0):
     """T2, [DryFoam] eq. (3): replace the three-sided cell of h0 by one vertex at the mean of its three; for a cell on a
     wall, at the mean of its two vertices there, or at the first of them if these are on two walls."""
+    positions, wall = n.positions, n.wall
+    origin, next_, previous, cell, shift = n.origin, n.next, n.previous, n.cell, n.shift
     h1 = next_[h0]
     if wall[origin[h0]] >= 0 or wall[origin[h1]] >= 0 or wall[origin[next_[h1]]] >= 0:
         while cell[h0 ^ 1] >= 0:  # so that h0 is the part of the wall
@@ -177,8 +188,8 @@ def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell,
     u = origin[h0]
     # the outer films, leaving u, v, w
     eu, ev, ew = next_[h0 ^ 1], next_[h1 ^ 1], next_[h2 ^ 1]
-    d0x, d0y = half_edge_vector(h0, positions, origin, shift, lattice)
-    d2x, d2y = half_edge_vector(h2 ^ 1, positions, origin, shift, lattice)
+    d0x, d0y = half_edge_vector(n, h0)
+    d2x, d2y = half_edge_vector(n, h2 ^ 1)
     if wall[u] < 0:
         positions[u, 0] += (d0x + d2x) / 3
         positions[u, 1] += (d0y + d2y) / 3
@@ -202,27 +213,29 @@ def collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell,
 
 
 @compiled
-def lens_collapsible(h0, origin, next_, cell, wall):
+def lens_collapsible(n, h0):
     """Whether the two-sided cell of h0 can be removed: its neighbours, which lose two sides each, must keep at least
     two. A wall must keep at least one part: in a channel, a cell that is its own neighbour may occupy a whole wall."""
+    wall, origin, next_, cell = n.wall, n.origin, n.next, n.cell
     h1 = next_[h0]
     for h in (h0 ^ 1, h1 ^ 1):
-        if count_sides(h, next_) <= (2 if cell[h] < 0 and wall[origin[h]] >= 0 else 3):
+        if count_sides(n, h) <= (2 if cell[h] < 0 and wall[origin[h]] >= 0 else 3):
             return False
     return next_[h0 ^ 1] != next_[h1 ^ 1] ^ 1
 
 
 @compiled
-def collapse_lens(h0, half_angles, origin, next_, previous, cell, shift):
+def collapse_lens(n, h0):
     """Remove the two-sided cell of h0, and join the films at its two ends, which are arcs of one circle in
     equilibrium."""
+    origin, next_, previous, cell, shift = n.origin, n.next, n.previous, n.cell, n.shift
     h1 = next_[h0]
     # The film eu leaves at the corner u of the lens, the film ev at the corner v; ev becomes the joined film.
     eu, ev = next_[h0 ^ 1], next_[h1 ^ 1]
     into = eu ^ 1
-    angle = turn(into, half_angles) + turn(ev, half_angles)
+    angle = turn(n, into) + turn(n, ev)
     angle = math.copysign(min(abs(angle), 0.9 * math.pi), angle)  # an initial value for the next equilibrium
-    half_angles[ev >> 1] = angle if (ev & 1) == 0 else -angle
+    n.half_angles[ev >> 1] = angle if (ev & 1) == 0 else -angle
     origin[ev] = origin[into]
     for k in range(2):
         shift[ev, k] += shift[into, k] + shift[h0, k]
@@ -236,14 +249,15 @@ def collapse_lens(h0, half_angles, origin, next_, previous, cell, shift):
 
 
 @compiled
-def _shortest_flippable(h0, positions, origin, next_, previous, cell, shift, lattice):
+def _shortest_flippable(n, h0):
     """Half-edge with the shortest chord around the cell of h0 among those that allow a T1; -1 if there is none."""
+    next_ = n.next
     best, shortest = -1, np.inf
     h = h0
     while True:
-        dx, dy = half_edge_vector(h, positions, origin, shift, lattice)
+        dx, dy = half_edge_vector(n, h)
         c = math.hypot(dx, dy)
-        if c < shortest and t1_allowed(h, origin, next_, previous, cell, shift):
+        if c < shortest and t1_allowed(n, h):
             best, shortest = h, c
         h = next_[h]
         if h == h0:
@@ -251,48 +265,44 @@ def _shortest_flippable(h0, positions, origin, next_, previous, cell, shift, lat
 
 
 @compiled
-def collapse(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls):
+def collapse(n, h0):
     """Remove the cell of half-edge h0: T1s of its shortest films down to three sides, then T2 [DryFoam], section 3.
 
     A triangle two of whose corners are joined by an outer film (a two-sided neighbour) becomes a lens first. Returns
     the number of T1s, or -1 if the cell cannot be removed; the network remains valid.
     """
+    next_ = n.next
     flips, limit = (
         0,
-        2 * count_sides(h0, next_),
+        2 * count_sides(n, h0),
     )  # a cell around the whole box gains a side at the end of the film it loses
     while flips < limit:
-        sides = count_sides(h0, next_)
-        if sides == 3 and triangle_collapsible(h0, origin, next_):
-            collapse_triangle(h0, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall)
+        sides = count_sides(n, h0)
+        if sides == 3 and triangle_collapsible(n, h0):
+            collapse_triangle(n, h0)
             return flips
         if sides == 2:
-            if not lens_collapsible(h0, origin, next_, cell, wall):
+            if not lens_collapsible(n, h0):
                 return -1
-            collapse_lens(h0, half_angles, origin, next_, previous, cell, shift)
+            collapse_lens(n, h0)
             return flips
-        h, c = _shortest_flippable(h0, positions, origin, next_, previous, cell, shift, lattice)
+        h, c = _shortest_flippable(n, h0)
         if h < 0:
             return -1
         h0 = next_[h]
-        flip(h, c, positions, half_angles, origin, next_, previous, cell, shift, lattice, wall, walls)
+        flip(n, h, c)
         flips += 1
     return -1
-
-
-def _arrays(network: Network) -> tuple:
-    n = network
-    return n.positions, n.half_angles, n.origin, n.next, n.previous, n.cell, n.shift, n.lattice, n.wall, n.walls
 
 
 def flip_film(network: Network, film: int, length: float | None = None) -> bool:
     """Do a T1 of `film`; the new film has the `length` [m] (None: the old chord). Returns False if it is impossible."""
     n = network
     h = 2 * film
-    if not t1_allowed(h, n.origin, n.next, n.previous, n.cell, n.shift):
+    if not t1_allowed(n.mesh, h):
         return False
     chord = float(np.hypot(*n.chords()[film])) if length is None else length
-    flip(h, chord, *_arrays(n))
+    flip(n.mesh, h, chord)
     return True
 
 
@@ -300,7 +310,7 @@ def remove_cell(network: Network, index: int) -> int:
     """Remove the cell `index` by marking it as dead (see `compact`). Returns the number of T1s, -1 if impossible."""
     n = network
     h = int(np.flatnonzero(n.cell == index)[0])
-    flips = collapse(h, *_arrays(n))
+    flips = collapse(n.mesh, h)
     if flips >= 0:
         n.labels[index] = DEAD
     return int(flips)

@@ -9,7 +9,16 @@ from scipy.spatial import Delaunay, cKDTree
 
 from spume.dryfoam.network.arcs import arc_factors
 from spume.dryfoam.network.geometry import cell_areas
-from spume.dryfoam.network.half_edges import DEAD, OUTSIDE, Floats, Integers, Network, compact, validate
+from spume.dryfoam.network.half_edges import (
+    DEAD,
+    OUTSIDE,
+    Floats,
+    Integers,
+    Network,
+    compact,
+    empty_network,
+    validate,
+)
 from spume.dryfoam.network.numbering import along_curve
 from spume.dryfoam.network.seeds import SignedDistance
 from spume.errors import SceneError
@@ -35,24 +44,7 @@ def _circumcentres(a: Floats, b: Floats, c: Floats) -> Floats:
     uu, vv = np.sum(u * u, axis=1), np.sum(v * v, axis=1)
     x = (v[:, 1] * uu - u[:, 1] * vv) / twice
     y = (u[:, 0] * vv - v[:, 0] * uu) / twice
-    return a + np.stack([x, y], axis=1)
-
-
-def _empty_network(positions: Floats, films: int, cells: int, lattice: Floats) -> Network:
-    half = 2 * films
-    return Network(
-        positions=positions,
-        half_angles=np.zeros(films),
-        origin=np.zeros(half, dtype=np.int64),
-        next=np.zeros(half, dtype=np.int64),
-        previous=np.zeros(half, dtype=np.int64),
-        cell=np.zeros(half, dtype=np.int64),
-        shift=np.zeros((half, 2), dtype=np.int64),
-        pressures=np.zeros(cells),
-        targets=np.zeros(cells),
-        labels=np.arange(cells),
-        lattice=lattice,
-    )
+    return np.asarray(a + np.stack([x, y], axis=1))
 
 
 def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lattice: Floats) -> Network | None:
@@ -76,7 +68,7 @@ def _dual(positions: Floats, seeds: Integers, offsets: Integers, cells: int, lat
     half_of = np.empty(3 * count, dtype=np.int64)
     half_of[first] = 2 * np.arange(len(first))
     half_of[corner_twin[first]] = half_of[first] + 1
-    network = _empty_network(positions, len(first), cells, lattice)
+    network = empty_network(positions, len(first), cells, lattice)
     network.origin[half_of] = corner // 3
     network.cell[half_of] = left
     flat = offsets.reshape(-1, 2)
@@ -257,7 +249,7 @@ def _open_dual(positions: Floats, triangles: Integers, cells: int) -> Network:
     for e, opening in enumerate(first):
         half_of[opening] = 2 * e
         half_of[number[int(left[opening]), int(right[opening])]] = 2 * e + 1
-    network = _empty_network(positions, len(first), cells, np.zeros((2, 2)))
+    network = empty_network(positions, len(first), cells, np.zeros((2, 2)))
     for k in np.flatnonzero(~outer):
         h = half_of[k]
         network.origin[h] = k // 3
@@ -269,6 +261,22 @@ def _open_dual(positions: Floats, triangles: Integers, cells: int) -> Network:
         network.next[h] = half_of[onward]
     network.previous[network.next] = np.arange(len(network.next))
     return network
+
+
+def join_films(network: Network, h: int) -> None:
+    """Join half-edge h, which leaves a vertex with two films, and the half-edge that arrives there into one film."""
+    n = network
+    k = int(n.previous[h])
+    if k in (h, h ^ 1):
+        raise SceneError("a cell would be bounded by a single film: give more seeds")
+    n.origin[h] = n.origin[k]
+    n.shift[h] += n.shift[k]
+    n.shift[h ^ 1] = -n.shift[h]
+    n.previous[h] = n.previous[k]
+    n.next[n.previous[k]] = h
+    n.next[h ^ 1] = n.next[k ^ 1]
+    n.previous[n.next[k ^ 1]] = h ^ 1
+    n.origin[k] = n.origin[k ^ 1] = DEAD
 
 
 def _dissolve(network: Network) -> Network:
@@ -284,17 +292,10 @@ def _dissolve(network: Network) -> Network:
     for v in np.flatnonzero(counts == 2):
         h = int(np.flatnonzero(n.origin == v)[0])  # leaves v; absorbs the film arriving on the same side
         k = int(n.previous[h])
-        if k == h:
-            raise SceneError("a cell would be bounded by a single closed film: give more seeds")
         into, onward = n.positions[v] - n.positions[n.origin[k]], n.positions[n.origin[h ^ 1]] - n.positions[v]
         bulge[h] += bulge[k] + 0.5 * (into[0] * onward[1] - into[1] * onward[0])
         bulge[h ^ 1] = -bulge[h]
-        n.origin[h] = n.origin[k]
-        n.previous[h] = n.previous[k]
-        n.next[n.previous[k]] = h
-        n.next[h ^ 1] = n.next[k ^ 1]
-        n.previous[n.next[k ^ 1]] = h ^ 1
-        n.origin[k] = n.origin[k ^ 1] = DEAD
+        join_films(n, h)
     c = np.hypot(*n.chords().T)
     for film in np.flatnonzero((bulge[0::2] != 0) & (n.origin[0::2] != DEAD)):
         n.half_angles[film] = half_angle_of_segment(bulge[2 * film] / c[film] ** 2)

@@ -14,8 +14,8 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mpm.blocks import CELLS_PER_BLOCK
-from spume.mpm.cells import Cells
+from spume.grid.blocks import CELLS_PER_BLOCK
+from spume.grid.cells import Cells
 from spume.numerics.jit import compiled
 
 OFFSET = 1.0

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.darts import Darts
 from spume.foam.resampling.group_motion import CENTRE, MASS, SIZE, measure_motion, restore_motion
-from spume.mpm.blocks import BLOCK, cell_at
+from spume.grid.blocks import BLOCK, cell_at
 from spume.numerics.jit import compiled
 
 

@@ -17,7 +17,7 @@ from spume.foam.resampling.signed_distance import SignedDistance
 from spume.geometry.darts import Domain, Thrower, cells_at
 from spume.geometry.darts.coverage import keep_if_near
 from spume.geometry.darts.search import make_scratch
-from spume.mpm.blocks import BLOCK, cell_at, cell_in_block
+from spume.grid.blocks import BLOCK, cell_at, cell_in_block
 from spume.numerics.jit import compiled
 from spume.numerics.random import mix, seed_state
 
@@ -50,16 +50,16 @@ def throw_darts(bins: PointBins, field: SignedDistance, alpha: float, depth: flo
     deeper than `depth` is within `alpha` of a point."""
     d = bins.dimension
     opened = np.zeros(len(bins.blocks) * 64, np.uint8)
-    state = seed_state(seed)
+    world = seed_state(seed)
     capacity = bins.capacity
     _find_open[d](
-        bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth, state,
+        bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth, world,
         4 * numba.get_num_threads(), capacity, opened,
     )  # fmt: skip
     found = np.flatnonzero(opened)
     index = bins.blocks[found // 64] * BLOCK[d] + np.stack(np.unravel_index(found % 64, BLOCK[d]), axis=1)
     arrays = (found, bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, depth)
-    cell, place = _THROWERS[d].throw(cells_at(index, d), arrays, alpha, state, capacity)
+    cell, place = _THROWERS[d].throw(cells_at(index, d), arrays, alpha, world, capacity)
     return Darts(index[cell] + place, found[cell])
 
 
@@ -107,11 +107,11 @@ def _near_points(D, neighbours, start, y, blocks, b, i, j, k, alpha, points):
 
 
 @compiled(inline="always")
-def _bin_state(state, blocks, b, local):
+def _bin_state(world, blocks, b, local):
     """Random state of a bin: of its place, not of its number."""
     for axis in range(3):
-        state = mix(state, blocks[b, axis])
-    return mix(state, local)
+        world = mix(world, blocks[b, axis])
+    return mix(world, local)
 
 
 @compiled
@@ -190,7 +190,7 @@ def _make_find_open(D: int):
     search = _THROWERS[D].search
 
     @compiled(parallel=True)
-    def find_open(neighbours, start, y, blocks, distance, alpha, depth, state, tasks, capacity, opened):
+    def find_open(neighbours, start, y, blocks, distance, alpha, depth, world, tasks, capacity, opened):
         """Mark the bins in which a dart would be accepted."""
         chunks = (blocks.shape[0] + _BLOCKS_AT_ONCE - 1) // _BLOCKS_AT_ONCE
         for task in prange(tasks):
@@ -213,7 +213,7 @@ def _make_find_open(D: int):
                             _load_tile(D, BX, BY, BZ, neighbours, start, y, blocks, b, tile_start, tile)
                             loaded = True
                         count = _near_in_tile(D, BY, BZ, tile_start, tile, i, j, k, alpha, scratch[0][0])
-                        own = _bin_state(state, blocks, b, local)
+                        own = _bin_state(world, blocks, b, local)
                         opened[b * 64 + local], _ = search(
                             (), corner, most < -depth, count, alpha, own, one, last, one, one, scratch, dart
                         )

@@ -13,9 +13,9 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, cell_in_block
-from spume.mpm.cells import STENCIL_OFFSET, Cells
-from spume.mpm.nodes import Nodes
+from spume.grid.blocks import BLOCK, CELLS_PER_BLOCK, cell_in_block
+from spume.grid.cells import STENCIL_OFFSET, Cells
+from spume.grid.nodes import Nodes
 from spume.numerics.bspline import cubic_value, quadratic_value
 from spume.numerics.jit import compiled
 

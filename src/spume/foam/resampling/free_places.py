@@ -13,11 +13,11 @@ from spume.geometry.obstacles.collision import obstacle_distance_and_normal
 from spume.numerics.jit import compiled
 
 
-def outside_obstacles(state: Sampled, x: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Mask of the positions `x` [m], shape (n, d), that are outside all obstacles of `state` at its present time."""
+def outside_obstacles(world: Sampled, time: float, x: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Mask of the positions `x` [m], shape (n, d), that are outside all obstacles of `world` at `time` [s]."""
     outside = np.ones(len(x), np.bool_)
-    if state.obstacles:
-        _test(x, state.obstacles.at(state.time), outside)
+    if world.obstacles:
+        _test(x, world.obstacles.at(time), outside)
     return outside
 
 

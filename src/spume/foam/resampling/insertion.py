@@ -12,45 +12,45 @@ from spume.foam.resampling.determinants import determinants, restore_determinant
 from spume.foam.resampling.field_values import COLUMNS, Stencils, average, find_stencils, pack
 from spume.foam.resampling.sampled import Sampled
 from spume.foam.resampling.stress import recompute_stress
-from spume.mpm.particles import Particles
+from spume.matter.particles import Particles
 
 COMPUTED = ("x", "stress")
 """Fields of a new point that are not averaged: its position is given, and its stress follows from its history."""
 
 
-def insert(state: Sampled, bins: PointBins, darts: Darts) -> int:
+def insert(world: Sampled, bins: PointBins, darts: Darts) -> int:
     """Add the darts to the points. Returns the number of tensors whose average was degenerate and was replaced by that
     of the nearest point."""
-    particles = state.particles
+    particles = world.particles
     x = bins.position(darts.y)
     donors = find_donors(bins, darts, particles.material, particles.mass)
-    fresh, degenerate = _averaged_fields(state, donors, x)
+    fresh, degenerate = _averaged_fields(world, donors, x)
     for field in particles.fields:
         if field.resample == "share":
             fresh[field.name] = np.zeros((len(x), *field.shape))
         elif field.resample == "nearest":
             fresh[field.name] = particles.arrays()[field.name][donors.nearest]
     new = particles.add(len(x), x=x, **fresh)
-    affine_velocity = state.affine_velocity
+    affine_velocity = world.affine_velocity
     fraction = share_mass(
-        donors, new.start, particles.mass, particles.x, particles.v, affine_velocity, state.nodes.second_moment
+        donors, new.start, particles.mass, particles.x, particles.v, affine_velocity, world.nodes.second_moment
     )
     for field in particles.fields:
         if field.resample == "share" and field.name != "mass":
             share(donors, new.start, fraction, particles.arrays()[field.name])
-    recompute_stress(state, np.arange(new.start, new.stop))
+    recompute_stress(world, np.arange(new.start, new.stop))
     return degenerate
 
 
-def _averaged_fields(state: Sampled, donors: Donors, x: NDArray[np.float64]) -> tuple[dict[str, NDArray[Any]], int]:
+def _averaged_fields(world: Sampled, donors: Donors, x: NDArray[np.float64]) -> tuple[dict[str, NDArray[Any]], int]:
     """All averaged fields of new points at `x`, and the number of degenerate averages."""
-    particles = state.particles
+    particles = world.particles
     fields = [f for f in particles.fields if f.resample.startswith("average") and f.name not in COMPUTED]
     sources = [particles.arrays()[f.name].reshape(len(particles), -1) for f in fields]
     for field in fields:
         if field.resample == "average-keep-determinant":
             sources.append(determinants(particles.arrays()[field.name])[:, None])
-    averages = _average_all(sources, find_stencils(particles.x, x, state.nodes), particles, donors)
+    averages = _average_all(sources, find_stencils(particles.x, x, world.nodes), particles, donors)
     kept = averages[len(fields) :]
     fresh = {}
     degenerate = 0

@@ -15,9 +15,9 @@ from spume.foam.resampling.determinants import determinants, restore_determinant
 from spume.foam.resampling.group_motion import ENERGY, SIZE, SPIN, measure_motion, restore_motion
 from spume.foam.resampling.sampled import Sampled
 from spume.foam.resampling.stress import recompute_stress
-from spume.mpm.blocks import BLOCK, cell_at
-from spume.mpm.cells import Cells
-from spume.mpm.neighbour_search import all_within
+from spume.grid.blocks import BLOCK, cell_at
+from spume.grid.cells import Cells
+from spume.grid.neighbour_search import all_within
 from spume.numerics.jit import compiled
 
 
@@ -38,13 +38,13 @@ def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -
     return pairs[_choose(pairs, np.zeros(len(bins.y), np.bool_))]
 
 
-def merge(state: Sampled, pairs: NDArray[np.int64]) -> int:
+def merge(world: Sampled, pairs: NDArray[np.int64]) -> int:
     """Replace each pair by one point at the index of its first. Returns the number of tensors whose average was
     degenerate and was replaced by that of the heavier point."""
-    particles, moment = state.particles, state.nodes.second_moment
+    particles, moment = world.particles, world.nodes.second_moment
     p, q = pairs.T
     motions = np.empty((len(pairs), SIZE))
-    _measure_pairs(pairs, particles.mass, particles.x, particles.v, state.affine_velocity, moment, motions)
+    _measure_pairs(pairs, particles.mass, particles.x, particles.v, world.affine_velocity, moment, motions)
     mass = particles.mass
     share_p = mass[p] / (mass[p] + mass[q])
     heavier = np.where(mass[p] >= mass[q], p, q)
@@ -66,28 +66,28 @@ def merge(state: Sampled, pairs: NDArray[np.int64]) -> int:
             degenerate += count
     for name, values in merged.items():
         particles.arrays()[name][p] = values
-    recompute_stress(state, p)
+    recompute_stress(world, p)
     keep = np.ones(len(particles), np.bool_)
     keep[q] = False
     particles.take(keep)
-    _restore_spins(state, (np.cumsum(keep) - 1)[p], motions)
+    _restore_spins(world, (np.cumsum(keep) - 1)[p], motions)
     return degenerate
 
 
-def _restore_spins(state: Sampled, merged: NDArray[np.int64], motions: NDArray[np.float64]) -> None:
+def _restore_spins(world: Sampled, merged: NDArray[np.int64], motions: NDArray[np.float64]) -> None:
     """Give the points `merged`, or their neighbourhoods, the angular momentum of the pairs, and no more energy.
 
     motions: those of the pairs, see `group_motion.py`."""
-    particles, C = state.particles, state.affine_velocity
+    particles, C = world.particles, world.affine_velocity
     x = particles.x
     if len(C):
         start, members = np.arange(len(merged) + 1), merged
     else:
-        cells = Cells(state.dimension, state.cell, OFFSET)
+        cells = Cells(world.dimension, world.cell, OFFSET)
         cells.sort(x)
-        start, found = all_within(cells, x, x[merged], state.cell)
+        start, found = all_within(cells, x, x[merged], world.cell)
         members = found.astype(np.int64)
-    _restore_spins_of(merged, start, members, particles.mass, x, particles.v, C, state.nodes.second_moment, motions)
+    _restore_spins_of(merged, start, members, particles.mass, x, particles.v, C, world.nodes.second_moment, motions)
 
 
 @compiled(fastmath=False)

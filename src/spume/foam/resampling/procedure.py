@@ -69,32 +69,32 @@ class Criterion(Protocol):
 
 
 def avoid_a_void(
-    state: Sampled, seed: tuple[int, ...], settings: ResamplingSettings, criterion: Criterion | None = None
+    world: Sampled, time: float, seed: tuple[int, ...], settings: ResamplingSettings, criterion: Criterion | None = None
 ) -> ResamplingReport:
-    """Merge points that are too close and fill the voids of the interior. The result depends only on state and seed,
-    bit for bit, for any number of threads.
+    """Merge points that are too close and fill the voids of the interior at `time` [s]. The result depends only on
+    world, time and seed, bit for bit, for any number of threads.
 
     The paper merges after inserting. New points are never within αr of another point, so the pairs are the same; but
     merging moves points, so that the interior is certainly covered only if merging comes first.
     """
-    settings.check(state.dimension)
-    if len(state.particles) == 0:
+    settings.check(world.dimension)
+    if len(world.particles) == 0:
         return ResamplingReport(0, 0, 0)
-    r = 0.5 * state.cell
-    alpha = settings.alpha(state.dimension)
+    r = 0.5 * world.cell
+    alpha = settings.alpha(world.dimension)
     degenerate = 0
-    bins = bin_points(state.particles.x, r)
-    pairs = close_pairs(bins, state.particles.material, settings.merge_distance)
+    bins = bin_points(world.particles.x, r)
+    pairs = close_pairs(bins, world.particles.material, settings.merge_distance)
     if criterion is not None and len(pairs):
         pairs = pairs[criterion.merges(pairs)]
     if len(pairs):
-        degenerate += merge(state, pairs)  # algorithm 21
-        bins = bin_points(state.particles.x, r)
+        degenerate += merge(world, pairs)  # algorithm 21
+        bins = bin_points(world.particles.x, r)
     distance = signed_distance(bins)  # algorithm 2
     darts = throw_darts(bins, distance, alpha, settings.depth, seed)  # algorithm 3
-    darts = darts.keep(outside_obstacles(state, bins.position(darts.y)))
+    darts = darts.keep(outside_obstacles(world, time, bins.position(darts.y)))
     if criterion is not None and len(darts):
         darts = darts.keep(criterion.inserts(bins.position(darts.y)))
     if len(darts):
-        degenerate += insert(state, bins, darts)  # algorithms 19 and 20
+        degenerate += insert(world, bins, darts)  # algorithms 19 and 20
     return ResamplingReport(len(darts), len(pairs), degenerate)

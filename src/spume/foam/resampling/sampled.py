@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.grid.nodes import Nodes
 from spume.materials.loops import ConstitutiveModel
-from spume.mpm.nodes import Nodes
-from spume.mpm.particles import Particles
+from spume.matter.particles import Particles
 
 
 class Sampled(Protocol):
@@ -41,7 +41,3 @@ class Sampled(Protocol):
     @property
     def affine_velocity(self) -> NDArray[np.float64]:
         """C of [Jiang15] of each point, or an empty array if points have none."""
-
-    @property
-    def time(self) -> float:
-        """[s]"""

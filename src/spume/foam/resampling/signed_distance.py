@@ -18,7 +18,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
-from spume.mpm.blocks import BLOCK, CELLS_PER_BLOCK, cell_at
+from spume.grid.blocks import BLOCK, CELLS_PER_BLOCK, cell_at
 from spume.numerics.jit import compiled
 
 REACH = 4.0

@@ -6,11 +6,11 @@ from numpy.typing import NDArray
 from spume.foam.resampling.sampled import Sampled
 
 
-def recompute_stress(state: Sampled, index: NDArray[np.int64]) -> None:
+def recompute_stress(world: Sampled, index: NDArray[np.int64]) -> None:
     """Recompute the stress of the points `index` by their laws, as averaged stresses do not fit averaged histories."""
-    particles = state.particles
-    chosen = {"material", *(field.name for field in state.model.fields)}
+    particles = world.particles
+    chosen = {"material", *(field.name for field in world.model.fields)}
     arrays = {name: array[index] for name, array in particles.arrays().items() if name in chosen}
     stress = particles.stress[index]
-    state.model.stress(arrays, stress)
+    world.model.stress(arrays, stress)
     particles.stress[index] = stress

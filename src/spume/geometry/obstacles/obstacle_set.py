@@ -1,4 +1,4 @@
-"""The obstacles of a scene: shapes, their motions and kinds of contact, as arrays for compiled code."""
+"""The obstacles of a scene: shapes, poses, motions and kinds of contact, as arrays for compiled code."""
 
 import math
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from spume.errors import SceneError
 from spume.geometry.motion.models import MotionModel
@@ -53,7 +53,7 @@ class ObstacleArrays(NamedTuple):
 
 
 class ObstacleSet:
-    """The obstacles of a scene."""
+    """The obstacles of a scene with their poses, which their motions set."""
 
     def __init__(
         self,
@@ -81,51 +81,79 @@ class ObstacleSet:
             np.zeros(len(given), dtype=np.int64),
         )
         self.travelled = 0.0
-        """upper bound of the path length of any point of an obstacle, accumulated over all calls of `at` [m]"""
-        self._place(range(len(given)), 0.0)
+        """upper bound of the path length of any point of an obstacle, accumulated over all movements [m]"""
+        self._follow(range(len(given)), 0.0)
         self.travelled = 0.0  # the initial placement is not a movement
+        self._before = self.poses.copy()
+        """Poses at the start of the present step."""
+        self._step = (0.0, 0.0)
+        """Start and end of the present step [s]; not a number if the poses are of an unknown time."""
 
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def poses(self) -> NDArray[np.float64]:
+        """The present poses: rotation, displacement, velocity, angular velocity, shape (n, 18), see ObstacleArrays."""
+        return self._arrays.poses
+
+    def restore(self, poses: ArrayLike) -> None:
+        """Set the poses, shape (n, 18). From the next step on, obstacles follow their motions again."""
+        self.poses[:] = np.reshape(poses, self.poses.shape)
+        self._step = (math.nan, math.nan)
+
     def at(self, time: float) -> ObstacleArrays:
-        """Return the obstacles at `time` [s]. Every call returns the same arrays, with the poses overwritten."""
+        """Move the obstacles to `time` [s] and return them, without a movement in this step. Every call returns the
+        same arrays, with the poses overwritten."""
         return self.during(time, time)
 
     def during(self, start: float, end: float) -> ObstacleArrays:
-        """Return the obstacles at `end` [s], with their rigid maps from `start` to `end`. The map of an obstacle that
-        jumps is the identity: it does not carry material with it."""
-        self._place(self._moving, end)
-        for k in self._moving:
-            A, b = np.eye(3), np.zeros(3)
-            if start != end and not self._jumps(k, start, end):
-                A, b = self._map_from(k, start)
-            self._arrays.moves[k] = (*A.ravel(), *b)
-            self._arrays.moved[k] = not (np.array_equal(A, np.eye(3)) and not b.any())
+        """Move the obstacles to `end` [s] and return them, with their rigid maps from their poses at `start`. The map
+        of an obstacle that jumps is the identity: it does not carry material with it.
+
+        A step begins with the poses at the end of the last one. It may be repeated with another length."""
+        if self._step != (start, end):
+            self._begin(start)
+            self._follow(self._moving, end)
+            self._step = (start, end)
+            for k in self._moving:
+                A, b = np.eye(3), np.zeros(3)
+                if start != end and not self._jumps(k, end - start):
+                    A, b = self._map(k)
+                self._arrays.moves[k] = (*A.ravel(), *b)
+                self._arrays.moved[k] = not (np.array_equal(A, np.eye(3)) and not b.any())
         return self._arrays
 
-    def _jumps(self, k: int, start: float, end: float) -> bool:
-        """Whether an obstacle moves from `start` to `end` by more than its own size and by more than its velocities at
-        both times explain."""
-        _, p, v, _ = self._trajectories[k](start)
-        pose = self._arrays.poses[k]
-        explained = (math.hypot(*v) + math.hypot(*pose[12:15])) * (end - start)
-        return math.dist(pose[9:12], p) > explained + 2.0 * self._arrays.balls[k, 3]
+    def _begin(self, start: float) -> None:
+        """Make the poses at `start` [s] those before the step."""
+        begun, reached = self._step
+        if start == begun:
+            return  # the step is repeated
+        if start != reached:  # the clock was set, if only by a rounding error
+            self._follow(range(len(self)) if math.isnan(reached) else self._moving, start)
+        self._before[:] = self.poses
 
-    def _map_from(self, k: int, start: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Map x ↦ A x + b from the pose at `start` to the present pose: A = R₁ R₀ᵀ, b = p₁ − A p₀."""
-        R, p, _, _ = self._trajectories[k](start)
-        pose = self._arrays.poses[k]
-        if np.array_equal(pose[:9].reshape(3, 3), R):
-            return np.eye(3), pose[9:12] - p
-        A = pose[:9].reshape(3, 3) @ np.transpose(R)
-        return A, pose[9:12] - A @ np.array(p)
+    def _jumps(self, k: int, dt: float) -> bool:
+        """Whether an obstacle moves in the step by more than its own size and by more than its velocities before and
+        after it explain."""
+        before, now = self._before[k], self.poses[k]
+        explained = (math.hypot(*before[12:15]) + math.hypot(*now[12:15])) * dt
+        return math.dist(now[9:12], before[9:12]) > explained + 2.0 * self._arrays.balls[k, 3]
 
-    def _place(self, which: Sequence[int], time: float) -> None:
+    def _map(self, k: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Map x ↦ A x + b from the pose before the step to the present one: A = R₁ R₀ᵀ, b = p₁ − A p₀."""
+        before, now = self._before[k], self.poses[k]
+        if np.array_equal(now[:9], before[:9]):
+            return np.eye(3), now[9:12] - before[9:12]
+        A = now[:9].reshape(3, 3) @ before[:9].reshape(3, 3).T
+        return A, now[9:12] - A @ before[9:12]
+
+    def _follow(self, which: Sequence[int], time: float) -> None:
+        """Set the poses of some obstacles to those of their motions at `time` [s]."""
         farthest = 0.0
         for k in which:
             R, p, v, omega = self._trajectories[k](time)
-            pose, before = self._arrays.poses[k], self._arrays.poses[k].copy()
+            pose, before = self.poses[k], self.poses[k].copy()
             pose[:] = (*R[0], *R[1], *R[2], *p, *v, *omega)
             way = pose - before
             turned = math.hypot(*way[:9])

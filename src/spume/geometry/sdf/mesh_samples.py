@@ -9,14 +9,13 @@ import stat
 import warnings
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.errors import MissingExtra, SceneError
+from spume.errors import SceneError
+from spume.extras import require
 
 FORMATS = (".obj", ".ply", ".stl")
 SAMPLES_ALONG = 64
@@ -74,16 +73,8 @@ def _load(path: Path, stamp: int, scale: float, resolution: float | None) -> Sam
     return samples
 
 
-def _extra(package: str) -> Any:
-    try:
-        return import_module(package)
-    except ImportError:
-        name = {"igl": "libigl"}.get(package, package)
-        raise MissingExtra("geometry", name, "a mesh shape") from None
-
-
 def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
-    trimesh = _extra("trimesh")
+    trimesh = require("trimesh", "a mesh shape")
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # checked below
@@ -129,7 +120,7 @@ def _is_closed(faces: NDArray[np.int64]) -> bool:
 def _sample(
     vertices: NDArray[np.float64], faces: NDArray[np.int64], watertight: bool, resolution: float | None, path: Path
 ) -> Samples:
-    igl = _extra("igl")
+    igl = require("igl", "a mesh shape")
     lower, upper = vertices.min(axis=0), vertices.max(axis=0)
     _check_size(vertices, path)
     spacing = resolution or _default_spacing(upper - lower)

@@ -12,10 +12,10 @@ from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.network.half_edges import Network, network_of
 from spume.dryfoam.picture import COLOUR_MAPS, shading_values
 from spume.dryfoam.shapes import filled, film_curves
-from spume.look.appearance import Appearance, background, to_linear
+from spume.extras import require
 from spume.look.blender.render import traced
 from spume.look.blender.studio import Job, lamps, look_table, rendering, view_table
-from spume.look.extras import require
+from spume.look.finish import Finish, background, to_linear
 from spume.look.pictures.camera import View
 from spume.look.pictures.drawing import Drawer, Picture
 from spume.look.pictures.dry_foam_drawer import DryFoamDrawer
@@ -26,9 +26,9 @@ THICKNESS, HEIGHT = 0.08, 0.36
 """Of the walls, relative to the diameter of the average bubble."""
 ROUND = 7
 """Points across the rounded top of a wall."""
-FILM = Appearance((0.93, 0.95, 0.97), subsurface=0.55, roughness=0.22)
-GAS = Appearance((1.0, 1.0, 1.0), roughness=0.12)
-GROUND = Appearance((0.16, 0.19, 0.23), roughness=0.9)
+FILM = Finish((0.93, 0.95, 0.97), subsurface=0.55, roughness=0.22)
+GAS = Finish((1.0, 1.0, 1.0), roughness=0.12)
+GROUND = Finish((0.16, 0.19, 0.23), roughness=0.9)
 SATURATION = 0.95
 """How much of a colour map's colour the bubbles have; the rest is white."""
 VIEW_ANGLE = 24.0

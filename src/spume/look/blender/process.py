@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.children import SAFE_PATH
 from spume.errors import MissingExtra, SpumeError
 
 VARIABLE = "SPUME_BLENDER"
@@ -66,7 +67,7 @@ def run_script(script: str, job: dict[str, Any], arrays: dict[str, NDArray[Any]]
         started += ["--", folder] if len(command) > 1 else [folder]
         # Blender's Python must not find the packages of this one, nor use threads as it was told to.
         hidden = ("PYTHONPATH", "PYTHONHOME", "OMP_NUM_THREADS")
-        environment = {name: value for name, value in os.environ.items() if name not in hidden}
+        environment = {name: value for name, value in os.environ.items() if name not in hidden} | {SAFE_PATH: "1"}
         ended = subprocess.run(started, capture_output=True, text=True, env=environment, check=False)
         report = place / "report.json"
         if ended.returncode or not report.exists():

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from spume.cores import cores
+from spume.extras import require
 from spume.look.blender.process import run_script
 from spume.look.blender.studio import Job, studio
-from spume.look.extras import require
 from spume.look.pictures.drawing import Drawer, Picture
 from spume.look.pictures.lettering import Legend
 from spume.look.pictures.space_drawer import SpaceDrawer

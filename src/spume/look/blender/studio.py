@@ -1,4 +1,4 @@
-"""A run as a scene of Blender: what a SpaceDrawer shows, with looks, lights and a camera, to be rendered or saved."""
+"""A run as a scene of Blender: what a SpaceDrawer shows, with materials, lights and a camera, to render or save."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.frames.poses import poses_in_frames
 from spume.frames.reader import Frame
-from spume.look.appearance import Appearance
+from spume.look.finish import Finish
 from spume.look.pictures.camera import View
 from spume.look.pictures.drawing import PictureOptions
 from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
@@ -55,7 +56,7 @@ def studio(drawer: SpaceDrawer, numbers: list[int], task: str, samples: int, thr
         until = numbers[k + 1] if k + 1 < len(numbers) else number + 1
         only = None if len(numbers) == 1 else [number, until]
         _add_frame(job, drawer, run[number], turn, size, only)
-    _add_obstacles(job, drawer, times, turn, size)
+    _add_obstacles(job, drawer, numbers, turn, size)
     views = {number: drawer.view_at(time) for number, time in times.items()}
     if len({_view_key(view) for view in views.values()}) == 1:
         views = {numbers[0]: views[numbers[0]]}
@@ -89,25 +90,25 @@ def rendering(options: PictureOptions, backdrop: list[float], samples: int, thre
 
 
 def _add_frame(job: Job, drawer: SpaceDrawer, frame: Frame, turn: Floats, size: float, only: list[int] | None) -> None:
-    for k, (part, looks) in enumerate(drawer.material_parts(frame)):
+    for k, (part, finish) in enumerate(drawer.material_parts(frame)):
         name = f"{drawer.run.name} {k}" if only is None else f"{drawer.run.name} {k} frame {frame.number}"
         if len(part.triangles) == 0:
-            _add_grains(job, name, part, looks, turn, size, only)
+            _add_grains(job, name, part, finish, turn, size, only)
             continue
-        is_painted = looks is PLAIN or bool((part.colors != part.colors[:1]).any())
-        item = _item(job, name, "mesh", _look(job, looks, is_painted, size), only)
+        is_painted = finish is PLAIN or bool((part.colors != part.colors[:1]).any())
+        item = _item(job, name, "mesh", _look(job, finish, is_painted, size), only)
         _set_mesh(job, item, part, turn)
         if is_painted:
             job.arrays[f"{item}/colors"] = part.colors
 
 
 def _add_grains(
-    job: Job, name: str, part: ColoredMesh, looks: Appearance, turn: Floats, size: float, only: list[int] | None
+    job: Job, name: str, part: ColoredMesh, finish: Finish, turn: Floats, size: float, only: list[int] | None
 ) -> None:
-    item = _item(job, name, "grains", _look(job, looks, True, size), only)
-    count = GRAINS_PER_POINT if looks.grain else 1
-    x, colors = scattered(part.vertices, part.colors, part.spacing, count, looks.variation)
-    diameter = (looks.grain or 1.0) * part.spacing / np.cbrt(count) * (1.25 if count > 1 else 1.0)
+    item = _item(job, name, "grains", _look(job, finish, True, size), only)
+    count = GRAINS_PER_POINT if finish.grain else 1
+    x, colors = scattered(part.vertices, part.colors, part.spacing, count, finish.variation)
+    diameter = (finish.grain or 1.0) * part.spacing / np.cbrt(count) * (1.25 if count > 1 else 1.0)
     job.arrays[f"{item}/vertices"] = x @ turn.T
     job.arrays[f"{item}/colors"] = colors
     job.arrays[f"{item}/radii"] = np.full(len(x), 0.5 * diameter)
@@ -125,19 +126,19 @@ def scattered(x: Floats, colors: Floats, spacing: float, count: int, variation: 
     return (x[:, None] + offsets).reshape(-1, 3), (colors[:, None] * brightness).reshape(-1, 3)
 
 
-def _add_obstacles(job: Job, drawer: SpaceDrawer, times: dict[int, float], turn: Floats, size: float) -> None:
+def _add_obstacles(job: Job, drawer: SpaceDrawer, numbers: list[int], turn: Floats, size: float) -> None:
+    poses = poses_in_frames(drawer.run, numbers)
     for solid, mesh in zip(drawer.solids, drawer.meshes):
         if len(mesh.triangles) == 0:
             continue
-        item = _item(job, solid.name, "mesh", _look(job, solid.appearance, False, size), None)
+        item = _item(job, solid.name, "mesh", _look(job, solid.finish, False, size), None)
         _set_mesh(job, item, mesh, turn)
-        moments = times if solid.motion is not None else dict([next(iter(times.items()))])
-        places = np.tile(np.eye(4), (len(moments), 1, 1))
-        for place, time in zip(places, moments.values()):
-            R, p = solid.place(time)
+        found = solid.places(poses)
+        places = np.tile(np.eye(4), (len(found), 1, 1))
+        for place, (R, p) in zip(places, found):
             place[:3, :3], place[:3, 3] = turn @ R @ turn.T, turn @ p
         job.arrays[f"{item}/places"] = places
-        job.tables["items"][-1]["frames"] = list(moments)
+        job.tables["items"][-1]["frames"] = numbers[: len(found)]
 
 
 def _item(job: Job, name: str, kind: str, look: str, only: list[int] | None) -> str:
@@ -152,9 +153,9 @@ def _set_mesh(job: Job, item: str, mesh: Any, turn: Floats) -> None:
     job.arrays[f"{item}/triangles"] = mesh.triangles
 
 
-def _look(job: Job, looks: Appearance, is_painted: bool, size: float) -> str:
-    """The name of a material with these looks, which is created if needed."""
-    table = look_table(looks, size, is_painted)
+def _look(job: Job, finish: Finish, is_painted: bool, size: float) -> str:
+    """The name of a material with this finish, which is created if needed."""
+    table = look_table(finish, size, is_painted)
     for name, known in job.tables["looks"].items():
         if known == table:
             return str(name)
@@ -163,21 +164,21 @@ def _look(job: Job, looks: Appearance, is_painted: bool, size: float) -> str:
     return name
 
 
-def look_table(looks: Appearance, size: float, is_painted: bool) -> dict[str, Any]:
-    """The looks as parameters of Blender's principled shader, for a scene of `size` [m]."""
+def look_table(finish: Finish, size: float, is_painted: bool) -> dict[str, Any]:
+    """The finish as parameters of Blender's principled shader, for a scene of `size` [m]."""
     # clear matter is tinted where light goes in and where it comes out
-    pale = 0.6 * looks.transparency
+    pale = 0.6 * finish.transparency
     return {
-        "color": [channel + pale * (1.0 - channel) for channel in looks.color],
-        "roughness": looks.roughness,
-        "metallic": looks.metallic,
-        "transparency": looks.transparency,
-        "subsurface": looks.subsurface * (1.0 - looks.transparency),
-        "refraction": REFRACTION["clear" if looks.transparency > 0.5 else "solid"],
+        "color": [channel + pale * (1.0 - channel) for channel in finish.color],
+        "roughness": finish.roughness,
+        "metallic": finish.metallic,
+        "transparency": finish.transparency,
+        "subsurface": finish.subsurface * (1.0 - finish.transparency),
+        "refraction": REFRACTION["clear" if finish.transparency > 0.5 else "solid"],
         # light goes further the less of it is absorbed
-        "radius": [0.3 + 0.7 * channel for channel in looks.color],
+        "radius": [0.3 + 0.7 * channel for channel in finish.color],
         "depth": SUBSURFACE_DEPTH * size,
-        "bubbles": BUBBLES * size if looks.subsurface >= 0.6 and looks.roughness >= 0.4 and not is_painted else 0.0,
+        "bubbles": BUBBLES * size if finish.subsurface >= 0.6 and finish.roughness >= 0.4 and not is_painted else 0.0,
         "colored": is_painted,
     }
 

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
+from spume.extras import require
 from spume.frames.reader import Frame
-from spume.look.appearance import Appearance, to_linear, to_srgb
-from spume.look.extras import require
+from spume.look.finish import Finish, to_linear, to_srgb
 from spume.look.pictures.drawing import Drawer, Picture
 from spume.look.pictures.lettering import Legend
 from spume.look.pictures.raster import ShadedMesh, rasterize
@@ -41,10 +41,10 @@ class BeautyDrawer:
         frame = self.inner.run[number]
         scene = {"type": "scene", "integrator": {"type": "volpath", "max_depth": DEPTH, "rr_depth": 64}}
         scene |= self._camera(mitsuba, frame.time) | self._lights(mitsuba)
-        for k, (mesh, looks) in enumerate(self._parts(frame)):
-            scene[f"foam {k}"] = self._foam(mitsuba, mesh, looks, f"foam {k}")
-        for k, (solid, looks) in enumerate(self.inner.placed_obstacles(frame.time)):
-            scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _principled(_rgb(looks.color), looks))
+        for k, (mesh, finish) in enumerate(self._parts(frame)):
+            scene[f"foam {k}"] = self._foam(mitsuba, mesh, finish, f"foam {k}")
+        for k, (solid, finish) in enumerate(self.inner.placed_obstacles(frame)):
+            scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _principled(_rgb(finish.color), finish))
         if self.inner.ground is not None:
             scene["ground"] = self._ground(mitsuba)
         light = _robust_mean(mitsuba, mitsuba.load_dict(scene), self.inner.options.samples)
@@ -58,15 +58,15 @@ class BeautyDrawer:
         """This drawer with the camera and the ground that all of `drawers` share."""
         return replace(self, inner=self.inner.alike([getattr(each, "inner", each) for each in drawers]))
 
-    def _parts(self, frame: Frame) -> list[tuple[ColoredMesh, Appearance]]:
+    def _parts(self, frame: Frame) -> list[tuple[ColoredMesh, Finish]]:
         """The meshes to draw; single points become balls."""
         parts = self.inner.material_parts(frame)
-        return [(mesh if len(mesh.triangles) else balls(mesh, looks.grain or 1.0), looks) for mesh, looks in parts]
+        return [(mesh if len(mesh.triangles) else balls(mesh, finish.grain or 1.0), finish) for mesh, finish in parts]
 
     def _haze(self, frame: Frame) -> NDArray[np.float64]:
         """Fraction by which each pixel fades into the background, as the distant ground does."""
         options = self.inner.options
-        near: list[Any] = [mesh for mesh, _ in [*self._parts(frame), *self.inner.placed_obstacles(frame.time)]]
+        near: list[Any] = [mesh for mesh, _ in [*self._parts(frame), *self.inner.placed_obstacles(frame)]]
         parts = [ShadedMesh(mesh.vertices, mesh.triangles, np.zeros((len(mesh.vertices), 3))) for mesh in near]
         if self.inner.ground is not None:
             ground, fade = self.inner.ground_mesh()
@@ -96,14 +96,14 @@ class BeautyDrawer:
         lamp = {"type": "disk", "to_world": shape, "emitter": {"type": "area", "radiance": _rgb((7.0, 6.7, 6.2))}}
         return {"sky": {"type": "constant", "radiance": _rgb((0.5, 0.53, 0.56))}, "lamp": lamp}
 
-    def _foam(self, mitsuba: Any, mesh: ColoredMesh, looks: Appearance, name: str) -> Any:
+    def _foam(self, mitsuba: Any, mesh: ColoredMesh, finish: Finish, name: str) -> Any:
         painted = {"type": "mesh_attribute", "name": "vertex_color"}
-        if looks == PLAIN:
+        if finish == PLAIN:
             return _mesh(mitsuba, name, mesh, {"type": "diffuse", "reflectance": painted}, mesh.colors)
-        if looks.subsurface < FOAM or looks.transparency > 0 or looks.grain:
-            return _mesh(mitsuba, name, mesh, _principled(painted, looks), mesh.colors)
+        if finish.subsurface < FOAM or finish.transparency > 0 or finish.grain:
+            return _mesh(mitsuba, name, mesh, _principled(painted, finish), mesh.colors)
         # Multiple scattering darkens a tint: the albedo of one event is much nearer to one than the reflectance.
-        albedo = tuple(1.0 - 0.03 * (1.0 - channel) ** 2 - 0.0005 for channel in looks.color)
+        albedo = tuple(1.0 - 0.03 * (1.0 - channel) ** 2 - 0.0005 for channel in finish.color)
         medium = {
             "type": "homogeneous",
             "albedo": _rgb(albedo),
@@ -139,11 +139,11 @@ def _rgb(color: Any) -> dict[str, Any]:
     return {"type": "rgb", "value": [float(channel) for channel in color]}
 
 
-def _principled(color: dict[str, Any], looks: Appearance) -> dict[str, Any]:
-    bsdf = {"type": "principled", "base_color": color, "roughness": max(0.05, looks.roughness)}
-    if looks.transparency > 0:
-        return bsdf | {"spec_trans": looks.transparency, "eta": 1.33}
-    return {"type": "twosided", "bsdf": bsdf | {"metallic": looks.metallic}}
+def _principled(color: dict[str, Any], finish: Finish) -> dict[str, Any]:
+    bsdf = {"type": "principled", "base_color": color, "roughness": max(0.05, finish.roughness)}
+    if finish.transparency > 0:
+        return bsdf | {"spec_trans": finish.transparency, "eta": 1.33}
+    return {"type": "twosided", "bsdf": bsdf | {"metallic": finish.metallic}}
 
 
 def balls(points: ColoredMesh, size: float) -> ColoredMesh:

@@ -1,12 +1,13 @@
 """The camera of pictures: the scene's own, or one that shows the whole run."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.look import surroundings
+from spume.scene import surroundings
 from spume.scene.camera import angle_at, place_at
+from spume.scene.common import Scene
 
 Vector = NDArray[np.float64]
 AUTOMATIC_ANGLE = 30.0
@@ -29,7 +30,7 @@ class View(NamedTuple):
     """distance in focus, along the view [m]"""
 
 
-def up_axis(scene: Any) -> Vector:
+def up_axis(scene: Scene) -> Vector:
     """The up axis: opposite to gravity at the start, y without gravity."""
     gravity = surroundings.gravity(scene)
     up = np.array([0.0, 1.0, 0.0])
@@ -39,7 +40,7 @@ def up_axis(scene: Any) -> Vector:
     return up
 
 
-def scene_view(scene: Any, time: float = 0.0) -> View | None:
+def scene_view(scene: Scene, time: float = 0.0) -> View | None:
     """The scene's own 3D camera at a time [s], if it has one."""
     camera = scene.camera
     if camera is None or len(place_at(camera.position, 0.0)) != 3:

@@ -10,8 +10,8 @@ from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.network.half_edges import Network, network_of
 from spume.dryfoam.picture import Shading, draw
 from spume.errors import SceneError
+from spume.extras import require
 from spume.frames.reader import Run
-from spume.look.extras import require
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
 from spume.look.pictures.lettering import Legend
 from spume.scene.dry_foam import DryFoamScene

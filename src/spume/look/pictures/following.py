@@ -16,7 +16,7 @@ from spume.frames.reader import Run, open_run
 from spume.look.pictures.drawing import PictureOptions, make_drawer
 from spume.look.pictures.stills import draw_still, film, pictures_of, recipe, still_file
 from spume.runs.folder import RunFolder
-from spume.terminal import say
+from spume.terminal import tell
 
 POLL = 0.3
 """Interval of checks for new frames [s]."""
@@ -42,6 +42,7 @@ def follow(
         if run is None or len(run) <= drawn:
             time.sleep(POLL)
             continue
+        run.output(place.name)
         _draw(run, drawn, options, place)
         drawn += 1
         if drawn >= max(FIRST_FILM, 2 * filmed):
@@ -80,12 +81,13 @@ def main(folder: str, since: float) -> int:
     try:
         stills, movie = follow(Path(folder), PictureOptions(), _input_is_open, since)
     except SpumeError as error:
-        say(f"error: {error}", file=sys.stderr)
+        tell(f"error: {error}")
         return error.exit_code
     except KeyboardInterrupt:
         return 130
     if stills:
-        say(", ".join([f"{len(stills)} pictures in {stills[0].parent}", *([str(movie)] if movie else [])]))
+        made = ", ".join([f"{len(stills)} pictures in {stills[0].parent}", *([str(movie)] if movie else [])])
+        tell(made, sys.stdout)
     return 0
 
 

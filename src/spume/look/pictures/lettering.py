@@ -5,11 +5,15 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.look.appearance import to_linear
-from spume.look.extras import require
+from spume.extras import require
+from spume.look.finish import to_linear
 
 Picture = NDArray[np.uint8]
 Corner = Literal["upper left", "lower left"]
+
+
+MAP = "viridis"
+"""The colour map of quantities."""
 
 
 class Legend(NamedTuple):

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.look.appearance import Appearance
+from spume.frames.poses import ObstaclePoses
+from spume.look.finish import Finish
 from spume.look.obstacles import Solid
 from spume.numerics.jit import compiled
 
@@ -59,7 +60,7 @@ def occupancy(
     x: Floats,
     volume: Floats,
     solids: list[Solid],
-    time: float,
+    poses: ObstaclePoses,
     box: tuple[Floats, Floats],
     ground: tuple[Floats, float] | None,
 ) -> Occupancy:
@@ -79,7 +80,7 @@ def occupancy(
     axes = [origin[k] + voxel * np.arange(count[k]) for k in range(3)]
     centers = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
     for solid in solids:
-        filled += _inside(solid.distances(centers, time), voxel).reshape(count)
+        filled += _inside(solid.distances(centers, poses), voxel).reshape(count)
     shading = _blurred(filled)
     if ground is None:
         return Occupancy(origin, voxel, shading, shading)
@@ -100,10 +101,10 @@ def _inside(distance: Floats, voxel: float) -> Floats:
 
 
 def lit(
-    vertices: Floats, normals: Floats, colors: Floats, looks: Appearance, around: Occupancy, lamp: Lamp
+    vertices: Floats, normals: Floats, colors: Floats, finish: Finish, around: Occupancy, lamp: Lamp
 ) -> NDArray[np.float64]:
     """Light from vertices to the camera, linear RGB, shape (n, 3), for their `colors` in linear RGB."""
-    softness = 0.6 * looks.subsurface
+    softness = 0.6 * finish.subsurface
     open_sky = _openness(vertices, normals, around)
     start = vertices + 2.0 * around.voxel * normals
     through = _lamp_light(around.shading, (start - around.origin) / around.voxel, lamp.direction)
@@ -117,14 +118,14 @@ def lit(
     towards /= np.linalg.norm(towards, axis=1, keepdims=True)
     fill = FILL * np.clip(np.einsum("ij,ij->i", normals, towards), 0.0, None) * open_sky
     shaded = colors * (ambient + direct + fill)[:, None]
-    gloss = 1.0 - looks.roughness
+    gloss = 1.0 - finish.roughness
     if gloss > 0:
         half = towards + lamp.direction
         half /= np.linalg.norm(half, axis=1, keepdims=True)
         # Blinn's exponent for the width of a microfacet lobe, about 2/α² with α = roughness²; the lamp is not small
-        exponent = min(2.0 / max(looks.roughness, 0.3) ** 4, 120.0)
+        exponent = min(2.0 / max(finish.roughness, 0.3) ** 4, 120.0)
         shine = np.clip(np.einsum("ij,ij->i", normals, half), 0.0, None) ** exponent
-        tint = (1.0 - looks.metallic) + looks.metallic * np.array(looks.color)
+        tint = (1.0 - finish.metallic) + finish.metallic * np.array(finish.color)
         shaded += (0.55 * gloss**2 * shine * through)[:, None] * tint
     return np.asarray(shaded)
 

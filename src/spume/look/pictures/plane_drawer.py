@@ -5,35 +5,34 @@ A material is where the blurred area of its points covers more than half; the bl
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.frames.extent import point_spacing
 from spume.frames.populations import PopulationArrays
+from spume.frames.poses import obstacle_poses, positions_over_run
 from spume.frames.quantities import drawable, label, quantities, volumes
-from spume.frames.reader import Run
-from spume.geometry.motion import pose
+from spume.frames.reader import Frame, Run
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes.extent import bounds
-from spume.look import surroundings
-from spume.look.appearance import (
+from spume.look.finish import (
     OBSTACLE,
-    Appearance,
+    Finish,
     background,
-    material_appearances,
-    obstacle_appearance,
+    material_finishes,
+    obstacle_finish,
     to_srgb,
 )
 from spume.look.grains import grains_of, opaque_first
 from spume.look.pictures.camera import scene_view
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
-from spume.look.pictures.lettering import Legend, map_colors
+from spume.look.pictures.lettering import MAP, Legend, map_colors
+from spume.scene import surroundings
 
 Floats = NDArray[np.float64]
-MAP = "viridis"
 BLUR = 0.75
 """Width of the blur, in point spacings: neighbours just merge."""
 POINT_SIZE = 0.44
@@ -70,10 +69,10 @@ class PlaneDrawer:
         frame = self.run[number]
         window = self.window(frame.time)
         image = np.tile(np.array(background(self.run.scene)), (*window.shape, 1))
-        for mask, looks in self.solid_masks(window, frame.time):
-            image = _over(image, np.array(looks.color), mask)
+        for mask, finish in self.solid_masks(window, frame):
+            image = _over(image, np.array(finish.color), mask)
         values = {} if self.options.color is None else quantities(frame, self.options.color)
-        for population in opaque_first(frame.of_kind("points", "mesh"), material_appearances(self.run.scene)):
+        for population in opaque_first(frame.of_kind("points", "mesh"), material_finishes(self.run.scene)):
             own = values.get(population.declared.name)
             spacing = point_spacing(self.run, population.declared)
             if self.options.show == "points" or population.declared.kind == "mesh":
@@ -92,38 +91,43 @@ class PlaneDrawer:
         """The part of the plane that is shown at a time [s]."""
         if self.shared is not None:
             return self.shared
-        scene: Any = self.run.scene
+        scene = self.run.scene
         width, height = self.options.width, self.options.height
         view = scene_view(scene, time) if self.options.camera == "scene" else None
         if view is not None:
             tall = 2 * abs(view.position[2] - view.target[2]) * np.tan(np.radians(view.angle) / 2)
             return Window(view.target[:2], tall / height, (height, width))
-        lower, upper = _with_obstacles(scene, self.lower[:2], self.upper[:2])
+        lower, upper = self._box
         least = 2 * max(point_spacing(self.run, each) for each in drawable(self.run.populations))
         size = (1 + 2 * MARGIN) * np.maximum(upper - lower, least)
         return Window(0.5 * (lower + upper), float(np.max(size / np.array([width, height]))), (height, width))
 
-    def solid_masks(self, window: "Window", time: float) -> list[tuple[Floats, Appearance]]:
-        """The fraction of each pixel covered by every obstacle and by the region outside the walls, with its looks."""
-        scene: Any = self.run.scene
+    @cached_property
+    def _box(self) -> tuple[Floats, Floats]:
+        """Corners of the box around the points and the obstacles near them, over the whole run [m]."""
+        return _with_obstacles(self.run, self.lower[:2], self.upper[:2])
+
+    def solid_masks(self, window: "Window", frame: Frame) -> list[tuple[Floats, Finish]]:
+        """The fraction of each pixel covered by every obstacle and by the region outside the walls, with its finish."""
+        scene = self.run.scene
         places = window.places()
         found = []
-        for obstacle in surroundings.obstacles(scene):
-            at = pose(obstacle.motion, time, 2)
-            local = (places - at.p[:2]) @ at.R[:2, :2]
-            found.append((distances(compile_shape(obstacle.shape, 2), local), obstacle_appearance(obstacle)))
+        poses = obstacle_poses(self.run, frame)
+        for obstacle, R, p in zip(surroundings.obstacles(scene), poses.rotation, poses.position):
+            local = (places - p[:2]) @ R[:2, :2]
+            found.append((distances(compile_shape(obstacle.shape, 2), local), obstacle_finish(obstacle)))
         if (walls := surroundings.walls(scene)) is not None:
             lower, upper = np.array(walls.lower), np.array(walls.upper)
             found.append((-np.max(np.maximum(lower - places, places - upper), axis=1), OBSTACLE))
-        return [(np.clip(0.5 - depth.reshape(window.shape) / window.pixel, 0, 1), looks) for depth, looks in found]
+        return [(np.clip(0.5 - depth.reshape(window.shape) / window.pixel, 0, 1), finish) for depth, finish in found]
 
     def colors(self, points: PopulationArrays, values: Floats | None) -> Floats:
         """A colour for every point, linear RGB: that of its value, or else of its material."""
         if values is not None:
             return map_colors(values, self.limits or (0.0, 1.0), MAP)
-        looks = material_appearances(self.run.scene)
+        finishes = material_finishes(self.run.scene)
         kinds = points["material"] if "material" in points else np.zeros(len(points["x"]), int)
-        return np.array([each.color for each in looks])[kinds % len(looks)]
+        return np.array([each.color for each in finishes])[kinds % len(finishes)]
 
     def filled(
         self, image: Floats, points: PopulationArrays, values: Floats | None, spacing: float, window: "Window"
@@ -133,16 +137,16 @@ class PlaneDrawer:
         kinds = points["material"] if "material" in points else np.zeros(len(x), int)
         area = volumes(points, spacing)
         colors = self.colors(points, values)
-        looks = material_appearances(self.run.scene)
+        finishes = material_finishes(self.run.scene)
         for kind in np.unique(kinds):
-            members, appearance = kinds == kind, looks[int(kind) % len(looks)]
+            members, finish = kinds == kind, finishes[int(kind) % len(finishes)]
             own = None if values is None else values[members]
             covered, shown = _smeared(x[members], area[members], own, window, BLUR * spacing)
             color = colors[members][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
-            opacity = appearance.opacity if values is None else 1.0
+            opacity = finish.opacity if values is None else 1.0
             image = _over(image, color, _smoothstep((covered - 0.5) / 0.12 + 0.5), opacity)
-            if appearance.grain:
-                grains = colors[members] if values is not None else grains_of(points, members, appearance)
+            if finish.grain:
+                grains = colors[members] if values is not None else grains_of(points, members, finish)
                 _draw_points(image, x[members], window, grains, POINT_SIZE * spacing)
         return image
 
@@ -172,12 +176,14 @@ class Window:
         return np.stack([rows, columns], axis=1)
 
 
-def _with_obstacles(scene: Any, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
-    """The box of the points with the obstacles around it; only a rim of those without end, or far away."""
+def _with_obstacles(run: Run, lower: Floats, upper: Floats) -> tuple[Floats, Floats]:
+    """The box of the points and the obstacles around it; of unbounded or distant obstacles only a rim."""
+    scene = run.scene
     size = float(np.max(upper - lower))
     low, high = lower, upper
-    for obstacle in surroundings.obstacles(scene):
-        moves = np.array([pose(obstacle.motion, time, 2).p[:2] for time in np.linspace(0.0, scene.duration, 25)])
+    positions = positions_over_run(run)[..., :2]
+    for k, obstacle in enumerate(surroundings.obstacles(scene)):
+        moves = positions[:, k]
         begin, end = bounds(obstacle.shape, 2)
         room = np.where(np.isfinite(end - begin).all(), 0.6, 0.15) * size
         low = np.minimum(low, np.clip(begin + moves.min(axis=0), lower - room, upper))

@@ -1,6 +1,5 @@
 """Pictures of runs made of points and meshes: in 2D as filled outlines, in 3D as lit skins."""
 
-import sys
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -9,7 +8,7 @@ from spume.frames.extent import point_bounds, quantity_limits, run_dimension
 from spume.frames.quantities import quantities
 from spume.frames.reader import Run
 from spume.look.pictures.drawing import Drawer, PictureOptions
-from spume.terminal import say
+from spume.terminal import tell
 
 if TYPE_CHECKING:
     from spume.look.pictures.space_drawer import SpaceDrawer
@@ -49,5 +48,5 @@ def _beauty(drawer: "SpaceDrawer") -> Drawer:
     if drawer.options.renderer == "auto":
         if find_spec("mitsuba") is None:
             raise MissingExtra("blender", "bpy", "--beauty")
-        say("Blender is not installed: using Mitsuba, which is slower and noisier", file=sys.stderr)
+        tell("Blender is not installed: using Mitsuba, which is slower and noisier")
     return BeautyDrawer(drawer)

@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.look.appearance import Color, to_srgb
+from spume.look.finish import Color, to_srgb
 from spume.look.pictures.camera import View
 from spume.look.pictures.lens import out_of_focus
 from spume.numerics.jit import compiled

@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 from spume.fields import Population
 from spume.frames.extent import point_bounds, point_spacing
 from spume.frames.populations import PopulationArrays
+from spume.frames.poses import obstacle_poses, poses_in_frames
 from spume.frames.quantities import drawable, label, quantities, spatial, volumes
 from spume.frames.reader import Frame, Run
-from spume.look.appearance import Appearance, Color, background, ground_appearance, material_appearances
+from spume.look.finish import Color, Finish, background, ground_finish, material_finishes
 from spume.look.grains import grains_of, is_granular, opaque_first, shades
 from spume.look.obstacles import (
     Solid,
@@ -26,15 +27,15 @@ from spume.look.obstacles import (
 )
 from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
-from spume.look.pictures.lettering import Legend, map_colors
+from spume.look.pictures.lettering import MAP, Legend, map_colors
 from spume.look.pictures.lighting import Lamp, lit, occupancy, outward
 from spume.look.pictures.raster import ShadedMesh, rasterize
 from spume.look.surface.files import skin_of
+from spume.scene.common import Scene
 
 Floats = NDArray[np.float64]
-MAP = "viridis"
-PLAIN = Appearance((1.0, 1.0, 1.0), 0.8, 1.0)
-"""Looks of a skin coloured by a quantity: soft, so that shading does not hide colours."""
+PLAIN = Finish((1.0, 1.0, 1.0), 0.8, 1.0)
+"""Finish of a skin coloured by a quantity: soft, so that shading does not hide colours."""
 POINT_SIZE = 1.1
 """Diameter of a drawn point, in spacings."""
 
@@ -53,12 +54,12 @@ class SpaceDrawer:
     ground: float | None
     solids: list[Solid]
     meshes: list[TriangleMesh]
-    looks: list[Appearance]
-    soil: Appearance
-    """looks of the ground"""
+    finishes: list[Finish]
+    soil: Finish
+    """finish of the ground"""
     backdrop: Color
     color_label: str
-    moving_camera: Any = None
+    moving_camera: Scene | None = None
     """the scene whose camera is used, if it has one"""
 
     def view_at(self, time: float) -> View:
@@ -101,18 +102,19 @@ class SpaceDrawer:
         spacings = [point_spacing(self.run, each.declared) for each in clouds]
         volume = np.concatenate([np.empty(0), *(volumes(*pair) for pair in zip(clouds, spacings))])
         ground = None if self.ground is None else (self.up, self.ground)
-        around = occupancy(x, volume, self.solids, frame.time, (self.lower, self.upper), ground)
+        poses = obstacle_poses(self.run, frame)
+        around = occupancy(x, volume, self.solids, poses, (self.lower, self.upper), ground)
         lamp = Lamp(self.lamp_direction(), self.up, self.view_at(frame.time).position)
         parts = []
-        for part, looks in self.material_parts(frame):
+        for part, finish in self.material_parts(frame):
             is_mesh = len(part.triangles) > 0
             normals = part.normals if is_mesh else outward(part.vertices, around, self.up)
-            light = lit(part.vertices, normals, part.colors, looks, around, lamp)
-            size = (looks.grain or POINT_SIZE) * part.spacing
-            parts.append(ShadedMesh(part.vertices, part.triangles, light, size, looks.opacity if is_mesh else 1.0))
-        for mesh, looks in self.placed_obstacles(frame.time):
-            colors = np.tile(looks.color, (len(mesh.vertices), 1))
-            light = lit(mesh.vertices, mesh.normals, colors, looks, around, lamp)
+            light = lit(part.vertices, normals, part.colors, finish, around, lamp)
+            size = (finish.grain or POINT_SIZE) * part.spacing
+            parts.append(ShadedMesh(part.vertices, part.triangles, light, size, finish.opacity if is_mesh else 1.0))
+        for mesh, finish in self.placed_obstacles(frame):
+            colors = np.tile(finish.color, (len(mesh.vertices), 1))
+            light = lit(mesh.vertices, mesh.normals, colors, finish, around, lamp)
             parts.append(ShadedMesh(mesh.vertices, mesh.triangles, light))
         if self.ground is not None:
             mesh, fade = self.ground_mesh()
@@ -131,17 +133,17 @@ class SpaceDrawer:
         towards = 1.25 * self.up + 0.3 * back - 0.45 * side
         return np.asarray(towards / np.linalg.norm(towards))
 
-    def placed_obstacles(self, time: float) -> list[tuple[TriangleMesh, Appearance]]:
-        """The obstacles' meshes at a time [s], and their looks."""
-        pairs = zip(self.meshes, self.solids)
-        return [(placed(mesh, *solid.place(time)), solid.appearance) for mesh, solid in pairs]
+    def placed_obstacles(self, frame: Frame) -> list[tuple[TriangleMesh, Finish]]:
+        """The obstacles' meshes in a frame, and their finish."""
+        pairs, poses = zip(self.meshes, self.solids), obstacle_poses(self.run, frame)
+        return [(placed(mesh, *solid.place(poses)), solid.finish) for mesh, solid in pairs]
 
-    def material_parts(self, frame: Frame) -> list[tuple["ColoredMesh", Appearance]]:
+    def material_parts(self, frame: Frame) -> list[tuple["ColoredMesh", Finish]]:
         """The points or skin of each population, separate for each material unless coloured by a quantity."""
         color = self.options.color
         values = {} if color is None else quantities(frame, color)
-        parts: list[tuple[ColoredMesh, Appearance]] = []
-        for population in opaque_first(frame.of_kind("points", "mesh"), self.looks):
+        parts: list[tuple[ColoredMesh, Finish]] = []
+        for population in opaque_first(frame.of_kind("points", "mesh"), self.finishes):
             colored = population.declared.name in values
             mesh, kinds = self._seen(frame, population, values.get(population.declared.name))
             if colored:
@@ -150,27 +152,28 @@ class SpaceDrawer:
                 parts += self._separate_points(population, mesh, kinds)
             else:
                 parts += (
-                    (varied(part, population, looks), looks) for part, looks in _by_material(mesh, kinds, self.looks)
+                    (varied(part, population, finish), finish)
+                    for part, finish in _by_material(mesh, kinds, self.finishes)
                 )
         return parts
 
     def _separate_points(
         self, population: PopulationArrays, mesh: "ColoredMesh", kinds: NDArray[Any]
-    ) -> Iterator[tuple["ColoredMesh", Appearance]]:
+    ) -> Iterator[tuple["ColoredMesh", Finish]]:
         """The points of each material in their own colours."""
         for index in np.unique(kinds):
-            members, looks = kinds == index, self.looks[int(index) % len(self.looks)]
-            colors = grains_of(population, members, looks)
+            members, finish = kinds == index, self.finishes[int(index) % len(self.finishes)]
+            colors = grains_of(population, members, finish)
             yield (
                 ColoredMesh(mesh.vertices[members], mesh.triangles, mesh.normals[members], colors, mesh.spacing),
-                looks,
+                finish,
             )
 
     def _seen(
         self, frame: Frame, population: PopulationArrays, values: Floats | None
     ) -> tuple["ColoredMesh", NDArray[Any]]:
         """A population as a mesh or as points, coloured by `values` if given, and the material of each vertex."""
-        smooth = self.options.show == "surface" and not is_granular(self.run.scene, population.declared, self.looks)
+        smooth = self.options.show == "surface" and not is_granular(self.run.scene, population.declared, self.finishes)
         if population.declared.kind == "points" and smooth:
             return self._skin(frame, population.declared, values is not None)
         x = spatial(population["x"])
@@ -225,38 +228,36 @@ class ColoredMesh:
     """distance between the points it represents [m]"""
 
 
-def varied(mesh: ColoredMesh, population: PopulationArrays, looks: Appearance) -> ColoredMesh:
+def varied(mesh: ColoredMesh, population: PopulationArrays, finish: Finish) -> ColoredMesh:
     """The mesh with the colours of the points its vertices are nearest to, where those differ."""
-    if looks.variation == 0 or len(mesh.vertices) == 0 or population.declared.kind != "points":
+    if finish.variation == 0 or len(mesh.vertices) == 0 or population.declared.kind != "points":
         return mesh
     from scipy.spatial import cKDTree
 
     _, nearest = cKDTree(spatial(population["x"])).query(mesh.vertices, k=4, workers=-1)
     near = np.minimum(nearest, len(population["x"]) - 1)
     ids = np.asarray(population["id"] if "id" in population else np.arange(len(population["x"])))
-    brightness = shades(ids, looks.variation)[near].mean(axis=1)
-    return replace(mesh, colors=brightness[:, None] * np.array(looks.color))
+    brightness = shades(ids, finish.variation)[near].mean(axis=1)
+    return replace(mesh, colors=brightness[:, None] * np.array(finish.color))
 
 
 def _by_material(
-    mesh: ColoredMesh, kinds: NDArray[Any], looks: list[Appearance]
-) -> Iterator[tuple[ColoredMesh, Appearance]]:
+    mesh: ColoredMesh, kinds: NDArray[Any], finishes: list[Finish]
+) -> Iterator[tuple[ColoredMesh, Finish]]:
     """The mesh in pieces of one material each, in its colour."""
     for index in np.unique(kinds):
-        members, each = kinds == index, looks[int(index) % len(looks)]
+        members, each = kinds == index, finishes[int(index) % len(finishes)]
         # A triangle belongs to the material of its first vertex, so that none is drawn twice or left out.
         triangles = mesh.triangles[members[mesh.triangles[:, 0]]] if len(mesh.triangles) else mesh.triangles
         yield _picked(mesh, triangles, members, each), each
 
 
-def _picked(
-    mesh: ColoredMesh, triangles: NDArray[np.int32], members: NDArray[np.bool_], looks: Appearance
-) -> ColoredMesh:
+def _picked(mesh: ColoredMesh, triangles: NDArray[np.int32], members: NDArray[np.bool_], finish: Finish) -> ColoredMesh:
     """The vertices these triangles need, or `members` where there are only points, in the colour of a material."""
     used = np.unique(triangles) if len(mesh.triangles) else np.flatnonzero(members)
     new = np.zeros(len(mesh.vertices), np.int32)
     new[used] = np.arange(len(used), dtype=np.int32)
-    colors = np.tile(looks.color, (len(used), 1))
+    colors = np.tile(finish.color, (len(used), 1))
     return ColoredMesh(mesh.vertices[used], new[triangles], mesh.normals[used], colors, mesh.spacing)
 
 
@@ -279,7 +280,7 @@ def _down_to(lower: Floats, upper: Floats, up: Floats, ground: float | None) -> 
 
 def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] | None) -> SpaceDrawer:
     """A drawer for 3D points, with a camera that shows the whole run."""
-    scene: Any = run.scene
+    scene = run.scene
     up = up_axis(scene)
     lower, upper, shown = shown_box(run, up)
     ground = ground_height(scene, up)
@@ -288,23 +289,23 @@ def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     color_label = "" if options.color is None else label(run.populations, options.color)
     return SpaceDrawer(
         run, options, limits, view, lower, upper, up, ground, shown,
-        [solid_mesh(solid) for solid in shown], material_appearances(scene),
-        ground_appearance(scene, ground_obstacle(scene, up)), background(scene), color_label,
+        [solid_mesh(solid) for solid in shown], material_finishes(scene),
+        ground_finish(scene, ground_obstacle(scene, up)), background(scene), color_label,
         None if own is None else scene,
     )  # fmt: skip
 
 
 def shown_box(run: Run, up: Floats) -> tuple[Floats, Floats, list[Solid]]:
     """Corners of the box that pictures of a run hold [m], and the obstacles in it."""
-    scene: Any = run.scene
+    scene = run.scene
     lower, upper = point_bounds(run)
     pad = max(point_spacing(run, each) for each in drawable(run.populations))
     lower, upper = lower - pad, upper + pad
     shown = solids(scene, lower, upper, up)
     room = np.max(upper - lower)  # what stands further away than this does not widen the view
     least, most = lower - room, upper + room
-    times = [entry["time"] for entry in run.diagnostics[:: max(1, len(run) // 20)]]
+    poses = poses_in_frames(run, range(len(run))[:: max(1, len(run) // 20)])
     for solid in shown:
-        corners = np.clip(np.concatenate([solid.corners(time) for time in times]), least, most)
+        corners = np.clip(np.concatenate([solid.corners(each) for each in poses]), least, most)
         lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
     return *_down_to(lower, upper, up, ground_height(scene, up)), shown

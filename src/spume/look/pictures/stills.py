@@ -11,18 +11,20 @@ from pathlib import Path
 import numpy as np
 
 from spume.cores import cores
-from spume.errors import SceneError
+from spume.errors import Portable, SceneError
+from spume.extras import require
 from spume.frames.reader import Run
 from spume.frames.selection import spread
-from spume.look.atomic import whole_file
-from spume.look.extras import require
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions, make_drawer
 from spume.look.pictures.lettering import with_color_bar, with_label
-from spume.look.work import each_frame
 from spume.runs.folder import RunFolder
+from spume.whole_files import whole_file
+from spume.work import each_frame
 
 SHEET = 8
 """Frames on a contact sheet."""
+SHEET_WIDTH = 480
+"""Width of a picture on it [pixels]."""
 MARK = "spume"
 """Key of the metadata in a picture that records how it was made."""
 FORMAT = 2
@@ -62,7 +64,7 @@ def draw_stills(
     return [still_file(folder, number) for number in numbers]
 
 
-class Interrupted(KeyboardInterrupt):
+class Interrupted(Portable, KeyboardInterrupt):
     """The drawing was interrupted; the pictures of the frames `done` are on disk, and what was made of them."""
 
     def __init__(self, done: list[int], made: tuple[list[Path], Path | None, Path | None]) -> None:
@@ -82,7 +84,7 @@ def pictures_of(
     `Interrupted`, after sheet and film were made of the pictures that are done.
     """
     longest = max(runs, key=len)
-    place = folder or runs[0].path / f"{'compare' if len(runs) > 1 else 'pictures'}{options.suffix}"
+    place = folder or runs[0].output(f"{'compare' if len(runs) > 1 else 'pictures'}{options.suffix}")
     names = run_names(runs, labels)
     try:
         stills = draw_stills(runs, names, numbers, options, place, processes, again, cluster)
@@ -150,12 +152,12 @@ def _columns(count: int) -> int:
     return count if count <= 4 else math.ceil(count / 2)
 
 
-def side_by_side(parts: list[Picture], gap: int = 4) -> Picture:
+def side_by_side(parts: list[Picture]) -> Picture:
     """Pictures of one size in a row, or in two rows when there are more than four."""
     if len(parts) == 1:
         return parts[0]
     columns = _columns(len(parts))
-    return tiled(parts, columns, gap)
+    return tiled(parts, columns, 4)
 
 
 def tiled(parts: list[Picture], columns: int, gap: int) -> Picture:
@@ -206,14 +208,15 @@ def _is_fresh(file: Path, runs: Sequence[Run], number: int, recipe: str) -> bool
         return False
 
 
-def contact_sheet(stills: list[Path], times: list[float], file: Path, width: int = 480) -> None:
+def contact_sheet(stills: list[Path], times: list[float], file: Path) -> None:
     """Eight pictures, evenly spread over the stills, with their times [s], in two rows."""
     image = require("PIL.Image", "writing pictures")
     chosen = spread(list(range(len(stills))), SHEET)
     parts = []
     for k in chosen:
         picture = image.fromarray(read_png(stills[k]))
-        small = picture.resize((width, max(1, round(width * picture.height / picture.width))), image.Resampling.LANCZOS)
+        size = SHEET_WIDTH, max(1, round(SHEET_WIDTH * picture.height / picture.width))
+        small = picture.resize(size, image.Resampling.LANCZOS)
         parts.append(with_label(np.asarray(small), f"{times[k]:.2f} s", "lower left"))
     write_png(file, tiled(parts, min(4, len(parts)), 6), "sheet")
 

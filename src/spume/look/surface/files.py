@@ -1,8 +1,8 @@
 """Skins on disk, beside the frames: DIR/surface/all/frame_00000.safetensors, or one folder for each part of a run."""
 
-import re
 from collections.abc import Collection
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -12,13 +12,16 @@ from numpy.typing import NDArray
 from spume.errors import CacheError, SceneError
 from spume.fields import VOLUME_RATIO, Population
 from spume.frames.extent import point_spacing, run_dimension
+from spume.frames.names import Names, slug
 from spume.frames.populations import PopulationArrays
 from spume.frames.quantities import has_quantity, quantity, spatial, volumes
 from spume.frames.reader import Frame, Run
 from spume.look.surface.skin import SETTINGS, Quality, Skin, enclosed_volume, is_watertight, point_radius, skin
-from spume.look.surroundings import materials
 from spume.runs.folder import RunFolder
 from spume.runs.storage import read_arrays, read_metadata, write_arrays
+from spume.scene.common import Scene
+from spume.scene.surroundings import bodies, materials
+from spume.work import each_frame
 
 Parts = Literal["all", "material"]
 ALL = "all"
@@ -67,7 +70,7 @@ def surface_frame(
     for part in surface_parts(run, parts):
         if populations is not None and part.population.name not in populations:
             continue
-        file = skin_file(run.path / "surface" if out is None else out, part.name, number)
+        file = skin_file(run.output("surface", part.name).parent if out is None else out, part.name, number)
         about = _about(run, part, quality)
         if again or not is_fresh(file, run, number, about):
             frame = frame or run[number]
@@ -76,20 +79,40 @@ def surface_frame(
     return reports
 
 
+def surface_frames(
+    run: Run,
+    numbers: list[int],
+    *,
+    quality: Quality = "fine",
+    parts: Parts = "all",
+    out: Path | None = None,
+    processes: int | None = None,
+    cluster: str | None = None,
+    again: bool = False,
+) -> list[SkinReport]:
+    """Make the skins of the frames `numbers`, and report on each."""
+    skinned_populations(run)
+    # making a skin already uses every core, so more than one process is used only on request
+    task = partial(surface_frame, run, quality=quality, parts=parts, again=again, out=out)
+    made = each_frame(task, numbers, "surface", processes or 1, cluster=cluster)
+    return [report for reports in made.values() for report in reports]
+
+
 def surface_parts(run: Run, parts: Parts = "all") -> list[SurfacePart]:
     """What gets a skin: each population of points, or each material of each.
 
     A run with one population has the part "all", or parts named after its materials; with several populations their
     names come first."""
     listed = skinned_populations(run)
+    names = Names(spelling=slug)
     found = []
     for population in listed:
         prefix = population.name if len(listed) > 1 else ""
         if parts == ALL:
             found.append(SurfacePart(prefix or ALL, population, None))
         else:
-            names = [slug(f"{prefix} {material.name}") for material in materials(run.scene)]
-            found += [SurfacePart(name, population, index) for index, name in enumerate(names)]
+            own = [names.add(f"{prefix} {material.name}") for material in materials(run.scene)]
+            found += [SurfacePart(name, population, index) for index, name in enumerate(own)]
     return found
 
 
@@ -100,11 +123,6 @@ def skinned_populations(run: Run) -> list[Population]:
         kind = "2D" if run_dimension(run) == 2 else "without points"
         raise SceneError(f"'{run.path}' is {kind}, and surfaces are made of points in space; 'spume render' draws it")
     return found
-
-
-def slug(name: str) -> str:
-    """`name` as the name of a folder."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
 
 
 def skin_file(folder: Path, part: str, number: int) -> Path:
@@ -125,7 +143,7 @@ def is_fresh(file: Path, run: Run, number: int, about: dict[str, Any]) -> bool:
 
 def read_skin(run: Run, number: int, part: SurfacePart, quality: Quality = "fine") -> Skin | None:
     """The skin on disk, or None if there is none of this quality for the current frame."""
-    file = skin_file(run.path / "surface", part.name, number)
+    file = skin_file(run.output("surface", part.name).parent, part.name, number)
     if not is_fresh(file, run, number, _about(run, part, quality)):
         return None
     arrays = read_arrays(file)
@@ -154,10 +172,9 @@ def _about(run: Run, part: SurfacePart, quality: Quality) -> dict[str, Any]:
     return about | ({"skin": run.skin} if run.skin == "reconstructed" else {})
 
 
-def without_embedded(scene: Any, points: PopulationArrays) -> NDArray[np.bool_] | None:
+def without_embedded(scene: Scene, points: PopulationArrays) -> NDArray[np.bool_] | None:
     """The points that no embedded surface shows; None for all of them."""
-    bodies = getattr(scene, "body", ())
-    embedded = [k for k, body in enumerate(bodies) if getattr(body, "surface", "") == "embedded"]
+    embedded = [k for k, body in enumerate(bodies(scene)) if body.surface == "embedded"]
     if not embedded or "body" not in points:
         return None
     return ~np.isin(points["body"], embedded)

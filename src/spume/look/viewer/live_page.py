@@ -20,7 +20,7 @@ from spume.errors import SpumeError
 from spume.look.viewer.server import Viewer, plain_text
 from spume.runs.folder import RunFolder
 from spume.scene.controls import Control
-from spume.terminal import say
+from spume.terminal import tell
 
 SETTLED = 0.25
 """Time a slider must have been at rest before its value is requested [s]."""
@@ -152,7 +152,7 @@ class LivePage:
         reset.on_click(lambda _: self.ask({"do": "set", "values": self._differing()}))
 
     def _differing(self) -> dict[str, float]:
-        """The scene's values of the controls that have others now."""
+        """The scene's values of the controls that have been set to other values."""
         known = {key: slider.control.value for key, slider in self.sliders.items()}
         return {key: value for key, value in known.items() if self.values[key] != value}
 
@@ -200,7 +200,7 @@ def main(folder: str, host: str, port: str) -> int:
     try:
         page = LivePage(Path(folder), host, int(port), requests)
     except SpumeError as error:
-        say(f"error: {error}", file=sys.stderr)
+        tell(f"error: {error}")
         return error.exit_code
     page.ask({"address": page.viewer.address})
     while True:

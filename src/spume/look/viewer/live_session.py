@@ -13,14 +13,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from spume.children import python_command
 from spume.errors import SpumeError
-from spume.look.extras import require
+from spume.extras import require
 from spume.methods import Progress
 from spume.runs.loop import Outcome, start_run
 from spume.runs.progress import Display
 from spume.runs.steering import Requests
 from spume.scene.common import Scene
-from spume.terminal import say
+from spume.terminal import tell
 
 PROGRESS = 0.2
 """Least time between two reports of progress to the viewer [s]."""
@@ -51,8 +52,8 @@ def run_live(
 
 
 def _check_address(host: str, port: int) -> None:
-    """Raise SpumeError if nobody can listen on `host`, before the run begins. A port in use is none of the reasons: the
-    viewer takes the next one."""
+    """Raise SpumeError, before the run begins, if the viewer cannot listen on `host`. A port in use is not an error:
+    the viewer takes the next one."""
     if not 0 < port < 65536:
         raise SpumeError(f"--port {port}: ports go from 1 to 65535")
     try:
@@ -81,7 +82,7 @@ class ViewerProcess:
         # One thread of low priority: the threads of a run wait for each other.
         environment = os.environ | {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "spume.look.viewer.live_page", *self._arguments],
+            python_command("-m", "spume.look.viewer.live_page", *self._arguments),
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
         )  # fmt: skip
         threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
@@ -109,11 +110,11 @@ class ViewerProcess:
         for line in process.stdout:
             message = json.loads(line)
             if "address" in message:
-                say(f"{message['address']} (Ctrl-C to stop)", flush=True)
+                tell(f"{message['address']} (Ctrl-C to stop)", sys.stdout)
             else:
                 self._requests.queue.put(message)
         if not self._closing:
-            say("the viewer has ended: the run stops", file=sys.stderr)
+            tell("the viewer has ended: the run stops")
             self._requests.queue.put({"do": "stop"})
 
     def close(self) -> None:

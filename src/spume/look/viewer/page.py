@@ -14,15 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.extras import require
+from spume.frames.poses import ObstaclePoses, poses_in_frames
 from spume.frames.reader import BodySkin
 from spume.frames.selection import select_frames
-from spume.look.appearance import Appearance, ground_appearance, to_srgb
-from spume.look.atomic import whole_file
-from spume.look.extras import require
+from spume.look.finish import Finish, ground_finish, to_srgb
+from spume.look.ground import ground_square
 from spume.look.obstacles import ground_obstacle
-from spume.look.surroundings import materials
-from spume.look.viewer.watched_run import MAP, MATERIAL, Show, Shown, WatchedRun, watch
-from spume.look.work import each_frame
+from spume.look.pictures.lettering import MAP
+from spume.look.viewer.watched_run import MATERIAL, Show, Shown, WatchedRun, watch
+from spume.scene.surroundings import materials
+from spume.whole_files import whole_file
+from spume.work import each_frame
 
 POINTS = 40_000
 """Maximum number of points packed per frame; of more, an even selection."""
@@ -38,7 +41,7 @@ def write_page(
     skin: BodySkin = "embedded",
 ) -> int:
     """Write the runs in `folders` to one HTML file; returns its size [bytes]."""
-    matplotlib = require("matplotlib", "the viewer's colours")
+    matplotlib = require("matplotlib", "colouring a page")
     runs = [_run(watch(folder, skin), frames, shows) for folder in folders]
     ramp = np.asarray(matplotlib.colormaps[MAP](np.linspace(0, 1, 256)))[:, :3]
     data = {
@@ -70,8 +73,9 @@ def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> di
         watched.range(name)
     kinds = [show for show in shows if show == "points" or watched.spatial]
     times = [run.diagnostics[number]["time"] for number in numbers]
+    poses = poses_in_frames(run, numbers)
     series = {name: [None if np.isnan(v) else v for v in values] for name, values in watched.series().items()}
-    scene: Any = run.scene
+    scene = run.scene
     return {
         "name": run.name,
         "title": run.title,
@@ -81,10 +85,10 @@ def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> di
         "names": watched.names,
         "limits": {name: watched.range(name) for name in watched.names},
         "colors": watched.colors.tolist(),
-        "looks": [{"opacity": each.opacity, "roughness": each.roughness} for each in watched.looks],
+        "looks": [{"opacity": each.opacity, "roughness": each.roughness} for each in watched.finishes],
         "materials": [material.name for material in materials(scene)],
         "shows": {show: {"frames": _frames(watched, numbers, show)} for show in kinds},
-        "solids": [_solid(watched, k, times) for k in range(len(watched.solids))],
+        "solids": [_solid(watched, k, poses) for k in range(len(watched.solids))],
         "ground": _ground(watched),
         "lower": watched.lower.tolist(),
         "upper": watched.upper.tolist(),
@@ -149,40 +153,32 @@ def pack(
     }
 
 
-def _solid(watched: WatchedRun, index: int, times: list[float]) -> dict[str, Any]:
+def _solid(watched: WatchedRun, index: int, poses: list[ObstaclePoses]) -> dict[str, Any]:
     mesh, solid = watched.meshes[index], watched.solids[index]
     places = []
-    for time in times:
-        R, p = solid.place(time)
+    for each in poses:
+        R, p = solid.place(each)
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = R, p
         places.append(matrix.T.ravel().tolist())
     return pack(mesh.vertices, mesh.triangles, mesh.normals, {}) | {
         "places": places,
-        "color": _tint(solid.appearance),
-        "opacity": solid.appearance.opacity,
-        "roughness": solid.appearance.roughness,
+        "color": _tint(solid.finish),
+        "opacity": solid.finish.opacity,
+        "roughness": solid.finish.roughness,
     }
 
 
-def _tint(looks: Appearance) -> list[float]:
-    shown: list[float] = (to_srgb(np.array(looks.color)) / 255).tolist()
+def _tint(finish: Finish) -> list[float]:
+    shown: list[float] = (to_srgb(np.array(finish.color)) / 255).tolist()
     return shown
 
 
 def _ground(watched: WatchedRun) -> dict[str, Any] | None:
     """A square under the run."""
-    if watched.ground is None:
+    if watched.ground is None or not watched.spatial:
         return None
-    up = watched.up
-    one = np.eye(3)[int(np.argmin(np.abs(up)))]
-    two = np.cross(up, one)
-    middle = 0.5 * (watched.lower + watched.upper)
-    middle = middle + (watched.ground - middle @ up) * up
-    reach = 1.2 * float(np.max(watched.upper - watched.lower))
-    corners = np.array([middle + reach * (a * one + b * two) for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
-    if not watched.spatial:
-        return None
-    looks = ground_appearance(watched.run.scene, ground_obstacle(watched.run.scene, up))
-    square = pack(corners, np.array([[0, 1, 2], [0, 2, 3]]), np.tile(up, (4, 1)), {})
-    return square | {"color": _tint(looks)}
+    up, reach = watched.up, 1.2 * float(np.max(watched.upper - watched.lower))
+    square = ground_square(up, watched.ground, 0.5 * (watched.lower + watched.upper), reach)
+    finish = ground_finish(watched.run.scene, ground_obstacle(watched.run.scene, up))
+    return pack(square.vertices, square.triangles, square.normals, {}) | {"color": _tint(finish)}

@@ -8,22 +8,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
+from spume.extras import require
+from spume.frames.poses import ObstaclePoses
 from spume.frames.quantities import label
 from spume.frames.reader import BodySkin
-from spume.look.appearance import Appearance, background, ground_appearance, to_linear, to_srgb
-from spume.look.extras import require
+from spume.look.finish import Finish, background, ground_finish, to_linear, to_srgb
+from spume.look.ground import ground_axes
 from spume.look.obstacles import TriangleMesh, ground_obstacle
-from spume.look.pictures.lettering import Legend, lying_color_bar
-from spume.look.viewer.glb import glb
+from spume.look.pictures.lettering import MAP, Legend, lying_color_bar
+from spume.look.viewer.mesh_file import mesh_file
 from spume.look.viewer.own_address import own_address_only
-from spume.look.viewer.shadow import ground_axes, ground_shadow
-from spume.look.viewer.watched_run import MAP, MATERIAL, Shown, WatchedRun, watch
+from spume.look.viewer.shadow import ground_shadow
+from spume.look.viewer.watched_run import MATERIAL, Shown, WatchedRun, watch
+from spume.scene.common import Scene
 
 POLL = 1.0
 """Interval of checks for new frames [s]."""
 SPEEDS = {"¼×": 0.25, "½×": 0.5, "1×": 1.0, "2×": 2.0, "4×": 4.0}
 """Playback speeds, relative to simulated time."""
-MATT = Appearance((1.0, 1.0, 1.0), roughness=1.0)
+MATT = Finish((1.0, 1.0, 1.0), roughness=1.0)
 """How a surface coloured by a quantity looks."""
 PLAY, PAUSE, BACK, ON = "Play", "Pause", "◀", "▶"
 
@@ -125,8 +128,9 @@ class Viewer:
         if watched.ground is not None and not watched.run.complete:  # what falls will get there
             fallen = lower + (watched.ground - lower @ watched.up) * watched.up
             lower, upper = np.minimum(lower, fallen), np.maximum(upper, fallen)
+        poses = watched.poses(watched.run[0])
         for solid in watched.solids:
-            corners = np.clip(solid.corners(0.0), watched.lower - room, watched.upper + room)
+            corners = np.clip(solid.corners(poses), watched.lower - room, watched.upper + room)
             lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
         view = scene_view(watched.run.scene) or automatic_view(lower, upper, watched.up, 1.2)
         camera = self.server.initial_camera
@@ -134,7 +138,7 @@ class Viewer:
         camera.fov = float(np.radians(view.angle))
 
     def _turn_cameras(self) -> None:
-        """Give those who are connected the view that newcomers get."""
+        """Set the camera of all connected browsers to the view with which new ones start."""
         wanted = self.server.initial_camera
         for client in self.server.get_clients().values():
             client.camera.position, client.camera.look_at = wanted.position, wanted.look_at
@@ -143,13 +147,13 @@ class Viewer:
         self.solid_handles = []
         scene = self.server.scene
         for k, (mesh, solid) in enumerate(zip(watched.meshes, watched.solids)):
-            self.solid_handles.append(scene.add_glb(f"/obstacles/{k}", plain_glb(mesh, solid.appearance)))
+            self.solid_handles.append(scene.add_glb(f"/obstacles/{k}", plain_glb(mesh, solid.finish)))
         if watched.ground is not None:
             middle = 0.5 * (watched.lower + watched.upper)
             middle = middle + (watched.ground - middle @ watched.up) * watched.up
             wide = 3 * watched.size
             mesh = disc(middle, watched.up, wide)
-            ground = ground_appearance(watched.run.scene, ground_obstacle(watched.run.scene, watched.up))
+            ground = ground_finish(watched.run.scene, ground_obstacle(watched.run.scene, watched.up))
             scene.add_glb("/ground", plain_glb(mesh, ground))
 
     def refresh(self) -> None:
@@ -203,14 +207,15 @@ class Viewer:
         snapshot = self.snapshot if self.follow.value else None
         frame = watched.run[number] if snapshot is None else watched.snapshot(snapshot)
         populations = watched.shown(frame, self.show.value, list(dict.fromkeys([name, MATERIAL])))
+        poses = watched.poses(frame)
         with self.server.atomic():
             for population, shown in populations.items():
                 self._draw_population(population, shown, watched.color(shown, name))
             for handle, solid in zip(self.solid_handles, watched.solids):
-                R, p = solid.place(frame.time)
+                R, p = solid.place(poses)
                 handle.wxyz, handle.position = quaternion(R), tuple(p)
                 handle.visible = self.obstacles.value
-            self._draw_shadow(watched, populations, frame.time)
+            self._draw_shadow(watched, populations, poses)
         place = f"frame {number} of {len(watched.run) - 1}" if snapshot is None else "between frames"
         self.legend.content = f"t = {frame.time:.3f} s, {place}"
         self.color_bar.visible = name != MATERIAL
@@ -223,10 +228,10 @@ class Viewer:
         scene = self.server.scene
         if len(shown.triangles):
             self._drop(f"/points/{name}")
-            looks = self.watched.looks if self.color.value == MATERIAL else [MATT]
-            parts = shown.parts(looks)
+            finishes = self.watched.finishes if self.color.value == MATERIAL else [MATT]
+            parts = shown.parts(finishes)
             tints = to_linear(colors / 255.0)
-            scene.add_glb(f"/surface/{name}", glb(shown.vertices, shown.normals, tints, parts))
+            scene.add_glb(f"/surface/{name}", mesh_file(shown.vertices, shown.normals, tints, parts))
             return
         self._drop(f"/surface/{name}")
         size = shown.spacing * self.size.value
@@ -234,13 +239,13 @@ class Viewer:
             f"/points/{name}", shown.vertices, colors, point_size=size, point_shape="circle", precision="float32"
         )
 
-    def _draw_shadow(self, watched: WatchedRun, populations: dict[str, Shown], time_of_frame: float) -> None:
+    def _draw_shadow(self, watched: WatchedRun, populations: dict[str, Shown], poses: ObstaclePoses) -> None:
         if watched.ground is None or not watched.spatial:
             return
         clouds: list[NDArray[Any]] = [shown.vertices for shown in populations.values()]
         if self.obstacles.value:
             for mesh, solid in zip(watched.meshes, watched.solids):
-                R, p = solid.place(time_of_frame)
+                R, p = solid.place(poses)
                 clouds.append(mesh.vertices @ R.T + p)
         spacing = max(shown.spacing for shown in populations.values())
         shadow = ground_shadow(clouds, watched.up, watched.ground, spacing, 2 * watched.size)
@@ -282,15 +287,15 @@ class Viewer:
         self.server.stop()
 
 
-def plain_glb(mesh: TriangleMesh, looks: Appearance) -> bytes:
+def plain_glb(mesh: TriangleMesh, finish: Finish) -> bytes:
     """A mesh of one colour as binary glTF."""
-    colors = np.tile(np.array(looks.color), (len(mesh.vertices), 1))
-    return glb(mesh.vertices, mesh.normals, colors, [(mesh.triangles, looks)])
+    colors = np.tile(np.array(finish.color), (len(mesh.vertices), 1))
+    return mesh_file(mesh.vertices, mesh.normals, colors, [(mesh.triangles, finish)])
 
 
-def backdrop(scene: Any, height: int = 256) -> NDArray[np.uint8]:
+def backdrop(scene: Scene) -> NDArray[np.uint8]:
     """The backdrop of pictures, a little brighter above."""
-    up = np.linspace(1.0, 0.0, height)[:, None]
+    up = np.linspace(1.0, 0.0, 256)[:, None]
     rows = np.array(background(scene)) * (0.8 + 0.5 * up)
     return np.tile(to_srgb(np.clip(rows, 0.0, 1.0))[:, None], (1, 16, 1))
 

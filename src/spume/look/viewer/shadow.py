@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, grey_closing
 
+from spume.look.ground import ground_axes
+
 CELLS = 160
 """Most pixels along a side."""
 DARKNESS = 0.45
@@ -31,14 +33,6 @@ class Shadow(NamedTuple):
     height: float
     R: NDArray[np.float64]
     """columns: along the rows of the picture, down its columns, up"""
-
-
-def ground_axes(up: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Two directions along the ground, which make a right-handed frame with `up`."""
-    one = np.eye(3)[int(np.argmin(np.abs(up)))]
-    one = one - (one @ up) * up
-    one /= np.linalg.norm(one)
-    return one, np.cross(up, one)
 
 
 def ground_shadow(

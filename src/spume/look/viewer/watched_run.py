@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 from spume.errors import CacheError, SceneError
 from spume.frames.extent import point_bounds, point_spacing, quantity_limits, run_dimension
 from spume.frames.populations import PopulationArrays
+from spume.frames.poses import ObstaclePoses, obstacle_poses
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, quantity_names, spatial
 from spume.frames.reader import BodySkin, Frame, Run, open_run
-from spume.look.appearance import Appearance, material_appearances, to_srgb
+from spume.look.finish import Finish, material_finishes, to_srgb
 from spume.look.grains import colors_of, is_granular
 from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids, vertex_normals
 from spume.look.pictures.camera import up_axis
-from spume.look.pictures.lettering import map_colors
+from spume.look.pictures.lettering import MAP, map_colors
 from spume.look.surface.files import skin_of
 from spume.methods import method_shapes
 
 Show = Literal["points", "surface"]
 MATERIAL = "material"
-MAP = "viridis"
 INK = (20, 20, 20)
 """Colour of lines."""
 LINE_WIDTH = 0.3
@@ -47,12 +47,12 @@ class Shown(NamedTuple):
     tints: NDArray[np.uint8] | None = None
     """colours of the points themselves where those of a material vary or are wet, sRGB, shape (n, 3)"""
 
-    def parts(self, looks: list[Appearance]) -> list[tuple[NDArray[np.int32], Appearance]]:
-        """The triangles of each material, with its looks."""
-        if len(looks) == 1 or MATERIAL not in self.values:
-            return [(self.triangles, looks[0])]
-        kinds = np.clip(np.round(self.values[MATERIAL][self.triangles[:, 0]]).astype(int), 0, len(looks) - 1)
-        return [(self.triangles[kinds == kind], looks[kind]) for kind in np.unique(kinds)]
+    def parts(self, finishes: list[Finish]) -> list[tuple[NDArray[np.int32], Finish]]:
+        """The triangles of each material, with its finish."""
+        if len(finishes) == 1 or MATERIAL not in self.values:
+            return [(self.triangles, finishes[0])]
+        kinds = np.clip(np.round(self.values[MATERIAL][self.triangles[:, 0]]).astype(int), 0, len(finishes) - 1)
+        return [(self.triangles[kinds == kind], finishes[kind]) for kind in np.unique(kinds)]
 
 
 @dataclass
@@ -69,7 +69,7 @@ class WatchedRun:
     upper: NDArray[np.float64]
     up: NDArray[np.float64]
     ground: float | None
-    looks: list[Appearance]
+    finishes: list[Finish]
     """of the materials"""
     limits: dict[str, tuple[float, float]]
     is_empty: bool
@@ -83,7 +83,7 @@ class WatchedRun:
     @property
     def colors(self) -> NDArray[np.uint8]:
         """Colours of the materials, sRGB."""
-        return to_srgb(np.array([each.color for each in self.looks]))
+        return to_srgb(np.array([each.color for each in self.finishes]))
 
     def refresh(self) -> bool:
         """Look for new frames; returns whether there are any."""
@@ -105,6 +105,10 @@ class WatchedRun:
         """A state that is not one of the frames."""
         return Frame(file, self.run.stored_populations, method_shapes(self.run.method))
 
+    def poses(self, frame: Frame) -> ObstaclePoses:
+        """The poses of the obstacles in `frame`."""
+        return obstacle_poses(self.run, frame)
+
     def shown(self, frame: Frame, show: Show, names: list[str]) -> dict[str, Shown]:
         """The populations of `frame` by name, each with those of the quantities `names` that it has."""
         return {each.declared.name: self._shown(frame, each, show, names) for each in frame.of_kind(*DRAWN)}
@@ -112,8 +116,7 @@ class WatchedRun:
     def _shown(self, frame: Frame, population: PopulationArrays, show: Show, names: list[str]) -> Shown:
         spacing = point_spacing(self.run, population.declared)
         own = tuple(name for name in names if has_quantity(population, name))
-        looks = self.looks
-        smooth = show == "surface" and not is_granular(self.run.scene, population.declared, looks)
+        smooth = show == "surface" and not is_granular(self.run.scene, population.declared, self.finishes)
         if smooth and self.spatial and population.declared.kind == "points":
             made = skin_of(self.run, frame, population.declared, ("fine", "preview"), own)
             carried: dict[str, NDArray[Any]] = {name: made.fields[name] for name in own}
@@ -129,11 +132,12 @@ class WatchedRun:
             values = {name: np.repeat(each, 2) for name, each in values.items()}
             normals = np.tile(np.array([0.0, 0.0, 1.0], np.float32), (len(ribbons), 1))
             return Shown(ribbons.astype(np.float32), triangles, normals, values, spacing, INK)
-        tints = _tints(population, looks) if population.declared.kind == "points" else None
+        tints = _tints(population, self.finishes) if population.declared.kind == "points" else None
         return Shown(x.astype(np.float32), triangles, normals, values, spacing, tints=tints)
 
     def color(self, shown: Shown, name: str) -> NDArray[np.uint8]:
-        """Colours of a quantity, sRGB, shape (n, 3); materials have their own, and so has what lacks the quantity."""
+        """Colours of a quantity, sRGB, shape (n, 3). Materials, and populations without the quantity, keep their own
+        colours."""
         if name != MATERIAL and name in shown.values:
             return to_srgb(map_colors(shown.values[name], self.range(name), MAP))
         if shown.tints is not None:
@@ -158,11 +162,11 @@ class WatchedRun:
         return {name: np.array([np.nan if v is None else v for v in values], float) for name, values in plain.items()}
 
 
-def _tints(population: PopulationArrays, looks: list[Appearance]) -> NDArray[np.uint8] | None:
-    """Colours of points by their looks, sRGB; None where each material has one colour."""
-    if MATERIAL not in population or not any(each.variation or each.grain for each in looks):
+def _tints(population: PopulationArrays, finishes: list[Finish]) -> NDArray[np.uint8] | None:
+    """Colours of points by their finishes, sRGB; None where each material has one colour."""
+    if MATERIAL not in population or not any(each.variation or each.grain for each in finishes):
         return None
-    return to_srgb(colors_of(population, np.asarray(population[MATERIAL]), looks))
+    return to_srgb(colors_of(population, np.asarray(population[MATERIAL]), finishes))
 
 
 def _ribbons(x: NDArray[Any], lines: NDArray[Any], width: float) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -191,7 +195,7 @@ def watch(folder: Path, skin: BodySkin = "embedded") -> WatchedRun:
         raise SceneError(
             f"'{folder}' is a run of '{run.method}', which the viewer does not show; 'spume render' draws it"
         )
-    scene: Any = run.scene
+    scene = run.scene
     up = up_axis(scene)
     lower, upper = point_bounds(run)
     flat = run_dimension(run) == 2
@@ -202,5 +206,5 @@ def watch(folder: Path, skin: BodySkin = "embedded") -> WatchedRun:
     ground = ground_height(scene, up)
     is_empty = not any(len(each["x"]) for each in run[len(run) - 1].of_kind(*DRAWN))
     return WatchedRun(
-        run, names, not flat, shown, meshes, lower, upper, up, ground, material_appearances(scene), {}, is_empty
+        run, names, not flat, shown, meshes, lower, upper, up, ground, material_finishes(scene), {}, is_empty
     )

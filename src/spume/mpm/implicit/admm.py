@@ -10,7 +10,6 @@ acceleration combines the results of several iterations (`anderson`).
 """
 
 import math
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +22,7 @@ from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.problem import StepProblem
 from spume.numerics.krylov import conjugate_gradient
 from spume.numerics.sums import total
+from spume.scene.mpm import Implicit
 
 UNBALANCED, BALANCE = 10.0, 2.0
 """The penalty changes by a factor of BALANCE when primal and dual residual differ by more than UNBALANCED. [Boyd11]
@@ -33,7 +33,7 @@ LARGEST_RAISE = 4.0
 """Factor by which a weight grows at once: deformations in a cycle may be far from the solution."""
 
 
-def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
+def solve_by_admm(problem: StepProblem, settings: Implicit) -> Outcome:
     """Solve the equations of a step; `settings` is the scene's table [implicit]."""
     step = _Step(problem, settings)
     for iteration in range(settings.iterations):
@@ -59,7 +59,7 @@ def solve_by_admm(problem: StepProblem, settings: Any) -> Outcome:
 class _Step:
     """The equations of a step, and the present state of the iterations that solve them."""
 
-    def __init__(self, problem: StepProblem, settings: Any) -> None:
+    def __init__(self, problem: StepProblem, settings: Implicit) -> None:
         self.problem, self.settings = problem, settings
         self.rho, self.relaxation = settings.rho, settings.over_relaxation
         self.v = problem.start()
@@ -69,7 +69,7 @@ class _Step:
         problem.gradient(self.v, self.outcome.L)
         self.branches = Branches(problem)
         self.branches.start(settings.weights, self.rho, self.outcome.L)
-        self.matrix = GridMatrix(problem.state.nodes, problem.dofs, problem.contacts)
+        self.matrix = GridMatrix(problem.world.nodes, problem.dofs, problem.contacts)
         self._assemble()
         # about ρ (c Δt/h)²: distance [cells] that nodes move in a step with a strain of one
         self.response = total(self.matrix.diagonal - problem.mass) / total(problem.mass)

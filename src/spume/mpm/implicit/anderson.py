@@ -93,7 +93,7 @@ class Memory:
         for g, of_branch in zip(self._g, q):
             of_branch[:] = g[place].reshape(-1, 3, 3)
         self.forget()
-        return self._v[place].copy()
+        return np.array(self._v[place])
 
 
 def _coefficients(products: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -106,7 +106,7 @@ def _coefficients(products: NDArray[np.float64]) -> NDArray[np.float64]:
     reduced = products[0, 0] - products[0, 1:, None] - products[0, None, 1:] + products[1:, 1:]
     trace = float(np.trace(reduced))
     if not trace > 0.0:
-        return np.eye(len(products))[0]
+        return np.eye(1, len(products)).reshape(-1)
     reduced += REGULARIZATION * trace * np.eye(len(reduced))
     c = np.linalg.solve(reduced, products[0, 0] - products[0, 1:])
     return np.concatenate([[1.0 - c.sum()], c])

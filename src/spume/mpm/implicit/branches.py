@@ -48,7 +48,7 @@ class Branches:
         torn = p.weak if "weak" in p else NONE_TORN
         for use in problem.species.model.laws:
             for b in range(len(use.law.branches)):
-                loops = made(use.law, b, problem.state.dimension)
+                loops = made(use.law, b, problem.world.dimension)
                 yield b, loops, (p.material, use.belongs, use.constants, problem.history(use), torn)
 
     def start(self, weighting: str, rho: float, L: NDArray[np.float64]) -> None:

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacles.collision import SEPARATE, STICK
-from spume.mpm.contacts import HOLD, TOUCH
+from spume.grid.contacts import HOLD, TOUCH
+from spume.grid.nodes import DegreesOfFreedom
 from spume.mpm.implicit.normal_impulses import normal_impulses
-from spume.mpm.nodes import DegreesOfFreedom
-from spume.mpm.state import State
+from spume.mpm.world import GridWorld
 
 Vectors = NDArray[np.float64]
 OFTEN = 2
@@ -34,22 +34,22 @@ and `roller` 0.3 is small enough and 0.6 is too large."""
 class ContactSet:
     """Active set of the contacts of a step, which a solver updates between its iterations."""
 
-    def __init__(self, state: State, dofs: DegreesOfFreedom, dt: float) -> None:
-        """Set up for the contacts found for `state` and a step of dt [s]."""
-        self._contacts, self._dofs, self._dt = state.contacts, dofs, dt
-        species = state.only
+    def __init__(self, world: GridWorld, dofs: DegreesOfFreedom, dt: float) -> None:
+        """Set up for the contacts found for `world` and a step of dt [s]."""
+        self._contacts, self._dofs, self._dt = world.contacts, dofs, dt
+        species = world.only
         p = species.particles
-        self._gap = state.contacts.gaps(state.nodes, species.transfers, p.x, p.volume)
-        d = state.dimension
-        node, kind, numbers = state.contacts.node, state.contacts.kind, state.contacts.numbers
+        self._gap = world.contacts.gaps(world.nodes, species.transfers, p.x, p.volume)
+        d = world.dimension
+        node, kind, numbers = world.contacts.node, world.contacts.kind, world.contacts.numbers
         self._node, self._row = node, dofs.number.reshape(-1)[node]
         self._normal, self._velocity, self._friction = numbers[:, :d], numbers[:, 3 : 3 + d], numbers[:, 6]
         self._separating, self._sticking = kind == SEPARATE, kind == STICK
-        gap = state.contacts.listed(self._gap)
-        width = np.where(self._separating, gap, np.maximum(gap - TOUCH * state.cell, 0.0))
+        gap = world.contacts.listed(self._gap)
+        width = np.where(self._separating, gap, np.maximum(gap - TOUCH * world.cell, 0.0))
         self._lower = -width / dt
         """Least normal velocities relative to the obstacles [m/s]."""
-        self._upper = np.where(~self._separating & (gap < HOLD * state.cell), 0.0, np.inf)
+        self._upper = np.where(~self._separating & (gap < HOLD * world.cell), 0.0, np.inf)
         """Largest ones [m/s]."""
         first = np.searchsorted(node, node)
         self._rank = np.arange(len(node)) - first
@@ -179,7 +179,7 @@ class ContactSet:
         slide = self._slide[sliding]
         length = np.linalg.norm(slide, axis=1)
         length[length == 0.0] = 1.0
-        return -(limit[sliding] / length)[:, None] * slide
+        return np.asarray(-(limit[sliding] / length)[:, None] * slide)
 
     def _dragged(self, hesitant: NDArray[np.bool_], slide: Vectors, limit: NDArray[np.float64]) -> Vectors:
         """The new friction of `hesitant` contacts."""
@@ -218,4 +218,4 @@ class ContactSet:
 
 def _along(a: Vectors, b: Vectors) -> NDArray[np.float64]:
     """Scalar products of the rows."""
-    return np.einsum("nq,nq->n", a, b)
+    return np.asarray(np.einsum("nq,nq->n", a, b))

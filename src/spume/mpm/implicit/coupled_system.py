@@ -2,47 +2,48 @@
 
     r(v) = M (v − v̂) + Δt Σ_p V S(v) ∇w + Δt D v,    v̂ = vⁿ + Δt g
 
-for the stacked velocities v of the active nodes of the species, with S as in `tangent.py` and the drag D between the
-two species of a mixture. Its derivative
+for the stacked velocities v of the active nodes of the species, with S as in `tangent.py` and the drag D between two
+species. Its derivative
 
     A = M + Δt² Σ_p V T ∇w + Δt D
 
 is symmetric but in general not definite; `adapt` makes it so where this is needed. The preconditioner is a 2×2 block
 for each node and component,
 
-    ( m_s + k_s + Δt c      −Δt c       )
-    (     −Δt c       m_w + k_w + Δt c  )
+    ( m₁ + k₁ + Δt c      −Δt c      )
+    (     −Δt c      m₂ + k₂ + Δt c  )
 
 (a single number for one species) with the diagonal k of the stiffness (`node_stiffness.py`), zero where it is negative,
 so it is positive definite, as MINRES requires, and drag of any size is inverted exactly at each node.
 
-S of water with viscosity includes its viscous stress, a second branch of the law, at the end of the step.
+S of a law with viscosity includes its viscous stress, the second branch of the law, at the end of the step.
 
-With pore pressure the water deforms with the flux q = n v_w + (1 − n) v_s of both species (`mixture/pore_pressure.py`):
-for its points L is ∇q divided by their porosity, and, as the transpose, the forces of their stress are split n : 1 − n.
-The stiffness of the water adds k ((1 − n)², n (1 − n); n (1 − n), n²) to the blocks.
+The second species may deform with the flux q = n v₂ + (1 − n) v₁ of both (`SharedFlux`): for its points L is ∇q divided
+by their n, and, as the transpose, the forces of their stress are split n : 1 − n. Their stiffness adds
+k ((1 − n)², n (1 − n); n (1 − n), n²) to the blocks.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacles.collision import SEPARATE
-from spume.materials.loops import LawInUse
+from spume.grid.contacts import Contacts
+from spume.grid.nodes import DegreesOfFreedom, NodeFields, number_active
+from spume.materials.history import values_of
+from spume.materials.loops import ConstitutiveModel, LawInUse
 from spume.materials.unilateral import Unilateral
-from spume.materials.water import WATER
-from spume.mpm.contacts import Contacts
 from spume.mpm.implicit.node_stiffness import node_stiffness
 from spume.mpm.implicit.normal_impulses import normal_impulses
 from spume.mpm.implicit.tangent import NUMBERS, Plasticity, tangent_loops
-from spume.mpm.nodes import DegreesOfFreedom, NodeFields, number_active
-from spume.mpm.reflection import Reflection, closed_walls
-from spume.mpm.species import Species
-from spume.mpm.state import State
+from spume.mpm.species import GridSpecies
 from spume.mpm.step import gaps_of
+from spume.mpm.world import GridWorld
+from spume.numerics.sums import block_dot
 
 CUT = 0.4
 """Fraction below which a shortened iteration of Newton's method raises the damping [1]"""
@@ -53,37 +54,55 @@ Floats = NDArray[np.float64]
 Preconditioner = Literal["blocks", "mass"]
 
 
+class SharedFlux(Protocol):
+    """The flux q = n v₂ + (1 − n) v₁ of two species, with which the points of the second one deform.
+
+    `engaged` says for each contact of the second species whether it holds the nodes at present.
+    """
+
+    @property
+    def share(self) -> Floats:
+        """n of the nodes [1], shape (blocks, 64)."""
+
+    @property
+    def at_points(self) -> Floats:
+        """n at the points of the second species [1]."""
+
+    @property
+    def volume(self) -> Floats:
+        """Volume with which the stress of each of these points acts on the nodes [m³]."""
+
+    def extend(self, flux: Floats, engaged: NDArray[np.bool_], moving: bool) -> None:
+        """Continue the node field `flux` (blocks, d, 64) behind walls, in place: a flux if `moving`, else a change of
+        one, for which walls are at rest."""
+
+    def return_forces(self, force: Floats, engaged: NDArray[np.bool_]) -> None:
+        """Apply the transpose to the node field `force`, in place."""
+
+    def load_walls(self, force: Floats, engaged: NDArray[np.bool_], dt: float) -> None:
+        """Add the impulses that walls exert by `return_forces` in dt [s] to the loads on obstacles."""
+
+
 @dataclass(frozen=True)
-class PoreVolumes:
-    """Pore volumes shared by two species."""
-
-    porosity: Floats
-    """n of the nodes [1], shape (blocks, 64)"""
-    at_points: Floats
-    """n at the points of the water [1]"""
-    bulk: Floats
-    """Rest volume of each point of the water over its porosity [m³]"""
-
-
-@dataclass(frozen=True)
-class Exchange:
+class SpeciesCoupling:
     """Interaction of species in a step."""
 
     forces: tuple[Floats, ...] = ()
     """Additional forces on the nodes of each species [N], shape (blocks, d, 64); none if empty"""
     drag: Floats | None = None
     """Drag coefficients of the nodes between the first two species [kg/s], shape (blocks, 64)"""
-    pores: PoreVolumes | None = None
+    flux: Callable[[], SharedFlux] | None = None
+    """Called when contacts have been found. None: every species deforms with its own velocity"""
 
 
-NO_EXCHANGE = Exchange()
+NO_COUPLING = SpeciesCoupling()
 
 
 @dataclass
 class Part:
     """One species in the system."""
 
-    species: Species
+    species: GridSpecies
     dofs: DegreesOfFreedom
     mass: Floats
     """of the active nodes [kg]"""
@@ -103,69 +122,72 @@ class Part:
         self.L, self.S = np.zeros((count, 3, 3)), np.zeros((count, 3, 3))
         self.T, self.numbers = np.zeros((count, 3, 3)), np.zeros((count, NUMBERS))
         self.smallest = np.ones(count)
-        self.viscous = [(use, flowing) for use in self.species.model.laws if (flowing := _is_viscous(use)).any()]
+        model = self.species.model
+        self.viscous = [(use, flowing) for use in model.laws if (flowing := _viscous(use, model)).any()]
         """Laws with viscous materials, and which materials these are"""
         self.viscous_numbers = np.zeros((count if self.viscous else 0, NUMBERS))
 
 
-def _is_viscous(use: LawInUse) -> NDArray[np.bool_]:
-    """The materials of water with viscosity, whose second branch is the viscous stress."""
-    if use.law is not WATER:
+def _viscous(use: LawInUse, model: ConstitutiveModel) -> NDArray[np.bool_]:
+    """Which materials have this law and a viscosity."""
+    viscosity = use.law.traits.viscosity
+    if viscosity is None:
         return np.zeros_like(use.belongs)
-    return np.asarray(use.belongs & (use.constants[:, WATER.constants.index("eta")] > 0.0))
+    return values_of(use, viscosity, model.materials) > 0.0
 
 
 class CoupledSystem:
-    """A system for `numerics.krylov`; its vectors have the shape (active nodes of sand and of water, d)."""
+    """A system for `numerics.krylov`; its vectors have the shape (active nodes of all species, d)."""
 
     def __init__(
-        self, state: State, exchange: Exchange, dt: float, plasticity: Plasticity, unilateral: Unilateral | None,
-        preconditioner: Preconditioner,
+        self, world: GridWorld, coupling: SpeciesCoupling, dt: float, plasticity: Plasticity,
+        unilateral: Unilateral | None, preconditioner: Preconditioner,
     ) -> None:  # fmt: skip
         """Set up the system; contacts must have been found."""
-        self.state, self.dt = state, dt
+        self.world, self.dt = world, dt
         self._damping, self._definite = 0.0, False
         self._laws: tuple[Plasticity, Literal["hencky", "unilateral"]]
         self._laws = plasticity, "hencky" if unilateral is None else "unilateral"
         self._shape = (0.0,) * 5 if unilateral is None else unilateral.packed()
         self._preconditioner = preconditioner
-        self._pores = exchange.pores
         self.parts: list[Part] = []
         first = 0
-        for k, species in enumerate(state.species):
+        for k, species in enumerate(world.species):
             dofs = number_active(species.fields["mass"])
             mass = dofs.take(species.fields["mass"])
             before = dofs.take(species.fields["momentum"]) / mass[:, None]
-            free = before + dt * state.gravity(state.time)[: state.dimension]
-            if exchange.forces:
-                free += dt * dofs.take(exchange.forces[k]) / mass[:, None]
-            contacts, work = state.contacts_of(species), NodeFields(vector=state.dimension)
-            work.fit(state.nodes)
+            free = before + dt * world.gravity(world.time)[: world.dimension]
+            if coupling.forces:
+                free += dt * dofs.take(coupling.forces[k]) / mass[:, None]
+            contacts, work = world.contacts_of(species), NodeFields(vector=world.dimension)
+            work.fit(world.nodes)
             rows = slice(first, first + len(dofs))
             engaged = np.zeros(contacts.filled.shape, np.bool_)
             part = Part(
-                species, dofs, mass, before, free, contacts, gaps_of(state, species), work, rows, engaged
+                species, dofs, mass, before, free, contacts, gaps_of(world, species), work, rows, engaged
             )  # fmt: skip
             self.parts.append(part)
             first += len(dofs)
         self.count = first
+        self._starts = np.concatenate([part.rows.start + part.dofs.starts[:-1] for part in self.parts] + [[first]])
         self.mass = np.concatenate([part.mass for part in self.parts])
-        self._diagonal = np.repeat(self.mass[:, None], state.dimension, axis=1)
+        self._diagonal = np.repeat(self.mass[:, None], world.dimension, axis=1)
         """Masses, and Δt² times the diagonal of the stiffness [kg]"""
         self.before = np.concatenate([part.before for part in self.parts])
         self.free = np.concatenate([part.free for part in self.parts])
-        self._sand = self._water = np.empty(0, np.int64)
+        self._first = self._second = np.empty(0, np.int64)
+        """Unknowns of the nodes that two species share"""
         self._drag = np.empty(0)
-        if exchange.drag is not None:
-            sand, water = self.parts
-            both = (sand.dofs.number >= 0) & (water.dofs.number >= 0)
-            self._sand = sand.dofs.number[both].astype(np.int64)
-            self._water = water.dofs.number[both].astype(np.int64) + sand.rows.stop
-            self._drag = dt * exchange.drag[both]
-        self._walls = None if self._pores is None else closed_walls(state, state.species[1], state.species[0])
+        if coupling.drag is not None:
+            one, other = self.parts
+            both = (one.dofs.number >= 0) & (other.dofs.number >= 0)
+            self._first = one.dofs.number[both].astype(np.int64)
+            self._second = other.dofs.number[both].astype(np.int64) + one.rows.stop
+            self._drag = dt * coupling.drag[both]
+        self._flux = None if coupling.flux is None else coupling.flux()
 
     def _touching(self) -> list[Part]:
-        """Species that have contacts."""
+        """GridSpecies that have contacts."""
         return [part for part in self.parts if len(part.contacts) and len(part.dofs)]
 
     def close_contacts(self, v: Floats) -> None:
@@ -216,7 +238,7 @@ class CoupledSystem:
         own = part.dofs.number.reshape(-1)[part.contacts.node]
         # contacts are shared: at nodes where this species has no mass, its first unknown is used but never engaged
         rows = np.where(own >= 0, own, 0) + part.rows.start
-        normal = np.where((own >= 0)[:, None], numbers[:, : self.state.dimension], 0.0)
+        normal = np.where((own >= 0)[:, None], numbers[:, : self.world.dimension], 0.0)
         return rows, normal, numbers
 
     def residual(self, v: Floats) -> tuple[Floats, float]:
@@ -280,94 +302,81 @@ class CoupledSystem:
         elif fraction < CUT:
             self._damping = min(max(4.0 * self._damping, FIRST_DAMPING), MOST_DAMPING)
 
-    def _shares_pores(self, part: Part) -> bool:
-        return self._pores is not None and part is self.parts[1]
+    def _flux_of(self, part: Part) -> SharedFlux | None:
+        """The flux with which the points of a part deform; None: their own velocity."""
+        return self._flux if self._flux is not None and part is self.parts[1] else None
 
-    def _closed(self) -> Reflection:
-        """The nodes behind walls at which the contacts of the water are engaged."""
-        assert self._walls is not None
-        water = self.parts[1]
-        return self._walls.only(water.contacts.listed(water.engaged)[self._walls.contact])
-
-    def wall_impulses(self) -> tuple[Reflection, Floats] | None:
-        """Impulses of walls on the material through the reflection of pore pressure at the last call of `residual`."""
-        if self._walls is None or len(self.parts[1].species.particles) == 0:
-            return None
-        water, walls = self.parts[1], self._closed()
-        p, field = water.species.particles, water.fields.array
-        assert self._pores is not None
-        water.species.transfers.to_grid(
-            ("tensor divergence",), p.x, field, volume=self._pores.bulk, tensor=water.S
+    def load_walls(self) -> None:
+        """Add the impulses of walls by the shared flux at the last call of `residual` to the loads on obstacles."""
+        if self._flux is None or len(self.parts[1].species.particles) == 0:
+            return
+        part = self.parts[1]
+        p, field = part.species.particles, part.fields.array
+        part.species.transfers.to_grid(
+            ("tensor divergence",), p.x, field, volume=self._flux.volume, tensor=part.S
         )  # fmt: skip
-        return walls, self.dt * walls.return_forces(field)
+        self._flux.load_walls(field, part.contacts.listed(part.engaged), self.dt)
 
     def _gradient(self, part: Part, v: Floats, moving: bool = False) -> None:
         """Write the velocity gradients of `v`, or of a change of it unless `moving`, at the points of a part to L."""
         p, field = part.species.particles, part.fields.array
         part.dofs.put(v[part.rows], field)
-        if self._shares_pores(part):
-            assert self._pores is not None
-            sand, n = self.parts[0], self._pores.porosity[:, None, :]
-            sand.dofs.put(v[sand.rows], sand.fields.array)
-            field[:] = n * field + (1.0 - n) * sand.fields.array
-            walls = self._closed()
-            (walls if moving else walls.at_rest()).extend(field)
+        flux = self._flux_of(part)
+        if flux is not None:
+            other, n = self.parts[0], flux.share[:, None, :]
+            other.dofs.put(v[other.rows], other.fields.array)
+            field[:] = n * field + (1.0 - n) * other.fields.array
+            flux.extend(field, part.contacts.listed(part.engaged), moving)
         part.species.transfers.to_points(("gradient",), p.x, field, tensor=part.L)
-        if self._shares_pores(part):
-            assert self._pores is not None
-            part.L /= self._pores.at_points[:, None, None]
+        if flux is not None:
+            part.L /= flux.at_points[:, None, None]
 
     def _add_divergence(self, part: Part, tensor: Floats, factor: float, result: Floats) -> None:
         """Add factor · (−Σ V T ∇w) to the rows of the nodes on which it acts."""
-        p, field = part.species.particles, part.fields.array
-        shared = self._shares_pores(part)
-        volume = self._pores.bulk if shared and self._pores is not None else p.volume
+        p, field, flux = part.species.particles, part.fields.array, self._flux_of(part)
+        volume = p.volume if flux is None else flux.volume
         part.species.transfers.to_grid(("tensor divergence",), p.x, field, volume=volume, tensor=tensor)
-        if not shared:
+        if flux is None:
             result[part.rows] += factor * part.dofs.take(field)
             return
-        assert self._pores is not None
-        self._closed().return_forces(field)
-        sand, n = self.parts[0], self._pores.porosity[:, None, :]
-        result[sand.rows] += factor * sand.dofs.take((1.0 - n) * field)
+        flux.return_forces(field, part.contacts.listed(part.engaged))
+        other, n = self.parts[0], flux.share[:, None, :]
+        result[other.rows] += factor * other.dofs.take((1.0 - n) * field)
         result[part.rows] += factor * part.dofs.take(n * field)
 
     def _dragged(self, x: Floats) -> Floats:
         """Δt D x."""
         result = np.zeros_like(x)
-        impulse = self._drag[:, None] * (x[self._sand] - x[self._water])
-        result[self._sand] += impulse
-        result[self._water] -= impulse
+        impulse = self._drag[:, None] * (x[self._first] - x[self._second])
+        result[self._first] += impulse
+        result[self._second] -= impulse
         return result
 
     def prepare_preconditioner(self) -> None:
         """Compute the blocks of mass, drag and stiffness for the points at the last call of `residual`."""
-        dimension = self.state.dimension
+        dimension = self.world.dimension
         self._diagonal = np.repeat(self.mass[:, None], dimension, axis=1)
-        coupling = np.zeros((self._sand.size, dimension))
+        coupling = np.zeros((self._first.size, dimension))
         for part in self.parts:
             p = part.species.particles
             if len(p) == 0:
                 continue
-            shared = self._shares_pores(part)
-            weight = p.volume
-            if shared and self._pores is not None:
-                weight = self._pores.bulk / self._pores.at_points
+            flux = self._flux_of(part)
+            weight = p.volume if flux is None else flux.volume / flux.at_points
             k = node_stiffness(part.species.transfers, part.dofs, p.x, weight, part.numbers)
             if part.viscous:
                 k += node_stiffness(part.species.transfers, part.dofs, p.x, weight, part.viscous_numbers)
             k = self.dt**2 * np.maximum(k, 0.0)
-            if not shared:
+            if flux is None:
                 self._diagonal[part.rows] += k
                 continue
-            assert self._pores is not None
-            n = part.dofs.take(self._pores.porosity)[:, None]
+            n = part.dofs.take(flux.share)[:, None]
             self._diagonal[part.rows] += n**2 * k
-            own = self._water - part.rows.start
-            self._diagonal[self._sand] += (1.0 - n[own]) ** 2 * k[own]
+            own = self._second - part.rows.start
+            self._diagonal[self._first] += (1.0 - n[own]) ** 2 * k[own]
             coupling += n[own] * (1.0 - n[own]) * k[own]
         damped = (1.0 + self._damping) * self._diagonal
-        a, b, c = damped[self._sand], damped[self._water], self._drag[:, None]
+        a, b, c = damped[self._first], damped[self._second], self._drag[:, None]
         # drag can be so large that its square must not be formed
         scale = 1.0 / (a * b - coupling**2 + c * (a + b + 2.0 * coupling))
         self._block = scale * (b + c), scale * (c - coupling), scale * (a + c)
@@ -375,13 +384,17 @@ class CoupledSystem:
     def precondition(self, r: Floats) -> Floats:
         """Solve the 2×2 blocks for r."""
         if self._preconditioner == "mass":
-            return r / self.mass[:, None]
+            return np.asarray(r / self.mass[:, None])
         z = r / ((1.0 + self._damping) * self._diagonal)
-        if self._sand.size:
-            r_s, r_w = r[self._sand], r[self._water]
-            z[self._sand] = self._block[0] * r_s + self._block[1] * r_w
-            z[self._water] = self._block[1] * r_s + self._block[2] * r_w
+        if self._first.size:
+            r_1, r_2 = r[self._first], r[self._second]
+            z[self._first] = self._block[0] * r_1 + self._block[1] * r_2
+            z[self._second] = self._block[1] * r_1 + self._block[2] * r_2
         return z
+
+    def dot(self, a: Floats, b: Floats) -> float:
+        """Inner product."""
+        return block_dot(a, b, self._starts)
 
     def project(self, x: Floats) -> None:
         """Remove the components constrained by engaged contacts."""

@@ -19,9 +19,9 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mpm.blocks import CELLS_PER_BLOCK, cell_in_block
+from spume.grid.blocks import CELLS_PER_BLOCK, cell_in_block
+from spume.grid.node_gradients import node_gradients
 from spume.mpm.implicit.grid_matrix import colours
-from spume.mpm.implicit.node_gradients import node_gradients
 from spume.mpm.implicit.problem import StepProblem
 from spume.numerics.jit import compiled
 from spume.numerics.sums import total
@@ -59,14 +59,14 @@ def equilibrated(problem: StepProblem, tensors: list[Numbers], stiffness: list[N
 
 def _product(a: Numbers, b: Numbers) -> Numbers:
     """A : B of symmetric tensors (n, 6)."""
-    return (a[:, :3] * b[:, :3]).sum(axis=1) + 2.0 * (a[:, 3:] * b[:, 3:]).sum(axis=1)
+    return np.asarray((a[:, :3] * b[:, :3]).sum(axis=1) + 2.0 * (a[:, 3:] * b[:, 3:]).sum(axis=1))
 
 
 class _Sums:
     """Sums over the pairs of points and active nodes of a step."""
 
     def __init__(self, problem: StepProblem) -> None:
-        species, nodes = problem.species, problem.state.nodes
+        species, nodes = problem.species, problem.world.nodes
         self._x, self._transfers, self._number = species.particles.x, species.transfers, problem.dofs.number
         self._nodes = len(problem.dofs)
         self._kernels = _kernels(nodes.dimension, nodes.order)

@@ -12,11 +12,11 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mpm.blocks import BLOCK, cell_at, cell_in_block, neighbour_table
+from spume.grid.blocks import BLOCK, cell_at, cell_in_block, neighbour_table
+from spume.grid.node_gradients import node_gradients
+from spume.grid.nodes import DegreesOfFreedom, Nodes
+from spume.grid.transfers import Transfers
 from spume.mpm.implicit.contact_set import ContactSet
-from spume.mpm.implicit.node_gradients import node_gradients
-from spume.mpm.nodes import DegreesOfFreedom, Nodes
-from spume.mpm.transfers import Transfers
 from spume.numerics.jit import compiled
 
 ROWS = 512
@@ -74,6 +74,10 @@ class GridMatrix:
     def project(self, x: NDArray[np.float64]) -> None:
         """Remove what the contacts forbid."""
         self._contacts.project(x)
+
+    def dot(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+        """Inner product."""
+        return self._dofs.dot(a, b)
 
 
 def colours(blocks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

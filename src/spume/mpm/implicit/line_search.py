@@ -5,7 +5,7 @@ negative. The full step is taken if the slope at its end is still negative, or a
 otherwise the step is shortened by the secant of the slopes ([Crisfield91] section 9.2). The norm of r is no measure of
 progress: with the unilateral energy it grows on the way, and has minima that are none of the energy.
 
-With flow in the step, and with viscous water, there is no energy; the slope is then the work of the unbalanced forces
+With flow in the step, and with viscosity, there is no energy; the slope is then the work of the unbalanced forces
 along dv, which vanishes at the solution, too.
 """
 
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.mpm.implicit.coupled_system import CoupledSystem
-from spume.numerics.sums import dot
 
 LEAST_VOLUME = 0.05
 """A step that compresses a point to less than this fraction of its volume is shortened."""
@@ -63,4 +62,4 @@ def _slope(system: CoupledSystem, r: Floats, dv: Floats) -> float:
     """r · dv, without what the contacts take up."""
     free = r.copy()
     system.project(free)
-    return dot(free, dv)
+    return system.dot(free, dv)

@@ -19,6 +19,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.grid.linear_system import StressSystem
 from spume.materials.kinematics import load, load_sym, store
 from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
@@ -28,12 +29,12 @@ from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.particle_step import SINGULAR_VALUES, moved, recompose
 from spume.mpm.implicit.problem import StepProblem
-from spume.mpm.linear_system import StressSystem
 from spume.numerics.jit import compiled
 from spume.numerics.krylov import conjugate_gradient
 from spume.numerics.spectral3 import eigen_sym
 from spume.numerics.sums import dot, total
 from spume.numerics.tensor3 import compose_sym, multiply, multiply_transpose, transpose_multiply
+from spume.scene.mpm import Implicit
 
 NUMBERS = 30
 """Numbers per point and branch: U and V (9 each), the block of the stretches (6), the pairs (3 + 3)."""
@@ -150,7 +151,7 @@ class _Energy:
         self.problem = problem
         p = problem.species.particles
         self.uses = [
-            (use, b, _loops(use.law, b, problem.state.dimension))
+            (use, b, _loops(use.law, b, problem.world.dimension))
             for use in problem.species.model.laws
             for b in range(len(use.law.branches))
         ]
@@ -214,10 +215,14 @@ class _Constrained:
         """Remove the components constrained by contacts."""
         self.contacts.project(v)
 
+    def dot(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+        """Inner product."""
+        return self.stress.dot(a, b)
 
-def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
+
+def solve_by_newton(problem: StepProblem, settings: Implicit) -> Outcome:
     """Solve the equations of a step; `settings` is the scene's table [implicit]."""
-    p, state = problem.species.particles, problem.state
+    p, world = problem.species.particles, problem.world
     energy = _Energy(problem)
     v = problem.before.copy()
     problem.close_contacts(v)
@@ -226,11 +231,11 @@ def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
         problem.close_contacts(v)
     outcome = Outcome(v, energy.L)
     stress = StressSystem(
-        problem.species.transfers, state.nodes, problem.dofs, problem.mass, p.x, p.volume, energy.answer, problem.dt**2
+        problem.species.transfers, world.nodes, problem.dofs, problem.mass, p.x, p.volume, energy.answer, problem.dt**2
     )
     branches = Branches(problem)
     branches.start("stiffness", math.inf, energy.L)  # an infinite penalty needs no larger weights for concave energies
-    matrix = GridMatrix(state.nodes, problem.dofs, problem.contacts)
+    matrix = GridMatrix(world.nodes, problem.dofs, problem.contacts)
     matrix.assemble(problem.species.transfers, p.x, branches.metric(1.0), problem.mass)
     system = _Constrained(stress, matrix.diagonal, problem.contacts)
     first = 0.0
@@ -239,7 +244,7 @@ def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
         problem.contacts.update(v, residual)
         free = residual.copy()
         problem.contacts.project(free)
-        size = math.sqrt(dot(free, free))
+        size = math.sqrt(system.dot(free, free))
         scale = math.sqrt(total((problem.mass[:, None] * (v - problem.before)) ** 2))
         first = max(first, size, scale)
         outcome.primal.append(size / first if first > 0.0 else 0.0)
@@ -251,7 +256,7 @@ def solve_by_newton(problem: StepProblem, settings: Any) -> Outcome:
         tolerance = max(min(0.5, math.sqrt(outcome.primal[-1])) * outcome.primal[-1], 1e-12)
         solution = conjugate_gradient(system, residual, tolerance=min(tolerance, 0.1), limit=settings.linear_iterations)
         outcome.linear_iterations += solution.iterations
-        here, decrease = energy.value(v), dot(free, solution.x)
+        here, decrease = energy.value(v), system.dot(free, solution.x)
         step, best = 1.0, v
         for _ in range(LINE_SEARCHES):
             trial = v + step * solution.x

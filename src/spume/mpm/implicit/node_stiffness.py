@@ -17,11 +17,11 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.mpm.blocks import BLOCK
+from spume.grid.blocks import BLOCK
+from spume.grid.node_gradients import node_gradients
+from spume.grid.nodes import DegreesOfFreedom
+from spume.grid.transfers import Transfers
 from spume.mpm.implicit.grid_matrix import colours
-from spume.mpm.implicit.node_gradients import node_gradients
-from spume.mpm.nodes import DegreesOfFreedom
-from spume.mpm.transfers import Transfers
 from spume.numerics.jit import compiled
 from spume.numerics.tensor3 import multiply
 

@@ -23,7 +23,7 @@ def normal_impulses(
     cannot all push, those that push in the closest combination that only pushes have λ > 0, and the others λ < 0.
     Contacts that are not active have the component along their normal.
     """
-    push = np.einsum("nq,nq->n", impulse, normal)
+    push: NDArray[np.float64] = np.einsum("nq,nq->n", impulse, normal)
     chosen = np.flatnonzero(active)
     _, first, count = np.unique(node[chosen], return_index=True, return_counts=True)
     for size in range(2, int(count.max(initial=1)) + 1):

@@ -12,17 +12,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
+from spume.grid.nodes import NodeFields, number_active
+from spume.materials.loops import LawInUse
+from spume.matter.obstacle_loads import load_by_nodes
 from spume.mpm.implicit.contact_set import ContactSet
-from spume.mpm.nodes import NodeFields, number_active
-from spume.mpm.obstacle_loads import load_by_nodes
-from spume.mpm.species import Species
-from spume.mpm.state import State
+from spume.mpm.species import GridSpecies
+from spume.mpm.world import GridWorld
+from spume.scene.mpm import Implicit
 
 ACCELERATION = "acceleration"
 """Name of the field with the acceleration of points in the last step."""
 
 
-def carried_fields(settings: Any, dimension: int) -> tuple[Field, ...]:
+def carried_fields(settings: Implicit, dimension: int) -> tuple[Field, ...]:
     """Fields of points required by the scene's table [implicit]."""
     if settings.start != "acceleration":
         return ()
@@ -31,22 +33,22 @@ def carried_fields(settings: Any, dimension: int) -> tuple[Field, ...]:
 
 
 class StepProblem:
-    """Unknowns, masses, known velocities and contacts of one step of the only species of a state."""
+    """Unknowns, masses, known velocities and contacts of one step of the only species of a world."""
 
-    def __init__(self, state: State, dt: float) -> None:
-        self.state, self.dt = state, dt
-        species = state.only
-        self.species: Species = species
+    def __init__(self, world: GridWorld, dt: float) -> None:
+        self.world, self.dt = world, dt
+        species = world.only
+        self.species: GridSpecies = species
         self.dofs = number_active(species.fields["mass"])
         self.mass = self.dofs.take(species.fields["mass"])
         self.before = self.dofs.take(species.fields["momentum"]) / self.mass[:, None]
         """Velocities vⁿ of the active nodes before the step [m/s]."""
-        self.free = self.before + dt * state.gravity(state.time)[: state.dimension]
+        self.free = self.before + dt * world.gravity(world.time)[: world.dimension]
         """Velocities v̂ of the active nodes without stress and contacts [m/s]."""
-        state.contacts.find(state.nodes, species.fields["mass"], state.obstacles, state.time + dt)
-        self.contacts = ContactSet(state, self.dofs, dt)
-        self._fields = NodeFields(vector=state.dimension)
-        self._fields.fit(state.nodes)
+        world.contacts.find(world.nodes, species.fields["mass"], world.obstacles, world.time, dt)
+        self.contacts = ContactSet(world, self.dofs, dt)
+        self._fields = NodeFields(vector=world.dimension)
+        self._fields.fit(world.nodes)
 
     def start(self) -> NDArray[np.float64]:
         """Initial guess of the velocities [m/s]: those without stress, or, if points store the acceleration of their
@@ -86,12 +88,12 @@ class StepProblem:
 
     def load_obstacles(self, reaction: NDArray[np.float64]) -> None:
         """Add the `reaction` of the closed contacts, impulses at the active nodes (unknowns, d), to obstacle loads."""
-        contacts = self.state.contacts
-        if len(contacts) and self.state.obstacle_loads.active:
+        contacts = self.world.contacts
+        if len(contacts) and self.world.obstacle_loads.active:
             at_contacts = reaction[self.dofs.number.reshape(-1)[contacts.node]]
             closed = self.contacts.closed
             load_by_nodes(
-                self.state.obstacle_loads, self.state.obstacles, contacts, self.state.nodes, at_contacts, closed
+                self.world.obstacle_loads, self.world.obstacles, contacts, self.world.nodes, at_contacts, closed
             )
 
     def finish(self, v: NDArray[np.float64]) -> None:
@@ -101,7 +103,7 @@ class StepProblem:
         self.dofs.put(v, fields["velocity"])
         self.dofs.put(v - self.before, fields["change"])
 
-    def history(self, use: Any) -> tuple[NDArray[Any], ...]:
+    def history(self, use: LawInUse) -> tuple[NDArray[Any], ...]:
         """Arrays of the fields of a law in use."""
         arrays = self.species.particles.arrays()
         return tuple(arrays[name] for name in use.columns)

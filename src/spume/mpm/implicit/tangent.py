@@ -33,12 +33,12 @@ from typing import Any, Literal
 
 from numba import prange
 
-from spume.materials.drucker_prager import DRUCKER_PRAGER, give_back
-from spume.materials.granular_flow import GRANULAR_FLOW
+from spume.materials.granular import give_back
 from spume.materials.kinematics import load
 from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
 from spume.materials.principal import joined, split
+from spume.materials.traits import Granular
 from spume.materials.unilateral import unilateral_stress
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym
@@ -50,12 +50,18 @@ NUMBERS = 33
 12 (9), f⁻¹ (9)."""
 
 
-@compiled
-def _forgiven(parameters, history, strain):
-    """Trial strain after the volume correction, and the derivative of its trace."""
-    trace, d, _ = split(strain)
-    left, slope = give_back(trace, history[1], parameters[4])
-    return joined(left, 1.0, d), slope
+def _correction(law: Law, granular: Granular) -> Callable[..., Any]:
+    """Compiled function (parameters, history, strain) -> trial strain after the volume correction, and the derivative
+    of its trace."""
+    gained, forgiving = law.position(granular.gained_volume), law.constants.index(granular.corrects_volume)
+
+    @compiled
+    def forgiven(parameters, history, strain):
+        trace, d, _ = split(strain)
+        left, slope = give_back(trace, history[gained], parameters[forgiving])
+        return joined(left, 1.0, d), slope
+
+    return forgiven
 
 
 @compiled(inline="always")
@@ -106,22 +112,23 @@ def stress_in_step(law: Law, branch: int = 0) -> Callable[..., Any]:
 def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable[..., Any]:
     """Compiled function (parameters, history, strain, dt, shape) -> τ, dτ/dε of the first branch of `law` without flow.
 
-    Sand and grains include their volume correction; sand can have the unilateral energy of a `shape` returned by
+    Granular laws include their volume correction; some can have the unilateral energy of a `shape` returned by
     `Unilateral.packed`.
     """
-    principal_stress = law.branches[0].principal_stress
-    if law is not DRUCKER_PRAGER and law is not GRANULAR_FLOW:
+    principal_stress, granular = law.branches[0].principal_stress, law.traits.granular
+    if granular is None:
 
         @compiled
         def elastic(parameters, history, strain, dt, shape):
             return principal_stress(parameters, history, strain)
 
         return elastic
-    if energy == "hencky" or law is GRANULAR_FLOW:
+    forgiven = _correction(law, granular)
+    if energy == "hencky" or not granular.unilateral:
 
         @compiled
         def hencky(parameters, history, strain, dt, shape):
-            left, slope = _forgiven(parameters, history, strain)
+            left, slope = forgiven(parameters, history, strain)
             tau, K = principal_stress(parameters, history, left)
             return _along_trace(slope, tau, K)
 
@@ -129,7 +136,7 @@ def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable
 
     @compiled
     def faded(parameters, history, strain, dt, shape):
-        left, slope = _forgiven(parameters, history, strain)
+        left, slope = forgiven(parameters, history, strain)
         tau, K = unilateral_stress(parameters[0], parameters[1], shape, left)
         return _along_trace(slope, tau, K)
 
@@ -197,7 +204,7 @@ def _tangent_product(numbers, L, p):
 def tangent_loops(
     law: Law, plasticity: Plasticity, energy: Literal["hencky", "unilateral"], branch: int = 0
 ) -> tuple[Any, Any]:
-    """Loops `linearize` and `answer` over the points of a law; `energy` is that of sand with lagged plasticity.
+    """Loops `linearize` and `answer` over the points of a law; `energy` is that of granular laws if lagged.
 
     Those of the first branch write their results, those of another one add to them. Only the first one can be lagged.
     """

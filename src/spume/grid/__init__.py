@@ -1,0 +1,1 @@
+"""The sparse grid: blocks, cells, nodes, transfers between points and nodes, contacts of nodes."""

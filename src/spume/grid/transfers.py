@@ -1,0 +1,146 @@
+"""Transfers between the points of one species and the shared nodes."""
+
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.grid.blocks import CELLS_PER_BLOCK
+from spume.grid.cells import STENCIL_OFFSET, Cells
+from spume.grid.nodes import Nodes
+from spume.grid.to_grid import add_copies, channel_count, clear, scatter_kernel
+from spume.grid.to_points import gather_kernel
+from spume.numerics.jit import compiled
+
+FEW_BLOCKS = 64
+"""Number of occupied blocks per thread up to which each colour of blocks has a copy of the grid; with more blocks, or
+one thread, they are added colour by colour. No result depends on it."""
+
+_NO_NUMBERS, _NO_VECTORS, _NO_TENSORS = np.zeros(0), np.zeros((0, 1)), np.zeros((0, 1, 1))
+
+
+class Transfers:
+    """Transfers of one species, with the work distributed over threads.
+
+    Use: `transfers.cells.sort(x)`, `nodes.cover([transfers.cells, …])`, `transfers.connect(nodes)`; then `to_grid` and
+    `to_points` as often as needed until the points move.
+    """
+
+    def __init__(self, dimension: int, cell: float, order: int) -> None:
+        self.dimension = dimension
+        self.order = order
+        self.cells = Cells(dimension, cell, STENCIL_OFFSET[order])
+        self.node_block_of_corner = np.empty((0, 8), np.int32)
+        """Blocks of nodes at the corners of each occupied block of cells, see `Nodes.corner_blocks`."""
+        self.cell_block_of_corner = np.empty((0, 8), np.int32)
+        """The inverse: for each block of nodes and corner, the block of cells that has it, −1 if there is none."""
+        self.tasks = np.zeros(1, np.int64)
+        """Boundaries that divide the occupied blocks among the threads, evenly by points."""
+        self._connected = (0, 0)
+        self._all_blocks = np.empty(0, np.int64)
+        self._by_colour = np.empty(0, np.int64)
+        self._colour_start = np.zeros(2, np.int64)
+        self._colour_tasks = np.zeros((1, 1), np.int64)
+        self._copy_of_block = np.empty(0, np.int64)
+        self._copies: dict[int, NDArray[np.float64]] = {}
+        self._reached = np.empty((0, 0), np.int32)
+
+    def connect(self, nodes: Nodes) -> None:
+        """Find the nodes of the sorted cells; `nodes` must cover them."""
+        if self._connected != (self.cells.generation, nodes.generation):
+            self._connected = (self.cells.generation, nodes.generation)
+            self.node_block_of_corner = nodes.corner_blocks(self.cells)
+            self.cell_block_of_corner = np.full((len(nodes), 8), -1, np.int32)
+            for corner in range(0, 8, 1 if self.dimension == 3 else 2):
+                self.cell_block_of_corner[self.node_block_of_corner[:, corner], corner] = np.arange(len(self.cells))
+            self._colour_blocks()
+            self._copies.clear()
+        threads = numba.get_num_threads()
+        if self.tasks.size != threads + 1:
+            self.tasks = np.empty(threads + 1, np.int64)
+        if self._colour_tasks.shape != (self._colour_start.size - 1, threads + 1):
+            self._colour_tasks = np.empty((self._colour_start.size - 1, threads + 1), np.int64)
+        _split_all(
+            self.cells.cell_start, self._all_blocks, self._by_colour, self._colour_start, self.tasks, self._colour_tasks
+        )
+
+    def _colour_blocks(self) -> None:
+        self._all_blocks = np.arange(len(self.cells))
+        parity = self.cells.blocks & 1
+        colour = 4 * parity[:, 0] + 2 * parity[:, 1] + parity[:, 2]
+        threads = numba.get_num_threads()
+        if threads > 1 and len(self.cells) <= FEW_BLOCKS * threads:
+            self._by_colour, self._colour_start = self._all_blocks, np.array([0, len(self.cells)])
+            colours, self._copy_of_block = np.unique(colour, return_inverse=True)
+            self._reached = np.full((len(self.cell_block_of_corner), len(colours)), -1, np.int32)
+            for corner in range(0, 8, 1 if self.dimension == 3 else 2):
+                self._reached[self.node_block_of_corner[:, corner], self._copy_of_block] = self._all_blocks
+        else:
+            self._by_colour = np.argsort(colour, kind="stable")
+            self._colour_start = np.searchsorted(colour[self._by_colour], np.arange(9))
+            self._reached = np.empty((0, 0), np.int32)
+
+    def to_grid(
+        self, quantities: tuple[str, ...], x: NDArray[np.float64], target: NDArray[np.float64], *,
+        v: Any = _NO_VECTORS, mass: Any = _NO_NUMBERS, volume: Any = _NO_NUMBERS, stress: Any = _NO_VECTORS,
+        tensor: Any = _NO_TENSORS, affine_velocity: Any = _NO_TENSORS, scalar: Any = _NO_NUMBERS,
+    ) -> None:  # fmt: skip
+        """Write the sums of `quantities` (see `to_grid.QUANTITIES`) over all points to the node array `target`, shape
+        (blocks, channels, 64), overwriting its contents."""
+        kernel = scatter_kernel(self.dimension, self.order, quantities)
+        channels = channel_count(self.dimension, quantities)
+        if target.shape[1] != channels:
+            raise ValueError(f"the sums of {quantities} have {channels} channels, their target {target.shape[1]}")
+        if channels not in self._copies:
+            self._copies[channels] = np.empty((self._reached.shape[1], len(target), channels, CELLS_PER_BLOCK))
+        copies = self._copies[channels]
+        if len(copies) == 0:
+            clear(target)
+        kernel(
+            self._colour_tasks, self._by_colour, self.cells.blocks, self.cells.cell_start, self.cells.sorted_points,
+            self.node_block_of_corner, self.cells.inverse_size, x, v, mass, volume, stress, tensor, affine_velocity,
+            scalar, target, copies, self._copy_of_block,
+        )  # fmt: skip
+        if len(copies) > 0:
+            add_copies(copies, self._reached, target)
+
+    def to_points(
+        self, quantities: tuple[str, ...], x: NDArray[np.float64], source: NDArray[np.float64], *,
+        first_channel: int = 0, blend: float = 0.0, dt: float = 0.0, v: Any = _NO_VECTORS, tensor: Any = _NO_TENSORS,
+        affine_velocity: Any = _NO_TENSORS, scalar: Any = _NO_NUMBERS,
+    ) -> None:  # fmt: skip
+        """Interpolate `quantities` (see `to_points.QUANTITIES`) from the node array `source`, shape
+        (blocks, channels, 64), to all points. `tensor`, shape (n, 3, 3), receives the gradient or the deformation."""
+        kernel = gather_kernel(self.dimension, self.order, quantities)
+        kernel(
+            self.tasks, self.cells.blocks, self.cells.cell_start, self.cells.sorted_points, self.node_block_of_corner,
+            self.cells.inverse_size, x, source, first_channel, blend, dt, v, tensor, affine_velocity, scalar,
+        )  # fmt: skip
+
+
+@compiled(fastmath=False)
+def _split(cell_start, blocks, first, last, tasks):
+    """Boundaries in blocks[first:last] that divide its points evenly among the tasks."""
+    total = 0
+    for n in range(first, last):
+        b = blocks[n] * CELLS_PER_BLOCK
+        total += cell_start[b + CELLS_PER_BLOCK] - cell_start[b]
+    parts = tasks.size - 1
+    tasks[0] = first
+    n = first
+    done = 0
+    for part in range(1, parts):
+        while n < last and done * parts < total * part:
+            b = blocks[n] * CELLS_PER_BLOCK
+            done += cell_start[b + CELLS_PER_BLOCK] - cell_start[b]
+            n += 1
+        tasks[part] = n
+    tasks[parts] = last
+
+
+@compiled(fastmath=False)
+def _split_all(cell_start, all_blocks, by_colour, colour_start, tasks, tasks_by_colour):
+    _split(cell_start, all_blocks, np.int64(0), all_blocks.size, tasks)
+    for colour in range(colour_start.size - 1):
+        _split(cell_start, by_colour, colour_start[colour], colour_start[colour + 1], tasks_by_colour[colour])

@@ -1,0 +1,1 @@
+"""What every method with points needs: points, sources, loads, obstacles, the loop over steps."""

@@ -1,0 +1,159 @@
+"""Embedded surfaces: fine meshes of the initial shapes of bodies that deform with the material. [Fang19] §9
+
+Each vertex is bound to the points nearest to it at the start. Its position in a frame is c + A (X − C): the affine map
+that takes the initial positions of these points to their current ones by least squares, with weights that
+decrease to zero at the farthest of them. C and c are the weighted means of the initial and current positions and X is
+the initial vertex. The map is exact where the body moves affinely, does not accumulate errors from step to step, and is
+computed only for frames. The mesh keeps its triangles, so it does not tear with the material: where points have parted,
+a warning recommends the reconstructed surface.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import KDTree
+
+from spume.errors import SceneError
+from spume.fields import Field, Population
+from spume.geometry.surface_mesh import surface_mesh
+from spume.matter.particles import Particles
+from spume.matter.world import World
+from spume.scene.mpm import MaterialScene
+
+NEIGHBOURS = 24
+"""Number of points to which a vertex is bound: within about 1.2 cells at a flat surface with 8 points per cell."""
+RIGID = 1e-3
+"""Weight of the fitted rotation relative to the fitted gradient, which determines the normal of a layer of points."""
+PARTED = 1e-3
+"""Fraction of a mesh's vertices whose points may part before a warning is issued: single points fly off without a
+visible change of the mesh."""
+CHUNK = 20_000
+"""Number of vertices processed at a time, to limit memory."""
+FIELDS = (
+    Field("x", (3,), 0.0, "m", "average", description="position"),
+    Field("triangles", (3,), 0, "1", "new", dtype="int32", description="vertices of each triangle"),
+    Field("material", (), 0, "1", "nearest", dtype="int32", description="index of the material"),
+)
+
+
+class EmbeddedSurface:
+    """The mesh of one body. It is empty until the body appears and `bind` is called."""
+
+    def __init__(
+        self, name: str, vertices: NDArray[np.float64], triangles: NDArray[np.int32], material: int, species: int
+    ) -> None:
+        self.name = name
+        self.species = species
+        """Index of the species of the body."""
+        self.vertices = vertices
+        """Initial positions (m, 3) [m]."""
+        self.triangles = triangles
+        self.material = np.full(len(vertices), material, np.int32)
+        self.first_id: int | None = None
+        """Id of the first point of the body, once it has appeared."""
+
+    def bind(self, x: NDArray[np.float64], first_id: int) -> None:
+        """Bind the vertices to the points of the body, with initial positions `x` (n, 3) and ids from `first_id` on."""
+        count = min(NEIGHBOURS, len(x))
+        distance, near = (np.reshape(found, (-1, count)) for found in KDTree(x).query(self.vertices, count))
+        self.first_id = first_id
+        self.ids = first_id + near
+        """Points that each vertex is bound to (m, k)."""
+        self.initial = x[near]
+        """Their initial positions (m, k, 3) [m]."""
+        farthest = distance.max(axis=1, keepdims=True) * (1.0 + 1e-6)
+        self.weights = (1.0 - (distance / farthest) ** 2) ** 2
+
+    def declaration(self, spacing: float) -> Population:
+        """Population of the surface in frames."""
+        return Population(self.name, FIELDS, "mesh", spacing)
+
+    def arrays(self, particles: Particles) -> dict[str, NDArray[Any]]:
+        """Arrays of a frame. Triangles of vertices with fewer than four remaining points are omitted."""
+        if self.first_id is None:
+            return {"x": self.vertices[:0], "triangles": self.triangles[:0], "material": self.material[:0]}
+        x = np.empty_like(self.vertices)
+        bound = np.empty(len(x), bool)
+        for part, current, present in self._bound_points(particles):
+            weights = np.where(present, self.weights[part], 0.0)
+            bound[part] = np.count_nonzero(weights, axis=1) >= 4
+            weights[~bound[part]] = 1.0
+            x[part] = deformed(self.vertices[part], self.initial[part], current, weights)
+        kept = bound[self.triangles].all(axis=1)
+        return {"x": x, "triangles": self.triangles[kept], "material": self.material}
+
+    def parted(self, particles: Particles, reach: float) -> float:
+        """Fraction of the vertices whose points have parted: a gap wider than `reach` [m] along an axis separates them.
+
+        With `reach` the width of the splines, the points on both sides of the gap share no node and exert no forces
+        on each other.
+        """
+        if self.first_id is None or len(self.vertices) == 0:
+            return 0.0
+        count = 0
+        for _, current, present in self._bound_points(particles):
+            first = np.take_along_axis(current, present.argmax(axis=1)[:, None, None], axis=1)
+            sorted_axes = np.sort(np.where(present[..., None], current, first), axis=1)
+            count += int((np.diff(sorted_axes, axis=1) > reach).any(axis=(1, 2)).sum())
+        return count / len(self.vertices)
+
+    def _bound_points(self, particles: Particles) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.bool_]]]:
+        """For some vertices at a time: which, the current positions of their points (m, k, 3) [m], and whether each of
+        these points still exists (m, k)."""
+        order = np.argsort(particles.id)
+        ids = particles.id[order]
+        for first in range(0, len(self.vertices), CHUNK):
+            part = slice(first, first + CHUNK)
+            place = np.minimum(np.searchsorted(ids, self.ids[part]), len(ids) - 1)
+            yield part, particles.x[order[place]], ids[place] == self.ids[part]
+
+
+def deformed(
+    vertices: NDArray[np.float64], initial: NDArray[np.float64], current: NDArray[np.float64],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:  # fmt: skip
+    """Positions (m, 3) of `vertices` moved by the affine maps that fit `initial` to `current` positions (m, k, 3)."""
+    w = weights / weights.sum(axis=1, keepdims=True)
+    C, c = np.einsum("mk,mki->mi", w, initial), np.einsum("mk,mki->mi", w, current)
+    D, d = initial - C[:, None], current - c[:, None]
+    moments = np.einsum("mk,mki,mkj->mij", w, D, D)
+    mixed = np.einsum("mk,mki,mkj->mij", w, d, D)
+    U, _, Vt = np.linalg.svd(mixed)
+    U[:, :, 2] *= np.sign(np.linalg.det(U) * np.linalg.det(Vt))[:, None]
+    rigid = RIGID * np.trace(moments, axis1=1, axis2=2)[:, None, None]
+    moments, mixed = moments + rigid * np.eye(3), mixed + rigid * (U @ Vt)
+    return np.asarray(c + np.einsum("mij,mj->mi", mixed, np.linalg.solve(moments, (vertices - C)[..., None])[..., 0]))
+
+
+def embedded_surfaces(scene: MaterialScene, species_of_material: Sequence[int]) -> dict[int, EmbeddedSurface]:
+    """The surfaces of the bodies that ask for one, by the index of the body."""
+    found = {}
+    for k, body in enumerate(scene.body):
+        if body.surface != "embedded":
+            continue
+        name = f"surface of {body.name or f'body {k}'}".replace("/", " ")
+        spacing = scene.cell / body.fill.points_per_axis
+        try:
+            vertices, triangles = surface_mesh(body.shape, spacing, scene.folder)
+        except SceneError as error:
+            raise SceneError(f"body.{k}.surface is 'embedded': {error}") from None
+        material = scene.material_index(body.material, body.look)
+        found[k] = EmbeddedSurface(name, vertices, triangles, material, species_of_material[material])
+    return found
+
+
+def parting_warning(surfaces: Iterable[EmbeddedSurface], world: World[Any]) -> dict[str, str]:
+    """Warnings, by topic, for surfaces that span gaps between parted points."""
+    cells = round(world.reach / world.cell)
+    warnings = {}
+    for surface in surfaces:
+        part = surface.parted(world.species[surface.species].particles, world.reach)
+        if part > PARTED:
+            warnings[surface.name] = (
+                f"at t = {world.time:.4g} s the embedded '{surface.name}' spans gaps: points of {part:.2g} of its "
+                f"vertices have parted by more than {cells} cells; --skin reconstructed shows the gaps, as does "
+                "surface = 'reconstructed' in the scene; smaller cells keep stretched material together"
+            )
+    return warnings

@@ -1,0 +1,46 @@
+"""What surrounds the material of a scene: obstacles, walls and gravity."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.geometry.shapes.primitives import HalfSpace
+from spume.scene.measure import obstacle_labels
+from spume.scene.mpm import MaterialScene
+
+
+def build_obstacles(
+    scene: MaterialScene, chosen: tuple[int, ...] | None = None, friction: Literal["coulomb", "none"] = "coulomb"
+) -> ObstacleSet:
+    """The scene's obstacles, all or the `chosen` ones, and, as half spaces, its walls; with their friction or none."""
+    tables = scene.obstacle if chosen is None else [scene.obstacle[k] for k in chosen]
+    labels = obstacle_labels(scene)
+    own = labels if chosen is None else [labels[k] for k in chosen]
+    rough = 1.0 if friction == "coulomb" else 0.0
+    listed = [(o.shape, o.contact, rough * o.friction, o.motion, label) for o, label in zip(tables, own)]
+    walls = scene.walls
+    if walls is not None:
+        for axis in range(scene.dimension):
+            for corner, sign, side in ((walls.lower, 1.0, "lower"), (walls.upper, -1.0, "upper")):
+                normal = [0.0] * scene.dimension
+                normal[axis] = sign
+                shape = HalfSpace(point=corner, normal=tuple(normal))
+                listed.append((shape, walls.contact, rough * walls.friction, None, f"{side} wall {'xyz'[axis]}"))
+    return ObstacleSet(listed, scene.dimension, scene.folder)
+
+
+def wall_corners(scene: MaterialScene) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Lower and upper corner of the walls, if the scene has any."""
+    return None if scene.walls is None else (np.array(scene.walls.lower), np.array(scene.walls.upper))
+
+
+def gravity_function(scene: MaterialScene) -> Callable[[float], NDArray[np.float64]]:
+    """Gravity at a time with three components; constant gravity costs nothing per step."""
+    times, values = scene.gravity_keyframes
+    constant = np.pad(values[0], (0, 3 - scene.dimension))
+    if len(times) == 1:
+        return lambda time: constant
+    return lambda time: np.pad(scene.gravity_at(time), (0, 3 - scene.dimension))

@@ -1,0 +1,357 @@
+"""Sources of material: bodies, copies released on a schedule, and flows through an opening."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import SceneError
+from spume.geometry.filling.fill import Filling, fill
+from spume.geometry.motion import MotionModel, pose
+from spume.geometry.shapes import ShapeModel, TriangleMesh
+from spume.geometry.shapes.volume import volume
+from spume.matter.flow_schedule import FlowCurve, Layers
+from spume.matter.placement import check_placement
+from spume.matter.sections import NozzleSection, ShapeSection
+from spume.memory import refuse_memory
+from spume.scene.emitter import Emitter
+from spume.scene.mpm import Body, MaterialScene
+
+BYTES_PER_POINT = 700
+BASE_MEMORY = 300_000_000
+"""Memory of Python, NumPy and the compiled kernels [bytes]."""
+PLACES = 33
+"""Number of releases of a source whose positions are checked."""
+MOST_RELEASES = 2.0**52
+"""Number up to which releases are counted exactly."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """Points that enter the simulation at a time."""
+
+    time: float
+    source: int
+    """Index of the source: bodies first, then emitters, in the order of the scene."""
+    number: int
+    """Number of earlier releases of this source."""
+
+
+class BodySource:
+    """A filled shape, released once or as copies."""
+
+    def __init__(self, table: Body | Emitter, scene: MaterialScene, index: int) -> None:
+        self.table = table
+        assert table.shape is not None  # copies have no nozzle
+        self.material = scene.material_index(table.material, table.look)
+        self.density = scene.materials[self.material].parameters.density
+        # each source has its own random numbers, so that changing one body does not change the others
+        self.filling: Filling = fill(
+            table.shape, scene.dimension, scene.cell, table.fill.pattern, table.fill.points_per_axis,
+            table.fill.jitter, np.random.default_rng([scene.seed, index]), scene.folder,
+        )  # fmt: skip
+        self.affine = scene.affine
+        self.estimate_volume = isinstance(table, Body) and table.volume == "grid"
+        self.times = _schedule(table, scene.duration)
+        self.motion = table.motion if isinstance(table, Emitter) else None
+        self.count = len(self.filling.positions)
+
+    def places(self) -> Iterator[tuple[float, NDArray[np.float64]]]:
+        """Time [s] and positions [m] of the release; for moving copies, of some releases."""
+        moves = self.motion is not None and self.times
+        for number in _spread(len(self.times)) if moves else (0,):
+            yield (
+                (self.times[number], self.points(number)["x"]) if moves else (self.table.start, self.filling.positions)
+            )
+
+    def points(self, number: int) -> dict[str, NDArray[np.float64]]:
+        """Position, velocity, volume and mass of the points of a release."""
+        x = self.filling.positions
+        v = np.zeros_like(x)
+        # the affine velocity of [Jiang15] must contain the gradient of v, or the first step would lose part of it
+        C = np.zeros((len(x), x.shape[1], x.shape[1]))
+        if isinstance(self.table, Emitter):
+            v += self.table.velocity_track.at(self.times[number])[0]
+        elif self.table.velocity is not None:
+            v += self.table.velocity
+        if self.table.spin is not None:
+            v += _spin_velocity(self.table.spin, x - x.mean(axis=0))
+            C += _spin_velocity(self.table.spin, np.eye(x.shape[1])).T
+        if isinstance(self.table, Body) and self.table.wave is not None:
+            wave = self.table.wave
+            phase = x @ np.array(wave.wave_vector)
+            v += np.outer(np.sin(phase), wave.velocity)
+            C += np.einsum("p,i,j->pij", np.cos(phase), wave.velocity, wave.wave_vector)
+        volume = np.full(len(x), self.filling.volume)
+        points = {"x": x, "v": v, "volume": volume, "mass": volume * self.density}
+        points |= {"C": C} if self.affine else {}
+        return _carried(points, self.motion, self.times[number], x.shape[1], self.affine)
+
+    def note(self, name: str) -> str:
+        """What `spume estimate` says of it."""
+        copies = f" × {len(self.times)}" if len(self.times) != 1 else ""
+        return (
+            f"{name}: {self.count} points{copies}, {self.density * self.filling.shape_volume:.6g} kg; "
+            f"the volume of the lattice alone would differ by {100 * self.filling.lattice_error:+.2f} %"
+        )
+
+
+class FlowSource:
+    """Layers of points released from an opening, each when the previous one has moved on."""
+
+    def __init__(self, table: Emitter, scene: MaterialScene, index: int) -> None:
+        self.table = table
+        self.material = scene.material_index(table.material, table.look)
+        self.density = scene.materials[self.material].parameters.density
+        self.estimate_volume = False
+        self.dimension = scene.dimension
+        self.affine = scene.affine
+        self.seed = [scene.seed, index]
+        self.flow = Flow(table, scene, 1 << 24)
+        section = self.flow.section
+        self.x = section.points()
+        if len(self.x) == 0:
+            raise SceneError(
+                f"emitter.{index - len(scene.body)}.shape has no lattice point of spacing {section.spacing:g} m in its "
+                "section across the velocity: make the shape larger or the cell smaller"
+            )
+        self.count = len(self.x)
+        self._random = (-1, -1), np.empty((0, 0, 0))
+        """First and last of some layers, and their random numbers, stored because layers in a barrel use them again."""
+        self.barrel = self.flow.barrel
+        """Length of the barrel [m], in whole layers."""
+        times, thicknesses, ways = self.flow.layers.times_and_thicknesses()
+        filled = round(self.barrel / section.spacing)
+        # the barrel is full at the start; material released behind leaves it correspondingly later
+        self.times: list[float] = [table.start] * filled + times.tolist()
+        self.thicknesses = np.concatenate([np.full(filled, section.spacing), thicknesses])
+        self.depths = np.concatenate([(np.arange(filled) + 0.5) * section.spacing, self.barrel + ways])
+        """Distance the flow must travel until a layer reaches the opening [m]."""
+
+    def places(self) -> Iterator[tuple[float, NDArray[np.float64]]]:
+        """Time [s] and positions [m] of the first layer; for a moving emitter, also of some others and the last."""
+        for number in _spread(len(self.times) if self.table.motion is not None else min(1, len(self.times))):
+            time = self.times[number]
+            yield time, _carried({"x": self.x, "v": self.x}, self.table.motion, time, self.dimension, False)["x"]
+
+    def points(self, number: int) -> dict[str, NDArray[np.float64]]:
+        """Position, velocity, volume and mass of the points of a layer."""
+        volume = np.full(self.count, self.flow.section.area * float(self.thicknesses[number]) / self.count)
+        numbers = np.full(self.count, number)
+        return self.held(numbers, np.arange(self.count), self.times[number]) | {
+            "volume": volume, "mass": volume * self.density
+        }  # fmt: skip
+
+    def way(self, time: float) -> float:
+        """Distance [m] the flow has travelled at `time` [s]; layers that lie deeper are still in the barrel."""
+        return self.flow.layers.curve.way(time)
+
+    def held(
+        self, numbers: NDArray[np.int64], members: NDArray[np.int64], time: float
+    ) -> dict[str, NDArray[np.float64]]:
+        """Position and velocity at `time` [s] of the points `members` of the layers `numbers` in the barrel."""
+        u = self.flow.velocity(time)
+        x = self.x[members] + self._jitter(numbers, members)
+        if self.barrel > 0:
+            back = self.way(time) - self.depths[numbers]
+            x = x + back[:, None] * self.flow.direction(time)
+        points = {"x": x, "v": np.broadcast_to(u, x.shape)}
+        return _carried(points, self.table.motion, time, self.dimension, self.affine)
+
+    def _jitter(self, numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Random displacements; each layer has its own random numbers, so that a resumed run uses the same ones."""
+        size = self.table.fill.jitter * self.flow.section.spacing
+        if size == 0:
+            return np.zeros((len(numbers), self.dimension))
+        first, last = int(numbers.min()), int(numbers.max())
+        if self._random[0] != (first, last):
+            layers = [np.random.default_rng([*self.seed, number]) for number in range(first, last + 1)]
+            self._random = (first, last), np.stack([layer.uniform(-0.5, 0.5, self.x.shape) for layer in layers])
+        return np.asarray(size * self._random[1][numbers - first, members])
+
+    def note(self, name: str) -> str:
+        """What `spume estimate` says of it."""
+        total = self.flow.section.area * (self.flow.layers.curve.total + self.barrel)
+        unit = "m³" if self.dimension == 3 else "m²"
+        return f"{name}: {self.count} points a layer, {len(self.times)} layers, {total:.4g} {unit} in all"
+
+
+class Flow:
+    """The opening of an emitter, the speed of the flow, and the resulting layers.
+
+    most_samples: largest number of points of the lattice that measures the opening of a shape.
+    """
+
+    def __init__(self, table: Emitter, scene: MaterialScene, most_samples: int) -> None:
+        self.track, self.rate = table.velocity_track, table.rate_track
+        first = np.array(next(velocity for velocity in table.velocities if any(velocity)))
+        self.normal = first / np.linalg.norm(first)
+        """Normal of the opening, in the emitter's own frame."""
+        spacing = scene.cell / table.fill.points_per_axis
+        self.section: NozzleSection | ShapeSection
+        if table.nozzle is not None:
+            self.section = NozzleSection(table.nozzle, self.normal, spacing)
+        else:
+            assert table.shape is not None  # an emitter has one of them
+            self.section = ShapeSection(table.shape, scene.folder, self.normal, spacing, most_samples)
+        self.barrel = spacing * math.ceil(table.barrel / spacing - 1e-9)
+        """Length of the barrel, in whole layers [m]."""
+        stop = max(table.start, min(table.stop if table.stop is not None else math.inf, scene.duration))
+        if self.rate is None:
+            curve = FlowCurve(self.track, self.normal, table.start, stop)
+        else:
+            area = self.section.area or math.inf  # without an opening nothing flows
+            curve = FlowCurve(self.rate, np.array([1.0 / area]), table.start, stop)
+        self.layers = Layers(curve, spacing)
+
+    def direction(self, time: float) -> NDArray[np.float64]:
+        """Displacement of the material per metre along the normal, in the emitter's own frame [1]."""
+        v = np.array(self.track.at(time)[0])
+        across = float(v @ self.normal)
+        return np.asarray(v / across) if across > 0 else self.normal
+
+    def velocity(self, time: float) -> NDArray[np.float64]:
+        """Velocity of the material that leaves at `time`, in the emitter's own frame [m/s]."""
+        v = np.array(self.track.at(time)[0])
+        if self.rate is None:
+            return v
+        return np.asarray(v * (self.rate.at(time)[0][0] / self.section.area / float(v @ self.normal)))
+
+
+Source = BodySource | FlowSource
+
+
+def sources_of(scene: MaterialScene) -> list[Source]:
+    """Sources of a scene, bodies first. They are kept with the scene, because a run needs them for its estimate and
+    for its state."""
+    return scene.derived(build_sources)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Number of points that a source will release, computed without enumerating them."""
+
+    name: str
+    points: float
+    """of one release"""
+    releases: float
+    shape: ShapeModel | None
+    """None: a nozzle"""
+
+    @property
+    def total(self) -> float:
+        return self.points * self.releases
+
+
+def plan_sources(scene: MaterialScene) -> list[Plan]:
+    """Plans of all sources, bodies first, from the volume of the shape over the volume of a point."""
+    plans = []
+    for name, table in zip(source_names(scene), _tables(scene)):
+        spacing = scene.cell / table.fill.points_per_axis
+        if isinstance(table, Emitter) and table.copies is None:
+            flow = Flow(table, scene, 1 << 18)
+            per_layer = flow.section.area / spacing ** (scene.dimension - 1)
+            plans.append(Plan(name, per_layer, flow.layers.count + flow.barrel / spacing, table.shape))
+        else:
+            assert table.shape is not None  # copies have no nozzle
+            size = volume(table.shape, scene.dimension, scene.folder)
+            per_release = size / spacing**scene.dimension
+            plans.append(Plan(name, per_release, _release_count(table, scene.duration), table.shape))
+    return plans
+
+
+def refuse_too_many_points(scene: MaterialScene) -> None:
+    """Raise SceneError, before any point is created, if the machine does not have enough memory for them."""
+    plans = plan_sources(scene)
+    total = math.fsum(plan.total for plan in plans)
+    largest = max(plans, key=lambda plan: plan.total)
+    what = f"about {total:.3g} points, of which {largest.total:.3g} are of {largest.name}"
+    if largest.releases > 1:
+        what += f" ({largest.releases:.3g} releases of {largest.points:.3g})"
+    advice = f"make the scene smaller, or {scene.spacing_key}, {scene.cell:g} m, larger"
+    if isinstance(largest.shape, TriangleMesh) and largest.shape.scale == 1.0:
+        advice += "; if its mesh is in millimetres, give it scale = 0.001"
+    refuse_memory(BYTES_PER_POINT * total + BASE_MEMORY, what, advice)
+
+
+def build_sources(scene: MaterialScene) -> list[Source]:
+    """Build the sources of a scene, bodies first. Raises SceneError if they do not fit the machine or the scene."""
+    refuse_too_many_points(scene)
+    sources: list[Source] = [BodySource(body, scene, k) for k, body in enumerate(scene.body)]
+    for emitter in scene.emitter:
+        k = len(sources)
+        sources.append(FlowSource(emitter, scene, k) if emitter.copies is None else BodySource(emitter, scene, k))
+    check_placement(scene, [list(source.places()) for source in sources], list(source_names(scene)))
+    return sources
+
+
+def releases(sources: list[Source]) -> list[Release]:
+    """All releases in order of time; at equal times in the order of the scene."""
+    found = [Release(time, k, n) for k, source in enumerate(sources) for n, time in enumerate(source.times)]
+    return sorted(found, key=lambda release: (release.time, release.source))
+
+
+def _tables(scene: MaterialScene) -> tuple[Body | Emitter, ...]:
+    return (*scene.body, *scene.emitter)
+
+
+def source_names(scene: MaterialScene) -> Iterator[str]:
+    """Name of each source in messages."""
+    for k, body in enumerate(scene.body):
+        yield f"body '{body.name}'" if body.name else f"body {k}"
+    for k, emitter in enumerate(scene.emitter):
+        yield f"emitter '{emitter.name}'" if emitter.name else f"emitter {k}"
+
+
+def _schedule(table: Body | Emitter, duration: float) -> list[float]:
+    interval = table.copies.interval if isinstance(table, Emitter) and table.copies is not None else 0.0
+    return [table.start + k * interval for k in range(int(_release_count(table, duration)))]
+
+
+def _release_count(table: Body | Emitter, duration: float) -> float:
+    """Number of times start + k · interval before the end."""
+    if not isinstance(table, Emitter) or table.copies is None:
+        return 1.0
+    last = duration if table.stop is None else min(table.stop, duration)
+    interval = table.copies.interval
+    with np.errstate(over="ignore"):
+        count = np.floor(np.float64(last - table.start) / interval) + 1.0  # may be off by one because of rounding
+    if count < MOST_RELEASES:
+        while count > 0 and table.start + (count - 1) * interval > last:
+            count -= 1.0
+        while table.start + count * interval <= last:
+            count += 1.0
+    return float(max(0.0, min(count, float(table.copies.count))))
+
+
+def _spread(count: int) -> list[int]:
+    """Evenly spaced numbers below `count`, including the first and the last."""
+    return sorted({round(k) for k in np.linspace(0, count - 1, min(count, PLACES))}) if count else []
+
+
+def _carried(
+    points: dict[str, NDArray[np.float64]], motion: MotionModel | None, time: float, dimension: int, affine: bool
+) -> dict[str, NDArray[np.float64]]:
+    """Transform points from the frame of an emitter to the world, adding the velocity of its motion."""
+    if motion is None:
+        return points
+    at = pose(motion, time, dimension)
+    R, p = at.R[:dimension, :dimension], at.p[:dimension]
+    omega = at.omega[2] if dimension == 2 else at.omega
+    arm = points["x"] @ R.T
+    moved = points | {"x": arm + p, "v": points["v"] @ R.T + at.v[:dimension] + _spin_velocity(omega, arm)}
+    if affine:
+        own = points.get("C", np.zeros((len(arm), dimension, dimension)))
+        moved["C"] = R @ own @ R.T + _spin_velocity(omega, np.eye(dimension)).T
+    return moved
+
+
+def _spin_velocity(
+    spin: float | tuple[float, ...] | NDArray[np.float64], arm: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """ω × arm; in 2D ω is a number."""
+    if arm.shape[1] == 2:
+        return np.asarray(spin * np.stack([-arm[:, 1], arm[:, 0]], axis=1))
+    return np.cross(np.asarray(spin, dtype=float), arm)

@@ -1,0 +1,51 @@
+"""A species: points that move together, and the laws of their materials."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.materials.loops import ConstitutiveModel
+from spume.matter.particles import Particles
+
+
+class Species:
+    """Points, their laws, and what is known about their distance from obstacles."""
+
+    def __init__(
+        self, particles: Particles, model: ConstitutiveModel, name: str = "points", obstacles: ObstacleSet | None = None
+    ) -> None:
+        """`obstacles`: those that act on this species; None: all."""
+        self.name = name
+        self.particles = particles
+        self.model = model
+        """Laws and parameters of the materials."""
+        self.own_obstacles = obstacles
+        self.deformation = np.zeros((0, 3, 3))
+        """Deformation f of each point in the current step [1]."""
+        self._clear_until = np.empty(0)
+        self._clear_generation = 0
+
+    def fit_deformation(self) -> None:
+        """Resize `deformation` to the number of points."""
+        if len(self.deformation) != len(self.particles):
+            self.deformation = np.zeros((len(self.particles), 3, 3))
+
+    def clear_until(self) -> NDArray[np.float64]:
+        """For each point the value of `ObstacleSet.travelled`, minus its own path length, up to which it is certainly
+        outside all obstacles [m]; −∞ if unknown. See `grid.contacts`; no result depends on it."""
+        if self._clear_generation != self.particles.generation:
+            self._clear_until = np.full(len(self.particles), -np.inf)
+            self._clear_generation = self.particles.generation
+        return self._clear_until
+
+    def reorder(self, index: NDArray[np.int32]) -> None:
+        """Reorder the arrays of the points; `index` is a permutation."""
+        known = self._clear_generation == self.particles.generation
+        self.particles.take(index)
+        if known:
+            self._clear_until = self._clear_until[index]
+            self._clear_generation = self.particles.generation
+
+    def forget_clearances(self) -> None:
+        """Discard the clearances; call this after moving points outside of a step."""
+        self._clear_generation = 0

@@ -1,0 +1,74 @@
+"""The disk cache of a compiled function, in place of the one that Numba would use."""
+
+import hashlib
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from numba import types
+
+from spume.numerics.kernel_files import KernelFiles
+from spume.numerics.kernel_sources import closure_description
+from spume.numerics.numba_internals import CompileResult
+
+
+def file_name(function: Any) -> str:
+    """Beginning of the names of the files of a function's kernels."""
+    # the full module name: machine code refers to its module, which may be imported under different names
+    name = f"{function.__module__}.{function.__qualname__}".replace("<locals>", "in").replace("<", "").replace(">", "")
+    if function.__closure__:  # kernels of one factory may depend on different sources
+        name += "-" + hashlib.sha256(closure_description(function).encode()).hexdigest()[:12]
+    python = f"py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+    return f"{name}-{function.__code__.co_firstlineno}.{python}"
+
+
+class KernelCache:
+    """The kernels of one function, by signature; has the methods that Numba's dispatcher calls."""
+
+    def __init__(self, function: Any, files: KernelFiles, note: Callable[[str], None]) -> None:
+        self._function, self.files, self._note = function, files, note
+
+    @property
+    def cache_path(self) -> str:
+        """The folder of the files."""
+        return str(self.files.folder)
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The saved kernel for `signature`, or None."""
+        context.refresh()  # the machine code may refer to functions that are not registered yet
+        data = self.files.load(self._key(signature, context.codegen()))
+        return None if data is None else CompileResult._rebuild(context, *data)
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Save a compiled kernel. A run goes on without; the user is told why."""
+        if result.library.has_dynamic_globals:
+            name = f"{self._function.__module__}.{self._function.__qualname__}"
+            self._note(f"the kernel {name} uses addresses of this process, so every run compiles it again")
+            return
+        try:
+            self.files.save(self._key(signature, result.codegen), result._reduce())
+        except OSError as error:
+            self._note(
+                f"compiled kernels cannot be saved in '{self.cache_path}' ({error.strerror}), so every run compiles "
+                "them again; set SPUME_CACHE_DIR to another folder"
+            )
+
+    def flush(self) -> None:
+        """Delete all files of the function."""
+        self.files.flush()
+
+    def _key(self, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        code = hashlib.sha256(self._function.__code__.co_code).hexdigest()
+        key = signature, codegen.magic_tuple(), code, closure_description(self._function)
+        fields = _field_names(signature)
+        return (*key, fields) if fields else key
+
+
+def _field_names(kinds: Any) -> tuple[Any, ...]:
+    """Fields of the named tuples among types, in order: two such types are equal if their classes have the same name,
+    and the machine code knows a field by its position only."""
+    found: list[Any] = []
+    for kind in kinds:
+        if isinstance(kind, types.BaseTuple):
+            found += [*getattr(kind, "fields", ()), *_field_names(getattr(kind, "types", ()))]
+    return tuple(found)

@@ -1,0 +1,71 @@
+"""Consistency checks of the tables for grid and solver, before anything is computed."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from spume.scene.material_checks import with_known_laws
+from spume.scene.problems import Problem
+
+if TYPE_CHECKING:
+    from spume.scene.mpm import MpmScene
+
+_KEPT = "a round trip would discard the velocities between nodes that it keeps"
+WITHOUT_ROUND_TRIPS = {
+    "pic": "every step of it damps like two round trips, and rotation, too; drop [damping], or use scheme 'apic'",
+    "flip": f"{_KEPT}; lower transfer.flip, or use scheme 'apic'",
+    "aflip": f"{_KEPT}; raise transfer.damping_rate, or use scheme 'apic'",
+}
+"""Why round trips make no sense with a transfer scheme, and what to do. A step of PIC transfers velocities to the grid
+and back without their gradients: a viscosity of h²/(4 Δt) with quadratic splines, which damps rotation, too."""
+
+
+def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
+    """Problems of the tables for grid and solver."""
+    yield from _implicit(scene)
+    damping = scene.damping
+    if damping.rpic_iterations and damping.viscosity:
+        yield Problem("damping", "has both 'rpic_iterations' and 'viscosity': give one of them")
+    if (damping.rpic_iterations or damping.viscosity) and scene.transfer.scheme != "apic":
+        scheme = scene.transfer.scheme
+        yield Problem("damping", f"is given with transfer scheme '{scheme}': {WITHOUT_ROUND_TRIPS[scheme]}")
+    if scene.transfer.flip is not None and scene.transfer.scheme != "flip":
+        yield Problem(
+            "transfer.flip",
+            f"is {scene.transfer.flip:g} with scheme '{scene.transfer.scheme}': drop it, or use scheme = 'flip'",
+        )
+    if scene.transfer.damping_rate is not None:
+        if scene.transfer.scheme not in ("flip", "aflip"):
+            yield Problem(
+                "transfer.damping_rate",
+                f"is given with scheme '{scene.transfer.scheme}', which damps in every step: drop it, or use scheme = "
+                "'aflip' or 'flip'",
+            )
+        elif scene.transfer.flip is not None:
+            yield Problem("transfer", "has both 'flip' and 'damping_rate': give one of them")
+
+
+def _implicit(scene: "MpmScene") -> Iterator[Problem]:
+    if scene.time.integrator != "implicit":
+        if scene.implicit is not None and not scene.time.names_integrator:
+            yield Problem(
+                "implicit",
+                f"is given with integrator '{scene.time.integrator}': it belongs to 'implicit'; drop it, or set "
+                "time.integrator",
+            )
+        return
+    if scene.time.deformation == "second-order":
+        yield Problem(
+            "time.deformation", "is 'second-order' with integrator 'implicit': implicit steps deform by I + Δt L"
+        )
+    newton = scene.implicit is not None and scene.implicit.solver == "newton"
+    for material in with_known_laws(scene):
+        if not material.law.branches:
+            yield Problem(
+                f"material.{material.name}.law",
+                f"is '{material.law.name}', which only explicit steps support: use integrator = 'explicit'",
+            )
+        elif newton and any(branch.return_map is not None for branch in material.law.branches):
+            yield Problem(
+                "implicit.solver",
+                f"is 'newton', but material '{material.name}' flows (law '{material.law.name}'): use 'admm'",
+            )
