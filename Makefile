@@ -5,8 +5,9 @@ BIN := $(VENV)/bin
 BLENDER := .venv-blender
 # Packages are installed anew when pyproject.toml changes.
 INSTALLED = $(VENV)/.installed-
+PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test bench validate lint docs clean blender
+.PHONY: demo test test-slow test-numba test-rest test-all bench validate lint docs dist clean blender
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -34,8 +35,22 @@ demo: $(INSTALLED)demo
 	@$(BIN)/spume run shaving-cream --preset draft --out out/demo --overwrite --render
 	@echo "The film is out/demo/pictures.mp4. To go on: source $(BIN)/activate; spume info out/demo"
 
+# What to run while working: six minutes on two free cores, compilation included.
 test: $(INSTALLED)test
-	@$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
+	@$(PYTEST) -m "not slow_suite"
+
+# The tests marked `slow_suite`: browsers, killed runs, a cluster, every built-in scene, long simulations.
+test-slow: $(INSTALLED)test
+	@$(PYTEST) -m slow_suite
+
+# Everything that `make test` leaves out, one target each.
+test-rest: test-slow test-numba dist
+
+test-all: test test-rest
+
+# A short list of tests with the oldest and the newest Numba, in environments of their own (build/numba).
+test-numba: $(BIN)/python
+	@$(BIN)/python tools/numba_versions.py
 
 bench: $(INSTALLED)bench
 	@$(BIN)/python -m benchmarks
@@ -55,6 +70,7 @@ lint: $(INSTALLED)lint
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
+	@$(BIN)/python tools/changelog.py check
 
 $(INSTALLED)docs: $(BIN)/python pyproject.toml
 	@$(BIN)/python tools/install.py docs
@@ -63,6 +79,14 @@ $(INSTALLED)docs: $(BIN)/python pyproject.toml
 docs: $(INSTALLED)docs
 	@$(BIN)/python -m sphinx -W --keep-going -q docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
+
+$(INSTALLED)dist: $(BIN)/python pyproject.toml
+	@$(BIN)/python tools/install.py dist
+	@touch $@
+
+# A wheel and a source distribution in dist/, installed and run from another folder before they count as made.
+dist: $(INSTALLED)dist
+	@$(BIN)/python tools/dist.py
 
 clean:
 	rm -rf $(VENV) $(BLENDER) out build dist
