@@ -51,6 +51,39 @@ def test_the_water_is_squeezed_by_both_phases(sand_rate, water_rate):
     np.testing.assert_allclose(np.log(water.Jw[interior(water)]), expected, rtol=1e-9, atol=1e-15)
 
 
+def squeezed(saturation, strain, integrator="explicit"):
+    """Mean pressure of the water [Pa] after both phases have been squeezed by `strain` in 0.1 ms."""
+    moist = PORE_WATER | {"density": saturation * 1000.0 * POROSITY, "exponent": 1.0}
+    material = {"sand": SAND | {"cohesion": 1e5}, "pore water": moist}
+    sim = saturated(material=material, time={"dt": 1e-5, "integrator": integrator})
+    for p in sim.method.species.values():
+        squeeze(p, strain / 1e-4)
+    sim.advance(1e-4)
+    water = sim.method.species["water"]
+    return float(np.mean(sim.method.frame()["water"]["pressure"][interior(water, 4)]))
+
+
+@pytest.mark.parametrize("integrator", ["explicit", "semi-implicit"])
+@pytest.mark.parametrize("saturation", [0.1, 0.4, 0.8])
+def test_pores_that_are_not_full_carry_no_pressure(saturation, integrator):
+    """A strain of 0.1 % closes no pores of which a fifth or more is air."""
+    assert squeezed(saturation, 1e-3, integrator) == 0.0
+
+
+def test_full_pores_carry_the_pressure_of_their_compression():
+    """p = K ε/n for a small strain ε. Waves from the free surface arrive at the interior, 4 cells away, later than the
+    end: within 0.1 ms they travel at most 3 mm."""
+    assert squeezed(1.0, 1e-3) == pytest.approx(1e5 * 1e-3 / POROSITY, rel=0.02)
+
+
+def test_pores_that_are_closed_by_compression_carry_pressure():
+    """Four fifths full: air is a fifth of the pores, 8 % of the volume, so there is no pressure at a strain of 2 %. A
+    strain of 12 % leaves (1 − 0.12 − 0.6)/0.4 = 0.7 of the pores, and J = 0.7/0.8, less by at most the band, 0.05/n."""
+    assert squeezed(0.8, 0.02) == 0.0
+    low, high = (1e5 * (0.8 / (0.7 * full) - 1.0) for full in (1.0, 1.0 - 0.05 / POROSITY))
+    assert low < squeezed(0.8, 0.12) < high
+
+
 def test_pressures_give_no_momentum():
     """Pressures at random: total momentum to rounding."""
     sim = saturated(material={"sand": SAND, "pore water": PORE_WATER | {"tension": "full"}})

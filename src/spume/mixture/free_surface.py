@@ -17,6 +17,9 @@ node's spline outside the obstacles, so that walls are not taken for free surfac
 
 with τ = CROSSINGS h/c.
 
+With pore pressure, J is the volume of the pores over that of the water, so water that fills the fraction S of the pores
+has J ≥ (1 − BAND/n)/S, and no pressure unless S > 1 − BAND/n: points in pores are few, and S is uneven by as much.
+
 Within the band, water at rest is not changed: the density on the grid is accurate to a few per cent only, and one per
 cent of the bulk modulus exceeds the weight of the water. At a free surface and in spray ρ is low, and a J below ρ0/ρ is
 not corrected. Fluids with tension are never corrected.
@@ -75,10 +78,11 @@ def restore_volume(world: GridWorld, dt: float, mixture: Mixture, step: MixtureS
     decay = -np.expm1(-dt * rates)
     now = 1.0 / near if pores is not None else p.mass / (p.volume * near)
     wider = 1.0 / pores.at_points if pores is not None else np.ones(len(p))
+    least = (1.0 - BAND * wider) / pores.filled if pores is not None else np.zeros(len(p))
     for use in water.model.laws:
         if (fluid := use.law.traits.fluid) is not None:
             free = values_of(use, fluid.separates, materials) > 0.0
-            _restore(p.material, free, decay, now, wider, field_of(use, fluid.volume_ratio, arrays))
+            _restore(p.material, free, decay, now, wider, least, field_of(use, fluid.volume_ratio, arrays))
 
 
 def outer_part(distance: NDArray[np.float64], order: int) -> NDArray[np.float64]:
@@ -97,8 +101,9 @@ def outer_part(distance: NDArray[np.float64], order: int) -> NDArray[np.float64]
 
 
 @compiled(parallel=True)
-def _restore(material, free, decay, now, wider, J):
-    """Correct J; `now` is ρ0/ρ of each point, `wider` the factor of its band."""
+def _restore(material, free, decay, now, wider, least, J):
+    """Correct J; `now` is ρ0/ρ of each point, `wider` the factor of its band, and J is at least
+    `least` where that exceeds one: in pores that are not full."""
     for p in prange(J.size):
         m = material[p]
         if free[m]:
@@ -109,3 +114,5 @@ def _restore(material, free, decay, now, wider, J):
                 J[p] += decay[m] * ((1.0 + band) * now[p] - J[p])
             elif J[p] < (1.0 - band) * now[p] and now[p] < 1.0 + (SPARSE - 1.0) * wider[p]:
                 J[p] += decay[m] * ((1.0 - band) * now[p] - J[p])
+            if least[p] > 1.0:
+                J[p] = max(J[p], least[p])

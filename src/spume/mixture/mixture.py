@@ -64,8 +64,9 @@ class MixtureFields:
     """Fields of a mixture on the nodes, in addition to those of the species."""
 
     def __init__(self) -> None:
-        self.fields = NodeFields(drag=0, saturation=0, density=0, porosity=0)
+        self.fields = NodeFields(drag=0, saturation=0, density=0, porosity=0, pores=0)
         self.volumes = NodeFields(volume=0)
+        self.present = NodeFields(volume=0)
         self._work = np.empty(0)
 
     @property
@@ -88,10 +89,17 @@ class MixtureFields:
         """Porosity with coupling "pore-pressure" [1], shape (blocks, 64)."""
         return self.fields["porosity"]
 
+    @property
+    def pores(self) -> NDArray[np.float64]:
+        """Volume of the pores, or of the water where it exceeds them, with coupling "pore-pressure" [m³], shape
+        (blocks, 64)."""
+        return self.fields["pores"]
+
     def fit(self, world: GridWorld, dt: float) -> None:
         """Resize the fields to the nodes of the world: the first stage of a mixture."""
         self.fields.fit(world.nodes)
         self.volumes.fit(world.nodes)
+        self.present.fit(world.nodes)
 
     def work(self, count: int) -> NDArray[np.float64]:
         """Work space of `count` numbers."""
@@ -110,6 +118,8 @@ class PoreVolumes:
     """n at the points of the water [1]"""
     bulk: NDArray[np.float64]
     """Rest volume of each point of the water over its porosity [m³]"""
+    filled: NDArray[np.float64]
+    """Degree of saturation of the pores around each point of the water, at most one [1]"""
 
 
 @dataclass
@@ -132,3 +142,11 @@ def bulk_volume(
     p = sand.particles
     sand.transfers.to_grid(("scalar",), p.x, fields.volumes.array, scalar=p.volume)
     return fields.volumes["volume"]
+
+
+def present_volume(sand: GridSpecies, fields: MixtureFields) -> NDArray[np.float64]:
+    """Present volume of the sand at the nodes, Σ w J V [m³], shape (blocks, 64)."""
+    p = sand.particles
+    volume = p.volume * sand.model.volume_ratio(p.arrays())
+    sand.transfers.to_grid(("scalar",), p.x, fields.present.array, scalar=volume)
+    return fields.present["volume"]

@@ -8,10 +8,17 @@ with the flux q = n v_w + (1 − n) v_s
 ∇·q contains the term (v_w − v_s)·∇n, so that water entering or leaving a soil keeps its pressure. The porosity of a
 node
 
-    n_i = V_w/(V_w + V_s),    V_w = Σ w m/ρw,    V_s = (1 − n₀) Σ w V
+    n_i = V_p/(V_p + V_s),    V_p = max(V_w, Σ w J V − V_s),    V_w = Σ w m/ρw,    V_s = (1 − n₀) Σ w V
 
-follows from the water and the solids there; it is n₀ in saturated sand up to its edge and 1 in pure water. A point of
-water has the porosity n_p = Σ w n_i and the bulk volume V_b = m/(ρw n_p). The forces are the transpose of the flux:
+follows from the water, the solids and the pores between them, whose volume changes with J of the sand; it is n₀ in
+sand at rest up to its edge and 1 in pure water.
+
+Pores that are not full carry no pressure. Around a point of water the fraction S = Σ w V_w/Σ w V_p of the pores is
+filled, and J is the volume of the pores over that of the water: `free_surface.restore_volume` keeps J near 1/S or
+above, where water without tension has no pressure, and a compression of both phases has to close the pores first.
+
+A point of water has the porosity n_p = Σ w n_i and the bulk volume V_b = m/(ρw n_p). The forces are the
+transpose of the flux:
 
     F_i = −Σ_p V_b τ_p ∇w,    n_i F_i on the water, (1 − n_i) F_i on the sand,
 
@@ -33,7 +40,7 @@ from numpy.typing import NDArray
 from spume.grid.nodes import NodeFields
 from spume.materials.kinematics import load
 from spume.materials.table import Material
-from spume.mixture.mixture import Mixture, MixtureStep, PoreVolumes, bulk_volume
+from spume.mixture.mixture import Mixture, MixtureStep, PoreVolumes, bulk_volume, present_volume
 from spume.mixture.reflection import Reflection, closed_walls
 from spume.mpm.implicit.coupled_system import SharedFlux
 from spume.mpm.world import GridWorld
@@ -98,14 +105,20 @@ def find_pores(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep)
     fields = step.fields
     V_w = water.fields["mass"] / mixture.water_density
     V_s = (1.0 - mixture.porosity) * bulk_volume(world, sand, mixture.sand_densities, fields)
-    both = V_w + V_s
+    np.maximum(V_w, present_volume(sand, fields) - V_s, out=fields.pores)
+    both = fields.pores + V_s
     fields.porosity[:] = 1.0
-    np.divide(V_w, both, out=fields.porosity, where=both > 0.0)
+    np.divide(fields.pores, both, out=fields.porosity, where=both > 0.0)
+
     p = water.particles
-    at_points = np.ones(len(p))
-    first = fields.fields.first("porosity")
-    water.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=at_points)
-    step.pores = PoreVolumes(fields.porosity, at_points, p.mass / (mixture.water_density * at_points))
+    at_points, mass, room = np.ones(len(p)), np.ones(len(p)), np.ones(len(p))
+    for name, values in (("porosity", at_points), ("pores", room)):
+        first = fields.fields.first(name)
+        water.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=values)
+    first = water.fields.first("mass")
+    water.transfers.to_points(("scalar",), p.x, water.fields.array, first_channel=first, scalar=mass)
+    filled = np.minimum(mass / (mixture.water_density * room), 1.0)
+    step.pores = PoreVolumes(fields.porosity, at_points, p.mass / (mixture.water_density * at_points), filled)
 
 
 def find_walls(world: GridWorld, dt: float, step: MixtureStep) -> None:
