@@ -9,7 +9,7 @@ from spume.mixture.pore_pressure import deform_by_flux, find_pores, find_walls, 
 from spume.mixture.saturation import saturate
 from spume.mpm.implicit.coupled_system import SpeciesCoupling
 from spume.mpm.implicit.semi_implicit import SemiImplicit
-from spume.mpm.step import GATHER, MATERIAL, MOVE, RASTERIZE, SORT, accelerate, find_contacts
+from spume.mpm.step import CROWDED_SAND, GATHER, MATERIAL, MOVE, RASTERIZE, SORT, accelerate, find_contacts
 from spume.mpm.world import GridWorld
 
 
@@ -33,6 +33,7 @@ def explicit_mixture_stages(mixture: Mixture) -> list[Stage]:
         Stage("grid", restore_volume, mixture, step),
         GATHER,  # eqs. (28) and (29)
         Stage("pores", deform_by_flux, step, when=pores),
+        CROWDED_SAND,
         MATERIAL,  # 4.3.1 to 4.3.4
         MOVE,  # eq. (30)
     ]
@@ -54,6 +55,7 @@ def semi_implicit_mixture_stages(mixture: Mixture, solver: SemiImplicit) -> list
         GATHER,
         Stage("pores", find_walls, step, when=pores),
         Stage("pores", deform_by_flux, step, when=pores),
+        CROWDED_SAND,
         MATERIAL,
         MOVE,
     ]

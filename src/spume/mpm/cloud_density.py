@@ -2,8 +2,8 @@
 
 A point has the volume V J. If positions and deformations are consistent, Σ_p w_ip V_p J_p = h^d at every node i in the
 interior of the material: the density of the cloud of points is ρ0/J. Forces depend only on the deformation, so nothing
-restores consistency once it is lost, except in explicit steps of sand (`crowded_sand.py`): bodies then swell or shrink
-while J stays one.
+restores consistency once it is lost, except in steps of sand (`crowded_sand.py`): bodies then swell or shrink while J
+stays one.
 
 At free surfaces and near obstacles the sum is smaller. Therefore only nodes are used for which all nodes within four
 cells along the axes are reached by material. As splines reach two cells, there is then material for at least two cells

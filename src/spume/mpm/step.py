@@ -29,7 +29,7 @@ def explicit_stages() -> list[Stage]:
         Stage("grid", accelerate),  # 5 velocities
         Stage("grid", collide),  # 6 collisions
         GATHER,  # 7 deformation of the step, 9 velocities
-        Stage("volume of sand", restore_crowded_sand),  # not in the paper
+        CROWDED_SAND,  # not in the paper
         MATERIAL,  # 7 total deformation, 10 plastic flow, and the stress for the next step
         MOVE,  # 13 collisions, 14 positions
     ]
@@ -133,6 +133,7 @@ def unseen_velocities(species: GridSpecies) -> tuple[NDArray[np.float64], NDArra
 SORT = Stage("sort", sort_points)
 RASTERIZE = Stage("particles to grid", rasterize)
 GATHER = Stage("grid to particles", gather)
+CROWDED_SAND = Stage("volume of sand", restore_crowded_sand)
 MATERIAL = Stage("material", update_material, rehearse=rehearse_material)
 MOVE = Stage("move", collide_and_move, ADVICE)
 """Stages of every step on a grid."""

@@ -13,7 +13,7 @@ from spume.mpm.implicit.admm import solve_by_admm
 from spume.mpm.implicit.newton import solve_by_newton
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.problem import StepProblem, carried_fields
-from spume.mpm.step import GATHER, MATERIAL, MOVE, RASTERIZE, SORT
+from spume.mpm.step import CROWDED_SAND, GATHER, MATERIAL, MOVE, RASTERIZE, SORT
 from spume.mpm.world import GridWorld
 from spume.scene.mpm import Implicit
 
@@ -63,7 +63,7 @@ class Recent:
 
 def implicit_stages(solve: Stage) -> list[Stage]:
     """Backward Euler; the stage `solve` finds the velocities of the nodes."""
-    return [SORT, RASTERIZE, solve, GATHER, MATERIAL, MOVE]
+    return [SORT, RASTERIZE, solve, GATHER, CROWDED_SAND, MATERIAL, MOVE]
 
 
 class Integrator:
