@@ -7,7 +7,7 @@ BLENDER := .venv-blender
 INSTALLED = $(VENV)/.installed-
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-slow test-numba test-rest test-all bench validate lint docs dist clean blender
+.PHONY: demo test test-slow test-numba test-rest test-all bench validate figures lint docs dist clean blender
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -65,6 +65,10 @@ blender: $(BLENDER)/bin/python
 
 validate: $(INSTALLED)test blender
 	@SPUME_BLENDER=$$(ls $(BLENDER)/bin/python 2>/dev/null) $(BIN)/python -m validation
+
+# The figures of the papers that have been made, and those that have not; `$(BIN)/python -m figures NAME` makes one.
+figures: $(INSTALLED)test
+	@$(BIN)/python -m figures
 
 lint: $(INSTALLED)lint
 	@$(BIN)/ruff check .

@@ -2,14 +2,11 @@
 
 import argparse
 import sys
-import time
 from pathlib import Path
 
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from reports.case import Case
+from reports.running import finished_runs, run_cases, status
 
-from spume.errors import SpumeError
 from validation import (
     admm,
     blender_import,
@@ -33,7 +30,6 @@ from validation import (
     torsion,
     viscoelasticity,
 )
-from validation.case import Case, Check, Outcome, Surroundings
 from validation.page import write_page
 
 ROOT = Path(__file__).parents[1]
@@ -79,61 +75,22 @@ def arguments() -> argparse.Namespace:
     given = parser.parse_args()
     if unknown := set(given.cases) - set(names):
         parser.error(f"there is no case '{unknown.pop()}': the cases are {', '.join(names)}")
-    if wrong := [text for text in given.run if "=" not in text]:
-        parser.error(f"--run {wrong[0]}: it should be SCENE=FOLDER, as in shaving-cream=out/demo")
+    given.finished = finished_runs(given.run, parser.error)
     usual = [case.name for case in CASES if not case.on_request]
     given.cases = given.cases or (list(QUICK) if given.quick else usual)
     return given
 
 
-def run_case(case: Case, around: Surroundings) -> Outcome:
-    """Run a case; an exception counts as a failed check."""
-    try:
-        return case.run(around)
-    except SpumeError as error:
-        return Outcome([Check("the case itself", "stopped", "-", str(error), "runs to its end", False)])
-
-
 def main() -> int:
     """Run the cases, print their table and write the page; return 1 if a check failed."""
     given = arguments()
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=160)
-    taken = {scene: Path(folder) for scene, _, folder in (text.partition("=") for text in given.run)}
-    found: dict[str, Outcome] = {}
-    with console.status("") as status:
-        for case in CASES:
-            if case.name not in given.cases:
-                continue
-            began = time.perf_counter()
-            tell = status.update if console.is_terminal else console.print
-            around = Surroundings(
-                given.out, ROOT / "out" / "validation", taken,
-                lambda text, title=case.title, tell=tell: tell(escape(f"{title}: {text}")),
-            )  # fmt: skip
-            around.say("begins")
-            found[case.name] = run_case(case, around)
-            good = sum(check.passed for check in found[case.name].checks)
-            spent = time.perf_counter() - began
-            console.print(f"{case.title}: {good} of {len(found[case.name].checks)} checks passed, {spent:.0f} s")
-    console.print(_table(found))
-    for outcome in found.values():
-        for note in outcome.notes:
-            console.print(escape(note))
-    page = write_page(given.out, CASES, found)
-    console.print(f"written to {page}")
-    return 0 if all(check.passed for outcome in found.values() for check in outcome.checks) else 1
-
-
-def _table(found: dict[str, Outcome]) -> Table:
-    table = Table("case", "quantity", "ours", "theirs", "error", "tolerance", "pass")
-    for name, outcome in found.items():
-        for check in outcome.checks:
-            verdict = "[green]yes[/green]" if check.passed else "[bold red]no[/bold red]"
-            cells = (name, check.quantity, check.ours, check.theirs, check.error, check.tolerance)
-            table.add_row(*map(escape, cells), verdict)
-    return table
+    chosen = [case for case in CASES if case.name in given.cases]
+    found = run_cases(
+        chosen, lambda case: given.out, ROOT / "out" / "validation", given.finished, "draft",
+        lambda case, outcome: write_page(given.out, CASES, {case.name: outcome}),
+    )  # fmt: skip
+    print(f"written to {write_page(given.out, CASES, found)}")
+    return status(found, len(chosen))
 
 
 if __name__ == "__main__":

@@ -4,14 +4,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Check, Outcome, Surroundings
+from reports.drawing import COLOURS, panels, save
 
 from spume import Simulation, load_scene
 from spume.matter.material import update_material
 from spume.mpm.implicit.admm import solve_by_admm
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.step import gather, rasterize, sort_points
-from validation.case import Case, Check, Outcome, Surroundings
-from validation.drawing import COLOURS, panels, save
 
 ITERATIONS, MORE = (1, 3, 8, 20, 50, 120), (400,)
 """Numbers of iterations after which the equations are evaluated, and further ones for sand, which converges slowly."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Check, Outcome, Surroundings
 
 from spume import load_scene
 from spume.exports.contents import Contents, contents, identifier
@@ -14,7 +15,6 @@ from spume.look.blender.process import has_blender, run_script
 from spume.look.blender.studio import to_blender
 from spume.look.surface.files import skin_of
 from spume.runs.loop import start_run
-from validation.case import Case, Check, Outcome, Surroundings
 
 Floats = NDArray[np.float64]
 SINGLE = float(np.finfo(np.float32).eps)

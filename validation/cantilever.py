@@ -1,10 +1,10 @@
 """Case 30: a cantilever under its own weight."""
 
 import numpy as np
+from reports.case import Case, Check, Outcome, Surroundings, relative
+from reports.drawing import OURS, THEIRS, panels, save
 
 from spume import Scene, Simulation
-from validation.case import Case, Check, Outcome, Surroundings, relative
-from validation.drawing import OURS, THEIRS, panels, save
 
 LENGTH, HEIGHT, E, NU, DENSITY, GRAVITY = 1.0, 0.2, 1e6, 0.3, 1000.0, 0.05
 CELLS = (4, 8, 16)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Check, Outcome, Surroundings, relative
+from reports.drawing import COLOURS, THEIRS, panels, save
 
 from spume import Scene
 from spume.errors import RunFailed
-from validation.case import Case, Check, Outcome, Surroundings, relative
-from validation.drawing import COLOURS, THEIRS, panels, save
 from validation.periodic import PERIOD, EndlessStrip
 
 Array = NDArray[np.float64]

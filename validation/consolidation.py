@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from reports.case import Case, Check, Outcome, Surroundings
+from reports.drawing import COLOURS, panels, save
 
 from spume import Scene, Simulation
-from validation.case import Case, Check, Outcome, Surroundings
-from validation.drawing import COLOURS, panels, save
 
 HEIGHT = 1.0
 """H [m]: half of a column that is drained and loaded at both ends; its middle acts as the closed end"""

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
+from reports.case import Case, Check, Outcome, Surroundings, relative
+from reports.drawing import COLOURS, panels, save
 
 from spume import Scene, Simulation
-from validation.case import Case, Check, Outcome, Surroundings, relative
-from validation.drawing import COLOURS, panels, save
 
 WIDTH = 0.25
 """a [m]; the column is 2 a high"""

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Check, Outcome, Surroundings, relative
+from reports.drawing import COLOURS, THEIRS, panels, save
 
 from spume.dryfoam import Foam
 from spume.dryfoam.network.topology import flip_film
-from validation.case import Case, Check, Outcome, Surroundings, relative
-from validation.drawing import COLOURS, THEIRS, panels, save
 
 
 @dataclass(frozen=True)

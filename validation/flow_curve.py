@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Outcome, Surroundings, deviation
+from reports.drawing import COLOURS, OURS, THEIRS, panels, save
 
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
 from spume.materials.table import Material
 from spume.rheology.rheometer import flow_curve
-from validation.case import Case, Outcome, Surroundings, deviation
-from validation.drawing import COLOURS, OURS, THEIRS, panels, save
 
 Array = NDArray[np.float64]
 

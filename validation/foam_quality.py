@@ -1,20 +1,18 @@
 """Case 12: the figures that [Yue15] gives for its shaving cream."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from reports.case import Case, Outcome, Surroundings, at_least, at_most
+from reports.drawing import COLOURS, THEIRS, panels, save
+from reports.runs import run_of
 
-from spume import Run, Scene, load_scene, open_run
-from spume.errors import CacheError, MissingExtra
+from spume import Run
+from spume.errors import MissingExtra
 from spume.frames.populations import PopulationArrays
 from spume.look.surface.files import make_skin
 from spume.look.surface.skin import enclosed_volume
-from spume.runs.loop import start_run
-from spume.runs.progress import Silent
 from spume.scene.continuum_foam import ContinuumFoamScene
-from validation.case import Case, Outcome, Surroundings, at_least, at_most
-from validation.drawing import COLOURS, THEIRS, panels, save
 from validation.grid_density import interior_densities
 
 SCENE = "shaving-cream"
@@ -33,32 +31,11 @@ WITHIN_FIVE_PERCENT = 0.957
 SKINNED_VOLUME = 0.027
 
 
-class Told(Silent):
-    """Progress that reports the frames of a run."""
-
-    def __init__(self, around: Surroundings, last: int) -> None:
-        self._say, self._last = around.say, last
-
-    def frame(self, number: int) -> None:
-        """Report a written frame."""
-        self._say(f"{SCENE}: frame {number} of {self._last}")
-
-
 def finished_run(around: Surroundings) -> Run:
-    """The run given on the command line, or a new one."""
+    """The run given on the command line, or one of this case."""
     if SCENE in around.finished:
-        run = open_run(around.finished[SCENE])
-        if not run.complete:
-            raise CacheError(f"the run in '{run.path}' is not finished; continue it with 'spume resume {run.path}'")
-        return run
-    scene = load_scene(SCENE, [f"grid.cell={CELL}"], preset="draft")
-    return make_run(scene, around.runs / SCENE, around)
-
-
-def make_run(scene: Scene, folder: Path, around: Surroundings) -> Run:
-    """Run the scene."""
-    start_run(scene, folder, name=folder.name, overwrite=True, display=Told(around, scene.frame_count))
-    return open_run(folder)
+        return run_of(around, SCENE)
+    return run_of(around, SCENE, {"grid.cell": CELL}, "draft", folder=SCENE)
 
 
 def scene_of(run: Run) -> ContinuumFoamScene:

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Check, Outcome, Surroundings, relative
+from reports.drawing import COLOURS, panels, save
 
 from spume import Scene
 from spume.materials.granular_flow import GranularFlowParameters
 from spume.materials.table import complete_entry
-from validation.case import Case, Check, Outcome, Surroundings, relative
-from validation.drawing import COLOURS, panels, save
 from validation.periodic import PERIOD, EndlessStrip
 
 THICKNESS = 0.02

@@ -5,11 +5,11 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Check, Outcome, Surroundings, deviation, relative
+from reports.drawing import COLOURS, OURS, THEIRS, panels, save
 
 from spume import Simulation, load_scene
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
-from validation.case import Case, Check, Outcome, Surroundings, deviation, relative
-from validation.drawing import COLOURS, OURS, THEIRS, panels, save
 from validation.flow_curve import FINE, FLOWS, RATES, STRAIN, closed_form
 
 Array = NDArray[np.float64]

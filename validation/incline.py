@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Check, Outcome, Surroundings
+from reports.drawing import COLOURS, panels, save
 
 from spume import Scene
-from validation.case import Case, Check, Outcome, Surroundings
-from validation.drawing import COLOURS, panels, save
 from validation.periodic import PERIOD, EndlessStrip
 
 ANGLE = 30.0

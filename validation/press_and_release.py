@@ -1,11 +1,11 @@
 """Point-based solids pressed and released, in three formulations."""
 
 import numpy as np
+from reports.case import Case, Check, Outcome, Surroundings
+from reports.drawing import COLOURS, panels, save
 
 from spume import Simulation, load_scene
 from spume.errors import RunFailed
-from validation.case import Case, Check, Outcome, Surroundings
-from validation.drawing import COLOURS, panels, save
 
 FORMULATIONS = {"composed": "", "rest configuration": "-rest", "additive": "-additive"}
 """Scenes of each formulation."""

@@ -2,10 +2,10 @@
 
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Check, Outcome, Surroundings
+from reports.drawing import COLOURS, panels, save
 
 from spume import Simulation, load_scene
-from validation.case import Case, Check, Outcome, Surroundings
-from validation.drawing import COLOURS, panels, save
 
 SCENES = ("oobleck-sphere", "oobleck-sphere-viscoplastic")
 FACTOR = 2.0

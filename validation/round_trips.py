@@ -1,11 +1,11 @@
 """Case 31: damping by round trips."""
 
 import numpy as np
+from reports.case import Case, Check, Outcome, Surroundings, relative
+from reports.drawing import COLOURS, OURS, THEIRS, panels, save
 
 from spume import Scene, Simulation
 from spume.mpm.diagnostics import angular_momentum
-from validation.case import Case, Check, Outcome, Surroundings, relative
-from validation.drawing import COLOURS, OURS, THEIRS, panels, save
 
 CELLS, STEP = 64, 1e-3
 """Cells in a wavelength of 1 m; length of a step [s]."""

@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
+from reports.case import Case, Check, Outcome, Surroundings, relative
+from reports.drawing import COLOURS, panels, save
 
 from spume import Scene, Simulation
-from validation.case import Case, Check, Outcome, Surroundings, relative
-from validation.drawing import COLOURS, panels, save
 
 HALF_WIDTH = 0.1
 """l0 [m]"""

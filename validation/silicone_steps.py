@@ -1,10 +1,10 @@
 """Case 32: the silicone disc with implicit steps of three lengths and with explicit steps."""
 
 import numpy as np
+from reports.case import Case, Outcome, Surroundings, relative
+from reports.drawing import COLOURS, THEIRS, panels, save
 
 from spume import Scene, Simulation, load_scene
-from validation.case import Case, Outcome, Surroundings, relative
-from validation.drawing import COLOURS, THEIRS, panels, save
 
 CELL = 0.025
 """Cell [m]: the disc is two cells thick and has 7,200 points."""

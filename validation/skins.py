@@ -5,10 +5,10 @@ from typing import NamedTuple
 import igl
 import numpy as np
 from numpy.typing import NDArray
+from reports.case import Case, Check, Outcome, Surroundings
 from scipy.spatial.transform import Rotation
 
 from spume.look.surface.skin import enclosed_volume, skin
-from validation.case import Case, Check, Outcome, Surroundings
 
 SPACING = 0.01
 """Distance between points [m]: half a cell."""

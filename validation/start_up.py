@@ -3,12 +3,12 @@
 import math
 
 import numpy as np
+from reports.case import Case, Outcome, Surroundings, deviation
+from reports.drawing import COLOURS, OURS, THEIRS, panels, save
 
 from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY, HerschelBulkleyParameters
 from spume.materials.table import Material
 from spume.rheology.rheometer import start_up
-from validation.case import Case, Outcome, Surroundings, deviation
-from validation.drawing import COLOURS, OURS, THEIRS, panels, save
 
 YIELD, VISCOSITY = 30.0, 10.0
 """σY [Pa], η [Pa s]"""

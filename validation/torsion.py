@@ -3,10 +3,10 @@
 import math
 
 import numpy as np
+from reports.case import Case, Outcome, Surroundings, relative
+from reports.drawing import OURS, THEIRS, panels, save
 
 from spume import Scene, Simulation
-from validation.case import Case, Outcome, Surroundings, relative
-from validation.drawing import OURS, THEIRS, panels, save
 
 RADIUS, HALF, CELL = 0.1, 0.2, 0.02
 """Radius, half the length between the clamps, and cells [m]."""

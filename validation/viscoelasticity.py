@@ -1,13 +1,13 @@
 """Case 28: relaxation, oscillation and creep of a viscoelastic solid."""
 
 import numpy as np
+from reports.case import Case, Check, Outcome, Surroundings, deviation
+from reports.drawing import COLOURS, OURS, THEIRS, panels, save
 
 from spume.materials.table import Material
 from spume.materials.viscoelastic import VISCOELASTIC, ViscoelasticParameters
 from spume.rheology.point import Point
 from spume.rheology.rheometer import creep, frequency_sweep, step_strain
-from validation.case import Case, Check, Outcome, Surroundings, deviation
-from validation.drawing import COLOURS, OURS, THEIRS, panels, save
 
 MU_E, MU_N, TAU = 3e3, 7e3, 0.2
 """Shear moduli [Pa] and relaxation time [s]."""

@@ -1,9 +1,11 @@
-"""Cases of the validation and their results."""
+"""Cases: what is compared with closed forms, published numbers or the claims of a figure, and what came out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Outcome:
     """file name and caption of each plot"""
     notes: list[str] = field(default_factory=list)
     """sentences for the page: omissions and their reasons, further measurements"""
+    seconds: float = 0.0
+    """processor time of the case, without runs that existed before [s]"""
 
     def tables(self) -> dict[str, Any]:
         """JSON-serialisable form of the outcome."""
@@ -36,7 +40,13 @@ class Outcome:
     def of(cls, tables: dict[str, Any]) -> "Outcome":
         """Outcome from the result of `tables()`."""
         checks = [Check(**check) for check in tables["checks"]]
-        return cls(checks, [(name, caption) for name, caption in tables["figures"]], list(tables["notes"]))
+        figures = [(name, caption) for name, caption in tables["figures"]]
+        return cls(checks, figures, list(tables["notes"]), tables.get("seconds", 0.0))
+
+    @property
+    def holds(self) -> bool:
+        """Whether all checks passed."""
+        return all(check.passed for check in self.checks)
 
 
 @dataclass(frozen=True)
@@ -51,6 +61,8 @@ class Surroundings:
     """finished runs to use, by scene name"""
     say: Callable[[str], None]
     """function that shows the progress"""
+    preset: str = "draft"
+    """preset of the scenes, for cases that have several"""
 
 
 @dataclass(frozen=True)
@@ -75,9 +87,11 @@ def relative(quantity: str, ours: float, theirs: float, bound: float, unit: str 
     )  # fmt: skip
 
 
-def deviation(quantity: str, error: float, bound: float, theirs: str = "closed form") -> Check:
+def deviation(
+    quantity: str, error: float, bound: float, theirs: str = "closed form", ours: str = "whole curve"
+) -> Check:
     """Check that the largest relative deviation is at most `bound`."""
-    return Check(quantity, "whole curve", theirs, f"{100 * error:.3g} %", f"≤ {100 * bound:g} %", error <= bound)
+    return Check(quantity, ours, theirs, f"{100 * error:.3g} %", f"≤ {100 * bound:g} %", error <= bound)
 
 
 def at_most(quantity: str, ours: float, theirs: float) -> Check:
@@ -94,3 +108,23 @@ def at_least(quantity: str, ours: float, theirs: float) -> Check:
         quantity, f"{100 * ours:.3g} %", f"{100 * theirs:g} %", f"{100 * (ours - theirs):+.3g} points", "≥ theirs",
         ours >= theirs,
     )  # fmt: skip
+
+
+def differs(
+    quantity: str, first: Sequence[float], second: Sequence[float], direction: Literal["less", "more"]
+) -> Check:
+    """Check that the mean of `second` is less or more than that of `first` by three times the larger spread, the
+    standard deviation over seeds or resolutions."""
+    a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
+    spread = max(float(a.std(ddof=1)), float(b.std(ddof=1)))
+    change = float(b.mean() - a.mean())
+    signed = -change if direction == "less" else change
+    return Check(
+        quantity, f"{a.mean():.4g} and {b.mean():.4g}", f"the second is {direction}", f"{change:+.3g}",
+        f"≥ 3 × {spread:.2g}", signed >= 3.0 * spread and signed > 0.0,
+    )  # fmt: skip
+
+
+def states(quantity: str, ours: str, theirs: str, passed: bool) -> Check:
+    """Check of a statement that is true or false."""
+    return Check(quantity, ours, theirs, "", "", bool(passed))

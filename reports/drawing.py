@@ -1,4 +1,4 @@
-"""Common style of the validation plots."""
+"""Common style of the plots."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ COLOURS = ("#c8553d", "#2a7f7f", "#8a6fb0", "#d9a441", "#5b7db1")
 
 def panels(count: int = 1, height: float = 3.6) -> tuple[Any, Any]:
     """A Matplotlib figure with `count` axes side by side, and the axes."""
-    matplotlib = require("matplotlib.figure", "drawing the plots of validation")
+    matplotlib = require("matplotlib.figure", "drawing the plots")
     figure = matplotlib.Figure(figsize=(4.8 * count if count > 1 else 6.0, height), layout="constrained")
     made = figure.subplots(1, count, squeeze=False)[0]
     for axes in made:

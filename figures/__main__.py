@@ -1,0 +1,98 @@
+"""Make figures of the papers: `python -m figures [NAME ...] [--preset draft|medium|paper]`; without names, list."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from reports.case import Outcome
+from reports.running import finished_runs, run_cases, status
+from reports.store import read_results, write_results
+from rich.console import Console
+from rich.table import Table
+
+from figures import dryfoam, tampubolon17
+from figures.figure import PRESETS, Figure, Preset, save_claims
+from figures.page import Outcomes, finest, state, write_pages
+
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / "docs" / "figures"
+FIGURES: tuple[Figure, ...] = (*tampubolon17.FIGURES, *dryfoam.FIGURES)
+
+
+def arguments() -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(prog="python -m figures", description=__doc__)
+    names = [figure.name for figure in FIGURES]
+    parser.add_argument("names", nargs="*", metavar="NAME", help="figures such as dryfoam-4, or papers such as dryfoam")
+    parser.add_argument("--preset", choices=PRESETS, default="medium", help="of the scenes; default: medium")
+    parser.add_argument("--missing", action="store_true", help="make all that have not been made with this preset")
+    parser.add_argument(
+        "--run", action="append", default=[], metavar="SCENE=FOLDER", help="use a finished run instead of a new one"
+    )
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the pages and pictures")
+    given = parser.parse_args()
+    given.finished = finished_runs(given.run, parser.error)
+    papers = {name.rpartition("-")[0] for name in names}
+    if unknown := set(given.names) - set(names) - papers:
+        parser.error(f"there is no figure '{unknown.pop()}': the figures are {', '.join(names)}")
+    given.chosen = [f for f in FIGURES if f.name in given.names or f.name.rpartition("-")[0] in given.names]
+    return given
+
+
+def outcomes_by_preset(folder: Path) -> dict[str, dict[str, Outcome]]:
+    """Outcomes on disk, by figure and preset."""
+    found: dict[str, dict[str, Outcome]] = {}
+    for key, outcome in read_results(folder).items():
+        name, _, preset = key.partition(" ")
+        found.setdefault(name, {})[preset] = outcome
+    return found
+
+
+def store(folder: Path, outcomes: Outcomes) -> None:
+    """Write the outcomes and the pages."""
+    order = {figure.name: k for k, figure in enumerate(FIGURES)}
+    known = sorted((name for name in outcomes if name in order), key=order.__getitem__)
+    write_results(folder, {f"{name} {preset}": o for name in known for preset, o in outcomes[name].items()})
+    write_pages(folder, FIGURES, outcomes)
+
+
+def listing(outcomes: Outcomes) -> Table:
+    """The table of all figures."""
+    table = Table("name", "figure", "state", "preset", "CPU s")
+    for figure in FIGURES:
+        preset = finest(outcomes.get(figure.name, {}))
+        spent = f"{outcomes[figure.name][preset].seconds:.0f}" if preset else ""
+        table.add_row(figure.name, figure.title, state(figure, outcomes), preset or "", spent)
+    return table
+
+
+def main() -> int:
+    """Make the chosen figures, or list all."""
+    given = arguments()
+    outcomes = outcomes_by_preset(given.out)
+    asked: Preset = given.preset
+    if given.missing:
+        given.chosen += [
+            f for f in FIGURES if f.preset(asked) not in outcomes.get(f.name, {}) and f not in given.chosen
+        ]
+    if not given.chosen:
+        Console().print(listing(outcomes))
+        return 0
+    found: dict[str, Outcome] = {}
+    for preset in PRESETS:
+        chosen = [figure for figure in given.chosen if figure.preset(asked) == preset]
+
+        def done(figure: Figure, outcome: Outcome, preset: Preset = preset) -> None:
+            outcomes.setdefault(figure.name, {})[preset] = outcome
+            save_claims(given.out, figure.name, outcome)
+            store(given.out, outcomes)
+
+        if chosen:
+            found |= run_cases(
+                chosen, lambda _: given.out, ROOT / "out" / "figures", given.finished, preset, done
+            )  # fmt: skip
+    return status(found, len(given.chosen))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""Frames of runs as the panels of a figure, with one camera and scale."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from reports.case import Surroundings
+
+from spume import PictureOptions, Run
+from spume.extras import require
+from spume.look.pictures.drawing import make_drawer
+from spume.look.pictures.lettering import with_color_bar, with_label
+from spume.look.pictures.stills import tiled
+from spume.whole_files import whole_file
+
+PANEL = (640, 480)
+"""Width and height of a panel [pixels]."""
+GAP = 6
+"""White between panels [pixels]."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One frame of a run."""
+
+    run: Run
+    time: float
+    """the frame nearest to this time is shown [s]"""
+    label: str
+    """parameters; the time is added"""
+
+    @property
+    def number(self) -> int:
+        """Number of the frame."""
+        times = np.array([record["time"] for record in self.run.diagnostics])
+        return int(np.argmin(np.abs(times - self.time)))
+
+    @property
+    def text(self) -> str:
+        """Label and time."""
+        time = f"{self.run.diagnostics[self.number]['time']:.3g} s"
+        return f"{self.label}, {time}" if self.label else time
+
+
+def save_panels(
+    around: Surroundings,
+    name: str,
+    panels: Sequence[Panel],
+    columns: int,
+    options: PictureOptions | None = None,
+    size: tuple[int, int] = PANEL,
+) -> str:
+    """Draw the panels in rows of `columns` and write them as a JPEG; return the name of the file."""
+    chosen = replace(options or PictureOptions(), width=size[0], height=size[1])
+    runs = list(dict.fromkeys(panel.run.path for panel in panels))
+    first = {path: next(panel.run for panel in panels if panel.run.path == path) for path in runs}
+    drawers = {path: make_drawer(run, chosen) for path, run in first.items()}
+    legends = [legend for drawer in drawers.values() if (legend := drawer.legend())]
+    if legends:
+        limits = min(legend.limits[0] for legend in legends), max(legend.limits[1] for legend in legends)
+        drawers = {path: make_drawer(run, replace(chosen, limits=limits)) for path, run in first.items()}
+    alike = {path: drawer.alike(list(drawers.values())) for path, drawer in drawers.items()}
+    parts = []
+    for panel in panels:
+        around.say(f"drawing {panel.text}")
+        parts.append(with_label(alike[panel.run.path].draw(panel.number), panel.text))
+    picture = tiled(parts, columns, GAP)
+    if legends and (legend := next(iter(alike.values())).legend()):
+        picture = with_color_bar(picture, legend)
+    around.pictures.mkdir(parents=True, exist_ok=True)
+    with whole_file(around.pictures / f"{name}.jpg") as part:
+        require("PIL.Image", "drawing figures").fromarray(picture).save(part, format="JPEG", quality=88)
+    return f"{name}.jpg"
