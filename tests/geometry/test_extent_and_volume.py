@@ -10,7 +10,7 @@ from spume.errors import SceneError
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes.extent import bounds
-from spume.geometry.shapes.volume import _by_tree, volume
+from spume.geometry.shapes.volume import _by_tree, moments, volume
 
 BOUNDED = [case for case in CASES if not case.name.startswith("half")]
 
@@ -85,7 +85,10 @@ def test_volume_in_closed_form(table, dimension, expected):
 @pytest.mark.parametrize("case", BOUNDED[:17], ids=[case.name for case in BOUNDED[:17]])
 def test_volume_by_cells_agrees_with_the_closed_form(case):
     exact = volume(case.shape, case.dimension)
-    assert _by_tree(case.shape, case.dimension, None) == pytest.approx(exact, rel=1e-3)
+    tree = _by_tree(case.shape, case.dimension, None)
+    assert tree.volume == pytest.approx(exact, rel=1e-3)
+    size = np.ptp(bounds(case.shape, case.dimension), axis=0).max()
+    np.testing.assert_allclose(tree.centroid, moments(case.shape, case.dimension).centroid, rtol=0, atol=1e-4 * size)
 
 
 def test_volume_of_overlapping_spheres_is_that_of_the_lens_formula():

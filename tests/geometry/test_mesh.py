@@ -128,7 +128,8 @@ def test_volume_and_bounds_and_filling_of_a_mesh(folder):
     assert (upper > 0.0999).all()
     filling = fill(shape, 3, 0.02, folder=folder)
     assert norm(filling.positions).max() < 0.101
-    assert abs(filling.lattice_error) < 0.02
+    assert filling.volume.sum() == pytest.approx(exact, rel=3 * (3 * H**2 / 8 + 0.0025) + 1e-3)
+    assert np.abs(filling.volume @ filling.positions).max() < 1e-3 * 0.02 * exact
 
 
 def test_a_mesh_moved_turned_scaled_and_combined(folder):

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.geometry.filling.fill import Filling, fill
+from spume.geometry.filling.fill import Filling, expected_points, fill
 from spume.geometry.motion import MotionModel, pose
 from spume.geometry.shapes import ShapeModel, TriangleMesh
-from spume.geometry.shapes.volume import volume
 from spume.matter.flow_schedule import FlowCurve, Layers
 from spume.matter.placement import check_placement
 from spume.matter.sections import NozzleSection, ShapeSection
@@ -77,14 +76,14 @@ class BodySource:
         elif self.table.velocity is not None:
             v += self.table.velocity
         if self.table.spin is not None:
-            v += _spin_velocity(self.table.spin, x - x.mean(axis=0))
+            v += _spin_velocity(self.table.spin, x - self.filling.shape.centroid[: x.shape[1]])
             C += _spin_velocity(self.table.spin, np.eye(x.shape[1])).T
         if isinstance(self.table, Body) and self.table.wave is not None:
             wave = self.table.wave
             phase = x @ np.array(wave.wave_vector)
             v += np.outer(np.sin(phase), wave.velocity)
             C += np.einsum("p,i,j->pij", np.cos(phase), wave.velocity, wave.wave_vector)
-        volume = np.full(len(x), self.filling.volume)
+        volume = self.filling.volume
         points = {"x": x, "v": v, "volume": volume, "mass": volume * self.density}
         points |= {"C": C} if self.affine else {}
         return _carried(points, self.motion, self.times[number], x.shape[1], self.affine)
@@ -92,10 +91,7 @@ class BodySource:
     def note(self, name: str) -> str:
         """What `spume estimate` says of it."""
         copies = f" × {len(self.times)}" if len(self.times) != 1 else ""
-        return (
-            f"{name}: {self.count} points{copies}, {self.density * self.filling.shape_volume:.6g} kg; "
-            f"the volume of the lattice alone would differ by {100 * self.filling.lattice_error:+.2f} %"
-        )
+        return f"{name}: {self.count} points{copies}, {self.density * self.filling.shape.volume:.6g} kg"
 
 
 class FlowSource:
@@ -246,7 +242,7 @@ class Plan:
 
 
 def plan_sources(scene: MaterialScene) -> list[Plan]:
-    """Plans of all sources, bodies first, from the volume of the shape over the volume of a point."""
+    """Plans of all sources, bodies first, from the volume of the shape over that of a cell of its lattice."""
     plans = []
     for name, table in zip(source_names(scene), _tables(scene)):
         spacing = scene.cell / table.fill.points_per_axis
@@ -256,8 +252,7 @@ def plan_sources(scene: MaterialScene) -> list[Plan]:
             plans.append(Plan(name, per_layer, flow.layers.count + flow.barrel / spacing, table.shape))
         else:
             assert table.shape is not None  # copies have no nozzle
-            size = volume(table.shape, scene.dimension, scene.folder)
-            per_release = size / spacing**scene.dimension
+            per_release = expected_points(table.shape, scene.dimension, spacing, table.fill.pattern, scene.folder)
             plans.append(Plan(name, per_release, _release_count(table, scene.duration), table.shape))
     return plans
 

@@ -28,7 +28,7 @@ def throw_darts(
     """Points inside the shape [m], shape (n, dimension), no two closer than `r` [m]; the same for the same seed."""
     d = len(lower)
     width = r / ALPHA[d]
-    index = lattice_within(program, lower, upper, width, 0.5 * math.sqrt(d) * width)
+    index = lattice_within(program, lower, upper, np.full(d, width), 0.5 * math.sqrt(d) * width)
     cell, place = _THROWERS[d].throw(cells_at(index, d), (*program, index, width), ALPHA[d], np.uint64(seed))
     return (index[cell] + place)[:, :d] * width
 

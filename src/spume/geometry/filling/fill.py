@@ -1,14 +1,21 @@
 """Filling a shape with points.
 
-"lattice": the points (k + 1/2) · cell / points_per_axis of one lattice for all bodies, so that bodies that touch fit
-together. "poisson-disk": random points with a minimum distance r, found by throwing darts until no room is left. Points
+"lattice": a lattice along the shape's own axes. Along each axis a whole number of cells, with edges as close to
+cell / points_per_axis as that allows, spans the shape from end to end, so the outermost points of a box lie half a cell
+inside its faces. Each point has the volume and the centroid of what its cell contains of the shape (`cells.py`). Parts
+of a union that do not overlap, and copies, have lattices of their own.
+
+"poisson-disk": random points with a minimum distance r, found by throwing darts until no room is left. Points
 can be on the very surface, beyond which there are none, so such a packing has as many points as the shape dilated by a
 part of r has at the density of the bulk. The first r follows from this; it is corrected by the number of points found
-until there are points_per_axis^dimension points per cell, within 2 %.
+until there are points_per_axis^dimension points per cell, within 2 %. All points have the same volume.
 
-All points have the same volume; the sum is the volume of the shape.
+Finally the volumes change slightly, so that their sum is the volume of the shape and the centroid of the points is that
+of the shape (`moments.py`). All this is done in a frame of the shape's own (`frame.py`): where the shape stands and how
+it is turned does not matter.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -17,20 +24,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
+from spume.geometry.filling.cells import CellPoints, points_of_cells
 from spume.geometry.filling.darts import throw_darts
+from spume.geometry.filling.frame import Frame, own_frame, pieces
 from spume.geometry.filling.lattice import lattice_within
-from spume.geometry.sdf.compiler import compile_shape
-from spume.geometry.sdf.evaluation import distances
+from spume.geometry.filling.moments import with_moments
+from spume.geometry.filling.tight_box import tight_box
+from spume.geometry.sdf.evaluation import distances, distances_and_gradients
 from spume.geometry.sdf.operations import ShapeProgram
 from spume.geometry.shapes import ShapeModel
 from spume.geometry.shapes.combinations import NAMES
-from spume.geometry.shapes.extent import bounds
-from spume.geometry.shapes.volume import volume
+from spume.geometry.shapes.placement import HERE
+from spume.geometry.shapes.volume import Moments, moments
 
+Floats = NDArray[np.float64]
 Pattern = Literal["lattice", "poisson-disk"]
 
-THIN = 0.1
-"""Largest accepted relative difference between the points' volume and the shape's."""
+THIN = 0.5
+"""Largest part of a shape that may be thinner than half the spacing of the points."""
+TIE = 1e-4
+"""Where a length is between n and n + 1 spacings, n + 1 points stand for it from n + 1/2 − TIE on."""
 SATURATION = {2: 0.705, 3: 0.747}
 """Points per volume r^dimension in the bulk when there is no room for further darts with minimum distance r, measured.
 Darts anywhere, one after another, give 0.6966 and 0.7336 [Zhang13]; one in turn from each cell, a bit more."""
@@ -44,14 +57,12 @@ CORRECTIONS = 8
 class Filling:
     """Points that represent a shape."""
 
-    positions: NDArray[np.float64]
+    positions: Floats
     """[m], shape (n, dimension)"""
-    volume: NDArray[np.float64]
-    """[m³, m² in 2D], shape (n,); the sum is shape_volume"""
-    shape_volume: float
-    """[m³, m² in 2D]"""
-    lattice_error: float
-    """(points × volume of a lattice cell − shape_volume) / shape_volume: how far the points alone miss the volume"""
+    volume: Floats
+    """[m³, m² in 2D], shape (n,); the sum is that of the shape"""
+    shape: Moments
+    """Volume and centroid of the shape, and of the points."""
 
 
 def fill(
@@ -64,11 +75,11 @@ def fill(
     rng: np.random.Generator | int = 0,
     folder: Path | None = None,
 ) -> Filling:
-    """Fill `shape` with points_per_axis^dimension points per grid cell of size `cell` [m].
+    """Fill `shape` with about points_per_axis^dimension points per grid cell of size `cell` [m].
 
-    jitter [1] moves each point of a lattice at random, along each axis by up to that part of half the lattice spacing
-    (1: anywhere in its lattice cell); a move that would leave the shape is halved until it does not. `rng` is a
-    generator or a seed. Raises SceneError for a shape that is unbounded, has no volume, or is too thin for the cell.
+    jitter [1] moves each point of a lattice at random, along each axis by up to that part of half the lattice spacing;
+    a move that would leave the shape is halved until it does not. `rng` is a generator or a seed. Raises SceneError for
+    a shape that is unbounded, has no volume, or is too thin for the cell.
     """
     if not cell > 0 or points_per_axis < 1 or not 0.0 <= jitter <= 1.0:
         raise SceneError(
@@ -78,33 +89,111 @@ def fill(
     if pattern not in get_args(Pattern):
         raise SceneError(f"the pattern of a filling is 'lattice' or 'poisson-disk', and got '{pattern}'")
     generator = np.random.default_rng(rng)
-    total = volume(shape, dimension, folder)
-    program = compile_shape(shape, dimension, folder)
-    lower, upper = bounds(shape, dimension, folder)
+    whole = moments(shape, dimension, folder)
     spacing = cell / points_per_axis
-    if pattern == "lattice":
-        positions = _lattice_positions(program, lower, upper, spacing)
-        if jitter > 0.0:
-            positions = _jittered(program, positions, jitter * spacing / 2, generator)
+    parts = list(_lattices(shape, dimension, spacing, folder))
+    thin = _thin_part(parts, whole)
+    if thin > THIN:
+        raise SceneError(_too_thin(shape, dimension, cell, points_per_axis, whole, thin, folder))
+    if pattern == "poisson-disk":
+        frame = own_frame(shape, HERE, dimension, folder)
+        y = _scattered(frame, spacing, generator)
+        filled = [_completed(frame, y, np.full(len(y), frame.moments.volume / len(y)), spacing)]
     else:
-        positions = _scattered(program, lower, upper, spacing, total, generator)
-    error = len(positions) * spacing**dimension / total - 1.0
-    if abs(error) > THIN:
-        raise SceneError(_too_thin(shape, program, lower, upper, spacing, cell, total, error))
-    return Filling(positions, np.full(len(positions), total / len(positions)), total, error)
+        filled = [points for part in parts for points in _points_of(part, spacing, jitter, generator)]
+    positions, volumes = (np.concatenate(arrays) for arrays in zip(*filled))
+    return Filling(positions, volumes, whole)
 
 
-def _lattice_positions(
-    program: ShapeProgram, lower: NDArray[np.float64], upper: NDArray[np.float64], spacing: float
-) -> NDArray[np.float64]:
-    indices = lattice_within(program, lower, upper, spacing, 0.0)[:, : len(lower)].astype(np.float64)
-    return (indices + 0.5) * spacing
+@dataclass(frozen=True)
+class Lattice:
+    """The lattice of a piece of a shape."""
+
+    frame: Frame
+    points: CellPoints
+    first: Floats
+    """Corner of the cell with index 0 [m], shape (dimension,)."""
+    step: Floats
+    """Edges of a cell [m]."""
+    copies: Floats
+    """Displacements of the copies of the piece [m], shape (copies, 3)."""
+    thin: float
+    """Volume that is thinner than half a spacing, for each copy [m³]."""
 
 
-def _jittered(
-    program: ShapeProgram, positions: NDArray[np.float64], reach: float, rng: np.random.Generator
-) -> NDArray[np.float64]:
-    moves = rng.uniform(-reach, reach, positions.shape)
+def _lattices(shape: ShapeModel, dimension: int, spacing: float, folder: Path | None) -> Iterator[Lattice]:
+    for piece, placement, copies in pieces(shape, HERE, dimension, folder):
+        frame = own_frame(piece, placement, dimension, folder)
+        lower, upper = frame.lower, frame.upper
+        if frame.loose:
+            lower, upper = tight_box(frame.program, lower, upper, spacing)
+        step = (upper - lower) / _cells_along(upper - lower, spacing)
+        reach = 0.5 * float(np.linalg.norm(step))
+        index = lattice_within(frame.program, frame.lower, frame.upper, step, reach, lower)
+        points = points_of_cells(frame.program, index, lower, step)
+        thin = float(points.thin * np.prod(step))
+        if step.min() < 0.5 * spacing or len(points.volume) == 0:
+            thin = frame.moments.volume
+        yield Lattice(frame, points, lower, step, copies, thin)
+
+
+def _cells_along(size: Floats, spacing: float) -> Floats:
+    """Number of cells of the lattice along each axis of a box of `size` [m]."""
+    return np.maximum(np.floor(size / spacing + (0.5 + TIE)), 1.0)
+
+
+def expected_points(
+    shape: ShapeModel, dimension: int, spacing: float, pattern: Pattern, folder: Path | None = None
+) -> float:
+    """About how many points `fill` makes, without making them."""
+    if pattern == "poisson-disk":
+        return moments(shape, dimension, folder).volume / spacing**dimension
+    total = 0.0
+    for piece, placement, copies in pieces(shape, HERE, dimension, folder):
+        frame = own_frame(piece, placement, dimension, folder)
+        step = (frame.upper - frame.lower) / _cells_along(frame.upper - frame.lower, spacing)
+        total += len(copies) * frame.moments.volume / float(np.prod(step))
+    return total
+
+
+def _points_of(
+    lattice: Lattice, spacing: float, jitter: float, rng: np.random.Generator
+) -> Iterator[tuple[Floats, Floats]]:
+    """Positions and volumes of the points of each copy."""
+    frame, points = lattice.frame, lattice.points
+    y = _inside(frame.program, lattice.first + points.positions * lattice.step, spacing)
+    volume = points.volume * np.prod(lattice.step)
+    d = y.shape[1]
+    if jitter == 0.0:
+        x, volume = _completed(frame, y, volume, spacing, ~points.whole)
+        for copy in lattice.copies:
+            yield x + copy[:d], volume
+    else:
+        for copy in lattice.copies:
+            moved = _jittered(frame.program, y, 0.5 * jitter * lattice.step, rng)
+            x, changed = _completed(frame, moved, volume, spacing)
+            yield x + copy[:d], changed
+
+
+def _completed(
+    frame: Frame, y: Floats, volume: Floats, spacing: float, free: NDArray[np.bool_] | None = None
+) -> tuple[Floats, Floats]:
+    """Positions in the world and volumes, with the moments of the shape; `free`: the points whose volumes may change,
+    all if None."""
+    y, volume = with_moments(y, volume, np.ones(len(y), bool) if free is None else free, frame.moments, spacing)
+    return frame.world(y), volume
+
+
+def _inside(program: ShapeProgram, y: Floats, spacing: float) -> Floats:
+    """Points moved onto the surface from outside, where the centroid of a bent part of a shape can lie."""
+    s, gradient = distances_and_gradients(program, y)
+    out = s >= 0.0
+    y[out] -= (s[out] + 1e-6 * spacing)[:, None] * gradient[out]
+    return y
+
+
+def _jittered(program: ShapeProgram, positions: Floats, reach: Floats, rng: np.random.Generator) -> Floats:
+    moves = rng.uniform(-1.0, 1.0, positions.shape) * reach
     out = np.flatnonzero(distances(program, positions + moves) >= 0.0)
     for _ in range(20):
         moves[out] *= 0.5
@@ -113,20 +202,14 @@ def _jittered(
     return positions + moves
 
 
-def _scattered(
-    program: ShapeProgram,
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    spacing: float,
-    total: float,
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
+def _scattered(frame: Frame, spacing: float, rng: np.random.Generator) -> Floats:
+    program, lower, upper = frame.program, frame.lower, frame.upper
     d = len(lower)
-    wanted = total / spacing**d
+    wanted = frame.moments.volume / spacing**d
     r = SATURATION[d] ** (1 / d) * spacing
     for _ in range(2):
-        dilated = len(lattice_within(program, lower, upper, spacing, DILATION * r)) * spacing**d
-        r = (SATURATION[d] * dilated / wanted) ** (1 / d)
+        near = lattice_within(program, lower, upper, np.full(d, spacing), DILATION * r)
+        r = (SATURATION[d] * len(near) / wanted) ** (1 / d) * spacing
     seed = int(rng.integers(2**63))
     for _ in range(CORRECTIONS):
         positions = throw_darts(program, lower, upper, r, seed)
@@ -136,27 +219,23 @@ def _scattered(
     return positions
 
 
+def _thin_part(parts: list[Lattice], whole: Moments) -> float:
+    """Fraction of a shape that is thinner than half the spacing."""
+    return min(sum(part.thin * len(part.copies) for part in parts) / whole.volume, 1.0)
+
+
 def _too_thin(
-    shape: ShapeModel,
-    program: ShapeProgram,
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    spacing: float,
-    cell: float,
-    total: float,
-    error: float,
-) -> str:
-    name = NAMES[type(shape)]
-    d = len(lower)
+    shape: ShapeModel, dimension: int, cell: float, points_per_axis: int, whole: Moments, thin: float,
+    folder: Path | None,
+) -> str:  # fmt: skip
     found = (
-        f"the points that fill the shape '{name}' at cell = {cell:g} m represent {100 * (1 + error):.3g} % of its "
-        "volume, because it, or a part of it, is too small or too thin"
+        f"{100 * thin:.3g} % of the shape '{NAMES[type(shape)]}' is thinner than half the spacing of its points at "
+        f"cell = {cell:g} m, because it, or a part of it, is too small or too thin"
     )
     for halvings in range(1, 12):
-        finer = spacing / 2**halvings
-        if total / finer**d > 2e6:
+        spacing = cell / points_per_axis / 2**halvings
+        if whole.volume / spacing**dimension > 2e6:
             break
-        count = len(_lattice_positions(program, lower, upper, finer))
-        if abs(count * finer**d / total - 1.0) <= THIN:
+        if _thin_part(list(_lattices(shape, dimension, spacing, folder)), whole) <= THIN:
             return f"{found}; cell = {cell / 2**halvings:g} would do"
     return f"{found}; make it thicker"

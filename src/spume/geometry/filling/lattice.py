@@ -11,26 +11,31 @@ from spume.numerics.jit import compiled
 
 
 def lattice_within(
-    program: ShapeProgram, lower: NDArray[np.float64], upper: NDArray[np.float64], spacing: float, margin: float
+    program: ShapeProgram,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    step: NDArray[np.float64],
+    margin: float,
+    first: NDArray[np.float64] | None = None,
 ) -> NDArray[np.int64]:
-    """Indices k, shape (n, 3), of the lattice points (k + 1/2) · spacing [m] between two corners whose distance from
-    the shape is less than `margin` [m]. In 2D the third index is 0."""
-    first, last = np.zeros(3, dtype=np.int64), np.ones(3, dtype=np.int64)
-    first[: len(lower)] = np.floor((lower - margin) / spacing) - 1
-    last[: len(lower)] = np.ceil((upper + margin) / spacing) + 1
-    count = _lattice(program, first, last, spacing, margin, np.empty((0, 3), dtype=np.int64))
+    """Indices k, shape (n, 3), of the lattice points first + (k + 1/2) · step [m] between two corners whose distance
+    from the shape is less than `margin` [m]. In 2D the third index is 0. `first`: the origin if absent."""
+    d = len(lower)
+    origin, steps = np.zeros(3), np.zeros(3)
+    steps[:d] = step
+    if first is not None:
+        origin[:d] = first
+    begin, end = np.zeros(3, dtype=np.int64), np.ones(3, dtype=np.int64)
+    begin[:d] = np.floor((lower - margin - origin[:d]) / step) - 1
+    end[:d] = np.ceil((upper + margin - origin[:d]) / step) + 1
+    count = _lattice(program, begin, end, origin, steps, margin, np.empty((0, 3), dtype=np.int64))
     found = np.empty((count, 3), dtype=np.int64)
-    _lattice(program, first, last, spacing, margin, found)
+    _lattice(program, begin, end, origin, steps, margin, found)
     return found
 
 
-# A lattice point exactly on the common surface of two bodies must belong to exactly one of them: distances are taken at
-# points shifted by a millionth of the spacing, in a direction that is parallel to no likely face.
-SHIFT = (1.0e-6, 1.4142e-6, 1.7320e-6)
-
-
 @compiled
-def _lattice(program, first, last, spacing, margin, found):
+def _lattice(program, first, last, origin, step, margin, found):
     """Halve the box of indices along its longest side until it is completely outside, completely inside or a single
     point. Return the number of points, and write as many of them as fit into `found`."""
     path = np.empty((200, 6), dtype=np.int64)
@@ -43,12 +48,13 @@ def _lattice(program, first, last, spacing, margin, found):
         i0, j0, k0 = path[height, 0], path[height, 1], path[height, 2]
         i1, j1, k1 = path[height, 3], path[height, 4], path[height, 5]
         ni, nj, nk = i1 - i0, j1 - j0, k1 - k0
-        x = (0.5 * (i0 + i1) + SHIFT[0]) * spacing
-        y = (0.5 * (j0 + j1) + SHIFT[1]) * spacing
-        z = (0.5 * (k0 + k1) + SHIFT[2]) * spacing
+        x = origin[0] + 0.5 * (i0 + i1) * step[0]
+        y = origin[1] + 0.5 * (j0 + j1) * step[1]
+        z = origin[2] + 0.5 * (k0 + k1) * step[2]
         s, _, _, _ = distance_and_gradient(program, x, y, z)
         s -= margin
-        reach = 0.5 * spacing * math.sqrt((ni - 1.0) ** 2 + (nj - 1.0) ** 2 + (nk - 1.0) ** 2)
+        a, b, c = (ni - 1.0) * step[0], (nj - 1.0) * step[1], (nk - 1.0) * step[2]
+        reach = 0.5 * math.sqrt(a * a + b * b + c * c)
         if s >= reach:
             continue
         if s < -reach or reach == 0.0:

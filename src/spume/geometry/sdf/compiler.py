@@ -30,15 +30,25 @@ FAR = 1e150
 """Replaces infinity in guards, where its square must not overflow [m]."""
 
 
-def compile_shape(shape: ShapeModel, dimension: int, folder: Path | None = None) -> ShapeProgram:
-    """Compile `shape` for a scene of `dimension` 2 or 3; relative paths of meshes start at `folder`.
+def compile_shape(
+    shape: ShapeModel, dimension: int, folder: Path | None = None, placement: Placement = HERE
+) -> ShapeProgram:
+    """Compile `shape` after `placement` for a scene of `dimension` 2 or 3; relative paths of meshes start at `folder`.
 
     Raises SceneError if the shape cannot be used in this dimension or a mesh is invalid.
     """
     check_dimension(shape, dimension)
     assembler = _Assembler(dimension, folder)
-    assembler.add(shape, HERE, operations.LOAD, 0.0)
+    assembler.add(shape, placement, operations.LOAD, 0.0)
     return assembler.program()
+
+
+def number_of_copies(shape: combinations.Repeat) -> int:
+    """Number of copies of a repeated shape. Raises SceneError if there are too many."""
+    copies = math.prod(shape.count)
+    if copies > COPIES:
+        raise SceneError(f"the shape 'repeat' makes {copies} copies, and {COPIES} is the most: lower 'count'")
+    return copies
 
 
 class _Assembler:
@@ -95,9 +105,7 @@ class _Assembler:
         self._close_guard(guard)
 
     def _add_repeat(self, shape: combinations.Repeat, placement: Placement, how: int) -> None:
-        copies = math.prod(shape.count)
-        if copies > COPIES:
-            raise SceneError(f"the shape 'repeat' makes {copies} copies, and {COPIES} is the most: lower 'count'")
+        copies = number_of_copies(shape)
         span = [(0, count) for count in shape.count]
         if copies <= 4 or not _is_simple(shape.shape):
             self._add_copies(shape, placement, how, span, {})

@@ -47,6 +47,8 @@ class Samples:
     """Factor that makes the interpolated distance 1-Lipschitz, hence never an overestimate."""
     volume: float | None
     """Volume enclosed by the triangles [m³]; None if they have gaps or overlap."""
+    centroid: NDArray[np.float64]
+    """Centroid of that volume [m]; the middle of the samples if there is none."""
 
 
 def load_mesh(file: str, scale: float, resolution: float | None, folder: Path | None) -> Samples:
@@ -151,8 +153,8 @@ def _sample(
     values = _flattened(values, spacing)
     steepest = float(_slopes(values, spacing).max())
     simple = watertight and away.min() > -0.5 and away.max() < 1.5
-    volume = _enclosed_volume(vertices, faces) if simple else None
-    return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, steepest), volume)
+    volume, centroid = _enclosed(vertices, faces) if simple else (None, 0.5 * (lower + upper))
+    return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, steepest), volume, centroid)
 
 
 def _check_size(vertices: NDArray[np.float64], path: Path) -> None:
@@ -178,10 +180,14 @@ def _default_spacing(size: NDArray[np.float64]) -> float:
     return spacing
 
 
-def _enclosed_volume(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> float:
-    """Volume inside a closed surface from the divergence theorem: the sum of a · (b × c) / 6 over its triangles."""
-    a, b, c = np.moveaxis((vertices - vertices.mean(axis=0))[faces], 1, 0)
-    return abs(float(np.einsum("ij,ij->", a, np.cross(b, c)))) / 6.0
+def _enclosed(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> tuple[float, NDArray[np.float64]]:
+    """Volume inside a closed surface and its centroid, from the divergence theorem: tetrahedra from a common corner to
+    the triangles have the volumes a · (b × c) / 6 and the centroids (a + b + c) / 4."""
+    middle = vertices.mean(axis=0)
+    a, b, c = np.moveaxis((vertices - middle)[faces], 1, 0)
+    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+    volume = float(volumes.sum())
+    return abs(volume), middle + volumes @ (a + b + c) / (4.0 * volume)
 
 
 def _check_decisive(winding: NDArray[np.float64], path: Path) -> None:

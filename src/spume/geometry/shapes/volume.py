@@ -1,4 +1,4 @@
-"""Volume of a shape: in closed form if there is one, otherwise by a tree of cells refined at the surface.
+"""Volume and centroid of a shape: in closed form if there is one, otherwise by a tree of cells refined at the surface.
 
 A cell whose centre is further from the surface than from its corners is wholly inside or outside, since the distance is
 never overestimated. Other cells are halved along each axis. In the smallest cells the surface is approximated by the
@@ -10,28 +10,49 @@ extrapolation removes its leading term, and the tree is refined until the extrap
 import functools
 import itertools
 import math
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spume.errors import SceneError
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.mesh_samples import load_mesh
 from spume.geometry.shapes import combinations, primitives
 from spume.geometry.shapes.combinations import NAMES
-from spume.geometry.shapes.extent import Extent, bounds, extent
-from spume.geometry.shapes.local_form import signed_area
-from spume.geometry.shapes.parts import check_dimension, parts
-from spume.geometry.shapes.placement import HERE
+from spume.geometry.shapes.extent import Extent, bounds, displacement, extent
+from spume.geometry.shapes.local_form import local_form, signed_area
+from spume.geometry.shapes.parts import check_dimension, parts, placed
+from spume.geometry.shapes.placement import HERE, Placement, spatial
 from spume.geometry.shapes.primitives import ShapeModel
 
 TOLERANCE = 2e-4
 DEEPEST = {2: 13, 3: 9}
 
 
+@dataclass(frozen=True)
+class Moments:
+    """Zeroth and first moment of a shape."""
+
+    volume: float
+    """[m³], in 2D its area [m²]"""
+    centroid: NDArray[np.float64]
+    """[m], shape (3,); in 2D the third component is 0"""
+
+    def placed(self, placement: Placement, dimension: int) -> "Moments":
+        """Those of the shape after `placement`."""
+        return Moments(self.volume * placement.scale**dimension, placement.point(self.centroid))
+
+
 def volume(shape: ShapeModel, dimension: int, folder: Path | None = None) -> float:
     """Volume of `shape` [m³], or its area [m²] in a 2D scene, to 0.1 %; exact for primitives, closed meshes, and copies
     or unions of them whose boxes do not overlap. Raises SceneError if it is infinite or zero."""
+    return moments(shape, dimension, folder).volume
+
+
+def moments(shape: ShapeModel, dimension: int, folder: Path | None = None) -> Moments:
+    """Volume and centroid of `shape`; see `volume`."""
     check_dimension(shape, dimension)
     lower, upper = bounds(shape, dimension, folder)
     name = NAMES[type(shape)]
@@ -39,6 +60,12 @@ def volume(shape: ShapeModel, dimension: int, folder: Path | None = None) -> flo
         raise SceneError(
             f"the shape '{name}' is unbounded, and only a shape of finite volume can be filled or measured"
         )
+    return _moments(shape, dimension, folder)
+
+
+def _moments(shape: ShapeModel, dimension: int, folder: Path | None) -> Moments:
+    if inner := placed(shape, HERE):
+        return _moments(inner[0], dimension, folder).placed(inner[1], dimension)
     closed = _closed_form(shape, dimension, folder)
     if closed is not None:
         return closed
@@ -50,40 +77,76 @@ def _has_mesh(shape: ShapeModel) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _remembered(shape: ShapeModel, dimension: int) -> float:
-    """Cached volume, since checking, estimating and filling need it. Not used for meshes, whose files may change."""
+def _remembered(shape: ShapeModel, dimension: int) -> Moments:
+    """Cached moments, since checking, estimating and filling need them. Not used for meshes, whose files may change."""
     return _by_tree(shape, dimension, None)
 
 
-def _closed_form(shape: ShapeModel, dimension: int, folder: Path | None) -> float | None:
-    """Exact volume, or None if there is no formula."""
-    match shape:
-        case combinations.Translate() | combinations.Rotate():
-            return _closed_form(shape.shape, dimension, folder)
-        case combinations.Scale():
-            inner = _closed_form(shape.shape, dimension, folder)
-            return None if inner is None else inner * shape.factor**dimension
-        case combinations.Repeat():
-            single = extent(shape.shape, HERE, dimension, folder)
-            apart = [
-                count == 1 or abs(step) >= size
-                for count, step, size in zip(shape.count, shape.spacing, single.upper - single.lower)
-            ]
-            inner = _closed_form(shape.shape, dimension, folder)
-            return None if inner is None or not all(apart) else inner * math.prod(shape.count)
-        case combinations.Union():
-            boxes = [extent(part, HERE, dimension, folder) for part in shape.of]
-            volumes = [_closed_form(part, dimension, folder) for part in shape.of]
-            if any(_overlap(a, b) for a, b in itertools.combinations(boxes, 2)) or None in volumes:
-                return None
-            return math.fsum(v for v in volumes if v is not None)
-        case primitives.TriangleMesh():
-            return load_mesh(shape.file, shape.scale, shape.resolution, folder).volume
-    return _of_plane_figure(shape) if dimension == 2 else _of_solid(shape)
+def _closed_form(shape: ShapeModel, dimension: int, folder: Path | None) -> Moments | None:
+    """Exact moments, or None if there is no formula."""
+    if inner := placed(shape, HERE):
+        closed = _closed_form(inner[0], dimension, folder)
+        return None if closed is None else closed.placed(inner[1], dimension)
+    if isinstance(shape, combinations.Repeat):
+        closed = _closed_form(shape.shape, dimension, folder) if copies_are_apart(shape, dimension, folder) else None
+        if closed is None:
+            return None
+        middle = displacement(shape, tuple(count - 1 for count in shape.count), HERE) / 2
+        return Moments(closed.volume * math.prod(shape.count), closed.centroid + middle)
+    if isinstance(shape, combinations.Union):
+        of = [_closed_form(part, dimension, folder) for part in shape.of] if are_apart(shape, dimension, folder) else []
+        known = [part for part in of if part is not None]
+        if len(known) < len(shape.of):
+            return None
+        total = math.fsum(part.volume for part in known)
+        return Moments(total, np.array([
+            math.fsum(part.volume * part.centroid[axis] for part in known) / total for axis in range(3)
+        ]))  # fmt: skip
+    if isinstance(shape, primitives.TriangleMesh):
+        samples = load_mesh(shape.file, shape.scale, shape.resolution, folder)
+        return None if samples.volume is None else Moments(samples.volume, samples.centroid)
+    size = _of_plane_figure(shape) if dimension == 2 else _of_solid(shape)
+    return None if size is None else Moments(size, _centroid(shape))
+
+
+def are_apart(shape: combinations.Union, dimension: int, folder: Path | None) -> bool:
+    """Whether the boxes of the parts do not overlap, so that volumes add up."""
+    boxes = [extent(part, HERE, dimension, folder) for part in shape.of]
+    return not any(_overlap(a, b) for a, b in itertools.combinations(boxes, 2))
+
+
+def copies_are_apart(shape: combinations.Repeat, dimension: int, folder: Path | None) -> bool:
+    """Whether the boxes of the copies do not overlap."""
+    single = extent(shape.shape, HERE, dimension, folder)
+    sizes = single.upper - single.lower
+    return all(
+        count == 1 or abs(step) >= size * (1.0 - 1e-12)
+        for count, step, size in zip(shape.count, shape.spacing, sizes)
+    )  # fmt: skip
 
 
 def _overlap(a: Extent, b: Extent) -> bool:
-    return bool((np.maximum(a.lower, b.lower) < np.minimum(a.upper, b.upper)).all())
+    """Whether two boxes have more in common than rounding makes of a common face."""
+    sizes = np.minimum(a.upper - a.lower, b.upper - b.lower)
+    common = np.minimum(a.upper, b.upper) - np.maximum(a.lower, b.lower)
+    flat = np.isinf(sizes)  # along z in 2D
+    return bool((flat | (common > 1e-12 * sizes)).all())
+
+
+def _centroid(shape: ShapeModel) -> NDArray[np.float64]:
+    """Centroid of a primitive [m]: its centre, unless it is a cone or a polygon."""
+    form = local_form(shape, HERE, None)
+    if isinstance(shape, primitives.Cone):
+        a, b = shape.radius, shape.top_radius
+        above = shape.height / 4 * (a * a + 2 * a * b + 3 * b * b) / (a * a + a * b + b * b)
+        return np.asarray(form.origin + above * form.rotation[:, 2])
+    if isinstance(shape, primitives.Polygon):
+        first = np.array(shape.points[0])
+        p = np.array(shape.points) - first
+        q = np.roll(p, -1, axis=0)
+        cross = p[:, 0] * q[:, 1] - p[:, 1] * q[:, 0]
+        return spatial(first + (p + q).T @ cross / (3.0 * cross.sum()))
+    return form.origin
 
 
 def _of_plane_figure(shape: ShapeModel) -> float | None:
@@ -131,21 +194,25 @@ def _rounded(inner: float, surface: float, curvature: float, r: float) -> float:
     return inner + surface * r + curvature * r**2 + 4 / 3 * math.pi * r**3
 
 
-def _by_tree(shape: ShapeModel, dimension: int, folder: Path | None) -> float:
+def _by_tree(shape: ShapeModel, dimension: int, folder: Path | None) -> Moments:
     # imported here, because it loads Numba, which is not needed to check a scene of primitives
-    from spume.geometry.shapes.volume_by_tree import volume_by_tree
+    from spume.geometry.shapes.moments_by_tree import moments_by_tree
 
     lower, upper = bounds(shape, dimension, folder)
     program = compile_shape(shape, dimension, folder)
     name = NAMES[type(shape)]
-    cells, extrapolated = math.nan, math.nan
+    found, extrapolated = np.full(4, math.nan), math.nan
     for depth in range(4, DEEPEST[dimension] + 1):
-        cells_before, cells = cells, volume_by_tree(program, lower, upper, depth)
+        coarser, found = found, moments_by_tree(program, lower, upper, depth)
+        cells, cells_before = float(found[0]), float(coarser[0])
         if math.isnan(cells):
             break
         if cells == 0.0:
             raise SceneError(f"the shape '{name}' has no volume: nothing is inside it")
         before, extrapolated = extrapolated, cells + (cells - cells_before) / 3
         if abs(extrapolated - before) <= TOLERANCE * cells and abs(cells - cells_before) <= 30 * TOLERANCE * cells:
-            return extrapolated
+            first = found[1:] + (found[1:] - coarser[1:]) / 3
+            centroid = np.zeros(3)
+            centroid[:dimension] = 0.5 * (lower + upper) + first[:dimension] / extrapolated
+            return Moments(extrapolated, centroid)
     raise SceneError(f"the volume of the shape '{name}' cannot be found to 0.1 %: it is too thin for its extent")
