@@ -267,8 +267,6 @@ def test_an_automatic_implicit_step_follows_speed_and_gravity():
     [
         ({"implicit": {}, "time": {}}, "implicit is given with integrator 'explicit'"),
         ({"time": {"integrator": "implicit", "deformation": "second-order"}}, "implicit steps deform by I"),
-        ({"implicit": {"solver": "newton"},
-          "material": RUBBER | {"law": "von-mises", "yield_stress": 1e3}}, "use 'admm'"),
     ],
 )  # fmt: skip
 def test_contradictory_choices_are_refused(tables, words):

@@ -39,6 +39,26 @@ def test_a_cantilever_sags_under_its_weight_like_a_timoshenko_beam():
     assert sag == pytest.approx(bending + density * gravity * length**2 / (2 * 5 / 6 * shear), rel=0.05)
 
 
+def test_spins_decay_at_the_rate_of_the_square_of_the_angular_velocity_times_the_step():
+    """A stiff disc in free flight turns by θ = ω Δt in a step and by θ' in the next, 2 sin θ' = sin(θ + θ'), so that
+    ω decays at the rate ω² Δt, to the order θ. The first step stretches the disc until it pulls its rim inwards."""
+    omega, dt, steps = 10.0, 5e-3, 10
+    scene = Scene(
+        title="spin", method="mpm", dimension=2, duration=1.0, gravity=[0.0, 0.0],
+        grid={"cell": 0.05, "spline": "quadratic"}, time={"integrator": "implicit", "dt": dt},
+        implicit={"solver": "newton", "tolerance": 1e-9, "linear_iterations": 2000},
+        material={"m": {"law": "hencky", "density": 1000.0, "youngs_modulus": 1e7, "poisson_ratio": 0.3}},
+        body=[{"material": "m", "shape": {"circle": {"center": [0.0, 0.0], "radius": 0.2}}, "spin": omega}],
+    )  # fmt: skip
+    method = MaterialPointMethod(scene)
+    method.take_step(dt)
+    first = angular_momentum(method.world)[2]
+    for _ in range(steps):
+        method.take_step(dt)
+    rate = np.log(first / angular_momentum(method.world)[2]) / (steps * dt)
+    assert rate == pytest.approx(omega**2 * dt, rel=2.0 * omega * dt)
+
+
 CELLS, STEPS, STEP = 64, 10, 1e-3
 """Cells in a wavelength of 1 m; steps, and their length [s]."""
 

@@ -57,15 +57,9 @@ def _implicit(scene: "MpmScene") -> Iterator[Problem]:
         yield Problem(
             "time.deformation", "is 'second-order' with integrator 'implicit': implicit steps deform by I + Δt L"
         )
-    newton = scene.implicit is not None and scene.implicit.solver == "newton"
     for material in with_known_laws(scene):
         if not material.law.branches:
             yield Problem(
                 f"material.{material.name}.law",
                 f"is '{material.law.name}', which only explicit steps support: use integrator = 'explicit'",
-            )
-        elif newton and any(branch.return_map is not None for branch in material.law.branches):
-            yield Problem(
-                "implicit.solver",
-                f"is 'newton', but material '{material.name}' flows (law '{material.law.name}'): use 'admm'",
             )

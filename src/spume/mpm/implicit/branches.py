@@ -17,11 +17,11 @@ from spume.mpm.implicit.equilibration import equilibrated
 from spume.mpm.implicit.particle_step import SINGULAR_VALUES, branch_loops, moved
 from spume.mpm.implicit.principal_newton import flowed_stress
 from spume.mpm.implicit.problem import StepProblem
+from spume.mpm.implicit.tangent import NONE_TORN
 from spume.mpm.implicit.weights import WEIGHTS
 from spume.numerics.jit import compiled
 from spume.numerics.sums import total
 
-NONE_TORN = np.zeros(0, np.uint8)
 NOT_KEPT = np.zeros((0, 3, 3))
 NO_STRAIN = 1e-10
 """Smallest scale of residuals, which are relative to ‖W u‖: elastic strains over ρ if weights are stiffnesses [1]."""

@@ -12,6 +12,10 @@ A contact near the limit of friction may alternate between the two states for ev
 in the same step is *hesitant*: its friction impulse t becomes an unknown, and each iteration projects t − c A w onto
 the disc of Coulomb's cone, with the sliding velocity w and the diagonal A of the solver's matrix. The fixed points are
 those of the two states: w = 0 within the cone, or t on the cone and opposite to w ([Alart91]).
+
+Newton's method minimises instead the potential Σ s ‖w‖ of the friction of sliding contacts, with the limits s of the
+last update: `rub` and `turning` are its derivatives, and `arrest` stops contacts that have turned round, since the
+potential has its least value where they stick.
 """
 
 import numpy as np
@@ -29,6 +33,13 @@ OFTEN = 2
 SHARE = 0.15
 """c. The iterations converge if c times the response of a node to an impulse, in units of 1/A, is below two. In `sofa`
 and `roller` 0.3 is small enough and 0.6 is too large."""
+
+
+STIFFEST = 1e6
+"""Largest derivative of the direction of friction, in units of A: that of a contact that hardly slides has no limit."""
+TINY = 1e-300
+"""Avoids divisions by zero."""
+State = tuple[NDArray[np.bool_], ...]
 
 
 class ContactSet:
@@ -54,7 +65,8 @@ class ContactSet:
         first = np.searchsorted(node, node)
         self._rank = np.arange(len(node)) - first
         """Index of each contact among those of its node."""
-        self._rows, self._place = np.unique(self._row, return_inverse=True)
+        self.rows, self._place = np.unique(self._row, return_inverse=True)
+        """Unknowns with contacts."""
         self.closed = np.zeros(len(node), np.bool_)
         """Closed contacts."""
         self.stuck = np.zeros(len(node), np.bool_)
@@ -64,6 +76,10 @@ class ContactSet:
         self._above = np.zeros(len(node), np.bool_)
         """Closed contacts at their upper bound."""
         self._slide = np.zeros((len(node), d))
+        self._sliding = np.zeros(len(node), np.bool_)
+        """Contacts that slide since the last update, other than hesitant ones."""
+        self._limit = np.zeros(len(node))
+        """Limits of friction at the last update [N s]."""
         self.inertia: NDArray[np.float64] | None = None
         """Diagonal of the solver's matrix (unknowns,) [kg]; without it no contact is hesitant."""
         self._turns = np.zeros(len(node), np.int64)
@@ -85,7 +101,7 @@ class ContactSet:
 
     def _sum_of_nodes(self, values: Vectors) -> Vectors:
         """Sum of `values` over all contacts of the node of each contact."""
-        sums = np.zeros((len(self._rows), values.shape[1]))
+        sums = np.zeros((len(self.rows), values.shape[1]))
         np.add.at(sums, self._place, values)
         return sums[self._place]
 
@@ -121,6 +137,7 @@ class ContactSet:
         """Update which contacts are open, sticking or sliding from the `residual` impulses of the solver's equations at
         `v`, and add the friction of those that do not stick to `residual`. Both have the shape (unknowns, d)."""
         self._drag_before, self.friction_change = self._drag.copy(), 0.0
+        self._sliding = np.zeros(len(self), np.bool_)
         if not self.closed.any():
             return
         self._projectors = None
@@ -153,6 +170,7 @@ class ContactSet:
         v[self._row[turned]] -= slide[turned]
         self._slide[sliding] = slide[sliding]
         sliding |= slipping
+        self._sliding, self._limit = sliding, limit
         np.add.at(residual, self._row[sliding], self._kinetic(sliding, limit))
         hesitant = rough & self._hesitant
         if hesitant.any():
@@ -190,17 +208,71 @@ class ContactSet:
         self._drag[hesitant] = drag
         return drag
 
+    def state(self) -> State:
+        """Which contacts are closed, stick and slide, for `restore`."""
+        return tuple(a.copy() for a in (self.closed, self.stuck, self._between, self._above, self._sliding))
+
+    def restore(self, state: State) -> None:
+        """Restore what `state` returned."""
+        self.closed, self.stuck, self._between, self._above, self._sliding = (a.copy() for a in state)
+        self._projectors = None
+
+    def arrest(self, v: Vectors) -> None:
+        """Let contacts that have turned round since the last update stick, and change `v` in place to that of the
+        obstacle."""
+        if not self._sliding.any():
+            return
+        slide = self._sliding_velocity(v)
+        turned = self._sliding & (_along(slide, self._slide) <= 0.0)
+        v[self._row[turned]] -= slide[turned]
+        self.stuck |= turned
+        self._sliding &= ~turned
+        self._projectors = None
+
+    def rub(self, v: Vectors) -> Vectors:
+        """Friction of the contacts that slide with `v`, with the limits of the last update [N s]."""
+        friction, sliding = np.zeros_like(v), self._sliding
+        slide = self._sliding_velocity(v)[sliding]
+        still = _along(slide, slide) == 0.0
+        slide[still] = self._slide[sliding][still]
+        slide *= (self._limit[sliding] / np.maximum(np.linalg.norm(slide, axis=1), TINY))[:, None]
+        np.add.at(friction, self._row[sliding], -slide)
+        return friction
+
+    def turning(self, v: Vectors, inertia: Vectors) -> Vectors:
+        """Second derivative of the potential of friction at `v` [kg], a matrix for each of `rows`; `inertia` is the
+        diagonal of the solver's matrix.
+
+        It is s/‖w‖ for a change of w across w. A contact that has stuck until now will slide with about the part of its
+        impulse beyond the limit, divided by the inertia.
+        """
+        d = v.shape[1]
+        matrices = np.zeros((len(self.rows), d, d))
+        if d == 2 or not self._sliding.any():  # friction in a plane does not turn
+            return matrices
+        sliding = self._sliding
+        w, limit, n = self._slide[sliding], self._limit[sliding], self._normal[sliding]
+        speed, slide = np.linalg.norm(w, axis=1), self._sliding_velocity(v)[sliding]
+        response = 1.0 / inertia[self._row[sliding]].mean(axis=1)
+        begins = _along(slide, slide) == 0.0
+        least = limit * response / STIFFEST
+        rate = np.maximum(np.where(begins, response * (speed - limit), speed), np.maximum(least, TINY))
+        w = w / np.maximum(speed, TINY)[:, None]
+        across = np.eye(d) - n[:, :, None] * n[:, None, :] - w[:, :, None] * w[:, None, :]
+        np.add.at(matrices, self._place[sliding], (limit / rate)[:, None, None] * across)
+        return matrices
+
     def project(self, dv: Vectors) -> None:
         """Remove the components constrained by closed contacts from `dv` (unknowns, d), by orthogonal projection."""
         if not self.closed.any():
             return
         if self._projectors is None:
             self._projectors = self._make_projectors(dv.shape[1])
-        dv[self._rows] = np.einsum("nij,nj->ni", self._projectors, dv[self._rows])
+        dv[self.rows] = np.einsum("nij,nj->ni", self._projectors, dv[self.rows])
 
     def _make_projectors(self, d: int) -> NDArray[np.float64]:
         """I − Σ n nᵀ over an orthonormal basis of the normals of each node's closed contacts; zero if it sticks."""
-        projectors = np.tile(np.eye(d), (len(self._rows), 1, 1))
+        projectors = np.tile(np.eye(d), (len(self.rows), 1, 1))
         for rank in range(int(self._rank.max()) + 1):
             chosen = self.closed & (self._rank == rank)
             place = self._place[chosen]

@@ -39,7 +39,7 @@ from spume.materials.loops import ConstitutiveModel, LawInUse
 from spume.materials.unilateral import Unilateral
 from spume.mpm.implicit.node_stiffness import node_stiffness
 from spume.mpm.implicit.normal_impulses import normal_impulses
-from spume.mpm.implicit.tangent import NUMBERS, Plasticity, tangent_loops
+from spume.mpm.implicit.tangent import NONE_TORN, NUMBERS, Plasticity, tangent_loops
 from spume.mpm.species import GridSpecies
 from spume.mpm.step import gaps_of
 from spume.mpm.world import GridWorld
@@ -256,15 +256,15 @@ class CoupledSystem:
                 linearize, _ = tangent_loops(use.law, *self._laws)
                 history = tuple(arrays[name] for name in use.columns)
                 linearize(
-                    p.material, use.belongs, use.constants, history, self.dt, self._shape, self._definite, part.L,
-                    part.S, part.numbers, part.smallest,
+                    p.material, use.belongs, use.constants, history, NONE_TORN, self.dt, self._shape, self._definite,
+                    part.L, part.S, part.numbers, part.smallest,
                 )  # fmt: skip
             for use, flowing in part.viscous:
                 linearize, _ = tangent_loops(use.law, *self._laws, branch=1)
                 history = tuple(arrays[name] for name in use.columns)
                 linearize(
-                    p.material, flowing, use.constants, history, self.dt, self._shape, self._definite, part.L, part.S,
-                    part.viscous_numbers, part.smallest,
+                    p.material, flowing, use.constants, history, NONE_TORN, self.dt, self._shape, self._definite,
+                    part.L, part.S, part.viscous_numbers, part.smallest,
                 )  # fmt: skip
             smallest = float(np.minimum(smallest, part.smallest.min()))  # NaN stays NaN
             self._add_divergence(part, part.S, -self.dt, r)

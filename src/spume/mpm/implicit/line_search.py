@@ -1,4 +1,4 @@
-"""Line search of the semi-implicit step.
+"""Line search of semi-implicit steps and of Newton's method.
 
 With lagged plasticity r(v) is the derivative of an energy, which falls along dv as long as the slope r · dv is
 negative. The full step is taken if the slope at its end is still negative, or at most half as steep as at its start;
@@ -10,11 +10,10 @@ along dv, which vanishes at the solution, too.
 """
 
 import math
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-
-from spume.mpm.implicit.coupled_system import CoupledSystem
 
 LEAST_VOLUME = 0.05
 """A step that compresses a point to less than this fraction of its volume is shortened."""
@@ -26,9 +25,32 @@ SHORTENING = 0.1, 0.7
 """Smallest and largest factor from one trial to the next"""
 
 Floats = NDArray[np.float64]
+State = TypeVar("State")
 
 
-def search(system: CoupledSystem, v: Floats, dv: Floats, r: Floats) -> tuple[Floats, Floats, float]:
+class System(Protocol[State]):
+    """What the search asks of the equations of a step."""
+
+    def residual(self, v: Floats) -> tuple[Floats, float]:
+        """r(v), and the smallest volume of a point after the step relative to that before."""
+
+    def close_contacts(self, v: Floats) -> None:
+        """Apply the contacts to `v` in place, and close those that change it."""
+
+    def engaged(self) -> State:
+        """State of the contacts."""
+
+    def engage(self, state: State, /) -> None:
+        """Restore what `engaged` returned."""
+
+    def project(self, x: Floats) -> None:
+        """Remove what the contacts take up."""
+
+    def dot(self, a: Floats, b: Floats) -> float:
+        """Inner product."""
+
+
+def search(system: System[State], v: Floats, dv: Floats, r: Floats) -> tuple[Floats, Floats, float]:
     """Velocities on the way from `v` to `v` + `dv`, their residual, and the fraction of the way; `r` is that of `v`.
 
     The system is left with the derivative and the contacts at the velocities returned. If no trial is accepted, the one
@@ -58,7 +80,7 @@ def search(system: CoupledSystem, v: Floats, dv: Floats, r: Floats) -> tuple[Flo
     return best, system.residual(best)[0], 0.0
 
 
-def _slope(system: CoupledSystem, r: Floats, dv: Floats) -> float:
+def _slope(system: System[State], r: Floats, dv: Floats) -> float:
     """r · dv, without what the contacts take up."""
     free = r.copy()
     system.project(free)

@@ -26,6 +26,8 @@ class Outcome:
     """Residual impulses at the active nodes [N s], which are those of the contacts where these act."""
     linear_iterations: int = 0
     converged: bool = False
+    failure: str = ""
+    """Why the solver gave up, for the user; empty if it did not."""
 
     @property
     def residual(self) -> float:

@@ -159,6 +159,8 @@ class Integrator:
 
 def _failure(outcome: Outcome, dt: float, dimension: int, accepted: float) -> str:
     """Reason why the outcome of a step cannot be used, or an empty string."""
+    if outcome.failure:
+        return outcome.failure
     if not np.isfinite(outcome.v).all():
         return "its velocities are not finite"
     f = np.eye(3) + dt * outcome.L

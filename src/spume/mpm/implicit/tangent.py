@@ -1,4 +1,4 @@
-"""Stress and stiffness of points for the semi-implicit step: [Tampubolon17] section 4.2.
+"""Stress and stiffness of points for semi-implicit steps, [Tampubolon17] section 4.2, and for Newton's method.
 
 A step deforms a point by f = I + Δt L to b = f bⁿ fᵀ. The forces on the nodes are those of S = τ(b) f⁻ᵀ, because the
 gradients of the weights are those at the start of the step. A change δL of the velocity gradient changes S by Δt T(δL),
@@ -31,6 +31,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, Literal
 
+import numpy as np
 from numba import prange
 
 from spume.materials.granular import give_back
@@ -40,10 +41,12 @@ from spume.materials.loops import constants_reader, history_access
 from spume.materials.principal import joined, split
 from spume.materials.traits import Granular
 from spume.materials.unilateral import unilateral_stress
+from spume.mpm.implicit.principal_newton import without_tension
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym
 from spume.numerics.tensor3 import compose_sym, congruence, gram, inverse, multiply, multiply_transpose
 
+NONE_TORN = np.zeros(0, np.uint8)
 Plasticity = Literal["in-step", "lagged"]
 NUMBERS = 33
 """Numbers per point: eigenvectors (9), the block (6: 00, 11, 22, 01, 02, 12), A_ij, A_ji and q of the pairs 01, 02 and
@@ -155,6 +158,14 @@ def _pair(tau, K, beta, i, j):
 
 
 @compiled
+def _slack(tau, K):
+    """Stress and stiffness without tension; the stiffness without what couples directions in tension to others."""
+    left, K = without_tension(tau, K)
+    _, K = without_tension(tau, (K[0], K[3], K[6], K[1], K[4], K[7], K[2], K[5], K[8]))
+    return left, K
+
+
+@compiled
 def _definite_pair(pair):
     """The pair without its negative eigenvalue."""
     a, b, q = pair
@@ -216,9 +227,9 @@ def tangent_loops(
     adds = branch > 0
 
     @compiled(parallel=True)
-    def linearize(material, belongs, constants, history, dt, shape, definite, L, S, numbers, smallest):
+    def linearize(material, belongs, constants, history, torn, dt, shape, definite, L, S, numbers, smallest):
         """Write S and the numbers used by `answer`, on request those of a `definite` T; `smallest` receives det f,
-        which must be positive."""
+        which must be positive. Points that are `torn` (n,), an array that may be empty, carry no tension."""
         for p in prange(material.size):
             m = material[p]
             if not belongs[m]:
@@ -244,6 +255,8 @@ def tangent_loops(
                 continue
             strain = (0.5 * math.log(beta[0]), 0.5 * math.log(beta[1]), 0.5 * math.log(beta[2]))
             tau, K = stress_of(parameters, own, strain, dt, shape)
+            if torn.size > 0 and torn[p] != 0:
+                tau, K = _slack(tau, K)
             g = inverse(f)
             for k in range(9):
                 numbers[p, k], numbers[p, 24 + k] = V[k], g[k]
