@@ -6,6 +6,7 @@ from scipy.optimize import nnls
 
 from spume import Scene
 from spume.geometry.obstacles.collision import SEPARATE
+from spume.mpm.implicit.contact_set import OFTEN
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.step import SOLVERS, Integrator
 from spume.mpm.method import MaterialPointMethod
@@ -166,3 +167,31 @@ def test_all_contacts_obey_coulombs_law_in_the_solution(name, solver):
     assert method.world.time_step.repeated == 0
     assert "slides" in states
     assert ("corner" in states) == (name in ("corner", "edge"))
+
+
+@pytest.mark.parametrize(("speed", "sticks"), [(5.0, False), (0.1, True)])
+def test_a_hesitant_contact_that_closes_again_sticks_or_slides_like_a_new_one(speed, sticks):
+    """It does not begin without friction: it is on the cone, against the velocity, where the material slides."""
+    method = slope("admm")
+    for _ in range(2):
+        method.take_step(0.005)
+    problem = next_problem(method)
+    contacts, v = problem.contacts, problem.free.copy()
+    contacts.inertia = problem.mass
+    problem.close_contacts(v)
+    closed = np.flatnonzero(contacts.closed)
+    assert len(closed) > 1
+    row = problem.dofs.number.reshape(-1)[method.world.contacts.node[closed]]
+    contacts.stuck[:] = False
+    contacts._turns[closed] = OFTEN + 1
+    pull, push = np.zeros_like(v), np.zeros_like(v)
+    pull[row, 1], push[row, 1] = 1.0, -1.0
+    contacts.update(v, pull)
+    assert not contacts.closed.any()
+    v[row] = [speed, -2.0]
+    problem.close_contacts(v)
+    assert contacts.closed[closed].all()
+    assert (contacts.stuck[closed] == sticks).all()
+    contacts.update(v, push)
+    friction = 0.0 if sticks else -FRICTION  # that of contacts that stick is a constraint
+    assert push[row] == pytest.approx(np.tile([friction, -1.0], (len(row), 1)))

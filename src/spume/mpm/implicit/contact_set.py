@@ -29,7 +29,8 @@ from spume.mpm.world import GridWorld
 
 Vectors = NDArray[np.float64]
 OFTEN = 2
-"""A contact may turn round and stick this many times in a step; the next time it is hesitant."""
+"""A contact may turn round and stick this many times in a step; the next time, it is hesitant until it opens. If it
+closes again, it begins to stick or slide like any other, and is hesitant again when it turns."""
 SHARE = 0.15
 """c. The iterations converge if c times the response of a node to an impulse, in units of 1/A, is below two. In `sofa`
 and `roller` 0.3 is small enough and 0.6 is too large."""
@@ -152,6 +153,7 @@ class ContactSet:
         self.closed &= ~opened
         self.stuck &= ~opened
         self._drag[opened] = 0.0
+        self._turns[opened] = np.minimum(self._turns[opened], OFTEN)
         rough = active & ~opened & (self._friction > 0.0)
         if not rough.any():
             return
