@@ -73,6 +73,38 @@ def test_a_shear_wave_of_viscous_water_decays_by_backward_euler():
     assert 1.0 / ratio - 1.0 == pytest.approx(0.25, rel=(k * CELL) ** 2)
 
 
+def test_friction_acts_on_the_sand_and_not_on_the_water():
+    """Saturated sand slides on a floor that moves: the impulses of all contacts obey Coulomb's law, with both signs of
+    the sliding velocity and sticking ones, to the tolerance of the solver; water has no friction."""
+    ground = {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}
+    floor = {
+        "shape": ground, "contact": "separate", "friction": 0.3, "motion": {"velocity": {"linear": [0.1, 0.0]}},
+    }  # fmt: skip
+    corners = ([0.0, 0.0], [8 * CELL, 4 * CELL])
+    table = {"tolerance": 1e-7, "linear_tolerance": 1e-4, "iterations": 200}
+    sim = simulate(
+        grid={"cell": CELL}, time={"integrator": "semi-implicit", "dt": DT}, obstacle=[floor], semi_implicit=table,
+        body=[body("sand", *corners), body("pore water", *corners)],
+    )  # fmt: skip
+    sim.advance(6 * DT)
+    solver, system = sim.method.part(SemiImplicit), system_of(sim)
+    v = solver.iterate(system)
+    assert solver.residual <= solver.tolerance
+    for part, friction in zip(system.parts, (0.3, 0.0)):
+        contacts = sim.method.world.contacts_of(part.species)
+        row = part.dofs.number.reshape(-1)[contacts.node]
+        impulse, slide = system.impulse[part.rows][row], v[part.rows][row, 0] - 0.1
+        push, drag = impulse[:, 1], impulse[:, 0]
+        small = 1e-5 * push.max()
+        assert (push >= -small).all()
+        assert (push > small).sum() > 6
+        sticks = (push > small) & (np.abs(slide) < 1e-6)
+        slides = (push > small) & ~sticks
+        assert (np.abs(drag[slides] + friction * push[slides] * np.sign(slide[slides])) <= small).all()
+        assert (np.abs(drag[sticks]) <= friction * push[sticks] + small).all()
+        assert friction == 0.0 or (sticks.any() and slides.any())
+
+
 def falling_block(**semi_implicit):
     """Stiff sand that hits a floor within the first steps."""
     ground = {"half_plane": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}

@@ -46,7 +46,7 @@ class SemiImplicitTable(Table):
     accepted_residual: Positive = Field(
         default=0.05, description="residual accepted after the last iteration; above it the step is shortened [1]"
     )
-    iterations: Count = Field(default=20, description="maximum number of Newton iterations in a step")
+    iterations: Count = Field(default=60, description="maximum number of Newton iterations in a step")
     linear_iterations: Count = Field(default=500, description="maximum number of MINRES iterations in each of them")
     linear_tolerance: Tolerance = Field(default=1e-2, description="relative residual at which MINRES stops [1]")
     preconditioner: Literal["blocks", "mass"] = Field(

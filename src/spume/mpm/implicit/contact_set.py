@@ -14,8 +14,8 @@ the disc of Coulomb's cone, with the sliding velocity w and the diagonal A of th
 those of the two states: w = 0 within the cone, or t on the cone and opposite to w ([Alart91]).
 
 Newton's method minimises instead the potential Σ s ‖w‖ of the friction of sliding contacts, with the limits s of the
-last update: `rub` and `turning` are its derivatives, and `arrest` stops contacts that have turned round, since the
-potential has its least value where they stick.
+last update that changed them: `rub` and `turning` are its derivatives, and `arrest` stops contacts that have turned
+round, since the potential has its least value where they stick.
 """
 
 import numpy as np
@@ -25,6 +25,8 @@ from spume.geometry.obstacles.collision import SEPARATE, STICK
 from spume.grid.contacts import HOLD, TOUCH
 from spume.grid.nodes import DegreesOfFreedom
 from spume.mpm.implicit.normal_impulses import normal_impulses
+from spume.mpm.species import GridSpecies
+from spume.mpm.step import gaps_of
 from spume.mpm.world import GridWorld
 
 Vectors = NDArray[np.float64]
@@ -34,8 +36,6 @@ closes again, it begins to stick or slide like any other, and is hesitant again 
 SHARE = 0.15
 """c. The iterations converge if c times the response of a node to an impulse, in units of 1/A, is below two. In `sofa`
 and `roller` 0.3 is small enough and 0.6 is too large."""
-
-
 STIFFEST = 1e6
 """Largest derivative of the direction of friction, in units of A: that of a contact that hardly slides has no limit."""
 TINY = 1e-300
@@ -44,20 +44,26 @@ State = tuple[NDArray[np.bool_], ...]
 
 
 class ContactSet:
-    """Active set of the contacts of a step, which a solver updates between its iterations."""
+    """Active set of the contacts of a species in a step, which a solver updates between its iterations."""
 
-    def __init__(self, world: GridWorld, dofs: DegreesOfFreedom, dt: float) -> None:
-        """Set up for the contacts found for `world` and a step of dt [s]."""
-        self._contacts, self._dofs, self._dt = world.contacts, dofs, dt
-        species = world.only
-        p = species.particles
-        self._gap = world.contacts.gaps(world.nodes, species.transfers, p.x, p.volume)
+    def __init__(self, world: GridWorld, species: GridSpecies, dofs: DegreesOfFreedom, dt: float) -> None:
+        """Set up for the contacts found for the `species` of `world` and a step of dt [s]."""
+        contacts = self._contacts = world.contacts_of(species)
+        self._dofs, self._dt = dofs, dt
+        self._gap = gaps_of(world, species)
         d = world.dimension
-        node, kind, numbers = world.contacts.node, world.contacts.kind, world.contacts.numbers
-        self._node, self._row = node, dofs.number.reshape(-1)[node]
+        row = dofs.number.reshape(-1)[contacts.node]
+        self._present = row >= 0
+        """Contacts at nodes where this species has mass: species may share the contacts of a world."""
+        node, kind, numbers = (
+            contacts.node[self._present],
+            contacts.kind[self._present],
+            contacts.numbers[self._present],
+        )
+        self._node, self._row = node, row[self._present]
         self._normal, self._velocity, self._friction = numbers[:, :d], numbers[:, 3 : 3 + d], numbers[:, 6]
         self._separating, self._sticking = kind == SEPARATE, kind == STICK
-        gap = world.contacts.listed(self._gap)
+        gap = contacts.listed(self._gap)[self._present]
         width = np.where(self._separating, gap, np.maximum(gap - TOUCH * world.cell, 0.0))
         self._lower = -width / dt
         """Least normal velocities relative to the obstacles [m/s]."""
@@ -79,8 +85,8 @@ class ContactSet:
         self._slide = np.zeros((len(node), d))
         self._sliding = np.zeros(len(node), np.bool_)
         """Contacts that slide since the last update, other than hesitant ones."""
-        self._limit = np.zeros(len(node))
-        """Limits of friction at the last update [N s]."""
+        self._limit = np.full(len(node), np.nan)
+        """Limits of friction [N s]; nan: none yet."""
         self.inertia: NDArray[np.float64] | None = None
         """Diagonal of the solver's matrix (unknowns,) [kg]; without it no contact is hesitant."""
         self._turns = np.zeros(len(node), np.int64)
@@ -95,6 +101,13 @@ class ContactSet:
 
     def __len__(self) -> int:
         return len(self._row)
+
+    @property
+    def engaged(self) -> NDArray[np.bool_]:
+        """Closed contacts among all that `Contacts` lists."""
+        engaged = np.zeros(len(self._present), np.bool_)
+        engaged[self._present] = self.closed
+        return engaged
 
     @property
     def _hesitant(self) -> NDArray[np.bool_]:
@@ -116,7 +129,7 @@ class ContactSet:
             return
         self._dofs.put(v, field)
         engaged = self._contacts.apply(field, gap=self._gap, dt=self._dt)
-        fresh = self._contacts.listed(engaged) & (~self.closed | self._between)
+        fresh = self._contacts.listed(engaged)[self._present] & (~self.closed | self._between)
         if not fresh.any():
             return
         v[:] = self._dofs.take(field)
@@ -134,9 +147,10 @@ class ContactSet:
         self.stuck |= rough & ~self._hesitant & (_along(slide, slide) == 0.0)
         self._slide[rough] = slide[rough]
 
-    def update(self, v: Vectors, residual: Vectors) -> None:
+    def update(self, v: Vectors, residual: Vectors, same_limits: bool = False) -> None:
         """Update which contacts are open, sticking or sliding from the `residual` impulses of the solver's equations at
-        `v`, and add the friction of those that do not stick to `residual`. Both have the shape (unknowns, d)."""
+        `v`, and add the friction of those that do not stick to `residual`. Both have the shape (unknowns, d). With
+        `same_limits` only contacts without a limit of friction get one."""
         self._drag_before, self.friction_change = self._drag.copy(), 0.0
         self._sliding = np.zeros(len(self), np.bool_)
         if not self.closed.any():
@@ -152,13 +166,15 @@ class ContactSet:
         opened = active & (across > 0.0)
         self.closed &= ~opened
         self.stuck &= ~opened
-        self._drag[opened] = 0.0
+        self._drag[opened], self._limit[opened] = 0.0, np.nan
         self._turns[opened] = np.minimum(self._turns[opened], OFTEN)
         rough = active & ~opened & (self._friction > 0.0)
         if not rough.any():
             return
         along = impulse - self._sum_of_nodes((across * (self.closed & ~self._sticking))[:, None] * self._normal)
         limit = -self._friction * across
+        if same_limits:
+            limit = np.where(np.isnan(self._limit), limit, self._limit)
         of_node = self._sum_of_nodes(np.where(rough, limit, 0.0)[:, None])[:, 0]
         slipping = self.stuck & (np.linalg.norm(along, axis=1) > of_node)
         self.stuck &= ~slipping
@@ -172,7 +188,7 @@ class ContactSet:
         v[self._row[turned]] -= slide[turned]
         self._slide[sliding] = slide[sliding]
         sliding |= slipping
-        self._sliding, self._limit = sliding, limit
+        self._sliding, self._limit = sliding, np.where(rough, limit, np.nan)
         np.add.at(residual, self._row[sliding], self._kinetic(sliding, limit))
         hesitant = rough & self._hesitant
         if hesitant.any():

@@ -14,7 +14,8 @@ for each node and component,
     (     −Δt c      m₂ + k₂ + Δt c  )
 
 (a single number for one species) with the diagonal k of the stiffness (`node_stiffness.py`), zero where it is negative,
-so it is positive definite, as MINRES requires, and drag of any size is inverted exactly at each node.
+so it is positive definite, as MINRES requires, and drag of any size is inverted exactly at each node. At nodes of one
+species it contains the derivative of friction, which is a d×d block.
 
 S of a law with viscosity includes its viscous stress, the second branch of the law, at the end of the step.
 
@@ -31,17 +32,14 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.obstacles.collision import SEPARATE
-from spume.grid.contacts import Contacts
 from spume.grid.nodes import DegreesOfFreedom, NodeFields, number_active
 from spume.materials.history import values_of
 from spume.materials.loops import ConstitutiveModel, LawInUse
 from spume.materials.unilateral import Unilateral
+from spume.mpm.implicit.contact_set import ContactSet
 from spume.mpm.implicit.node_stiffness import node_stiffness
-from spume.mpm.implicit.normal_impulses import normal_impulses
 from spume.mpm.implicit.tangent import NONE_TORN, NUMBERS, Plasticity, tangent_loops
 from spume.mpm.species import GridSpecies
-from spume.mpm.step import gaps_of
 from spume.mpm.world import GridWorld
 from spume.numerics.sums import block_dot
 
@@ -110,12 +108,10 @@ class Part:
     """vⁿ [m/s]"""
     free: Floats
     """v̂ [m/s]"""
-    contacts: Contacts
-    gaps: Floats
+    contacts: ContactSet
     fields: NodeFields
     rows: slice
     """of the stacked unknowns"""
-    engaged: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
         count = len(self.species.particles)
@@ -125,6 +121,11 @@ class Part:
         model = self.species.model
         self.viscous = [(use, flowing) for use in model.laws if (flowing := _viscous(use, model)).any()]
         """Laws with viscous materials, and which materials these are"""
+        d = self.fields.array.shape[1]
+        self.friction: Floats = np.zeros((len(self.contacts.rows), d, d))
+        """Second derivative of the potential of friction at the nodes of contacts [kg]"""
+        self.inverse: Floats = self.friction
+        """Inverse of this and of the diagonal of the matrix [1/kg]"""
         self.viscous_numbers = np.zeros((count if self.viscous else 0, NUMBERS))
 
 
@@ -159,14 +160,10 @@ class CoupledSystem:
             free = before + dt * world.gravity(world.time)[: world.dimension]
             if coupling.forces:
                 free += dt * dofs.take(coupling.forces[k]) / mass[:, None]
-            contacts, work = world.contacts_of(species), NodeFields(vector=world.dimension)
+            contacts, work = ContactSet(world, species, dofs, dt), NodeFields(vector=world.dimension)
             work.fit(world.nodes)
             rows = slice(first, first + len(dofs))
-            engaged = np.zeros(contacts.filled.shape, np.bool_)
-            part = Part(
-                species, dofs, mass, before, free, contacts, gaps_of(world, species), work, rows, engaged
-            )  # fmt: skip
-            self.parts.append(part)
+            self.parts.append(Part(species, dofs, mass, before, free, contacts, work, rows))
             first += len(dofs)
         self.count = first
         self._starts = np.concatenate([part.rows.start + part.dofs.starts[:-1] for part in self.parts] + [[first]])
@@ -175,6 +172,9 @@ class CoupledSystem:
         """Masses, and Δt² times the diagonal of the stiffness [kg]"""
         self.before = np.concatenate([part.before for part in self.parts])
         self.free = np.concatenate([part.free for part in self.parts])
+        self.impulse = np.zeros_like(self.free)
+        """r at the last velocities without friction, which is the impulse of the contacts at their nodes [N s]."""
+        self._v = self.before
         self._first = self._second = np.empty(0, np.int64)
         """Unknowns of the nodes that two species share"""
         self._drag = np.empty(0)
@@ -187,63 +187,35 @@ class CoupledSystem:
         self._flux = None if coupling.flux is None else coupling.flux()
 
     def _touching(self) -> list[Part]:
-        """GridSpecies that have contacts."""
-        return [part for part in self.parts if len(part.contacts) and len(part.dofs)]
+        """Species that have contacts."""
+        return [part for part in self.parts if len(part.contacts)]
 
     def close_contacts(self, v: Floats) -> None:
-        """Apply the contacts to `v` in place, and record which are engaged."""
+        """Apply the contacts to `v` in place, and close those that change it; those that would turn round stick."""
         for part in self._touching():
-            part.dofs.put(v[part.rows], part.fields.array)
-            part.engaged |= part.contacts.apply(part.fields.array, gap=part.gaps, dt=self.dt)
-            v[part.rows] = part.dofs.take(part.fields.array)
+            part.contacts.close(v[part.rows], part.fields.array)
+            part.contacts.arrest(v[part.rows])
 
-    def engaged(self) -> list[NDArray[np.bool_]]:
-        """Which contacts of each species are engaged."""
-        return [part.engaged.copy() for part in self.parts]
+    def engaged(self) -> list[tuple[NDArray[np.bool_], ...]]:
+        """States of the contacts of each species."""
+        return [part.contacts.state() for part in self.parts]
 
-    def engage(self, contacts: list[NDArray[np.bool_]]) -> None:
+    def engage(self, states: list[tuple[NDArray[np.bool_], ...]]) -> None:
         """Restore what `engaged` returned."""
-        for part, own in zip(self.parts, contacts):
-            part.engaged[:] = own
+        for part, own in zip(self.parts, states):
+            part.contacts.restore(own)
 
-    def release_contacts(self, residual: Floats) -> None:
-        """Release separating contacts that would have to pull. `residual` is r(v), the impulse of the contacts."""
+    def update_contacts(self, v: Floats, same_limits: bool) -> Floats:
+        """Open contacts, or let them stick, which changes `v` in place, or slide; return r(v). See `ContactSet`."""
+        before, balance = v.copy(), -self.impulse
         for part in self._touching():
-            rows, normal, _ = self._contact_rows(part)
-            pull = self._push(part, rows, normal, residual) < 0.0
-            filled = part.contacts.filled
-            part.engaged[filled] &= ~(pull & (part.contacts.kind == SEPARATE))
-
-    def _push(self, part: Part, rows: NDArray[np.int64], normal: Floats, residual: Floats) -> Floats:
-        """Normal impulses of the contacts of a part."""
-        separating, engaged = part.contacts.kind == SEPARATE, part.contacts.listed(part.engaged)
-        return normal_impulses(part.contacts.node, normal, engaged, separating, residual[rows])
-
-    def rub(self, v: Floats, residual: Floats) -> None:
-        """Apply the Coulomb friction of engaged separating contacts to `v`, limited by their normal impulses."""
-        for part in self._touching():
-            rows, normal, numbers = self._contact_rows(part)
-            push = self._push(part, rows, normal, residual)
-            rough = part.engaged[part.contacts.filled] & (part.contacts.kind == SEPARATE) & (numbers[:, 6] > 0.0)
-            for k in np.flatnonzero(rough & (push > 0.0)):
-                relative = v[rows[k]] - numbers[k, 3 : 3 + v.shape[1]]
-                slide = relative - (relative @ normal[k]) * normal[k]
-                speed = float(np.linalg.norm(slide))
-                if speed > 0.0:
-                    v[rows[k]] -= min(1.0, numbers[k, 6] * push[k] / (self.mass[rows[k]] * speed)) * slide
-
-    def _contact_rows(self, part: Part) -> tuple[NDArray[np.int64], Floats, Floats]:
-        """Unknowns, normals and numbers of the contacts of a part."""
-        numbers = part.contacts.numbers
-        own = part.dofs.number.reshape(-1)[part.contacts.node]
-        # contacts are shared: at nodes where this species has no mass, its first unknown is used but never engaged
-        rows = np.where(own >= 0, own, 0) + part.rows.start
-        normal = np.where((own >= 0)[:, None], numbers[:, : self.world.dimension], 0.0)
-        return rows, normal, numbers
+            part.contacts.update(v[part.rows], balance[part.rows], same_limits)
+        return -balance if np.array_equal(v, before) else self.residual(v)[0]
 
     def residual(self, v: Floats) -> tuple[Floats, float]:
-        """Return r(v) and the smallest det f of all points, which must be positive; store the derivative for
-        `multiply`."""
+        """Return r(v) with the friction of sliding contacts and the smallest det f of all points, which must be
+        positive; store the derivative for `multiply`, and r(v) without friction as `impulse`."""
+        self._v = v.copy()
         r = self.mass[:, None] * (v - self.free)
         smallest = math.inf
         for part in self.parts:
@@ -268,7 +240,11 @@ class CoupledSystem:
                 )  # fmt: skip
             smallest = float(np.minimum(smallest, part.smallest.min()))  # NaN stays NaN
             self._add_divergence(part, part.S, -self.dt, r)
-        return r + self._dragged(v), smallest
+        self.impulse = r + self._dragged(v)
+        r = self.impulse.copy()
+        for part in self._touching():
+            r[part.rows] -= part.contacts.rub(v[part.rows])
+        return r, smallest
 
     def multiply(self, x: Floats) -> Floats:
         """A x."""
@@ -285,6 +261,9 @@ class CoupledSystem:
                 _, answer = tangent_loops(use.law, *self._laws, branch=1)
                 answer(p.material, flowing, part.viscous_numbers, part.L, part.T)
             self._add_divergence(part, part.T, -(self.dt**2), result)
+        for part in self._touching():
+            rows = part.contacts.rows + part.rows.start
+            result[rows] += np.einsum("nij,nj->ni", part.friction, x[rows])
         return result
 
     def adapt(self, v: Floats, fraction: float) -> None:
@@ -315,7 +294,7 @@ class CoupledSystem:
         part.species.transfers.to_grid(
             ("tensor divergence",), p.x, field, volume=self._flux.volume, tensor=part.S
         )  # fmt: skip
-        self._flux.load_walls(field, part.contacts.listed(part.engaged), self.dt)
+        self._flux.load_walls(field, part.contacts.engaged, self.dt)
 
     def _gradient(self, part: Part, v: Floats, moving: bool = False) -> None:
         """Write the velocity gradients of `v`, or of a change of it unless `moving`, at the points of a part to L."""
@@ -326,7 +305,7 @@ class CoupledSystem:
             other, n = self.parts[0], flux.share[:, None, :]
             other.dofs.put(v[other.rows], other.fields.array)
             field[:] = n * field + (1.0 - n) * other.fields.array
-            flux.extend(field, part.contacts.listed(part.engaged), moving)
+            flux.extend(field, part.contacts.engaged, moving)
         part.species.transfers.to_points(("gradient",), p.x, field, tensor=part.L)
         if flux is not None:
             part.L /= flux.at_points[:, None, None]
@@ -339,7 +318,7 @@ class CoupledSystem:
         if flux is None:
             result[part.rows] += factor * part.dofs.take(field)
             return
-        flux.return_forces(field, part.contacts.listed(part.engaged))
+        flux.return_forces(field, part.contacts.engaged)
         other, n = self.parts[0], flux.share[:, None, :]
         result[other.rows] += factor * other.dofs.take((1.0 - n) * field)
         result[part.rows] += factor * part.dofs.take(n * field)
@@ -353,7 +332,8 @@ class CoupledSystem:
         return result
 
     def prepare_preconditioner(self) -> None:
-        """Compute the blocks of mass, drag and stiffness for the points at the last call of `residual`."""
+        """Compute the blocks of mass, drag and stiffness, and the derivative of friction, at the velocities of the last
+        call of `residual`."""
         dimension = self.world.dimension
         self._diagonal = np.repeat(self.mass[:, None], dimension, axis=1)
         coupling = np.zeros((self._first.size, dimension))
@@ -375,7 +355,12 @@ class CoupledSystem:
             own = self._second - part.rows.start
             self._diagonal[self._first] += (1.0 - n[own]) ** 2 * k[own]
             coupling += n[own] * (1.0 - n[own]) * k[own]
+        for part in self._touching():
+            part.friction = part.contacts.turning(self._v[part.rows], self._diagonal[part.rows])
         damped = (1.0 + self._damping) * self._diagonal
+        for part in self._touching():
+            rows = part.contacts.rows + part.rows.start
+            part.inverse = np.asarray(np.linalg.inv(part.friction + damped[rows, :, None] * np.eye(dimension)))
         a, b, c = damped[self._first], damped[self._second], self._drag[:, None]
         # drag can be so large that its square must not be formed
         scale = 1.0 / (a * b - coupling**2 + c * (a + b + 2.0 * coupling))
@@ -386,6 +371,9 @@ class CoupledSystem:
         if self._preconditioner == "mass":
             return np.asarray(r / self.mass[:, None])
         z = r / ((1.0 + self._damping) * self._diagonal)
+        for part in self._touching():
+            rows = part.contacts.rows + part.rows.start
+            z[rows] = np.einsum("nij,nj->ni", part.inverse, r[rows])
         if self._first.size:
             r_1, r_2 = r[self._first], r[self._second]
             z[self._first] = self._block[0] * r_1 + self._block[1] * r_2
@@ -397,8 +385,6 @@ class CoupledSystem:
         return block_dot(a, b, self._starts)
 
     def project(self, x: Floats) -> None:
-        """Remove the components constrained by engaged contacts."""
+        """Remove the components constrained by closed contacts."""
         for part in self._touching():
-            own = np.ascontiguousarray(x[part.rows])
-            part.contacts.project(own, part.dofs, part.engaged)
-            x[part.rows] = own
+            part.contacts.project(x[part.rows])

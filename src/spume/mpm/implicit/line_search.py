@@ -5,6 +5,8 @@ negative. The full step is taken if the slope at its end is still negative, or a
 otherwise the step is shortened by the secant of the slopes ([Crisfield91] section 9.2). The norm of r is no measure of
 progress: with the unilateral energy it grows on the way, and has minima that are none of the energy.
 
+The limits of friction are constant during the search, so that friction has an energy, too.
+
 With flow in the step, and with viscosity, there is no energy; the slope is then the work of the unbalanced forces
 along dv, which vanishes at the solution, too.
 """

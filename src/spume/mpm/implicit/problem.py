@@ -46,7 +46,7 @@ class StepProblem:
         self.free = self.before + dt * world.gravity(world.time)[: world.dimension]
         """Velocities v̂ of the active nodes without stress and contacts [m/s]."""
         world.contacts.find(world.nodes, species.fields["mass"], world.obstacles, world.time, dt)
-        self.contacts = ContactSet(world, self.dofs, dt)
+        self.contacts = ContactSet(world, species, self.dofs, dt)
         self._fields = NodeFields(vector=world.dimension)
         self._fields.fit(world.nodes)
 
@@ -91,9 +91,9 @@ class StepProblem:
         contacts = self.world.contacts
         if len(contacts) and self.world.obstacle_loads.active:
             at_contacts = reaction[self.dofs.number.reshape(-1)[contacts.node]]
-            closed = self.contacts.closed
+            engaged = self.contacts.engaged
             load_by_nodes(
-                self.world.obstacle_loads, self.world.obstacles, contacts, self.world.nodes, at_contacts, closed
+                self.world.obstacle_loads, self.world.obstacles, contacts, self.world.nodes, at_contacts, engaged
             )
 
     def finish(self, v: NDArray[np.float64]) -> None:

@@ -3,6 +3,10 @@
 The step takes a few iterations of Newton's method on the grids of all species, each solved by preconditioned MINRES;
 where the full iteration leads too far, it is shortened, and the next ones use a definite and damped matrix
 (`CoupledSystem.adapt`). A step that does not converge is repeated with half the length.
+
+Contacts are an active set with friction (`contact_set.py`). The normal impulses of an iteration contain what is not yet
+balanced, so the limits of friction follow them only when the residual with the present limits has become small; the
+step has converged when it is small with the limits of its own normal impulses.
 """
 
 import math
@@ -23,6 +27,9 @@ from spume.mpm.world import GridWorld
 from spume.numerics.krylov import minres
 from spume.scene.mpm import MpmScene
 
+SETTLED = 0.1
+"""The limits of friction follow the normal impulses when the residual has fallen by this factor. [1]"""
+Floats = NDArray[np.float64]
 GROWTH = 1.5
 """Factor by which a step may exceed the previous one after steps had to be shortened."""
 
@@ -42,7 +49,7 @@ class SemiImplicit:
     """Momentum residual, relative to that at the start or the load of the step, at which Newton's method stops [1]"""
     accepted: float = 0.05
     """Residual accepted after the last iteration [1]"""
-    iterations: int = 20
+    iterations: int = 60
     linear_iterations: int = 500
     linear_tolerance: float = 1e-2
     preconditioner: Preconditioner = "blocks"
@@ -83,6 +90,19 @@ class SemiImplicit:
         """Solve for the velocities of the nodes and write them to the fields; return False if this fails."""
         find_contacts(world, dt)
         system = CoupledSystem(world, coupling, dt, self.plasticity, self.unilateral, self.preconditioner)
+        v = self.iterate(system)
+        if not (self.residual <= self.accepted and np.isfinite(v).all()):
+            return False
+        for part in system.parts:
+            own, f = v[part.rows], part.species.fields
+            f.rename(momentum="velocity", force="change")
+            part.dofs.put(own, f["velocity"])
+            part.dofs.put(own - part.before, f["change"])
+        self._load_obstacles(system)
+        return True
+
+    def iterate(self, system: CoupledSystem) -> Floats:
+        """Do Newton's iterations; return the velocities, and keep the residual."""
         v = system.before.copy()
         system.close_contacts(v)
         r, smallest = system.residual(v)
@@ -91,47 +111,37 @@ class SemiImplicit:
             system.close_contacts(v)
             r, smallest = system.residual(v)
         drive = system.mass[:, None] * (system.free - system.before)
-        scale = 0.0
-        for _ in range(self.iterations):
-            system.release_contacts(r)
+        scale = size = limited = 0.0
+        for iteration in range(self.iterations + 1):
+            same = size > max(SETTLED * limited, self.tolerance * scale)
+            r = system.update_contacts(v, same)
             size = _norm(system, r)
+            if not same:
+                limited = size
             scale = scale or max(size, math.sqrt(system.dot(drive, drive)))
             self.residual = size / scale if scale > 0.0 else 0.0
-            if self.residual <= self.tolerance:
+            if (self.residual <= self.tolerance and not same) or iteration == self.iterations:
                 break
             system.prepare_preconditioner()
             solution = minres(system, -r, tolerance=self.linear_tolerance, limit=self.linear_iterations)
             self.newton_iterations += 1
             self.minres_iterations += solution.iterations
             v, r, fraction = search(system, v, solution.x, r)
+            size = _norm(system, r)
             system.adapt(v, fraction)
-        size = _norm(system, r)
-        self.residual = size / scale if scale > 0.0 else 0.0
-        if not (self.residual <= self.accepted and np.isfinite(v).all()):
-            return False
-        sliding = v.copy()
-        system.rub(v, r)
-        r = r + system.mass[:, None] * (v - sliding)
-        for part in system.parts:
-            own, f = v[part.rows], part.species.fields
-            f.rename(momentum="velocity", force="change")
-            part.dofs.put(own, f["velocity"])
-            part.dofs.put(own - part.before, f["change"])
-        self._load_obstacles(system, r)
-        return True
+        return v
 
-    def _load_obstacles(self, system: CoupledSystem, r: NDArray[np.float64]) -> None:
+    def _load_obstacles(self, system: CoupledSystem) -> None:
         """Add the residual impulses at the constrained nodes to the obstacle loads."""
         world = system.world
         if not world.obstacle_loads.active:
             return
         for part in system.parts:
-            number = part.dofs.number.reshape(-1)[part.contacts.node]
-            acting = part.engaged[part.contacts.filled] & (number >= 0)
-            impulse = r[part.rows][np.where(number >= 0, number, 0)] if len(part.dofs) else np.zeros((0, r.shape[1]))
-            if acting.any():
+            engaged, contacts = part.contacts.engaged, world.contacts_of(part.species)
+            if engaged.any():
+                at_contacts = system.impulse[part.rows][part.dofs.number.reshape(-1)[contacts.node]]
                 held_by = world.obstacles_of(part.species)
-                load_by_nodes(world.obstacle_loads, held_by, part.contacts, world.nodes, impulse, acting)
+                load_by_nodes(world.obstacle_loads, held_by, contacts, world.nodes, at_contacts, engaged)
         system.load_walls()
 
     def diagnostics(self, world: GridWorld) -> dict[str, Any]:
@@ -157,7 +167,7 @@ class SemiImplicit:
         self.largest_residual = values["largest_residual"]
 
 
-def _norm(system: CoupledSystem, r: NDArray[np.float64]) -> float:
+def _norm(system: CoupledSystem, r: Floats) -> float:
     """Norm of the part of r that the contacts leave free."""
     free = r.copy()
     system.project(free)
