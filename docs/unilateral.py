@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 
 from spume.materials.drucker_prager import cone_coefficients
 from spume.materials.hencky import lame_parameters
-from spume.materials.unilateral import Unilateral, cone_opening, multiplier
+from spume.materials.unilateral import Unilateral, at_tip, cone_opening, multiplier
 
 ANGLE = 35.0
 MU, LAM = lame_parameters(1.0, 0.3)
@@ -25,7 +25,7 @@ def draw(file: Path) -> None:
     # any direction of the deviator gives the same h: here (1, −1, 0)/√2
     hydrostatic, deviator = np.full(3, 1 / math.sqrt(3)), np.array([1.0, -1.0, 0.0]) / math.sqrt(2)
     strains = u[..., None] * hydrostatic + v[..., None] * deviator
-    values = [multiplier(SHAPE.packed(), tuple(strain))[0] for strain in strains.reshape(-1, 3)]
+    values = [multiplier(at_tip(SHAPE.packed(), 0.0), tuple(strain))[0] for strain in strains.reshape(-1, 3)]
     h = np.reshape(values, u.shape)
     figure = Figure(figsize=(6.4, 4.4), layout="constrained")
     axes = figure.add_subplot()

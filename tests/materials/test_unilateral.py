@@ -3,13 +3,29 @@
 import numpy as np
 import pytest
 
-from spume.materials.drucker_prager import DRUCKER_PRAGER, DruckerPragerParameters, project
+from spume.materials.drucker_prager import DRUCKER_PRAGER, DruckerPragerParameters, project, tip
 from spume.materials.hencky import hencky_energy, hencky_stress
-from spume.materials.unilateral import Unilateral, bend, cone_opening, ramp, unilateral_energy, unilateral_stress
+from spume.materials.unilateral import (
+    Unilateral,
+    at_tip,
+    bend,
+    cone_opening,
+    ramp,
+    unilateral_energy,
+    unilateral_stress,
+)
+from spume.mpm.implicit.tangent import lagged_stress
 
 MU, LAM = 3.0, 4.5
-SHAPES = [Unilateral(-3.0, 0.0, 0.01, 0.15, 1.0), Unilateral(-0.5, 0.1, 2.5, 0.05, 0.7)]
+SHAPES = [Unilateral(-3.0, 0.0, 0.01, 0.15, 1.0), Unilateral(-0.5, 0.1, 2.5, 0.05, 0.7, 0.3)]
 SHAPES += [shape.scaled(1e-3) for shape in SHAPES]
+
+
+def moved(shape: Unilateral) -> tuple[float, ...]:
+    """The numbers of the shape at a cohesive point."""
+    return at_tip(shape.packed(), 0.2 * abs(shape.a))
+
+
 every_shape = pytest.mark.parametrize("shape", SHAPES, ids=lambda s: f"a={s.a:g} c0={s.c0:g}")
 
 
@@ -21,7 +37,7 @@ def strains(shape: Unilateral, count: int) -> np.ndarray:
 @every_shape
 def test_stress_and_stiffness_are_derivatives(shape: Unilateral):
     """Central differences: truncation δ² and rounding ε/δ, relative to the strain scale."""
-    packed, size = shape.packed(), min(abs(shape.a), shape.v0)
+    packed, size = moved(shape), min(abs(shape.a), shape.v0)
     delta = 1e-5 * size
     for strain in strains(shape, 60):
         stress, stiffness = unilateral_stress(MU, LAM, packed, tuple(strain))
@@ -40,7 +56,7 @@ def test_stress_and_stiffness_are_derivatives(shape: Unilateral):
 def test_stiffness_is_continuous(shape: Unilateral):
     """C²: along lines through all regions, through the hydrostatic axis and both ends of the ramp, the change of the
     second derivative over a step falls with the step; one that stays would be a kink of the stress."""
-    packed = shape.packed()
+    packed = moved(shape)
     rng = np.random.default_rng(2)
     for k in range(10):
         # from deep compression to tension; the first line runs along the hydrostatic axis, the next ones meet it
@@ -76,26 +92,75 @@ def test_bend_is_a_cone_far_from_the_tip_and_flat_at_it():
 @every_shape
 def test_regions(shape: Unilateral):
     """Hencky's energy and stress deep in compression, nothing in tension."""
-    packed = shape.packed()
-    pressed = (2.0 * (shape.a + shape.s_C) - 0.1 * abs(shape.a),) * 3
+    packed = moved(shape)
+    a, b, _, s_C, _ = packed
+    pressed = (2.0 * (a + s_C) - 0.1 * abs(a),) * 3
     assert unilateral_energy(MU, LAM, packed, pressed) == pytest.approx(hencky_energy(MU, LAM, pressed), rel=1e-14)
     np.testing.assert_allclose(
         unilateral_stress(MU, LAM, packed, pressed)[0], hencky_stress(MU, LAM, pressed), rtol=1e-13
     )
-    pulled = (shape.b + shape.s_C + 0.1 * abs(shape.a),) * 3
+    pulled = (b + s_C + 0.1 * abs(a),) * 3
     assert unilateral_energy(MU, LAM, packed, pulled) == 0.0
     assert np.all(np.array(unilateral_stress(MU, LAM, packed, pulled)[0]) == 0.0)
 
 
-def test_opening_of_the_cone_follows_the_return_map():
-    """Strains on the cone of dry sand have u + c0 v = 0 with the c0 of `cone_opening`."""
-    parameters = DruckerPragerParameters(density=1.0, youngs_modulus=1e7, poisson_ratio=0.3, friction_angle=35.0)
+@pytest.mark.parametrize(("cohesion", "factor"), [(0.0, 1.0), (3e3, 1.0), (3e3, 0.3)])
+def test_opening_and_tip_follow_the_return_map(cohesion: float, factor: float):
+    """Strains on the cone have u + c0 v = u_t with the c0 of `cone_opening` and the tip of the point's cohesion; beyond
+    the tip they are returned to it."""
+    parameters = DruckerPragerParameters(
+        density=1.0, youngs_modulus=1e7, poisson_ratio=0.3, friction_angle=35.0, cohesion=cohesion
+    )
     packed = DRUCKER_PRAGER.pack(parameters)
     mu, lam, c_F, _, _ = packed
-    (on_cone, _) = project(packed, 0.0, 1.0, (-0.03, 0.025, -0.005))
+    at = tip(packed, ((1.0, 1.0, 1.0, 0.0, 0.0, 0.0), 0.0, factor, 0.0))
+    (on_cone, _) = project(packed, 0.0, factor, (-0.03, 0.025, -0.005))
     u = sum(on_cone) / np.sqrt(3)
     v = np.linalg.norm(np.subtract(on_cone, sum(on_cone) / 3))
-    assert u + cone_opening(mu, lam, c_F) * v == pytest.approx(0.0, abs=1e-16)
+    assert u + cone_opening(mu, lam, c_F) * v == pytest.approx(at, abs=1e-16)
+    (pulled, _) = project(packed, 0.0, factor, (0.03, 0.02, 0.01))
+    assert sum(pulled) / np.sqrt(3) == pytest.approx(at, abs=1e-18)
+
+
+def test_without_friction_there_is_no_tip():
+    parameters = DruckerPragerParameters(
+        density=1.0, youngs_modulus=1e7, poisson_ratio=0.3, friction_angle=0.0, cohesion=1e3
+    )
+    history = ((1.0, 1.0, 1.0, 0.0, 0.0, 0.0), 0.0, 1.0, 0.0)
+    packed = DRUCKER_PRAGER.pack(parameters)
+    assert tip(packed, history) == np.inf
+    strain = (0.01, -0.002, 0.003)
+    faded, _ = lagged_stress(DRUCKER_PRAGER, "unilateral")(packed, history, strain, 1.0, SHAPES[0].packed())
+    np.testing.assert_allclose(faded, hencky_stress(packed[0], packed[1], strain), rtol=1e-14)
+
+
+def test_the_stress_of_a_point_is_the_derivative_of_its_energy():
+    """With cohesion that water has reduced, and volume gained before, which moves the energy by v_c."""
+    parameters = DruckerPragerParameters(
+        density=1.0, youngs_modulus=1e6, poisson_ratio=0.3, friction_angle=35.0, cohesion=5e3
+    )
+    packed = DRUCKER_PRAGER.pack(parameters)
+    mu, lam = packed[:2]
+    stress, shape = lagged_stress(DRUCKER_PRAGER, "unilateral"), Unilateral(-8e-3, 0.0, 0.7, 0.0, 2e-3, 0.5).packed()
+    rng, gained, delta = np.random.default_rng(3), 4e-3, 1e-8
+    for factor in (1.0, 0.4):
+        history = ((1.0, 1.0, 1.0, 0.0, 0.0, 0.0), gained, factor, 0.0)
+        numbers = at_tip(shape, tip(packed, history))
+
+        def energy(strain, numbers=numbers):
+            trace = sum(strain)
+            left = trace + gained if trace < -gained else max(trace, 0.0)
+            return unilateral_energy(mu, lam, numbers, tuple(np.add(strain, (left - trace) / 3.0)))
+
+        for strain in rng.uniform(-0.012, 0.006, (40, 3)):
+            found, stiffness = stress(packed, history, tuple(strain), 1.0, shape)
+            ahead = [stress(packed, history, tuple(strain + e), 1.0, shape)[0] for e in delta * np.eye(3)]
+            back = [stress(packed, history, tuple(strain - e), 1.0, shape)[0] for e in delta * np.eye(3)]
+            slope = [(energy(strain + e) - energy(strain - e)) / (2 * delta) for e in delta * np.eye(3)]
+            np.testing.assert_allclose(found, slope, rtol=0, atol=1e-6 * mu)
+            np.testing.assert_allclose(
+                np.reshape(stiffness, (3, 3)), np.subtract(ahead, back) / (2 * delta), rtol=0, atol=1e-4 * mu
+            )
 
 
 def test_impossible_shapes_are_refused():
@@ -103,3 +168,5 @@ def test_impossible_shapes_are_refused():
         Unilateral(0.0, -1.0, 1.0, 0.0, 1.0)
     with pytest.raises(ValueError, match="v0 positive"):
         Unilateral(-1.0, 0.0, 1.0, 0.0, 0.0)
+    with pytest.raises(ValueError, match="b_tip is -1"):
+        Unilateral(-1.0, 0.0, 1.0, 0.0, 1.0, -1.0)

@@ -7,7 +7,7 @@ from spume import Scene, Simulation
 from spume.errors import SceneError
 from spume.materials import LAWS
 from spume.materials.drucker_prager import project
-from spume.materials.unilateral import Unilateral
+from spume.materials.unilateral import NO_SHAPE, Unilateral
 from spume.mpm.implicit.coupled_system import NO_COUPLING, CoupledSystem
 from spume.mpm.implicit.tangent import stress_in_step
 from spume.mpm.step import find_contacts, rasterize, sort_points
@@ -80,7 +80,7 @@ def test_the_stress_of_the_equations_is_on_the_cone():
     history = ((1.0, 1.0, 1.0, 0.0, 0.0, 0.0), 0.0, 1.0, 0.0)
     for _ in range(50):
         strain = tuple(1e-2 * (rng.normal(size=3) - 0.5))
-        tau, K = stress(parameters, history, strain, DT, (0.0,) * 5)
+        tau, K = stress(parameters, history, strain, DT, NO_SHAPE)
         after, _ = project(parameters, 0.0, 1.0, strain)
         np.testing.assert_allclose(tau, 2 * mu * np.array(after) + lam * sum(after), rtol=1e-12, atol=1e-6)
         K = np.array(K).reshape(3, 3)
@@ -129,6 +129,49 @@ def test_with_lagged_plasticity_the_matrix_is_the_derivative_of_the_residual(mat
     system.residual(0.3 * v)
     exact = system.multiply(x)
     assert np.linalg.norm((above - below) / 2e-5 - exact) <= 1e-4 * np.linalg.norm(exact)
+
+
+def test_each_point_has_the_unilateral_energy_of_its_own_cohesion():
+    """A wet block expands uniformly; the right half has a quarter of the cohesion of the left half. In plane strain
+    ε = (e, e, 0) and W = h (2 μ + 2 λ) e², with h of e and of the strain u_t of the point's tip, so that the
+    stresses in the plane are dW/de/2."""
+    sand = SAND | {"cohesion": 2e4}
+    sim = block(material={"sand": sand})
+    p = sim.particles
+    p.cohesion_factor[:] = np.where(p.x[:, 0] < 0.2, 1.0, 0.25)
+    shape = Unilateral(-4e-3, 1e-3, 0.7, 1e-3, 1e-3, 0.5)
+    system = equations(sim, "lagged", shape)
+    law = LAWS["drucker-prager"]
+    mu, lam, c_F, c_C, _ = law.pack(
+        law.parameters(**{k: v for k, v in sand.items() if k != "law"}, cone="plane-strain")
+    )
+    seen = set()
+    for stretch in np.linspace(0.9975, 1.0035, 13):
+        part = system.parts[0]
+        place = sim.method.world.nodes.places(part.dofs.node)
+        system.residual((stretch - 1.0) / DT * place)
+        # plane strain: ε = (e, e, 0)
+        e = np.log(stretch)
+        u, v = 2.0 * e / np.sqrt(3.0), abs(e) * np.sqrt(2.0 / 3.0)
+        for factor in (1.0, 0.25):
+            tip = factor * c_C / (c_F * (2.0 * mu + 3.0 * lam) * np.sqrt(3.0))
+            left, width = shape.a + shape.s_C + tip, shape.b + shape.b_tip * tip - shape.a
+            x = v / shape.v0
+            f = shape.c0 * v * x**3 / (1.0 + x**3)
+            slope = shape.c0 * x**3 * (4.0 + x**3) / (1.0 + x**3) ** 2
+            z = min(max((u + f - left) / width, 0.0), 1.0)
+            h, dh = 1.0 - z**3 * (10.0 - 15.0 * z + 6.0 * z**2), -30.0 * (z * (1.0 - z)) ** 2 / width
+            psi = 2.0 * mu * e**2 + 2.0 * lam * e**2
+            # dW/de along (1, 1, 0) is twice the stress in the plane
+            dg = 2.0 / np.sqrt(3.0) + slope * np.sqrt(2.0 / 3.0) * np.sign(e)
+            expected = 0.5 * (h * 4.0 * (mu + lam) * e + psi * dh * dg) / stretch
+            mine = sim.particles.cohesion_factor == factor
+            assert mine.sum() > 50
+            inner = mine & (np.abs(sim.particles.x - 0.2).max(axis=1) < 0.2)
+            np.testing.assert_allclose(part.S[inner][:, 0, 0], expected, rtol=0, atol=1e-8 * mu)
+            np.testing.assert_allclose(part.S[inner][:, 1, 1], expected, rtol=0, atol=1e-8 * mu)
+            seen.add((factor, z in (0.0, 1.0), round(z)))
+    assert len(seen) >= 6  # both points in all three regions
 
 
 def dense(system):

@@ -117,6 +117,15 @@ def return_map(parameters, history, strain, dt):
     return project(parameters, history[1], history[2], strain)
 
 
+@compiled
+def tip(parameters, history):
+    """Strain tr ε/√3 at the tip of the cone with the present cohesion of a point; infinite without friction."""
+    mu, lam, c_F, c_C, _ = parameters
+    if c_F <= 0.0:
+        return math.inf
+    return c_C * history[2] / (c_F * (2.0 * mu + 3.0 * lam) * math.sqrt(3.0))
+
+
 def _pack(p: DruckerPragerParameters) -> tuple[float, ...]:
     mu, lam = lame_parameters(p.youngs_modulus, p.poisson_ratio)
     c_F, c_C = cone_coefficients(p.friction_angle, p.cohesion, p.cone)
@@ -181,7 +190,7 @@ DRUCKER_PRAGER = Law(
             "forgiving",
             lambda p: p.cohesion,
             COHESION_FACTOR.name,
-            unilateral=True,
+            tip=tip,
         ),
         advice=_advice,
     ),

@@ -52,9 +52,10 @@ class Granular:
     """cohesion(Parameters) -> shear strength without pressure [Pa], for pictures. None: there is none."""
     cohesion_factor: str | None = None
     """History field that holds the active fraction of the cohesion [1], which water in the pores changes."""
-    unilateral: bool = False
-    """Whether semi-implicit steps can use the unilateral energy (`materials/unilateral.py`). The elasticity must be
-    Hencky's, and the first two constants μ and λ [Pa]."""
+    tip: Callable[..., Any] | None = None
+    """Compiled function (parameters, history) -> strain tr ε/√3 at the tip of the yield surface [1], infinite if it has
+    none. Laws with this function can have the unilateral energy in semi-implicit steps (`materials/unilateral.py`);
+    their elasticity must be Hencky's, and the first two constants μ and λ [Pa]."""
 
     @property
     def fields(self) -> Shapes:

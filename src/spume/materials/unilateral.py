@@ -7,7 +7,13 @@ With u = tr ε/√3 along the hydrostatic axis and v = ‖dev ε‖ across it:
 
     W = h ψ,   h = h_s((u + f − a − s_C)/(b − a)),   f = c0 v⁴/(v0³ + v³),   ψ = μ tr ε² + λ/2 (tr ε)²
 
-where h_s falls from 1 to 0 between 0 and 1 with two continuous derivatives. Eq. (8) contains an implicit strain scale
+where h_s falls from 1 to 0 between 0 and 1 with two continuous derivatives. Cohesion moves the tip of the cone to
+u_t > 0, and cohesion differs from point to point because water changes it. The region follows the tip (`at_tip`):
+
+    s_C + u_t for s_C,   b + b_tip u_t for b.
+
+Far from the tip the region of c0 = `cone_opening` then follows the cone at any cohesion. The second change is that of
+Table 2, where b = 100 c_C. Eq. (8) contains an implicit strain scale
 v0 = 1, and a, b and s_C are strains: the paper's values (a = −3, …) are for materials so soft that ρ g L/E is of the
 order of one. `scaled` converts them to other scenes.
 """
@@ -33,20 +39,36 @@ class Unilateral:
     """shift along the hydrostatic axis, for cohesion [1]"""
     v0: float
     """strain scale of the bend at the tip [1]; far from the tip f = c0 v, a cone"""
+    b_tip: float = 0.0
+    """increase of b per strain u_t of the tip of a cohesive point [1]"""
 
     def __post_init__(self) -> None:
         if not self.a < self.b:
             raise ValueError(f"a is {self.a:g} and b is {self.b:g}: a should be below b")
         if not (self.c0 >= 0.0 and self.v0 > 0.0):
             raise ValueError(f"c0 is {self.c0:g} and v0 is {self.v0:g}: c0 should be at least 0 and v0 positive")
+        if not self.b_tip >= 0.0:
+            raise ValueError(f"b_tip is {self.b_tip:g}: it should be at least 0")
 
     def scaled(self, strain: float) -> "Unilateral":
         """Shape scaled in strain: `strain` is the scene's ρ g L/E divided by that of the scene these values are for."""
-        return Unilateral(self.a * strain, self.b * strain, self.c0, self.s_C * strain, self.v0 * strain)
+        return Unilateral(self.a * strain, self.b * strain, self.c0, self.s_C * strain, self.v0 * strain, self.b_tip)
 
-    def packed(self) -> tuple[float, float, float, float, float]:
-        """Tuple of the numbers, as used by the functions below."""
-        return (self.a, self.b, self.c0, self.s_C, self.v0)
+    def packed(self) -> tuple[float, ...]:
+        """Tuple of the numbers, as used by `at_tip`."""
+        return (self.a, self.b, self.c0, self.s_C, self.v0, self.b_tip)
+
+
+NO_SHAPE = (0.0,) * 6
+"""Stands for a packed shape where the unilateral energy is not used."""
+
+
+@compiled
+def at_tip(shape, tip):
+    """The numbers a, b, c0, s_C and v0 of a point whose cone has its tip at the strain `tip` on the hydrostatic axis,
+    as used by the functions below."""
+    a, b, c0, s_C, v0, b_tip = shape
+    return a, b + b_tip * tip, c0, s_C + tip, v0
 
 
 def cone_opening(mu: float, lam: float, c_F: float) -> float:

@@ -25,7 +25,12 @@ class UnilateralTable(Table):
         description="opening of the region: small values follow a wide cone; 'spume materials' shows the c0 that "
         "follows the cone of a sand [1]"
     )
-    s_C: NotNegative = Field(default=0.0, description="shift along the hydrostatic axis, for cohesion [1]")
+    s_C: NotNegative = Field(
+        default=0.0, description="shift along the hydrostatic axis, in addition to the strain of the cone's tip [1]"
+    )
+    b_tip: NotNegative = Field(
+        default=0.0, description="increase of b per strain of the cone's tip, for cohesive sand (b = 100 c_C) [1]"
+    )
     v0: Positive = Field(description="strain scale of the bend at the tip [1]; the paper's is 1 at strains of order 1")
 
 
@@ -95,4 +100,4 @@ def semi_implicit_problems(scene: "MpmScene") -> Iterator[Problem]:
 
 
 def _is_unilateral(law: Law) -> bool:
-    return law.traits.granular is not None and law.traits.granular.unilateral
+    return law.traits.granular is not None and law.traits.granular.tip is not None

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from spume.grid.nodes import DegreesOfFreedom, NodeFields, number_active
 from spume.materials.history import values_of
 from spume.materials.loops import ConstitutiveModel, LawInUse
-from spume.materials.unilateral import Unilateral
+from spume.materials.unilateral import NO_SHAPE, Unilateral
 from spume.mpm.implicit.contact_set import ContactSet
 from spume.mpm.implicit.node_stiffness import node_stiffness
 from spume.mpm.implicit.tangent import NONE_TORN, NUMBERS, Plasticity, tangent_loops
@@ -149,7 +149,7 @@ class CoupledSystem:
         self._damping, self._definite = 0.0, False
         self._laws: tuple[Plasticity, Literal["hencky", "unilateral"]]
         self._laws = plasticity, "hencky" if unilateral is None else "unilateral"
-        self._shape = (0.0,) * 5 if unilateral is None else unilateral.packed()
+        self._shape = NO_SHAPE if unilateral is None else unilateral.packed()
         self._preconditioner = preconditioner
         self.parts: list[Part] = []
         first = 0

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.grid.linear_system import StressSystem
+from spume.materials.unilateral import NO_SHAPE
 from spume.mpm.implicit.contact_set import State
 from spume.mpm.implicit.line_search import LEAST_VOLUME, search
 from spume.mpm.implicit.node_stiffness import node_stiffness
@@ -31,8 +32,6 @@ from spume.numerics.sums import total
 from spume.scene.mpm import Implicit
 
 Floats = NDArray[np.float64]
-NO_SHAPE = (0.0,) * 5
-"""Shape of a unilateral energy, which stresses with flow in the step do not use."""
 LOOSEST, TIGHTEST = 0.1, 1e-12
 """Largest and smallest relative residual at which linear solves stop."""
 

@@ -183,6 +183,6 @@ def build_semi_implicit(scene: MpmScene) -> SemiImplicit:
     return SemiImplicit(
         table.tolerance, table.accepted_residual, table.iterations, table.linear_iterations, table.linear_tolerance,
         table.preconditioner, table.plasticity,
-        None if fading is None else Unilateral(fading.a, fading.b, fading.c0, fading.s_C, fading.v0),
+        None if fading is None else Unilateral(fading.a, fading.b, fading.c0, fading.s_C, fading.v0, fading.b_tip),
         frame,
     )  # fmt: skip

@@ -40,7 +40,7 @@ from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
 from spume.materials.principal import joined, split
 from spume.materials.traits import Granular
-from spume.materials.unilateral import unilateral_stress
+from spume.materials.unilateral import at_tip, unilateral_stress
 from spume.mpm.implicit.principal_newton import without_tension
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym
@@ -115,8 +115,8 @@ def stress_in_step(law: Law, branch: int = 0) -> Callable[..., Any]:
 def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable[..., Any]:
     """Compiled function (parameters, history, strain, dt, shape) -> τ, dτ/dε of the first branch of `law` without flow.
 
-    Granular laws include their volume correction; some can have the unilateral energy of a `shape` returned by
-    `Unilateral.packed`.
+    Granular laws include their volume correction; those that know the tip of their yield surface can have the
+    unilateral energy of a `shape` returned by `Unilateral.packed`, moved to the tip of each point.
     """
     principal_stress, granular = law.branches[0].principal_stress, law.traits.granular
     if granular is None:
@@ -127,7 +127,8 @@ def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable
 
         return elastic
     forgiven = _correction(law, granular)
-    if energy == "hencky" or not granular.unilateral:
+    tip_of = granular.tip
+    if energy == "hencky" or tip_of is None:
 
         @compiled
         def hencky(parameters, history, strain, dt, shape):
@@ -140,7 +141,11 @@ def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable
     @compiled
     def faded(parameters, history, strain, dt, shape):
         left, slope = forgiven(parameters, history, strain)
-        tau, K = unilateral_stress(parameters[0], parameters[1], shape, left)
+        tip = tip_of(parameters, history)
+        if tip == math.inf:
+            tau, K = principal_stress(parameters, history, left)
+        else:
+            tau, K = unilateral_stress(parameters[0], parameters[1], at_tip(shape, tip), left)
         return _along_trace(slope, tau, K)
 
     return faded
