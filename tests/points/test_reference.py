@@ -121,7 +121,7 @@ def test_a_bouncing_box_creates_no_energy():
     energies = []
     for k in range(1, 13):
         advance(method, 0.05 * k)
-        energies.append(method.diagnostics()["energy_budget"]["created"])
+        energies.append(method.diagnostics()["energy_budget"]["unaccounted"])
     most = method.part(EnergyBudget).largest
     assert max(energies) < 0.01 * most
     assert "warnings" not in method.diagnostics()

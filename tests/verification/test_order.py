@@ -7,9 +7,12 @@ from spume.methods import method_class
 from spume.scene.loading import load_scene
 
 SCENES = {
-    "shaving-cream": (["grid.cell=0.012", "resampling.every=5", "recovery.every=3", "subgrid_removal.every=4"], 24),
+    "shaving-cream": (
+        ["grid.cell=0.012", "resampling.every=5", "recovery.every=3", "subgrid_removal.every=4", "frames.energy=true"],
+        24,
+    ),
     "dam-breach-2d": (["grid.cell=0.12"], 12),
-    "slumping-cream-implicit": ([], 4),
+    "slumping-cream-implicit": (["frames.energy=true"], 4),
     "sand-wedge-semi-implicit": (["grid.cell=0.06"], 2),
     "dough-star": (["points.spacing=0.02"], 8),
 }

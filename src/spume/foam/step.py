@@ -38,13 +38,22 @@ def foam_stages(foam: FoamState, solve: Stage | None = None) -> list[Stage]:
         RASTERIZE,  # 1 mass and momentum, 3 forces
         *velocities,  # 5 velocities, 6 collisions
         GATHER,  # 7 deformation of the step, 9 velocities
-        Stage("limit deformation", limit_deformation, foam, when=foam.tears, rehearse=limit_deformation),  # 8
+        Stage(
+            "limit deformation", limit_deformation, foam, when=foam.tears, rehearse=limit_deformation, energy="tearing"
+        ),  # 8
         MATERIAL,  # 7 total deformation, 10 plastic flow, and the stress for the next step
         Stage("plastic recovery", recover, foam, when=foam.recovers, rehearse=rehearse_recovery),  # 11
         Stage("subgrid geometry removal", find_unresolved, foam, when=removes, rehearse=rehearse_removal),  # 12
         MOVE,  # 13 collisions, 14 positions
-        Stage("subgrid geometry removal", remove_unresolved, foam, when=removes),  # 12
-        Stage("particle resampling", resample, foam, when=foam.resampling.enabled, rehearse=rehearse_resampling),  # 15
+        Stage("subgrid geometry removal", remove_unresolved, foam, when=removes, energy="removal"),  # 12
+        Stage(
+            "particle resampling",
+            resample,
+            foam,
+            when=foam.resampling.enabled,
+            rehearse=rehearse_resampling,
+            energy="resampling",
+        ),  # 15
     ]
 
 

@@ -235,13 +235,20 @@ def plot(
     everything: Annotated[
         bool, Parameter(name="--all", negative="", help="Also what does not vary, and counts of the method's own work.")
     ] = False,
+    energy: Annotated[
+        bool, Parameter(negative="", help="Only where the energy came from and went (DIR/energy.png).")
+    ] = False,
 ) -> None:
     """Plot the measurements of a run, its energy, momentum and volume, what else varies, and the time per stage."""
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
-    from spume.look.plot import plot_run
+    from spume.look.plot import plot_energy, plot_run
 
     run = open_run(folder)
+    if energy:
+        file = out or run.path / "energy.png"
+        say(f"{', '.join(plot_energy(run, file, select_frames(frames, len(run))))} in {file}")
+        return
     file = out or run.path / "plot.png"
     panels, more = plot_run(run, file, select_frames(frames, len(run)), everything)
     say(f"{', '.join(panels)} in {file}" + (f"; --all draws {more} more" if more else ""))

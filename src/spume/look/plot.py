@@ -1,6 +1,6 @@
 """Plots of a run's diagnostics: energy, momentum, volume, points, time spent in each stage."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +10,16 @@ from spume.errors import SceneError
 from spume.extras import require
 from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
+from spume.matter.energy_terms import UNACCOUNTED
 from spume.whole_files import whole_file
 
 ENERGIES = ("kinetic_energy", "elastic_energy", "gravitational_energy", "dissipated_energy")
+BUDGET = "energy_budget"
 FORMATS = ("png", "svg", "pdf")
 FLAT = 1e-3
 """Change of a quantity, relative to its size, that cannot be seen in a plot that includes zero."""
+SMALL_SHARE = 0.02
+"""Stages that take less than this part of the time are drawn as one."""
 BOOKKEEPING = {
     "angular_momentum", "cloud_density", "points_inserted", "points_removed", "pairs_merged", "degenerate_averages",
     "repeated_steps", "unconverged_steps", "worst_residual", "solver_iterations", "linear_iterations", "cycles",
@@ -25,6 +29,18 @@ BOOKKEEPING = {
 Entries = list[dict[str, Any]]
 
 
+def plot_energy(run: Run, file: Path, numbers: list[int]) -> list[str]:
+    """Draw where the energy of the frames `numbers` came from and went; return the titles of the panels."""
+    entries = [run.diagnostics[number] for number in numbers]
+    if not any(entry.get(BUDGET) for entry in entries):
+        raise SceneError(
+            f"'{run.path}' has no budget of its energy: run the scene with --set frames.energy=true, or point-based"
+        )
+    panels = [("energy", _energy), ("energy gained since the start", _budget), ("unaccounted for", _unaccounted)]
+    _write(_figure(run, panels, entries), file)
+    return [title for title, _ in panels]
+
+
 def plot_run(run: Run, file: Path, numbers: list[int], everything: bool = False) -> tuple[list[str], int]:
     """Draw the diagnostics of the frames `numbers` into `file` (PNG, SVG or PDF, by its suffix).
 
@@ -32,19 +48,22 @@ def plot_run(run: Run, file: Path, numbers: list[int], everything: bool = False)
     BOOKKEEPING. A panel exists if at least one frame reports its diagnostics, so methods with other diagnostics can be
     plotted, too.
     """
-    kind = file.suffix.lstrip(".").lower()
-    if kind not in FORMATS:
-        raise SceneError(f"'{file}': plots are written as {', '.join(FORMATS)}, by the suffix of the file")
     entries = [run.diagnostics[number] for number in numbers]
     known = [panel for panel in PANELS if any(_reported(entry.get(key)) for entry in entries for key in panel[2])]
     known += [(name, _plain(name), (name,)) for name in _others(entries)]
     chosen = [panel for panel in known if everything or any(_worth_seeing(entries, key) for key in panel[2])]
     panels = [(series.name, _measured(series, numbers)) for series in run.measurements.values()]
     panels += [(title, draw) for title, draw, _ in chosen]
-    figure = _figure(run, panels, entries)
+    _write(_figure(run, panels, entries), file)
+    return [title for title, _ in panels], len(known) - len(chosen)
+
+
+def _write(figure: Any, file: Path) -> None:
+    kind = file.suffix.lstrip(".").lower()
+    if kind not in FORMATS:
+        raise SceneError(f"'{file}': plots are written as {', '.join(FORMATS)}, by the suffix of the file")
     with whole_file(file) as partial:
         figure.savefig(partial, format=kind, dpi=150)
-    return [title for title, _ in panels], len(known) - len(chosen)
 
 
 def _reported(value: Any) -> bool:
@@ -55,14 +74,14 @@ def _worth_seeing(entries: Entries, key: str) -> bool:
     """Whether a diagnostic is about the material and its values differ by more than FLAT of their size."""
     if key in BOOKKEEPING:
         return False
-    if key in ("seconds", "step_residuals"):
+    if key in ("seconds", "step_residuals", BUDGET):
         return any(entry.get(key) for entry in entries)
     values = series(entries, key)[1]
     finite = values[np.isfinite(values)]
     return bool(finite.size and np.ptp(finite) > FLAT * np.abs(finite).max())
 
 
-def _figure(run: Run, panels: list[tuple[str, Callable[[Any, Entries], None]]], entries: Entries) -> Any:
+def _figure(run: Run, panels: Sequence[tuple[str, Callable[[Any, Entries], None]]], entries: Entries) -> Any:
     require("matplotlib", "drawing plots")
     from matplotlib.figure import Figure
 
@@ -96,6 +115,9 @@ def _energy(axes: Any, entries: Entries) -> None:
     total, complete = np.zeros(len(entries)), True
     for key in ENERGIES:
         times, values = series(entries, key)
+        if key == "dissipated_energy" and any(entry.get(BUDGET) for entry in entries):
+            times, terms = _terms(entries)
+            values = -terms["flow"]  # more accurate than the record of the laws
         if len(values):
             # Only differences of the energy in gravity mean anything: its zero is where the scene has its origin.
             shown = values - values[0] if key == "gravitational_energy" else values
@@ -105,6 +127,30 @@ def _energy(axes: Any, entries: Entries) -> None:
     if complete:
         axes.plot([entry["time"] for entry in entries], total, "k--", linewidth=1, label="sum")
     axes.set_ylabel("J", fontsize=8)
+
+
+def _terms(entries: Entries) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+    """Times [s] and values [J] of the terms of the energy budget, in the frames that report it."""
+    known = [entry for entry in entries if entry.get(BUDGET)]
+    names = dict.fromkeys(name for entry in known for name in entry[BUDGET])
+    terms = {name: np.array([entry[BUDGET].get(name, 0.0) for entry in known], dtype=float) for name in names}
+    return np.array([entry["time"] for entry in known], dtype=float), terms
+
+
+def _budget(axes: Any, entries: Entries) -> None:
+    times, terms = _terms(entries)
+    largest = max((np.abs(values).max() for values in terms.values()), default=0.0)
+    for name, values in terms.items():
+        if np.abs(values).max() > FLAT * largest:
+            axes.plot(times, values, "k--" if name == UNACCOUNTED else "-", label=name)
+    axes.set_ylabel("J", fontsize=8)
+
+
+def _unaccounted(axes: Any, entries: Entries) -> None:
+    times, terms = _terms(entries)
+    put_in = max(sum(np.maximum(values, 0.0) for name, values in terms.items() if name != UNACCOUNTED).max(), 1e-300)
+    axes.plot(times, 100.0 * terms[UNACCOUNTED] / put_in)
+    axes.set_ylabel("% of what was put in", fontsize=8)
 
 
 def _vector(key: str, unit: str) -> Callable[[Any, Entries], None]:
@@ -162,8 +208,13 @@ def _seconds(axes: Any, entries: Entries) -> None:
     timed = [entry for entry in entries if entry.get("seconds")]
     stages = sorted(timed[-1]["seconds"], key=lambda stage: -timed[-1]["seconds"][stage])
     times = [entry["time"] for entry in timed]
-    spent = [[entry["seconds"].get(stage, 0.0) for entry in timed] for stage in stages]
-    axes.stackplot(times, spent, labels=[_label(stage) for stage in stages], alpha=0.85)
+    whole = sum(timed[-1]["seconds"].values())
+    shown = [stage for stage in stages if timed[-1]["seconds"][stage] >= SMALL_SHARE * whole]
+    spent = [[entry["seconds"].get(stage, 0.0) for entry in timed] for stage in shown]
+    if len(shown) < len(stages):
+        rest = [sum(entry["seconds"].values()) - sum(own) for entry, own in zip(timed, zip(*spent))]
+        shown, spent = [*shown, f"{len(stages) - len(shown)} others"], [*spent, rest]
+    axes.stackplot(times, spent, labels=[_label(stage) for stage in shown], alpha=0.85)
     axes.set_ylabel("wall time so far [s]", fontsize=8)
 
 
@@ -180,6 +231,7 @@ def _label(name: str) -> str:
 
 PANELS: list[tuple[str, Callable[[Any, Entries], None], tuple[str, ...]]] = [
     ("energy", _energy, ENERGIES),
+    ("energy gained since the start", _budget, (BUDGET,)),
     ("momentum", _vector("momentum", "kg m/s"), ("momentum",)),
     ("angular momentum", _vector("angular_momentum", "kg m²/s"), ("angular_momentum",)),
     ("volume", _volume, ("volume",)),

@@ -29,6 +29,7 @@ class Stage:
         *needs: Any,
         when: bool = True,
         rehearse: Callable[..., None] | None = None,
+        energy: str | None = None,
     ) -> None:
         """
         name: in the timings of a run; stages with the same name are timed together.
@@ -36,8 +37,11 @@ class Stage:
         when: whether the scene uses the stage; the step leaves out those that it does not.
         rehearse: called likewise to compile the kernels of the stage, on a world that no step has been taken in, before
             any other stage but those after it. It may leave the points in any state. None: not rehearsed.
+        energy: term of the energy budget (`matter/energy_terms.py`) that has what the stage changes; None: a stage of
+            the method itself, which the budget knows, or one that changes no energy.
         """
         self.name, self.function, self.needs, self.when = name, function, needs, when
+        self.energy = energy
         self._rehearse = rehearse
 
     def run(self, world: World[Any], dt: float) -> None:

@@ -1,5 +1,6 @@
 """Diagnostics of a world: conserved quantities, energies, and numbers about the steps."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,17 @@ def elastic_energy(world: GridWorld) -> float:
 
 def kinetic_energy(world: GridWorld) -> float:
     """½ Σ m v² [J], including the affine part of APIC: the energy of the velocity field of each point. [Jiang15]"""
-    energy = 0.0
-    for species in world.species:
-        p = species.particles
-        squares = np.einsum("ij,ij->i", p.v, p.v)
-        if species.scheme.affine:
-            squares = squares + world.nodes.second_moment * np.einsum("pij,pij->p", p.C, p.C)
-        energy += 0.5 * dot(p.mass, squares)
-    return energy
+    moment = world.nodes.second_moment
+    arrays = [species.particles.arrays() for species in world.species]
+    return 0.5 * sum(dot(p["mass"], squares(p, moment)) for p in arrays)
+
+
+def squares(arrays: Mapping[str, NDArray[Any]], second_moment: float) -> NDArray[np.float64]:
+    """Twice the kinetic energy per mass [m²/s²] of points with the fields `arrays`, which have C with APIC."""
+    found = np.einsum("ij,ij->i", arrays["v"], arrays["v"])
+    if "C" in arrays:
+        found += second_moment * np.einsum("pij,pij->p", arrays["C"], arrays["C"])
+    return np.asarray(found)
 
 
 def angular_momentum(world: GridWorld) -> NDArray[np.float64]:

@@ -23,7 +23,8 @@ from spume.matter.time_step import TimeStep
 from spume.measuring.measure import measured_planes
 from spume.methods import Estimate
 from spume.mpm.damping import damp_velocities
-from spume.mpm.diagnostics import diagnose
+from spume.mpm.diagnostics import diagnose, kinetic_energy
+from spume.mpm.energy import REPLACING, EnergyBudget, counted, counted_once
 from spume.mpm.implicit.problem import ACCELERATION
 from spume.mpm.implicit.semi_implicit import Interaction, build_semi_implicit
 from spume.mpm.implicit.step import Integrator, implicit_stages
@@ -51,6 +52,23 @@ class GridMethod(ParticleMethod[GridWorld, S]):
             species.particles.acceleration[new] = world.gravity(world.time)[: world.dimension]
         if source.estimate_volume:
             estimate_volumes(world, species, new)
+        if (budget := self._budget) is not None:
+            budget.released(species, new)
+
+    def hold(self) -> None:
+        """Move what is in the barrels of nozzles."""
+        budget = self._budget
+        if budget is None or not self.held.layers:
+            super().hold()
+            return
+        before = kinetic_energy(self.world)
+        super().hold()
+        budget.start = kinetic_energy(self.world)
+        budget.terms["sources"] += budget.start - before
+
+    @property
+    def _budget(self) -> EnergyBudget | None:
+        return next((part for part in self.parts if isinstance(part, EnergyBudget)), None)
 
 
 class MaterialPointMethod(GridMethod[MpmScene]):
@@ -79,7 +97,7 @@ class MaterialPointMethod(GridMethod[MpmScene]):
 def assemble(
     scene: MpmScene,
     plans: Sequence[SpeciesPlan],
-    stages: Iterable[Stage],
+    stages: Sequence[Stage],
     parts: Sequence[Part[GridWorld]] = (),
     time_step: TimeStep | None = None,
     after: Iterable[Stage] = (),
@@ -97,8 +115,8 @@ def assemble(
     loads = build_loads(scene)
     damped = scene.damping.rpic_iterations > 0 or scene.damping.viscosity > 0.0
     before = [
-        Stage("damping", damp_velocities, scene.damping, when=damped),
-        Stage("loads", apply_loads, loads, when=bool(loads)),
+        Stage("damping", damp_velocities, scene.damping, when=damped, energy="damping"),
+        Stage("loads", apply_loads, loads, when=bool(loads), energy="loads"),
     ]
     world = GridWorld(
         nodes=nodes,
@@ -109,9 +127,12 @@ def assemble(
         passages=Passages(measured_planes(scene)),
     )
     species_of = {material: k for k, plan in enumerate(plans) for material in plan.materials}
-    return Assembly(
-        world, Step(stages, before, after), tuple(parts), tuple(species_of[k] for k in range(len(materials)))
-    )
+    parts = tuple(parts)
+    if scene.frames.energy:
+        solver = next((part for part in parts if isinstance(part, Integrator)), None)
+        budget = EnergyBudget(world, solver, any(stage.energy in REPLACING for stage in stages))
+        stages, before, parts = counted(stages, budget), counted_once(before, budget), (*parts, budget)
+    return Assembly(world, Step(stages, before, after), parts, tuple(species_of[k] for k in range(len(materials))))
 
 
 def materials_of(scene: MpmScene) -> list[tuple[Law, Parameters]]:

@@ -1,7 +1,8 @@
 """The energy budget of a run: energy that the forces created is energy without a source.
 
 In each step the work of gravity, m g·Δx, and that of loads and obstacles, m Δv·v, are added up.
-Released points bring theirs. What the points have beyond that was created:
+Released points bring theirs. What the points have beyond that was created. The report has the form of
+`matter/energy_terms.py` and calls it `unaccounted`:
 
     created = kinetic + elastic + non-affine + contact + dissipated − work
 
@@ -20,6 +21,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.matter.energy_terms import UNACCOUNTED
 from spume.numerics.jit import compiled
 from spume.numerics.sums import dot
 from spume.points.reference import Reference, reference_accelerations
@@ -52,7 +54,7 @@ class EnergyBudget:
         dissipated = dot(p.volume, p.dissipation) if "dissipation" in p else 0.0
         created = own + dissipated - math.fsum(self.work.values())
         self.largest = max(self.largest, own)
-        report: dict[str, Any] = {"energy_budget": {**self.work, "created": created}}
+        report: dict[str, Any] = {"energy_budget": {**self.work, "flow": -dissipated, UNACCOUNTED: created}}
         if created > TOLERANCE * self.largest > 0.0:
             report["warnings"] = {
                 "energy": f"the points have {created:.3g} J more than gravity, loads and obstacles gave them, "

@@ -207,6 +207,16 @@ class Transfer(Table):
         return self.scheme in ("apic", "aflip")
 
 
+class Frames(Table):
+    """What frames hold besides the state of the points."""
+
+    energy: bool = Field(
+        default=False,
+        description="whether each frame has a budget of the energy: what gravity, obstacles, flow, contacts and the "
+        "method itself added or took; 'spume plot --energy' draws it",
+    )
+
+
 class VelocityWave(Table):
     """An initial velocity that varies in space as a sine: velocity · sin(wave_vector · x)."""
 
@@ -399,6 +409,7 @@ class MpmScene(MaterialScene):
     )
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     damping: Damping = Field(default=Damping(), description="damping of the velocities")
+    frames: Frames = Field(default=Frames(), description="what frames hold besides the state of the points")
 
     @property
     def cell(self) -> float:
@@ -419,6 +430,11 @@ class MpmScene(MaterialScene):
     def implicit_settings(self) -> Implicit:
         """The table [implicit], or its defaults."""
         return Implicit() if self.implicit is None else self.implicit
+
+    @property
+    def has_energy_budget(self) -> bool:
+        """Whether the steps can count where energy goes."""
+        return self.method != "sand-water" and self.time.integrator != "semi-implicit"
 
     def notes(self) -> list[str]:
         """Parameters without effect, and tables of solvers that are not used."""

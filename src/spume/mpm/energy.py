@@ -1,0 +1,352 @@
+"""The energy budget of a method on a grid: `matter/energy_terms.py` says what the terms mean.
+
+Stages between those of the step follow the energy through it. With v⁰ and v the velocities of a node before and after
+the step, v̄ their mean, and I the impulses on the node, ½ m (v² − v⁰²) = Σ I·v̄ exactly, whatever the length of the
+step. So the change of the kinetic energy on the grid is divided exactly among gravity, contacts and stress:
+
+    transfers          from the kinetic energy of the points to that of the nodes, ½ Σ p²/m, and back
+    contacts           Σ I·(v̄ − u) with the impulses I of obstacles that move with u, on nodes and on points
+    obstacles          Σ I·u
+    gravity            Σ m g·Δx of the points
+    flow               τ̄ : ln f − ΔW of points that have flowed, with the mean τ̄ of the stresses before and after
+    time integration   the work of gravity and stress on the nodes, with v̄, less that on the points, Σ m g·Δx and
+                       Σ V τ̄ : ln f: of first order in Δt. In explicit steps its sum over time is −½ Δt Σ f·v, which
+                       does not grow; in implicit ones it is their damping.
+
+What remains unaccounted for is τ̄ : ln f − ΔW of points that have not flowed, of third order in each step. Torn points
+bear no tension and their deformation is limited, so for these the work of the stress used in the step is compared with
+the change of W and the flow that the law records; the difference is `tearing`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.matter.energy_terms import TERMS, TOLERANCE, UNACCOUNTED
+from spume.matter.material import update_material
+from spume.matter.motion import collide_and_move
+from spume.matter.species import Species
+from spume.matter.stages import Stage
+from spume.mpm.crowded_sand import INTERVAL, restore_crowded_sand
+from spume.mpm.diagnostics import elastic_energy, kinetic_energy, squares
+from spume.mpm.energy_sums import contact_work, gathered, in_material, moved, node_energies, work_of_obstacles
+from spume.mpm.implicit.step import Integrator
+from spume.mpm.species import GridSpecies
+from spume.mpm.step import collide, gather
+from spume.mpm.world import GridWorld
+from spume.numerics.sums import dot
+
+Floats = NDArray[np.float64]
+NOTHING, NONE_TORN = np.empty(0), np.empty(0, np.uint8)
+REPLACING = ("removal", "resampling")
+"""Terms of stages that insert, merge or remove points."""
+NAME = "energy"
+"""Name of the stages in the timings of a run."""
+
+
+@dataclass
+class Stored:
+    """Elastic energy of the points of a species; empty if nothing needs it in every step."""
+
+    generation: int
+    """Of the points it was computed for."""
+    density: Floats
+    """Per rest volume [J/m³]."""
+    dissipated: Floats
+    """Energy that the laws have recorded as dissipated [J/m³]; empty if none of them flows."""
+
+
+class EnergyBudget:
+    """Energy that the points have gained by each cause since the start [J]."""
+
+    def __init__(self, world: GridWorld, solver: Integrator | None, replaces: bool) -> None:
+        """
+        solver: that of implicit steps, which knows the impulses of contacts; None: steps are explicit.
+        replaces: whether stages insert, merge or remove points.
+        """
+        self.world, self.solver, self.replaces = world, solver, replaces
+        self.terms = dict.fromkeys(TERMS, 0.0)
+        self.largest = 0.0
+        """Largest energy of the points in a frame so far [J]."""
+        self.step = dict.fromkeys(TERMS, 0.0)
+        """The terms of the current step, which may fail and be repeated."""
+        self.start: float | None = None
+        """Kinetic energy after the last step [J]; None if it must be computed."""
+        self.kinetic = 0.0
+        """Kinetic energy after the last counted stage [J]."""
+        self.elastic = 0.0
+        """Elastic energy after the material was updated [J]."""
+        self.potential = 0.0
+        """Energy in gravity before the points move [J]."""
+        self.power: list[Floats] = []
+        """Work of the stress before the step at each point of each species [J/m³]."""
+        self.forced: list[Floats] = []
+        """Changes of the velocities of the nodes by gravity and stress, for each species [m/s]."""
+        self.before: list[tuple[Floats, Floats]] = []
+        """Positions and velocities of the points before they move, for each species; empty if all obstacles rest."""
+        self.torn = 0.0
+        """Kinetic energy of the torn points before their deformation is limited [J]."""
+        self._stored: dict[str, Stored] = {}
+
+    def diagnostics(self, world: GridWorld) -> dict[str, Any]:
+        """The terms, what is unaccounted for [J], and a warning if that is much."""
+        own = kinetic_energy(world) + elastic_energy(world)
+        rest = own - sum(self.terms.values())
+        self.largest = max(self.largest, own)
+        report: dict[str, Any] = {"energy_budget": {**self.terms, UNACCOUNTED: rest}}
+        if abs(rest) > TOLERANCE * self.largest > 0.0:
+            report["warnings"] = {
+                "energy": f"{rest:.3g} J of energy are unaccounted for by t = {world.time:.4g} s, "
+                f"{100.0 * abs(rest) / self.largest:.2g} % of the most the points have had: the steps are too long to "
+                "follow the deformation; reduce [time] courant, dt or max_dt"
+            }
+        return report
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs."""
+        elastic = elastic_energy(self.world)
+        saved = {"terms": dict(self.terms), "largest": self.largest, "elastic": elastic, "kinetic": self.start}
+        return {"energy_budget": saved}
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned. If the materials have changed, so has the energy of the points."""
+        self._stored.clear()
+        now = elastic_energy(self.world)
+        if (saved := values.get("energy_budget")) is None:  # the run began without a budget
+            self.terms = dict.fromkeys(TERMS, 0.0) | {"changes": kinetic_energy(self.world) + now}
+            return
+        self.terms, self.largest, self.start = dict(saved["terms"]), saved["largest"], saved["kinetic"]
+        self.terms["changes"] += now - saved["elastic"]
+
+    def released(self, species: Species, new: slice) -> None:
+        """Count the points that a source has released."""
+        arrays = {name: values[new] for name, values in species.particles.arrays().items()}
+        self.start = None
+        energy = 0.5 * dot(arrays["mass"], squares(arrays, self.world.nodes.second_moment))
+        self.terms["sources"] += energy + dot(arrays["volume"], species.model.energy(arrays))
+
+    def stored(self, species: GridSpecies) -> Stored:
+        """Elastic energy of the points of a species, as last computed."""
+        return self._stored[species.name] if self.knows(species) else self.store(species)
+
+    def knows(self, species: GridSpecies) -> bool:
+        """Whether the elastic energy of the points of a species was computed since they were last replaced."""
+        found = self._stored.get(species.name)
+        return found is not None and found.generation == species.particles.generation
+
+    def store(self, species: GridSpecies) -> Stored:
+        """Compute the elastic energy of the points of a species."""
+        p = species.particles
+        dissipated = p.dissipation.copy() if "dissipation" in p else NOTHING
+        needed = self.replaces or "dissipation" in p
+        density = species.model.energy(p.arrays()) if needed else NOTHING
+        self._stored[species.name] = found = Stored(p.generation, density, dissipated)
+        return found
+
+    def gained(self, term: str, kinetic: float) -> None:
+        """Count the difference of the kinetic energy from that after the last counted stage, and remember it."""
+        self.step[term] += kinetic - self.kinetic
+        self.kinetic = kinetic
+
+
+def counted(stages: Sequence[Stage], budget: EnergyBudget) -> list[Stage]:
+    """The stages of a step that is repeated if it fails, with those of the budget between them."""
+
+    def insert() -> Iterator[Stage]:
+        yield Stage(NAME, begin, budget)
+        for stage in stages:
+            if not stage.when:
+                continue
+            if (prepare := BEFORE.get(stage.function)) is not None:
+                yield Stage(NAME, prepare, budget)
+            if stage.energy == "tearing":
+                yield Stage(NAME, begin_tearing, budget)
+            yield stage
+            if (follow := AFTER.get(stage.function)) is not None:
+                yield Stage(NAME, follow, budget)
+            if budget.solver is not None and stage.function == budget.solver.solve:
+                yield Stage(NAME, count_nodes, budget)
+            if stage.energy == "tearing":
+                yield Stage(NAME, end_tearing, budget)
+            elif stage.energy is not None:
+                yield Stage(NAME, count_replaced, budget, stage.energy)
+        yield Stage(NAME, end, budget)
+
+    return list(insert())
+
+
+def counted_once(stages: Sequence[Stage], budget: EnergyBudget) -> list[Stage]:
+    """Stages that change the velocities of points before a step, each with stages of the budget around it."""
+    return [
+        each
+        for stage in stages
+        if stage.when and stage.energy is not None
+        for each in (Stage(NAME, begin, budget), stage, Stage(NAME, end_once, budget, stage.energy))
+    ]
+
+
+def begin(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Begin a step, or repeat it."""
+    if budget.start is None:
+        budget.start = kinetic_energy(world)
+    budget.step = dict.fromkeys(TERMS, 0.0)
+    budget.kinetic = budget.start
+
+
+def end(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Count the terms of a step that has succeeded."""
+    for term, energy in budget.step.items():
+        budget.terms[term] += energy
+    budget.start = budget.kinetic
+
+
+def end_once(world: GridWorld, dt: float, budget: EnergyBudget, term: str) -> None:
+    """Count a stage before the step."""
+    budget.gained(term, kinetic_energy(world))
+    end(world, dt, budget)
+
+
+def keep_forced(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Remember the velocity changes of the nodes before contacts."""
+    budget.forced = [species.fields["change"].copy() for species in world.species]
+
+
+def count_nodes(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """From the points to the nodes, and there: gravity, stress and contacts."""
+    before = 0.0
+    for k, species in enumerate(world.species):
+        fields, contacts = species.fields, world.contacts_of(species)
+        start, gain = node_energies(fields.array)
+        impulse = impulses(budget, species, k, contacts.node)
+        contact, driven = contact_work(world.nodes, contacts, fields["velocity"], fields["change"], impulse)
+        before += start
+        budget.step["transfers"] += start
+        budget.step["contacts"] += contact - driven
+        budget.step["obstacles"] += driven
+        budget.step["time integration"] += gain - contact
+        before += gain
+    budget.step["transfers"] -= budget.kinetic
+    budget.kinetic = before
+
+
+def impulses(budget: EnergyBudget, species: GridSpecies, k: int, node: NDArray[np.int64]) -> Floats:
+    """Impulses of the contacts on the nodes of species k [N s]; `node` is that of each contact."""
+    block, local = node // 64, node % 64
+    mass = species.fields["mass"]
+    if budget.solver is None:
+        change = species.fields["change"][block, :, local] - budget.forced[k][block, :, local]
+        return np.asarray(mass[block, local][:, None] * change)
+    outcome = budget.solver.last
+    if outcome is None or outcome.reaction is None or not node.size:
+        return np.zeros((node.size, species.fields.components["change"]))
+    number = np.cumsum(mass.ravel() > 0.0) - 1
+    return np.asarray(outcome.reaction[number[node]])
+
+
+def count_gathered(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """From the nodes to the points; the work of the stress with the deformation of the step."""
+    budget.power = [np.empty(len(species.particles)) for species in world.species]
+    moment = world.nodes.second_moment
+    kinetic = 0.0
+    for species, power in zip(world.species, budget.power):
+        budget.stored(species)
+        kinetic += gathered(species, moment, power)
+    budget.gained("transfers", kinetic)
+
+
+def begin_tearing(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Remember the kinetic energy of the torn points."""
+    budget.torn = torn_energy(world)
+
+
+def end_tearing(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Count what the torn points have lost of it."""
+    budget.gained("tearing", budget.kinetic + torn_energy(world) - budget.torn)
+
+
+def torn_energy(world: GridWorld) -> float:
+    """Kinetic energy of the torn points [J]."""
+    p = world.particles
+    weak = np.flatnonzero(p.weak)
+    if not weak.size:
+        return 0.0
+    arrays = {name: getattr(p, name)[weak] for name in ("mass", "v", "C") if name in p}
+    return 0.5 * dot(arrays["mass"], squares(arrays, world.nodes.second_moment))
+
+
+def count_sand(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Volume correction of sand."""
+    if world.steps % INTERVAL:
+        return
+    for species in world.species:
+        before = budget.stored(species).density
+        if before.size:
+            gain = budget.store(species).density - before
+            budget.step["volume correction"] += dot(species.particles.volume, gain)
+
+
+def count_material(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """In the material: flow, and the work of the stress at the points."""
+    gravity = world.gravity(world.time)
+    budget.elastic = budget.potential = 0.0
+    for species, power in zip(world.species, budget.power):
+        p, before = species.particles, budget.stored(species)
+        after = budget.store(species)
+        work, flow, torn, elastic, potential = in_material(
+            species, gravity, power, (before.density, after.density), (before.dissipated, after.dissipated),
+            p.weak if "weak" in p else NONE_TORN,
+        )  # fmt: skip
+        budget.step["time integration"] += work
+        budget.step["flow"] -= flow
+        budget.step["tearing"] -= torn
+        budget.elastic += elastic
+        budget.potential += potential
+
+
+def keep_points(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Remember positions and velocities before the points move."""
+    moving = any(world.obstacles_of(species).poses[:, 12:18].any() for species in world.species)
+    budget.before = [(s.particles.x.copy(), s.particles.v.copy()) for s in world.species] if moving else []
+
+
+def count_move(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Work of gravity, and collisions of points."""
+    gravity, moment = world.gravity(world.time), world.nodes.second_moment
+    kinetic = potential = 0.0
+    for species in world.species:
+        own, high = moved(species, moment, gravity)
+        kinetic += own
+        potential += high
+    budget.step["gravity"] += budget.potential - potential
+    budget.step["time integration"] -= budget.potential - potential
+    for species, (x, v) in zip(world.species, budget.before):
+        p = species.particles
+        obstacles = world.obstacles_of(species).during(world.time, world.time + dt)
+        driven = work_of_obstacles(obstacles, x, p.mass, v, p.v)
+        budget.step["obstacles"] += driven
+        budget.step["contacts"] -= driven
+    budget.gained("contacts", kinetic)
+
+
+def count_replaced(world: GridWorld, dt: float, budget: EnergyBudget, term: str) -> None:
+    """Count what a stage has changed that may insert, merge or remove points."""
+    if all(budget.knows(species) for species in world.species):
+        return
+    elastic = sum(dot(s.particles.volume, budget.stored(s).density) for s in world.species)
+    budget.step[term] += elastic - budget.elastic
+    budget.elastic = elastic
+    budget.gained(term, kinetic_energy(world))
+
+
+BEFORE: dict[Callable[..., None], Callable[..., None]] = {collide: keep_forced, collide_and_move: keep_points}
+AFTER: dict[Callable[..., None], Callable[..., None]] = {
+    collide: count_nodes,
+    gather: count_gathered,
+    restore_crowded_sand: count_sand,
+    update_material: count_material,
+    collide_and_move: count_move,
+}
+"""Stages of the budget before and after those of the step."""

@@ -1,0 +1,225 @@
+"""Sums over nodes and points for the energy budget.
+
+Nodes are summed by block, points in the order of their cells and ids, a chunk at a time: the bits depend neither on the
+threads nor on the order of the arrays.
+"""
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.geometry.obstacles.collision import find_owners, obstacle_velocity
+from spume.geometry.obstacles.obstacle_set import ObstacleArrays
+from spume.grid.contacts import Contacts
+from spume.grid.nodes import Nodes
+from spume.materials.kinematics import load, load_sym
+from spume.matter.obstacle_loads import split
+from spume.mpm.species import GridSpecies
+from spume.numerics.jit import compiled
+from spume.numerics.sums import CHUNK, dot
+from spume.numerics.tensor3 import multiply
+
+Floats = NDArray[np.float64]
+
+
+def node_energies(fields: Floats) -> tuple[float, float]:
+    """½ Σ m v⁰² [J] of nodes with the velocity v⁰ before the step, and its change in the step, Σ m Δv·(v − Δv/2); from
+    the channels mass, velocity v and change Δv of `fields` (blocks, channels, 64)."""
+    parts = np.empty((len(fields), 2))
+    _node_energies(fields, (fields.shape[1] - 1) // 2, parts)
+    before, gained = parts.sum(axis=0)
+    return float(before), float(gained)
+
+
+def contact_work(
+    nodes: Nodes, contacts: Contacts, velocity: Floats, change: Floats, impulse: Floats
+) -> tuple[float, float]:
+    """Work of the contacts on the nodes, and that done by the motion of their obstacles [J]: Σ I·v̄ and Σ I·u with the
+    velocity u of an obstacle. `impulse` [N s] is that of the node of each contact."""
+    node, numbers = contacts.node, contacts.numbers
+    if not node.size:
+        return 0.0, 0.0
+    d = nodes.dimension
+    block, local = node // 64, node % 64
+    mean = velocity[block, :, local] - 0.5 * change[block, :, local]
+    first = np.r_[True, node[1:] != node[:-1]]
+    surface = np.ascontiguousarray(numbers[:, 3 : 3 + d])
+    moved = dot(split(node, numbers[:, :d], impulse), surface) if surface.any() else 0.0
+    return dot(impulse[first], mean[first]), moved
+
+
+def work_of_obstacles(obstacles: ObstacleArrays, x: Floats, mass: Floats, before: Floats, after: Floats) -> float:
+    """Σ m Δv·u of points at `x` whose velocity `before` obstacles with the velocity u have changed to `after` [J]."""
+    hit = np.flatnonzero((after != before).any(axis=1))
+    if not hit.size:
+        return 0.0
+    d = x.shape[1]
+    place = np.ascontiguousarray(np.pad(x[hit], ((0, 0), (0, 3 - d))))
+    owner = np.zeros(hit.size, np.int64)
+    if obstacles.number > 1:
+        find_owners(obstacles, place, owner)
+    surface = np.zeros((hit.size, 3))
+    _surface_velocities(obstacles, place, owner, surface)
+    impulse = mass[hit, None] * (after[hit] - before[hit])
+    return dot(impulse, np.ascontiguousarray(surface[:, :d]))
+
+
+def gathered(species: GridSpecies, second_moment: float, power: Floats) -> float:
+    """Kinetic energy of the points [J]; write the work τ : ln f of their stress in the deformation of the step [J/m³]
+    to `power`."""
+    p, order = species.particles, species.transfers.cells.sorted_points
+    parts = np.zeros((_chunks(order), 1))
+    _gathered(order, p.mass, p.v, species.affine_velocity, second_moment, p.stress, species.deformation, power, parts)
+    return float(parts.sum(axis=0)[0])
+
+
+def in_material(
+    species: GridSpecies, gravity: Floats, power: Floats, energies: tuple[Floats, Floats],
+    dissipated: tuple[Floats, Floats], weak: NDArray[np.uint8],
+) -> Floats:  # fmt: skip
+    """Sums over the points: work of the mean stress, flow, what torn points lose beyond it, elastic energy, and energy
+    in gravity [J].
+
+    power: work of the stress before the step [J/m³]. energies, dissipated: elastic energy and dissipated energy before
+    and after the material was updated [J/m³]; they may be empty, and likewise `weak`.
+    """
+    p, order = species.particles, species.transfers.cells.sorted_points
+    parts = np.zeros((_chunks(order), 5))
+    _in_material(
+        order, p.x, p.mass, p.volume, gravity, p.stress, species.deformation, power, *energies, *dissipated, weak, parts
+    )
+    return np.asarray(parts.sum(axis=0))
+
+
+def moved(species: GridSpecies, second_moment: float, gravity: Floats) -> tuple[float, float]:
+    """Kinetic energy of the points and their energy in gravity [J]."""
+    p, order = species.particles, species.transfers.cells.sorted_points
+    parts = np.zeros((_chunks(order), 2))
+    _moved(order, p.x, p.mass, p.v, species.affine_velocity, second_moment, gravity, parts)
+    kinetic, potential = parts.sum(axis=0)
+    return float(kinetic), float(potential)
+
+
+def _chunks(order: NDArray[np.int32]) -> int:
+    return -(-len(order) // CHUNK)
+
+
+@compiled(parallel=True)
+def _node_energies(fields, D, parts):
+    for block in prange(fields.shape[0]):
+        before = 0.0
+        gained = 0.0
+        for node in range(fields.shape[2]):
+            square = 0.0
+            work = 0.0
+            for q in range(D):
+                change = fields[block, 1 + D + q, node]
+                v = fields[block, 1 + q, node]
+                square += (v - change) * (v - change)
+                work += change * (v - 0.5 * change)
+            before += 0.5 * fields[block, 0, node] * square
+            gained += fields[block, 0, node] * work
+        parts[block, 0] = before
+        parts[block, 1] = gained
+
+
+@compiled(inline="always")
+def _kinetic(p, mass, v, C, moment):
+    square = 0.0
+    for q in range(v.shape[1]):
+        square += v[p, q] * v[p, q]
+    if C.shape[0] > 0:
+        affine = 0.0
+        for i in range(v.shape[1]):
+            for j in range(v.shape[1]):
+                affine += C[p, i, j] * C[p, i, j]
+        square += moment * affine
+    return 0.5 * mass[p] * square
+
+
+@compiled(inline="always")
+def _potential(p, x, mass, gravity):
+    height = 0.0
+    for q in range(x.shape[1]):
+        height -= gravity[q] * x[p, q]
+    return mass[p] * height
+
+
+@compiled(inline="always")
+def _contract(xx, yy, zz, xy, xz, yz, B):
+    return xx * B[0] + yy * B[4] + zz * B[8] + xy * (B[1] + B[3]) + xz * (B[2] + B[6]) + yz * (B[5] + B[7])
+
+
+@compiled(inline="always")
+def _power(p, stress, deformation):
+    """τ : ln f with ln f = B − B²/2 + B³/3 − …, B = f − I; the fourth power is left out."""
+    a, b, c, d, e, f, g, h, i = load(deformation, p)
+    B = (a - 1.0, b, c, d, e - 1.0, f, g, h, i - 1.0)
+    B2 = multiply(B, B)
+    B3 = multiply(B2, B)
+    xx, yy, zz, xy, xz, yz = load_sym(stress, p)
+    return (
+        _contract(xx, yy, zz, xy, xz, yz, B)
+        - 0.5 * _contract(xx, yy, zz, xy, xz, yz, B2)
+        + _contract(xx, yy, zz, xy, xz, yz, B3) / 3.0
+    )
+
+
+@compiled(parallel=True)
+def _gathered(order, mass, v, C, moment, stress, deformation, power, parts):
+    for chunk in prange(parts.shape[0]):
+        kinetic = 0.0
+        for n in range(chunk * CHUNK, min(order.size, (chunk + 1) * CHUNK)):
+            p = order[n]
+            kinetic += _kinetic(p, mass, v, C, moment)
+            power[p] = _power(p, stress, deformation)
+        parts[chunk, 0] = kinetic
+
+
+@compiled(parallel=True)
+def _in_material(order, x, mass, volume, gravity, stress, deformation, power, W0, W1, D0, D1, weak, parts):
+    known, flows, tears = W0.size > 0, D0.size > 0, weak.size > 0
+    for chunk in prange(parts.shape[0]):
+        work, flow, torn, elastic, potential = 0.0, 0.0, 0.0, 0.0, 0.0
+        for n in range(chunk * CHUNK, min(order.size, (chunk + 1) * CHUNK)):
+            p = order[n]
+            V = volume[p]
+            recorded = D1[p] - D0[p] if flows else 0.0
+            gain = W1[p] - W0[p] if known else 0.0
+            elastic += V * W1[p] if known else 0.0
+            potential += _potential(p, x, mass, gravity)
+            if tears and weak[p] != 0:
+                work += V * power[p]
+                flow += V * recorded
+                torn += V * (power[p] - gain - recorded)
+            else:
+                mean = 0.5 * (power[p] + _power(p, stress, deformation))
+                work += V * mean
+                if recorded != 0.0:
+                    flow += V * (mean - gain)
+        parts[chunk, 0] = work
+        parts[chunk, 1] = flow
+        parts[chunk, 2] = torn
+        parts[chunk, 3] = elastic
+        parts[chunk, 4] = potential
+
+
+@compiled(parallel=True)
+def _moved(order, x, mass, v, C, moment, gravity, parts):
+    for chunk in prange(parts.shape[0]):
+        kinetic = 0.0
+        potential = 0.0
+        for n in range(chunk * CHUNK, min(order.size, (chunk + 1) * CHUNK)):
+            p = order[n]
+            kinetic += _kinetic(p, mass, v, C, moment)
+            potential += _potential(p, x, mass, gravity)
+        parts[chunk, 0] = kinetic
+        parts[chunk, 1] = potential
+
+
+@compiled
+def _surface_velocities(obstacles, x, owner, velocity):
+    for p in range(x.shape[0]):
+        if owner[p] >= 0:
+            vx, vy, vz = obstacle_velocity(obstacles, owner[p], x[p, 0], x[p, 1], x[p, 2])
+            velocity[p, 0], velocity[p, 1], velocity[p, 2] = vx, vy, vz
