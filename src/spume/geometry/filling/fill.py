@@ -8,7 +8,8 @@ of a union that do not overlap, and copies, have lattices of their own.
 "poisson-disk": random points with a minimum distance r, found by throwing darts until no room is left. Points
 can be on the very surface, beyond which there are none, so such a packing has as many points as the shape dilated by a
 part of r has at the density of the bulk. The first r follows from this; it is corrected by the number of points found
-until there are points_per_axis^dimension points per cell, within 2 %. All points have the same volume.
+until there are points_per_axis^dimension points per cell, within 2 %. Points have the volume that they have in the
+bulk, those near the surface less.
 
 Finally the volumes change slightly, so that their sum is the volume of the shape and the centroid of the points is that
 of the shape (`moments.py`). All this is done in a frame of the shape's own (`frame.py`): where the shape stands and how
@@ -36,6 +37,7 @@ from spume.geometry.shapes import ShapeModel
 from spume.geometry.shapes.combinations import NAMES
 from spume.geometry.shapes.placement import HERE
 from spume.geometry.shapes.volume import Moments, moments
+from spume.numerics.sums import total as sum_of
 
 Floats = NDArray[np.float64]
 Pattern = Literal["lattice", "poisson-disk"]
@@ -97,8 +99,9 @@ def fill(
         raise SceneError(_too_thin(shape, dimension, cell, points_per_axis, whole, thin, folder))
     if pattern == "poisson-disk":
         frame = own_frame(shape, HERE, dimension, folder)
-        y = _scattered(frame, spacing, generator)
-        filled = [_completed(frame, y, np.full(len(y), frame.moments.volume / len(y)), spacing)]
+        y, r = _scattered(frame, spacing, generator)
+        depth = -distances(frame.program, y)
+        filled = [_completed(frame, y, _scattered_volumes(depth, r, dimension, frame.moments.volume), spacing)]
     else:
         filled = [points for part in parts for points in _points_of(part, spacing, jitter, generator)]
     positions, volumes = (np.concatenate(arrays) for arrays in zip(*filled))
@@ -202,7 +205,8 @@ def _jittered(program: ShapeProgram, positions: Floats, reach: Floats, rng: np.r
     return positions + moves
 
 
-def _scattered(frame: Frame, spacing: float, rng: np.random.Generator) -> Floats:
+def _scattered(frame: Frame, spacing: float, rng: np.random.Generator) -> tuple[Floats, float]:
+    """Random points and their least distance r [m]."""
     program, lower, upper = frame.program, frame.lower, frame.upper
     d = len(lower)
     wanted = frame.moments.volume / spacing**d
@@ -216,7 +220,24 @@ def _scattered(frame: Frame, spacing: float, rng: np.random.Generator) -> Floats
         if abs(len(positions) - wanted) <= max(COUNT_TOLERANCE * wanted, 1.0):
             break
         r *= (max(len(positions), 1) / wanted) ** (1 / d)
-    return positions
+    return positions, r
+
+
+def _scattered_volumes(depth: Floats, r: float, dimension: int, total: float) -> Floats:
+    """Volumes of random points at a `depth` [m] below the surface: V in the bulk, and V (1 + depth/a)/2 within a of the
+    surface, as if each had a cell of the width 2 a that the surface cuts off. The width follows from the sum."""
+    bulk = r**dimension / SATURATION[dimension]
+
+    def volumes(a: float) -> Floats:
+        return bulk * np.minimum(1.0, 0.5 + 0.5 * depth / a)
+
+    low, high = 0.0, 2.0 * r
+    if bulk * len(depth) <= total or sum_of(volumes(high)) >= total:  # too few points for statistics, or a thin shape
+        return np.full(len(depth), total / len(depth))
+    for _ in range(40):
+        a = 0.5 * (low + high)
+        low, high = (a, high) if sum_of(volumes(a)) > total else (low, a)
+    return volumes(high)
 
 
 def _thin_part(parts: list[Lattice], whole: Moments) -> float:
