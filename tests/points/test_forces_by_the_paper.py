@@ -88,7 +88,7 @@ def test_friction_on_a_slope_of_30_degrees(friction):
         gravity=[g * math.sin(angle), -g * math.cos(angle), 0.0],
         obstacle=[{"shape": ground, "contact": "separate", "friction": friction}],
     )  # fmt: skip
-    # the block first drops by half a spacing, s/2 = g cos θ t²/2, and comes to rest on its lowest points
+    # time to come to rest on the ground, which is loaded suddenly
     advance(method, 0.15)
     first = method.particles.v[:, 0].mean()
     advance(method, 0.35)

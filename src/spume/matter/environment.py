@@ -6,21 +6,28 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
+from spume.geometry.shapes.combinations import dilated
 from spume.geometry.shapes.primitives import HalfSpace
 from spume.scene.measure import obstacle_labels
 from spume.scene.mpm import MaterialScene
 
 
 def build_obstacles(
-    scene: MaterialScene, chosen: tuple[int, ...] | None = None, friction: Literal["coulomb", "none"] = "coulomb"
+    scene: MaterialScene,
+    chosen: tuple[int, ...] | None = None,
+    friction: Literal["coulomb", "none"] = "coulomb",
+    distance: float = 0.0,
 ) -> ObstacleSet:
-    """The scene's obstacles, all or the `chosen` ones, and, as half spaces, its walls; with their friction or none."""
+    """The scene's obstacles, all or the `chosen` ones, and, as half spaces, its walls; with their friction or none.
+
+    distance: how far from their surfaces they act [m].
+    """
     tables = scene.obstacle if chosen is None else [scene.obstacle[k] for k in chosen]
     labels = obstacle_labels(scene)
     own = labels if chosen is None else [labels[k] for k in chosen]
     rough = 1.0 if friction == "coulomb" else 0.0
-    listed = [(o.shape, o.contact, rough * o.friction, o.motion, label) for o, label in zip(tables, own)]
+    listed = [Obstacle(o.shape, o.contact, rough * o.friction, o.motion, label) for o, label in zip(tables, own)]
     walls = scene.walls
     if walls is not None:
         for axis in range(scene.dimension):
@@ -28,7 +35,10 @@ def build_obstacles(
                 normal = [0.0] * scene.dimension
                 normal[axis] = sign
                 shape = HalfSpace(point=corner, normal=tuple(normal))
-                listed.append((shape, walls.contact, rough * walls.friction, None, f"{side} wall {'xyz'[axis]}"))
+                label = f"{side} wall {'xyz'[axis]}"
+                listed.append(Obstacle(shape, walls.contact, rough * walls.friction, None, label))
+    if distance > 0.0:
+        listed = [obstacle._replace(shape=dilated(obstacle.shape, distance)) for obstacle in listed]
     return ObstacleSet(listed, scene.dimension, scene.folder)
 
 

@@ -37,6 +37,9 @@ STEP_COST = 1.8
 """Time of a step over that of the material point method with as many points."""
 VISCOUS_LIMIT = 0.05
 """Largest Δt μ/(ρ s²) with the viscosity μ and the spacing s of the points: about a third of where steps diverge."""
+CONTACT_DISTANCE = 0.5 * (1.0 - 1e-6)
+"""Distance from obstacles at which points meet them, in spacings: material reaches half a spacing beyond its outermost
+points. A little less, so that rounding does not decide whether an obstacle acts on points beside it."""
 LEAST_NEIGHBOURS = {2: 4, 3: 6}
 """Fewest neighbours of a fit; 6 in [Gerszewski09], which is about space."""
 
@@ -92,7 +95,7 @@ class PointBased(ParticleMethod[PointWorld, PointBasedScene]):
             spacing=table.spacing,
             scheme=scheme,
             forces=scheme.pair_forces(d, radius, table.spacing, count),
-            obstacles=build_obstacles(scene),
+            obstacles=build_obstacles(scene, distance=CONTACT_DISTANCE * table.spacing),
             gravity=gravity_function(scene),
             time_step=build_time_step(scene, materials),
             passages=Passages(measured_planes(scene)),

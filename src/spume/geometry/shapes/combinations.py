@@ -87,6 +87,12 @@ class Repeat(CombinedShape):
         return count
 
 
+def dilated(shape: ShapeModel, by: float) -> SmoothUnion:
+    """`shape` with all distances reduced by `by` [m]: the smooth union of a shape with itself is moved outwards by a
+    quarter of the width everywhere."""
+    return SmoothUnion.model_construct(of=(shape, shape), radius=4.0 * by)
+
+
 SHAPES: dict[str, type[ShapeModel]] = {
     "sphere": primitives.Sphere,
     "box": primitives.Box,
