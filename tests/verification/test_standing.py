@@ -22,9 +22,9 @@ METHODS = {
 @pytest.mark.parametrize("size", [(10.0, 8.0), (9.3, 6.4)])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_block_on_the_ground_neither_drops_nor_rises(method, size, angle):
-    """The ground may be turned, and gravity with it. A suddenly loaded block of the height H sags by up to ρ g H²/E. Its
-    lowest points are half a cell h = H/n above the ground, and half a spacing of theirs where they touch it, which
-    differs by at most s/(4 n); together less than 0.1 s. A block that drops by half a spacing falls by 0.5 s."""
+    """The ground may be turned, and gravity with it. A suddenly loaded block of the height H sags by up to ρ g H²/E.
+    Its lowest points are half a cell H/n above the ground and touch it at half their spacing, which differs by at most
+    s/(4 n); together less than 0.1 s. A block that drops by half a spacing falls by 0.5 s."""
     width, height = (SPACING * edge for edge in size)
     place = np.array([0.1234, 0.0567])
     tilt = math.radians(angle)
