@@ -61,7 +61,7 @@ class Simulation:
 
     def frame(self) -> FramePopulations:
         """The contents of a frame on disk: `frame["points"].x`, or `frame.x` for short."""
-        return in_memory(self.method.declarations(), self.method.frame())
+        return in_memory(self.method.declarations(), self.method.frame(), self.scene)
 
     def diagnostics(self) -> dict[str, Any]:
         """Diagnostics of the current state."""

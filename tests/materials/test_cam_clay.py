@@ -81,6 +81,28 @@ def test_the_undrained_path_is_that_of_the_textbook():
     assert found["pore_pressure"][-1] > 0.0
 
 
+@pytest.mark.parametrize("overconsolidation", [1.0, 2.0, 20.0])
+def test_undrained_clay_of_any_history_yields_and_ends_where_the_closed_form_says(overconsolidation: float):
+    """At constant volume κ ln(P/P_0) + (λ − κ) ln(P_c/P_c0) = 0. Before it yields at q = M √(P_0 (P_c0 − P_0)), P does
+    not change; at the critical state P_c = 2 P, so P = P_0^(κ/λ) (P_c0/2)^(1 − κ/λ) and q = M P."""
+    clay = choose_material("kaolin clay", ["reference_pressure=10"])
+    pressure = KAOLIN.preconsolidation_pressure / overconsolidation
+    found = triaxial(clay, pressure, largest=0.4, drainage="undrained").columns
+    start, bound = pressure + P_R, KAOLIN.preconsolidation_pressure + P_R
+    # Kirchhoff stresses: P_0 follows from the swelling line, J = (P_0/p_r)^−κ, and the given Cauchy stress
+    for _ in range(50):
+        J = (start / P_R) ** -KAOLIN.swelling_index
+        start = J * pressure + P_R
+    P, q = J * found["mean_stress"] + P_R, J * found["deviator_stress"]
+    yielding = KAOLIN.critical_ratio * math.sqrt(max(start * (bound - start), 0.0))
+    before = 3.0 * KAOLIN.shear_modulus * found["axial_strain"] < 0.99 * yielding
+    np.testing.assert_allclose(P[before], start, rtol=1e-6)
+    share = KAOLIN.swelling_index / KAOLIN.compression_index
+    assert P[-1] == pytest.approx(start**share * (bound / 2.0) ** (1.0 - share), rel=0.01)
+    assert q[-1] == pytest.approx(KAOLIN.critical_ratio * P[-1], rel=0.01)
+    assert (found["pore_pressure"][-1] > 0.0) == (overconsolidation < 5.0)
+
+
 def test_stress_stays_on_the_ellipse():
     """q²/M² + P (P − P_c) = 0 after every plastic step, however long, to the tolerance of the return."""
     rng = np.random.default_rng(3)

@@ -6,27 +6,38 @@ from typing import Any
 from numpy.typing import NDArray
 
 from spume.fields import Population
+from spume.frames.derived import Derived
+from spume.scene.common import Scene
 
 Read = Callable[[str], NDArray[Any]]
 """Gives the array of a field."""
 
 
 class PopulationArrays(Mapping[str, NDArray[Any]]):
-    """One population of a frame: `points["x"]` or `points.x` is the array of a field."""
+    """One population of a frame: `points["x"]` or `points.x` is the array of a field.
 
-    def __init__(self, declared: Population, names: Iterable[str], read: Read) -> None:
+    It also has what can be derived from its fields, such as `points["pressure"]`; a loop goes over the fields only."""
+
+    def __init__(self, declared: Population, names: Iterable[str], read: Read, derived: Derived | None = None) -> None:
         self.declared = declared
         """Kind, point spacing and declared fields."""
         self._names = tuple(names)
         self._read = read
+        self._derived = derived
+
+    def _derives(self, name: str) -> bool:
+        return self._derived is not None and self._derived.has(self.declared.name, self._names, name)
 
     def __getitem__(self, name: str) -> NDArray[Any]:
+        if self._derived is not None and self._derives(name):
+            found: NDArray[Any] = self._derived.array(self.declared.name, self._read, self._names, name)
+            return found
         if name not in self._names:
             raise KeyError(f"'{self.declared.name}' has no field '{name}': it has {', '.join(self._names)}")
         return self._read(name)
 
     def __getattr__(self, name: str) -> NDArray[Any]:
-        if name.startswith("_") or name not in self._names:
+        if name.startswith("_") or name not in self:
             raise AttributeError(f"a population has no field '{name}'")
         return self[name]
 
@@ -34,7 +45,7 @@ class PopulationArrays(Mapping[str, NDArray[Any]]):
         return sorted({*super().__dir__(), *self._names})
 
     def __contains__(self, name: object) -> bool:
-        return name in self._names
+        return name in self._names or (isinstance(name, str) and self._derives(name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -95,8 +106,11 @@ class FramePopulations(Mapping[str, Any]):
         return [each for each in self.populations.values() if each.declared.kind in kinds]
 
 
-def in_memory(declarations: Iterable[Population], arrays: Mapping[str, Mapping[str, NDArray[Any]]]) -> FramePopulations:
+def in_memory(
+    declarations: Iterable[Population], arrays: Mapping[str, Mapping[str, NDArray[Any]]], scene: Scene
+) -> FramePopulations:
     """The frame of a method in memory, in the form of a frame read from disk."""
+    derived = Derived(lambda: scene)
     return FramePopulations(
-        PopulationArrays(each, arrays[each.name], arrays[each.name].__getitem__) for each in declarations
+        PopulationArrays(each, arrays[each.name], arrays[each.name].__getitem__, derived) for each in declarations
     )

@@ -17,8 +17,10 @@ from spume.suggestions import did_you_mean
 
 Floats = NDArray[np.float64]
 SYMMETRIC = ("xx", "yy", "zz", "xy", "xz", "yz")
-DERIVED = {"speed": ("v", "m/s", "speed")}
-"""Name: the field it needs, its unit, its label."""
+DERIVED = {"speed": ("m/s", "speed"), "pressure": ("Pa", "pressure"), "stress": ("Pa", "Cauchy stress")}
+"""Unit and label of what is derived from fields; pressure and stress by `derived.py`."""
+CHOSEN = ("stress", "pressure", "strain_rate", "dissipation_rate")
+"""Fields that scenes may add to their frames."""
 DRAWN = ("points", "mesh", "lines")
 """Kinds of populations whose members have positions."""
 NOT_COLORED = ("x", "v", "triangles", "lines", "id")
@@ -30,7 +32,7 @@ def quantity_names(populations: Iterable[Population]) -> list[str]:
     names: dict[str, None] = {}
     for population in drawable(populations):
         declared = {field.name for field in population.fields}
-        names |= dict.fromkeys(name for name, (needs, _, _) in DERIVED.items() if needs in declared)
+        names |= {"speed": None} if "v" in declared else {}
         fields = sorted(population.fields, key=lambda field: field.name != VOLUME_RATIO.name)
         # Full tensors are shown by their components.
         single = [field.name for field in fields if field.name not in NOT_COLORED and len(field.shape) < 2]
@@ -54,18 +56,27 @@ def quantities(frame: FramePopulations, name: str) -> dict[str, Floats]:
         everything = frame.of_kind(*DRAWN)
         listed = "; ".join(f"{each.declared.name}: {', '.join(_known(each))}" for each in everything)
         words = [word for each in shown for word in _known(each)]  # none where the population is the wrong part
-        meant = did_you_mean(plain, words, f"it has {listed}")
-        raise SceneError(f"there is no quantity '{name}' in this run: {meant} (components are written as v.x)")
+        raise _unknown(name, did_you_mean(plain, words, f"it has {listed}"))
     return found
+
+
+def _unknown(name: str, meant: str) -> SceneError:
+    field = name.rpartition("/")[2].partition(".")[0]
+    if field in CHOSEN:
+        return SceneError(
+            f"the frames of this run do not hold '{field}', and it cannot be derived from them: run the scene with "
+            f"--set 'frames.fields=[\"{field}\"]'"
+        )
+    return SceneError(f"there is no quantity '{name}' in this run: {meant} (components are written as v.x)")
 
 
 def has_quantity(population: Mapping[str, NDArray[Any]], name: str) -> bool:
     """Whether `population` has the quantity, or the field of which it is a component."""
-    return (DERIVED[name][0] if name in DERIVED else name.partition(".")[0]) in population
+    return ("v" if name == "speed" else name.partition(".")[0]) in population
 
 
 def _known(population: Mapping[str, NDArray[Any]]) -> list[str]:
-    return [*(name for name, (needs, _, _) in DERIVED.items() if needs in population), *population]
+    return [*(name for name in DERIVED if has_quantity(population, name) and name not in list(population)), *population]
 
 
 def quantity(population: Mapping[str, NDArray[Any]], name: str) -> Floats:
@@ -75,8 +86,7 @@ def quantity(population: Mapping[str, NDArray[Any]], name: str) -> Floats:
     field, _, component = name.partition(".")
     if field not in population:
         known = _known(population)
-        meant = did_you_mean(field, known, f"it has {', '.join(known)}")
-        raise SceneError(f"there is no quantity '{name}' in this run: {meant} (components are written as v.x)")
+        raise _unknown(name, did_you_mean(field, known, f"it has {', '.join(known)}"))
     values = np.asarray(population[field], dtype=np.float64)
     if component:
         return values.reshape(len(values), -1)[:, _component(name, values.shape[1:])]
@@ -115,12 +125,12 @@ def label(populations: Iterable[Population], name: str) -> str:
     """The label of quantity `name` for a colour bar, with its unit."""
     chosen, _, name = name.rpartition("/")
     fields = [field for each in populations if chosen in ("", each.name) for field in each.fields]
-    if name in DERIVED:
-        _, unit, words = DERIVED[name]
+    field = next((f for f in fields if f.name == name.partition(".")[0]), None)
+    if field is not None:
+        unit, words = field.unit, f"{field.description} ({name})" if field.description else name
     else:
-        field = next((f for f in fields if f.name == name.partition(".")[0]), None)
-        unit = field.unit if field else "1"
-        words = f"{field.description} ({name})" if field and field.description else name
+        unit, words = DERIVED.get(name.partition(".")[0], ("1", name))
+        words = words if "." not in name else f"{words} ({name})"
     return words if unit == "1" else f"{words} [{unit}]"
 
 

@@ -1,6 +1,6 @@
 """Reading a run from disk. Needs only the folder: no method, no running simulation."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -12,10 +12,12 @@ from pydantic import ValidationError
 
 from spume.errors import CacheError
 from spume.fields import Field, Population
+from spume.frames.derived import Derived
 from spume.frames.frame_checks import check_indices, check_metadata, check_shapes, malformed
 from spume.frames.measurements import MeasuredSeries, measured_series
 from spume.frames.populations import FramePopulations, PopulationArrays
 from spume.methods import Shapes, method_shapes
+from spume.runs.changes import scene_at
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
 from spume.runs.storage import array_shapes, folder_inside, read_arrays, read_metadata, verify_arrays
@@ -33,7 +35,14 @@ class Frame(FramePopulations):
     """One frame: `frame["points"].x`, or short `frame["x"]` and `frame.x`, is an array, read from disk on access and
     not kept."""
 
-    def __init__(self, path: Path, declarations: Iterable[Population], shapes: Shapes | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        declarations: Iterable[Population],
+        shapes: Shapes | None = None,
+        scene_at: Callable[[float], Scene] | None = None,
+    ) -> None:
+        """`scene_at` gives the scene at a time [s], for what is derived from the laws of its materials."""
         about = read_metadata(path)
         check_metadata(about, path)
         self.path = path
@@ -41,7 +50,8 @@ class Frame(FramePopulations):
         self.time: float = about["time"]
         """Simulated time [s]."""
         self.diagnostics: dict[str, Any] = about["diagnostics"]
-        super().__init__(_populations(path, tuple(declarations)))
+        derived = None if scene_at is None else Derived(partial(scene_at, self.time))
+        super().__init__(_populations(path, tuple(declarations), derived))
         if shapes is not None:
             made = _Made(path, shapes, dict(self.populations))
             for each in shapes.declarations:
@@ -52,7 +62,9 @@ class Frame(FramePopulations):
         return f"Frame({self.number}, time={self.time:g} s, {'; '.join(map(repr, self.populations.values()))})"
 
 
-def _populations(path: Path, declarations: tuple[Population, ...]) -> Iterator[PopulationArrays]:
+def _populations(
+    path: Path, declarations: tuple[Population, ...], derived: Derived | None
+) -> Iterator[PopulationArrays]:
     """The populations in the file at `path`, as described by `declarations`."""
     shapes = array_shapes(path)
     stored = frozenset(shapes)
@@ -65,7 +77,7 @@ def _populations(path: Path, declarations: tuple[Population, ...]) -> Iterator[P
         if plain and "J" not in stored and "F" in stored and any(field.name == "J" for field in declared.fields):
             names.append("J")
         count = shapes[f"{prefix}x"][0] if declared.kind != "table" else 0
-        yield PopulationArrays(declared, sorted(names), _Reader(path, prefix, stored, declared.kind, count))
+        yield PopulationArrays(declared, sorted(names), _Reader(path, prefix, stored, declared.kind, count), derived)
 
 
 class _Reader:
@@ -122,6 +134,8 @@ class Run:
             raise CacheError(f"{error}; 'spume resume {self.path}' rebuilds it from the checkpoint") from None
         self._verified: dict[int, tuple[int, int]] = {}
         """Size and modification time of the frames whose checksums were verified."""
+        self._scenes: dict[int, Scene] = {}
+        """The scene after so many of the changes during the run."""
 
     @property
     def name(self) -> str:
@@ -253,7 +267,19 @@ class Run:
             verify_arrays(path)
         if stamp is not None:
             self._verified[number] = stamp
-        return Frame(path, self.stored_populations, method_shapes(self.method))
+        return self.frame_in(path)
+
+    def frame_in(self, path: Path) -> Frame:
+        """The frame in a file, which need not be one of the run's frames."""
+        return Frame(path, self.stored_populations, method_shapes(self.method), self.scene_at)
+
+    def scene_at(self, time: float) -> Scene:
+        """The scene with the changes during the run that were made before `time` [s]."""
+        changes = [change for change in self._manifest.changes if change["time"] < time]
+        count = len(changes)
+        if count not in self._scenes:
+            self._scenes[count] = scene_at(self.scene, changes, time)
+        return self._scenes[count]
 
     def __iter__(self) -> Iterator[Frame]:
         return (self[number] for number in range(len(self)))

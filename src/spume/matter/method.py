@@ -14,6 +14,7 @@ from spume.matter import health
 from spume.matter.driver import advance_to, checkpoint_values, restore_values, take_step
 from spume.matter.embedded import embedded_surfaces, parting_warning
 from spume.matter.environment import wall_corners
+from spume.matter.frame_fields import made_arrays, made_fields
 from spume.matter.held_layers import HeldLayers
 from spume.matter.particles import Particles
 from spume.matter.poses import pose_arrays, pose_declarations
@@ -134,7 +135,10 @@ class ParticleMethod(ABC, Generic[W, S]):
     def declarations(self) -> tuple[Population, ...]:
         """The points of each species, with their volume ratio, the embedded surfaces, and the poses of obstacles."""
         spacing = point_spacing(self.scene)
-        points = (Population(s.name, (*_in_frames(s), VOLUME_RATIO), "points", spacing) for s in self.world.species)
+        made = made_fields(self.scene.frames.fields)
+        points = (
+            Population(s.name, (*_in_frames(s), VOLUME_RATIO, *made), "points", spacing) for s in self.world.species
+        )
         surfaces = (surface.declaration(spacing) for surface in self.surfaces.values())
         return (*points, *surfaces, *pose_declarations(self.scene))
 
@@ -145,6 +149,7 @@ class ParticleMethod(ABC, Generic[W, S]):
             arrays = species.particles.arrays()
             frame[species.name] = {field.name: arrays[field.name] for field in _in_frames(species)}
             frame[species.name][VOLUME_RATIO.name] = species.model.volume_ratio(arrays)
+            frame[species.name] |= made_arrays(self.scene.frames.fields, species)
         points = [species.particles for species in self.world.species]
         frame |= {surface.name: surface.arrays(points[surface.species]) for surface in self.surfaces.values()}
         return frame | pose_arrays(self.scene, self.world)

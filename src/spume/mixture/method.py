@@ -5,7 +5,7 @@ from typing import Any, ClassVar, Literal
 
 from numpy.typing import NDArray
 
-from spume.fields import Population
+from spume.fields import Field, Population
 from spume.matter.cost import estimate_cost
 from spume.matter.method import Assembly, Part
 from spume.matter.stages import Stage
@@ -84,10 +84,7 @@ class SandWater(GridMethod[SandWaterScene]):
 
     def declarations(self) -> tuple[Population, ...]:
         """Points of each species, with pressures and cohesion."""
-        return tuple(
-            replace(population, fields=(*population.fields, *pictured_fields(population.name)))
-            for population in super().declarations()
-        )
+        return tuple(replace(each, fields=_with_pictured(each)) for each in super().declarations())
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame."""
@@ -98,6 +95,13 @@ class SandWater(GridMethod[SandWaterScene]):
         """Points, memory, steps, time and disk space of a scene."""
         extra = (SATURATION, COHESION, PORE_PRESSURE)
         return estimate_cost(scene, mixture_time_step(scene, build_mixture(scene)), extra, COST)
+
+
+def _with_pictured(population: Population) -> tuple[Field, ...]:
+    """The fields of a population in frames; the pressure of the water is one of them in any case."""
+    added = pictured_fields(population.name)
+    names = [field.name for field in added]
+    return (*(field for field in population.fields if field.name not in names), *added)
 
 
 def mixture_time_step(scene: SandWaterScene, mixture: Mixture) -> TimeStep:

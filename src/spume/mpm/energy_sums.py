@@ -12,12 +12,11 @@ from spume.geometry.obstacles.collision import find_owners, obstacle_velocity
 from spume.geometry.obstacles.obstacle_set import ObstacleArrays
 from spume.grid.contacts import Contacts
 from spume.grid.nodes import Nodes
-from spume.materials.kinematics import load, load_sym
+from spume.matter.frame_fields import power_of
 from spume.matter.obstacle_loads import split
 from spume.mpm.species import GridSpecies
 from spume.numerics.jit import compiled
 from spume.numerics.sums import CHUNK, dot
-from spume.numerics.tensor3 import multiply
 
 Floats = NDArray[np.float64]
 
@@ -145,26 +144,6 @@ def _potential(p, x, mass, gravity):
     return mass[p] * height
 
 
-@compiled(inline="always")
-def _contract(xx, yy, zz, xy, xz, yz, B):
-    return xx * B[0] + yy * B[4] + zz * B[8] + xy * (B[1] + B[3]) + xz * (B[2] + B[6]) + yz * (B[5] + B[7])
-
-
-@compiled(inline="always")
-def _power(p, stress, deformation):
-    """τ : ln f with ln f = B − B²/2 + B³/3 − …, B = f − I; the fourth power is left out."""
-    a, b, c, d, e, f, g, h, i = load(deformation, p)
-    B = (a - 1.0, b, c, d, e - 1.0, f, g, h, i - 1.0)
-    B2 = multiply(B, B)
-    B3 = multiply(B2, B)
-    xx, yy, zz, xy, xz, yz = load_sym(stress, p)
-    return (
-        _contract(xx, yy, zz, xy, xz, yz, B)
-        - 0.5 * _contract(xx, yy, zz, xy, xz, yz, B2)
-        + _contract(xx, yy, zz, xy, xz, yz, B3) / 3.0
-    )
-
-
 @compiled(parallel=True)
 def _gathered(order, mass, v, C, moment, stress, deformation, power, parts):
     for chunk in prange(parts.shape[0]):
@@ -172,7 +151,7 @@ def _gathered(order, mass, v, C, moment, stress, deformation, power, parts):
         for n in range(chunk * CHUNK, min(order.size, (chunk + 1) * CHUNK)):
             p = order[n]
             kinetic += _kinetic(p, mass, v, C, moment)
-            power[p] = _power(p, stress, deformation)
+            power[p] = power_of(p, stress, deformation)
         parts[chunk, 0] = kinetic
 
 
@@ -193,7 +172,7 @@ def _in_material(order, x, mass, volume, gravity, stress, deformation, power, W0
                 flow += V * recorded
                 torn += V * (power[p] - gain - recorded)
             else:
-                mean = 0.5 * (power[p] + _power(p, stress, deformation))
+                mean = 0.5 * (power[p] + power_of(p, stress, deformation))
                 work += V * mean
                 if recorded != 0.0:
                     flow += V * (mean - gain)

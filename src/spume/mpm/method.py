@@ -12,6 +12,7 @@ from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.matter.cost import estimate_cost
 from spume.matter.environment import build_obstacles, gravity_function
+from spume.matter.frame_fields import carried_fields, with_rates
 from spume.matter.loads import build_loads
 from spume.matter.method import Assembly, Part, ParticleMethod
 from spume.matter.particles import Particles, point_fields
@@ -127,7 +128,7 @@ def assemble(
         passages=Passages(measured_planes(scene)),
     )
     species_of = {material: k for k, plan in enumerate(plans) for material in plan.materials}
-    parts = tuple(parts)
+    stages, parts = with_rates(stages, scene.frames.fields), tuple(parts)
     if scene.frames.energy:
         solver = next((part for part in parts if isinstance(part, Integrator)), None)
         budget = EnergyBudget(world, solver, any(stage.energy in REPLACING for stage in stages))
@@ -145,7 +146,8 @@ def build_species(
 ) -> GridSpecies:
     """A species without points."""
     model = ConstitutiveModel(materials, plan.materials)
-    particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, plan.fields])
+    added = carried_fields(scene.frames.fields)
+    particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, plan.fields, added])
     obstacles = None
     if plan.obstacles is not None or plan.friction == "none":
         chosen = tuple(range(len(scene.obstacle))) if plan.obstacles is None else plan.obstacles

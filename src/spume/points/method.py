@@ -10,6 +10,7 @@ from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.matter.cost import estimate_cost
 from spume.matter.environment import build_obstacles, gravity_function
+from spume.matter.frame_fields import carried_fields, with_rates
 from spume.matter.loads import build_loads
 from spume.matter.method import Assembly, ParticleMethod
 from spume.matter.particles import Particles, point_fields
@@ -102,7 +103,8 @@ class PointBased(ParticleMethod[PointWorld, PointBasedScene]):
         )
         reference = Reference(Contacts(d, table.spacing)) if scheme.has_reference else None
         budget = EnergyBudget(reference)
-        step = Step(point_based_stages(budget, build_loads(scene), torn, resampling))
+        stages = point_based_stages(budget, build_loads(scene), torn, resampling)
+        step = Step(with_rates(stages, scene.frames.fields))
         parts = (Neighbourhoods(world, reference), budget, torn, resampling)
         return Assembly(world, step, tuple(part for part in parts if part is not None))
 
@@ -131,6 +133,7 @@ def _own_fields(scene: PointBasedScene) -> tuple[tuple[Field, ...], ...]:
     reference = reference_fields(scene.dimension) if build_scheme(scene).has_reference else ()
     return (
         neighbourhood_fields(scene.dimension), formulation_fields(scene.formulation, scene.dimension), reference, torn,
+        carried_fields(scene.frames.fields),
     )  # fmt: skip
 
 

@@ -210,6 +210,21 @@ class Transfer(Table):
 class Frames(Table):
     """What frames hold besides the state of the points."""
 
+    fields: tuple[Literal["stress", "pressure", "strain_rate", "dissipation_rate"], ...] = Field(
+        default=(),
+        description="fields of the points that frames hold in addition: Cauchy stress [Pa], pressure [Pa], rate of "
+        "strain [1/s], power dissipated per volume [W/m³]; the rates are those of the last step",
+    )
+
+    @field_validator("fields")
+    @classmethod
+    def _once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(value))
+
+
+class GridFrames(Frames):
+    """What frames of methods with a grid hold besides the state of the points."""
+
     energy: bool = Field(
         default=False,
         description="whether each frame has a budget of the energy: what gravity, obstacles, flow, contacts and the "
@@ -281,6 +296,7 @@ class MaterialScene(Scene):
     emitter: tuple[Emitter, ...] = Field(default=(), description="sources of material")
     obstacle: tuple[ObstacleTable, ...] = Field(default=(), description="solids in the way")
     force: tuple[ForceTable, ...] = Field(default=(), description="forces from outside")
+    frames: Frames = Field(default=Frames(), description="what frames hold besides the state of the points")
     measure: tuple[MeasureTable, ...] = Field(default=(), description="what is measured at every frame")
     material: dict[str, MaterialTable] = Field(default={}, description="materials of this scene, by name")
     laws: tuple[str, ...] = Field(
@@ -409,7 +425,7 @@ class MpmScene(MaterialScene):
     )
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     damping: Damping = Field(default=Damping(), description="damping of the velocities")
-    frames: Frames = Field(default=Frames(), description="what frames hold besides the state of the points")
+    frames: GridFrames = Field(default=GridFrames(), description="what frames hold besides the state of the points")
 
     @property
     def cell(self) -> float:

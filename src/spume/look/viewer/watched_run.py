@@ -19,7 +19,6 @@ from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh,
 from spume.look.pictures.camera import up_axis
 from spume.look.pictures.lettering import MAP, map_colors
 from spume.look.surface.files import skin_of
-from spume.methods import method_shapes
 
 Show = Literal["points", "surface"]
 MATERIAL = "material"
@@ -103,7 +102,7 @@ class WatchedRun:
 
     def snapshot(self, file: Path) -> Frame:
         """A state that is not one of the frames."""
-        return Frame(file, self.run.stored_populations, method_shapes(self.run.method))
+        return self.run.frame_in(file)
 
     def poses(self, frame: Frame) -> ObstaclePoses:
         """The poses of the obstacles in `frame`."""
@@ -201,6 +200,8 @@ def watch(folder: Path, skin: BodySkin = "embedded") -> WatchedRun:
     flat = run_dimension(run) == 2
     shown = [] if flat else solids(scene, lower, upper, up)
     names = quantity_names(run.populations)
+    if "pressure" not in names and any(has_quantity(each, "pressure") for each in run[0].of_kind(*DRAWN)):
+        names.append("pressure")
     names = [MATERIAL, *(name for name in names if name != MATERIAL)] if MATERIAL in names else names
     meshes = [solid_mesh(solid) for solid in shown]
     ground = ground_height(scene, up)
