@@ -1,5 +1,7 @@
 """VTKHDF files, read back by VTK's own reader, hold the frames' own numbers, bit for bit."""
 
+import re
+import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -60,3 +62,25 @@ def test_an_interrupted_export_leaves_the_file_that_was_there(solid_run: Path, t
         write_vtkhdf(chosen, file)
     assert file.read_bytes() == before
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+def test_stress_and_pressure_are_exported_like_fields(plane_run: Path, tmp_path: Path) -> None:
+    run, file = open_run(plane_run), tmp_path / "points.vtkhdf"
+    write_vtkhdf(contents(run, [0, 1], "points", "stress,pressure"), file)
+    for (_, mesh), frame in zip(read_steps(file), run):
+        np.testing.assert_array_equal(mesh["stress"], frame.stress[:, [0, 1, 2, 3, 5, 4]])
+        np.testing.assert_array_equal(mesh["pressure"], frame.pressure)
+
+
+@pytest.mark.slow_suite
+def test_the_example_of_the_page_draws_every_step(plane_run: Path, tmp_path: Path, monkeypatch) -> None:
+    """docs/start/looking.md, with PyVista and time."""
+    pytest.importorskip("imageio", reason="needs the extra 'look'")
+    page = (Path(__file__).parents[2] / "docs" / "start" / "looking.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"^    import pyvista\n.*?^    plotter\.close\(\)\n", page, re.MULTILINE | re.DOTALL)
+    monkeypatch.chdir(tmp_path)
+    write_vtkhdf(contents(open_run(plane_run), [0, 1, 2], "points", "v,pressure"), Path("points.vtkhdf"))
+    exec(textwrap.dedent(example).replace("DIR/export/", ""), {})
+    import imageio.v3
+
+    assert len(imageio.v3.imread("pressure.gif", index=None)) == 3
