@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from spume.children import python_command
-from spume.cores import cores
+from spume.cores import cores, most_threads
 from spume.errors import CacheError, SceneError, SpumeError
 from spume.exports.commands import register as register_export
 from spume.look.commands import register as register_look
@@ -85,10 +85,7 @@ def run(
 def _threads_beside_drawing() -> int:
     """Threads of a run that leave a core to the process that draws. Threads wait for each other several times a step,
     so one that shares its core delays all."""
-    import numba
-
-    allowed: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at run time
-    return max(min(cores() - 1, allowed), 1)
+    return max(min(cores() - 1, most_threads()), 1)
 
 
 @contextlib.contextmanager

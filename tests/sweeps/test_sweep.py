@@ -15,6 +15,7 @@ from waiting import PATIENCE, wait_until
 
 import spume
 from spume.cli import main
+from spume.sweeps import execution
 from spume.sweeps.jobs import state_of
 
 VARY = {"points": [5, 8], "seed": [1, 2]}
@@ -253,3 +254,10 @@ def test_a_function_that_fails_keeps_the_rest_of_the_table(tmp_path, capsys):
     ]
     assert all(reason in row["status"] for row, reason in zip(rows, reasons, strict=True))
     assert main(["resume", str(tmp_path / "sweep"), "--processes", "1"]) == 3
+
+
+def test_runs_use_no_more_threads_than_allowed(monkeypatch):
+    """NUMBA_NUM_THREADS limits them below the number of cores."""
+    monkeypatch.setattr(execution, "cores", lambda: 8)
+    monkeypatch.setattr(execution, "most_threads", lambda: 3)
+    assert [execution.suitable_processes([], n) for n in (1, 2, 4, 16)] == [(1, 3), (2, 3), (4, 2), (16, 1)]

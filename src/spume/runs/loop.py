@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from spume.cores import most_threads
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.memory import refuse_without_disk, refuse_without_memory
 from spume.methods import Method, method_class
@@ -242,8 +243,7 @@ def use_threads(threads: int | None) -> None:
         return
     import numba
 
-    most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set at run time
-    if not 1 <= threads <= most:
+    if not 1 <= threads <= (most := most_threads()):
         raise SceneError(f"--threads {threads}: this machine allows 1 to {most} threads")
     numba.set_num_threads(threads)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spume.children import process_pool
 from spume.cluster import each_on_cluster
-from spume.cores import cores
+from spume.cores import cores, most_threads
 from spume.memory import available_memory
 from spume.methods import method_class
 from spume.runs.folder import RunFolder
@@ -27,12 +27,13 @@ Note = Callable[[str], None]
 
 
 def suitable_processes(scenes: Sequence[Scene], processes: int | None = None) -> tuple[int, int]:
-    """Number of simultaneous runs and the threads of each, limited by the number of cores and by memory."""
+    """Number of simultaneous runs and the threads of each, limited by the number of cores, by
+    NUMBA_NUM_THREADS and by memory."""
     if processes is None:
         most = max(method_class(scene.method).estimate(scene).memory for scene in scenes)
         fit = int(available_memory()[0] // max(most, 1))
         processes = max(1, min(len(scenes), cores(), fit))
-    return processes, max(1, cores() // processes)
+    return processes, max(1, min(cores() // processes, most_threads()))
 
 
 def execute(
