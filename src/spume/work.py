@@ -5,9 +5,11 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import TextIO, TypeVar
 
 from spume.children import process_pool
+from spume.errors import SpumeError
 from spume.terminal import lasting, tell
 
 Result = TypeVar("Result")
@@ -41,6 +43,11 @@ def each_frame(
         try:
             finished = ((waiting[future], future.result()) for future in as_completed(waiting))
             results = dict(_shown(finished, len(numbers), label, stream))
+        except BrokenProcessPool:
+            raise SpumeError(
+                f"{label}: a process was lost, perhaps for want of memory: the same command does what is missing; "
+                "--processes 1 needs the least memory"
+            ) from None
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise

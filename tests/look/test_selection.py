@@ -1,5 +1,6 @@
 """Frames to work on, quantities to colour by, and files that are whole or absent."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -100,3 +101,8 @@ def test_a_missing_package_is_one_sentence_with_the_command(monkeypatch) -> None
 def test_results_come_in_order_from_several_processes(capsys) -> None:
     assert each_frame(abs, [-3, -1, -2], "test", processes=2) == {-3: 3, -1: 1, -2: 2}
     assert "3 of 3" in capsys.readouterr().err
+
+
+def test_a_lost_process_is_one_sentence():
+    with pytest.raises(SpumeError, match="test: a process was lost"):
+        each_frame(os._exit, [3, 3, 3], "test", processes=2)

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ from spume.runs import compile_ahead
 from spume.runs.compile_ahead import CompileAhead
 from spume.runs.loop import start_run
 from spume.runs.progress import Live, display_for
+from spume.runs.stopping import stop_on_signals
 from spume.scene.common import Scene
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -127,3 +129,18 @@ def test_a_compile_helper_that_cannot_be_started_is_no_matter(monkeypatch):
     monkeypatch.setattr(compile_ahead, "python_command", lambda *arguments: ["/no/such/python"])
     with CompileAhead(Scene(**LARGE_FOAM)) as ahead:
         ahead.start()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGHUP")
+def test_a_lost_terminal_stops_the_run_at_a_checkpoint():
+    with stop_on_signals(lambda text: None) as stop:
+        os.kill(os.getpid(), signal.SIGHUP)
+        assert stop()
+    assert signal.getsignal(signal.SIGHUP) == signal.SIG_DFL
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # as under nohup
+    try:
+        with stop_on_signals(lambda text: None) as stop:
+            os.kill(os.getpid(), signal.SIGHUP)
+            assert not stop()
+    finally:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)

@@ -2,6 +2,7 @@
 
 import contextlib
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -27,12 +28,15 @@ class StopRequest:
 
 @contextlib.contextmanager
 def stop_on_signals(announce: Callable[[str], None]) -> Iterator[StopRequest]:
-    """While active, Ctrl-C and SIGTERM ask the run to stop. Outside the main thread nothing is changed."""
+    """While active, Ctrl-C, SIGTERM and the loss of the terminal (SIGHUP, unless it is ignored as under nohup) ask the
+    run to stop. Outside the main thread nothing is changed."""
     request = StopRequest(announce)
     if threading.current_thread() is not threading.main_thread():
         yield request
         return
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform != "win32" and signal.getsignal(signal.SIGHUP) == signal.SIG_DFL:
+        numbers.append(signal.SIGHUP)
     before = {number: signal.signal(number, request.on_signal) for number in numbers}
     try:
         yield request
