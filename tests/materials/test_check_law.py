@@ -30,7 +30,12 @@ MISTAKES = {
         "p = lam * math.log(tensor3.det(F) - 0.9)",
         "is not a number",
     ),
-    "a name": ("mu * yy + p", "mu * yy + q", "cannot be compiled: "),
+    "a name": ("mu * yy + p", "mu * yy + q", "its function stress fails: TypingError: NameError: name 'q'"),
+    "a function": ("log(tensor3.det(F)) - mu", "log(tensor3.dett(F)) - mu", "has no attribute 'dett'"),
+    "an exchange": ("(p.shear_modulus, p.lame_modulus)", "(p.lame_modulus, p.shear_modulus)", "too long"),
+    "a constant": ("(p.shear_modulus, p.lame_modulus)", "(p.shear_modulus,)", "pack returns 1 numbers"),
+    "no stress": ("return stress(parameters, after), after", "return after", "update should return two things"),
+    "no speed": ("(p.lame_modulus + 2.0 * p.shear_modulus)", "0.0", "wave_speed gives 0 m/s"),
 }
 
 
@@ -84,7 +89,7 @@ def test_dissipation_that_falls_and_work_that_is_lost_are_seen(monkeypatch: pyte
 
 def test_parameters_come_from_units_scene_or_options(tmp_path: Path):
     (law,) = load_law_file(TUTORIAL)
-    assert typical_values(law) == {"density": 1000.0, "shear_modulus": 1e4, "lame_modulus": 1e4}
+    assert typical_values(law) == {"density": 1000.0, "shear_modulus": 1e4, "lame_modulus": 1.3e4}
     scene = tmp_path / "scene.toml"
     scene.write_text(
         f"""laws = "{TUTORIAL}"
@@ -129,3 +134,28 @@ lame_modulus = 8.0e3
     assert main(["rheometer", "jelly", "--scene", str(scene), "--startup", "0.5", "--json"]) == 0
     records = json.loads(capsys.readouterr().out)
     assert records[-1]["shear_stress"] == pytest.approx(2e3 * 0.5 * records[-1]["time"], rel=1e-9)
+
+
+def test_a_branch_that_is_not_that_of_update_is_seen(tmp_path: Path):
+    """The law of the tutorial for grains, with the strains before and after the flow exchanged."""
+    text = TUTORIAL.with_name("my_granular_law.py").read_text(encoding="utf-8")
+    right = "moved, strain, after, V, gained"
+    assert text.count(right) == 1
+    file = tmp_path / "my_granular_law.py"
+    file.write_text(text.replace(right, "moved, after, strain, V, gained"), encoding="utf-8")
+    (report,) = check_laws(file)
+    assert "and the branches" in report.misses[0]
+
+
+def test_a_run_names_the_function_that_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    mistaken(tmp_path, "log(tensor3.det(F)) - mu", "log(tensor3.dett(F)) - mu")
+    scene = tmp_path / "scene.toml"
+    scene.write_text(
+        'title = "a"\nmethod = "mpm"\nduration = 0.1\ngrid.cell = 0.1\nlaws = "my_law.py"\n'
+        '[material.jelly]\nlaw = "ciarlet"\ndensity = 1e3\nshear_modulus = 1e3\nlame_modulus = 1e3\n'
+        '[[body]]\nmaterial = "jelly"\nshape.sphere = { center = [0, 1, 0], radius = 0.2 }\n'
+    )
+    assert main(["run", str(scene), "--out", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "law is 'ciarlet', which cannot be used: its function stress fails" in said
+    assert "Traceback" not in said

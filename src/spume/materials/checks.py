@@ -4,15 +4,18 @@ Each check drives points of a material through the law's loops and returns a sen
 that the law keeps this part of the contract. Tolerances are those of rounding and of the differences used.
 """
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.materials.law import Law, Parameters
+from spume.materials.law import Branch, Law, Parameters
 from spume.materials.loops import ConstitutiveModel
+from spume.numerics.spectral3 import eigen_sym
+from spume.numerics.tensor3 import compose_sym, congruence, gram
 
 Array = NDArray[np.float64]
 EPS = float(np.finfo(float).eps)
@@ -20,6 +23,9 @@ PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 NAMES = ("xx", "yy", "zz", "xy", "xz", "yz")
 SIZES = (0.5, 0.1, 1e-2, 1e-3)
 """Logarithmic strains at which stress and energy are compared; a law may flow at all but the smallest."""
+SOME_DEFORMATION = (1.01, 0.02, 0.0, 0.0, 0.99, 0.0, 0.0, 0.0, 1.0)
+BRANCH = 1e-8
+"""Part of the stiffness by which branches and `update` may differ: rounding, and return maps that are iterated."""
 STEPS = (1e-12, 1.0, 1e30)
 """Lengths of steps [s]: a law that relaxes is elastic in the shortest, a viscous one in the longest."""
 
@@ -68,14 +74,23 @@ class Points:
         values: Array = self.arrays[name]
         return values
 
+    def history(self, p: int) -> tuple[Any, ...]:
+        """The history of one point as its law's functions take it."""
+        return _of_point(self.law, self.arrays, p)
+
     def dissipation(self) -> Array:
         """Dissipated energy per rest volume [J/m³]; zero if the law declares none."""
         return self.field("dissipation").copy() if flows(self.law) else np.zeros(self.count)
 
-    def history(self, p: int) -> tuple[Any, ...]:
-        """The history of one point as its law's functions take it."""
-        values = (self.arrays[field.name][p] for field in self.law.fields)
-        return tuple(tuple(value.ravel().tolist()) if value.ndim else float(value) for value in values)
+
+def initial_history(law: Law) -> tuple[Any, ...]:
+    """The history of a point at rest as the functions of its law take it."""
+    return _of_point(law, {field.name: field.allocate(1) for field in law.fields}, 0)
+
+
+def _of_point(law: Law, arrays: Mapping[str, NDArray[Any]], p: int) -> tuple[Any, ...]:
+    values = (arrays[field.name][p] for field in law.fields)
+    return tuple(tuple(value.ravel().tolist()) if value.ndim else float(value) for value in values)
 
 
 def flows(law: Law) -> bool:
@@ -125,12 +140,47 @@ def present_stiffness(points: Points, dt: float = 1e-3) -> Array:
     return np.asarray(np.maximum(np.nan_to_num(found), stiffness(points.law, points.parameters)))
 
 
+def failure(law: Law, parameters: Parameters) -> str | None:
+    """Why methods cannot use a user's law: a function that cannot be compiled, or fails, or returns something of
+    another form than the contract's. None if there is no such reason."""
+    history = initial_history(law)
+    try:
+        constants = tuple(map(float, law.pack(parameters)))
+    except Exception as error:  # as below
+        return f"its function pack fails: {_words_of(error)}"
+    if len(constants) != len(law.constants):
+        return f"pack returns {len(constants)} numbers, and `constants` names {len(law.constants)}"
+    trials: dict[str, Callable[[], object]] = {
+        "wave_speed": lambda: law.wave_speed(parameters),
+        "volume_ratio": lambda: law.volume_ratio(history),
+        "energy": lambda: law.energy(constants, history),
+        "stress": lambda: law.stress(constants, history),
+        "update": lambda: law.update(SOME_DEFORMATION, 1e-3, constants, history),
+    }
+    for name, trial in trials.items():
+        try:
+            trial()
+        except Exception as error:  # the user's code may raise anything, and the compiler, too
+            return f"its function {name} fails: {_words_of(error)}"
+    if not 0.0 < (speed := law.wave_speed(parameters)) < np.inf:
+        return f"wave_speed gives {speed:g} m/s: it should be positive"
+    try:
+        return next(iter(history_as_declared(law, parameters)), None)
+    except (TypeError, ValueError):
+        return "update should return two things, the stress and the history, each as a tuple"
+
+
+def _words_of(error: Exception) -> str:
+    """An error in one line, with the line of the file if the compiler names it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    place = next((line.rstrip(":") for line in lines if line.startswith("File ")), "")
+    first = next((line for line in lines if not line.startswith("Failed in")), "")
+    return f"{type(error).__name__}: {first:.200}" + (f" ({place})" if place else "")
+
+
 def history_as_declared(law: Law, parameters: Parameters) -> list[str]:
     """`update` returns a stress of six numbers and a history with the entries and shapes that `fields` declares."""
-    history = Points(law, parameters, 1).history(0)
-    stress, after = law.update(
-        (1.01, 0.02, 0.0, 0.0, 0.99, 0.0, 0.0, 0.0, 1.0), 1e-3, tuple(map(float, law.pack(parameters))), history
-    )
+    stress, after = law.update(SOME_DEFORMATION, 1e-3, tuple(map(float, law.pack(parameters))), initial_history(law))
     if not isinstance(stress, tuple) or len(stress) != 6:
         count = len(stress) if isinstance(stress, tuple) else 1
         return [f"update returns a stress of {count} numbers: it should be symmetric, (xx, yy, zz, xy, xz, yz)"]
@@ -363,6 +413,37 @@ def plain_numbers(law: Law, parameters: Parameters) -> list[str]:
     return []
 
 
+def branches_of_update(law: Law, parameters: Parameters) -> list[str]:
+    """The branches, which implicit steps use, give the stress that `update` gives."""
+    scale = stiffness(law, parameters)
+    rng = np.random.default_rng(15)
+    for size, dt in ((1e-4, 1.0), (0.1, 1e-3), (0.1, 1.0)) if law.branches else ():
+        f = tuple((np.eye(3) + size * rng.uniform(-1.0, 1.0, (3, 3))).ravel().tolist())
+        constants, history = tuple(map(float, law.pack(parameters))), initial_history(law)
+        tau, _ = law.update(f, dt, constants, history)
+        total = np.zeros(6)
+        for branch in law.branches:
+            squares, V = eigen_sym(congruence(f, _left(branch, constants, history)))
+            strain = (0.5 * math.log(squares[0]), 0.5 * math.log(squares[1]), 0.5 * math.log(squares[2]))
+            if branch.return_map is not None:
+                strain, _ = branch.return_map(constants, history, strain, dt)
+            total += compose_sym(branch.principal_stress(constants, history, strain)[0], V)
+        off = np.abs(total - tau).max() / scale
+        if not off <= BRANCH:
+            return [
+                f"the branches give another stress than update, by {off:.4g} of the stiffness: {total} and {tau} Pa"
+            ]
+    return []
+
+
+def _left(branch: Branch, constants: tuple[float, ...], history: tuple[Any, ...]) -> tuple[float, ...]:
+    """b = Fe Feᵀ of a branch."""
+    if branch.left is not None:
+        found: tuple[float, ...] = branch.left(constants, history)
+        return found
+    return tuple(gram(branch.deformation(constants, history)))
+
+
 FLOW_CHECKS = ("dissipation", "work")
 """Checks of laws that flow."""
 CHECKS: dict[str, Callable[[Law, Parameters], list[str]]] = {
@@ -375,5 +456,6 @@ CHECKS: dict[str, Callable[[Law, Parameters], list[str]]] = {
     "work": lambda law, parameters: work_is_stored_or_dissipated(law, parameters, stiffness(law, parameters)),
     "volume": volume_of_motion,
     "wave speed": wave_speed_of_tangent,
+    "branches": branches_of_update,
 }
 """All checks of a law whose functions have the declared form (`history_as_declared`)."""

@@ -48,6 +48,8 @@ class Branch:
     left: Callable[..., Any] | None = None
     """left(parameters, history) -> b = Fe Feᵀ, a 6-tuple, for laws that store b or compute it without a spectral
     decomposition. None: b is computed from `deformation`."""
+    by_differences: bool = False
+    """Whether it was made from the other functions of the law, see `materials.derived_branches`."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,8 @@ class Law:
     wave_speed: Callable[[Any], float]
     """wave_speed(Parameters) -> speed of pressure waves at rest [m/s], for the time step."""
     branches: tuple[Branch, ...] = ()
-    """Used by implicit solvers. Empty: the law works with explicit steps only."""
+    """Used by implicit solvers. A user's law that declares none gets one made from its other functions, if possible.
+    Empty: the law works with explicit steps only."""
     in_dimension: Callable[[Any, int], Any] | None = None
     """in_dimension(Parameters, dimension) -> Parameters, with the choices that depend on the dimension of the scene.
     None: there are none."""

@@ -8,6 +8,7 @@ from spume.consent import NotTrusted
 from spume.errors import SceneError
 from spume.materials.cam_clay import CAM_CLAY
 from spume.materials.corotated_plastic import COROTATED_PLASTIC
+from spume.materials.derived_branches import with_branches
 from spume.materials.drucker_prager import DRUCKER_PRAGER
 from spume.materials.granular_flow import GRANULAR_FLOW
 from spume.materials.hencky import HENCKY
@@ -42,7 +43,8 @@ def register_law(law: Law) -> Law:
     """Make `law` available to scenes under its name.
 
     A law of the user's replaces an earlier one of the same name, so that a notebook cell can be run again. The names of
-    built-in laws are taken.
+    built-in laws are taken. Returns the law as scenes use it: one that declares no branches has one made from its
+    functions, if its history allows it.
     """
     if not isinstance(law, Law):
         raise SceneError(f"register_law takes a spume.laws.Law, not {type(law).__name__}")
@@ -59,8 +61,8 @@ def register_law(law: Law) -> Law:
             name = getattr(function, "__name__", function)
             raise SceneError(f"'{name}' of the law '{law.name}' is not compiled: put @compiled before it")
     check_traits(law)
-    LAWS[law.name] = law
-    return law
+    LAWS[law.name] = with_branches(law)
+    return LAWS[law.name]
 
 
 def check_traits(law: Law) -> None:
@@ -103,9 +105,7 @@ def load_law_file(path: str | Path, trust: bool = True) -> tuple[Law, ...]:
     own = tuple(law for law in found if law not in BUILT_IN)
     if not own:
         raise SceneError(f"'{path}' defines no law: it should have a spume.laws.Law at its top level")
-    for law in own:
-        register_law(law)
-    return own
+    return tuple(register_law(law) for law in own)
 
 
 def law_file_is_loaded(path: str | Path) -> bool:

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from spume.errors import SceneError
-from spume.materials.checks import CHECKS, FLOW_CHECKS, flows, history_as_declared, plain_numbers
+from spume.materials.checks import CHECKS, FLOW_CHECKS, failure, flows, plain_numbers
 from spume.materials.law import Law, Parameters
 from spume.materials.registry import load_law_file
 from spume.materials.table import parameter_units
@@ -23,6 +23,8 @@ TYPICAL = {
     "kg/m³": 1000.0, "Pa": 1e4, "Pa s": 10.0, "s": 0.1, "1/s": 1.0, "m": 0.01, "degrees": 30.0, "°": 30.0, "": 0.3,
 }  # fmt: skip
 """Values of parameters without a default, by their units."""
+LARGER = 1.3
+"""Ratio of the values of parameters with the same unit."""
 LIMITS = ("gt", "ge", "lt", "le")
 
 
@@ -73,12 +75,16 @@ def _materials(law: Law, tables: Mapping[str, Mapping[str, Any]]) -> Iterator[tu
 
 
 def typical_values(law: Law) -> dict[str, Any]:
-    """Values for the parameters of a law that have no default, by their units and within their limits."""
-    units, values = parameter_units(law.name), {}
+    """Values for the parameters of a law that have no default, by their units and within their limits. Those of one
+    unit differ, so that exchanging two is a mistake that shows."""
+    units, values = parameter_units(law.name), dict[str, float]()
+    seen = dict[str, int]()
     for name, field in law.parameters.model_fields.items():
         if not field.is_required():
             continue
-        value = TYPICAL.get(units.get(name, ""), 1.0)
+        unit = units.get(name, "")
+        value = TYPICAL.get(unit, 1.0) * LARGER ** seen.setdefault(unit, 0)
+        seen[unit] += 1
         low, high = _limits(field)
         if not low < value < high:
             value = 0.5 * (low + high) if np.isfinite(low + high) else low + 1.0 if np.isfinite(low) else high - 1.0
@@ -105,21 +111,22 @@ def _parameters(law: Law, entry: Mapping[str, Any], given: Mapping[str, Any]) ->
 def _report(law: Law, material: str, parameters: Parameters) -> Report:
     values = parameters.model_dump()
     with np.errstate(all="ignore"):
+        # without functions that work, or without numbers, the other checks would only repeat it
+        if sentence := failure(law, parameters):
+            return Report(law, material, values, (), (sentence,))
+        apply = {name: check for name, check in CHECKS.items() if flows(law) or name not in FLOW_CHECKS}
         try:
-            # without the declared form, or without numbers, the other checks would only repeat it
-            if misses := history_as_declared(law, parameters) or plain_numbers(law, parameters):
+            if misses := plain_numbers(law, parameters):
                 return Report(law, material, values, (), tuple(misses))
-            apply = {name: check for name, check in CHECKS.items() if flows(law) or name not in FLOW_CHECKS}
             found = {name: check(law, parameters) for name, check in apply.items()}
-        except numba.errors.NumbaError as error:
-            return Report(law, material, values, (), (f"the functions cannot be compiled: {_first_line(error)}",))
-        except (TypeError, ValueError, IndexError, ZeroDivisionError, ArithmeticError) as error:
+        except (
+            TypeError,
+            ValueError,
+            IndexError,
+            ZeroDivisionError,
+            ArithmeticError,
+            numba.errors.NumbaError,
+        ) as error:
             return Report(law, material, values, (), (f"the functions fail: {type(error).__name__}: {error}",))
     passed = tuple(name for name, sentences in found.items() if not sentences)
     return Report(law, material, values, passed, tuple(each for sentences in found.values() for each in sentences))
-
-
-def _first_line(error: Exception) -> str:
-    """The line of a compiler's message that says what is wrong."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return next((line for line in lines if not line.startswith("Failed in")), type(error).__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from spume.errors import SceneError
 from spume.geometry.motion import check_motion
 from spume.geometry.shapes.extent import bounds
-from spume.materials import LAWS
+from spume.materials import BUILT_IN, LAWS
 from spume.materials.table import Material
 from spume.scene.emitter_checks import emitter_problems
 from spume.scene.force import force_problems
@@ -26,12 +26,15 @@ SLOWEST_WAVE = 1e-6
 
 def problems(scene: "MaterialScene") -> list[Problem]:
     """Problems of the scene as a whole."""
+    if broken := list(_own_laws(scene)):
+        return broken  # other checks use the laws
     return [
         *_gravity(scene),
         *check_walls(scene),
         *_stepping(scene),
         *_wave_speeds(scene),
         *_contents(scene),
+        *_derived_branches(scene),
         *(problem for k, body in enumerate(scene.body) for problem in _body(body, f"body.{k}", scene)),
         *(
             problem
@@ -47,6 +50,48 @@ def problems(scene: "MaterialScene") -> list[Problem]:
 def with_known_laws(scene: "MaterialScene") -> list[Material]:
     """The materials whose laws are available; when a run is only viewed, those from a user's file are not."""
     return [material for material in scene.materials if material.law.name in LAWS]
+
+
+def _own_laws(scene: "MaterialScene") -> Iterator[Problem]:
+    """Functions of users' laws that cannot be used."""
+    for material in with_known_laws(scene):
+        if material.law not in BUILT_IN:
+            from spume.materials.checks import failure  # compiles kernels
+
+            if sentence := failure(material.law, material.parameters):
+                yield Problem(
+                    f"material.{material.name}.law", f"is '{material.law.name}', which cannot be used: {sentence}"
+                )
+
+
+def _with_derived_branches(scene: "MaterialScene") -> list[Material]:
+    """Materials whose branches were made from the functions of their laws, in scenes whose steps use branches."""
+    if scene.time.integrator == "explicit" and scene.method != "point-based":
+        return []
+    known = with_known_laws(scene)
+    return [material for material in known if any(branch.by_differences for branch in material.law.branches)]
+
+
+def _derived_branches(scene: "MaterialScene") -> Iterator[Problem]:
+    """Branches made from the functions of a law have to reproduce them."""
+    for material in _with_derived_branches(scene):
+        from spume.materials.checks import branches_of_update  # compiles kernels
+
+        if branches_of_update(material.law, material.parameters):
+            yield Problem(
+                f"material.{material.name}.law",
+                f"is '{material.law.name}', whose stress is not a function of its elastic strain alone: use explicit "
+                "steps of method 'mpm', or declare branches",
+            )
+
+
+def branch_notes(scene: "MaterialScene") -> list[str]:
+    """What derivatives by differences cost."""
+    return [
+        f"material.{material.name}: law '{material.law.name}' declares no branches, so its derivatives are differences "
+        "of its stress, which takes several times longer per point"
+        for material in _with_derived_branches(scene)
+    ]
 
 
 def _gravity(scene: "MaterialScene") -> Iterator[Problem]:

@@ -324,14 +324,14 @@ class MaterialScene(Scene):
         return (value,) if isinstance(value, str) else value
 
     def notes(self) -> list[str]:
-        """Parameters of the scene's own materials that its method does not use."""
+        """Parameters of the scene's own materials that its method does not use, and what laws without branches cost."""
         known = self._resolution[0]
         own = [(known[name], table.entry()) for name, table in self.material.items() if name in known]
         return [
             f"material.{each.name}: method '{self.method}' does not use {' and '.join(unused)}; 'continuum-foam' does"
             for each, entry in own
             if (unused := [key for key in self.unused_parameters(each.law) if key in entry])
-        ]
+        ] + material_checks.branch_notes(self)
 
     def unused_parameters(self, law: Law) -> tuple[str, ...]:
         """Parameters of a law that the method does not use."""
