@@ -4,7 +4,7 @@ import numba
 import numpy as np
 import pytest
 
-from spume.numerics.krylov import conjugate_gradient, minres
+from spume.numerics.krylov import conjugate_gradient, gmres, minres
 from spume.numerics.sums import CHUNK, dot, total, weighted_total
 
 
@@ -54,7 +54,20 @@ def test_solutions_are_those_of_a_dense_solve(solve, A, held):
     assert np.array_equal(found.x[held], x0[held])
 
 
-@pytest.mark.parametrize("solve", [conjugate_gradient, minres])
+@pytest.mark.parametrize("held", [[], [0, 7, 39]])
+@pytest.mark.parametrize("memory", [60, 12])
+@pytest.mark.parametrize("A", [POSITIVE, POSITIVE + 3.0 * np.triu(np.ones((40, 40)), 1)])
+def test_gmres_solves_systems_that_are_not_symmetric(A, memory, held):
+    """With restarts and without: the residual, relative to the right-hand side, and what is held."""
+    b = np.random.default_rng(2).normal(size=40)
+    found = gmres(Dense(A, held), b, tolerance=1e-10, limit=2000, memory=memory)
+    free = np.setdiff1d(np.arange(40), held)
+    assert found.converged
+    assert np.linalg.norm((A @ found.x - b)[free]) <= 1e-10 * np.linalg.norm(b[free])
+    assert not found.x[held].any()
+
+
+@pytest.mark.parametrize("solve", [conjugate_gradient, gmres, minres])
 def test_a_system_of_n_different_eigenvalues_takes_n_iterations(solve):
     """In exact arithmetic; with four of them rounding has no time to interfere."""
     A = symmetric(np.repeat([1.0, 2.0, 5.0, 9.0], 10))

@@ -1,4 +1,4 @@
-"""Matrix-free Krylov solvers for symmetric systems.
+"""Matrix-free Krylov solvers, most of them for symmetric systems.
 
 Vectors are arrays of any shape. The system supplies the inner product: if it and the system's other functions have the
 same bits for any number of threads, so have the results.
@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 Vector = NDArray[np.float64]
 
@@ -142,6 +143,52 @@ def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float
             break
         v_old, v, z, beta_old = v, v_new / beta_new, z_new / beta_new, beta_new
     return _finish(system, b, x, iteration, tolerance)
+
+
+def gmres(system: System, b: Vector, tolerance: float = 1e-8, limit: int = 1000, memory: int = 60) -> Solution:
+    """Solve A x = b for an A that need not be symmetric, by GMRES, preconditioned from the right. [Saad86]
+
+    Arnoldi's process builds A M⁻¹ V = V H with orthonormal V; Givens rotations make H triangular, column by column. It
+    starts again after `memory` iterations. The norm of the residual never grows. Stops when it is below `tolerance`
+    times that of b, or after `limit` iterations.
+    """
+    x, r, scale = _start(system, b, None)
+    size, iterations = math.sqrt(system.dot(r, r)), 0
+    while size > tolerance * scale and iterations < limit:
+        steps = min(memory, limit - iterations)
+        V, R, g = [r / size], np.zeros((steps + 1, steps)), np.zeros(steps + 1)
+        g[0], k, rotations = size, 0, []
+        while k < steps and abs(g[k]) > tolerance * scale:
+            q = system.multiply(_preconditioned(system, V[k]))
+            system.project(q)
+            for j, basis in enumerate(V):
+                R[j, k] = system.dot(basis, q)
+                q -= R[j, k] * basis
+            rest = math.sqrt(system.dot(q, q))
+            for j, (c, s) in enumerate(rotations):
+                R[j, k], R[j + 1, k] = c * R[j, k] + s * R[j + 1, k], c * R[j + 1, k] - s * R[j, k]
+            length = math.hypot(R[k, k], rest)
+            if not 0.0 < length < math.inf:
+                raise ArithmeticError(f"A M⁻¹ v is {length:.3g} in iteration {iterations + k + 1}")
+            c, s = R[k, k] / length, rest / length
+            rotations.append((c, s))
+            R[k, k], g[k], g[k + 1] = length, c * g[k], -s * g[k]
+            k += 1
+            if rest == 0.0:
+                break
+            V.append(q / rest)
+        y = solve_triangular(R[:k, :k], g[:k])
+        u = np.zeros_like(b)
+        for factor, basis in zip(y, V):
+            u += factor * basis
+        x += _preconditioned(system, u)
+        iterations += k
+        r = b - system.multiply(x)
+        system.project(r)
+        before, size = size, math.sqrt(system.dot(r, r))
+        if not size < before:  # rounding
+            break
+    return Solution(x, iterations, size / scale if scale else 0.0, size <= tolerance * scale)
 
 
 def _preconditioned_norm(system: System, b: Vector) -> float:

@@ -15,7 +15,8 @@ those of the two states: w = 0 within the cone, or t on the cone and opposite to
 
 Newton's method minimises instead the potential Σ s ‖w‖ of the friction of sliding contacts, with the limits s of the
 last update that changed them: `rub` and `turning` are its derivatives, and `arrest` stops contacts that have turned
-round, since the potential has its least value where they stick.
+round, since the potential has its least value where they stick. `coupling` is how the limits follow the normal
+impulses.
 """
 
 import numpy as np
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 from spume.geometry.obstacles.collision import SEPARATE, STICK
 from spume.grid.contacts import HOLD, TOUCH
 from spume.grid.nodes import DegreesOfFreedom
-from spume.mpm.implicit.normal_impulses import normal_impulses
+from spume.mpm.implicit.normal_impulses import dual_normals, normal_impulses
 from spume.mpm.species import GridSpecies
 from spume.mpm.step import gaps_of
 from spume.mpm.world import GridWorld
@@ -279,6 +280,21 @@ class ContactSet:
         across = np.eye(d) - n[:, :, None] * n[:, None, :] - w[:, :, None] * w[:, None, :]
         np.add.at(matrices, self._place[sliding], (limit / rate)[:, None, None] * across)
         return matrices
+
+    def coupling(self) -> Vectors:
+        """I + Σ μ ŵ νᵀ over the sliding contacts of each of `rows`: the impulse y of a change of v changes the normal
+        impulses by ν · y, and friction by −μ ŵ ν · y."""
+        matrices = np.tile(np.eye(self._normal.shape[1]), (len(self.rows), 1, 1))
+        sliding = self._sliding
+        dual = dual_normals(self._node, self._normal, self.closed & ~self._sticking)[sliding]
+        w = self._slide[sliding] / np.maximum(np.linalg.norm(self._slide[sliding], axis=1), TINY)[:, None]
+        np.add.at(matrices, self._place[sliding], (self._friction[sliding, None] * w)[:, :, None] * dual[:, None, :])
+        return matrices
+
+    @property
+    def slides(self) -> bool:
+        """Whether a contact with friction slides."""
+        return bool(self._sliding.any())
 
     def project(self, dv: Vectors) -> None:
         """Remove the components constrained by closed contacts from `dv` (unknowns, d), by orthogonal projection."""

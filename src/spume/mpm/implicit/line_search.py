@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 LEAST_VOLUME = 0.05
 """A step that compresses a point to less than this fraction of its volume is shortened."""
 TRIALS = 6
-"""Largest number of lengths that are tried."""
+"""Largest number of lengths that are tried, without those that would crush a point."""
+SHORTEST = 1e-9
+"""Fraction of a step below which no length is tried."""
 SLACK = 0.5
 """Largest ratio of the slopes at the end and at the start of a step that is accepted [1]"""
 SHORTENING = 0.1, 0.7
@@ -64,7 +66,8 @@ def search(system: System[State], v: Floats, dv: Floats, r: Floats) -> tuple[Flo
     engaged = system.engaged()
     best, least, of_best = v, math.inf, engaged
     fraction = 1.0
-    for _ in range(TRIALS):
+    trials = 0
+    while trials < TRIALS and fraction > SHORTEST:
         trial = v + fraction * dv
         system.engage(engaged)
         system.close_contacts(trial)
@@ -73,6 +76,7 @@ def search(system: System[State], v: Floats, dv: Floats, r: Floats) -> tuple[Flo
         if not (smallest > LEAST_VOLUME and math.isfinite(slope)):
             fraction *= 0.5
             continue
+        trials += 1
         if slope <= SLACK * -at_start:
             return trial, r, fraction
         if slope < least:

@@ -11,7 +11,9 @@ A line search on the slope r · dv (`line_search.py`) needs no potential and fol
 
 Contacts are an active set. In each iteration the limits s of friction follow from the present normal impulses. Friction
 with these limits has the potential Σ s ‖w‖ of the sliding velocities w, which the residual, the matrix and the line
-search include: contacts that would turn round on the way stick from there on.
+search include: contacts that would turn round on the way stick from there on. Where contacts slide, the matrix also
+contains the change of the limits with the normal impulses, without which iterations converge slowly, or not at all
+where material jams. This makes it unsymmetric, and GMRES takes the place of conjugate gradients.
 """
 
 import math
@@ -27,13 +29,18 @@ from spume.mpm.implicit.node_stiffness import node_stiffness
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.tangent import NONE_TORN, NUMBERS, tangent_loops
-from spume.numerics.krylov import conjugate_gradient
+from spume.numerics.krylov import Solution, conjugate_gradient, gmres
 from spume.numerics.sums import total
 from spume.scene.mpm import Implicit
 
 Floats = NDArray[np.float64]
 LOOSEST, TIGHTEST = 0.1, 1e-12
 """Largest and smallest relative residual at which linear solves stop."""
+
+
+PROGRESS = 0.8
+"""After an iteration that reduces the residual less, the limits of friction do not change in the next one: in corners
+where material jams, a contact may begin to slide again and again in a direction that the limits turn round."""
 
 
 class _Equations:
@@ -51,6 +58,7 @@ class _Equations:
         """Derivatives of the stresses of each branch; a point has only one law."""
         self.unbalanced = np.zeros_like(problem.free)
         """r at the last velocities, without friction [N s]."""
+        self.coupling: Floats | None = None
         self._stress = StressSystem(
             problem.species.transfers, problem.world.nodes, problem.dofs, problem.mass, p.x, p.volume, self._answer,
             problem.dt**2,
@@ -99,7 +107,16 @@ class _Equations:
         """A v."""
         result, rows = self._stress.multiply(v), self.contacts.rows
         result[rows] += np.einsum("nij,nj->ni", self.friction, v[rows])
+        if self.coupling is not None:
+            result[rows] = np.einsum("nij,nj->ni", self.coupling, result[rows])
         return result
+
+    def solve(self, right: Floats, tolerance: float, limit: int, coupled: bool) -> Solution:
+        """Solve A x = `right`, with or without the change of the limits of friction."""
+        self.coupling = self.contacts.coupling() if coupled else None
+        if coupled:
+            return gmres(self, right, tolerance, limit)
+        return conjugate_gradient(self, right, tolerance=tolerance, limit=limit)
 
     def precondition(self, r: Floats) -> Floats:
         """r divided by the diagonal; at contacts, by that and the derivative of friction."""
@@ -145,7 +162,7 @@ def solve_by_newton(problem: StepProblem, settings: Implicit) -> Outcome:
         if not smallest > LEAST_VOLUME:
             outcome.failure = f"obstacles would squeeze a point to {smallest:.3g} times its volume"
             return outcome
-    first = 0.0
+    first, coupled = 0.0, False
     for _ in range(settings.iterations):
         right = equations.update_contacts(v)
         free = right.copy()
@@ -161,14 +178,19 @@ def solve_by_newton(problem: StepProblem, settings: Implicit) -> Outcome:
         equations.prepare(v)
         # A tolerance that decreases with the residual gives superlinear convergence. [Nocedal06] section 7.1
         tolerance = min(max(math.sqrt(outcome.primal[-1]), TIGHTEST), LOOSEST)
-        try:
-            solution = conjugate_gradient(equations, right, tolerance=tolerance, limit=settings.linear_iterations)
-        except ArithmeticError:
-            outcome.failure = "its forces are too large to be computed"
-            break
-        outcome.linear_iterations += solution.iterations
-        outcome.displacement_error = problem.dt * float(np.abs(solution.x).max(initial=0.0)) / problem.world.cell
-        found, _, _ = search(equations, v, solution.x, -right)
+        found = v
+        stalls = coupled and outcome.primal[-1] > PROGRESS * outcome.primal[-2]
+        for coupled in (True, False) if problem.contacts.slides and not stalls else (False,):
+            try:
+                solution = equations.solve(right, tolerance, settings.linear_iterations, coupled)
+            except ArithmeticError:
+                outcome.failure = "its forces are too large to be computed"
+                break
+            outcome.linear_iterations += solution.iterations
+            outcome.displacement_error = problem.dt * float(np.abs(solution.x).max(initial=0.0)) / problem.world.cell
+            found, _, _ = search(equations, v, solution.x, -right)
+            if found is not v:  # an unsymmetric matrix may lead uphill
+                break
         if found is v:  # rounding hides the way downhill
             break
         v = found
