@@ -157,7 +157,8 @@ def gmres(system: System, b: Vector, tolerance: float = 1e-8, limit: int = 1000,
     while size > tolerance * scale and iterations < limit:
         steps = min(memory, limit - iterations)
         V, R, g = [r / size], np.zeros((steps + 1, steps)), np.zeros(steps + 1)
-        g[0], k, rotations = size, 0, []
+        g[0], k = size, 0
+        rotations: list[tuple[float, float]] = []
         while k < steps and abs(g[k]) > tolerance * scale:
             q = system.multiply(_preconditioned(system, V[k]))
             system.project(q)

@@ -26,7 +26,7 @@ def normal_impulses(
     Contacts that are not active have the component along their normal.
     """
     push: NDArray[np.float64] = np.einsum("nq,nq->n", dual_normals(node, normal, active), impulse)
-    finite = np.isfinite(impulse).all(axis=1)  # others belong to a diverging step
+    finite = np.asarray(np.isfinite(impulse).all(axis=1))  # others belong to a diverging step
     for contacts in _corners(node, active):
         contacts = contacts[finite[contacts[:, 0]] & separating[contacts].all(axis=1)]
         for own in contacts[(push[contacts] < 0.0).any(axis=1)]:
