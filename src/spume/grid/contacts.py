@@ -43,6 +43,7 @@ TOUCH = 0.1
 """Gap up to which material counts as touching a sticking or slipping contact [cells]: held material moves a little with
 adjacent nodes, and must not be free to move back."""
 _NO_CHANGE = np.zeros((0, 1, 1))
+_NOT_MOVED = np.zeros((0, NODES_PER_BLOCK, 1))
 
 
 class Contacts:
@@ -54,6 +55,7 @@ class Contacts:
     def __init__(self) -> None:
         self._count = np.zeros(1, np.int64)
         self._cell = 0.0
+        self._moved = _NOT_MOVED
         self._make_room(1, 256)
         self.forget()
 
@@ -88,11 +90,15 @@ class Contacts:
         self._generation = 0
 
     def find(
-        self, nodes: Nodes, mass: NDArray[np.float64], obstacles: ObstacleSet, time: float, dt: float = 0.0
-    ) -> None:
+        self, nodes: Nodes, mass: NDArray[np.float64], obstacles: ObstacleSet, time: float, dt: float = 0.0,
+        moved: NDArray[np.float64] = _NOT_MOVED,
+    ) -> None:  # fmt: skip
         """Find the contacts of the nodes with positive `mass`, shape (blocks, 64), with the obstacles at the end of a
-        step of `dt` [s] from `time` [s]."""
+        step of `dt` [s] from `time` [s]. `moved`: see `GridSpecies.moved_nodes`."""
         self._fit(nodes)
+        self._moved = moved
+        if len(moved):  # they were elsewhere when their distances were computed
+            self._clear_until[:] = -np.inf
         self._cell = nodes.cell
         threads = numba.get_num_threads()
         if len(self._count) != threads:
@@ -104,7 +110,7 @@ class Contacts:
         tasks = len(nodes) * np.arange(threads + 1) // threads
         while True:
             _find[nodes.dimension](
-                tasks, nodes.blocks, nodes.cell, mass, at, obstacles.travelled, MARGIN * nodes.cell,
+                tasks, nodes.blocks, nodes.cell, moved, mass, at, obstacles.travelled, MARGIN * nodes.cell,
                 self._clear_until, self._node, self._kind, self._numbers, self._count,
             )  # fmt: skip
             if self._count.max() <= self._node.shape[1]:
@@ -138,10 +144,15 @@ class Contacts:
         gap = np.zeros(self._node.shape)
         if self._count.any():
             measure_gaps[nodes.dimension](
-                self._count, self._node, self._numbers, nodes.blocks, nodes.cell, nodes.order,
+                self._count, self._node, self._numbers, nodes.blocks, nodes.cell, self._moved, nodes.order,
                 transfers.cell_block_of_corner, cells.cell_start, cells.sorted_points, x, volume, gap,
             )  # fmt: skip
         return gap
+
+    def places(self, nodes: Nodes) -> NDArray[np.float64]:
+        """Positions of the nodes of the contacts [m], shape (contacts, d)."""
+        node = self.node
+        return self._moved[node // NODES_PER_BLOCK, node % NODES_PER_BLOCK] if len(self._moved) else nodes.places(node)
 
     def apply(
         self,
@@ -194,7 +205,7 @@ def _make_find(D: int) -> Any:
     BX, BY, BZ = BLOCK[D]
 
     @compiled(parallel=True)
-    def find(tasks, blocks, cell, mass, obstacles, travelled, margin, clear_until, node, kind, numbers, count):
+    def find(tasks, blocks, cell, moved, mass, obstacles, travelled, margin, clear_until, node, kind, numbers, count):
         """Find the contacts of the nodes of each task, up to the capacity, and write their total number to `count`."""
         room = node.shape[1]
         for task in prange(tasks.size - 1):
@@ -206,6 +217,10 @@ def _make_find(D: int) -> Any:
                     x = (blocks[block, 0] * BX + local // (BY * BZ)) * cell
                     y = (blocks[block, 1] * BY + (local // BZ) % BY) * cell
                     z = (blocks[block, 2] * BZ + local % BZ) * cell
+                    if moved.shape[0] > 0:
+                        x, y = moved[block, local, 0], moved[block, local, 1]
+                        if D == 3:
+                            z = moved[block, local, 2]
                     first = n
                     clearance = np.inf
                     for k in range(obstacles.number):

@@ -55,7 +55,19 @@ def _make_measure(D: int) -> Any:
 
     @compiled(parallel=True, fastmath=False)
     def measure(
-        count, node, numbers, node_blocks, cell, order, cell_block_of_corner, cell_start, sorted_points, x, volume, gap
+        count,
+        node,
+        numbers,
+        node_blocks,
+        cell,
+        moved,
+        order,
+        cell_block_of_corner,
+        cell_start,
+        sorted_points,
+        x,
+        volume,
+        gap,
     ):
         for task in prange(count.size):
             for c in range(count[task]):
@@ -63,11 +75,14 @@ def _make_measure(D: int) -> Any:
                 i, j, k = local // (BY * BZ), (local // BZ) % BY, local % BZ
                 nx, ny, nz = numbers[task, c, 0], numbers[task, c, 1], numbers[task, c, 2]
                 # distance = distance of the node + n·(x − x_node)
-                offset = (
-                    nx * (node_blocks[block, 0] * BX + i)
-                    + ny * (node_blocks[block, 1] * BY + j)
-                    + nz * (node_blocks[block, 2] * BZ + k)
-                ) * cell - numbers[task, c, 7]
+                x0 = (node_blocks[block, 0] * BX + i) * cell
+                x1 = (node_blocks[block, 1] * BY + j) * cell
+                x2 = (node_blocks[block, 2] * BZ + k) * cell
+                if moved.shape[0] > 0:
+                    x0, x1 = moved[block, local, 0], moved[block, local, 1]
+                    if D == 3:
+                        x2 = moved[block, local, 2]
+                offset = nx * x0 + ny * x1 + nz * x2 - numbers[task, c, 7]
                 gap[task, c] = gap_at(
                     cell_block_of_corner[block], i, j, k, nx, ny, nz, offset, cell, order,
                     cell_start, sorted_points, x, volume,

@@ -105,6 +105,18 @@ class Transfers:
         if len(copies) > 0:
             add_copies(copies, self._reached, target)
 
+    def pulled_back(self, metric: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Symmetric tensors B (n, 6) of points for sums of ∇w · B ∇w with the gradients used here."""
+        return metric
+
+    def pushed_forward(self, metric: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Sums of ∇w ∇wᵀ (n, 6), with the gradients in the present configuration."""
+        return metric
+
+    def pulled_back_tangent(self, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers of tangents (`mpm/implicit/tangent.py`) for the gradients of the weights used here."""
+        return numbers
+
     def to_points(
         self, quantities: tuple[str, ...], x: NDArray[np.float64], source: NDArray[np.float64], *,
         first_channel: int = 0, blend: float = 0.0, dt: float = 0.0, v: Any = _NO_VECTORS, tensor: Any = _NO_TENSORS,

@@ -113,6 +113,7 @@ def checkpoint_values(world: World[Any]) -> dict[str, Any]:
         "steps": world.steps,
         "speed": world.speed,
         "last_dt": world.time_step.last,
+        "stretch": world.time_step.stretch,
         "allowed_dt": world.time_step.allowed if math.isfinite(world.time_step.allowed) else None,
         "repeated_steps": world.time_step.repeated,
         "seconds": world.seconds,
@@ -131,6 +132,7 @@ def restore_values(world: World[Any], values: dict[str, Any]) -> None:
     # earlier versions had no limit of explicit steps, and another name for that of semi-implicit ones
     allowed = values.get("allowed_dt") or values.get("longest_step")
     world.time_step.allowed = math.inf if allowed is None else allowed
+    world.time_step.stretch = values.get("stretch", 1.0)
     world.time_step.repeated = values.get("repeated_steps", 0)
     world.seconds = dict(values["seconds"])
     world.obstacle_loads.restore(values.get("loads", {}))

@@ -39,10 +39,11 @@ def collide_and_move(world: World[Any], dt: float, advice: str) -> None:
             watched.load(world.obstacle_loads, held_by, obstacles, p.v, p.mass)
         world.speed = max(world.speed, float(speed.max(initial=0.0)))
         if broken.max(initial=-1) >= 0:
-            _report_broken_point(world, species, int(broken.max()), dt, advice)
+            report_broken_point(world, species, int(broken.max()), dt, advice)
 
 
-def _report_broken_point(world: World[Any], species: Species, point: int, dt: float, advice: str) -> NoReturn:
+def report_broken_point(world: World[Any], species: Species, point: int, dt: float, advice: str) -> NoReturn:
+    """Raise the error for a point whose velocity is not finite."""
     p = species.particles
     place = ", ".join(f"{c:.4g}" for c in p.x[point])
     law, _ = species.model.materials[int(p.material[point])]

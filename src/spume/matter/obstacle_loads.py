@@ -72,14 +72,14 @@ def load_by_nodes(
 ) -> None:  # fmt: skip
     """Add the impulses on the nodes of `contacts`, one row (d) per contact, equal for all contacts of a node. Only the
     contacts in `acting` share in them (None: all)."""
-    node, numbers = contacts.node, contacts.numbers
+    node, numbers, places = contacts.node, contacts.numbers, contacts.places(nodes)
     if acting is not None:
-        node, numbers, impulse = node[acting], numbers[acting], impulse[acting]
+        node, numbers, places, impulse = node[acting], numbers[acting], places[acting], impulse[acting]
     if not node.size:
         return
     owner = numbers[:, 8].astype(np.int64)
     parts = split(node, numbers[:, : impulse.shape[1]], impulse)
-    loads.add(obstacles, owner, nodes.places(node), parts)
+    loads.add(obstacles, owner, places, parts)
 
 
 def split(node: NDArray[np.int64], normal: Floats, impulse: Floats) -> Floats:

@@ -25,6 +25,8 @@ class TimeStep:
     """Acceleration of the points, taken into account in addition to their speed [m/s²]."""
     allowed: float = math.inf
     """Longest step that the solver of implicit steps allows, by the residuals of the last ones [s]."""
+    stretch: float = 1.0
+    """Smallest stretch of the cells, if they deform with the material, which shortens the way of the waves [1]."""
     last: float = 0.0
     """Last chosen step, before shortening to the time of a frame [s]; 0 before the first."""
     repeated: int = 0
@@ -35,7 +37,7 @@ class TimeStep:
         if self.fixed is not None:
             self.last = self.fixed
             return self.fixed
-        dt = self._crossing(self.wave_speed + speed)
+        dt = self._crossing(self.wave_speed / self.stretch + speed)
         if self.last > 0.0:
             dt = min(dt, self.growth * self.last)
         if dt < COLLAPSE * self._crossing(self.wave_speed):

@@ -20,8 +20,11 @@ def elastic_energy(world: GridWorld) -> float:
 def kinetic_energy(world: GridWorld) -> float:
     """½ Σ m v² [J], including the affine part of APIC: the energy of the velocity field of each point. [Jiang15]"""
     moment = world.nodes.second_moment
-    arrays = [species.particles.arrays() for species in world.species]
-    return 0.5 * sum(dot(p["mass"], squares(p, moment)) for p in arrays)
+    energy = 0.0
+    for species in world.species:
+        p, own = species.particles.arrays(), species.motion_of_nodes()
+        energy += 0.5 * dot(p["mass"], squares(p, moment)) if own is None else own.kinetic_energy
+    return energy
 
 
 def squares(arrays: Mapping[str, NDArray[Any]], second_moment: float) -> NDArray[np.float64]:
@@ -39,6 +42,8 @@ def angular_momentum(world: GridWorld) -> NDArray[np.float64]:
 
 def species_angular_momentum(world: GridWorld, species: GridSpecies) -> NDArray[np.float64]:
     """The part of one species [kg m²/s]."""
+    if (own := species.motion_of_nodes()) is not None:
+        return own.angular_momentum
     p = species.particles
     x, v = _spatial(p.x), _spatial(p.v)
     momentum = weighted_total(p.mass, np.cross(x, v))

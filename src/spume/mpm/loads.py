@@ -46,10 +46,12 @@ def _push_surface(world: GridWorld, species: GridSpecies, loads: Sequence[Load],
     volume = p.volume * species.model.volume_ratio(p.arrays())
     inward = np.broadcast_to(np.array([-1.0, -1.0, -1.0, 0.0, 0.0, 0.0]), (len(p), 6))
     species.transfers.to_grid(
-        ("mass", "stress divergence"), p.x, sums.array, mass=p.mass, volume=volume, stress=np.ascontiguousarray(inward)
-    )
+        ("mass", "stress divergence"), species.weighted_at, sums.array, mass=p.mass, volume=volume,
+        stress=np.ascontiguousarray(inward),
+    )  # fmt: skip
     block, local = np.nonzero(sums["mass"] > 0.0)
-    place = world.nodes.positions()[block, local]
+    moved = species.moved_nodes(world.nodes)
+    place = (moved if len(moved) else world.nodes.positions())[block, local]
     area = np.ascontiguousarray(sums["area"][block, :, local])  # Σ V J ∇w: along the outward normal
     force = np.zeros_like(area)
     for load in loads:
@@ -57,5 +59,5 @@ def _push_surface(world: GridWorld, species: GridSpecies, loads: Sequence[Load],
     sums["area"][:] = 0.0
     sums["area"][block, :, local] = dt * force / sums["mass"][block, local][:, None]
     change = np.zeros((len(p), d))
-    species.transfers.to_points(("velocity",), p.x, sums.array, first_channel=1, v=change)
+    species.transfers.to_points(("velocity",), species.weighted_at, sums.array, first_channel=1, v=change)
     np.add(p.v, change, out=p.v)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spume.grid.nodes import NodeFields, Nodes
 from spume.grid.transfers import Transfers
@@ -31,7 +32,8 @@ from spume.mpm.implicit.semi_implicit import Interaction, build_semi_implicit
 from spume.mpm.implicit.step import Integrator, implicit_stages
 from spume.mpm.loads import apply_loads
 from spume.mpm.species import GridSpecies, SpeciesPlan, TransferScheme, one_species
-from spume.mpm.step import explicit_stages
+from spume.mpm.step import MOVE, explicit_stages
+from spume.mpm.total_species import MOVE_WITH_NODES, TotalSpecies, reference_field
 from spume.mpm.world import GridWorld
 from spume.scene.mpm import MpmScene
 
@@ -49,6 +51,8 @@ class GridMethod(ParticleMethod[GridWorld, S]):
     def welcome(self, species: Species, new: slice, source: Source) -> None:
         """Complete the fields of points that a source has released."""
         world = self.world
+        assert isinstance(species, GridSpecies)
+        species.welcome(new)
         if ACCELERATION in species.particles:  # until the first step they fall
             species.particles.acceleration[new] = world.gravity(world.time)[: world.dimension]
         if source.estimate_volume:
@@ -79,20 +83,43 @@ class MaterialPointMethod(GridMethod[MpmScene]):
 
     def assemble(self, scene: MpmScene) -> Assembly[GridWorld]:
         """World and step of a scene."""
+        move = MOVE_WITH_NODES if scene.grid.frame == "total" else MOVE
         if scene.time.integrator == "explicit":
-            return assemble(scene, one_species(scene), explicit_stages())
+            return assemble(scene, one_species(scene), explicit_stages(move))
         if scene.time.integrator == "semi-implicit":
             solver = build_semi_implicit(scene)
             solve = Stage("implicit solve", solver.solve_step, Interaction())
             return assemble(scene, one_species(scene), implicit_stages(solve), (solver,))
         integrator = Integrator(scene.implicit_settings, scene.frame_rate)
         species = one_species(scene, integrator.carried_fields(scene.dimension))
-        return assemble(scene, species, implicit_stages(integrator.stage), (integrator,))
+        return assemble(scene, species, implicit_stages(integrator.stage, move), (integrator,))
 
     @classmethod
     def estimate(cls, scene: MpmScene) -> Estimate:
         """Points, memory, steps, time and disk space of a scene."""
         return estimate_cost(scene, build_time_step(scene, materials_of(scene)))
+
+    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+        """Everything a bit-for-bit continuation needs."""
+        arrays, values = super().checkpoint()
+        species = self.world.only
+        if isinstance(species, TotalSpecies):
+            arrays |= species.node_arrays()
+            values["grid"] = self._grid
+        return arrays, values
+
+    def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned."""
+        super().restore(arrays, values)
+        species = self.world.only
+        if isinstance(species, TotalSpecies):
+            if values["grid"] != self._grid:
+                raise ValueError("a grid that deforms with the material cannot be replaced by another one")
+            species.restore_nodes(arrays)
+
+    @property
+    def _grid(self) -> list[float]:
+        return [self.world.cell, self.world.nodes.order]
 
 
 def assemble(
@@ -111,7 +138,8 @@ def assemble(
     """
     materials = materials_of(scene)
     transfer = scene.transfer
-    scheme = TransferScheme(transfer.scheme, transfer.blend, scene.time.deformation_of_step, transfer.rate)
+    deformation = "first-order" if scene.grid.frame == "total" else scene.time.deformation_of_step
+    scheme = TransferScheme(transfer.scheme, transfer.blend, deformation, transfer.rate)
     nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
     loads = build_loads(scene)
     damped = scene.damping.rpic_iterations > 0 or scene.damping.viscosity > 0.0
@@ -146,13 +174,15 @@ def build_species(
 ) -> GridSpecies:
     """A species without points."""
     model = ConstitutiveModel(materials, plan.materials)
-    added = carried_fields(scene.frames.fields)
+    total = scene.grid.frame == "total"
+    added = (*carried_fields(scene.frames.fields), *((reference_field(scene.dimension),) if total else ()))
     particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, plan.fields, added])
     obstacles = None
     if plan.obstacles is not None or plan.friction == "none":
         chosen = tuple(range(len(scene.obstacle))) if plan.obstacles is None else plan.obstacles
         obstacles = build_obstacles(scene, chosen, plan.friction)
-    return GridSpecies(particles, model, scheme, nodes, plan.name, obstacles)
+    kind = TotalSpecies if total else GridSpecies
+    return kind(particles, model, scheme, nodes, plan.name, obstacles)
 
 
 def build_time_step(scene: MpmScene, materials: list[tuple[Law, Parameters]]) -> TimeStep:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,15 @@ def one_species(scene: MpmScene, fields: tuple[Field, ...] = ()) -> tuple[Specie
     return (SpeciesPlan("points", tuple(range(len(scene.materials))), fields),)
 
 
+class MotionOfNodes(NamedTuple):
+    """Of nodes that carry the motion of a species from step to step."""
+
+    kinetic_energy: float
+    """[J]"""
+    angular_momentum: NDArray[np.float64]
+    """About the origin [kg m²/s], three components."""
+
+
 class GridSpecies(Species):
     """Points that move with one velocity field, and that field on the nodes, which are shared by all species."""
 
@@ -95,22 +104,73 @@ class GridSpecies(Species):
         change (of the velocity in the step)."""
 
     @property
+    def weighted_at(self) -> NDArray[np.float64]:
+        """Positions of the points at which the weights are evaluated [m]."""
+        return self.particles.x
+
+    @property
+    def stretch(self) -> float:
+        """Smallest stretch of the cells, which is one unless they deform with the material [1]."""
+        return 1.0
+
+    def moved_nodes(self, nodes: Nodes) -> NDArray[np.float64]:
+        """Positions of nodes that move with the material [m], shape (blocks, 64, d); empty if they do not move."""
+        return _NOT_MOVED
+
+    def welcome(self, new: slice) -> None:
+        """Complete the fields of new points."""
+
+    def rasterize(self) -> None:
+        """Sum mass, momentum and internal forces of the points on the nodes."""
+        p = self.particles
+        self.fields.rename(velocity="momentum", change="force")
+        self.transfers.to_grid(
+            self.scheme.to_grid, p.x, self.fields.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
+            affine_velocity=self.affine_velocity,
+        )  # fmt: skip
+
+    def gather(self, dt: float) -> None:
+        """Interpolate the new velocities of the points and their deformation in the step."""
+        p, scheme = self.particles, self.scheme
+        unseen = self._unseen_velocities() if scheme.velocity == "aflip" else None
+        self.transfers.to_points(
+            scheme.to_points, p.x, self.fields.array, first_channel=self.fields.first("velocity"),
+            blend=scheme.kept(dt), dt=dt, v=p.v, tensor=self.deformation, affine_velocity=self.affine_velocity,
+        )  # fmt: skip
+        if unseen is not None:
+            v, C = unseen
+            p.v[:] += scheme.kept(dt) * v
+            p.C[:] += scheme.kept(dt) * C
+
+    def _unseen_velocities(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Part of the point velocities not resolved by the grid: v and C before the step, minus those that APIC
+        interpolates from the velocities of the nodes before the step."""
+        p, fields = self.particles, self.fields
+        before = fields["velocity"] - fields["change"]
+        v, C = np.empty_like(p.v), np.empty_like(p.C)
+        self.transfers.to_points(("affine velocity",), p.x, before, v=v, affine_velocity=C)
+        return p.v - v, p.C - C
+
+    @property
     def affine_velocity(self) -> NDArray[np.float64]:
         """C of [Jiang15], or an empty array for FLIP and PIC."""
         return self.particles.C if self.scheme.affine else _NO_AFFINE
 
+    def motion_of_nodes(self) -> MotionOfNodes | None:
+        """Energy and angular momentum of nodes that carry the motion from step to step; None: the points carry it."""
+        return None
+
     def sort(self) -> None:
         """Sort the points by cell, and reorder their arrays if these have become too disordered."""
         cells, p = self.transfers.cells, self.particles
-        if cells.sort(p.x, p.id):
+        if cells.sort(self.weighted_at, p.id):
             self.reorder(cells.sorted_points)
-            cells.sort(p.x, p.id)
+            cells.sort(self.weighted_at, p.id)
         self.fit_deformation()
 
     def arrange(self) -> None:
         """Reorder the arrays by cell and id."""
-        p = self.particles
-        self.transfers.cells.sort(p.x, p.id)
+        self.transfers.cells.sort(self.weighted_at, self.particles.id)
         self.reorder(self.transfers.cells.sorted_points)
 
     def connect(self, nodes: Nodes) -> None:
@@ -126,3 +186,4 @@ class GridSpecies(Species):
 
 
 _NO_AFFINE = np.zeros((0, 1, 1))
+_NOT_MOVED = np.zeros((0, 64, 1))

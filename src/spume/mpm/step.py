@@ -21,8 +21,8 @@ ADVICE = "the step is too long for the stiffness; reduce [time] courant or dt, o
 """What to change when a velocity is not finite."""
 
 
-def explicit_stages() -> list[Stage]:
-    """Symplectic Euler."""
+def explicit_stages(move: Stage | None = None) -> list[Stage]:
+    """Symplectic Euler. `move` takes the place of the stage that moves the points."""
     return [
         SORT,
         RASTERIZE,  # 1 mass and momentum, 3 forces
@@ -31,7 +31,7 @@ def explicit_stages() -> list[Stage]:
         GATHER,  # 7 deformation of the step, 9 velocities
         CROWDED_SAND,  # not in the paper
         MATERIAL,  # 7 total deformation, 10 plastic flow, and the stress for the next step
-        MOVE,  # 13 collisions, 14 positions
+        move or MOVE,  # 13 collisions, 14 positions
     ]
 
 
@@ -42,17 +42,13 @@ def sort_points(world: GridWorld, dt: float = 0.0) -> None:
     world.nodes.cover([species.transfers.cells for species in world.species])
     for species in world.species:
         species.connect(world.nodes)
+    world.time_step.stretch = min((species.stretch for species in world.species), default=1.0)
 
 
 def rasterize(world: GridWorld, dt: float = 0.0) -> None:
     """Sum mass, momentum and internal forces of the points on the nodes."""
     for species in world.species:
-        p = species.particles
-        species.fields.rename(velocity="momentum", change="force")
-        species.transfers.to_grid(
-            species.scheme.to_grid, p.x, species.fields.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
-            affine_velocity=species.affine_velocity,
-        )  # fmt: skip
+        species.rasterize()
 
 
 def accelerate(world: GridWorld, dt: float) -> None:
@@ -75,7 +71,7 @@ def find_contacts(world: GridWorld, dt: float) -> None:
     masses = [species.fields["mass"] for species in world.species if species.own_contacts is None]
     if masses:
         mass = masses[0] if len(masses) == 1 else np.sum(masses, axis=0)
-        world.contacts.find(world.nodes, mass, world.obstacles, world.time, dt)
+        world.contacts.find(world.nodes, mass, world.obstacles, world.time, dt, world.moved_nodes)
     for species in world.species:
         if species.own_contacts is not None:
             obstacles = world.obstacles_of(species)
@@ -107,27 +103,7 @@ def collide_nodes(world: GridWorld, species: GridSpecies, gaps: NDArray[np.float
 def gather(world: GridWorld, dt: float) -> None:
     """Interpolate the new velocities of the points and their deformation in the step from the collided v*."""
     for species in world.species:
-        p = species.particles
-        unseen = unseen_velocities(species) if species.scheme.velocity == "aflip" else None
-        species.transfers.to_points(
-            species.scheme.to_points, p.x, species.fields.array, first_channel=species.fields.first("velocity"),
-            blend=species.scheme.kept(dt), dt=dt, v=p.v, tensor=species.deformation,
-            affine_velocity=species.affine_velocity,
-        )  # fmt: skip
-        if unseen is not None:
-            v, C = unseen
-            p.v[:] += species.scheme.kept(dt) * v
-            p.C[:] += species.scheme.kept(dt) * C
-
-
-def unseen_velocities(species: GridSpecies) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Part of the point velocities not resolved by the grid: v and C before the step, minus those that APIC
-    interpolates from the velocities of the nodes before the step."""
-    p, fields = species.particles, species.fields
-    before = fields["velocity"] - fields["change"]
-    v, C = np.empty_like(p.v), np.empty_like(p.C)
-    species.transfers.to_points(("affine velocity",), p.x, before, v=v, affine_velocity=C)
-    return p.v - v, p.C - C
+        species.gather(dt)
 
 
 SORT = Stage("sort", sort_points)

@@ -34,6 +34,11 @@ class GridWorld(World[GridSpecies]):
         """Width of the splines [m]."""
         return (self.nodes.order + 1) * self.nodes.cell
 
+    @property
+    def moved_nodes(self) -> NDArray[np.float64]:
+        """Positions of nodes that move with the only species [m], shape (blocks, 64, d); empty if they do not move."""
+        return self.species[0].moved_nodes(self.nodes)
+
     def contacts_of(self, species: GridSpecies) -> Contacts:
         """Contacts of the nodes with the obstacles that act on a species in the current step."""
         return self.contacts if species.own_contacts is None else species.own_contacts

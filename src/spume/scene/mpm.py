@@ -65,6 +65,11 @@ class Grid(Table):
     cell: Positive = Field(description="edge length of a cell [m]")
     spline: Literal["cubic", "quadratic"] = Field(default="cubic", description="B-spline of the nodes")
     walls: Walls | None = Field(default=None, description="box that points do not leave")
+    frame: Literal["updated", "total"] = Field(
+        default="updated",
+        description="the grid is fixed in space, or ('total') deforms with the one solid body of the scene, which then "
+        "has no memory of its path and never breaks numerically",
+    )
 
 
 class Time(Table):

@@ -22,6 +22,8 @@ and back without their gradients: a viscosity of h²/(4 Δt) with quadratic spli
 def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
     """Problems of the tables for grid and solver."""
     yield from _implicit(scene)
+    if scene.grid.frame == "total":
+        yield from _total_frame(scene)
     damping = scene.damping
     if damping.rpic_iterations and damping.viscosity:
         yield Problem("damping", "has both 'rpic_iterations' and 'viscosity': give one of them")
@@ -65,4 +67,40 @@ def _implicit(scene: "MpmScene") -> Iterator[Problem]:
             yield Problem(
                 f"material.{material.name}.law",
                 f"is '{material.law.name}', which only explicit steps support: use integrator = 'explicit'",
+            )
+
+
+def _total_frame(scene: "MpmScene") -> Iterator[Problem]:
+    """What a grid that deforms with the material cannot do."""
+    key, time, transfer = "grid.frame", scene.time, scene.transfer
+    if scene.method != "mpm":
+        yield Problem(key, f"is 'total' with method '{scene.method}': only 'mpm' has a grid that deforms with a body")
+    if time.integrator == "semi-implicit":
+        yield Problem(key, "is 'total' with integrator 'semi-implicit': use 'explicit' or 'implicit'")
+    if time.deformation == "second-order":
+        yield Problem(
+            "time.deformation", "is 'second-order' with grid.frame = 'total', where I + Δt L is exact: drop it"
+        )
+    if len(scene.body) != 1 or scene.emitter:
+        count = f"{len(scene.body)} bodies and {len(scene.emitter)} emitters"
+        yield Problem(key, f"is 'total' in a scene of {count}: the grid deforms with one body and knows no other")
+    if transfer != type(transfer)():
+        yield Problem("transfer", "is given with grid.frame = 'total', where the nodes keep their velocities: drop it")
+    if scene.damping.rpic_iterations or scene.damping.viscosity:
+        yield Problem(
+            "damping",
+            "is given with grid.frame = 'total', where no velocities go from points to the grid and back: use a "
+            "viscoelastic law, or implicit steps",
+        )
+    if scene.frames.energy:
+        yield Problem(
+            "frames.energy", "is true with grid.frame = 'total', where energy is not lost in transfers: drop it"
+        )
+    for material in with_known_laws(scene):
+        traits = material.law.traits
+        if traits.fluid or traits.granular or traits.tearing:
+            yield Problem(
+                f"material.{material.name}.law",
+                f"is '{material.law.name}', which flows or tears without limit: a grid that deforms with it would be "
+                "turned inside out; use grid.frame = 'updated'",
             )

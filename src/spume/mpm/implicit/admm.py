@@ -84,7 +84,7 @@ class _Step:
 
     def _assemble(self) -> None:
         problem = self.problem
-        x = problem.species.particles.x
+        x = problem.species.weighted_at
         self.matrix.assemble(problem.species.transfers, x, self.branches.metric(self.rho), problem.mass)
         problem.contacts.inertia = self.matrix.diagonal
 

@@ -67,7 +67,7 @@ class _Sums:
 
     def __init__(self, problem: StepProblem) -> None:
         species, nodes = problem.species, problem.world.nodes
-        self._x, self._transfers, self._number = species.particles.x, species.transfers, problem.dofs.number
+        self._x, self._transfers, self._number = species.weighted_at, species.transfers, problem.dofs.number
         self._nodes = len(problem.dofs)
         self._kernels = _kernels(nodes.dimension, nodes.order)
         self._colours = colours(species.transfers.cells.blocks)
@@ -82,14 +82,14 @@ class _Sums:
     def to_nodes(self, B: Numbers) -> Numbers:
         """Σ_p ∇w · B_p ∇w at each active node, for symmetric tensors B (n, 6)."""
         result = np.zeros(self._nodes)
-        self._kernels[0](*self._stencils(), B, result)
+        self._kernels[0](*self._stencils(), self._transfers.pulled_back(B), result)
         return result
 
     def to_points(self, a: Numbers) -> Numbers:
         """Σ_i a_i ∇w ∇wᵀ at each point, symmetric (n, 6), for numbers a of the active nodes."""
         result = np.zeros((len(self._x), 6))
         self._kernels[1](*self._stencils(), a, result)
-        return result
+        return self._transfers.pushed_forward(result)
 
 
 @cache

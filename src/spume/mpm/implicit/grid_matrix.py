@@ -47,7 +47,7 @@ class GridMatrix:
         by_colour, start = colours(cells.blocks)
         self._kernels[1](
             by_colour, start, cells.blocks, cells.cell_start, cells.sorted_points, transfers.node_block_of_corner,
-            cells.inverse_size, x, B, self._dofs.number, self.values,
+            cells.inverse_size, x, transfers.pulled_back(B), self._dofs.number, self.values,
         )  # fmt: skip
         self.values[:, self.values.shape[1] // 2] += mass
         self.diagonal = self.values[:, self.values.shape[1] // 2].copy()

@@ -60,8 +60,8 @@ class _Equations:
         """r at the last velocities, without friction [N s]."""
         self.coupling: Floats | None = None
         self._stress = StressSystem(
-            problem.species.transfers, problem.world.nodes, problem.dofs, problem.mass, p.x, p.volume, self._answer,
-            problem.dt**2,
+            problem.species.transfers, problem.world.nodes, problem.dofs, problem.mass,
+            problem.species.weighted_at, p.volume, self._answer, problem.dt**2,
         )  # fmt: skip
 
     def residual(self, v: Floats) -> tuple[Floats, float]:
@@ -97,7 +97,7 @@ class _Equations:
         p = problem.species.particles
         self.diagonal = np.repeat(problem.mass[:, None], v.shape[1], axis=1)
         for numbers in self.numbers:
-            k = node_stiffness(problem.species.transfers, problem.dofs, p.x, p.volume, numbers)
+            k = node_stiffness(problem.species.transfers, problem.dofs, problem.species.weighted_at, p.volume, numbers)
             self.diagonal += problem.dt**2 * np.maximum(k, 0.0)
         self.friction = self.contacts.turning(v, self.diagonal)
         rows = self.contacts.rows

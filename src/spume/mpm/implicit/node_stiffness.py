@@ -36,7 +36,7 @@ def node_stiffness(transfers: Transfers, dofs: DegreesOfFreedom, x: Floats, weig
     by_colour, start = colours(cells.blocks)
     _kernel(transfers.dimension, transfers.order)(
         by_colour, start, cells.blocks, cells.cell_start, cells.sorted_points, transfers.node_block_of_corner,
-        cells.inverse_size, x, weight, numbers, dofs.number, k,
+        cells.inverse_size, x, weight, transfers.pulled_back_tangent(numbers), dofs.number, k,
     )  # fmt: skip
     return k
 

@@ -45,7 +45,8 @@ class StepProblem:
         """Velocities vⁿ of the active nodes before the step [m/s]."""
         self.free = self.before + dt * world.gravity(world.time)[: world.dimension]
         """Velocities v̂ of the active nodes without stress and contacts [m/s]."""
-        world.contacts.find(world.nodes, species.fields["mass"], world.obstacles, world.time, dt)
+        mass = species.fields["mass"]
+        world.contacts.find(world.nodes, mass, world.obstacles, world.time, dt, world.moved_nodes)
         self.contacts = ContactSet(world, species, self.dofs, dt)
         self._fields = NodeFields(vector=world.dimension)
         self._fields.fit(world.nodes)
@@ -58,7 +59,7 @@ class StepProblem:
         if ACCELERATION not in p:
             return self.free.copy()
         field = self._fields.array
-        species.transfers.to_grid(("momentum",), p.x, field, v=p.acceleration, mass=p.mass)
+        species.transfers.to_grid(("momentum",), species.weighted_at, field, v=p.acceleration, mass=p.mass)
         return self.before + self.dt * self.dofs.take(field) / self.mass[:, None]
 
     def keep_acceleration(self, v: NDArray[np.float64]) -> None:
@@ -68,7 +69,7 @@ class StepProblem:
         if ACCELERATION in p:
             field = self._fields.array
             self.dofs.put((v - self.before) / self.dt, field)
-            species.transfers.to_points(("velocity",), p.x, field, v=p.acceleration)
+            species.transfers.to_points(("velocity",), species.weighted_at, field, v=p.acceleration)
 
     def close_contacts(self, v: NDArray[np.float64]) -> None:
         """Apply the contacts to `v` in place, and close those that change it."""
@@ -78,12 +79,13 @@ class StepProblem:
         """Write the velocity gradients of `v` at the points [1/s], shape (n, 3, 3)."""
         field = self._fields.array
         self.dofs.put(v, field)
-        self.species.transfers.to_points(("gradient",), self.species.particles.x, field, tensor=L)
+        self.species.transfers.to_points(("gradient",), self.species.weighted_at, field, tensor=L)
 
     def impulse(self, tensor: NDArray[np.float64]) -> NDArray[np.float64]:
         """Σ_p V T ∇w at the active nodes for tensors T (n, 3, 3)."""
-        field, p = self._fields.array, self.species.particles
-        self.species.transfers.to_grid(("tensor divergence",), p.x, field, volume=p.volume, tensor=tensor)
+        field, species = self._fields.array, self.species
+        volume = species.particles.volume
+        species.transfers.to_grid(("tensor divergence",), species.weighted_at, field, volume=volume, tensor=tensor)
         return -self.dofs.take(field)
 
     def load_obstacles(self, reaction: NDArray[np.float64]) -> None:

@@ -61,9 +61,9 @@ class Recent:
         }
 
 
-def implicit_stages(solve: Stage) -> list[Stage]:
-    """Backward Euler; the stage `solve` finds the velocities of the nodes."""
-    return [SORT, RASTERIZE, solve, GATHER, CROWDED_SAND, MATERIAL, MOVE]
+def implicit_stages(solve: Stage, move: Stage = MOVE) -> list[Stage]:
+    """Backward Euler; the stage `solve` finds the velocities of the nodes, and `move` moves the points."""
+    return [SORT, RASTERIZE, solve, GATHER, CROWDED_SAND, MATERIAL, move]
 
 
 class Integrator:
