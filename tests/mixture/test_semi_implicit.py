@@ -154,6 +154,7 @@ def test_unconverged_steps_are_counted_and_the_largest_residual_is_that_since_th
         residuals.append(report["residual"])
     assert report["unconverged_steps"] == report["steps"] == 4
     assert report["largest_residual"] == max(residuals[2:])  # frames are two steps apart
+    assert [residual for _, residual in report["step_residuals"]] == residuals[2:]
     assert falling_block().diagnostics()["unconverged_steps"] == 0
 
 

@@ -48,8 +48,8 @@ def test_an_elastic_bounce_closes(transfer):
     start = budget(sim)["own"]
     assert budget(sim)["sources"] == pytest.approx(start, rel=1e-12)
     worst = 0.0
-    for frame in range(1, 9):
-        sim.advance(0.02 * frame)
+    for _ in range(7):
+        sim.advance(0.02)
         terms = budget(sim)
         worst = max(worst, abs(terms["unaccounted"]))
     assert sim.particles.v[:, 1].mean() > 0.0
@@ -76,7 +76,7 @@ def test_a_sticking_impact_takes_the_energy_of_the_relative_motion(speed):
     assert abs(terms["unaccounted"]) < 1e-10 * mass
 
 
-@pytest.mark.parametrize("integrator", ["explicit", "implicit"])
+@pytest.mark.parametrize("integrator", ["explicit", "implicit", "semi-implicit"])
 def test_friction_takes_the_normal_force_times_the_distance(integrator):
     """−μ m g cos θ d for a block that slides by d. As in `test_incline.py`, the slope is level and gravity tilted, and
     elastic settling makes 3 %."""
@@ -84,7 +84,7 @@ def test_friction_takes_the_normal_force_times_the_distance(integrator):
     sim = simulate(
         **COUNTED,
         gravity=[G * np.sin(theta), -G * np.cos(theta)],
-        time={"integrator": integrator} | ({"dt": 4e-3} if integrator == "implicit" else {}),
+        time={"integrator": integrator} | ({} if integrator == "explicit" else {"dt": 4e-3}),
         material={"solid": STIFF},
         body=[{"material": "solid", "shape": box(2, (0.0, 0.1), (0.4, 0.2))}],
         obstacle=[FLOOR | {"friction": friction}],

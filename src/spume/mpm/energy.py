@@ -33,6 +33,7 @@ from spume.matter.stages import Stage
 from spume.mpm.crowded_sand import INTERVAL, restore_crowded_sand
 from spume.mpm.diagnostics import elastic_energy, kinetic_energy, squares
 from spume.mpm.energy_sums import contact_work, gathered, in_material, moved, node_energies, work_of_obstacles
+from spume.mpm.implicit.semi_implicit import SemiImplicit
 from spume.mpm.implicit.step import Integrator
 from spume.mpm.species import GridSpecies
 from spume.mpm.step import collide, gather
@@ -43,6 +44,8 @@ Floats = NDArray[np.float64]
 NOTHING, NONE_TORN = np.empty(0), np.empty(0, np.uint8)
 REPLACING = ("removal", "resampling")
 """Terms of stages that insert, merge or remove points."""
+SOLVE = "implicit solve"
+"""Name of the stage that solves for the velocities of the nodes."""
 NAME = "energy"
 """Name of the stages in the timings of a run."""
 
@@ -62,7 +65,7 @@ class Stored:
 class EnergyBudget:
     """Energy that the points have gained by each cause since the start [J]."""
 
-    def __init__(self, world: GridWorld, solver: Integrator | None, replaces: bool) -> None:
+    def __init__(self, world: GridWorld, solver: Integrator | SemiImplicit | None, replaces: bool) -> None:
         """
         solver: that of implicit steps, which knows the impulses of contacts; None: steps are explicit.
         replaces: whether stages insert, merge or remove points.
@@ -167,7 +170,7 @@ def counted(stages: Sequence[Stage], budget: EnergyBudget) -> list[Stage]:
             yield stage
             if (follow := AFTER.get(stage.function)) is not None:
                 yield Stage(NAME, follow, budget)
-            if budget.solver is not None and stage.function == budget.solver.solve:
+            if stage.name == SOLVE:
                 yield Stage(NAME, count_nodes, budget)
             if stage.energy == "tearing":
                 yield Stage(NAME, end_tearing, budget)
@@ -239,11 +242,11 @@ def impulses(budget: EnergyBudget, species: GridSpecies, k: int, node: NDArray[n
     if budget.solver is None:
         change = species.fields["change"][block, :, local] - budget.forced[k][block, :, local]
         return np.asarray(mass[block, local][:, None] * change)
-    outcome = budget.solver.last
-    if outcome is None or outcome.reaction is None or not node.size:
+    known = budget.solver.impulses
+    if not known or not node.size:
         return np.zeros((node.size, species.fields.components["change"]))
     number = np.cumsum(mass.ravel() > 0.0) - 1
-    return np.asarray(outcome.reaction[number[node]])
+    return np.asarray(known[k][number[node]])
 
 
 def count_gathered(world: GridWorld, dt: float, budget: EnergyBudget) -> None:

@@ -28,7 +28,7 @@ from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose, kinetic_energy
 from spume.mpm.energy import REPLACING, EnergyBudget, counted, counted_once
 from spume.mpm.implicit.problem import ACCELERATION
-from spume.mpm.implicit.semi_implicit import Interaction, build_semi_implicit
+from spume.mpm.implicit.semi_implicit import Interaction, SemiImplicit, build_semi_implicit
 from spume.mpm.implicit.step import Integrator, implicit_stages
 from spume.mpm.loads import apply_loads
 from spume.mpm.species import GridSpecies, SpeciesPlan, TransferScheme, one_species
@@ -158,7 +158,7 @@ def assemble(
     species_of = {material: k for k, plan in enumerate(plans) for material in plan.materials}
     stages, parts = with_rates(stages, scene.frames.fields), tuple(parts)
     if scene.frames.energy:
-        solver = next((part for part in parts if isinstance(part, Integrator)), None)
+        solver = next((part for part in parts if isinstance(part, Integrator | SemiImplicit)), None)
         budget = EnergyBudget(world, solver, any(stage.energy in REPLACING for stage in stages))
         stages, before, parts = counted(stages, budget), counted_once(before, budget), (*parts, budget)
     return Assembly(world, Step(stages, before, after), parts, tuple(species_of[k] for k in range(len(materials))))

@@ -455,7 +455,7 @@ class MpmScene(MaterialScene):
     @property
     def has_energy_budget(self) -> bool:
         """Whether the steps can count where energy goes."""
-        return self.method != "sand-water" and self.time.integrator != "semi-implicit"
+        return self.method != "sand-water"
 
     def notes(self) -> list[str]:
         """Parameters without effect, and tables of solvers that are not used."""

@@ -10,7 +10,7 @@ step has converged when it is small with the limits of its own normal impulses.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -66,6 +66,10 @@ class SemiImplicit:
     """Relative residual of the last step [1]"""
     largest_residual: float = 0.0
     """Largest residual of an accepted step since the last frame [1]"""
+    step_residuals: list[list[float]] = field(default_factory=list)
+    """End [s] and residual [1] of each accepted step since the last frame"""
+    impulses: list[Floats] = field(default_factory=list)
+    """Impulses of contacts on the active nodes of each species in the last step [N s]"""
 
     def solve_step(self, world: GridWorld, dt: float, interaction: Interaction) -> None:
         """Solve for the velocities of the nodes; raise StepFailed if this does not succeed."""
@@ -75,14 +79,15 @@ class SemiImplicit:
                 f"it does not converge (residual {self.residual:.3g})",
                 "raise [semi_implicit] iterations or accepted_residual, or use integrator = 'explicit'",
             )
-        self._count(world.time)
+        self._count(world.time, dt)
         world.time_step.allowed *= GROWTH
 
-    def _count(self, start: float) -> None:
-        """Count an accepted step that begins at `start` [s]."""
+    def _count(self, start: float, dt: float) -> None:
+        """Count an accepted step of `dt` [s] that begins at `start` [s]."""
         frames = start / self.frame_length
         if abs(frames - round(frames)) < 1e-6:  # steps end at frames: this is the first after one
-            self.largest_residual = 0.0
+            self.largest_residual, self.step_residuals = 0.0, []
+        self.step_residuals.append([start + dt, float(self.residual)])
         self.largest_residual = max(self.largest_residual, self.residual)
         self.unconverged += self.residual > self.tolerance
 
@@ -98,6 +103,7 @@ class SemiImplicit:
             f.rename(momentum="velocity", force="change")
             part.dofs.put(own, f["velocity"])
             part.dofs.put(own - part.before, f["change"])
+        self.impulses = [system.impulse[part.rows] for part in system.parts]
         self._load_obstacles(system)
         return True
 
@@ -156,6 +162,7 @@ class SemiImplicit:
             "minres_iterations": self.minres_iterations,
             "residual": self.residual,
             "largest_residual": self.largest_residual,
+            "step_residuals": list(self.step_residuals),
         }
 
     def restore(self, values: dict[str, Any]) -> None:
@@ -165,6 +172,7 @@ class SemiImplicit:
         self.minres_iterations = values["minres_iterations"]
         self.residual = values["residual"]
         self.largest_residual = values["largest_residual"]
+        self.step_residuals = values.get("step_residuals", [])  # absent from checkpoints of earlier versions
 
 
 def _norm(system: CoupledSystem, r: Floats) -> float:

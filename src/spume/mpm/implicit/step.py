@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.matter.stages import Stage, StepFailed
@@ -86,6 +87,11 @@ class Integrator:
     def stage(self) -> Stage:
         """The stage that solves for the velocities of the nodes."""
         return Stage("implicit solve", self.solve)
+
+    @property
+    def impulses(self) -> list[NDArray[np.float64]]:
+        """Impulses of contacts on the active nodes in the last step [N s], if the solver knows them."""
+        return [] if self.last is None or self.last.reaction is None else [self.last.reaction]
 
     def carried_fields(self, dimension: int) -> tuple[Field, ...]:
         """Fields that points carry from step to step."""
