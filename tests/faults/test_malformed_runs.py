@@ -1,5 +1,7 @@
 """Runs and sweeps with good checksums and wrong contents, as a stranger could make them: one sentence each."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import synthetic_run
@@ -7,8 +9,10 @@ from ballistic import SCENE, make_scene
 
 import spume
 from spume.cli import main
+from spume.matter.driver import restore_values
 from spume.runs import storage
 from spume.runs.loop import resume_run, start_run
+from spume.scene.common import Scene
 
 WRONG = {
     "name": 3, "method": ["mpm"], "scene": [], "scene.title": None, "scene.method": "other", "scene.body": [7],
@@ -158,3 +162,55 @@ def test_a_malformed_plan_is_one_sentence(tmp_path, capsys, path):
     set_value(tables, path.strip(), PLANS[path])
     storage.write_json(tmp_path / "sweep" / "sweep.json", tables)
     assert "sweep.json' is malformed" in one_sentence(capsys, "resume", str(tmp_path / "sweep"))
+
+
+DRY = {"title": "dry", "method": "dry-foam", "duration": 0.02, "frame_rate": 100.0, "foam": {"cells": 16}}
+
+
+def damaged_network(folder, file, field, change):
+    """Make a dry foam and change an array of its network in a file."""
+    start_run(Scene(**DRY, coarsening={"diffusion": 1.0}), folder)
+    about, arrays = storage.read_checked(folder / file)
+    arrays = dict(arrays)
+    name = next(name for name in arrays if name.rpartition("/")[2] == field)
+    arrays[name] = change(arrays[name])
+    storage.write_arrays(folder / file, arrays, about)
+
+
+def test_half_edges_that_do_not_return_are_one_sentence(tmp_path, capsys):
+    """Each follows itself: a walk around a cell would never end."""
+    damaged_network(tmp_path, "frames/frame_00001.safetensors", "next", lambda old: np.arange(len(old)))
+    said = one_sentence(capsys, "export", str(tmp_path), "--to", "ply", "--frames", "1")
+    assert "its tables do not fit together (the foam network is not valid" in said
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [("next", lambda old: old + 100), ("shift", lambda old: old[:5]), ("pressures", lambda old: old[:3]),
+     ("lattice", lambda old: np.full_like(old, np.nan))],
+)  # fmt: skip
+def test_a_checkpoint_without_a_foam_is_one_sentence(tmp_path, field, change):
+    damaged_network(tmp_path, "checkpoint.safetensors", field, change)
+    manifest = storage.read_json(tmp_path / "manifest.json")
+    storage.write_json(tmp_path / "manifest.json", manifest | {"complete": False, "frames": 0})
+    with pytest.raises(spume.CacheError, match="does not fit the scene of its run: the foam network is not valid"):
+        resume_run(tmp_path)
+
+
+def test_values_of_another_kind_are_one_sentence(tmp_path, capsys):
+    folder = synthetic_run.write_run(tmp_path / "run", 2, cell=0.06)
+    file = folder / "frames" / "frame_00001.safetensors"
+    about, arrays = storage.read_checked(file)
+    name = next(name for name in arrays if name.endswith("/x"))
+    storage.write_arrays(file, arrays | {name: arrays[name].astype(np.int64)}, about)
+    said = one_sentence(capsys, "export", str(folder), "--to", "ply", "--what", "points", "--frames", "1")
+    assert "x has values of type int64; they should be float64" in said
+
+
+def test_times_of_stages_are_numbers(tmp_path):
+    """A table in the place of a time would be added to one."""
+    with pytest.raises(TypeError, match="float"):
+        restore_values(
+            SimpleNamespace(time_step=SimpleNamespace()),
+            {"time": 0.0, "steps": 0, "speed": 0.0, "last_dt": 0.0, "seconds": {"move": {}}},
+        )

@@ -23,11 +23,13 @@ def arc_points(start: Floats, chord: Floats, theta: float, step: float = STEP) -
 
 
 def cell_half_edges(network: Network) -> list[list[int]]:
-    """Half-edges around each cell."""
+    """Half-edges around each cell. Raises ValueError if they do not return to the first, as in a damaged frame."""
     loops = []
     for h0 in network.first_half_edges():
         loop, h = [int(h0)], int(network.next[h0])
         while h != h0:
+            if len(loop) == len(network.next):
+                raise ValueError("its half-edges do not form loops")
             loop.append(h)
             h = int(network.next[h])
         loops.append(loop)

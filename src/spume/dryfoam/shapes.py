@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from spume.dryfoam.drawing import arc_points, box_translation, cell_outlines
 from spume.dryfoam.network.geometry import film_lengths, pressure_differences
-from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Integers, Network, network_of
+from spume.dryfoam.network.half_edges import OUTSIDE, Floats, Integers, Network, checked_network
 from spume.fields import Field, Population
 from spume.methods import Shapes
 from spume.numerics.jit import compiled
@@ -117,7 +117,7 @@ def film_curves(network: Network) -> tuple[Floats, Integers, Integers]:
 
 def make(frame: Mapping[str, NDArray[Any]]) -> dict[str, dict[str, NDArray[Any]]]:
     """Make the shapes of a frame."""
-    n = network_of(frame)
+    n = checked_network(frame)
     x, triangles, owner = filled(cell_outlines(n))
     sides = n.sides() if not n.is_lone else np.array([0 if n.is_closed else 1])
     cells: dict[str, NDArray[Any]] = {

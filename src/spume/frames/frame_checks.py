@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError
-from spume.fields import Population
+from spume.fields import Field, Population
 
 OWN_LENGTH = {"mesh": "triangles", "lines": "lines"}
 """The field of a kind of population that has another length than the others."""
@@ -44,6 +44,13 @@ def check_shapes(declared: Population, shapes: Mapping[str, tuple[int, ...]], pa
     needed = {"x", OWN_LENGTH.get(declared.kind, "x")} if declared.kind != "table" else set()
     if missing := needed - shapes.keys():
         raise malformed(path, f"'{declared.name}' has no {' and no '.join(sorted(missing))}")
+
+
+def check_kind(field: Field, values: NDArray[Any], path: Path) -> None:
+    """Raise CacheError if the values of a field are of another kind than declared, such as integers for numbers."""
+    kinds = "iub" if np.dtype(field.dtype).kind in "iub" else "f"
+    if values.dtype.kind not in kinds:
+        raise malformed(path, f"{field.name} has values of type {values.dtype}; they should be {field.dtype}")
 
 
 def check_indices(kind: str, field: str, values: NDArray[Any], count: int, path: Path) -> None:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from spume.errors import CacheError
 from spume.fields import Field, Population
 from spume.frames.derived import Derived
-from spume.frames.frame_checks import check_indices, check_metadata, check_shapes, malformed
+from spume.frames.frame_checks import check_indices, check_kind, check_metadata, check_shapes, malformed
 from spume.frames.measurements import MeasuredSeries, measured_series
 from spume.frames.populations import FramePopulations, PopulationArrays
 from spume.methods import Shapes, method_shapes
@@ -77,21 +77,23 @@ def _populations(
         if plain and "J" not in stored and "F" in stored and any(field.name == "J" for field in declared.fields):
             names.append("J")
         count = shapes[f"{prefix}x"][0] if declared.kind != "table" else 0
-        yield PopulationArrays(declared, sorted(names), _Reader(path, prefix, stored, declared.kind, count), derived)
+        yield PopulationArrays(declared, sorted(names), _Reader(path, prefix, stored, declared, count), derived)
 
 
 class _Reader:
     """Reads single arrays of one population from a file."""
 
-    def __init__(self, path: Path, prefix: str, stored: frozenset[str], kind: str, count: int) -> None:
+    def __init__(self, path: Path, prefix: str, stored: frozenset[str], declared: Population, count: int) -> None:
         self.path, self.prefix, self.stored = path, prefix, stored
-        self.kind, self.count = kind, count
+        self.kind, self.count = declared.kind, count
+        self.fields = {each.name: each for each in declared.fields}
 
     def __call__(self, field: str) -> NDArray[Any]:
         name = self.prefix + field
         if name not in self.stored and field == "J":
             return np.asarray(np.linalg.det(self("F")))
         values = read_arrays(self.path, [name])[name]
+        check_kind(self.fields[field], values, self.path)
         check_indices(self.kind, field, values, self.count, self.path)
         return values
 

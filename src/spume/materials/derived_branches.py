@@ -36,7 +36,7 @@ def with_branches(law: Law) -> Law:
     return replace(law, branches=(branch,))
 
 
-def _start(shape: tuple[int, ...]) -> Callable[..., Any]:
+def _start(shape: tuple[int, ...]) -> Any:
     """Compiled function (history, strain) -> the history whose tensor is diagonal with this strain."""
     if shape == (3, 3):
 
@@ -69,7 +69,7 @@ def _shifted(strain, k, by):
     return (e0 + by, e1, e2) if k == 0 else (e0, e1 + by, e2) if k == 1 else (e0, e1, e2 + by)
 
 
-def _differentiated(value: Callable[..., Any]) -> Callable[..., Any]:
+def _differentiated(value: Callable[..., Any]) -> Any:
     """Compiled function of the same arguments -> value(parameters, history, strain, dt) and its derivative."""
 
     @compiled
@@ -89,7 +89,7 @@ def _differentiated(value: Callable[..., Any]) -> Callable[..., Any]:
     return differentiated
 
 
-def _principal_stress(stress: Callable[..., Any], start: Callable[..., Any]) -> Callable[..., Any]:
+def _principal_stress(stress: Callable[..., Any], start: Callable[..., Any]) -> Any:
     @compiled
     def value(parameters, history, strain, dt):
         tau = stress(parameters, start(history, strain))
@@ -104,7 +104,7 @@ def _principal_stress(stress: Callable[..., Any], start: Callable[..., Any]) -> 
     return principal_stress
 
 
-def _return_map(update: Callable[..., Any]) -> Callable[..., Any]:
+def _return_map(update: Callable[..., Any]) -> Any:
     @compiled
     def value(parameters, history, strain, dt):
         _, after = update(NO_DEFORMATION, dt, parameters, _with_left_tensor(history, strain))

@@ -134,7 +134,7 @@ def restore_values(world: World[Any], values: dict[str, Any]) -> None:
     world.time_step.allowed = math.inf if allowed is None else allowed
     world.time_step.stretch = values.get("stretch", 1.0)
     world.time_step.repeated = values.get("repeated_steps", 0)
-    world.seconds = dict(values["seconds"])
+    world.seconds = {str(stage): float(spent) for stage, spent in values["seconds"].items()}
     world.obstacle_loads.restore(values.get("loads", {}))
     world.passages.restore(values.get("passed", {}))
     restore_poses(world, values.get("poses"))

@@ -49,16 +49,19 @@ def _fits(array: NDArray[Any], wanted: NDArray[Any]) -> bool:
     return array.dtype.kind == wanted.dtype.kind and array.ndim == wanted.ndim and array.shape[1:] == wanted.shape[1:]
 
 
-def _check_kinds(found: Any, wanted: Any, where: str) -> None:
+def _check_kinds(found: object, wanted: object, where: str) -> None:
     """Raise ValueError if values of a checkpoint are of another kind than those of the initial state."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key in wanted.keys() & found.keys():
             _check_kinds(found[key], wanted[key], f"{where}.{key}")
     elif wanted is not None and found is not None and _kind(found) != _kind(wanted):
         raise ValueError(f"{where} is {found!r:.40}")
+    elif isinstance(wanted, list | tuple) and isinstance(found, list | tuple) and wanted:
+        for k, item in enumerate(found):
+            _check_kinds(item, wanted[min(k, len(wanted) - 1)], f"{where}[{k}]")
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if isinstance(value, bool | str):
         return type(value).__name__
     return "number" if isinstance(value, int | float) else "list" if isinstance(value, list | tuple) else "table"

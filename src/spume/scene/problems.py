@@ -15,6 +15,7 @@ MISSING = "is missing"
 SHOWN = 6
 """Maximum number of problems in a message; the rest are counted."""
 
+LONGEST_KEY = 200
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 """Keys TOML takes without quotes."""
 
@@ -66,11 +67,12 @@ class SceneProblems(SceneError):
 
 
 def dotted(path: Path) -> str:
-    """The path as `--set` takes it: body.0.velocity, material."soft rubber".density."""
-    return ".".join(part if BARE_KEY.fullmatch(part) else f'"{part}"' for part in map(str, path))
+    """The path as `--set` takes it: body.0.velocity, material."soft rubber".density; very long keys are cut."""
+    parts = (part if len(part) <= LONGEST_KEY else f"{part[:LONGEST_KEY]}…" for part in map(str, path))
+    return ".".join(part if BARE_KEY.fullmatch(part) else f'"{part}"' for part in parts)
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """A value as written in a scene, truncated when long."""
     if isinstance(value, bool):
         text = str(value).lower()
@@ -142,13 +144,13 @@ def _real_path(loc: tuple[Any, ...], data: Any, kind: str) -> Path:
     return tuple(path)
 
 
-def _contains(data: Any, part: str | int) -> bool:
+def _contains(data: object, part: str | int) -> bool:
     if isinstance(data, list | tuple):
         return isinstance(part, int) and part < len(data)
     return isinstance(data, Mapping) and part in data
 
 
-def _expand(annotation: Any) -> Iterator[Any]:
+def _expand(annotation: object) -> Iterator[object]:
     """The members of a union, recursively; other annotations as they are."""
     if hasattr(annotation, "__value__"):
         yield from _expand(annotation.__value__)
@@ -161,7 +163,7 @@ def _expand(annotation: Any) -> Iterator[Any]:
         yield annotation
 
 
-def _below(annotation: Any, key: str | int) -> Iterator[Any]:
+def _below(annotation: object, key: str | int) -> Iterator[object]:
     for member in _expand(annotation):
         origin, arguments = get_origin(member), get_args(member)
         if isinstance(member, type) and issubclass(member, BaseModel):
@@ -174,7 +176,7 @@ def _below(annotation: Any, key: str | int) -> Iterator[Any]:
             yield arguments[1]
 
 
-def _at(model: Any, path: Path) -> list[Any]:
+def _at(model: object, path: Path) -> list[object]:
     """The annotations a value at `path` may have."""
     current = [model]
     for key in path:
@@ -182,7 +184,7 @@ def _at(model: Any, path: Path) -> list[Any]:
     return current
 
 
-def known_keys(model: Any, path: Path) -> list[str]:
+def known_keys(model: object, path: Path) -> list[str]:
     """The keys a table at `path` may have; empty where any key or none is allowed."""
     members = [member for annotation in _at(model, path) for member in _expand(annotation)]
     found = [m for m in members if isinstance(m, type) and issubclass(m, BaseModel)]
@@ -191,7 +193,7 @@ def known_keys(model: Any, path: Path) -> list[str]:
     return list(dict.fromkeys(field.alias or name for m in found for name, field in m.model_fields.items()))
 
 
-def _description(model: Any, path: Path) -> str:
+def _description(model: object, path: Path) -> str:
     if not path:
         return ""
     for annotation in _at(model, path[:-1]):

@@ -116,7 +116,10 @@ def _execute_locally(jobs: Sequence[Job], processes: int, note: Note, done: Call
 def _in_pool(left: dict[str, Job], processes: int, note: Note, done: Callable[[Job, JobResult], None]) -> None:
     """Make the runs in `left`, and remove those that are done. Raises BrokenProcessPool when a process is lost."""
     with process_pool(processes, _ignore_interrupts) as pool:
-        futures = {pool.submit(work, job): job for job in left.values()}
+        try:
+            futures = {pool.submit(work, job): job for job in left.values()}
+        except OSError as error:  # a process ended while the next one was started
+            raise BrokenProcessPool(str(error)) from error
     waiting = set(futures)
     try:
         while waiting:

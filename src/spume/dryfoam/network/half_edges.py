@@ -172,6 +172,16 @@ def network_of(arrays: Mapping[str, Any]) -> Network:
     return Network(**{part.name: arrays[part.name] for part in fields(Network) if part.name in arrays})
 
 
+def checked_network(arrays: Mapping[str, Any]) -> Network:
+    """As `network_of`. Raises ValueError if they are not those of a foam: somebody else may have written them."""
+    network = network_of(arrays)
+    try:
+        validate(network)
+    except SceneError as error:
+        raise ValueError(str(error)) from None
+    return network
+
+
 def empty_network(positions: Floats, films: int, cells: int, lattice: Floats) -> Network:
     """Network of straight films between the given positions, to be connected."""
     half = 2 * films
@@ -280,7 +290,9 @@ def validate(network: Network, areas: Floats | None = None) -> None:
         _require(n.cells == 1 and n.boundary != "periodic", "only a lone bubble, not in a periodic box, has no films")
         _require(n.positions.shape == (1, 2), "a lone bubble has its centre as its one position")
         return
-    _require(half == 2 * n.films == len(n.next) == len(n.previous) == len(n.cell), "half-edge arrays differ in length")
+    lengths = {len(n.next), len(n.previous), len(n.cell), len(n.shift), 2 * n.films}
+    _require(lengths == {half}, "half-edge arrays differ in length")
+    _require(len(n.pressures) == len(n.labels) == n.cells, "arrays of cells differ in length")
     for name, limit in (("origin", n.vertices), ("next", half), ("previous", half)):
         values = getattr(n, name)
         _require(bool(np.all((values >= 0) & (values < limit))), f"an index in '{name}' is out of range")
@@ -311,7 +323,7 @@ def validate(network: Network, areas: Floats | None = None) -> None:
     outer = {"periodic": 0, "free": 1, "box": 1, "channel": 2}[n.boundary]
     _require(loops == n.cells + outer, "a cell is not bounded by one loop of films")
     _validate_walls(n)
-    for name in ("positions", "half_angles", "pressures", "targets"):
+    for name in ("positions", "half_angles", "pressures", "targets", "lattice", "walls"):
         _require(bool(np.all(np.isfinite(getattr(n, name)))), f"'{name}' holds a number that is not finite")
     _require(bool(np.all(np.abs(n.half_angles) < np.pi)), "a film turns by more than a full circle")
     if areas is not None:
