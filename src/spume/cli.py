@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
@@ -277,7 +277,7 @@ def materials(
         say(f"    {entry['source']}")
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     """A parameter as it is written in a scene."""
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
@@ -307,7 +307,7 @@ def schema(method: Annotated[str | None, Parameter(help="Name of a method (defau
     _print_json(scene_schema(method))
 
 
-def _print_json(value: Any) -> None:
+def _print_json(value: object) -> None:
     say(json.dumps(value, indent=2, ensure_ascii=False))
 
 

@@ -26,7 +26,7 @@ def write_csv(file: Path, table: Mapping[str, Sequence[Any] | NDArray[Any]], *, 
         partial.write_bytes(contents)
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     if isinstance(value, np.generic):
         return _cell(value.item())
     if value is None or (isinstance(value, float) and math.isnan(value)):

@@ -39,7 +39,7 @@ Number = Annotated[float, Field(strict=True, allow_inf_nan=False), AfterValidato
 """A finite number; strings and booleans are rejected."""
 
 
-def depth(value: Any) -> int:
+def depth(value: object) -> int:
     """Nesting depth of mappings and lists, counted without recursion and only up to the accepted depth."""
     level = 0
     inner = [value]
@@ -107,7 +107,7 @@ def one_key_table(kind: str, models: Mapping[str, type[Variant]]) -> Any:
             **{name: (model, Field(description=model.__doc__))},
         )  # type: ignore[call-overload]  # the field's name is known at run time only
 
-    def check(value: Any, handler: ModelWrapValidatorHandler[Any]) -> Variant:
+    def check(value: object, handler: ModelWrapValidatorHandler[Any]) -> Variant:
         if isinstance(value, Variant) and type(value) in names:
             return value
         if not isinstance(value, Mapping):

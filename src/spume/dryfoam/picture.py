@@ -3,7 +3,7 @@
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from spume.dryfoam.dynamics.deformation import Deformation, deformation_of
 from spume.dryfoam.network.half_edges import Floats, Network, network_of
 from spume.dryfoam.statistics import aboav_weaire, bulk_cells, second_moment, side_distribution
 from spume.errors import MissingExtra, SceneError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Shading = Literal["pressure", "sides", "area", "none"]
 FEW_DECADES = 300.0
@@ -41,7 +44,7 @@ def shading_values(network: Network, shading: Shading) -> Floats:
     raise SceneError(f"cells are shaded by 'pressure', 'sides', 'area' or 'none', found '{shading}'")
 
 
-def draw(axes: Any, network: Network, shading: Shading = "pressure", line_width: float | None = None) -> None:
+def draw(axes: "Axes", network: Network, shading: Shading = "pressure", line_width: float | None = None) -> None:
     """Draw the foam into matplotlib axes; cells of a periodic foam are drawn with their centres in the box."""
     from matplotlib.collections import PolyCollection
 
@@ -135,7 +138,7 @@ def save_stress_strain(deformation: Deformation, path: str | Path) -> None:
     pyplot.close(figure)
 
 
-def _plain_log_ticks(axes: Any) -> None:
+def _plain_log_ticks(axes: "Axes") -> None:
     """Label only 1, 2 and 5 of each decade of logarithmic axes, only 1 if they span many, because more labels would
     overlap."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter

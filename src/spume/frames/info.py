@@ -139,7 +139,7 @@ def frame_lines(run: Run, number: int) -> list[str]:
     return lines
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.6g}"
     if isinstance(value, list):

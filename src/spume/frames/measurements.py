@@ -116,7 +116,7 @@ def _rates(sums: Floats, times: Floats) -> Floats:
     return rates
 
 
-def _number(value: Any) -> float:
+def _number(value: float | None) -> float:
     return np.nan if value is None else float(value)
 
 

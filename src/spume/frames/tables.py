@@ -48,7 +48,7 @@ def flat(entry: dict[str, Any]) -> dict[str, float]:
     return numbers
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,10 @@ from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
 from spume.matter.energy_terms import UNACCOUNTED
 from spume.whole_files import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 ENERGIES = ("kinetic_energy", "elastic_energy", "gravitational_energy", "dissipated_energy")
 BUDGET = "energy_budget"
@@ -58,7 +62,7 @@ def plot_run(run: Run, file: Path, numbers: list[int], everything: bool = False)
     return [title for title, _ in panels], len(known) - len(chosen)
 
 
-def _write(figure: Any, file: Path) -> None:
+def _write(figure: "Figure", file: Path) -> None:
     kind = file.suffix.lstrip(".").lower()
     if kind not in FORMATS:
         raise SceneError(f"'{file}': plots are written as {', '.join(FORMATS)}, by the suffix of the file")
@@ -66,7 +70,7 @@ def _write(figure: Any, file: Path) -> None:
         figure.savefig(partial, format=kind, dpi=150)
 
 
-def _reported(value: Any) -> bool:
+def _reported(value: object) -> bool:
     return value is not None and value != [] and value != {}
 
 
@@ -81,7 +85,7 @@ def _worth_seeing(entries: Entries, key: str) -> bool:
     return bool(finite.size and np.ptp(finite) > FLAT * np.abs(finite).max())
 
 
-def _figure(run: Run, panels: Sequence[tuple[str, Callable[[Any, Entries], None]]], entries: Entries) -> Any:
+def _figure(run: Run, panels: Sequence[tuple[str, Callable[["Axes", Entries], None]]], entries: Entries) -> "Figure":
     require("matplotlib", "drawing plots")
     from matplotlib.figure import Figure
 
@@ -111,7 +115,7 @@ def series(entries: Entries, key: str) -> tuple[np.ndarray, np.ndarray]:
     return times, np.array([value for _, value in pairs], dtype=float)
 
 
-def _energy(axes: Any, entries: Entries) -> None:
+def _energy(axes: "Axes", entries: Entries) -> None:
     total, complete = np.zeros(len(entries)), True
     for key in ENERGIES:
         times, values = series(entries, key)
@@ -137,7 +141,7 @@ def _terms(entries: Entries) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     return np.array([entry["time"] for entry in known], dtype=float), terms
 
 
-def _budget(axes: Any, entries: Entries) -> None:
+def _budget(axes: "Axes", entries: Entries) -> None:
     times, terms = _terms(entries)
     largest = max((np.abs(values).max() for values in terms.values()), default=0.0)
     for name, values in terms.items():
@@ -146,15 +150,15 @@ def _budget(axes: Any, entries: Entries) -> None:
     axes.set_ylabel("J", fontsize=8)
 
 
-def _unaccounted(axes: Any, entries: Entries) -> None:
+def _unaccounted(axes: "Axes", entries: Entries) -> None:
     times, terms = _terms(entries)
     put_in = max(sum(np.maximum(values, 0.0) for name, values in terms.items() if name != UNACCOUNTED).max(), 1e-300)
     axes.plot(times, 100.0 * terms[UNACCOUNTED] / put_in)
     axes.set_ylabel("% of what was put in", fontsize=8)
 
 
-def _vector(key: str, unit: str) -> Callable[[Any, Entries], None]:
-    def draw(axes: Any, entries: Entries) -> None:
+def _vector(key: str, unit: str) -> Callable[["Axes", Entries], None]:
+    def draw(axes: "Axes", entries: Entries) -> None:
         times, values = series(entries, key)
         for component, name in zip(values.T, "xyz"):
             axes.plot(times, component, label=name)
@@ -163,21 +167,21 @@ def _vector(key: str, unit: str) -> Callable[[Any, Entries], None]:
     return draw
 
 
-def _volume(axes: Any, entries: Entries) -> None:
+def _volume(axes: "Axes", entries: Entries) -> None:
     times, values = series(entries, "volume")
     axes.plot(times, values, label="sum of the points' volumes")
     axes.set_ylabel("m³", fontsize=8)
 
 
-def _ratio(axes: Any, entries: Entries) -> None:
+def _ratio(axes: "Axes", entries: Entries) -> None:
     for key, name in (("volume_ratio_min", "smallest"), ("volume_ratio_max", "largest")):
         times, values = series(entries, key)
         axes.plot(times, values, label=name)
     axes.set_ylabel("J", fontsize=8)
 
 
-def _lines(key: str, unit: str) -> Callable[[Any, Entries], None]:
-    def draw(axes: Any, entries: Entries) -> None:
+def _lines(key: str, unit: str) -> Callable[["Axes", Entries], None]:
+    def draw(axes: "Axes", entries: Entries) -> None:
         axes.plot(*series(entries, key))
         axes.set_ylabel(unit, fontsize=8)
         low, high = axes.get_ylim()
@@ -187,8 +191,8 @@ def _lines(key: str, unit: str) -> Callable[[Any, Entries], None]:
     return draw
 
 
-def _measured(series: MeasuredSeries, numbers: list[int]) -> Callable[[Any, Entries], None]:
-    def draw(axes: Any, entries: Entries) -> None:
+def _measured(series: MeasuredSeries, numbers: list[int]) -> Callable[["Axes", Entries], None]:
+    def draw(axes: "Axes", entries: Entries) -> None:
         times, values = series.times[numbers], series.values[numbers]
         if values.ndim == 1:
             axes.plot(times, values)
@@ -200,11 +204,11 @@ def _measured(series: MeasuredSeries, numbers: list[int]) -> Callable[[Any, Entr
     return draw
 
 
-def _plain(key: str) -> Callable[[Any, Entries], None]:
+def _plain(key: str) -> Callable[["Axes", Entries], None]:
     return _lines(key, "")
 
 
-def _seconds(axes: Any, entries: Entries) -> None:
+def _seconds(axes: "Axes", entries: Entries) -> None:
     timed = [entry for entry in entries if entry.get("seconds")]
     stages = sorted(timed[-1]["seconds"], key=lambda stage: -timed[-1]["seconds"][stage])
     times = [entry["time"] for entry in timed]
@@ -218,7 +222,7 @@ def _seconds(axes: Any, entries: Entries) -> None:
     axes.set_ylabel("wall time so far [s]", fontsize=8)
 
 
-def _residuals(axes: Any, entries: Entries) -> None:
+def _residuals(axes: "Axes", entries: Entries) -> None:
     times, values = np.array([step for entry in entries for step in entry.get("step_residuals", ())]).T
     axes.semilogy(times, np.maximum(values, np.finfo(float).tiny), ".", markersize=3)
     axes.set_ylabel("relative residual", fontsize=8)
@@ -229,7 +233,7 @@ def _label(name: str) -> str:
     return name.replace("_", " ").replace("$", r"\$")
 
 
-PANELS: list[tuple[str, Callable[[Any, Entries], None], tuple[str, ...]]] = [
+PANELS: list[tuple[str, Callable[["Axes", Entries], None], tuple[str, ...]]] = [
     ("energy", _energy, ENERGIES),
     ("energy gained since the start", _budget, (BUDGET,)),
     ("momentum", _vector("momentum", "kg m/s"), ("momentum",)),

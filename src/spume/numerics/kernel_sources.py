@@ -52,13 +52,13 @@ def sources_of(function: Any) -> frozenset[str]:
     return frozenset(files)
 
 
-def _is_constant(value: Any) -> bool:
+def _is_constant(value: object) -> bool:
     if isinstance(value, tuple):
         return all(_is_constant(item) for item in value)
     return isinstance(value, bool | int | float | complex | str | np.generic | np.ndarray)
 
 
-def _value(constant: Any) -> str:
+def _value(constant: object) -> str:
     if isinstance(constant, np.ndarray):
         return f"{constant.dtype} {constant.shape} {constant.tobytes().hex()}"
     if isinstance(constant, tuple):
@@ -87,7 +87,7 @@ def closes_over_compiled(function: Any) -> bool:
     return any(_has_compiled(cell.cell_contents) for cell in function.__closure__ or ())
 
 
-def _has_compiled(value: Any) -> bool:
+def _has_compiled(value: object) -> bool:
     return any(map(_has_compiled, value)) if isinstance(value, tuple) else hasattr(value, "spume_sources")
 
 

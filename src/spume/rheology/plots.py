@@ -1,7 +1,7 @@
 """Plots of rheometer curves and of fits, with Matplotlib (extra `look`)."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,10 @@ from spume.extras import require
 from spume.rheology.fit_viscoelastic import ViscoelasticFit
 from spume.rheology.measured import FlowCurve, Measured
 from spume.rheology.rheometer import Curve, Measurement
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LABELS = {
     "rate": "shear rate [1/s]",
@@ -48,7 +52,7 @@ def plot_curve(curve: Curve | Measurement, title: str, file: Path) -> None:
     _finish(figure, axes, LABELS[curve.abscissa], title, file, logarithmic)
 
 
-def _plot_measurement(measured: Measurement, axes: Any) -> None:
+def _plot_measurement(measured: Measurement, axes: "Axes") -> None:
     (_, values), *others = measured.columns.items()
     for name, column in others:
         if name in LEFT_OUT:
@@ -92,7 +96,13 @@ def _figure(purpose: str) -> tuple[Any, Any]:
 
 
 def _finish(
-    figure: Any, axes: Any, label: str, title: str, file: Path, logarithmic: bool, ordinate: str = "shear stress [Pa]"
+    figure: "Figure",
+    axes: "Axes",
+    label: str,
+    title: str,
+    file: Path,
+    logarithmic: bool,
+    ordinate: str = "shear stress [Pa]",
 ) -> None:
     if logarithmic:
         axes.set_xscale("log")

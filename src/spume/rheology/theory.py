@@ -11,11 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.materials.corotated_plastic import CorotatedPlasticParameters
 from spume.materials.drucker_prager import DruckerPragerParameters, cone_coefficients
 from spume.materials.granular_flow import friction_at
-from spume.materials.hencky import lame_parameters
+from spume.materials.hencky import HenckyParameters, lame_parameters
 from spume.materials.herschel_bulkley import HerschelBulkleyParameters
 from spume.materials.table import Material
+from spume.materials.viscoelastic import ViscoelasticParameters
 from spume.materials.viscoelastic import relaxation_time as viscoelastic_relaxation_time
 from spume.rheology import small_strain, standard_linear_solid
 from spume.rheology.point import Point
@@ -69,15 +71,15 @@ def _herschel_bulkley_first_strain(p: HerschelBulkleyParameters, rate: float) ->
     return small_strain.yield_strain(p) or climb
 
 
-def _viscoelastic_times(p: Any, rate: float) -> Array:
+def _viscoelastic_times(p: ViscoelasticParameters, rate: float) -> Array:
     return np.linspace(0.0, 8.0 * viscoelastic_relaxation_time(p), 201)
 
 
-def _shear_modulus(p: Any) -> float:
+def _shear_modulus(p: HenckyParameters) -> float:
     return lame_parameters(p.youngs_modulus, p.poisson_ratio)[0]
 
 
-def _corotated_flow_curve(p: Any, rates: Array) -> Array | None:
+def _corotated_flow_curve(p: CorotatedPlasticParameters, rates: Array) -> Array | None:
     """γ̇ = ν (1 − P_Y/(√2 τ)) τ/μ with ‖P‖ = √2 τ; None with hardening or a stress-dependent rate."""
     if p.hardening or p.reference_stress or not p.flow_rate:
         return None

@@ -9,7 +9,7 @@ import json
 import math
 import statistics
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from spume.errors import CacheError
 from spume.scene.common import Scene
@@ -97,7 +97,7 @@ def _read() -> dict[str, dict[str, Any]]:
 
 def _compilation(entry: dict[str, Any]) -> float | None:
     """Time to compile [s]."""
-    value: Any = entry.get("compilation")
+    value = entry.get("compilation")
     return float(value) if _usable(value) else None
 
 
@@ -107,7 +107,7 @@ def _ratios(entry: dict[str, Any]) -> list[float]:
     return [float(value) for value in found if _usable(value)] if isinstance(found, list) else []
 
 
-def _usable(value: Any) -> bool:
+def _usable(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and math.isfinite(value) and value > 0.0
 
 

@@ -147,8 +147,9 @@ class Requests:
             self._trouble(str(error))
             self._report(run)
 
-    def _fulfil(self, request: Any, run: Steered) -> None:
-        asked = request.get("do") if isinstance(request, Mapping) else None
+    def _fulfil(self, request: object, run: Steered) -> None:
+        given: Mapping[str, object] = request if isinstance(request, Mapping) else {}
+        asked = given.get("do")
         if asked == "stop":
             run.ask_to_stop()
         elif asked == "restart":
@@ -163,7 +164,7 @@ class Requests:
             self._phase = "running"
             self._report(run)
         elif asked == "set":
-            self._set(request.get("values"), run)
+            self._set(given.get("values"), run)
         else:
             self._trouble(f"there is no request {request!s:.60}")
 
@@ -172,7 +173,7 @@ class Requests:
         run.snapshot()
         self._report(run)
 
-    def _set(self, values: Any, run: Steered) -> None:
+    def _set(self, values: object, run: Steered) -> None:
         asked = self._checked(values)
         time, scene, wanted = run.method.time, run.scene, dict[str, Any]()
         for key, value in asked.items():
@@ -184,7 +185,7 @@ class Requests:
         self._values |= asked
         self._report(run)
 
-    def _checked(self, values: Any) -> dict[str, float]:
+    def _checked(self, values: object) -> dict[str, float]:
         if not isinstance(values, Mapping):
             raise SceneError(f"values are a table of numbers by key, and this is {values!s:.60}")
         for key, value in values.items():

@@ -315,7 +315,7 @@ def _layout(ordered: list[tuple[str, NDArray[Any]]]) -> dict[str, Any]:
     return layout
 
 
-def _digest_start(layout: Mapping[str, Any], texts: Mapping[str, str]) -> Any:
+def _digest_start(layout: Mapping[str, Any], texts: Mapping[str, str]) -> "hashlib._Hash":
     return hashlib.sha256(json.dumps([dict(layout), dict(texts)], sort_keys=True).encode())
 
 
@@ -325,7 +325,7 @@ def _bytes_of(array: NDArray[Any]) -> memoryview:
     return np.ascontiguousarray(little).reshape(-1).view(np.uint8).data
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
@@ -334,7 +334,7 @@ def stored_arrays(populations: Mapping[str, Mapping[str, NDArray[Any]]]) -> dict
     return {f"{name}/{field}": array for name, fields in populations.items() for field, array in fields.items()}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """`value` with NumPy's scalars and arrays as plain numbers and lists, and non-finite numbers as None, since JSON
     cannot represent them."""
     if isinstance(value, Mapping):

@@ -42,7 +42,7 @@ class AnglePath(_Path):
     values: tuple[Angle, ...] = Field(description="angle at each time [degrees]")
 
 
-def _is_table(value: Any) -> str:
+def _is_table(value: object) -> str:
     return "path" if isinstance(value, Mapping | _Path) else "value"
 
 

@@ -1,6 +1,6 @@
 """Sources of material, as scenes write them."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Discriminator, Field, Tag
 
@@ -13,7 +13,7 @@ from spume.scene.common import Count, NotNegative, Positive
 from spume.tables import NotEmpty, Number, Table, Vector
 
 
-def spelling(value: Any) -> str:
+def spelling(value: object) -> str:
     """Which of several forms a value has."""
     if isinstance(value, str):
         return "word"

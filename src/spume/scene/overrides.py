@@ -22,7 +22,7 @@ Presets = str | Iterable[str] | None
 """The name of a preset, or several names in the order in which they apply."""
 
 
-def apply_overrides(data: dict[str, Any], changes: Changes, model: Any) -> dict[str, Any]:
+def apply_overrides(data: dict[str, Any], changes: Changes, model: object) -> dict[str, Any]:
     """`data` with the changes applied; `model` defines which keys exist."""
     changed = copy.deepcopy(data)
     if isinstance(changes, Mapping):
@@ -77,7 +77,7 @@ def _parse_value(value: str, text: str) -> Any:
     return parsed["value"]
 
 
-def _put(data: dict[str, Any], path: Path, value: Any, model: Any, text: str) -> None:
+def _put(data: dict[str, Any], path: Path, value: Any, model: object, text: str) -> None:
     table: Any = data
     walked: list[str | int] = []
     for part in path[:-1]:
@@ -90,7 +90,7 @@ def _put(data: dict[str, Any], path: Path, value: Any, model: Any, text: str) ->
     table[key] = value
 
 
-def _existing_part(table: Any, part: str | int, walked: list[str | int], model: Any, text: str) -> str | int:
+def _existing_part(table: Any, part: str | int, walked: list[str | int], model: object, text: str) -> str | int:
     """`part` as a key or index of `table`, or an error that says which part of the path is wrong."""
     where = dotted(tuple(walked)) if walked else "the scene"
     if isinstance(table, list):

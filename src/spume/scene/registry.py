@@ -1,6 +1,6 @@
 """Maps the method named by a scene to the model that validates the scene."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from spume.methods import METHODS, load
 from spume.scene.problems import Problem, SceneProblems
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from spume.scene.common import Scene
 
 
-def scene_model(method: Any) -> "type[Scene]":
+def scene_model(method: object) -> "type[Scene]":
     """The scene model of `method`, the name a scene gives."""
     if not isinstance(method, str) or method not in METHODS:
         known = ", ".join(f"'{name}'" for name in METHODS)

@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from spume.consent import accept
 from spume.errors import CacheError, SpumeError
-from spume.methods import Progress
 from spume.runs.folder import RunFolder
 from spume.runs.loop import resume_run, start_run
 from spume.runs.manifest import Manifest
+from spume.runs.progress import Silent
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
 
@@ -54,31 +54,16 @@ class _Stopped(Exception):
     """All runs were asked to stop."""
 
 
-class _Watch:
+class _Watch(Silent):
     """A display that shows nothing, and ends the run after a frame when it should stop."""
 
     def __init__(self, stop_file: str) -> None:
         self._stop_file = Path(stop_file)
 
-    def begin(self, first: int, last: int, start: float, duration: float) -> None:
-        """Nothing to show."""
-
-    def compiling(self, kernel: str) -> None:
-        """Nothing to show."""
-
-    def step(self, progress: Progress) -> None:
-        """Nothing to show."""
-
     def frame(self, number: int) -> None:
         """A frame is on disk, and its checkpoint with it."""
         if self._stop_file.exists():
             raise _Stopped
-
-    def note(self, text: str) -> None:
-        """Nothing to show."""
-
-    def end(self) -> None:
-        """Nothing to show."""
 
 
 def work(job: Job) -> JobResult:

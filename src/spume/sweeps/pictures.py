@@ -2,7 +2,7 @@
 
 import math
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from spume.sweeps.jobs import state_of
 from spume.sweeps.plan import Plan
 from spume.sweeps.table import Table
 from spume.whole_files import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 MOST_ON_SHEET = 48
 MOST_IN_FILM = 8
@@ -42,7 +45,7 @@ def plot_table(folder: Path, keys: list[str], table: Table) -> list[Path]:
     return [file]
 
 
-def _plot(axes: Any, table: Table, key: str, name: str, others: list[str]) -> None:
+def _plot(axes: "Axes", table: Table, key: str, name: str, others: list[str]) -> None:
     x, y = _numbers(table[key]), _numbers(table[name])
     groups = [tuple(str(table[other][k]) for other in others) for k in range(len(x))]
     few = sorted(set(groups))

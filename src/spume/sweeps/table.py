@@ -174,5 +174,5 @@ def _column(values: list[Any]) -> list[Any]:
     return [None if value is None else str(_cell(value)) for value in values]
 
 
-def _cell(value: Any) -> Any:
+def _cell(value: object) -> object:
     return str(value) if isinstance(value, list | tuple | dict | bool) else value
