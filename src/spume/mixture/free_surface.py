@@ -34,6 +34,8 @@ from spume.mixture.mixture import Mixture, MixtureStep, bulk_volume
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 
+Floats = NDArray[np.float64]
+
 SPARSE = 1.1
 """Water whose density is lower than at rest by this factor is at a free surface."""
 BAND = 0.05
@@ -47,19 +49,34 @@ LEAST_PART = 1.0 / 48.0
 
 
 def restore_volume(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> None:
-    """Correct J of all points of the water. Requires the masses and contacts of the nodes.
-
-    With pore pressure, the solids occupy part of a node's volume: ρ0/ρ is the pore volume over the volume of the water.
-    The total volume is accurate to a few per cent, so the band is wider by 1/n in pores.
-    """
-    sand, water = world.species
+    """Correct J of all points of the water. Requires the masses and contacts of the nodes."""
+    water = world.species[1]
     p = water.particles
     if len(p) == 0:
         return
-    fields, pores = step.fields, step.pores
+    now, wider, least = volume_ratios(world, mixture, step)
+    materials, arrays = water.model.materials, p.arrays()
+    rates = np.array([law.wave_speed(parameters) for law, parameters in materials]) / (CROSSINGS * world.cell)
+    decay = -np.expm1(-dt * rates)
+    for use in water.model.laws:
+        if (fluid := use.law.traits.fluid) is not None:
+            free = values_of(use, fluid.separates, materials) > 0.0
+            _restore(p.material, free, decay, now, wider, least, field_of(use, fluid.volume_ratio, arrays))
+
+
+def volume_ratios(world: GridWorld, mixture: Mixture, step: MixtureStep) -> tuple[Floats, Floats, Floats]:
+    """Return ρ0/ρ at each point of the water, the factor of its band, and the least J in pores that are not full.
+
+    With pore pressure, the solids occupy part of a node's volume: ρ0/ρ is the pore volume over the volume of the water.
+    The total volume is accurate to a few per cent, so the band is wider by 1/n in pores. ρ0/ρ and the least J are made
+    of the same sums, and nodes in sand have at least the volume of its pores, so that the least J never exceeds the
+    upper edge of the band. Limits that contradict each other would move J up and down in turn, and the delay of one of
+    them would feed oscillations of the water.
+    """
+    sand, water = world.species
+    p, fields, pores = water.particles, step.fields, step.pores
     near = fields.work(len(p))
-    cell_volume = world.cell**world.dimension
-    room = np.full_like(fields.density, cell_volume)
+    room = np.full_like(fields.density, world.cell**world.dimension)
     contacts = world.contacts_of(water)
     node = contacts.node
     if node.size:
@@ -67,22 +84,16 @@ def restore_volume(world: GridWorld, dt: float, mixture: Mixture, step: MixtureS
         np.multiply.at(room, (node // 64, node % 64), part)
     if pores is not None:
         solids = (1.0 - mixture.porosity) * bulk_volume(world, sand, mixture.sand_densities, fields)
-        np.maximum(room - solids, LEAST_ROOM * room, out=room)
-        np.divide(water.fields["mass"], mixture.water_density * room, out=fields.density)
+        np.maximum(room, fields.present["volume"], out=room)
+        np.maximum(room - solids, LEAST_ROOM * room, out=fields.density)
     else:
         np.divide(water.fields["mass"], room, out=fields.density)
     first = fields.fields.first("density")
     water.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=near)
-    materials, arrays = water.model.materials, p.arrays()
-    rates = np.array([law.wave_speed(parameters) for law, parameters in materials]) / (CROSSINGS * world.cell)
-    decay = -np.expm1(-dt * rates)
-    now = 1.0 / near if pores is not None else p.mass / (p.volume * near)
-    wider = 1.0 / pores.at_points if pores is not None else np.ones(len(p))
-    least = (1.0 - BAND * wider) / pores.filled if pores is not None else np.zeros(len(p))
-    for use in water.model.laws:
-        if (fluid := use.law.traits.fluid) is not None:
-            free = values_of(use, fluid.separates, materials) > 0.0
-            _restore(p.material, free, decay, now, wider, least, field_of(use, fluid.volume_ratio, arrays))
+    if pores is None:
+        return p.mass / (p.volume * near), np.ones(len(p)), np.zeros(len(p))
+    wider = 1.0 / pores.at_points
+    return near / pores.held, wider, (1.0 - BAND * wider) / pores.filled
 
 
 def outer_part(distance: NDArray[np.float64], order: int) -> NDArray[np.float64]:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from spume.grid.nodes import NodeFields
 from spume.mixture.reflection import Reflection
+from spume.mixture.solids import Solids
 from spume.mpm.implicit.semi_implicit import Interaction
 from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
@@ -81,7 +82,7 @@ class MixtureFields:
 
     @property
     def density(self) -> NDArray[np.float64]:
-        """Density of the water, see `restore_volume` [kg/m³, or 1 with pore pressure], shape (blocks, 64)."""
+        """Density of the water [kg/m³], or with pore pressure the volume open to it [m³], shape (blocks, 64)."""
         return self.fields["density"]
 
     @property
@@ -91,8 +92,7 @@ class MixtureFields:
 
     @property
     def pores(self) -> NDArray[np.float64]:
-        """Volume of the pores, or of the water where it exceeds them, with coupling "pore-pressure" [m³], shape
-        (blocks, 64)."""
+        """Volume of the pores with coupling "pore-pressure" [m³], shape (blocks, 64)."""
         return self.fields["pores"]
 
     def fit(self, world: GridWorld, dt: float) -> None:
@@ -116,10 +116,11 @@ class PoreVolumes:
     """n of the nodes [1], shape (blocks, 64)"""
     at_points: NDArray[np.float64]
     """n at the points of the water [1]"""
-    bulk: NDArray[np.float64]
-    """Rest volume of each point of the water over its porosity [m³]"""
     filled: NDArray[np.float64]
     """Degree of saturation of the pores around each point of the water, at most one [1]"""
+    held: NDArray[np.float64]
+    """Volume of the water around each of these points, Σ w V_w [m³]"""
+    solids: Solids
 
 
 @dataclass

@@ -17,10 +17,9 @@ Pores that are not full carry no pressure. Around a point of water the fraction 
 filled, and J is the volume of the pores over that of the water: `free_surface.restore_volume` keeps J near 1/S or
 above, where water without tension has no pressure, and a compression of both phases has to close the pores first.
 
-A point of water has the porosity n_p = Σ w n_i and the bulk volume V_b = m/(ρw n_p). The forces are the
-transpose of the flux:
+The forces are the transpose of the flux: with F_i of the volumes of water and grains (`solids.py`)
 
-    F_i = −Σ_p V_b τ_p ∇w,    n_i F_i on the water, (1 − n_i) F_i on the sand,
+    n_i F_i on the water, (1 − n_i) F_i on the sand,
 
 which are −n ∇p and −(1 − n) ∇p; momentum is conserved, and the work of the pressure equals the energy stored in the
 water. The stress of the sand is the effective stress; Archimedes' buoyancy is included. Free water has its own density
@@ -42,6 +41,7 @@ from spume.materials.kinematics import load
 from spume.materials.table import Material
 from spume.mixture.mixture import Mixture, MixtureStep, PoreVolumes, bulk_volume, present_volume
 from spume.mixture.reflection import Reflection, closed_walls
+from spume.mixture.solids import find_solids
 from spume.mpm.implicit.coupled_system import SharedFlux
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
@@ -64,14 +64,22 @@ class PoreFlux:
         return self.pores.porosity
 
     @property
-    def at_points(self) -> Floats:
-        """n at the points of the water [1]."""
-        return self.pores.at_points
+    def volume(self) -> Floats:
+        """Volume with which the points of the water act [m³]."""
+        return self.pores.solids.bulk
 
     @property
-    def volume(self) -> Floats:
-        """Bulk volume of the points of the water [m³]."""
-        return self.pores.bulk
+    def stiffness_volume(self) -> Floats:
+        """Volume of the points of the water over n² [m³]."""
+        return self.pores.solids.water / self.pores.at_points**2
+
+    def add_solids(self, flux: Floats, gradient: Floats) -> None:
+        """Turn gradients of a flux at the points of the water into those with which the water deforms."""
+        self.pores.solids.add_divergence(flux, gradient)
+
+    def add_forces(self, tensor: Floats, force: Floats) -> None:
+        """Add the forces of the stress (n, 3, 3) of the water on the grains: the transpose."""
+        self.pores.solids.add_forces(np.trace(tensor, axis1=1, axis2=2) / 3.0, force)
 
     def _closed(self, engaged: NDArray[np.bool_]) -> Reflection:
         return self.walls.only(engaged[self.walls.contact])
@@ -105,20 +113,24 @@ def find_pores(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep)
     fields = step.fields
     V_w = water.fields["mass"] / mixture.water_density
     V_s = (1.0 - mixture.porosity) * bulk_volume(world, sand, mixture.sand_densities, fields)
-    np.maximum(V_w, present_volume(sand, fields) - V_s, out=fields.pores)
-    both = fields.pores + V_s
+    np.subtract(present_volume(sand, fields), V_s, out=fields.pores)
+    occupied = np.maximum(V_w, fields.pores)
+    both = occupied + V_s
     fields.porosity[:] = 1.0
-    np.divide(fields.pores, both, out=fields.porosity, where=both > 0.0)
+    np.divide(occupied, both, out=fields.porosity, where=both > 0.0)
 
     p = water.particles
+    grains = (1.0 - mixture.porosity) * sand.particles.volume
+    solids = find_solids(world, grains, p.mass / mixture.water_density, V_w, occupied)
     at_points, mass, room = np.ones(len(p)), np.ones(len(p)), np.ones(len(p))
     for name, values in (("porosity", at_points), ("pores", room)):
         first = fields.fields.first(name)
         water.transfers.to_points(("scalar",), p.x, fields.fields.array, first_channel=first, scalar=values)
     first = water.fields.first("mass")
     water.transfers.to_points(("scalar",), p.x, water.fields.array, first_channel=first, scalar=mass)
-    filled = np.minimum(mass / (mixture.water_density * room), 1.0)
-    step.pores = PoreVolumes(fields.porosity, at_points, p.mass / (mixture.water_density * at_points), filled)
+    held = mass / mixture.water_density
+    filled = held / np.maximum(room, held)
+    step.pores = PoreVolumes(fields.porosity, at_points, filled, held, solids)
 
 
 def find_walls(world: GridWorld, dt: float, step: MixtureStep) -> None:
@@ -135,7 +147,8 @@ def share_pressure(world: GridWorld, dt: float, step: MixtureStep) -> None:
     p = water.particles
     force = NodeFields(force=world.dimension)
     force.fit(world.nodes)
-    water.transfers.to_grid(("stress divergence",), p.x, force.array, volume=pores.bulk, stress=p.stress)
+    water.transfers.to_grid(("stress divergence",), p.x, force.array, volume=pores.solids.bulk, stress=p.stress)
+    pores.solids.add_forces(p.stress[:, :3].sum(axis=1) / 3.0, force.array)
     walls.load(world, water, dt * walls.return_forces(force.array))
     n = pores.porosity[:, None, :]
     water.fields["force"][:] = n * force.array
@@ -145,8 +158,8 @@ def share_pressure(world: GridWorld, dt: float, step: MixtureStep) -> None:
 def deform_by_flux(world: GridWorld, dt: float, step: MixtureStep) -> None:
     """Set the volume change of the water's points in the step to that of the flux of both phases.
 
-    If the deformation of a step is of first order, the volume ratio is det(I + A) with A = Δt ∇q/n, as in the solver,
-    else exp(tr A).
+    With A = Δt (∇q + Σ w d_i/3 I), the volume ratio is det(I + A), as in the solver, if the deformation of a step is of
+    first order, else exp(tr A).
     """
     sand, water = world.species
     p = water.particles
@@ -160,8 +173,9 @@ def deform_by_flux(world: GridWorld, dt: float, step: MixtureStep) -> None:
     walls.without_leaving(flux.array).extend(flux.array)
     gradient = np.zeros((len(p), 3, 3))
     water.transfers.to_points(("gradient",), p.x, flux.array, tensor=gradient)
+    pores.solids.add_divergence(flux.array, gradient)
     exponential = 0 if water.scheme.deformation == "first-order" else 1
-    _set_volume(gradient, pores.at_points, dt, exponential, water.deformation)
+    _set_volume(gradient, dt, exponential, water.deformation)
 
 
 def _found(step: MixtureStep) -> tuple[PoreVolumes, Reflection]:
@@ -172,18 +186,17 @@ def _found(step: MixtureStep) -> tuple[PoreVolumes, Reflection]:
 
 
 @compiled(parallel=True)
-def _set_volume(gradient, porosity, dt, exponential, deformation):
-    for p in prange(porosity.size):
-        s = dt / porosity[p]
+def _set_volume(gradient, dt, exponential, deformation):
+    for p in prange(gradient.shape[0]):
         l = load(gradient, p)
         if exponential == 1:
-            volume = math.exp(s * (l[0] + l[4] + l[8]))
+            volume = math.exp(dt * (l[0] + l[4] + l[8]))
         else:
             volume = det(
                 (
-                    1.0 + s * l[0], s * l[1], s * l[2],
-                    s * l[3], 1.0 + s * l[4], s * l[5],
-                    s * l[6], s * l[7], 1.0 + s * l[8],
+                    1.0 + dt * l[0], dt * l[1], dt * l[2],
+                    dt * l[3], 1.0 + dt * l[4], dt * l[5],
+                    dt * l[6], dt * l[7], 1.0 + dt * l[8],
                 )
             )  # fmt: skip
         scale = (volume / det(load(deformation, p))) ** (1.0 / 3.0)

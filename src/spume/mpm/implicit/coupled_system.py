@@ -19,9 +19,9 @@ species it contains the derivative of friction, which is a d×d block.
 
 S of a law with viscosity includes its viscous stress, the second branch of the law, at the end of the step.
 
-The second species may deform with the flux q = n v₂ + (1 − n) v₁ of both (`SharedFlux`): for its points L is ∇q divided
-by their n, and, as the transpose, the forces of their stress are split n : 1 − n. Their stiffness adds
-k ((1 − n)², n (1 − n); n (1 − n), n²) to the blocks.
+The second species may deform with the flux q = n v₂ + (1 − n) v₁ of both (`SharedFlux`): for its points L is ∇q and
+what the first species displaces (`mixture/solids.py`), and, as the transpose, the forces of their stress are split
+n : 1 − n. Their stiffness adds about k ((1 − n)², n (1 − n); n (1 − n), n²) to the blocks, with V/n² for V in k.
 """
 
 import math
@@ -63,12 +63,20 @@ class SharedFlux(Protocol):
         """n of the nodes [1], shape (blocks, 64)."""
 
     @property
-    def at_points(self) -> Floats:
-        """n at the points of the second species [1]."""
+    def volume(self) -> Floats:
+        """Volume with which the stress of each point of the second species acts on the nodes [m³]."""
 
     @property
-    def volume(self) -> Floats:
-        """Volume with which the stress of each of these points acts on the nodes [m³]."""
+    def stiffness_volume(self) -> Floats:
+        """The same for the diagonal of their stiffness [m³]."""
+
+    def add_solids(self, flux: Floats, gradient: Floats) -> None:
+        """Turn gradients (n, 3, 3) of a flux at the points of the second species into those with which they deform:
+        the first species displaces a part of it."""
+
+    def add_forces(self, tensor: Floats, force: Floats) -> None:
+        """Add the transpose, the forces on the volume of the first species by the stresses (n, 3, 3) of these points,
+        to the node field `force` (blocks, d, 64)."""
 
     def extend(self, flux: Floats, engaged: NDArray[np.bool_], moving: bool) -> None:
         """Continue the node field `flux` (blocks, d, 64) behind walls, in place: a flux if `moving`, else a change of
@@ -294,6 +302,7 @@ class CoupledSystem:
         part.species.transfers.to_grid(
             ("tensor divergence",), p.x, field, volume=self._flux.volume, tensor=part.S
         )  # fmt: skip
+        self._flux.add_forces(part.S, field)
         self._flux.load_walls(field, part.contacts.engaged, self.dt)
 
     def _gradient(self, part: Part, v: Floats, moving: bool = False) -> None:
@@ -308,7 +317,7 @@ class CoupledSystem:
             flux.extend(field, part.contacts.engaged, moving)
         part.species.transfers.to_points(("gradient",), p.x, field, tensor=part.L)
         if flux is not None:
-            part.L /= flux.at_points[:, None, None]
+            flux.add_solids(field, part.L)
 
     def _add_divergence(self, part: Part, tensor: Floats, factor: float, result: Floats) -> None:
         """Add factor · (−Σ V T ∇w) to the rows of the nodes on which it acts."""
@@ -318,6 +327,7 @@ class CoupledSystem:
         if flux is None:
             result[part.rows] += factor * part.dofs.take(field)
             return
+        flux.add_forces(tensor, field)
         flux.return_forces(field, part.contacts.engaged)
         other, n = self.parts[0], flux.share[:, None, :]
         result[other.rows] += factor * other.dofs.take((1.0 - n) * field)
@@ -342,7 +352,7 @@ class CoupledSystem:
             if len(p) == 0:
                 continue
             flux = self._flux_of(part)
-            weight = p.volume if flux is None else flux.volume / flux.at_points
+            weight = p.volume if flux is None else flux.stiffness_volume
             k = node_stiffness(part.species.transfers, part.dofs, p.x, weight, part.numbers)
             if part.viscous:
                 k += node_stiffness(part.species.transfers, part.dofs, p.x, weight, part.viscous_numbers)
