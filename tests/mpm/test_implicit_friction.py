@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import numba
 import numpy as np
 import pytest
 from scipy.optimize import nnls
@@ -176,6 +177,17 @@ def test_all_contacts_obey_coulombs_law_in_the_solution(name, solver):
     assert method.world.time_step.repeated == 0
     assert "slides" in states
     assert ("corner" in states) == (name in ("corner", "edge"))
+
+
+def test_newtons_method_with_friction_has_the_same_bits_for_any_number_of_threads():
+    found = []
+    for threads in (1, 2):
+        numba.set_num_threads(threads)
+        method = edge("newton")
+        for _ in range(3):
+            method.take_step(0.005)
+        found.append({name: a.tobytes() for name, a in method.particles.arrays().items()})
+    assert found[0] == found[1]
 
 
 @pytest.mark.parametrize(("speed", "sticks"), [(5.0, False), (0.1, True)])

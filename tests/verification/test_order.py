@@ -14,6 +14,7 @@ SCENES = {
     "dam-breach-2d": (["grid.cell=0.12"], 12),
     "slumping-cream-implicit": (["frames.energy=true"], 4),
     "sand-wedge-semi-implicit": (["grid.cell=0.06"], 2),
+    "roller": (["implicit.solver='newton'", "frames.energy=true"], 4),
     "dough-star": (["points.spacing=0.02"], 8),
 }
 """Small versions of built-in scenes of every kind of step, and the number of steps."""
