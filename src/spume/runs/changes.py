@@ -1,6 +1,9 @@
 """Changes of a scene during a run. Each takes effect between two steps, so that its time alone determines where: a run
 that repeats them has the same bits."""
 
+from collections.abc import Iterable
+from typing import Any
+
 from spume.errors import SceneError
 from spume.methods import Method, method_class
 from spume.scene.common import Scene
@@ -21,3 +24,11 @@ def with_scene(method: Method, scene: Scene) -> Method:
             "the simulation cannot continue with this scene, since its points carry other fields: make a new one"
         ) from None
     return new
+
+
+def scene_at(scene: Scene, changes: Iterable[dict[str, Any]], time: float) -> Scene:
+    """The scene that began a run, with those of its changes that hold at `time` [s]."""
+    for change in changes:
+        if change["time"] <= time:
+            scene = scene.changed(change["values"])
+    return scene
