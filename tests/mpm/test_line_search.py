@@ -9,8 +9,8 @@ from spume.mpm.implicit.line_search import LEAST_VOLUME, search
 class Stand:
     """One unknown with the residual `slope`, and a contact that engages at 5."""
 
-    def __init__(self, slope, volume=lambda v: 1.0):
-        self.slope, self.volume = slope, volume
+    def __init__(self, slope, volume=lambda v: 1.0, energy=lambda v: np.nan):
+        self.slope, self.volume, self.energy_at = slope, volume, energy
         self.contact = np.zeros(1, bool)
         self.at = None
 
@@ -27,6 +27,9 @@ class Stand:
         """The residual of the contact, too: it is 100 while engaged."""
         self.at = float(v[0, 0])
         return np.full((1, 1), self.slope(self.at) + 100.0 * self.contact[0]), self.volume(self.at)
+
+    def energy(self):
+        return self.energy_at(self.at)
 
     def dot(self, a, b):
         return float(np.sum(a * b))
@@ -92,3 +95,21 @@ def test_contacts_met_only_by_longer_trials_stay_open():
     assert found < 5.0
     assert not stand.contact[0]
     assert r == pytest.approx(found - 1.0)
+
+
+def test_a_valley_behind_a_barrier_is_refused_if_its_energy_is_higher():
+    """W = v² (v − 2)² − v/4 + 0.3 v² from 0: the full step of 2 ends with a slope below half of that at the start, but
+    above the start; without the energy it is taken."""
+
+    def energy(v):
+        return v**2 * (v - 2.0) ** 2 - 0.25 * v + 0.15 * v**2
+
+    def slope(v):
+        return 2.0 * v * (v - 2.0) ** 2 + 2.0 * v**2 * (v - 2.0) - 0.25 + 0.3 * v
+
+    assert energy(1.9) > 0.0
+    assert slope(1.9) < 0.125
+    assert searched(Stand(slope), 1.9)[2] == 1.0
+    found, _, fraction = searched(Stand(slope, energy=energy), 1.9)
+    assert fraction < 1.0
+    assert energy(found) < 0.0

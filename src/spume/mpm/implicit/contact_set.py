@@ -29,6 +29,7 @@ from spume.mpm.implicit.normal_impulses import dual_normals, normal_impulses
 from spume.mpm.species import GridSpecies
 from spume.mpm.step import gaps_of
 from spume.mpm.world import GridWorld
+from spume.numerics.sums import total
 
 Vectors = NDArray[np.float64]
 OFTEN = 2
@@ -257,6 +258,12 @@ class ContactSet:
         slide *= (self._limit[sliding] / np.maximum(np.linalg.norm(slide, axis=1), TINY))[:, None]
         np.add.at(friction, self._row[sliding], -slide)
         return friction
+
+    def potential(self, v: Vectors) -> float:
+        """Σ s ‖w‖ of the contacts that slide with `v`, with the limits of the last update [J]."""
+        sliding = self._sliding
+        speed = np.linalg.norm(self._sliding_velocity(v)[sliding], axis=1)
+        return total(self._limit[sliding] * speed)
 
     def turning(self, v: Vectors, inertia: Vectors) -> Vectors:
         """Second derivative of the potential of friction at `v` [kg], a matrix for each of `rows`; `inertia` is the

@@ -37,11 +37,12 @@ from spume.materials.history import values_of
 from spume.materials.loops import ConstitutiveModel, LawInUse
 from spume.materials.unilateral import NO_SHAPE, Unilateral
 from spume.mpm.implicit.contact_set import ContactSet
+from spume.mpm.implicit.lagged_energy import energy_loop
 from spume.mpm.implicit.node_stiffness import node_stiffness
 from spume.mpm.implicit.tangent import NONE_TORN, NUMBERS, Plasticity, tangent_loops
 from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import block_dot
+from spume.numerics.sums import block_dot, total
 
 CUT = 0.4
 """Fraction below which a shortened iteration of Newton's method raises the damping [1]"""
@@ -182,7 +183,7 @@ class CoupledSystem:
         self.free = np.concatenate([part.free for part in self.parts])
         self.impulse = np.zeros_like(self.free)
         """r at the last velocities without friction, which is the impulse of the contacts at their nodes [N s]."""
-        self._v = self.before
+        self._v, self._energy = self.before, math.nan
         self._first = self._second = np.empty(0, np.int64)
         """Unknowns of the nodes that two species share"""
         self._drag = np.empty(0)
@@ -249,10 +250,33 @@ class CoupledSystem:
             smallest = float(np.minimum(smallest, part.smallest.min()))  # NaN stays NaN
             self._add_divergence(part, part.S, -self.dt, r)
         self.impulse = r + self._dragged(v)
+        self._energy = self._without_friction()
         r = self.impulse.copy()
         for part in self._touching():
             r[part.rows] -= part.contacts.rub(v[part.rows])
         return r, smallest
+
+    def energy(self) -> float:
+        """Energy whose derivative `residual` returned at its last velocities [J]; nan if there is none."""
+        return self._energy + sum(part.contacts.potential(self._v[part.rows]) for part in self._touching())
+
+    def _without_friction(self) -> float:
+        """The same without friction, which must follow `residual`. It is computed if it may fail to be convex: with the
+        unilateral energy."""
+        if self._laws != ("lagged", "unilateral") or any(part.viscous for part in self.parts):
+            return math.nan
+        v, change = self._v, self._v - self.free
+        result = 0.5 * self.dot(self.mass[:, None] * change, change) + 0.5 * self.dot(v, self._dragged(v))
+        for part in self.parts:
+            p, arrays, flux = part.species.particles, part.species.particles.arrays(), self._flux_of(part)
+            density = np.zeros(len(p))
+            for use in part.species.model.laws:
+                history = tuple(arrays[name] for name in use.columns)
+                energy_loop(use.law, "unilateral")(
+                    p.material, use.belongs, use.constants, history, self.dt, self._shape, part.L, density
+                )
+            result += total((p.volume if flux is None else flux.volume * flux.at_points) * density)
+        return result
 
     def multiply(self, x: Floats) -> Floats:
         """A x."""

@@ -132,6 +132,10 @@ class _Equations:
         """Inner product."""
         return self._stress.dot(a, b)
 
+    def energy(self) -> float:
+        """Not known: flow in the step has none."""
+        return math.nan
+
     def engaged(self) -> State:
         """The state of the contacts."""
         return self.contacts.state()

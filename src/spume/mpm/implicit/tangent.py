@@ -53,7 +53,7 @@ NUMBERS = 33
 12 (9), f⁻¹ (9)."""
 
 
-def _correction(law: Law, granular: Granular) -> Callable[..., Any]:
+def correction(law: Law, granular: Granular) -> Callable[..., Any]:
     """Compiled function (parameters, history, strain) -> trial strain after the volume correction, and the derivative
     of its trace."""
     gained, forgiving = law.position(granular.gained_volume), law.constants.index(granular.corrects_volume)
@@ -126,7 +126,7 @@ def lagged_stress(law: Law, energy: Literal["hencky", "unilateral"]) -> Callable
             return principal_stress(parameters, history, strain)
 
         return elastic
-    forgiven = _correction(law, granular)
+    forgiven = correction(law, granular)
     tip_of = granular.tip
     if energy == "hencky" or tip_of is None:
 
