@@ -175,6 +175,39 @@ def test_unconverged_steps_are_counted_and_the_largest_residual_is_that_since_th
     assert falling_block().diagnostics()["unconverged_steps"] == 0
 
 
+def test_the_printed_scheme_does_a_few_full_iterations_and_reports_what_they_leave():
+    """One iteration at a hard impact leaves more than the accepted residual, which is a warning and no failure."""
+    sim = falling_block(scheme="printed", iterations=1, linear_iterations=3)
+    sim.advance(4 * DT)
+    report = sim.diagnostics()
+    assert report["newton_iterations"] == report["steps"] == 4
+    assert report["largest_residual"] > 0.05
+    assert "steps of the printed scheme left relative residuals of up to" in report["warnings"]["residuals"]
+    few = falling_block(scheme="printed")
+    few.advance(DT)
+    assert few.diagnostics()["newton_iterations"] == 3
+
+
+def test_the_printed_scheme_solves_linear_equations():
+    """A block at rest without contacts, hardly strained: two full iterations end where Newton's method converges, up to
+    what its tolerance leaves."""
+    found = []
+    for scheme in ({"scheme": "printed", "iterations": 2}, {"scheme": "converged", "tolerance": 1e-8}):
+        sim = overlapping(semi_implicit=scheme | {"linear_tolerance": 1e-9}, gravity=[0.0, 0.0])
+        for species in sim.method.species.values():
+            species.v[:] *= 1e-6
+        sand, water = sim.method.species["sand"], sim.method.species["water"]
+        sand.b[:] = [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+        water.Jw[:] = 1.0
+        for species in sim.method.world.species:
+            p = species.particles
+            species.model.stress(p.arrays(), p.stress)
+        sim.advance(DT)
+        found.append(np.concatenate([sand.v[np.argsort(sand.id)], water.v[np.argsort(water.id)]]))
+        assert "warnings" not in sim.diagnostics()
+    np.testing.assert_allclose(found[0], found[1], rtol=0, atol=1e-5 * np.abs(found[1]).max())
+
+
 def test_without_stiffness_the_preconditioner_is_the_inverse():
     system = system_of(overlapping(), drag=1e4)
     system.residual(np.zeros((system.count, 2)))

@@ -47,11 +47,22 @@ class SemiImplicitTable(Table):
         description="the unilateral energy of [Tampubolon17] for sand; only with plasticity = 'lagged', whose energy "
         "is Hencky's if absent",
     )
+    scheme: Literal["converged", "printed"] = Field(
+        default="converged",
+        description="'converged': Newton's method with a line search, to the tolerance; 'printed': a few full "
+        "iterations as in [Tampubolon17], whatever residual they leave, which diagnostics report",
+    )
     tolerance: Tolerance = Field(default=1e-3, description="residual at which Newton's method stops [1]")
     accepted_residual: Positive = Field(
-        default=0.05, description="residual accepted after the last iteration; above it the step is shortened [1]"
+        default=0.05,
+        description="residual accepted after the last iteration, not with scheme = 'printed'; above it the step is "
+        "shortened [1]",
     )
-    iterations: Count = Field(default=60, description="maximum number of Newton iterations in a step")
+    iterations: Count | None = Field(
+        default=None,
+        description="maximum number of Newton iterations in a step, 60 if absent; all are done with "
+        "scheme = 'printed', 3 if absent",
+    )
     linear_iterations: Count = Field(default=500, description="maximum number of MINRES iterations in each of them")
     linear_tolerance: Tolerance = Field(default=1e-2, description="relative residual at which MINRES stops [1]")
     preconditioner: Literal["blocks", "mass"] = Field(
