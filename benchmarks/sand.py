@@ -1,7 +1,7 @@
 """Sand and water: explicit steps compared with peers, the cost of a MINRES iteration, preconditioners, explicit and
 semi-implicit steps, and Table 2 of [Tampubolon17].
 
-    python -m benchmarks.sand                 # everything, about half an hour on a quiet machine
+    python -m benchmarks.sand                 # everything; the table alone takes about an hour
     python -m benchmarks.sand explicit minres # some of explicit, minres, drag, stiffness, table2
 """
 
@@ -10,8 +10,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -19,6 +17,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from benchmarks import sand_table
 from benchmarks.timing import best_of, machine
 from spume.mixture.exchange import find_drag
 from spume.mixture.method import build_mixture
@@ -27,7 +26,6 @@ from spume.mpm.implicit.coupled_system import CoupledSystem, Preconditioner, Spe
 from spume.mpm.step import find_contacts, rasterize, sort_points
 from spume.numerics.krylov import minres
 from spume.scene.common import Scene
-from spume.scene.loading import load_scene
 from spume.simulation import Simulation
 
 SAND = {
@@ -88,6 +86,7 @@ def explicit(cell: float = 0.01, steps: int = 20, before: int = 200) -> dict[str
 _TAICHI = """
 import sys
 from benchmarks import peer_taichi_sand, sand
+from benchmarks import sand_table
 from benchmarks.timing import best_of
 sim = sand.sand_column(float(sys.argv[1]))
 p = sim.particles
@@ -224,125 +223,6 @@ def stiffness(
     return rows
 
 
-SEMI_IMPLICIT = "time.integrator='semi-implicit'"
-SOFT_PILE, SOFT_BOX = 'material."soft sand".youngs_modulus', 'material."sand of the box".youngs_modulus'
-DAM, RIVER = 'material."dam soil".youngs_modulus', "material.river.bulk_modulus"
-
-
-@dataclass(frozen=True)
-class Row:
-    """A row of [Tampubolon17] Table 2."""
-
-    scene: str
-    cell: float
-    """[m]"""
-    seconds: float
-    """per frame, of the paper"""
-    dt: float
-    """largest step [s]"""
-    points: float
-    """of the paper"""
-    changes: tuple[str, ...] = ()
-    moduli: dict[str, float] = field(default_factory=dict)
-    """Keys of moduli, and the distance sound travels in a step of the paper, in cells. From ρ, E, ν or ρ, k, γ of the
-    table; the work of a semi-implicit step grows with it."""
-
-
-def in_cells(density: float, youngs_modulus: float, dt: float, cell: float) -> float:
-    """c Δt/h of a solid with Poisson's ratio 0.4, as in all rows of the table."""
-    return math.sqrt(youngs_modulus * 0.6 / (1.4 * 0.2) / density) * dt / cell
-
-
-def water_in_cells(density: float, k: float, exponent: float, dt: float, cell: float) -> float:
-    """c Δt/h of water."""
-    return math.sqrt(k * exponent / density) * dt / cell
-
-
-TABLE_2 = [
-    Row("hourglass", 0.0037, 0.84, 5e-4, 3.0e4),
-    Row("hourglass", 0.0074, 0.73, 5e-4, 3.0e4),
-    Row("sand-pile", 0.0025, 7.26, 5e-5, 4.7e4),
-    Row(
-        "sand-pile-semi-implicit", 0.0025, 3.39, 1e-4, 4.7e4,
-        moduli={SOFT_PILE: in_cells(20.0, 100.0, 1e-4, 0.0025)},
-    ),
-    Row(
-        "sand-pile-unilateral", 0.0025, 0.67, 1e-2, 4.7e4,
-        moduli={SOFT_PILE: in_cells(20.0, 100.0, 1e-2, 0.0025)},
-    ),
-    Row(
-        "sand-column-unilateral", 0.004, 24.30, 1e-3, 9.4e3, ("time.dt='auto'",),
-        {SOFT_PILE: in_cells(2.0, 100.0, 1e-3, 0.004)},
-    ),
-    Row("sand-wedge", 0.003, 129.65, 1e-4, 1.0e6),
-    Row(
-        "sand-wedge-wet", 0.003, 72.65, 1e-3, 1.0e6, (SEMI_IMPLICIT,),
-        {SOFT_BOX: in_cells(4.0, 24.0, 1e-3, 0.003)},
-    ),
-    Row(
-        "dam-breach-2d", 0.0115, 59.09, 1e-3, 1.7e5, (SEMI_IMPLICIT,),
-        {DAM: in_cells(2.0, 400.0, 1e-3, 0.0115), RIVER: water_in_cells(2.0, 50.0, 3.0, 1e-3, 0.0115)},
-    ),
-    # the authors' cell of 0.01 is in their units: this one gives as many points
-    Row(
-        "dam-breach", 0.0214, 268.99, 1e-3, 3.0e6, (SEMI_IMPLICIT,),
-        {DAM: in_cells(2.0, 100.0, 1e-3, 0.01), RIVER: water_in_cells(2.0, 100.0, 7.0, 1e-3, 0.01)},
-    ),
-]  # fmt: skip
-LARGE = 500_000
-"""Scenes with this number of points are timed over single steps, others over 20."""
-FILLED = 4_000
-"""Scenes with emitters run until they have this number of points, or for half of their duration."""
-FRAME = 1.0 / 24.0
-"""Assumed length of a frame of the paper [s], which does not state it."""
-
-
-def scene_of(row: Row, coarser: float = 1.0) -> Scene:
-    """The scene of a row with the paper's step, and with moduli for which sound travels as many cells in it."""
-    cell = coarser * row.cell
-    scene = load_scene(row.scene, [f"grid.cell={cell}", *row.changes, f"time.max_dt={row.dt}"])
-    changes = []
-    for key, cells in row.moduli.items():
-        name = key.split(".")[1].strip('"')
-        material = next(m for m in scene.materials if m.name == name)
-        stiffness = material.parameters.density * (cells * cell / row.dt) ** 2
-        if key.endswith("youngs_modulus"):
-            nu = material.parameters.poisson_ratio
-            stiffness *= (1.0 + nu) * (1.0 - 2.0 * nu) / (1.0 - nu)
-        changes.append(f"{key}={stiffness}")
-    return load_scene(row.scene, [f"grid.cell={cell}", *row.changes, f"time.max_dt={row.dt}", *changes])
-
-
-def table_2(rows: list[Row] | None = None, coarser: float = 1.0) -> Iterator[dict[str, Any]]:
-    """Point-steps per second: the paper's, from seconds per frame at the largest step, assuming frames of 1/24 s, and
-    ours over the first steps of the same scene with the paper's scheme, largest step and stiffness, in our own units
-    and sizes. The paper does not state the machine and its cores, and its steps may have been shorter.
-
-    coarser: factor of all cells, to try the table on a busy machine.
-    """
-    for row in TABLE_2 if rows is None else rows:
-        scene = scene_of(row, coarser)
-        sim = Simulation(scene)
-        method = sim.method
-        length = method.world.time_step.choose(method.world.speed, 0.0)
-        while method.world.count < FILLED and sim.scene.emitter and sim.time < 0.5 * sim.scene.duration:
-            sim.advance(sim.scene.duration / 200)
-        method.take_step(length)
-        steps = 20 if method.world.count < LARGE else 1
-
-        def run(method=method, length=length, steps=steps) -> None:
-            for _ in range(steps):
-                method.take_step(length)
-
-        taken = best_of({row.scene: run}, 2)
-        theirs = row.points * (FRAME / row.dt) / row.seconds
-        ours = method.world.count * steps / taken[row.scene]
-        yield {
-            "scene": row.scene, "scheme": scene.time.integrator, "points": method.world.count, "paper": theirs,
-            "ours": ours, "dt": length,
-        }  # fmt: skip
-
-
 def main(chosen: list[str]) -> dict[str, Any]:
     """Measure and print some of the parts, or all; returns what was measured."""
     measured: dict[str, Any] = {}
@@ -376,13 +256,7 @@ def main(chosen: list[str]) -> dict[str, Any]:
         for row in measured["stiffness"]:
             print(f"  E = {row['E']:g}, c_E = {row['c_E']:g}: {row['explicit']:.1f}  {row['semi-implicit']:.1f}")
     if "table2" in parts:
-        measured["table 2"] = []
-        for row in table_2():
-            measured["table 2"].append(row)
-            print(
-                f"{row['scene']}, {row['scheme']}: {row['points']:,} points, {row['ours'] / 1e3:.0f} k point-steps/s "
-                f"at dt {row['dt']:.2g} s; paper {row['paper'] / 1e3:.0f} k; {row['ours'] / row['paper']:.1f}×"
-            )
+        measured["table 2"] = sand_table.main([])
     return measured
 
 
