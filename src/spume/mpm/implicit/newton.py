@@ -1,4 +1,4 @@
-"""Implicit step by Newton's method with conjugate gradients.
+"""Implicit step by Newton's method with conjugate gradients, or GMRES where contacts slide.
 
 The residual r(v) of the equations of `problem.py`, with stresses after the flow of the step, is linearised at the
 present velocities (`tangent.py`). At each point the derivative is made positive semidefinite and symmetric, so that a
@@ -36,8 +36,6 @@ from spume.scene.mpm import Implicit
 Floats = NDArray[np.float64]
 LOOSEST, TIGHTEST = 0.1, 1e-12
 """Largest and smallest relative residual at which linear solves stop."""
-
-
 PROGRESS = 0.8
 """After an iteration that reduces the residual less, the limits of friction do not change in the next one: in corners
 where material jams, a contact may begin to slide again and again in a direction that the limits turn round."""
@@ -187,15 +185,14 @@ def solve_by_newton(problem: StepProblem, settings: Implicit) -> Outcome:
         for coupled in (True, False) if problem.contacts.slides and not stalls else (False,):
             try:
                 solution = equations.solve(right, tolerance, settings.linear_iterations, coupled)
-            except ArithmeticError:
-                outcome.failure = "its forces are too large to be computed"
-                break
+            except ArithmeticError:  # overflow, or limits of friction that make the matrix singular
+                continue
             outcome.linear_iterations += solution.iterations
             outcome.displacement_error = problem.dt * float(np.abs(solution.x).max(initial=0.0)) / problem.world.cell
             found, _, _ = search(equations, v, solution.x, -right)
             if found is not v:  # an unsymmetric matrix may lead uphill
                 break
-        if found is v:  # rounding hides the way downhill
+        if found is v:  # overflow, or rounding hides the way downhill
             break
         v = found
     outcome.v = v
