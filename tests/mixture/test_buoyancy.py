@@ -28,8 +28,9 @@ def test_without_buoyancy_sand_falls_freely():
 
 
 def test_submerged_sand_loses_the_weight_of_the_water_its_solids_displace():
-    """ρs a = −(ρs − (1 − n) ρ g), with ρ the density of the water at that depth. The force at single nodes is uneven by
-    the arrangement of the points; its mean over the block is exact to the compression of the water, below 1 %."""
+    """ρs a = −(ρs − (1 − n) ρ g), with ρ the density of the water at that depth, by pore pressure. The force at single
+    nodes is uneven by the arrangement of the points; its mean over the block is exact to the compression of the water,
+    below 1 %."""
     buoyancy = 0.6 * 1000.0 * 9.81 / 1600.0
     assert submerged("archimedes").mean() + 9.81 == pytest.approx(buoyancy, rel=0.02)
 

@@ -311,6 +311,10 @@ def test_frames_carry_pressures_and_cohesion():
             "mixture.buoyancy is 'archimedes' with coupling 'pore-pressure'",
         ),
         (
+            {"mixture": PORES | {"coupling": "drag", "buoyancy": "archimedes"}},
+            "mixture.buoyancy is 'archimedes' with coupling 'drag', in which sand displaces no water",
+        ),
+        (
             {"obstacle": [{"shape": rectangle([0, -1], [1, 0]), "drained": True, "holds": "water"}]},
             "obstacle.0.drained is true with holds = 'water'",
         ),

@@ -39,22 +39,15 @@ def find_drag(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) 
 
 
 def push(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> None:
-    """Apply buoyancy: move part of the water's internal force to the sand. Call before forces become velocities.
-
-    "archimedes": the volume fraction of the solids, (1 − n) V/h^d, so that a submerged block loses (1 − n) ρw g per
-    volume. "paper": the water's mass fraction m_w/(m_s + m_w), as printed at the end of section 5.3, but with the point
-    volumes that are missing there.
-    """
+    """Apply the buoyancy printed at the end of [Tampubolon17] section 5.3: move the water's fraction of the mass,
+    m_w/(m_s + m_w), of its internal force to the sand, with the point volumes that are missing there. Call before
+    forces become velocities."""
     if mixture.buoyancy == "none":
         return
     sand, water = world.species
     m_s, m_w = sand.fields["mass"], water.fields["mass"]
-    if mixture.buoyancy == "archimedes":
-        volume = bulk_volume(world, sand, mixture.sand_densities, step.fields)
-        share = (1.0 - mixture.porosity) * np.minimum(volume / world.cell**world.dimension, 1.0)
-    else:
-        both = m_s + m_w
-        share = np.divide(m_w, both, out=np.zeros_like(both), where=both > 0.0)
+    both = m_s + m_w
+    share = np.divide(m_w, both, out=np.zeros_like(both), where=both > 0.0)
     share[(m_s <= 0.0) | (m_w <= 0.0)] = 0.0
     taken = share[:, None, :] * water.fields["force"]
     sand.fields["force"][:] += taken

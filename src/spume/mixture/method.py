@@ -12,7 +12,7 @@ from spume.matter.stages import Stage
 from spume.matter.time_step import TimeStep
 from spume.methods import Estimate
 from spume.mixture.drains import Drains
-from spume.mixture.mixture import RETENTION_EXPONENT, Mixture
+from spume.mixture.mixture import RETENTION_EXPONENT, Buoyancy, Mixture
 from spume.mixture.pictured import COHESION, PORE_PRESSURE, pictured_arrays, pictured_fields
 from spume.mixture.pore_pressure import wave_speed
 from spume.mixture.saturation import SATURATION
@@ -22,7 +22,7 @@ from spume.mpm.method import GridMethod, assemble, build_time_step, materials_of
 from spume.mpm.species import SpeciesPlan
 from spume.mpm.world import GridWorld
 from spume.numerics.sums import dot, total
-from spume.scene.sand_water import SandWaterScene
+from spume.scene.sand_water import SandWaterScene, coupling_of
 
 COST = 1.3
 """Time of a step relative to that of plain MPM; for estimates only."""
@@ -118,7 +118,9 @@ def build_mixture(scene: SandWaterScene) -> Mixture:
     """The settings of a scene."""
     table = scene.mixture
     sands = tuple(material.parameters.density for material in scene.materials if material.law.traits.fluid is None)
+    buoyancy: Buoyancy = "paper" if table.buoyancy == "paper" else "none"
     return Mixture(
-        table.drag_coefficient, table.hydraulic_conductivity, table.porosity, table.water_density, table.buoyancy,
-        table.coupling, table.saturation, table.cohesion_curve, table.retention_exponent or RETENTION_EXPONENT, sands,
+        table.drag_coefficient, table.hydraulic_conductivity, table.porosity, table.water_density, buoyancy,
+        coupling_of(table), table.saturation, table.cohesion_curve, table.retention_exponent or RETENTION_EXPONENT,
+        sands,
     )  # fmt: skip

@@ -22,7 +22,8 @@ from spume.mpm.world import GridWorld
 STANDARD_GRAVITY = 9.81
 """Gravity in the definition of the hydraulic conductivity [m/s²], independent of the scene's gravity."""
 
-Buoyancy = Literal["none", "archimedes", "paper"]
+Buoyancy = Literal["none", "paper"]
+"""Of coupling "drag"; "pore-pressure" includes that of Archimedes."""
 Coupling = Literal["drag", "pore-pressure"]
 Saturation = Literal["overlap", "degree"]
 CohesionCurve = Literal["constant", "linear", "robert-soga"] | tuple[tuple[float, float], ...]

@@ -68,14 +68,15 @@ class MixtureTable(Table):
     water_density: Positive = Field(default=1000.0, description="density of the water in the pores itself [kg/m³]")
     buoyancy: Literal["none", "archimedes", "paper"] = Field(
         default="none",
-        description="part of the water's pressure force that acts on the sand: 'none', the part of the solids "
+        description="pressure force of the water on the solids: 'none', Archimedes' law by coupling = 'pore-pressure' "
         "('archimedes'), or the water's part of the mass, as printed in [Tampubolon17] section 5.3 ('paper')",
     )
-    coupling: Literal["drag", "pore-pressure"] = Field(
-        default="drag",
-        description="what the water's pressure follows: the motion of the water alone ('drag', [Tampubolon17]), or the "
-        "motion of both phases by their porosity ('pore-pressure', [BandaraSoga15]), so that saturated soil "
-        "consolidates",
+    coupling: Literal["drag", "pore-pressure"] | None = Field(
+        default=None,
+        description="what the water's pressure follows: the motion of the water alone ('drag', [Tampubolon17]), so "
+        "that sand displaces no water, or the motion of both phases by their porosity ('pore-pressure', "
+        "[BandaraSoga15]), with buoyancy and consolidation; 'drag' if absent, 'pore-pressure' with buoyancy = "
+        "'archimedes'",
     )
     saturation: Literal["overlap", "degree"] = Field(
         default="overlap",
@@ -92,6 +93,13 @@ class MixtureTable(Table):
         default=None,
         description="n of van Genuchten's water retention curve, for 'robert-soga' [1]; 2.24 if absent",
     )
+
+
+def coupling_of(table: MixtureTable) -> Literal["drag", "pore-pressure"]:
+    """The coupling of a mixture; Archimedes' buoyancy needs water that sand displaces."""
+    if table.coupling is not None:
+        return table.coupling
+    return "pore-pressure" if table.buoyancy == "archimedes" else "drag"
 
 
 class MixtureTime(Time):
@@ -149,6 +157,12 @@ class SandWaterScene(MpmScene):
         for k, each in enumerate(self.body):
             if each.surface == "embedded":
                 yield Problem(f"body.{k}.surface", "is 'embedded': scenes of sand and water embed no surfaces")
+        if table.coupling == "drag" and table.buoyancy == "archimedes":
+            yield Problem(
+                "mixture.buoyancy",
+                "is 'archimedes' with coupling 'drag', in which sand displaces no water and the water would carry too "
+                "much or the sand too little: drop the coupling, or set it to 'pore-pressure' and drop the buoyancy",
+            )
         if table.coupling == "pore-pressure" and table.buoyancy != "none":
             yield Problem(
                 "mixture.buoyancy",
