@@ -1,15 +1,18 @@
 """The energy budget of a run: energy that the forces created is energy without a source.
 
 In each step the work of gravity, m g·Δx, and that of loads and obstacles, m Δv·v, are added up.
-Released points bring theirs. What the points have beyond that was created. The report has the form of
-`matter/energy_terms.py` and calls it `unaccounted`:
+Released points bring theirs. The surplus
 
-    created = kinetic + elastic + non-affine + contact + dissipated − work
+    kinetic + elastic + non-affine + contact − work
 
-Dissipation is known for laws that record it, and in damping and renewals it is not, so `created` is a lower bound:
-negative values mean dissipation, positive ones a fault. Energy that SPH pressure stores is not known either; it is
-missing while it is stored. The kinetic energy is ½ m v·(v + Δt a): symplectic Euler conserves the sum with it to the
-second order in Δt, with ½ m v² only to the first.
+falls when flow, damping, contacts and renewals dissipate energy, and must not grow. What it has above its lowest value
+in the frames so far was created. This is a lower bound: dissipation in the meantime hides creation. The dissipation
+that laws record is no help: in a step of the length Δε it exceeds the work of the forces by about ½ C Δε², more than
+the stress at yield can supply where that is low. Energy that SPH pressure stores is not known; it is missing while it
+is stored. The kinetic energy is ½ m v·(v + Δt a): symplectic Euler conserves the sum with it to the second order in Δt,
+with ½ m v² only to the first.
+
+The report has the form of `matter/energy_terms.py`: `unaccounted` is the surplus plus what laws record as dissipated.
 """
 
 import math
@@ -42,6 +45,8 @@ class EnergyBudget:
     work: dict[str, float] = field(default_factory=lambda: dict.fromkeys(KINDS, 0.0))
     largest: float = 0.0
     """Largest energy of the points in a frame so far [J]."""
+    lowest: float = 0.0
+    """Lowest surplus of energy over work in a frame so far [J]."""
     v: list[NDArray[np.float64]] = field(default_factory=list)
     """Velocities before the forces of the current step, before the loads, and before the obstacles [m/s]."""
     dt: float = 0.0
@@ -51,13 +56,16 @@ class EnergyBudget:
         """Work by kind and created energy [J]; a warning if it is too much."""
         p = world.particles
         own = self.internal(world) + self._centred_kinetic(world)
-        dissipated = dot(p.volume, p.dissipation) if "dissipation" in p else 0.0
-        created = own + dissipated - math.fsum(self.work.values())
+        surplus = own - math.fsum(self.work.values())
+        self.lowest = min(self.lowest, surplus)
         self.largest = max(self.largest, own)
-        report: dict[str, Any] = {"energy_budget": {**self.work, "flow": -dissipated, UNACCOUNTED: created}}
+        created = surplus - self.lowest
+        dissipated = dot(p.volume, p.dissipation) if "dissipation" in p else 0.0
+        terms = {**self.work, "flow": -dissipated, UNACCOUNTED: surplus + dissipated}
+        report: dict[str, Any] = {"energy_budget": terms, "created_energy": created}
         if created > TOLERANCE * self.largest > 0.0:
             report["warnings"] = {
-                "energy": f"the points have {created:.3g} J more than gravity, loads and obstacles gave them, "
+                "energy": f"the points have gained {created:.3g} J that no gravity, load or obstacle gave them, "
                 f"{100.0 * created / self.largest:.2g} % of the most they have had: the forces create energy; "
                 + (
                     "reduce [time] courant or dt, or raise [forces] damping"
@@ -69,12 +77,13 @@ class EnergyBudget:
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""
-        return {"energy_budget": {"work": self.work, "largest": self.largest, "dt": self.dt}}
+        return {"energy_budget": {"work": self.work, "largest": self.largest, "lowest": self.lowest, "dt": self.dt}}
 
     def restore(self, values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
         saved = values["energy_budget"]
         self.work, self.largest, self.dt = dict(saved["work"]), saved["largest"], saved["dt"]
+        self.lowest = saved.get("lowest", 0.0)
 
     def internal(self, world: PointWorld) -> float:
         """Elastic energy, that of non-affine motion and that of contacts [J]."""
