@@ -57,9 +57,10 @@ class TimeStep:
         return min(2.0 * way / (speed + root), self.largest)
 
     def part(self, remaining: float) -> float:
-        """Length of the next step if `remaining` [s] are to be covered by steps no longer than allowed."""
-        h = min(remaining, self.allowed)
-        return 0.5 * remaining if h < remaining < 2.0 * h else h
+        """Length of the next step if `remaining` [s] are to be covered by equal steps no longer than allowed.
+
+        Steps that alternate in length can feed energy into oscillations."""
+        return remaining / max(1, math.ceil(remaining / self.allowed))
 
     def repeat(self, dt: float) -> None:
         """A step of dt [s] failed: allow half of it."""
