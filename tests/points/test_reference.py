@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from clouds import ELASTIC, SPACING, advance, box, run_stages, scene_of_box
+from clouds import ELASTIC, SPACING, UNDAMPED, advance, box, run_stages, scene_of_box
 
 from spume.points.diagnostics import angular_momentum
 from spume.points.energy import EnergyBudget, kinetic_energy
@@ -27,7 +27,7 @@ def by_id(method):
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_forces_are_the_derivative_of_the_energy(dimension, rng):
     """The work of the forces in a random displacement of a strained body, by central differences."""
-    method = box([5] * dimension, body={"fill": {"jitter": 0.4}}, forces={"damping": 0.0})
+    method = box([5] * dimension, body={"fill": {"jitter": 0.4}}, forces=UNDAMPED)
     p = method.particles
     method.take_step(1e-6)
     places = p.x.copy()
@@ -104,6 +104,59 @@ def test_a_spinning_square_keeps_its_spin_and_energy():
     # the viscosity on non-affine motion turns the body in the second order of the non-affine part
     assert angular_momentum(method.world)[2] == pytest.approx(spin, rel=1e-5)
     assert kinetic_energy(p.mass, p.v) + potential(method) == pytest.approx(energy, rel=0.01)
+
+
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_the_artificial_viscosity_takes_the_work_of_its_stress(dimension, rng):
+    """−Σ V (2 η dev D : dev D + ζ (tr D)²) for an affine motion, nothing for a rotation; angular momentum is kept."""
+    change, momenta = [], []
+    L = rng.uniform(-1.0, 1.0, (dimension, dimension))
+    for spin in (False, True):
+        for viscosity in (0.0, 0.3):
+            forces = {"damping": 0.0, "artificial_viscosity": viscosity}
+            method = box([4] * dimension, forces=forces)
+            p = method.particles
+            p.v[:] = p.x @ (0.5 * (L - L.T) if spin else L).T
+            method.take_step(1e-9)
+            v, before = p.v.copy(), angular_momentum(method.world)
+            run_stages(method, "forces", 1.0)
+            change.append(np.sum(p.mass[:, None] * v * (p.v - v)))
+            momenta.append(angular_momentum(method.world) - before)
+    reference = method.part(EnergyBudget).reference
+    eta, zeta = reference.viscosity(method.world)
+    D = np.zeros((3, 3))
+    D[:dimension, :dimension] = 0.5 * (L + L.T)
+    shape = D - np.trace(D) / 3.0 * np.eye(3)
+    power = np.sum(p.volume * (2.0 * eta * np.sum(shape**2) + zeta * np.trace(D) ** 2))
+    assert change[0] - change[1] == pytest.approx(power, rel=1e-6)
+    assert abs(change[2] - change[3]) < 1e-6 * power
+    scale = np.sum(p.mass[:, None] * np.abs(p.x)) * np.abs(v).max() / 1e-9
+    assert np.abs(np.array(momenta)).max() < 1e-12 * scale
+
+
+def test_a_block_put_on_a_slope_stays_below_the_friction_angle():
+    """Gravity acts from the start, so the block vibrates; without viscosity it slips in pulses, faster and faster."""
+    g = 9.81 * np.array([np.sin(np.pi / 6), -np.cos(np.pi / 6)])
+    floor = {**FLOOR, "shape": {"half_space": {"point": [0.0, -0.035], "normal": [0.0, 1.0]}}, "friction": 0.7}
+    method = box([20, 8], gravity=g.tolist(), obstacle=[floor])
+    p = method.particles
+    advance(method, 0.3)
+    there, velocity = p.x[:, 0].mean(), p.v[:, 0].mean()
+    advance(method, 0.5)
+    assert abs(p.x[:, 0].mean() - there) < 0.05 * SPACING
+    assert abs(p.v[:, 0].mean()) < 0.01
+    assert there < 0.3 * SPACING
+    assert velocity < 0.05
+
+
+def test_a_block_slides_above_the_friction_angle():
+    """With the acceleration g (sin θ − μ cos θ), 25° and 0.3."""
+    angle, friction, duration = np.radians(25.0), 0.3, 0.3
+    floor = {**FLOOR, "shape": {"half_space": {"point": [0.0, -0.025], "normal": [0.0, 1.0]}}, "friction": friction}
+    method = box([16, 6], gravity=[9.81 * np.sin(angle), -9.81 * np.cos(angle)], obstacle=[floor])
+    advance(method, duration)
+    expected = 9.81 * (np.sin(angle) - friction * np.cos(angle)) * duration
+    assert method.particles.v[:, 0].mean() == pytest.approx(expected, rel=0.05)
 
 
 def test_angular_momentum_is_exact_without_damping():
@@ -183,6 +236,18 @@ def test_bodies_that_meet_bounce_off_each_other():
     left = p.body == 0
     assert p.v[left, 0].mean() < -0.2
     assert p.v[~left, 0].mean() > 0.2
+
+
+def test_sand_that_flows_at_low_stress_creates_no_energy():
+    """The dissipation that its law records exceeds the work of gravity."""
+    sand = {"law": "drucker-prager", "density": 1500.0, "youngs_modulus": 3e5, "poisson_ratio": 0.3}
+    tables = scene_of_box([6, 8], gravity=[0.0, -9.81], obstacle=[{**FLOOR, "friction": 0.5}]).resolved()
+    method = PointBased(Scene(**{**tables, "material": {"elastic": {**sand, "friction_angle": 30.0}}}))
+    advance(method, 0.15)
+    report = method.diagnostics()
+    assert report["dissipated_energy"] > report["energy_budget"]["gravity"]
+    assert report["energy_budget"]["created"] < 0.01 * method.part(EnergyBudget).largest
+    assert "warnings" not in report
 
 
 def test_created_energy_is_reported():

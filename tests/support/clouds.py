@@ -12,6 +12,8 @@ ELASTIC = {
     "yield_stress": 1e9,
 }  # fmt: skip
 SPACING = 0.01
+UNDAMPED = {"damping": 0.0, "artificial_viscosity": 0.0}
+"""Forces that conserve energy while the reference stays the same."""
 
 
 def jittered_lattice(per_axis: int, dimension: int, rng: np.random.Generator, jitter: float = 0.3) -> np.ndarray:

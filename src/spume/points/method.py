@@ -143,7 +143,7 @@ def build_scheme(scene: PointBasedScene) -> Scheme:
     least = LEAST_NEIGHBOURS[scene.dimension] if points.least_neighbours is None else points.least_neighbours
     return Scheme(
         scene.formulation, forces.stress, scene.gradient, least, points.condition, points.least_volume,
-        forces.pressure, forces.viscosity, forces.damping, forces.hourglass,
+        forces.pressure, forces.viscosity, forces.damping, forces.hourglass, forces.artificial_viscosity,
     )  # fmt: skip
 
 

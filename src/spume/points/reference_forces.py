@@ -21,7 +21,11 @@ by an observer who turns with the point:
 
     ν_i w (v_ij − Ḟ_i X_ij − W_i h_ij),    W = skew(Ḟ F⁻¹)
 
-so that rigid rotation is not damped. Ḟ is the fit to the velocities.
+so that rigid rotation is not damped. Ḟ is the fit to the velocities. An artificial viscosity adds the stress
+
+    τ_v = 2 η dev D + ζ tr D I,    D = sym(Ḟ F⁻¹)
+
+to τ; its work is −V τ_v : D ≤ 0.
 
 Weights and A⁻¹ do not change until the reference does. SPH pressure and viscosity are those of `forces`.
 """
@@ -204,7 +208,9 @@ def compose_step(gradient, quality, J, least_volume, per_time, F, rate, deformat
 
 
 @compiled(parallel=True)
-def prepare_rows(reference, x, v, volume, stress, F, rate, divisor, stiffness, resistance, rows):
+def prepare_rows(
+    reference, x, v, volume, stress, F, rate, divisor, stiffness, resistance, shear_viscosity, bulk_viscosity, rows
+):
     """Write what neighbours read of each point; the last row is beyond every radius, with zero weight."""
     n, d = x.shape
     for p in prange(n):
@@ -213,8 +219,16 @@ def prepare_rows(reference, x, v, volume, stress, F, rate, divisor, stiffness, r
         c, nu = stiffness[p], resistance[p]
         deformed, speed = load(F, p), load(rate, p)
         undeformed = inverse(deformed)
-        T = multiply(multiply(_full(load_sym(stress, p)), transpose(undeformed)), _full(load_sym(divisor, p)))
         L = multiply(speed, undeformed)
+        two_eta = 2.0 * shear_viscosity[p]
+        pressure = (bulk_viscosity[p] - two_eta / 3.0) * (L[0] + L[4] + L[8])
+        t = load_sym(stress, p)
+        t = (
+            t[0] + pressure + two_eta * L[0], t[1] + pressure + two_eta * L[4], t[2] + pressure + two_eta * L[8],
+            t[3] + 0.5 * two_eta * (L[1] + L[3]), t[4] + 0.5 * two_eta * (L[2] + L[6]),
+            t[5] + 0.5 * two_eta * (L[5] + L[7]),
+        )  # fmt: skip
+        T = multiply(multiply(_full(t), transpose(undeformed)), _full(load_sym(divisor, p)))
         s0, s1, s2 = 0.5 * nu * (L[7] - L[5]), 0.5 * nu * (L[2] - L[6]), 0.5 * nu * (L[3] - L[1])
         turned = multiply((0.0, -s2, s1, s2, 0.0, -s0, -s1, s0, 0.0), deformed)  # ν W F
         for q in range(9):

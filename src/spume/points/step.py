@@ -18,7 +18,8 @@ from spume.points.energy import EnergyBudget, begin, count_work, counted_resampl
 from spume.points.forces import WIDTH
 from spume.points.formulations import add_green_strain, step_from_rest
 from spume.points.loads import apply_loads
-from spume.points.reference import Reference, find_reference, fit_reference, reference_accelerations
+from spume.points.reference import Reference, fit_reference, reference_accelerations
+from spume.points.renewal import find_reference, renew_reference
 from spume.points.resampling import Resampling, resample
 from spume.points.tearing import Tearing, detect_tearing, limit_deformation, recover
 from spume.points.world import PointWorld
@@ -56,6 +57,7 @@ def point_based_stages(
         Stage("tearing", limit_deformation, tearing, when=tears),
         Stage("material", update_material, rehearse=rehearse_material),  # eqs. (8), (9) and plastic flow
         Stage("tearing", recover, tearing, when=tearing is not None and tearing.recovers),
+        Stage("neighbours", renew_reference, reference, when=not printed),
         Stage("resampling", counted_resampling, budget, resample, resampling, when=resampling is not None),
     ]
 

@@ -52,6 +52,8 @@ class Scheme:
     """Damping of motion that the fit ignores [1]."""
     hourglass: float = 1.0
     """Stiffness against motion that the fit ignores, with gradient "reference" [shear moduli]."""
+    artificial_viscosity: float = 0.3
+    """Viscosity against strain rates, with gradient "reference" [density × wave speed × spacing]."""
 
     @property
     def has_reference(self) -> bool:

@@ -88,6 +88,11 @@ class Forces(Table):
         default=1.0,
         description="stiffness against non-affine motion between neighbours, with gradient 'reference' [shear moduli]",
     )
+    artificial_viscosity: Annotated[float, Field(strict=True, ge=0, le=1)] = Field(
+        default=0.3,
+        description="viscosity against strain rates, in density × wave speed × spacing, with gradient 'reference': "
+        "waves a few spacings long decay [1]",
+    )
     pressure: NotNegative = Field(default=0.0, description="stiffness of the SPH pressure against crowding [Pa]")
     viscosity: NotNegative = Field(default=0.0, description="SPH viscosity [Pa s]")
     damping: Annotated[float, Field(strict=True, ge=0, le=2)] = Field(
