@@ -152,6 +152,8 @@ class Reference:
         p, density = world.particles, world.densities()
         shortest = np.sqrt(np.minimum(1.0, 1.0 / np.maximum(self.sharpness * self.spread, 1e-300)))
         scale = world.scheme.artificial_viscosity * world.spacing * shortest
+        if "weak" in p:
+            scale[p.weak != 0] = 0.0
         pressure_speed, shear_speed = world.wave_speeds(), np.sqrt(np.maximum(self.shear, 0.0) / density)
         eta = scale * (density * shear_speed)[p.material]
         return eta, np.maximum(scale * (density * pressure_speed)[p.material] - 4.0 / 3.0 * eta, 0.0)
