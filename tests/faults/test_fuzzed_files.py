@@ -60,7 +60,10 @@ def bases(place):
         )
     tables = {"method": "dry-foam", "duration": 0.02, "foam": {"cells": 16}, "coarsening": {"diffusion": 1.0}}
     start_run(Scene(**tables, title="dry", frame_rate=100.0), place / "dry")
-    return {name: place / name for name in ("stopped", "one", "several", "dry")}
+    shutil.copytree(place / "dry", place / "dry stopped")
+    manifest = storage.read_json(place / "dry" / "manifest.json")
+    storage.write_json(place / "dry stopped" / "manifest.json", manifest | {"complete": False, "frames": 0})
+    return {name: place / name for name in ("stopped", "one", "several", "dry", "dry stopped")}
 
 
 def copied(folder: Path) -> Path:
@@ -86,6 +89,7 @@ def damaged_signed(values, rng):
 READERS = (
     ["info", "RUN"], ["info", "RUN", "--json"], ["info", "RUN", "--frame", "1"], ["info", "RUN", "--csv", "OUT"],
     ["export", "RUN", "--to", "csv"], ["export", "RUN", "--to", "ply", "--what", "points", "--frames", "1"],
+    ["export", "RUN", "--to", "vtkhdf", "--what", "points", "--frames", "1"],
 )  # fmt: skip
 
 
@@ -184,6 +188,10 @@ def test_manifests_that_are_read(bases, seed):
 def test_runs_that_are_continued(bases, seed):
     for damage in (damage_manifest, damage_records, damage_checkpoint, damage_raw):
         try_cases(150, seed, a_run(bases, "stopped"), damage, continue_it)
+
+
+def test_dry_foams_that_are_continued(bases):
+    try_cases(200, 0, a_run(bases, "dry stopped"), damage_checkpoint, continue_it)
 
 
 @pytest.mark.parametrize("seed", range(2))
