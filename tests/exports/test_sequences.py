@@ -4,8 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import synthetic_run
 
+import spume
 from spume.errors import SceneError
+from spume.exports import exporting
 from spume.exports.contents import contents
 from spume.exports.sequence import write_frame
 from spume.frames.reader import open_run
@@ -56,3 +59,19 @@ def test_an_unknown_field_is_named(solid_run: Path, tmp_path: Path) -> None:
     chosen = contents(open_run(solid_run), [0], "points", "temperature")
     with pytest.raises(SceneError, match="temperature"):
         write_frame(chosen, tmp_path, "ply", False, 0)
+
+
+@pytest.mark.parametrize(("what", "frames", "processes"), [("points", 3, 1), ("points", 60, 2), ("surface", 3, 2)])
+def test_a_second_process_is_started_where_it_pays(tmp_path, monkeypatch, what, frames, processes):
+    """It takes seconds to start, and a frame of points milliseconds to write."""
+    found = []
+
+    def each_frame(task, numbers, label, processes, cluster):
+        found.append(processes)
+        return dict.fromkeys(numbers, False)
+
+    monkeypatch.setattr(exporting, "each_frame", each_frame)
+    monkeypatch.setattr(exporting, "cores", lambda: 2)
+    run = spume.open_run(synthetic_run.write_run(tmp_path, 2, cell=0.06))
+    exporting.export_run(run, [0, 1] * (frames // 2) + [0] * (frames % 2), "ply", what=what)
+    assert found == [processes]

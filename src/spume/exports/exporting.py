@@ -22,6 +22,10 @@ class Exported(NamedTuple):
     """how many of them were not up to date"""
 
 
+FEW = 50
+"""Frames of points that one process writes, unless told otherwise."""
+
+
 def export_run(
     run: Run,
     numbers: list[int],
@@ -64,7 +68,9 @@ def _sequence(
     chosen: Contents, to: str, folder: Path, processes: int | None, cluster: str | None, again: bool
 ) -> Exported:
     task = partial(write_frame, chosen, folder.resolve() if cluster else folder, to, again)
-    made = each_frame(task, chosen.numbers, "export", processes or min(2, cores()), cluster=cluster)
+    # a second process takes seconds to start, a frame of points milliseconds
+    fitting = 1 if chosen.what == "points" and len(chosen.numbers) <= FEW else min(2, cores())
+    made = each_frame(task, chosen.numbers, "export", processes or fitting, cluster=cluster)
     files = [file for number in chosen.numbers for file in sequence_files(chosen, folder, to, number)]
     return Exported(files, sum(made.values()))
 
