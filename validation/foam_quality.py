@@ -17,9 +17,7 @@ from validation.grid_density import interior_densities
 
 SCENE = "shaving-cream"
 CELL = 0.005
-"""cell of this case's run [m]: coarser than the paper's 3 mm, but fine enough that the dollop has an interior. Its
-points represent 100.1 % of its volume; on many other grids the lattice misses the volume, and so the density, by up to
-2 %."""
+"""cell of this case's run [m]: coarser than the paper's 3 mm, but fine enough that the dollop has an interior."""
 EVERY = 3
 """interval of the measured frames"""
 FEWEST = 30

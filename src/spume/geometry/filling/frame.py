@@ -19,7 +19,7 @@ from spume.geometry.shapes.local_form import local_form
 from spume.geometry.shapes.parts import parts, placed
 from spume.geometry.shapes.placement import HERE, Matrix, Placement, spatial, unit
 from spume.geometry.shapes.primitives import ShapeModel, TriangleMesh
-from spume.geometry.shapes.volume import Moments, are_apart, copies_are_apart, moments
+from spume.geometry.shapes.volume import Moments, are_apart, copies_are_apart, has_volume, moments
 
 Floats = NDArray[np.float64]
 
@@ -76,7 +76,8 @@ def pieces(
         yield from pieces(*inner, dimension, folder)
     elif isinstance(shape, combinations.Union) and are_apart(shape, dimension, folder):
         for part in shape.of:
-            yield from pieces(part, placement, dimension, folder)
+            if has_volume(part, dimension, folder):
+                yield from pieces(part, placement, dimension, folder)
     elif isinstance(shape, combinations.Repeat) and copies_are_apart(shape, dimension, folder):
         number_of_copies(shape)
         moves = np.array([displacement(shape, index, placement) for index in np.ndindex(*shape.count)])

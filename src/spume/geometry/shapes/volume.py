@@ -60,16 +60,39 @@ def moments(shape: ShapeModel, dimension: int, folder: Path | None = None) -> Mo
         raise SceneError(
             f"the shape '{name}' is unbounded, and only a shape of finite volume can be filled or measured"
         )
-    return _moments(shape, dimension, folder)
+    found = _moments(shape, dimension, folder)
+    if found.volume == 0.0:
+        raise SceneError(f"the shape '{name}' has no volume: nothing is inside it")
+    return found
+
+
+def has_volume(shape: ShapeModel, dimension: int, folder: Path | None = None) -> bool:
+    """Whether anything is inside a bounded shape."""
+    return _moments(shape, dimension, folder).volume > 0.0
 
 
 def _moments(shape: ShapeModel, dimension: int, folder: Path | None) -> Moments:
+    """The moments of `shape`, which may be empty."""
     if inner := placed(shape, HERE):
         return _moments(inner[0], dimension, folder).placed(inner[1], dimension)
+    if isinstance(shape, combinations.Repeat) and copies_are_apart(shape, dimension, folder):
+        single = _moments(shape.shape, dimension, folder)
+        middle = displacement(shape, tuple(count - 1 for count in shape.count), HERE) / 2
+        return Moments(single.volume * math.prod(shape.count), single.centroid + middle)
+    if isinstance(shape, combinations.Union) and are_apart(shape, dimension, folder):
+        return _sum([_moments(part, dimension, folder) for part in shape.of])
     closed = _closed_form(shape, dimension, folder)
     if closed is not None:
         return closed
     return _by_tree(shape, dimension, folder) if _has_mesh(shape) else _remembered(shape, dimension)
+
+
+def _sum(parts: list[Moments]) -> Moments:
+    volume = math.fsum(part.volume for part in parts)
+    if volume == 0.0:
+        return parts[0]
+    first = [math.fsum(part.volume * part.centroid[axis] for part in parts) for axis in range(3)]
+    return Moments(volume, np.array(first) / volume)
 
 
 def _has_mesh(shape: ShapeModel) -> bool:
@@ -83,25 +106,7 @@ def _remembered(shape: ShapeModel, dimension: int) -> Moments:
 
 
 def _closed_form(shape: ShapeModel, dimension: int, folder: Path | None) -> Moments | None:
-    """Exact moments, or None if there is no formula."""
-    if inner := placed(shape, HERE):
-        closed = _closed_form(inner[0], dimension, folder)
-        return None if closed is None else closed.placed(inner[1], dimension)
-    if isinstance(shape, combinations.Repeat):
-        closed = _closed_form(shape.shape, dimension, folder) if copies_are_apart(shape, dimension, folder) else None
-        if closed is None:
-            return None
-        middle = displacement(shape, tuple(count - 1 for count in shape.count), HERE) / 2
-        return Moments(closed.volume * math.prod(shape.count), closed.centroid + middle)
-    if isinstance(shape, combinations.Union):
-        of = [_closed_form(part, dimension, folder) for part in shape.of] if are_apart(shape, dimension, folder) else []
-        known = [part for part in of if part is not None]
-        if len(known) < len(shape.of):
-            return None
-        total = math.fsum(part.volume for part in known)
-        return Moments(total, np.array([
-            math.fsum(part.volume * part.centroid[axis] for part in known) / total for axis in range(3)
-        ]))  # fmt: skip
+    """Exact moments of a primitive or a closed mesh, or None if there is no formula."""
     if isinstance(shape, primitives.TriangleMesh):
         samples = load_mesh(shape.file, shape.scale, shape.resolution, folder)
         return None if samples.volume is None else Moments(samples.volume, samples.centroid)
@@ -208,7 +213,7 @@ def _by_tree(shape: ShapeModel, dimension: int, folder: Path | None) -> Moments:
         if math.isnan(cells):
             break
         if cells == 0.0:
-            raise SceneError(f"the shape '{name}' has no volume: nothing is inside it")
+            return Moments(0.0, np.zeros(3))
         before, extrapolated = extrapolated, cells + (cells - cells_before) / 3
         if abs(extrapolated - before) <= TOLERANCE * cells and abs(cells - cells_before) <= 30 * TOLERANCE * cells:
             first = found[1:] + (found[1:] - coarser[1:]) / 3
