@@ -126,15 +126,16 @@ def test_flight_conserves_momentum_angular_momentum_and_energy(integrator):
 @pytest.mark.parametrize("integrator", ["explicit", "implicit"])
 def test_a_block_is_stopped_by_a_floor_that_carries_its_weight(integrator):
     """It falls a quarter of a cell and is stopped within half a cell of the floor, where implicit steps bring it to
-    rest; the impulse of the floor is that of gravity minus the momentum of the block."""
+    rest: they damp the slowest mode, with ω = (π/2H) √(E/ρ) = 40/s, by 8 % a step. The impulse of the floor is that of
+    gravity minus the momentum of the block."""
     method = landing(integrator)
     lowest = np.inf
-    for k in range(1, 13):
+    for k in range(1, 21):
         advance(method, 0.05 * k)
         lowest = min(lowest, method.particles.x[:, 1].min())
     p = method.particles
     assert -0.5 * CELL < lowest < 0.5 * CELL
-    weight = 0.6 * 9.81 * p.mass.sum()
+    weight = 9.81 * p.mass.sum()
     pushed = -method.diagnostics()["obstacles"]["floor"]["impulse"][1]
     assert pushed - weight == pytest.approx(p.mass @ p.v[:, 1], abs=1e-6 * weight)
     if integrator == "implicit":

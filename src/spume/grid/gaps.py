@@ -75,14 +75,17 @@ def _make_measure(D: int) -> Any:
                 i, j, k = local // (BY * BZ), (local // BZ) % BY, local % BZ
                 nx, ny, nz = numbers[task, c, 0], numbers[task, c, 1], numbers[task, c, 2]
                 # distance = distance of the node + n·(x − x_node)
-                x0 = (node_blocks[block, 0] * BX + i) * cell
-                x1 = (node_blocks[block, 1] * BY + j) * cell
-                x2 = (node_blocks[block, 2] * BZ + k) * cell
                 if moved.shape[0] > 0:
-                    x0, x1 = moved[block, local, 0], moved[block, local, 1]
+                    offset = nx * moved[block, local, 0] + ny * moved[block, local, 1]
                     if D == 3:
-                        x2 = moved[block, local, 2]
-                offset = nx * x0 + ny * x1 + nz * x2 - numbers[task, c, 7]
+                        offset += nz * moved[block, local, 2]
+                else:
+                    offset = (
+                        nx * (node_blocks[block, 0] * BX + i)
+                        + ny * (node_blocks[block, 1] * BY + j)
+                        + nz * (node_blocks[block, 2] * BZ + k)
+                    ) * cell
+                offset -= numbers[task, c, 7]
                 gap[task, c] = gap_at(
                     cell_block_of_corner[block], i, j, k, nx, ny, nz, offset, cell, order,
                     cell_start, sorted_points, x, volume,
