@@ -69,6 +69,11 @@ class PoreFlux:
         return self.pores.solids.bulk
 
     @property
+    def energy_volume(self) -> Floats:
+        """Volume of the points of the water [m³]."""
+        return self.pores.solids.water
+
+    @property
     def stiffness_volume(self) -> Floats:
         """Volume of the points of the water over n² [m³]."""
         return self.pores.solids.water / self.pores.at_points**2

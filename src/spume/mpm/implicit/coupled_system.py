@@ -68,6 +68,10 @@ class SharedFlux(Protocol):
         """Volume with which the stress of each point of the second species acts on the nodes [m³]."""
 
     @property
+    def energy_volume(self) -> Floats:
+        """Volume of their energy, whose derivative these forces are [m³]."""
+
+    @property
     def stiffness_volume(self) -> Floats:
         """The same for the diagonal of their stiffness [m³]."""
 
@@ -275,7 +279,7 @@ class CoupledSystem:
                 energy_loop(use.law, "unilateral")(
                     p.material, use.belongs, use.constants, history, self.dt, self._shape, part.L, density
                 )
-            result += total((p.volume if flux is None else flux.volume * flux.at_points) * density)
+            result += total((p.volume if flux is None else flux.energy_volume) * density)
         return result
 
     def multiply(self, x: Floats) -> Floats:
