@@ -1,9 +1,9 @@
 """Case 35: the rest state of a beam that bends far, with both frames of the grid."""
 
 import numpy as np
+from reports.case import Case, Check, Outcome, Surroundings, relative
 
 from spume import Scene, Simulation
-from validation.case import Case, Check, Outcome, Surroundings, relative
 from validation.finite_elements import cantilever
 
 LENGTH, HEIGHT, E, NU, DENSITY, GRAVITY = 1.0, 0.2, 1e6, 0.3, 1000.0, 8.0
