@@ -144,7 +144,7 @@ def test_a_branch_that_is_not_that_of_update_is_seen(tmp_path: Path):
     file = tmp_path / "my_granular_law.py"
     file.write_text(text.replace(right, "moved, after, strain, V, gained"), encoding="utf-8")
     (report,) = check_laws(file)
-    assert "and the branches" in report.misses[0]
+    assert "the branches give another stress than update" in report.misses[0]
 
 
 def test_a_run_names_the_function_that_fails(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

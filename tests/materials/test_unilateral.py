@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from spume.materials.drucker_prager import DRUCKER_PRAGER, DruckerPragerParameters, project, tip
-from spume.materials.hencky import hencky_energy, hencky_stress
+from spume.materials.hencky import hencky_stress
+from spume.materials.principal import hencky_energy
 from spume.materials.unilateral import (
     Unilateral,
     at_tip,

@@ -7,18 +7,18 @@ laws whose history is in checkpoints only. Torn material bears no tension.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
 from spume.fields import VOLUME_RATIO
-from spume.materials.loops import ConstitutiveModel
 from spume.matter.stress import cauchy_stress, pressure_of
 from spume.scene.common import Scene
-from spume.scene.mpm import MaterialScene
-from spume.scene.surroundings import materials_of
+
+if TYPE_CHECKING:
+    from spume.materials.loops import ConstitutiveModel
 
 STRESS, PRESSURE = "stress", "pressure"
 NAMES = (STRESS, PRESSURE)
@@ -59,13 +59,18 @@ class Derived:
         stress = cauchy_stress(kirchhoff, read(VOLUME_RATIO.name), weak)
         return stress if name == STRESS else pressure_of(stress)
 
-    def _model(self, population: str) -> ConstitutiveModel | None:
+    def _model(self, population: str) -> "ConstitutiveModel | None":
         """The laws of a population; None if they are not known."""
         if population not in self._models:
             self._models[population] = self._find(population)
         return self._models[population]
 
-    def _find(self, population: str) -> ConstitutiveModel | None:
+    def _find(self, population: str) -> "ConstitutiveModel | None":
+        # imported where it is needed: most frames are read without a compiler
+        from spume.materials.loops import ConstitutiveModel
+        from spume.scene.mpm import MaterialScene
+        from spume.scene.surroundings import materials_of
+
         try:
             scene = self._scene()
             if not isinstance(scene, MaterialScene):

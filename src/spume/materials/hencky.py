@@ -6,6 +6,7 @@ from pydantic import Field as Describe
 
 from spume.materials.law import Branch, Law, Parameters
 from spume.materials.neo_hookean import DEFORMATION, deformation, volume_ratio
+from spume.materials.principal import hencky_energy
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
 from spume.numerics.tensor3 import compose_sym, gram, multiply
@@ -42,14 +43,6 @@ def hencky_stress(mu, lam, strain):
     e0, e1, e2 = strain
     pressure = lam * (e0 + e1 + e2)
     return (2.0 * mu * e0 + pressure, 2.0 * mu * e1 + pressure, 2.0 * mu * e2 + pressure)
-
-
-@compiled
-def hencky_energy(mu, lam, strain):
-    """W = μ tr ε² + λ/2 (tr ε)² [J/m³]."""
-    e0, e1, e2 = strain
-    trace = e0 + e1 + e2
-    return mu * (e0 * e0 + e1 * e1 + e2 * e2) + 0.5 * lam * trace * trace
 
 
 @compiled

@@ -28,6 +28,14 @@ def trial(f, b):
 
 
 @compiled
+def hencky_energy(mu, lam, strain):
+    """W = μ tr ε² + λ/2 (tr ε)² [J/m³]."""
+    e0, e1, e2 = strain
+    trace = e0 + e1 + e2
+    return mu * (e0 * e0 + e1 * e1 + e2 * e2) + 0.5 * lam * trace * trace
+
+
+@compiled
 def left_tensor(strain, V):
     """b = V exp(2 ε) Vᵀ."""
     e0, e1, e2 = strain

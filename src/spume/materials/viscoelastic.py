@@ -19,7 +19,6 @@ from pydantic import model_validator
 
 from spume.materials.hencky import (
     hencky_branch_stress,
-    hencky_energy,
     hencky_stiffness,
     hencky_stress,
     principal_strain,
@@ -30,6 +29,7 @@ from spume.materials.principal import (
     ELASTIC_STRAIN,
     elastic_volume,
     flow_derivative,
+    hencky_energy,
     joined,
     kept_deformation,
     left_stretch,

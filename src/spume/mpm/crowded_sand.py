@@ -30,7 +30,7 @@ from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 
-BAND = 0.1
+BAND = 0.13
 """Excess of φ over one that is accepted [1]."""
 CROSSINGS = 2000.0
 """Decay time of the excess, in units of the time h/c in which sound crosses a cell."""

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from numba import prange
 
-from spume.materials.hencky import hencky_energy
 from spume.materials.kinematics import load
 from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
+from spume.materials.principal import hencky_energy
 from spume.materials.unilateral import at_tip, unilateral_energy
 from spume.mpm.implicit.tangent import correction
 from spume.numerics.jit import compiled
