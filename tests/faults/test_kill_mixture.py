@@ -3,6 +3,8 @@
 import pytest
 from killed_runs import assert_resumes_after_kill, assert_same_with_one_thread, run_whole
 
+pytestmark = pytest.mark.slow_suite
+
 SCENE = """\
 title = "water runs over a heap of sand"
 method = "sand-water"
@@ -48,9 +50,9 @@ acceleration = [1.0, 0.0]
 """
 KINDS = [
     ("explicit", "drag"),
-    pytest.param(("explicit", "pore-pressure"), marks=pytest.mark.slow_suite),
-    pytest.param(("semi-implicit", "drag"), marks=pytest.mark.slow_suite),
-    pytest.param(("semi-implicit", "pore-pressure"), marks=pytest.mark.slow_suite),
+    ("explicit", "pore-pressure"),
+    ("semi-implicit", "drag"),
+    ("semi-implicit", "pore-pressure"),
 ]
 
 
@@ -65,6 +67,5 @@ def test_killed_and_resumed(scene, tmp_path):
     assert_resumes_after_kill(*scene, tmp_path / "run", 2)
 
 
-@pytest.mark.slow_suite
 def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
     assert_same_with_one_thread(*scene, tmp_path / "run")

@@ -19,6 +19,8 @@ from killed_runs import (
 from spume.numerics.jit import cache_directory
 from spume.runs.progress import COMPILING
 
+pytestmark = pytest.mark.slow_suite
+
 SCENE = """\
 title = "a spinning disc, a stream and a paddle in a box"
 method = "mpm"
@@ -82,12 +84,11 @@ def scene(tmp_path_factory):
     return run_whole(tmp_path_factory.mktemp("mpm"), SCENE)
 
 
-@pytest.mark.parametrize("frame", [pytest.param(0, marks=pytest.mark.slow_suite), 4])
+@pytest.mark.parametrize("frame", [0, 4])
 def test_killed_and_resumed(scene, tmp_path, frame):
     assert_resumes_after_kill(*scene, tmp_path / "run", frame)
 
 
-@pytest.mark.slow_suite
 def test_killed_while_its_kernels_were_still_compiled_and_resumed_with_those_of_the_cache(scene, tmp_path):
     """Only the laws' kernels are missing from this cache: compiling all kernels would take half a minute."""
     file, whole = scene
@@ -105,7 +106,6 @@ def test_killed_while_its_kernels_were_still_compiled_and_resumed_with_those_of_
     assert_same_run(tmp_path / "run", whole)
 
 
-@pytest.mark.slow_suite
 def test_interrupted_in_the_middle_of_a_frame_and_resumed(scene, tmp_path):
     file, whole = scene
     arguments = [sys.executable, "-c", INTERRUPTED, "run", str(file), "--out", str(tmp_path / "run")]
@@ -117,6 +117,5 @@ def test_interrupted_in_the_middle_of_a_frame_and_resumed(scene, tmp_path):
     assert_same_run(tmp_path / "run", whole)
 
 
-@pytest.mark.slow_suite
 def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
     assert_same_with_one_thread(*scene, tmp_path / "run")

@@ -6,6 +6,8 @@ from killed_runs import assert_resumes_after_kill, assert_same_with_one_thread, 
 
 import spume
 
+pytestmark = pytest.mark.slow_suite
+
 SCENE = """\
 title = "a stretched ball of paste falls on a turning paddle"
 method = "point-based"
@@ -70,11 +72,10 @@ def test_the_scene_tears_and_is_resampled(scene):
     assert report["pairs_merged"] > 0
 
 
-@pytest.mark.parametrize("frame", [pytest.param(0, marks=pytest.mark.slow_suite), 3])
+@pytest.mark.parametrize("frame", [0, 3])
 def test_killed_and_resumed(scene, tmp_path, frame):
     assert_resumes_after_kill(*scene, tmp_path / "run", frame)
 
 
-@pytest.mark.slow_suite
 def test_one_thread_and_two_give_the_same_bits(scene, tmp_path):
     assert_same_with_one_thread(*scene, tmp_path / "run")

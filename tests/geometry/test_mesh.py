@@ -201,8 +201,9 @@ def regular(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "cube", "slab", "rod", "cylinder", "icosahedron", "turned box", "cube with a cavity", "slab beside the origin",
-        "cube beside the origin",
+        "cube", "rod", "cylinder", "icosahedron", "turned box", "cube with a cavity", "cube beside the origin",
+        pytest.param("slab", marks=pytest.mark.slow_suite),
+        pytest.param("slab beside the origin", marks=pytest.mark.slow_suite),
     ],
 )  # fmt: skip
 def test_solids_with_flat_faces_are_accepted_at_the_default_resolution(tmp_path, name, suffix):

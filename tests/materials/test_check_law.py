@@ -54,7 +54,13 @@ def mistaken(folder: Path, right: str, wrong: str) -> Path:
     return file
 
 
-@pytest.mark.parametrize("mistake", MISTAKES)
+IN_BRIEF = ("a wrong sign", "a constant", "no stress", "no speed")
+"""Mistakes that `make test` tries; the others compile a law each."""
+
+
+@pytest.mark.parametrize(
+    "mistake", [name if name in IN_BRIEF else pytest.param(name, marks=pytest.mark.slow_suite) for name in MISTAKES]
+)
 def test_a_mistake_is_one_sentence(mistake: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     right, wrong, sentence = MISTAKES[mistake]
     assert main(["check-law", str(mistaken(tmp_path, right, wrong))]) == 1

@@ -18,7 +18,7 @@ from spume.numerics.jit import NOT_PARALLEL, compilation_listener, compiled, inl
 from spume.numerics.kernel_files import KernelFiles
 from spume.numerics.kernel_sources import KERNEL_ID
 
-pytestmark = pytest.mark.numba_versions
+pytestmark = [pytest.mark.numba_versions, pytest.mark.slow_suite]
 
 KERNELS = """\
 import math

@@ -19,7 +19,7 @@ SOURCE = ROOT / "src" / "spume"
 INTERNALS = SOURCE / "numerics" / "numba_internals.py"
 PUBLIC = {"numba.types", "numba.extending", "llvmlite.ir"}
 
-pytestmark = pytest.mark.numba_versions
+pytestmark = [pytest.mark.numba_versions, pytest.mark.slow_suite]
 
 
 @pytest.mark.parametrize("path", NAMES)
@@ -210,7 +210,6 @@ def test_a_scene_runs_with_the_installed_numba(tmp_path):
     assert run(SCENE.format(folder=str(tmp_path))) == (["complete", "2", "spume", numba.__version__], [])
 
 
-@pytest.mark.slow_suite
 def test_a_scene_runs_without_a_private_name_and_the_user_is_told_once(tmp_path):
     output, warnings = run(MISSING + SCENE.format(folder=str(tmp_path)))
     assert output == ["complete", "2", "numba", numba.__version__]

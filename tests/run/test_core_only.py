@@ -13,6 +13,8 @@ from ballistic import SCENE_TEXT
 from spume.cli import app
 from spume.extras import EXTRAS
 
+pytestmark = pytest.mark.slow_suite
+
 SUPPORT = Path(__file__).parents[1] / "support"
 LAW = Path(__file__).parents[1] / "materials" / "my_law.py"
 ABSENT = (*EXTRAS, "pyarrow", "dask")
