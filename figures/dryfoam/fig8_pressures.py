@@ -76,8 +76,9 @@ FIGURE = Figure(
     "Cells with similar pressures tend to group together and form walls that almost look like a labyrinth.",
     run,
     paper="DryFoam",
-    finding="“Similar pressures group together” is tested against the same pressures in random places. Large cells "
-    "have many neighbours and low pressures, and their neighbours are smaller (Aboav and Weaire), so pressures of "
-    "neighbours need not be alike; the labyrinth is the network of the low ones.",
+    finding="Tested against the same pressures in random places. The pressures of neighbours are not alike: their "
+    "correlation is zero, since large cells have low pressures and small neighbours (Aboav and Weaire). What the eye "
+    "follows are the cells of low pressure, which form one network through the foam: the labyrinth of the caption. The "
+    "paper's foam is larger and its colours are exaggerated.",
     presets=("paper",),
 )
