@@ -7,6 +7,7 @@ deforms and resists as its limits allow.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 from numba import prange
@@ -80,7 +81,7 @@ class Rates:
         self.known: list[tuple[Floats, Floats, Floats]] = []
         """Work of the stress before the step, elastic and dissipated energy before it [J/m³], for each species."""
 
-    def before(self, world: World, dt: float) -> None:  # type: ignore[type-arg]
+    def before(self, world: World[Any], dt: float) -> None:
         """Before the material is updated."""
         self.known = []
         for species in world.species:
@@ -91,7 +92,7 @@ class Rates:
                 work = stress_power(p.stress, species.deformation)
                 self.known.append((work, species.model.energy(p.arrays()), p.dissipation.copy()))
 
-    def after(self, world: World, dt: float) -> None:  # type: ignore[type-arg]
+    def after(self, world: World[Any], dt: float) -> None:
         """After the material is updated."""
         flowing = [species for species in world.species if "dissipation" in species.particles]
         for species, (first, energy, recorded) in zip(flowing, self.known):
