@@ -16,7 +16,7 @@ $(BIN)/python:
 	@$(PYTHON) -m venv $(VENV)
 
 $(INSTALLED)demo: $(BIN)/python pyproject.toml
-	@$(BIN)/python tools/install.py look view
+	@$(BIN)/python tools/install.py look view geometry
 	@touch $@
 
 $(INSTALLED)test: $(BIN)/python pyproject.toml

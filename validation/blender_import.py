@@ -89,7 +89,7 @@ def checks(run: Run, numbers: list[int], kind: str, folder: Path) -> list[Check]
         shown = _skin(found, kind, number, chosen)
         box = np.array([shown["lower"], shown["upper"]])
         skin_error = max(skin_error, float(np.abs(box - [skin.min(axis=0), skin.max(axis=0)]).max()))
-    view = next(iter(chosen.views(16 / 9).values()))
+    view = next(iter(chosen.views().values()))
     camera = next(entry for entry in report["frames"][0].values() if entry["type"] == "CAMERA")
     matrix = np.array(camera["matrix"])
     eye_error = float(np.abs(matrix[:3, 3] - turn @ view.position).max())

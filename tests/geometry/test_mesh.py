@@ -155,7 +155,7 @@ def test_default_resolution_is_a_64th_of_the_largest_extent(folder):
     [
         ({"file": "bowl.ply"}, "is not watertight, and winding numbers cannot tell its inside"),
         ({"file": "nowhere.obj"}, "does not exist"),
-        ({"file": "picture.png"}, "is not an OBJ, PLY or STL file"),
+        ({"file": "picture.png"}, "is not an OBJ, PLY, STL or GLB file"),
         ({"file": "empty.obj"}, "holds no triangles"),
         ({"file": "garbage.stl"}, "cannot be read|holds no triangles"),
         ({"file": "ball.ply", "resolution": 1e-4}, "samples, and 30,000,000 is the most; raise its 'resolution'"),

@@ -19,6 +19,8 @@ from spume.exports.contents import ASPECT, Contents, Piece
 from spume.exports.remark import is_current, leave_remark
 from spume.extras import require
 from spume.frames.names import Names, identifier
+from spume.look.finish import Finish
+from spume.look.triangle_mesh import TriangleMesh
 from spume.terminal import readable_size
 from spume.whole_files import whole_file
 from spume.work import each_frame
@@ -141,7 +143,7 @@ def _obstacles(geom: Any, parent: Any, contents: Contents, index: int, names: Na
         places = [pose_matrix(*place) for place in solid.places(contents.poses)]
         xform = _moving(geom, parent, name, places, index)
         shape = geom.OPolyMesh(xform, f"{name}_shape")
-        shape.getSchema().set(_mesh(geom, mesh.vertices, mesh.triangles))
+        _set_solid(geom, shape.getSchema(), mesh, solid.name, solid.finish)
         made += [shape, xform]
     if (ground := contents.ground()) is not None:
         made.append(geom.OPolyMesh(parent, "ground"))
@@ -181,6 +183,30 @@ def _mesh(geom: Any, x: NDArray[Any], triangles: NDArray[Any]) -> Any:
     corners = imath.IntArrayFromBuffer(np.ascontiguousarray(triangles[:, ::-1].ravel(), dtype=np.int32))
     counts = imath.IntArrayFromBuffer(np.full(len(triangles), 3, np.int32))
     return geom.OPolyMeshSchemaSample(_vectors(x), corners, counts)
+
+
+def _set_solid(geom: Any, schema: Any, mesh: TriangleMesh, name: str, finish: Finish) -> None:
+    """The surface of an obstacle; an imported mesh has its own vertices, texture coordinates, normals and, for each of
+    its materials, a set of faces."""
+    import imath
+
+    vertices, triangles = mesh.welded()
+    sample = _mesh(geom, vertices, triangles)
+    if mesh.own is not None:
+        corners = mesh.triangles[:, ::-1].ravel()  # as the faces
+        varying = geom.GeometryScope.kFacevaryingScope
+        sample.setNormals(geom.ON3fGeomParamSample(_vectors(mesh.normals[corners]), varying))
+        if mesh.uv is not None:
+            pairs = imath.V2fArrayFromBuffer(np.ascontiguousarray(mesh.uv[corners], dtype=np.float32))
+            sample.setUVs(geom.OV2fGeomParamSample(pairs, varying))
+    schema.set(sample)
+    if mesh.cover is None:
+        return
+    names = Names()
+    for cover, _ in mesh.parts(name, finish):
+        faces = np.flatnonzero(mesh.cover == mesh.covers.index(cover)).astype(np.int32)
+        listed = geom.OFaceSetSchemaSample(imath.IntArrayFromBuffer(faces))
+        schema.createFaceSet(names.add(cover.name)).getSchema().set(listed)
 
 
 def _add_fields(

@@ -25,16 +25,15 @@ from spume.look.grains import colors_of, is_granular
 from spume.look.ground import ground_square
 from spume.look.obstacles import (
     Solid,
-    TriangleMesh,
     ground_height,
     ground_obstacle,
     solid_mesh,
     solids,
-    vertex_normals,
 )
 from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
 from spume.look.pictures.space_drawer import shown_box
 from spume.look.surface.files import skin_of, skinned_populations
+from spume.look.triangle_mesh import TriangleMesh, vertex_normals
 from spume.runs.folder import RunFolder
 from spume.scene.surroundings import materials, materials_of
 
@@ -42,7 +41,7 @@ FieldNames = str | Iterable[str] | None
 """Names of fields, as one text with commas or one by one; None for the defaults of the format."""
 ASPECT = 16 / 9
 """Of the camera's picture."""
-FORMAT = 5
+FORMAT = 6
 """Incremented whenever existing exports must be made again."""
 SHAPE = ("x", "triangles", "lines")
 """Fields that define the geometry."""

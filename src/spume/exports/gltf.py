@@ -14,9 +14,10 @@ from scipy.spatial.transform import Rotation
 from spume.exports.axes import camera_pose, upright
 from spume.exports.contents import Contents, Piece
 from spume.exports.remark import is_current, leave_remark
+from spume.geometry.mesh_files.mesh_file import Texture
 from spume.look.finish import Finish
 from spume.look.glb import POINTS, TRIANGLES, Glb
-from spume.look.obstacles import TriangleMesh
+from spume.look.triangle_mesh import TriangleMesh
 from spume.whole_files import whole_file
 from spume.work import each_frame
 
@@ -53,12 +54,14 @@ def write_gltf(contents: Contents, file: Path, again: bool = False) -> bool:
     return True
 
 
-def _material(glb: Glb, name: str, finish: Finish) -> int:
-    surface = {
+def _material(glb: Glb, name: str, finish: Finish, texture: Texture | None = None) -> int:
+    surface: dict[str, Any] = {
         "baseColorFactor": [*finish.color, 1.0],
         "roughnessFactor": finish.roughness,
         "metallicFactor": finish.metallic,
     }
+    if texture is not None:
+        surface["baseColorTexture"] = {"index": glb.texture(texture)}
     entry: dict[str, Any] = {"name": name, "pbrMetallicRoughness": surface, "doubleSided": True}
     entry["extras"] = {"subsurface": finish.subsurface, "grain": finish.grain}
     if finish.transparency > 0:
@@ -109,10 +112,23 @@ def _primitives(glb: Glb, contents: Contents, piece: Piece, materials: list[int]
 
 
 def _mesh_node(glb: Glb, name: str, mesh: TriangleMesh, finish: Finish) -> int:
+    """A node with a mesh, a primitive for each of its covers."""
     attributes = {"POSITION": glb.accessor(mesh.vertices, bounds=True), "NORMAL": glb.accessor(mesh.normals)}
-    primitive = {"attributes": attributes, "indices": glb.accessor(mesh.triangles.ravel()), "mode": TRIANGLES}
-    primitive["material"] = _material(glb, name, finish)
-    return glb.add("nodes", {"name": name, "mesh": glb.add("meshes", {"name": name, "primitives": [primitive]})})
+    if mesh.uv is not None:  # glTF counts v from the top of a picture
+        attributes["TEXCOORD_0"] = glb.accessor(mesh.uv * [1.0, -1.0] + [0.0, 1.0])
+    if mesh.colors is not None:
+        attributes["COLOR_0"] = glb.accessor(np.clip(mesh.colors, 0.0, 1.0))
+        finish = finish._replace(color=(1.0, 1.0, 1.0))
+    primitives = [
+        {
+            "attributes": attributes,
+            "indices": glb.accessor(triangles.ravel()),
+            "mode": TRIANGLES,
+            "material": _material(glb, cover.name, cover.finish, cover.texture),
+        }
+        for cover, triangles in mesh.parts(name, finish)
+    ]
+    return glb.add("nodes", {"name": name, "mesh": glb.add("meshes", {"name": name, "primitives": primitives})})
 
 
 def _obstacles(glb: Glb, contents: Contents, times: NDArray[Any], channels: list[Any]) -> list[int]:

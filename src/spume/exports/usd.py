@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from spume.errors import CacheError
 from spume.exports.contents import Contents, Piece
 from spume.exports.formats import Layout
-from spume.exports.usd_surroundings import define_material, define_surroundings
+from spume.exports.usd_surroundings import define_material, define_surroundings, texture_files
 from spume.exports.usd_values import array, extent, ints, long_ints, primvar, set_mesh, vectors
 from spume.extras import require
 from spume.fields import VOLUME_RATIO
 from spume.frames.names import Names
+from spume.geometry.mesh_files.mesh_file import Texture
 from spume.look.finish import Finish
 from spume.terminal import readable_size
 from spume.whole_files import whole_file
@@ -76,7 +77,9 @@ def _write_samples(contents: Contents, file: Path, recipe: str, layout: Layout) 
     """All frames in `file`, or in a second file beside it that `file` refers to as a payload: programs then show the
     asset's name, extent and cameras at once and load the rest on demand."""
     stage = _new_stage(contents, recipe)
-    prims = _define(stage, contents)
+    textures = texture_files(contents, f"{file.stem}_textures")
+    prims = _define(stage, contents, textures)
+    _write_textures(file, textures)
     each_frame(lambda number: _sample(prims, contents, number), contents.numbers, "export")
     if layout == "single":
         _save(stage.GetRootLayer(), file)
@@ -106,7 +109,9 @@ def _write_clips(contents: Contents, file: Path, recipe: str, again: bool, proce
     task = partial(write_clip, contents, folder.resolve() if cluster else folder, again)
     clips = each_frame(task, contents.numbers, "export", processes, cluster=cluster)
     stage = _new_stage(contents, recipe)
-    _define(stage, contents)
+    textures = texture_files(contents, f"{file.stem}_textures")
+    _define(stage, contents, textures)
+    _write_textures(file, textures)
     root = stage.GetDefaultPrim()
     manifest = Sdf.Layer.CreateAnonymous(".usda")
     manifest.TransferContent(stage.GetRootLayer())
@@ -128,7 +133,7 @@ def write_clip(contents: Contents, folder: Path, again: bool, number: int) -> Pa
     file = folder / f"frame_{number:05d}.usdc"
     if again or _recipe(file) != recipe:
         stage = _new_stage(one, recipe)
-        _sample(_define(stage, one), one, number)
+        _sample(_define(stage, one, {}), one, number)
         _save(stage.GetRootLayer(), file)
     return file
 
@@ -176,7 +181,14 @@ def _new_stage(contents: Contents, recipe: str) -> Any:
     return stage
 
 
-def _define(stage: Any, contents: Contents) -> dict[str, Any]:
+def _write_textures(file: Path, textures: dict[Texture, str]) -> None:
+    """Write the textures of obstacles beside `file`."""
+    for texture, path in textures.items():
+        with whole_file(file.parent / path) as unfinished:
+            unfinished.write_bytes(texture.data)
+
+
+def _define(stage: Any, contents: Contents, textures: dict[Texture, str]) -> dict[str, Any]:
     """Everything but the time samples of points or skin: materials bound, obstacles with their motion, ground."""
     from pxr import UsdGeom, UsdShade
 
@@ -217,7 +229,7 @@ def _define(stage: Any, contents: Contents) -> dict[str, Any]:
             subset.GetIndicesAttr().Clear()  # a value here would be stronger than those of clips
             UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(materials[k])
             prims[f"{piece.name}/subset {k}"] = subset
-    define_surroundings(stage, contents, root)
+    define_surroundings(stage, contents, root, textures)
     return prims
 
 

@@ -61,6 +61,12 @@ def vectors(values: NDArray[Any]) -> Any:
     return Vt.Vec3fArray.FromNumpy(np.ascontiguousarray(values, dtype=np.float32))
 
 
+def pairs(values: NDArray[Any]) -> Any:
+    from pxr import Vt
+
+    return Vt.Vec2fArray.FromNumpy(np.ascontiguousarray(values, dtype=np.float32))
+
+
 def long_ints(values: NDArray[Any]) -> Any:
     from pxr import Vt
 

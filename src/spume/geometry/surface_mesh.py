@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.extras import require
+from spume.geometry.mesh_files.mesh_file import turned_out
+from spume.geometry.mesh_files.reading import read_mesh_file
 from spume.geometry.sdf.compiler import ShapeProgram, compile_shape
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
 from spume.geometry.shapes import TriangleMesh
@@ -122,11 +123,5 @@ def _meeting_points(count: int, place: NDArray[np.int64], x: Floats, n: Floats) 
 
 
 def _own_triangles(shape: TriangleMesh, placement: Placement, folder: Path) -> tuple[Floats, NDArray[np.int32]]:
-    trimesh = require("trimesh", "a mesh as a shape")
-    mesh: Any = trimesh.load(folder / shape.file, force="mesh")
-    local = np.asarray(mesh.vertices, np.float64) * shape.scale
-    vertices = placement.scale * local @ placement.rotation.T + placement.origin
-    triangles = np.asarray(mesh.faces, np.int32)
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    inverted = float(np.einsum("ij,ij->", a, np.cross(b, c))) < 0.0
-    return vertices, np.ascontiguousarray(triangles[:, ::-1] if inverted else triangles)
+    mesh = turned_out(read_mesh_file(shape.file, folder))
+    return placement.points(mesh.vertices * shape.scale), mesh.triangles.astype(np.int32)

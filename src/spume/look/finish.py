@@ -75,12 +75,12 @@ BACKGROUND = srgb(170, 182, 192)
 def material_finishes(scene: Scene) -> list[Finish]:
     """The finishes of a scene's materials, in the order of the material indices; at least one."""
     listed = materials(scene)
-    return [_completed(each.look, OTHERS[k % len(OTHERS)]) for k, each in enumerate(listed)] or [OTHERS[0]]
+    return [completed(each.look, OTHERS[k % len(OTHERS)]) for k, each in enumerate(listed)] or [OTHERS[0]]
 
 
 def obstacle_finish(obstacle: ObstacleTable) -> Finish:
     """The finish of an obstacle of a scene."""
-    return _completed(obstacle.look, OBSTACLE)
+    return completed(obstacle.look, OBSTACLE)
 
 
 def background(scene: Scene) -> Color:
@@ -93,7 +93,7 @@ def ground_finish(scene: Scene, obstacle: ObstacleTable | None) -> Finish:
     """The finish of the ground: that of its obstacle, if it has one with a look, else the scene's [backdrop]."""
     given = scene.backdrop.ground
     default = MATT_GROUND if given is None else MATT_GROUND._replace(color=hex_color(given))
-    return default if obstacle is None else _completed(obstacle.look, default)
+    return default if obstacle is None else completed(obstacle.look, default)
 
 
 def hex_color(text: str) -> Color:
@@ -101,7 +101,7 @@ def hex_color(text: str) -> Color:
     return srgb(*bytes.fromhex(text[1:]))
 
 
-def _completed(given: Appearance | None, default: Finish) -> Finish:
+def completed(given: Appearance | None, default: Finish) -> Finish:
     """Keys missing from an appearance are taken from `default`."""
     if given is None:
         return default

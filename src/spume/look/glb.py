@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.geometry.mesh_files.mesh_file import Texture
+
 POINTS, TRIANGLES = 0, 4
 """glTF's modes of primitives."""
 CODES = {"f": ("<f4", 5126), "i": ("<u4", 5125), "u": ("<u4", 5125)}
 """Stored type and glTF's code for each kind of NumPy's types."""
 FRACTIONS = np.dtype(np.uint16), 5123
 """16-bit integers stand for fractions of 65535."""
-SIZES = {1: "SCALAR", 3: "VEC3", 4: "VEC4"}
+SIZES = {1: "SCALAR", 2: "VEC2", 3: "VEC3", 4: "VEC4"}
 
 
 @dataclass
@@ -48,6 +50,14 @@ class Glb:
         if bounds:
             entry |= {"min": flat.min(axis=0).tolist(), "max": flat.max(axis=0).tolist()}
         return self.add("accessors", entry)
+
+    def texture(self, texture: Texture) -> int:
+        """Append a picture; returns the index of its texture."""
+        view = self.add("bufferViews", {"buffer": 0, "byteOffset": len(self.block), "byteLength": len(texture.data)})
+        self.block += texture.data + b"\0" * (-len(texture.data) % 4)
+        kind = "image/png" if texture.suffix == ".png" else "image/jpeg"
+        source = self.add("images", {"name": texture.name, "bufferView": view, "mimeType": kind})
+        return self.add("textures", {"source": source})
 
     def data(self, roots: list[int], title: str | None = None) -> bytes:
         """The whole file, with a scene of the nodes `roots`."""

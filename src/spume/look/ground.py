@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.look.obstacles import TriangleMesh
+from spume.look.triangle_mesh import TriangleMesh
 
 Floats = NDArray[np.float64]
 

@@ -1,13 +1,12 @@
-"""Obstacles as meshes: the zero level of their signed distance in their own frame, placed by their poses."""
+"""Obstacles as meshes, placed by their poses: imported meshes as they are, and the zero level of the signed distance of
+all other shapes in their own frame."""
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from spume.frames.poses import ObstaclePoses
 from spume.geometry.motion import Motion
@@ -15,12 +14,18 @@ from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
 from spume.geometry.sdf.operations import ShapeProgram
 from spume.geometry.shapes import Shape
-from spume.geometry.shapes.combinations import Repeat, Translate, Union
+from spume.geometry.shapes.combinations import Repeat, Rotate, Scale, Translate, Union
 from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.parts import placed as placed_shape
+from spume.geometry.shapes.placement import HERE
 from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
+from spume.geometry.shapes.primitives import TriangleMesh as MeshShape
 from spume.look.finish import Finish, obstacle_finish
+from spume.look.own_meshes import OwnMesh, own_mesh
 from spume.look.surface.marching import surface_of_samples
 from spume.look.surface.skin import enclosed_volume
+from spume.look.triangle_mesh import TriangleMesh, joined, split_at_edges
+from spume.materials.appearance import Appearance
 from spume.scene import surroundings
 from spume.scene.common import Scene
 from spume.scene.mpm import ObstacleTable
@@ -40,6 +45,8 @@ class ObstaclePiece(NamedTuple):
     program: ShapeProgram
     lower: Floats
     upper: Floats
+    own: OwnMesh | None = None
+    """the imported mesh that it is"""
 
 
 class Solid(NamedTuple):
@@ -78,14 +85,6 @@ class Solid(NamedTuple):
         unit = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
         R, p = self.place(poses)
         return (self.lower + unit * (self.upper - self.lower)) @ R.T + p
-
-
-class TriangleMesh(NamedTuple):
-    """Triangles with normals."""
-
-    vertices: Floats
-    triangles: NDArray[np.int32]
-    normals: Floats
 
 
 def ground_height(scene: Scene, up: Floats) -> float | None:
@@ -129,7 +128,8 @@ def solids(scene: Scene, lower: Floats, upper: Floats, up: Floats) -> list[Solid
     for k, obstacle in enumerate(surroundings.obstacles(scene)):
         if _level(obstacle, up) is not None:
             continue
-        boxes = [_shown(shape, obstacle.motion, lower - room, upper + room) for shape in _pieces(obstacle.shape)]
+        around = lower - room, upper + room
+        boxes = [_shown(shape, obstacle.motion, obstacle.look, *around) for shape in _pieces(obstacle.shape)]
         parts = tuple(part for part in boxes if (part.lower < part.upper).all())
         if parts:
             low = np.min([part.lower for part in parts], axis=0)
@@ -149,11 +149,13 @@ def _pieces(shape: Shape) -> Iterator[Shape]:
         for at in itertools.product(*(range(count) for count in shape.count)):
             by = tuple(n * step for n, step in zip(at, shape.spacing))
             yield from (Translate(shape=piece, by=by) for piece in _pieces(shape.shape))
+    elif isinstance(shape, Translate | Rotate | Scale):
+        yield from (shape.model_copy(update={"shape": piece}) for piece in _pieces(shape.shape))
     else:
         yield shape
 
 
-def _shown(shape: Shape, motion: Motion | None, lower: Floats, upper: Floats) -> ObstaclePiece:
+def _shown(shape: Shape, motion: Motion | None, look: Appearance | None, lower: Floats, upper: Floats) -> ObstaclePiece:
     """A shape and the box it is drawn in: all of it, unless it is at rest and far wider than the given box."""
     own_low, own_high = bounds(shape, 3)
     finite = np.isfinite(own_low) & np.isfinite(own_high)
@@ -162,18 +164,22 @@ def _shown(shape: Shape, motion: Motion | None, lower: Floats, upper: Floats) ->
     keep_low, keep_high = (near, near) if motion is None else (np.isfinite(own_low), np.isfinite(own_high))
     low = np.where(keep_low, own_low - pad, np.maximum(own_low - pad, lower))
     high = np.where(keep_high, own_high + pad, np.minimum(own_high + pad, upper))
-    return ObstaclePiece(compile_shape(shape, 3), low, high)
+    return ObstaclePiece(compile_shape(shape, 3), low, high, _imported(shape, look))
+
+
+def _imported(shape: Shape, look: Appearance | None) -> OwnMesh | None:
+    """The imported mesh that a shape is after displacements, rotations and scalings; None for other shapes."""
+    inner, placement = shape, HERE
+    while (inside_it := placed_shape(inner, placement)) is not None:
+        inner, placement = inside_it
+    return OwnMesh(inner, placement, look) if isinstance(inner, MeshShape) else None
 
 
 def solid_mesh(solid: Solid) -> TriangleMesh:
-    """The surface of an obstacle in its own frame, closed where it is cut off; pieces of it may overlap."""
-    meshes = [_part_mesh(part) for part in solid.parts]
-    first = np.cumsum([0, *(len(mesh.vertices) for mesh in meshes[:-1])])
-    return TriangleMesh(
-        np.concatenate([mesh.vertices for mesh in meshes]),
-        np.concatenate([mesh.triangles + start for mesh, start in zip(meshes, first)]).astype(np.int32),
-        np.concatenate([mesh.normals for mesh in meshes]),
-    )
+    """The surface of an obstacle in its own frame, closed where it is cut off; pieces of it may overlap. Imported
+    meshes are not cut off."""
+    meshes = [_part_mesh(part) if part.own is None else own_mesh(part.own) for part in solid.parts]
+    return joined(meshes, solid.name, solid.finish)
 
 
 def _part_mesh(part: ObstaclePiece) -> TriangleMesh:
@@ -207,50 +213,3 @@ def _with_sharp_edges(
     if enclosed_volume(vertices, triangles) < 0:  # all normals point inwards
         triangles = np.ascontiguousarray(triangles[:, ::-1])
     return split_at_edges(vertices, triangles, EDGE_ANGLE)
-
-
-def split_at_edges(vertices: Floats, triangles: NDArray[Any], angle: float) -> TriangleMesh:
-    """The mesh with a vertex for each smooth side of it: triangles that meet at an edge by more than `angle` [degrees]
-    share no vertex there, so that their normals differ."""
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    across = np.cross(b - a, c - a)
-    length = np.linalg.norm(across, axis=1)
-    unit = across / np.where(length > 0, length, 1.0)[:, None]
-    # each edge of each triangle: its lower vertex, its higher one, and the corners of the triangle that stand there
-    corner = np.arange(triangles.size).reshape(-1, 3)
-    start, end = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
-    at_start, at_end = corner.ravel(), np.roll(corner, -1, axis=1).ravel()
-    swap = start > end
-    low, high = np.where(swap, end, start), np.where(swap, start, end)
-    at_low, at_high = np.where(swap, at_end, at_start), np.where(swap, at_start, at_end)
-    order = np.lexsort((high, low))
-    one, two = order[:-1], order[1:]
-    shared = (low[one] == low[two]) & (high[one] == high[two])
-    one, two = one[shared], two[shared]
-    cosine = np.einsum("ij,ij->i", unit[one // 3], unit[two // 3])
-    flat = (length[one // 3] == 0) | (length[two // 3] == 0)  # a triangle without area has no normal to differ by
-    one, two = (each[(cosine > np.cos(np.radians(angle))) | flat] for each in (one, two))
-    rows, columns = np.concatenate([at_low[one], at_high[one]]), np.concatenate([at_low[two], at_high[two]])
-    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(triangles.size, triangles.size))
-    count, new = connected_components(graph, directed=False)
-    first = np.empty(count, np.int64)
-    first[new] = triangles.ravel()
-    split = new.reshape(-1, 3).astype(np.int32)
-    return TriangleMesh(vertices[first], split, vertex_normals(vertices[first], split))
-
-
-def vertex_normals(vertices: Floats, triangles: NDArray[Any]) -> Floats:
-    """Unit normals of a mesh at its vertices, averaged over the triangles around each by their areas."""
-    a, b, c = (vertices[triangles[:, k]] for k in range(3))
-    across = np.cross(b - a, c - a)
-    total = np.zeros_like(vertices)
-    for k in range(3):
-        np.add.at(total, triangles[:, k], across)
-    length = np.linalg.norm(total, axis=1, keepdims=True)
-    # A vertex without triangles has no normal; any direction does for what is not seen.
-    return np.where(length > 0, total / np.where(length > 0, length, 1.0), np.array([0.0, 1.0, 0.0]))
-
-
-def placed(mesh: TriangleMesh, R: Floats, p: Floats) -> TriangleMesh:
-    """The mesh after a motion."""
-    return TriangleMesh(mesh.vertices @ R.T + p, mesh.triangles, mesh.normals @ R.T)

@@ -1,12 +1,10 @@
-"""Triangle meshes as shapes: reading, checking, and sampling as signed distances on a grid.
+"""Triangle meshes as shapes: checking, and sampling as signed distances on a grid.
 
 Distances to the triangles are exact at the samples; the sign comes from the generalised winding number [Jacobson13].
 Between samples the distance is interpolated, so the surface is the mesh smoothed at the scale of the sample spacing.
 """
 
 import math
-import stat
-import warnings
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,8 +14,8 @@ from numpy.typing import NDArray
 
 from spume.errors import SceneError
 from spume.extras import require
+from spume.geometry.mesh_files.reading import check_mesh_file, read_mesh_file
 
-FORMATS = (".obj", ".ply", ".stl")
 SAMPLES_ALONG = 64
 """Default number of sample spacings along the largest extent."""
 SAMPLE_LIMIT = 30_000_000
@@ -53,47 +51,16 @@ class Samples:
 
 def load_mesh(file: str, scale: float, resolution: float | None, folder: Path | None) -> Samples:
     """Load the mesh in `file`, multiply lengths by `scale`, and sample it every `resolution` [m]."""
-    path = (folder or Path()) / file
-    if path.suffix.lower() not in FORMATS:
-        raise SceneError(f"the mesh file '{file}' is not an OBJ, PLY or STL file")
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        raise SceneError(f"the mesh file '{path}' does not exist") from None
-    except (OSError, ValueError) as error:  # a cycle of links, a name that is too long or contains NUL
-        raise SceneError(f"the mesh file {str(path)!r:.200} cannot be opened: {error}") from None
-    if not stat.S_ISREG(found.st_mode):
-        raise SceneError(f"the mesh file '{path}' is a folder or a device, not a file")
-    return _load(path.absolute(), found.st_mtime_ns, scale, resolution)
+    return _load(*check_mesh_file(file, folder), scale, resolution)
 
 
 @lru_cache(maxsize=32)
 def _load(path: Path, stamp: int, scale: float, resolution: float | None) -> Samples:
-    vertices, faces, watertight = _read(path)
-    samples = _sample(scale * vertices, faces, watertight, resolution, path)
+    mesh = read_mesh_file(str(path))
+    vertices, faces = _merged(mesh.vertices, mesh.triangles)
+    samples = _sample(scale * vertices, faces, _is_closed(faces), resolution, path)
     samples.values.setflags(write=False)
     return samples
-
-
-def _read(path: Path) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
-    trimesh = require("trimesh", "a mesh shape")
-    try:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # checked below
-            mesh = trimesh.load(path, force="mesh", process=False)
-            faces = np.array(getattr(mesh, "faces", np.empty((0, 3))), dtype=np.int64).reshape(-1, 3)
-            vertices = np.array(getattr(mesh, "vertices", np.empty((0, 3))), dtype=np.float64).reshape(-1, 3)
-    except Exception as error:  # trimesh passes on any exception of a format's reader
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise SceneError(f"the mesh file '{path}' cannot be read: {reason:.200}") from None
-    if len(faces) == 0:
-        raise SceneError(f"the mesh file '{path}' holds no triangles")
-    if faces.min() < 0 or faces.max() >= len(vertices):
-        raise SceneError(f"the mesh file '{path}' has triangles with corners that it does not define")
-    if not np.isfinite(vertices[faces]).all():
-        raise SceneError(f"the mesh file '{path}' has vertices that are not numbers")
-    vertices, faces = _merged(vertices, faces)
-    return vertices, faces, _is_closed(faces)
 
 
 def _merged(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:

@@ -20,6 +20,10 @@ class Placement:
     def point(self, local: ArrayLike) -> NDArray[np.float64]:
         return self.scale * (self.rotation @ spatial(local)) + self.origin
 
+    def points(self, local: Matrix) -> Matrix:
+        """The places of points (n, 3)."""
+        return np.asarray(self.scale * local @ self.rotation.T + self.origin)
+
     def direction(self, local: ArrayLike) -> NDArray[np.float64]:
         """A unit vector."""
         turned: NDArray[np.float64] = self.rotation @ unit(local)

@@ -130,7 +130,9 @@ class TriangleMesh(ShapeModel):
     """the inside of a triangle mesh, sampled as distances on a grid"""
 
     counterpart = "polygon"
-    file: str = Field(min_length=1, description="OBJ, PLY or STL file; a relative path starts at the scene's folder")
+    file: str = Field(
+        min_length=1, description="OBJ, PLY, STL or GLB file; a relative path starts at the scene's folder"
+    )
     scale: Length = Field(1.0, description="factor from the file's unit of length to metres [m]")
     resolution: Length | None = Field(
         None, description="spacing of the sampled distances [m]; 1/64 of the largest extent if absent"

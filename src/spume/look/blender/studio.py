@@ -1,5 +1,6 @@
 """A run as a scene of Blender: what a SpaceDrawer shows, with materials, lights and a camera, to render or save."""
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -8,10 +9,12 @@ from numpy.typing import NDArray
 
 from spume.frames.poses import poses_in_frames
 from spume.frames.reader import Frame
+from spume.geometry.mesh_files.mesh_file import Texture
 from spume.look.finish import Finish
 from spume.look.pictures.camera import View
 from spume.look.pictures.drawing import PictureOptions
 from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
+from spume.look.triangle_mesh import TriangleMesh
 
 Floats = NDArray[np.float64]
 REFRACTION = {"clear": 1.33, "solid": 1.45}
@@ -131,14 +134,38 @@ def _add_obstacles(job: Job, drawer: SpaceDrawer, numbers: list[int], turn: Floa
     for solid, mesh in zip(drawer.solids, drawer.meshes):
         if len(mesh.triangles) == 0:
             continue
-        item = _item(job, solid.name, "mesh", _look(job, solid.finish, False, size), None)
-        _set_mesh(job, item, mesh, turn)
+        item = _add_solid(job, solid.name, mesh, solid.finish, turn, size)
         found = solid.places(poses)
         places = np.tile(np.eye(4), (len(found), 1, 1))
         for place, (R, p) in zip(places, found):
             place[:3, :3], place[:3, 3] = turn @ R @ turn.T, turn @ p
         job.arrays[f"{item}/places"] = places
         job.tables["items"][-1]["frames"] = numbers[: len(found)]
+
+
+def _add_solid(job: Job, name: str, mesh: TriangleMesh, finish: Finish, turn: Floats, size: float) -> str:
+    """An obstacle; an imported mesh has its own vertices, normals and texture coordinates at the corners of its
+    triangles, and its own materials."""
+    painted = mesh.colors is not None
+    parts = mesh.parts(name, finish)
+    looks = [_look(job, cover.finish, painted, size, cover.texture) for cover, _ in parts]
+    item = _item(job, name, "mesh", looks[0], None)
+    if mesh.own is None:
+        _set_mesh(job, item, mesh, turn)
+        return item
+    vertices, triangles = mesh.welded()
+    corners = mesh.triangles.ravel()
+    job.arrays[f"{item}/vertices"], job.arrays[f"{item}/triangles"] = vertices @ turn.T, triangles
+    job.arrays[f"{item}/corner normals"] = mesh.normals[corners] @ turn.T
+    if mesh.uv is not None:
+        job.arrays[f"{item}/uv"] = mesh.uv[corners]
+    if mesh.colors is not None:
+        job.arrays[f"{item}/corner colors"] = mesh.colors[corners]
+    if mesh.cover is not None:
+        job.tables["items"][-1]["looks"] = looks
+        shown = [mesh.covers.index(cover) for cover, _ in parts]
+        job.arrays[f"{item}/cover"] = np.searchsorted(shown, mesh.cover).astype(np.int32)
+    return item
 
 
 def _item(job: Job, name: str, kind: str, look: str, only: list[int] | None) -> str:
@@ -153,9 +180,13 @@ def _set_mesh(job: Job, item: str, mesh: Any, turn: Floats) -> None:
     job.arrays[f"{item}/triangles"] = mesh.triangles
 
 
-def _look(job: Job, finish: Finish, is_painted: bool, size: float) -> str:
+def _look(job: Job, finish: Finish, is_painted: bool, size: float, texture: Texture | None = None) -> str:
     """The name of a material with this finish, which is created if needed."""
     table = look_table(finish, size, is_painted)
+    if texture is not None:
+        key = f"texture/{hashlib.sha256(texture.data).hexdigest()[:16]}{texture.suffix}"
+        job.arrays[key] = np.frombuffer(texture.data, np.uint8)
+        table["texture"] = key
     for name, known in job.tables["looks"].items():
         if known == table:
             return str(name)

@@ -44,7 +44,8 @@ class BeautyDrawer:
         for k, (mesh, finish) in enumerate(self._parts(frame)):
             scene[f"foam {k}"] = self._foam(mitsuba, mesh, finish, f"foam {k}")
         for k, (solid, finish) in enumerate(self.inner.placed_obstacles(frame)):
-            scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _principled(_rgb(finish.color), finish))
+            color = _rgb(finish.color) if solid.colors is None else {"type": "mesh_attribute", "name": "vertex_color"}
+            scene[f"solid {k}"] = _mesh(mitsuba, f"solid {k}", solid, _principled(color, finish), solid.colors)
         if self.inner.ground is not None:
             scene["ground"] = self._ground(mitsuba)
         light = _robust_mean(mitsuba, mitsuba.load_dict(scene), self.inner.options.samples)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,10 @@ from spume.look.finish import Color, Finish, background, ground_finish, material
 from spume.look.grains import grains_of, is_granular, opaque_first, shades
 from spume.look.obstacles import (
     Solid,
-    TriangleMesh,
     ground_height,
     ground_obstacle,
-    placed,
     solid_mesh,
     solids,
-    vertex_normals,
 )
 from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
@@ -31,6 +29,8 @@ from spume.look.pictures.lettering import MAP, Legend, map_colors
 from spume.look.pictures.lighting import Lamp, lit, occupancy, outward
 from spume.look.pictures.raster import ShadedMesh, rasterize
 from spume.look.surface.files import skin_of
+from spume.look.textures import painted
+from spume.look.triangle_mesh import TriangleMesh, placed, vertex_normals
 from spume.scene.common import Scene
 
 Floats = NDArray[np.float64]
@@ -113,7 +113,7 @@ class SpaceDrawer:
             size = (finish.grain or POINT_SIZE) * part.spacing
             parts.append(ShadedMesh(part.vertices, part.triangles, light, size, finish.opacity if is_mesh else 1.0))
         for mesh, finish in self.placed_obstacles(frame):
-            colors = np.tile(finish.color, (len(mesh.vertices), 1))
+            colors = np.tile(finish.color, (len(mesh.vertices), 1)) if mesh.colors is None else mesh.colors
             light = lit(mesh.vertices, mesh.normals, colors, finish, around, lamp)
             parts.append(ShadedMesh(mesh.vertices, mesh.triangles, light))
         if self.ground is not None:
@@ -134,9 +134,15 @@ class SpaceDrawer:
         return np.asarray(towards / np.linalg.norm(towards))
 
     def placed_obstacles(self, frame: Frame) -> list[tuple[TriangleMesh, Finish]]:
-        """The obstacles' meshes in a frame, and their finish."""
-        pairs, poses = zip(self.meshes, self.solids), obstacle_poses(self.run, frame)
-        return [(placed(mesh, *solid.place(poses)), solid.finish) for mesh, solid in pairs]
+        """The obstacles' meshes in a frame, in parts of one finish; colours of textures are those of the vertices."""
+        poses = obstacle_poses(self.run, frame)
+        return [(placed(mesh, *solid.place(poses)), finish) for solid, mesh, finish in self.painted_obstacles]
+
+    @cached_property
+    def painted_obstacles(self) -> list[tuple[Solid, TriangleMesh, Finish]]:
+        """The obstacles' meshes in their own frames, in parts of one finish."""
+        pairs = zip(self.solids, self.meshes)
+        return [(solid, *part) for solid, mesh in pairs for part in painted(mesh, solid.name, solid.finish)]
 
     def material_parts(self, frame: Frame) -> list[tuple["ColoredMesh", Finish]]:
         """The points or skin of each population, separate for each material unless coloured by a quantity."""

@@ -22,6 +22,7 @@ from spume.look.finish import Finish, ground_finish, to_srgb
 from spume.look.ground import ground_square
 from spume.look.obstacles import ground_obstacle
 from spume.look.pictures.lettering import MAP
+from spume.look.textures import painted
 from spume.look.viewer.watched_run import MATERIAL, Show, Shown, WatchedRun, watch
 from spume.scene.surroundings import materials
 from spume.whole_files import whole_file
@@ -88,7 +89,7 @@ def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> di
         "looks": [{"opacity": each.opacity, "roughness": each.roughness} for each in watched.finishes],
         "materials": [material.name for material in materials(scene)],
         "shows": {show: {"frames": _frames(watched, numbers, show)} for show in kinds},
-        "solids": [_solid(watched, k, poses) for k in range(len(watched.solids))],
+        "solids": [part for k in range(len(watched.solids)) for part in _solid(watched, k, poses)],
         "ground": _ground(watched),
         "lower": watched.lower.tolist(),
         "upper": watched.upper.tolist(),
@@ -153,7 +154,8 @@ def pack(
     }
 
 
-def _solid(watched: WatchedRun, index: int, poses: list[ObstaclePoses]) -> dict[str, Any]:
+def _solid(watched: WatchedRun, index: int, poses: list[ObstaclePoses]) -> list[dict[str, Any]]:
+    """An obstacle in parts of one colour; a textured part has the mean colour of its vertices."""
     mesh, solid = watched.meshes[index], watched.solids[index]
     places = []
     for each in poses:
@@ -161,12 +163,12 @@ def _solid(watched: WatchedRun, index: int, poses: list[ObstaclePoses]) -> dict[
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = R, p
         places.append(matrix.T.ravel().tolist())
-    return pack(mesh.vertices, mesh.triangles, mesh.normals, {}) | {
-        "places": places,
-        "color": _tint(solid.finish),
-        "opacity": solid.finish.opacity,
-        "roughness": solid.finish.roughness,
-    }
+    found = []
+    for part, finish in painted(mesh, solid.name, solid.finish):
+        shown = finish if part.colors is None else finish._replace(color=tuple(part.colors.mean(axis=0).tolist()))
+        about = {"places": places, "color": _tint(shown), "opacity": shown.opacity, "roughness": shown.roughness}
+        found.append(pack(part.vertices, part.triangles, part.normals, {}) | about)
+    return found
 
 
 def _tint(finish: Finish) -> list[float]:

@@ -14,8 +14,10 @@ from spume.frames.quantities import label
 from spume.frames.reader import BodySkin
 from spume.look.finish import Finish, background, ground_finish, to_linear, to_srgb
 from spume.look.ground import ground_axes
-from spume.look.obstacles import TriangleMesh, ground_obstacle
+from spume.look.obstacles import ground_obstacle
 from spume.look.pictures.lettering import MAP, Legend, lying_color_bar
+from spume.look.textures import painted
+from spume.look.triangle_mesh import TriangleMesh
 from spume.look.viewer.mesh_file import mesh_file
 from spume.look.viewer.own_address import own_address_only
 from spume.look.viewer.shadow import ground_shadow
@@ -147,14 +149,14 @@ class Viewer:
         self.solid_handles = []
         scene = self.server.scene
         for k, (mesh, solid) in enumerate(zip(watched.meshes, watched.solids)):
-            self.solid_handles.append(scene.add_glb(f"/obstacles/{k}", plain_glb(mesh, solid.finish)))
+            self.solid_handles.append(scene.add_glb(f"/obstacles/{k}", painted_glb(mesh, solid.name, solid.finish)))
         if watched.ground is not None:
             middle = 0.5 * (watched.lower + watched.upper)
             middle = middle + (watched.ground - middle @ watched.up) * watched.up
             wide = 3 * watched.size
             mesh = disc(middle, watched.up, wide)
             ground = ground_finish(watched.run.scene, ground_obstacle(watched.run.scene, watched.up))
-            scene.add_glb("/ground", plain_glb(mesh, ground))
+            scene.add_glb("/ground", painted_glb(mesh, "ground", ground))
 
     def refresh(self) -> None:
         """Look for new frames now."""
@@ -287,10 +289,16 @@ class Viewer:
         self.server.stop()
 
 
-def plain_glb(mesh: TriangleMesh, finish: Finish) -> bytes:
-    """A mesh of one colour as binary glTF."""
-    colors = np.tile(np.array(finish.color), (len(mesh.vertices), 1))
-    return mesh_file(mesh.vertices, mesh.normals, colors, [(mesh.triangles, finish)])
+def painted_glb(mesh: TriangleMesh, name: str, finish: Finish) -> bytes:
+    """A mesh in the colours of its finish or of what covers it, as binary glTF."""
+    found = painted(mesh, name, finish)
+    colors = [
+        np.tile(each.color, (len(part.vertices), 1)) if part.colors is None else part.colors for part, each in found
+    ]
+    first = np.cumsum([0, *(len(part.vertices) for part, _ in found)])
+    vertices, normals = (np.concatenate([each[k] for each, _ in found]) for k in (0, 2))
+    parts = [(part.triangles + start, each) for (part, each), start in zip(found, first)]
+    return mesh_file(vertices, normals, np.concatenate(colors), parts)
 
 
 def backdrop(scene: Scene) -> NDArray[np.uint8]:

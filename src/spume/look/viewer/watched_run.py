@@ -15,10 +15,11 @@ from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, qua
 from spume.frames.reader import BodySkin, Frame, Run, open_run
 from spume.look.finish import Finish, material_finishes, to_srgb
 from spume.look.grains import colors_of, is_granular
-from spume.look.obstacles import Solid, TriangleMesh, ground_height, solid_mesh, solids, vertex_normals
+from spume.look.obstacles import Solid, ground_height, solid_mesh, solids
 from spume.look.pictures.camera import up_axis
 from spume.look.pictures.lettering import MAP, map_colors
 from spume.look.surface.files import skin_of
+from spume.look.triangle_mesh import TriangleMesh, vertex_normals
 
 Show = Literal["points", "surface"]
 MATERIAL = "material"

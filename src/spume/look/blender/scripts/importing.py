@@ -63,10 +63,21 @@ def described(scene, frame):
                 entry |= {"first": moved[0].tolist(), "lower": moved.min(axis=0).tolist()}
                 entry["upper"] = moved.max(axis=0).tolist()
                 entry["attributes"] = [each.name for each in data.attributes]
+        if thing.type == "MESH":
+            entry["layers"] = len(data.uv_layers)
+            entry["materials"] = [each.name for each in data.materials if each is not None]
+            entry["textures"] = [picture_size(each) for each in data.materials]
         if thing.type == "CAMERA":
             entry["angle"] = thing.data.angle_y
         found[thing.name] = entry
     return found
+
+
+def picture_size(material):
+    """Width and height of the picture that colours a material, if there is one [pixels]."""
+    nodes = material.node_tree.nodes if material is not None and material.node_tree else ()
+    pictures = [node.image for node in nodes if node.type == "TEX_IMAGE" and node.image is not None]
+    return list(pictures[0].size) if pictures else None
 
 
 def positions(data):

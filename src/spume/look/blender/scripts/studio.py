@@ -25,6 +25,9 @@ def main(folder):
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
     materials = {name: principled(name, look) for name, look in job["looks"].items()}
+    for name, look in job["looks"].items():
+        if "texture" in look:
+            add_texture(materials[name], look, arrays[look["texture"]], folder)
     for item in job["items"]:
         add_item(scene, item, arrays, materials)
     add_world(scene, job["world"])
@@ -75,6 +78,23 @@ def principled(name, look):
     return material
 
 
+def add_texture(material, look, data, folder):
+    """A picture, which is packed into the file, times the material's colour."""
+    file = folder / Path(look["texture"]).name
+    file.write_bytes(data.tobytes())
+    nodes, links = material.node_tree.nodes, material.node_tree.links
+    picture, tint = nodes.new("ShaderNodeTexImage"), nodes.new("ShaderNodeMix")
+    picture.image = bpy.data.images.load(str(file))
+    picture.image.pack()
+    tint.data_type, tint.blend_type = "RGBA", "MULTIPLY"
+    tint.inputs["Factor"].default_value = 1.0
+    colors = [each for each in tint.inputs if each.type == "RGBA"]
+    colors[1].default_value = (*look["color"], 1.0)
+    links.new(picture.outputs["Color"], colors[0])
+    mixed = next(each for each in tint.outputs if each.type == "RGBA")
+    links.new(mixed, nodes["Principled BSDF"].inputs["Base Color"])
+
+
 def add_bubbles(nodes, links, shader, size):
     """The fine unevenness of a foam's surface: bubbles of `size` [m]."""
     noise, bump, place = (nodes.new(f"ShaderNode{kind}") for kind in ("TexNoise", "Bump", "NewGeometry"))
@@ -91,7 +111,8 @@ def add_item(scene, item, arrays, materials):
     """A mesh or a cloud of grains; one that belongs to a single frame is seen in that frame alone."""
     key = item["key"]
     data = cloud(item, arrays) if item["kind"] == "grains" else mesh(item, arrays)
-    data.materials.append(materials[item["look"]])
+    for look in item.get("looks", [item["look"]]):
+        data.materials.append(materials[look])
     thing = bpy.data.objects.new(item["name"], data)
     scene.collection.objects.link(thing)
     if item["kind"] == "grains":
@@ -138,6 +159,14 @@ def mesh(item, arrays):
     made.polygons.foreach_set("loop_start", np.arange(0, 3 * len(triangles), 3, dtype=np.int32))
     made.update(calc_edges=True)
     made.shade_smooth()
+    if f"{key}/uv" in arrays:
+        made.uv_layers.new(name="UVMap").data.foreach_set("uv", arrays[f"{key}/uv"].astype(np.float32).ravel())
+    if f"{key}/cover" in arrays:
+        made.polygons.foreach_set("material_index", arrays[f"{key}/cover"].astype(np.int32))
+    if f"{key}/corner colors" in arrays:
+        paint(made, "CORNER", arrays[f"{key}/corner colors"])
+    if f"{key}/corner normals" in arrays:
+        made.normals_split_custom_set(arrays[f"{key}/corner normals"].astype(np.float32))
     if f"{key}/normals" in arrays:
         made.normals_split_custom_set_from_vertices(arrays[f"{key}/normals"].astype(np.float32))
     if f"{key}/colors" in arrays:

@@ -1,0 +1,1 @@
+"""Files of triangle meshes: vertices, texture coordinates, materials and textures, as the file has them."""
