@@ -63,7 +63,7 @@ def described(scene, frame):
                 entry |= {"first": moved[0].tolist(), "lower": moved.min(axis=0).tolist()}
                 entry["upper"] = moved.max(axis=0).tolist()
                 entry["attributes"] = [each.name for each in data.attributes]
-        if thing.type == "MESH":
+        if thing.type == "MESH" and data is not None:
             entry["layers"] = len(data.uv_layers)
             entry["materials"] = [each.name for each in data.materials if each is not None]
             entry["textures"] = [picture_size(each) for each in data.materials]
