@@ -22,6 +22,8 @@ def test_points_are_the_frames_in_their_materials(solid_run: Path, tmp_path: Pat
         for kind, part in enumerate(mesh["primitives"]):
             x = glb.array(part["attributes"]["POSITION"])
             np.testing.assert_allclose(x, frame["x"][frame["material"] == kind], rtol=SINGLE)
+            v = glb.array(part["attributes"]["_VELOCITY"])
+            np.testing.assert_allclose(v, frame["v"][frame["material"] == kind], rtol=SINGLE)
             assert glb.about["materials"][part["material"]]["name"] == ("soft rubber", "gelatin")[kind]
 
 

@@ -11,7 +11,7 @@ from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes import Shape
 from spume.geometry.shapes.primitives import Box, Sphere
 from spume.geometry.surface_mesh import surface_mesh
-from spume.matter.embedded import RIGID, EmbeddedSurface, deformed
+from spume.matter.embedded import DIFFERENCE, RIGID, EmbeddedSurface, deformed, moving
 from spume.mpm.method import MaterialPointMethod
 
 READ = TypeAdapter(Shape)
@@ -203,3 +203,32 @@ def test_points_that_no_longer_exist_leave_no_gap():
     particles.replace({name: array[::2] for name, array in particles.arrays().items()})
     (surface,) = method.surfaces.values()
     assert surface.parted(particles, 0.3) == 0.0
+
+
+@pytest.mark.parametrize("spin", [(0.0, 0.0, 0.0), (3.0, -1.0, 2.0)])
+def test_vertices_have_the_velocity_of_a_rigid_motion(spin):
+    """v = u + ω × (x − c) is exact in the fit, so what remains is the central difference: DIFFERENCE² of the speed."""
+    rng = np.random.default_rng(5)
+    X = rng.uniform(-1, 1, (30, 24, 3))
+    vertices = rng.uniform(-1, 1, (30, 3))
+    weights = rng.uniform(0.1, 1.0, (30, 24))
+    u, omega = VELOCITY, np.array(spin)
+    found = moving(vertices, X, X, u + np.cross(omega, X), weights)
+    exact = u + np.cross(omega, vertices)
+    assert np.abs(found - exact).max() < 10 * DIFFERENCE**2 * np.linalg.norm(exact, axis=1).max()
+
+
+def test_frames_have_velocities_of_an_embedded_mesh():
+    method = ball()
+    (surface,) = method.surfaces.values()
+    for _ in range(3):
+        method.take_step(1e-3)
+    frame = method.frame()[surface.name]
+    assert frame["v"] == pytest.approx(np.tile(VELOCITY, (len(frame["x"]), 1)), abs=1e-6)
+
+
+def test_a_mesh_at_rest_has_no_velocity():
+    rng = np.random.default_rng(6)
+    X = rng.uniform(-1, 1, (3, 24, 3))
+    found = moving(X[:, 0], X, X, np.zeros_like(X), np.ones((3, 24)))
+    assert not found.any()

@@ -92,13 +92,14 @@ def _primitives(glb: Glb, contents: Contents, piece: Piece, materials: list[int]
         found = []
         for kind in np.unique(piece.kinds):
             shown, each = piece.take(piece.kinds == kind), contents.materials[kind][1]
-            attributes = {"POSITION": glb.accessor(shown.x, bounds=True)}
+            attributes = {"POSITION": glb.accessor(shown.x, bounds=True)} | _velocity(glb, shown)
             if shown.colors is not None:  # the material's colour multiplies that of the points
                 relative = shown.colors / np.maximum(each.color, 1e-6)
                 attributes["COLOR_0"] = glb.accessor(np.clip(relative, 0.0, 1.0))
             found.append({"attributes": attributes, "mode": POINTS, "material": materials[kind]})
         return found
     attributes = {"POSITION": glb.accessor(piece.x, bounds=True), "NORMAL": glb.accessor(piece.normals)}
+    attributes |= _velocity(glb, piece)
     faces = piece.kinds[piece.triangles[:, 0]]
     return [
         {
@@ -109,6 +110,11 @@ def _primitives(glb: Glb, contents: Contents, piece: Piece, materials: list[int]
         }
         for kind in np.unique(faces)
     ]
+
+
+def _velocity(glb: Glb, piece: Piece) -> dict[str, int]:
+    """The velocities [m/s] as an attribute of one's own, whose name begins with an underscore."""
+    return {"_VELOCITY": glb.accessor(np.asarray(piece.fields["v"], np.float32))} if "v" in piece.fields else {}
 
 
 def _mesh_node(glb: Glb, name: str, mesh: TriangleMesh, finish: Finish) -> int:

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 from spume.errors import CacheError
 from spume.fields import OBSTACLE_POSES
@@ -63,6 +64,12 @@ def positions_over_run(run: Run) -> Floats:
     else:
         poses = [_scripted(run, float(time)) for time in np.linspace(0.0, run.scene.duration, SAMPLES)]
     return np.array([each.position for each in poses])
+
+
+def moved(poses: ObstaclePoses, dt: float) -> ObstaclePoses:
+    """The poses after a time `dt` [s] with the present velocities."""
+    turn = Rotation.from_rotvec(dt * poses.angular_velocity).as_matrix() if len(poses.position) else poses.rotation
+    return poses._replace(rotation=turn @ poses.rotation, position=poses.position + dt * poses.velocity)
 
 
 def _scripted(run: Run, time: float) -> ObstaclePoses:

@@ -105,6 +105,10 @@ def render(
         Parameter(help="Path tracer for --beauty; 'auto' is Blender's Cycles if installed, else Mitsuba."),
     ] = "auto",
     samples: Annotated[int, Parameter(help="Maximum number of light paths per pixel with --beauty.")] = 48,
+    shutter: Annotated[
+        float,
+        Parameter(help="Part of the time between frames in which the shutter of Cycles is open; 0: no motion blur."),
+    ] = 0.5,
     camera: Annotated[
         Literal["scene", "auto"], Parameter(help="The scene's camera, or one that shows the whole run.")
     ] = "scene",
@@ -126,7 +130,7 @@ def render(
     options = PictureOptions(
         width, height, show, quality, color,
         _numbers(limits, ":", "--limits", "0:2.5", float) if limits else None,
-        "beauty" if beauty else "fast", camera, samples, renderer, skin,
+        "beauty" if beauty else "fast", camera, samples, renderer, shutter, skin,
     )  # fmt: skip
     runs = [open_run(path) for path in (folder, *(compare or ()))]
     numbers = select_frames(frames, max(len(each) for each in runs))

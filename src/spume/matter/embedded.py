@@ -29,10 +29,14 @@ RIGID = 1e-3
 PARTED = 1e-3
 """Fraction of a mesh's vertices whose points may part before a warning is issued: single points fly off without a
 visible change of the mesh."""
+DIFFERENCE = 1e-4
+"""Movement of points by which the map of a vertex is differentiated, relative to their distances: the error of the
+difference is its square, that of rounding 1e-12."""
 CHUNK = 20_000
 """Number of vertices processed at a time, to limit memory."""
 FIELDS = (
     Field("x", (3,), 0.0, "m", "average", description="position"),
+    Field("v", (3,), 0.0, "m/s", "average", description="velocity"),
     Field("triangles", (3,), 0, "1", "new", dtype="int32", description="vertices of each triangle"),
     Field("material", (), 0, "1", "nearest", dtype="int32", description="index of the material"),
 )
@@ -73,16 +77,19 @@ class EmbeddedSurface:
     def arrays(self, particles: Particles) -> dict[str, NDArray[Any]]:
         """Arrays of a frame. Triangles of vertices with fewer than four remaining points are omitted."""
         if self.first_id is None:
-            return {"x": self.vertices[:0], "triangles": self.triangles[:0], "material": self.material[:0]}
-        x = np.empty_like(self.vertices)
+            nothing = self.vertices[:0]
+            return {"x": nothing, "v": nothing, "triangles": self.triangles[:0], "material": self.material[:0]}
+        x, v = np.empty_like(self.vertices), np.empty_like(self.vertices)
         bound = np.empty(len(x), bool)
-        for part, current, present in self._bound_points(particles):
+        for part, near, present in self._bound_points(particles):
+            current, speed = particles.x[near], particles.v[near]
             weights = np.where(present, self.weights[part], 0.0)
             bound[part] = np.count_nonzero(weights, axis=1) >= 4
             weights[~bound[part]] = 1.0
             x[part] = deformed(self.vertices[part], self.initial[part], current, weights)
+            v[part] = moving(self.vertices[part], self.initial[part], current, speed, weights)
         kept = bound[self.triangles].all(axis=1)
-        return {"x": x, "triangles": self.triangles[kept], "material": self.material}
+        return {"x": x, "v": v, "triangles": self.triangles[kept], "material": self.material}
 
     def parted(self, particles: Particles, reach: float) -> float:
         """Fraction of the vertices whose points have parted: a gap wider than `reach` [m] along an axis separates them.
@@ -93,21 +100,22 @@ class EmbeddedSurface:
         if self.first_id is None or len(self.vertices) == 0:
             return 0.0
         count = 0
-        for _, current, present in self._bound_points(particles):
+        for _, near, present in self._bound_points(particles):
+            current = particles.x[near]
             first = np.take_along_axis(current, present.argmax(axis=1)[:, None, None], axis=1)
             sorted_axes = np.sort(np.where(present[..., None], current, first), axis=1)
             count += int((np.diff(sorted_axes, axis=1) > reach).any(axis=(1, 2)).sum())
         return count / len(self.vertices)
 
-    def _bound_points(self, particles: Particles) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.bool_]]]:
-        """For some vertices at a time: which, the current positions of their points (m, k, 3) [m], and whether each of
-        these points still exists (m, k)."""
+    def _bound_points(self, particles: Particles) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.bool_]]]:
+        """For some vertices at a time: which, the present indices of their points (m, k), and whether each of these
+        points still exists (m, k)."""
         order = np.argsort(particles.id)
         ids = particles.id[order]
         for first in range(0, len(self.vertices), CHUNK):
             part = slice(first, first + CHUNK)
             place = np.minimum(np.searchsorted(ids, self.ids[part]), len(ids) - 1)
-            yield part, particles.x[order[place]], ids[place] == self.ids[part]
+            yield part, order[place], ids[place] == self.ids[part]
 
 
 def deformed(
@@ -125,6 +133,21 @@ def deformed(
     rigid = RIGID * np.trace(moments, axis1=1, axis2=2)[:, None, None]
     moments, mixed = moments + rigid * np.eye(3), mixed + rigid * (U @ Vt)
     return np.asarray(c + np.einsum("mij,mj->mi", mixed, np.linalg.solve(moments, (vertices - C)[..., None])[..., 0]))
+
+
+def moving(
+    vertices: NDArray[np.float64], initial: NDArray[np.float64], current: NDArray[np.float64],
+    v: NDArray[np.float64], weights: NDArray[np.float64],
+) -> NDArray[np.float64]:  # fmt: skip
+    """Velocities (m, 3) [m/s] of `vertices` whose points have the velocities `v` (m, k, 3): the central difference of
+    `deformed` over a time in which the points move by DIFFERENCE of their distances."""
+    fastest = float(np.sqrt(np.einsum("mki,mki->mk", v, v).max(initial=0.0)))
+    if fastest == 0.0:
+        return np.zeros_like(vertices)
+    apart = float(np.abs(initial - initial.mean(axis=1, keepdims=True)).max())
+    h = DIFFERENCE * (apart or 1.0) / fastest
+    after, before = (deformed(vertices, initial, current + sign * h * v, weights) for sign in (1.0, -1.0))
+    return np.asarray((after - before) / (2.0 * h))
 
 
 def embedded_surfaces(scene: MaterialScene, species_of_material: Sequence[int]) -> dict[int, EmbeddedSurface]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.frames.poses import poses_in_frames
+from spume.frames.poses import moved, poses_in_frames
 from spume.frames.reader import Frame
 from spume.geometry.mesh_files.mesh_file import Texture
 from spume.look.finish import Finish
@@ -60,6 +60,9 @@ def studio(drawer: SpaceDrawer, numbers: list[int], task: str, samples: int, thr
         only = None if len(numbers) == 1 else [number, until]
         _add_frame(job, drawer, run[number], turn, size, only)
     _add_obstacles(job, drawer, numbers, turn, size)
+    if len(numbers) == 1:
+        interval = 1.0 / float(run.scene.frame_rate)
+        times = {numbers[0] + k: max(times[numbers[0]] + k * interval, 0.0) for k in (-1, 0, 1)}
     views = {number: drawer.view_at(time) for number, time in times.items()}
     if len({_view_key(view) for view in views.values()}) == 1:
         views = {numbers[0]: views[numbers[0]]}
@@ -89,6 +92,7 @@ def rendering(options: PictureOptions, backdrop: list[float], samples: int, thre
         "transform": "AgX",
         "contrast": "AgX - Medium High Contrast",
         "exposure": 0.55,
+        "shutter": options.shutter,
     }
 
 
@@ -101,6 +105,7 @@ def _add_frame(job: Job, drawer: SpaceDrawer, frame: Frame, turn: Floats, size: 
         is_painted = finish is PLAIN or bool((part.colors != part.colors[:1]).any())
         item = _item(job, name, "mesh", _look(job, finish, is_painted, size), only)
         _set_mesh(job, item, part, turn)
+        _set_velocity(job, item, part.v, turn)
         if is_painted:
             job.arrays[f"{item}/colors"] = part.colors
 
@@ -115,6 +120,7 @@ def _add_grains(
     job.arrays[f"{item}/vertices"] = x @ turn.T
     job.arrays[f"{item}/colors"] = colors
     job.arrays[f"{item}/radii"] = np.full(len(x), 0.5 * diameter)
+    _set_velocity(job, item, None if part.v is None else np.repeat(part.v, count, axis=0), turn)
 
 
 def scattered(x: Floats, colors: Floats, spacing: float, count: int, variation: float) -> tuple[Floats, Floats]:
@@ -131,6 +137,11 @@ def scattered(x: Floats, colors: Floats, spacing: float, count: int, variation: 
 
 def _add_obstacles(job: Job, drawer: SpaceDrawer, numbers: list[int], turn: Floats, size: float) -> None:
     poses = poses_in_frames(drawer.run, numbers)
+    keys = numbers
+    if len(numbers) == 1:  # as they move around the time of the picture
+        interval = 1.0 / float(drawer.run.scene.frame_rate)
+        poses = [moved(poses[0], k * interval) for k in (-1, 0, 1)]
+        keys = [numbers[0] + k for k in (-1, 0, 1)]
     for solid, mesh in zip(drawer.solids, drawer.meshes):
         if len(mesh.triangles) == 0:
             continue
@@ -140,7 +151,7 @@ def _add_obstacles(job: Job, drawer: SpaceDrawer, numbers: list[int], turn: Floa
         for place, (R, p) in zip(places, found):
             place[:3, :3], place[:3, 3] = turn @ R @ turn.T, turn @ p
         job.arrays[f"{item}/places"] = places
-        job.tables["items"][-1]["frames"] = numbers[: len(found)]
+        job.tables["items"][-1]["frames"] = keys[: len(found)]
 
 
 def _add_solid(job: Job, name: str, mesh: TriangleMesh, finish: Finish, turn: Floats, size: float) -> str:
@@ -178,6 +189,12 @@ def _set_mesh(job: Job, item: str, mesh: Any, turn: Floats) -> None:
     job.arrays[f"{item}/vertices"] = mesh.vertices @ turn.T
     job.arrays[f"{item}/normals"] = mesh.normals @ turn.T
     job.arrays[f"{item}/triangles"] = mesh.triangles
+
+
+def _set_velocity(job: Job, item: str, v: Floats | None, turn: Floats) -> None:
+    """The velocities of the vertices [m/s], by which Cycles blurs what has other vertices in every frame."""
+    if v is not None:
+        job.arrays[f"{item}/v"] = v @ turn.T
 
 
 def _look(job: Job, finish: Finish, is_painted: bool, size: float, texture: Texture | None = None) -> str:

@@ -39,6 +39,10 @@ class PictureOptions:
     renderer: Literal["auto", "cycles", "mitsuba"] = "auto"
     """renderer of the engine 'beauty'; 'auto': Cycles if Blender is installed, else Mitsuba"""
 
+    shutter: float = 0.5
+    """part of the time between two frames in which the shutter of Cycles is open: what moves is blurred; 0 for sharp
+    pictures"""
+
     skin: BodySkin = "embedded"
     """what shows bodies with an embedded surface: that mesh, or a skin around their points"""
 
@@ -47,6 +51,8 @@ class PictureOptions:
             raise SceneError(f"a picture of {self.width} x {self.height} pixels: give 64 to 8192 for each side")
         if self.samples < 1:
             raise SceneError(f"{self.samples} samples: give 1 or more")
+        if not 0 <= self.shutter <= 1:
+            raise SceneError(f"a shutter of {self.shutter}: give 0 for sharp pictures up to 1 for the whole interval")
 
     @property
     def suffix(self) -> str:

@@ -171,7 +171,14 @@ class SpaceDrawer:
             members, finish = kinds == index, self.finishes[int(index) % len(self.finishes)]
             colors = grains_of(population, members, finish)
             yield (
-                ColoredMesh(mesh.vertices[members], mesh.triangles, mesh.normals[members], colors, mesh.spacing),
+                ColoredMesh(
+                    mesh.vertices[members],
+                    mesh.triangles,
+                    mesh.normals[members],
+                    colors,
+                    mesh.spacing,
+                    None if mesh.v is None else mesh.v[members],
+                ),
                 finish,
             )
 
@@ -186,11 +193,12 @@ class SpaceDrawer:
         kinds = population["material"] if "material" in population else np.zeros(len(x), int)
         colors = np.zeros((len(x), 3)) if values is None else self.mapped(values)
         spacing = point_spacing(self.run, population.declared)
+        v = spatial(population["v"]) if "v" in population else None
         if population.declared.kind == "mesh":
             triangles = np.asarray(population["triangles"], dtype=np.int32)
-            return ColoredMesh(x, triangles, vertex_normals(x, triangles), colors, spacing), kinds
+            return ColoredMesh(x, triangles, vertex_normals(x, triangles), colors, spacing, v), kinds
         normals = np.tile(self.up, (len(x), 1))
-        return ColoredMesh(x, np.empty((0, 3), np.int32), normals, colors, spacing), kinds
+        return ColoredMesh(x, np.empty((0, 3), np.int32), normals, colors, spacing, v), kinds
 
     def _skin(self, frame: Frame, population: Population, colored: bool) -> tuple["ColoredMesh", NDArray[Any]]:
         name = (self.options.color or "").rpartition("/")[2]
@@ -198,7 +206,8 @@ class SpaceDrawer:
         kinds = np.round(made.fields.get("material", np.zeros(len(made.vertices)))).astype(int)
         colors = self.mapped(made.fields[name]) if colored else np.zeros((len(made.vertices), 3))
         vertices, normals = made.vertices.astype(np.float64), made.normals.astype(np.float64)
-        return ColoredMesh(vertices, made.triangles, normals, colors, point_spacing(self.run, population)), kinds
+        v = made.fields["v"].astype(np.float64) if "v" in made.fields else None
+        return ColoredMesh(vertices, made.triangles, normals, colors, point_spacing(self.run, population), v), kinds
 
     def mapped(self, values: NDArray[Any]) -> Floats:
         """Colours of a quantity, linear RGB."""
@@ -232,6 +241,8 @@ class ColoredMesh:
     colors: Floats
     spacing: float
     """distance between the points it represents [m]"""
+    v: Floats | None = None
+    """velocity of each vertex [m/s], if it is known"""
 
 
 def varied(mesh: ColoredMesh, population: PopulationArrays, finish: Finish) -> ColoredMesh:
@@ -264,7 +275,8 @@ def _picked(mesh: ColoredMesh, triangles: NDArray[np.int32], members: NDArray[np
     new = np.zeros(len(mesh.vertices), np.int32)
     new[used] = np.arange(len(used), dtype=np.int32)
     colors = np.tile(finish.color, (len(used), 1))
-    return ColoredMesh(mesh.vertices[used], new[triangles], mesh.normals[used], colors, mesh.spacing)
+    v = None if mesh.v is None else mesh.v[used]
+    return ColoredMesh(mesh.vertices[used], new[triangles], mesh.normals[used], colors, mesh.spacing, v)
 
 
 def _lattice_triangles(count: int) -> NDArray[np.int32]:

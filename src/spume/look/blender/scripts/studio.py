@@ -171,10 +171,7 @@ def mesh(item, arrays):
         made.normals_split_custom_set_from_vertices(arrays[f"{key}/normals"].astype(np.float32))
     if f"{key}/colors" in arrays:
         paint(made, "POINT", arrays[f"{key}/colors"])
-    if f"{key}/v" in arrays:
-        made.attributes.new("velocity", "FLOAT_VECTOR", "POINT").data.foreach_set(
-            "vector", arrays[f"{key}/v"].astype(np.float32).ravel()
-        )
+    add_velocity(made, arrays, key)
     made.validate()
     return made
 
@@ -188,8 +185,16 @@ def cloud(item, arrays):
     made.vertices.foreach_set("co", x.astype(np.float32).ravel())
     radius = made.attributes.new("radius", "FLOAT", "POINT")
     radius.data.foreach_set("value", arrays[f"{key}/radii"].astype(np.float32))
+    add_velocity(made, arrays, key)
     paint(made, "POINT", arrays[f"{key}/colors"])
     return made
+
+
+def add_velocity(data, arrays, key):
+    """The velocity [m/s] of each vertex, from which Cycles blurs meshes and points that are new in every frame."""
+    if f"{key}/v" in arrays:
+        attribute = data.attributes.new("velocity", "FLOAT_VECTOR", "POINT")
+        attribute.data.foreach_set("vector", arrays[f"{key}/v"].astype(np.float32).ravel())
 
 
 def as_balls(thing, material):
@@ -322,6 +327,7 @@ def settings(scene, job):
     render.resolution_x, render.resolution_y = job["size"]
     render.resolution_percentage = 100
     render.fps, render.fps_base = round(job["rate"]), round(job["rate"]) / job["rate"]
+    render.use_motion_blur, render.motion_blur_shutter = job["shutter"] > 0, max(job["shutter"], 0.01)
     scene.frame_start, scene.frame_end = job["range"]
     scene.frame_set(job["range"][0])
     render.image_settings.file_format = "PNG"
