@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from spume.dryfoam.equilibrium.report import Events, Exchange, Options
 from spume.dryfoam.foam import Foam
 from spume.dryfoam.logs import DROPS, T1S, Drop, drops_of, log_arrays, t1s_of
+from spume.dryfoam.network.geometry import cell_areas
 from spume.dryfoam.network.half_edges import checked_network
 from spume.dryfoam.network.seeds import SignedDistance
 from spume.dryfoam.statistics import summary
@@ -220,7 +221,10 @@ class DryFoamMethod:
         self.t1s, self.drops = t1s_of(logs["t1s"]), drops_of(logs["drops"])
         # checkpoints of early versions contain no logs
         self.released, self.is_frame_done = values.get("released", 0.0), values.get("is_frame_done", True)
-        foam.network = checked_network({name: np.array(array) for name, array in arrays.items() if "/" not in name})
+        network = checked_network({name: np.array(array) for name, array in arrays.items() if "/" not in name})
+        if not (np.minimum(cell_areas(network), network.targets) > 0.0).all():
+            raise ValueError("the foam network is not valid: a cell has no area")
+        foam.network = network
         self.time = foam.time = values["time"]
         self.steps, self.last_step, self.strain = values["steps"], values["last_step"], values["strain"]
         foam.strain = self.strain

@@ -123,16 +123,27 @@ def checkpoint_values(world: World[Any]) -> dict[str, Any]:
     }
 
 
+def _from(values: dict[str, Any], name: str, least: float) -> Any:
+    """A finite number of a checkpoint that is not below `least`."""
+    if not least <= values[name] < math.inf:
+        raise ValueError(f"its {name} is {values[name]:g}")
+    return values[name]
+
+
 def restore_values(world: World[Any], values: dict[str, Any]) -> None:
-    """Restore what `checkpoint_values` returned."""
+    """Restore what `checkpoint_values` returned. Raises ValueError for what no simulation writes."""
     world.time = values["time"]
-    world.steps = values["steps"]
-    world.speed = values["speed"]
-    world.time_step.last = values["last_dt"]
+    world.steps = _from(values, "steps", 0)
+    world.speed = _from(values, "speed", 0.0)
+    world.time_step.last = _from(values, "last_dt", 0.0)
     # earlier versions had no limit of explicit steps, and another name for that of semi-implicit ones
-    allowed = values.get("allowed_dt") or values.get("longest_step")
+    allowed = values["allowed_dt"] if "allowed_dt" in values else values.get("longest_step")
     world.time_step.allowed = math.inf if allowed is None else allowed
+    if not world.time + world.time_step.allowed > world.time:
+        raise ValueError(f"its longest step is {allowed:g} s")
     world.time_step.stretch = values.get("stretch", 1.0)
+    if not 0.0 < world.time_step.stretch < math.inf:
+        raise ValueError(f"its smallest stretch is {world.time_step.stretch:g}")
     world.time_step.repeated = values.get("repeated_steps", 0)
     world.seconds = {str(stage): float(spent) for stage, spent in values["seconds"].items()}
     world.obstacle_loads.restore(values.get("loads", {}))

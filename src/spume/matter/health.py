@@ -48,13 +48,18 @@ def check_points(
                 f"{name} {worst} left the walls by {beyond[worst]:.3g} m at t = {time:.6g} s, at {_place(x, worst)}: "
                 "it crossed the wall's contact zone in one step; reduce [time] courant, or move the wall outwards"
             )
-    reach = REACH_IN_BLOCKS * BLOCK[x.shape[1]][0] * cell
+    reach = extent_of_grid(x.shape[1], cell)
     if max(x.max(), -x.min()) > reach:
         far = int(np.argmax(np.abs(x).max(axis=1)))
         raise RunFailed(
             f"{name} {far} is at {_place(x, far)} at t = {time:.6g} s, farther from the origin than the grid extends "
             f"({reach:.3g} m): give the scene a ground or walls to keep it"
         )
+
+
+def extent_of_grid(dimension: int, cell: float) -> float:
+    """Distance from the origin along an axis up to which the grid can extend [m]."""
+    return float(REACH_IN_BLOCKS * BLOCK[dimension][0] * cell)
 
 
 def _check_volume_ratio(particles: Particles, model: ConstitutiveModel, name: str, time: float) -> None:

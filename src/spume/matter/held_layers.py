@@ -26,6 +26,14 @@ class HeldLayers:
             self.layers.append((source, number, first_id))
             self._found.pop(source, None)
 
+    def restore(self, layers: Sequence[Sequence[int]]) -> None:
+        """Restore `layers`, checked."""
+        for source, number, _ in layers:
+            if source not in self.flows or not 0 <= number < len(self.flows[source].depths):
+                raise ValueError(f"layer {number} of source {source} is held, which does not exist")
+        self.layers = [(source, number, first_id) for source, number, first_id in layers]
+        self._found.clear()
+
     def hold(self, particles: Sequence[Particles], time: float) -> None:
         """Set position and velocity of the held points to those of the flow at `time` [s], and release those that have
         left the opening.

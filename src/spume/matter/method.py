@@ -18,6 +18,7 @@ from spume.matter.frame_fields import made_arrays, made_fields
 from spume.matter.held_layers import HeldLayers
 from spume.matter.particles import Particles
 from spume.matter.poses import pose_arrays, pose_declarations
+from spume.matter.restored import check_points
 from spume.matter.sources import Source, releases, sources_of
 from spume.matter.species import Species
 from spume.matter.stages import Step, rehearse
@@ -195,14 +196,18 @@ class ParticleMethod(ABC, Generic[W, S]):
         if not any("/" in name for name in arrays):  # a point-based run of an earlier version
             arrays = {f"{self.world.only.name}/{name}": array for name, array in arrays.items()}
             values = values | {"next_id": [values["next_id"]]}
-        for species, next_id in zip(self.world.species, values["next_id"]):
+        reach = health.extent_of_grid(self.world.dimension, self.world.cell)
+        for species, next_id in zip(self.world.species, values["next_id"], strict=True):
             prefix = f"{species.name}/"
             own = {name[len(prefix) :]: array for name, array in arrays.items() if name.startswith(prefix)}
+            check_points(species.particles.fields, own, len(self.scene.materials), len(self.sources), reach)
             species.particles.replace(own)
             species.particles.next_id = next_id
         restore_values(self.world, values)
         self.released = values["released"]
-        self.held.layers = [(layer[0], layer[1], layer[2]) for layer in values["held"]]
+        if self.released not in range(len(self.releases) + 1):
+            raise ValueError(f"{self.released} of {len(self.releases)} releases have happened")
+        self.held.restore(values["held"])
         for part in self.parts:
             part.restore(values)
         for k, surface in self.surfaces.items():

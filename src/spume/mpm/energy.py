@@ -121,7 +121,8 @@ class EnergyBudget:
         if (saved := values.get("energy_budget")) is None:  # the run began without a budget
             self.terms = dict.fromkeys(TERMS, 0.0) | {"changes": kinetic_energy(self.world) + now}
             return
-        self.terms, self.largest, self.start = dict(saved["terms"]), saved["largest"], saved["kinetic"]
+        self.terms, self.largest = dict(saved["terms"]), saved["largest"]
+        self.start = None if saved["kinetic"] is None else float(saved["kinetic"])
         self.terms["changes"] += now - saved["elastic"]
 
     def released(self, species: Species, new: slice) -> None:

@@ -28,7 +28,7 @@ from spume.points.diagnostics import diagnose
 from spume.points.energy import EnergyBudget
 from spume.points.formulations import formulation_fields
 from spume.points.neighbours import NeighbourLists
-from spume.points.reference import Reference, reference_fields
+from spume.points.reference import NEW, Reference, reference_fields
 from spume.points.resampling import Resampling
 from spume.points.step import point_based_stages, restore_lists
 from spume.points.world import PointWorld, Scheme, neighbourhood_fields
@@ -69,6 +69,8 @@ class Neighbourhoods:
     def restore(self, values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned, and build the lists as they were."""
         world = self.world
+        if self.reference is not None and (world.particles.group < NEW).any():
+            raise ValueError("its points belong to groups that do not exist")
         world.listed = values["listed"]
         world.outcomes = np.array([values["outcomes"][name] for name in OUTCOMES], np.int64)
         world.uncorrected = values["uncorrected"]

@@ -14,6 +14,9 @@ from spume.runs.progress import Display
 from spume.runs.storage import read_checked, read_metadata, verify_arrays
 from spume.scene.common import MOST_FRAMES, Scene
 
+MAY_LACK = frozenset({"allowed_dt", "poses", "energy_budget", "kinetic"})
+"""Values of a checkpoint that are None at times, or in those of earlier versions."""
+
 DAMAGES_LISTED = 5
 """Maximum number of damaged frames named in a message."""
 
@@ -49,22 +52,24 @@ def _fits(array: NDArray[Any], wanted: NDArray[Any]) -> bool:
     return array.dtype.kind == wanted.dtype.kind and array.ndim == wanted.ndim and array.shape[1:] == wanted.shape[1:]
 
 
-def _check_kinds(found: object, wanted: object, where: str) -> None:
+def _check_kinds(found: object, wanted: object, where: str, may_lack: bool = False) -> None:
     """Raise ValueError if values of a checkpoint are of another kind than those of the initial state."""
     if isinstance(wanted, dict) and isinstance(found, dict):
         for key in wanted.keys() & found.keys():
-            _check_kinds(found[key], wanted[key], f"{where}.{key}")
-    elif wanted is not None and found is not None and _kind(found) != _kind(wanted):
+            _check_kinds(found[key], wanted[key], f"{where}.{key}", key in MAY_LACK or where == "values.surfaces")
+    elif wanted is not None and _kind(found) != _kind(wanted) and not (found is None and may_lack):
         raise ValueError(f"{where} is {found!r:.40}")
     elif isinstance(wanted, list | tuple) and isinstance(found, list | tuple) and wanted:
         for k, item in enumerate(found):
-            _check_kinds(item, wanted[min(k, len(wanted) - 1)], f"{where}[{k}]")
+            _check_kinds(item, wanted[min(k, len(wanted) - 1)], f"{where}[{k}]", may_lack)
 
 
 def _kind(value: object) -> str:
     if isinstance(value, bool | str):
         return type(value).__name__
-    return "number" if isinstance(value, int | float) else "list" if isinstance(value, list | tuple) else "table"
+    if isinstance(value, int | float):
+        return "number"
+    return "nothing" if value is None else "list" if isinstance(value, list | tuple) else "table"
 
 
 def recover(place: RunFolder, display: Display) -> tuple[Manifest, Checkpoint | None]:
