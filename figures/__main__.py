@@ -10,13 +10,26 @@ from reports.store import read_results, write_results
 from rich.console import Console
 from rich.table import Table
 
-from figures import dryfoam, tampubolon17
-from figures.figure import PRESETS, Figure, Preset, save_claims
-from figures.page import Outcomes, finest, state, write_pages
+from figures import dryfoam, fang19, gerszewski09, tampubolon17, yue15
+from figures.figure import PRESETS, Figure, NotMade, Preset, save_claims
+from figures.page import NOT_MADE, Outcomes, finest, state, write_pages
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "figures"
-FIGURES: tuple[Figure, ...] = (*tampubolon17.FIGURES, *dryfoam.FIGURES)
+FIGURES: tuple[Figure, ...] = (
+    *yue15.FIGURES,
+    *gerszewski09.FIGURES,
+    *tampubolon17.FIGURES,
+    *fang19.FIGURES,
+    *dryfoam.FIGURES,
+)
+OTHERS: dict[str, tuple[NotMade, ...]] = {
+    "Yue15": yue15.NOT_MADE,
+    "Gerszewski09": gerszewski09.NOT_MADE,
+    "Tampubolon17": tampubolon17.NOT_MADE,
+    "Fang19": fang19.NOT_MADE,
+}
+"""Figures and tables of the papers that nothing makes yet."""
 
 
 def arguments() -> argparse.Namespace:
@@ -32,11 +45,16 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the pages and pictures")
     given = parser.parse_args()
     given.finished = finished_runs(given.run, parser.error)
-    papers = {name.rpartition("-")[0] for name in names}
+    papers = {paper_of(name) for name in names}
     if unknown := set(given.names) - set(names) - papers:
         parser.error(f"there is no figure '{unknown.pop()}': the figures are {', '.join(names)}")
-    given.chosen = [f for f in FIGURES if f.name in given.names or f.name.rpartition("-")[0] in given.names]
+    given.chosen = [f for f in FIGURES if f.name in given.names or paper_of(f.name) in given.names]
     return given
+
+
+def paper_of(name: str) -> str:
+    """The paper's part of the name of a figure."""
+    return name.partition("-")[0]
 
 
 def outcomes_by_preset(folder: Path) -> dict[str, dict[str, Outcome]]:
@@ -53,7 +71,7 @@ def store(folder: Path, outcomes: Outcomes) -> None:
     order = {figure.name: k for k, figure in enumerate(FIGURES)}
     known = sorted((name for name in outcomes if name in order), key=order.__getitem__)
     write_results(folder, {f"{name} {preset}": o for name in known for preset, o in outcomes[name].items()})
-    write_pages(folder, FIGURES, outcomes)
+    write_pages(folder, FIGURES, outcomes, OTHERS)
 
 
 def listing(outcomes: Outcomes) -> Table:
@@ -63,6 +81,8 @@ def listing(outcomes: Outcomes) -> Table:
         preset = finest(outcomes.get(figure.name, {}))
         spent = f"{outcomes[figure.name][preset].seconds:.0f}" if preset else ""
         table.add_row(figure.name, figure.title, state(figure, outcomes), preset or "", spent)
+    for other in (other for others in OTHERS.values() for other in others):
+        table.add_row(other.name, other.title, NOT_MADE, "", "")
     return table
 
 

@@ -23,12 +23,26 @@ class Figure(Case):
     """key in REFERENCES.bib"""
     finding: str
     """what agrees, what does not, and why"""
+    cause: str = ""
+    """why claims do not hold or are not shown: the paper's value, its unit, our method or our scene"""
     presets: tuple[Preset, ...] = PRESETS
     """presets with which it can be made; a figure without scenes, or with scenes of one size, has "paper" only"""
 
     def preset(self, asked: Preset) -> Preset:
         """The preset closest to the one that was asked for."""
         return asked if asked in self.presets else self.presets[-1]
+
+
+@dataclass(frozen=True)
+class NotMade:
+    """A figure or table of a paper that nothing makes yet."""
+
+    name: str
+    title: str
+    claim: str
+    """what the caption claims"""
+    lacks: str
+    """what is missing"""
 
 
 def save_csv(folder: Path, name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

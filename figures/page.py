@@ -1,5 +1,6 @@
 """The pages of figures, one per paper, and the index."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -7,7 +8,7 @@ from reports.case import Outcome
 from reports.page import anchor, checks_table, pictures
 
 from figures import printed
-from figures.figure import PRESETS, Figure
+from figures.figure import PRESETS, Figure, NotMade
 
 PAPERS = {
     "Yue15": "Continuum foam",
@@ -18,6 +19,11 @@ PAPERS = {
 }
 """Titles of the pages."""
 WRITTEN = "Written by `make figures`; do not edit. Tolerances are chosen before the runs and never adapted to results."
+SHOWN = (
+    "A difference between variants counts as shown if it is three times the spread over seeds or resolutions; else the "
+    "claim is *not shown*. Most runs are drafts: the preset stands in the table."
+)
+NOT_RUN, NOT_MADE = "not run yet", "not made yet"
 
 Outcomes = Mapping[str, Mapping[str, Outcome]]
 """Outcomes by figure and preset."""
@@ -32,47 +38,63 @@ def state(figure: Figure, outcomes: Outcomes) -> str:
     """One word, or a few, on whether the claim holds."""
     preset = finest(outcomes.get(figure.name, {}))
     if preset is None:
-        return "not run yet"
-    outcome = outcomes[figure.name][preset]
-    failed = sum(not check.passed for check in outcome.checks)
-    if failed:
-        return f"{failed} of {len(outcome.checks)} claims do not hold"
+        return NOT_RUN
+    checks = outcomes[figure.name][preset].checks
+    failed = sum(not check.passed and not check.undecided for check in checks)
+    undecided = sum(not check.passed and check.undecided for check in checks)
+    if failed or undecided:
+        texts = [f"{failed} of {len(checks)} claims do not hold"] if failed else []
+        texts += [f"{undecided} of {len(checks)} not shown"] if undecided else []
+        return ", ".join(texts)
     return "holds" if preset != "draft" or figure.preset("medium") != "medium" else "holds in draft only"
 
 
-def write_pages(folder: Path, figures: Sequence[Figure], outcomes: Outcomes) -> None:
-    """Write the page of every paper that has figures, and the index."""
+def write_pages(
+    folder: Path, figures: Sequence[Figure], outcomes: Outcomes, not_made: Mapping[str, Sequence[NotMade]]
+) -> None:
+    """Write the page of every paper, and the index. `not_made` has the other figures of each paper."""
     folder.mkdir(parents=True, exist_ok=True)
-    index = ["# Figures of the papers", "", WRITTEN, ""]
-    index += ["| paper | figures | claims hold | do not hold | not run yet |", "| --- | --- | --- | --- | --- |"]
+    index = ["# Figures of the papers", "", WRITTEN, "", SHOWN, ""]
+    index += ["| paper | figures | claims hold | some do not | not run yet | not made yet |"]
+    index += ["| --- | --- | --- | --- | --- | --- |"]
     for paper, title in PAPERS.items():
-        own = [figure for figure in figures if figure.paper == paper]
-        if not own:
-            continue
+        own, absent = [figure for figure in figures if figure.paper == paper], not_made.get(paper, ())
         states = [state(figure, outcomes) for figure in own]
-        hold, missing = sum(text.startswith("holds") for text in states), states.count("not run yet")
-        page = f"{paper.lower()}.md"
-        index.append(f"| [{title}]({page}) [{paper}] | {len(own)} | {hold} | {len(own) - hold - missing} | {missing} |")
-        (folder / page).write_text("\n".join(_page(paper, title, own, outcomes)), encoding="utf-8")
+        hold, missing = sum(text.startswith("holds") for text in states), states.count(NOT_RUN)
+        page, total = f"{paper.lower()}.md", len(own) + len(absent)
+        counts = (total, hold, len(own) - hold - missing, missing, len(absent))
+        index.append(f"| [{title}]({page}) [{paper}] | {' | '.join(map(str, counts))} |")
+        (folder / page).write_text("\n".join(_page(paper, title, own, outcomes, absent)), encoding="utf-8")
     (folder / "parameters.md").write_text(printed.page(), encoding="utf-8")
     index += ["", "[Parameters](parameters.md): what the papers print and what the scenes use, and why they differ."]
-    listed = [*(f"{figure.paper.lower()}" for figure in figures), "parameters"]
-    index += ["", "```{toctree}", ":hidden:", "", *dict.fromkeys(listed), "```", ""]
+    index += ["", "```{toctree}", ":hidden:", "", *map(str.lower, PAPERS), "parameters", "```", ""]
     (folder / "index.md").write_text("\n".join(index), encoding="utf-8")
 
 
-def _page(paper: str, title: str, figures: Sequence[Figure], outcomes: Outcomes) -> list[str]:
-    lines = [f"# {title}", "", f"The figures of [{paper}], as spume shows them. {WRITTEN}", ""]
-    lines += ["| figure | state | preset | processor time |", "| --- | --- | --- | --- |"]
+def _order(name: str) -> tuple[str, int]:
+    """Figures by number, then tables by number, of names such as yue15-6 and yue15-table-2."""
+    return re.sub(r"\d+$", "", name), int(name.rpartition("-")[2])
+
+
+def _page(
+    paper: str, title: str, figures: Sequence[Figure], outcomes: Outcomes, not_made: Sequence[NotMade]
+) -> list[str]:
+    lines = [f"# {title}", "", f"The figures of [{paper}], as spume shows them. {WRITTEN}", "", SHOWN, ""]
+    lines += ["| figure | state | why | preset | processor time |", "| --- | --- | --- | --- | --- |"]
+    rows = {other.name: f"| {other.title} | {NOT_MADE} | {other.lacks} |  |  |" for other in not_made}
     for figure in figures:
-        preset = finest(outcomes.get(figure.name, {}))
+        preset, found = finest(outcomes.get(figure.name, {})), state(figure, outcomes)
         spent = f"{outcomes[figure.name][preset].seconds:.0f} s" if preset else ""
-        lines.append(
-            f"| [{figure.title}](#{anchor(figure.title)}) | {state(figure, outcomes)} | {preset or ''} | {spent} |"
-        )
-    lines.append("")
-    for figure in figures:
+        why = "" if found.startswith("holds") else figure.cause
+        link = f"[{figure.title}](#{anchor(figure.title)})"
+        rows[figure.name] = f"| {link} | {found} | {why} | {preset or ''} | {spent} |"
+    lines += [*(rows[name] for name in sorted(rows, key=_order)), ""]
+    for figure in sorted(figures, key=lambda figure: _order(figure.name)):
         lines += _section(figure, outcomes)
+    if not_made:
+        lines += ["## Not made yet", ""]
+        lines += [f"- {other.title}. The caption claims: {other.claim}" for other in not_made]
+        lines.append("")
     return lines
 
 
@@ -82,9 +104,12 @@ def _section(figure: Figure, outcomes: Outcomes) -> list[str]:
     if preset is None:
         return [*lines, "Not run yet.", "", f"The caption claims: {figure.explanation}", ""]
     outcome = outcomes[figure.name][preset]
-    if not outcome.holds:
-        failed = "; ".join(check.quantity for check in outcome.checks if not check.passed)
-        lines += [f"**Does not hold:** {failed}.", ""]
+    for word, undecided in (("Does not hold", False), ("Not shown", True)):
+        failed = [c.quantity for c in outcome.checks if not c.passed and c.undecided == undecided]
+        if failed:
+            lines += [f"**{word}:** {'; '.join(failed)}.", ""]
+    if not outcome.holds and figure.cause:
+        lines += [f"Cause: {figure.cause}", ""]
     lines += pictures(outcome)
     lines += [f"The caption claims: {figure.explanation}", "", *checks_table(outcome), figure.finding, ""]
     for note in outcome.notes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from reports.case import Surroundings
@@ -19,6 +20,31 @@ GAP = 6
 """White between panels [pixels]."""
 
 
+MARKED = "#c8553d"
+"""Colour of what a panel is about."""
+
+
+def number_at(run: Run, time: float) -> int:
+    """Number of the frame nearest to a time [s]."""
+    times = np.array([record["time"] for record in run.diagnostics])
+    return int(np.argmin(np.abs(times - time)))
+
+
+def rows_of(columns: int, rows: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
+    """A Matplotlib figure with panels of `size` [inches], and their axes, row by row."""
+    matplotlib = require("matplotlib.figure", "drawing figures")
+    figure = matplotlib.Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+
+
+def save_jpeg(around: Surroundings, name: str, figure: Any) -> str:
+    """Write a Matplotlib figure as a JPEG; return the name of the file."""
+    around.pictures.mkdir(parents=True, exist_ok=True)
+    with whole_file(around.pictures / f"{name}.jpg") as part:
+        figure.savefig(part, dpi=110, format="jpg", pil_kwargs={"quality": 85})
+    return f"{name}.jpg"
+
+
 @dataclass(frozen=True)
 class Panel:
     """One frame of a run."""
@@ -32,8 +58,7 @@ class Panel:
     @property
     def number(self) -> int:
         """Number of the frame."""
-        times = np.array([record["time"] for record in self.run.diagnostics])
-        return int(np.argmin(np.abs(times - self.time)))
+        return number_at(self.run, self.time)
 
     @property
     def text(self) -> str:

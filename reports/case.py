@@ -18,6 +18,8 @@ class Check:
     error: str
     tolerance: str
     passed: bool
+    undecided: bool = False
+    """Whether a check that did not pass failed only because the difference is within the spread."""
 
 
 @dataclass
@@ -114,14 +116,14 @@ def differs(
     quantity: str, first: Sequence[float], second: Sequence[float], direction: Literal["less", "more"]
 ) -> Check:
     """Check that the mean of `second` is less or more than that of `first` by three times the larger spread, the
-    standard deviation over seeds or resolutions."""
+    standard deviation over seeds or resolutions. A difference within three spreads is undecided."""
     a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
     spread = max(float(a.std(ddof=1)), float(b.std(ddof=1)))
     change = float(b.mean() - a.mean())
     signed = -change if direction == "less" else change
     return Check(
         quantity, f"{a.mean():.4g} and {b.mean():.4g}", f"the second is {direction}", f"{change:+.3g}",
-        f"≥ 3 × {spread:.2g}", signed >= 3.0 * spread and signed > 0.0,
+        f"≥ 3 × {spread:.2g}", signed >= 3.0 * spread and signed > 0.0, abs(change) < 3.0 * spread,
     )  # fmt: skip
 
 

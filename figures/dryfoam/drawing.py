@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 from reports.case import Surroundings
 
+from figures.panels import rows_of
 from spume.dryfoam.drawing import cell_outlines
 from spume.dryfoam.network.half_edges import Network
 from spume.dryfoam.picture import Shading, draw
-from spume.extras import require
 from spume.whole_files import whole_file
 
-MARKED = "#c8553d"
 PALE = "#f3d9b1"
 DOTS_PER_INCH = 110
 
@@ -22,9 +21,7 @@ View = tuple[float, float, float]
 
 def axes_of(columns: int, rows: int = 1, size: float = 4.4) -> tuple[Any, list[Any]]:
     """A Matplotlib figure with square panels, and their axes."""
-    matplotlib = require("matplotlib.figure", "drawing figures")
-    figure = matplotlib.Figure(figsize=(size * columns, size * rows), layout="constrained")
-    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+    return rows_of(columns, rows, (size, size))
 
 
 def show(

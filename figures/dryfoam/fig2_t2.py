@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 from reports.case import Outcome, Surroundings, deviation, states
 
-from figures.dryfoam.drawing import MARKED, PALE, around_cells, axes_of, index_of, save, show
+from figures.dryfoam.drawing import PALE, around_cells, axes_of, index_of, save, show
 from figures.figure import Figure
+from figures.panels import MARKED
 from spume.dryfoam import Foam
 from spume.dryfoam.network.half_edges import Network, compact
 from spume.dryfoam.network.topology import remove_cell

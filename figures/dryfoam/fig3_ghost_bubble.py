@@ -3,8 +3,9 @@
 import numpy as np
 from reports.case import Outcome, Surroundings, deviation, states
 
-from figures.dryfoam.drawing import MARKED, axes_of, save, show
+from figures.dryfoam.drawing import axes_of, save, show
 from figures.figure import Figure
+from figures.panels import MARKED
 from spume.dryfoam import Foam
 from spume.dryfoam.network.half_edges import OUTSIDE
 from spume.dryfoam.statistics import summary

@@ -4,8 +4,9 @@ import numpy as np
 from reports.case import Outcome, Surroundings, at_most, states
 from reports.runs import run_of
 
-from figures.dryfoam.drawing import MARKED, axes_of, index_of, save, show
+from figures.dryfoam.drawing import axes_of, index_of, save, show
 from figures.figure import Figure
+from figures.panels import MARKED
 from spume.dryfoam.network.half_edges import OUTSIDE, network_of
 from spume.scene.dry_foam import DryFoamScene
 

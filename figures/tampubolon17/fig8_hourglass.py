@@ -1,13 +1,12 @@
 """[Tampubolon17] figure 8: an hourglass flipped twice, without and with the volume correction."""
 
-import numpy as np
 from reports.case import Check, Outcome, Surroundings, states
 from reports.runs import run_of
 
 from figures.figure import Figure, save_csv
 from figures.panels import Panel, save_panels
-from figures.tampubolon17.sand import crowding
-from spume import PictureOptions, Run
+from figures.tampubolon17.sand import volume_at
+from spume import PictureOptions
 
 WITHOUT, WITH = "hourglass-without-correction", "hourglass"
 CELLS = {"draft": (0.0148, 0.0074), "medium": (0.0074, 0.005), "paper": (0.0074, 0.0037)}
@@ -18,14 +17,6 @@ STEADY = 0.07
 """Largest change of the volume that counts as none: half of the cell at the rough edge of a heap 0.15 m high."""
 
 
-def volumes(run: Run) -> list[float]:
-    """Volume of the sand after each run through the neck, over that at the start."""
-    spacing = float(np.sqrt(run[0]["volume"].mean()))
-    times = np.array([record["time"] for record in run.diagnostics])
-    first = crowding(run[0], spacing)
-    return [first / crowding(run[int(np.argmin(np.abs(times - time)))], spacing) for time in TIMES]
-
-
 def run(around: Surroundings) -> Outcome:
     """Run both scenes at both resolutions."""
     cells = CELLS[around.preset]
@@ -34,7 +25,7 @@ def run(around: Surroundings) -> Outcome:
         for cell in cells
         for scene in (WITHOUT, WITH)
     }
-    found = {key: volumes(made) for key, made in runs.items()}
+    found = {key: [volume_at(made, time) for time in TIMES] for key, made in runs.items()}
     outcome = Outcome()
     for (scene, cell), (_, _, last) in found.items():
         name = f"{'with' if scene == WITH else 'without'} correction, cells of {1e3 * cell:g} mm"

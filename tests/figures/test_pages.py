@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from figures.__main__ import FIGURES, outcomes_by_preset, store
-from figures.figure import Figure, save_claims
-from figures.page import PAPERS, state
+from figures.__main__ import FIGURES, OTHERS, outcomes_by_preset, store
+from figures.figure import Figure, NotMade, save_claims
+from figures.page import PAPERS, state, write_pages
 from reports.case import Outcome, Surroundings, differs, states
 from reports.running import finished_runs, run_cases
 
@@ -17,10 +17,50 @@ def _never(around: Surroundings) -> Outcome:
 FIGURE = Figure("dryfoam-4", "Figure 4", "It holds.", _never, paper="DryFoam", finding="It does.")
 
 
+LISTED = {
+    "yue15": ({1, *range(3, 15)} - {2}, {1, 2}),
+    "gerszewski09": (set(range(1, 9)), {1}),
+    "tampubolon17": (set(range(1, 12)) - {7}, {2}),
+    "fang19": (set(range(1, 18)) - {8}, {2}),
+    "dryfoam": (set(range(1, 9)), set()),
+}
+"""Figures and tables of each paper; those left out are drawings. Table III of Yue15 is part of table 2."""
+
+
 def test_figures_have_names_of_their_own_and_known_papers() -> None:
     """Names are unique, and every paper has a page."""
     assert len({figure.name for figure in FIGURES}) == len(FIGURES)
     assert {figure.paper for figure in FIGURES} <= set(PAPERS)
+
+
+@pytest.mark.parametrize("paper", LISTED)
+def test_every_figure_of_a_paper_is_made_or_listed_as_not_made(paper: str) -> None:
+    """None is left out, and none is both."""
+    figures, tables = LISTED[paper]
+    others = [other.name for each in OTHERS.values() for other in each]
+    names = [name for name in (*(figure.name for figure in FIGURES), *others) if name.partition("-")[0] == paper]
+    assert sorted(names) == sorted([f"{paper}-{k}" for k in figures] + [f"{paper}-table-{k}" for k in tables])
+
+
+def test_a_figure_that_is_not_made_stands_in_the_table_with_the_reason(tmp_path: Path) -> None:
+    """In the order of the numbers, beside those that are made."""
+    absent = NotMade("dryfoam-3", "Figure 3", "It is so.", "its scene")
+    write_pages(tmp_path, [FIGURE], {}, {"DryFoam": [absent]})
+    page = (tmp_path / "dryfoam.md").read_text(encoding="utf-8")
+    assert page.index("| Figure 3 | not made yet | its scene |") < page.index("| [Figure 4](#figure-4) | not run yet |")
+    assert "| 2 | 0 | 0 | 1 | 1 |" in (tmp_path / "index.md").read_text(encoding="utf-8")
+
+
+def test_the_cause_stands_before_the_picture_only_if_a_claim_fails(tmp_path: Path) -> None:
+    """A reader sees first what does not hold, and why."""
+    figure = Figure(
+        "dryfoam-4", "Figure 4", "It holds.", _never, paper="DryFoam", finding="It does.", cause="the unit."
+    )
+    for passed in (False, True):
+        outcome = Outcome([states("a", "1", "2", passed)], figures=[("dryfoam-4.png", "A picture.")])
+        write_pages(tmp_path, [figure], {"dryfoam-4": {"medium": outcome}}, {})
+        page = (tmp_path / "dryfoam.md").read_text(encoding="utf-8")
+        assert ("Cause: the unit." in page.partition("![")[0]) != passed
 
 
 def test_state_is_that_of_the_finest_preset() -> None:
@@ -55,6 +95,16 @@ def test_a_difference_counts_only_beyond_three_spreads() -> None:
     assert differs("q", [0.9, 1.0, 1.1], [1.9, 2.0, 2.1], "more").passed
     assert not differs("q", [0.5, 1.0, 1.5], [1.5, 2.0, 2.5], "more").passed
     assert not differs("q", [0.9, 1.0, 1.1], [1.9, 2.0, 2.1], "less").passed
+
+
+def test_a_difference_within_the_spread_is_not_shown_and_one_the_wrong_way_does_not_hold() -> None:
+    """The two are different findings, and the page has a word for each."""
+    within = differs("within", [0.5, 1.0, 1.5], [1.5, 2.0, 2.5], "more")
+    wrong = differs("wrong", [0.9, 1.0, 1.1], [1.9, 2.0, 2.1], "less")
+    assert (within.undecided, wrong.undecided) == (True, False)
+    assert state(FIGURE, {"dryfoam-4": {"medium": Outcome([within])}}) == "1 of 1 not shown"
+    both = "1 of 2 claims do not hold, 1 of 2 not shown"
+    assert state(FIGURE, {"dryfoam-4": {"medium": Outcome([within, wrong])}}) == both
 
 
 def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:

@@ -1,0 +1,65 @@
+"""Residuals of one implicit step over the iterations of ADMM, for figures 10 to 12 of [Fang19]."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from reports.case import Surroundings
+from reports.drawing import COLOURS
+from validation.admm import PLAIN, Study
+
+Array = NDArray[np.float64]
+
+INSTANTS = {"elastic-balls": (0.3, 0.35, 0.4), "roller": (0.8, 1.0, 1.2), "sand-column-implicit": (0.3, 0.4, 0.5)}
+"""Times of the steps [s]: states with large deformation, whose spread says what counts as a difference."""
+COUNTS = (1, 2, 4, 8, 12, 16, 20, 30, 40, 60, 80)
+"""Iterations after which the residual is evaluated."""
+
+COLUMNS = ("choice", "instant", "iterations", "residual")
+"""Of the tables."""
+
+
+def studies(around: Surroundings, scene: str, common: tuple[str, ...] = ()) -> list[Study]:
+    """The scene's steps at its three instants."""
+    found = []
+    for time in INSTANTS[scene]:
+        around.say(f"{scene} until {time:g} s")
+        found.append(Study(scene, common, time))
+    return found
+
+
+def curve(study: Study, changes: Sequence[str], counts: Iterable[int] = COUNTS) -> Array:
+    """Residual of the momentum equation after each number of iterations, without our acceleration."""
+    own = (PLAIN, *changes, "implicit.tolerance=1e-13")
+    return np.array([study.solved((*own, f"implicit.iterations={count}"))[1] for count in counts])
+
+
+def reached(residuals: Array, goal: float, counts: Sequence[int] = COUNTS) -> float:
+    """Iterations to a residual, between those that were evaluated in the logarithm; infinite if it is not reached."""
+    below = np.flatnonzero(residuals <= goal)
+    if not len(below):
+        return float("inf")
+    k = int(below[0])
+    if k == 0:
+        return float(counts[0])
+    a, b = np.log(residuals[k - 1]), np.log(residuals[k])
+    return float(counts[k - 1] + (counts[k] - counts[k - 1]) * (a - np.log(goal)) / (a - b))
+
+
+def plot(axes: object, curves: Mapping[str, Sequence[Array]], counts: Sequence[int] = COUNTS) -> None:
+    """The curves of each choice, one line per instant."""
+    for (label, found), colour in zip(curves.items(), COLOURS):
+        for k, each in enumerate(found):
+            axes.semilogy(counts, each, color=colour, linewidth=1.2, label=label if k == 0 else None)  # type: ignore[attr-defined]
+    axes.set(xlabel="iterations", ylabel="unbalanced impulses")  # type: ignore[attr-defined]
+    axes.legend(frameon=False, fontsize=7)  # type: ignore[attr-defined]
+
+
+def table(curves: Mapping[str, Sequence[Array]], counts: Sequence[int] = COUNTS) -> list[list[object]]:
+    """Rows of label, instant, iterations and residual."""
+    return [
+        [label, k, count, f"{value:.4g}"]
+        for label, found in curves.items()
+        for k, each in enumerate(found)
+        for count, value in zip(counts, each)
+    ]
