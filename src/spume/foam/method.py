@@ -1,11 +1,14 @@
 """The method "continuum-foam": the material point method with the stages of [Yue15] section 7."""
 
-from typing import ClassVar
+from typing import Any, ClassVar
+
+from numpy.typing import NDArray
 
 from spume.foam.foam import WEAK, FoamState
+from spume.foam.pieces import PIECE
 from spume.foam.step import foam_stages
 from spume.matter.cost import NO_GROWTH, Growth, estimate_cost
-from spume.matter.method import Assembly
+from spume.matter.method import Assembly, point_spacing
 from spume.methods import Estimate
 from spume.mpm.implicit.step import Integrator
 from spume.mpm.method import GridMethod, assemble, build_time_step, materials_of
@@ -38,11 +41,20 @@ class ContinuumFoam(GridMethod[ContinuumFoamScene]):
             scene.seed,
         )
         if scene.time.integrator == "explicit":
-            return assemble(scene, one_species(scene, (WEAK,)), foam_stages(foam), (foam,))
+            spacing = point_spacing(scene) if foam.tears and scene.tearing.pieces else None
+            fields = (WEAK,) if spacing is None else (WEAK, PIECE)
+            return assemble(scene, one_species(scene, fields), foam_stages(foam, spacing=spacing), (foam,))
         foam.explicit_step = explicit_step(scene)
         integrator = Integrator(scene.implicit_settings, scene.frame_rate)
         species = one_species(scene, (WEAK, *integrator.carried_fields(scene.dimension)))
         return assemble(scene, species, foam_stages(foam, integrator.stage), (foam, integrator))
+
+    def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned; the pieces of runs begun before these existed are found anew."""
+        name = f"{self.world.only.name}/{PIECE.name}"
+        if PIECE.name in self.world.particles and name not in arrays:
+            arrays = arrays | {name: PIECE.allocate(len(next(iter(arrays.values()))))}
+        super().restore(arrays, values)
 
     @classmethod
     def estimate(cls, scene: ContinuumFoamScene) -> Estimate:

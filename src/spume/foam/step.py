@@ -18,6 +18,7 @@ many explicit ones.
 import numpy as np
 
 from spume.foam.foam import FoamState
+from spume.foam.pieces import Storage, bond_layers, divide, find_pieces, rehearse_bonds, rehearse_pieces
 from spume.foam.recovery import recover, rehearse_recovery
 from spume.foam.removal import find_unresolved, rehearse_removal, remove_unresolved
 from spume.foam.resampling import avoid_a_void
@@ -27,13 +28,18 @@ from spume.mpm.step import GATHER, MATERIAL, MOVE, RASTERIZE, SORT, accelerate, 
 from spume.mpm.world import GridWorld
 
 
-def foam_stages(foam: FoamState, solve: Stage | None = None) -> list[Stage]:
+def foam_stages(foam: FoamState, solve: Stage | None = None, spacing: float | None = None) -> list[Stage]:
     """Symplectic Euler, or, with a stage that solves for the velocities of the nodes, backward Euler: torn points are
-    then found at the start of the step and carry no tension during it."""
+    then found at the start of the step and carry no tension during it. `spacing`: that of the points [m], if torn
+    pieces have velocity fields of their own (`pieces/`)."""
     removes = foam.subgrid_removal.enabled
-    velocities = [Stage("grid", accelerate), Stage("grid", collide)] if solve is None else [solve]
+    apart, layers = spacing is not None, Storage()
+    bond = Stage("pieces", bond_layers, layers, when=apart, rehearse=rehearse_bonds)
+    velocities = [Stage("grid", accelerate), bond, Stage("grid", collide)] if solve is None else [solve]
     return [
         SORT,
+        Stage("pieces", find_pieces, foam, spacing, when=apart, rehearse=rehearse_pieces),
+        Stage("pieces", divide, layers, when=apart),
         Stage("tear detection", detect_tearing, foam, when=foam.tears, rehearse=detect_tearing),  # 2, 4
         RASTERIZE,  # 1 mass and momentum, 3 forces
         *velocities,  # 5 velocities, 6 collisions

@@ -17,6 +17,7 @@ To visit the points around a cell, loop over cell indices (i, j, k) counted from
 `neighbour_search.py` implements the search for all points within a radius.
 """
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -189,6 +190,20 @@ class Cells:
         if ids is not None:
             _sort_by_id(self.cell_start, ids, self.sorted_points)
         return bool(runs > 2 * keys.size + count // 16)
+
+    def of_points(self) -> NDArray[np.int64]:
+        """Flat index (64 per block) of the cell of each point."""
+        cell = np.empty(len(self.sorted_points), np.int64)
+        cell[self.sorted_points] = np.repeat(np.arange(len(self.cell_start) - 1), np.diff(self.cell_start))
+        return cell
+
+    def chosen(self, mask: NDArray[np.bool_]) -> "Cells":
+        """These cells with the points in `mask` only, valid until the next sort."""
+        mine = mask[self.sorted_points]
+        found = copy.copy(self)
+        found.sorted_points = self.sorted_points[mine]
+        found.cell_start = np.concatenate([[0], np.cumsum(mine)])[self.cell_start]
+        return found
 
     @property
     def neighbours(self) -> NDArray[np.int32]:

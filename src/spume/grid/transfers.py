@@ -1,5 +1,6 @@
 """Transfers between the points of one species and the shared nodes."""
 
+import copy
 from typing import Any
 
 import numba
@@ -64,6 +65,12 @@ class Transfers:
         _split_all(
             self.cells.cell_start, self._all_blocks, self._by_colour, self._colour_start, self.tasks, self._colour_tasks
         )
+
+    def chosen(self, mask: NDArray[np.bool_]) -> "Transfers":
+        """Transfers of the points in `mask` only, between the same cells and nodes, valid until the next sort."""
+        found = copy.copy(self)
+        found.cells = self.cells.chosen(mask)
+        return found
 
     def _colour_blocks(self) -> None:
         self._all_blocks = np.arange(len(self.cells))

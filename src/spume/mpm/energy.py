@@ -86,8 +86,8 @@ class EnergyBudget:
         """Energy in gravity before the points move [J]."""
         self.power: list[Floats] = []
         """Work of the stress before the step at each point of each species [J/m³]."""
-        self.forced: list[Floats] = []
-        """Changes of the velocities of the nodes by gravity and stress, for each species [m/s]."""
+        self.forced: list[list[Floats]] = []
+        """Changes of the velocities of the nodes before obstacles act, for each layer of each species [m/s]."""
         self.before: list[tuple[Floats, Floats]] = []
         """Positions and velocities of the points before they move, for each species; empty if all obstacles rest."""
         self.torn = 0.0
@@ -215,37 +215,53 @@ def end_once(world: GridWorld, dt: float, budget: EnergyBudget, term: str) -> No
 
 def keep_forced(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     """Remember the velocity changes of the nodes before contacts."""
-    budget.forced = [species.fields["change"].copy() for species in world.species]
+    budget.forced = [[layer.fields["change"].copy() for layer in species.layers] for species in world.species]
 
 
 def count_nodes(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     """From the points to the nodes, and there: gravity, stress and contacts."""
     before = 0.0
     for k, species in enumerate(world.species):
-        fields, contacts = species.fields, world.contacts_of(species)
-        start, gain = node_energies(fields.array)
-        impulse = impulses(budget, species, k, contacts.node)
-        contact, driven = contact_work(world.nodes, contacts, fields["velocity"], fields["change"], impulse)
-        before += start
-        budget.step["transfers"] += start
-        budget.step["contacts"] += contact - driven
-        budget.step["obstacles"] += driven
-        budget.step["time integration"] += gain - contact
-        before += gain
+        contacts = world.contacts_of(species)
+        bonded = bond_work(species)
+        budget.step["contacts"] += bonded
+        budget.step["time integration"] -= bonded
+        for layer, (_, fields) in enumerate(species.layers):
+            start, gain = node_energies(fields.array)
+            impulse = impulses(budget, species, k, layer, contacts.node)
+            contact, driven = contact_work(world.nodes, contacts, fields["velocity"], fields["change"], impulse)
+            before += start
+            budget.step["transfers"] += start
+            budget.step["contacts"] += contact - driven
+            budget.step["obstacles"] += driven
+            budget.step["time integration"] += gain - contact
+            before += gain
     budget.step["transfers"] -= budget.kinetic
     budget.kinetic = before
 
 
-def impulses(budget: EnergyBudget, species: GridSpecies, k: int, node: NDArray[np.int64]) -> Floats:
-    """Impulses of the contacts on the nodes of species k [N s]; `node` is that of each contact."""
+def bond_work(species: GridSpecies) -> float:
+    """Work of the impulses between the layers of a species, Σ I·v̄ [J]."""
+    work = 0.0
+    for number, node, impulse in species.bonds:
+        fields = species.layers[number].fields
+        block, local = node // 64, node % 64
+        mean = fields["velocity"][block, :, local] - 0.5 * fields["change"][block, :, local]
+        work += dot(impulse, mean)
+    return work
+
+
+def impulses(budget: EnergyBudget, species: GridSpecies, k: int, layer: int, node: NDArray[np.int64]) -> Floats:
+    """Impulses of the contacts on the nodes in a layer of species k [N s]; `node` is that of each contact."""
     block, local = node // 64, node % 64
-    mass = species.fields["mass"]
+    fields = species.layers[layer].fields
+    mass = fields["mass"]
     if budget.solver is None:
-        change = species.fields["change"][block, :, local] - budget.forced[k][block, :, local]
+        change = fields["change"][block, :, local] - budget.forced[k][layer][block, :, local]
         return np.asarray(mass[block, local][:, None] * change)
     known = budget.solver.impulses
     if not known or not node.size:
-        return np.zeros((node.size, species.fields.components["change"]))
+        return np.zeros((node.size, fields.components["change"]))
     number = np.cumsum(mass.ravel() > 0.0) - 1
     return np.asarray(known[k][number[node]])
 

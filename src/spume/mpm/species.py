@@ -81,8 +81,28 @@ class MotionOfNodes(NamedTuple):
     """About the origin [kg m²/s], three components."""
 
 
+class Layer(NamedTuple):
+    """Points of a species that move with one velocity field, and that field on the nodes."""
+
+    transfers: Transfers
+    fields: NodeFields
+    """Mass, momentum, force; later in the step mass, velocity (at the end of the step) and change (of the velocity in
+    the step)."""
+
+
+class Bond(NamedTuple):
+    """Impulses between the layers of a species in the current step."""
+
+    layer: int
+    node: NDArray[np.int64]
+    """Flat indices (64 per block) of the nodes."""
+    impulse: NDArray[np.float64]
+    """On the material of the layer, shape (n, d) [N s]."""
+
+
 class GridSpecies(Species):
-    """Points that move with one velocity field, and that field on the nodes, which are shared by all species."""
+    """Points that move with a velocity field on the nodes, which are shared by all species. Where its points are
+    divided into several layers, each layer has a velocity field of its own."""
 
     def __init__(
         self,
@@ -100,8 +120,11 @@ class GridSpecies(Species):
         self.scheme = scheme
         self.transfers = Transfers(d, nodes.cell, nodes.order)
         self.fields = NodeFields(mass=0, momentum=d, force=d)
-        """Fields on the nodes: mass, momentum, force; later in the step mass, velocity (at the end of the step) and
-        change (of the velocity in the step)."""
+        """Fields on the nodes of the first layer, see `Layer`."""
+        self.layers = [Layer(self.transfers, self.fields)]
+        """One layer with all points, unless a stage has divided them since they were connected."""
+        self.bonds: list[Bond] = []
+        """Impulses between the layers in the current step."""
 
     @property
     def weighted_at(self) -> NDArray[np.float64]:
@@ -123,20 +146,22 @@ class GridSpecies(Species):
     def rasterize(self) -> None:
         """Sum mass, momentum and internal forces of the points on the nodes."""
         p = self.particles
-        self.fields.rename(velocity="momentum", change="force")
-        self.transfers.to_grid(
-            self.scheme.to_grid, p.x, self.fields.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
-            affine_velocity=self.affine_velocity,
-        )  # fmt: skip
+        for transfers, fields in self.layers:
+            fields.rename(velocity="momentum", change="force")
+            transfers.to_grid(
+                self.scheme.to_grid, p.x, fields.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
+                affine_velocity=self.affine_velocity,
+            )  # fmt: skip
 
     def gather(self, dt: float) -> None:
         """Interpolate the new velocities of the points and their deformation in the step."""
         p, scheme = self.particles, self.scheme
         unseen = self._unseen_velocities() if scheme.velocity == "aflip" else None
-        self.transfers.to_points(
-            scheme.to_points, p.x, self.fields.array, first_channel=self.fields.first("velocity"),
-            blend=scheme.kept(dt), dt=dt, v=p.v, tensor=self.deformation, affine_velocity=self.affine_velocity,
-        )  # fmt: skip
+        for transfers, fields in self.layers:
+            transfers.to_points(
+                scheme.to_points, p.x, fields.array, first_channel=fields.first("velocity"),
+                blend=scheme.kept(dt), dt=dt, v=p.v, tensor=self.deformation, affine_velocity=self.affine_velocity,
+            )  # fmt: skip
         if unseen is not None:
             v, C = unseen
             p.v[:] += scheme.kept(dt) * v
@@ -145,10 +170,11 @@ class GridSpecies(Species):
     def _unseen_velocities(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Part of the point velocities not resolved by the grid: v and C before the step, minus those that APIC
         interpolates from the velocities of the nodes before the step."""
-        p, fields = self.particles, self.fields
-        before = fields["velocity"] - fields["change"]
+        p = self.particles
         v, C = np.empty_like(p.v), np.empty_like(p.C)
-        self.transfers.to_points(("affine velocity",), p.x, before, v=v, affine_velocity=C)
+        for transfers, fields in self.layers:
+            before = fields["velocity"] - fields["change"]
+            transfers.to_points(("affine velocity",), p.x, before, v=v, affine_velocity=C)
         return p.v - v, p.C - C
 
     @property
@@ -177,6 +203,7 @@ class GridSpecies(Species):
         """Find the nodes of the sorted points, and resize the fields on them."""
         self.transfers.connect(nodes)
         self.fields.fit(nodes)
+        self.layers, self.bonds = [Layer(self.transfers, self.fields)], []
 
     def forget_clearances(self) -> None:
         """Discard the clearances; call this after moving points outside of a step."""

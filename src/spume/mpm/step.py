@@ -14,7 +14,7 @@ from spume.matter.motion import collide_and_move
 from spume.matter.obstacle_loads import load_by_nodes
 from spume.matter.stages import Stage
 from spume.mpm.crowded_sand import restore_crowded_sand
-from spume.mpm.species import GridSpecies
+from spume.mpm.species import GridSpecies, Layer
 from spume.mpm.world import GridWorld
 
 ADVICE = "the step is too long for the stiffness; reduce [time] courant or dt, or use a smaller cell"
@@ -55,20 +55,23 @@ def accelerate(world: GridWorld, dt: float) -> None:
     """v* = v + Δt f/m + Δt g; replaces momenta by velocities and forces by velocity changes."""
     gravity = world.gravity(world.time)
     for species in world.species:
-        update_grid_velocities[world.dimension](species.fields.array, dt, gravity)
-        species.fields.rename(momentum="velocity", force="change")
+        for _, fields in species.layers:
+            update_grid_velocities[world.dimension](fields.array, dt, gravity)
+            fields.rename(momentum="velocity", force="change")
 
 
 def collide(world: GridWorld, dt: float) -> None:
     """Collide the velocities on the nodes with the obstacles in their poses at the end of the step."""
     find_contacts(world, dt)
     for species in world.species:
-        collide_nodes(world, species, gaps_of(world, species), dt)
+        for layer in species.layers:
+            collide_nodes(world, species, layer, dt)
 
 
 def find_contacts(world: GridWorld, dt: float) -> None:
     """Find the nodes inside obstacles in their poses at the end of the step."""
-    masses = [species.fields["mass"] for species in world.species if species.own_contacts is None]
+    sharing = (species for species in world.species if species.own_contacts is None)
+    masses = [layer.fields["mass"] for species in sharing for layer in species.layers]
     if masses:
         mass = masses[0] if len(masses) == 1 else np.sum(masses, axis=0)
         world.contacts.find(world.nodes, mass, world.obstacles, world.time, dt, world.moved_nodes)
@@ -78,25 +81,26 @@ def find_contacts(world: GridWorld, dt: float) -> None:
             species.own_contacts.find(world.nodes, species.fields["mass"], obstacles, world.time, dt)
 
 
-def gaps_of(world: GridWorld, species: GridSpecies) -> NDArray[np.float64]:
-    """Gap between the obstacle of each contact and the points of a species [m], see `Contacts.gaps`."""
-    p = species.particles
-    return world.contacts_of(species).gaps(world.nodes, species.transfers, p.x, p.volume)
+def gaps_of(world: GridWorld, species: GridSpecies, layer: Layer | None = None) -> NDArray[np.float64]:
+    """Gap between the obstacle of each contact and the points of a species, or of one of its layers [m], see
+    `Contacts.gaps`."""
+    p, transfers = species.particles, species.transfers if layer is None else layer.transfers
+    return world.contacts_of(species).gaps(world.nodes, transfers, p.x, p.volume)
 
 
-def collide_nodes(world: GridWorld, species: GridSpecies, gaps: NDArray[np.float64], dt: float) -> None:
-    """Collide the velocities of a species on the nodes, and add the impulses to the obstacle loads."""
-    contacts = world.contacts_of(species)
+def collide_nodes(world: GridWorld, species: GridSpecies, layer: Layer, dt: float) -> None:
+    """Collide the velocities of a layer on the nodes, and add the impulses to the obstacle loads."""
+    contacts, fields = world.contacts_of(species), layer.fields
     node = contacts.node
     if not node.size:
         return
-    velocity = species.fields["velocity"]
+    gaps, velocity = gaps_of(world, species, layer), fields["velocity"]
     if not world.obstacle_loads.active:
-        contacts.apply(velocity, species.fields["change"], gaps, dt)
+        contacts.apply(velocity, fields["change"], gaps, dt)
         return
     before = velocity[node // 64, :, node % 64]
-    contacts.apply(velocity, species.fields["change"], gaps, dt)
-    taken = species.fields["mass"][node // 64, node % 64][:, None] * (velocity[node // 64, :, node % 64] - before)
+    contacts.apply(velocity, fields["change"], gaps, dt)
+    taken = fields["mass"][node // 64, node % 64][:, None] * (velocity[node // 64, :, node % 64] - before)
     load_by_nodes(world.obstacle_loads, world.obstacles_of(species), contacts, world.nodes, taken)
 
 

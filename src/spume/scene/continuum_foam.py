@@ -17,6 +17,12 @@ class Tearing(Table):
     """Torn points, which resist compression only. Materials with a tear_threshold can tear."""
 
     enabled: bool = Field(default=True, strict=True, description="whether material tears")
+    pieces: bool = Field(
+        default=True,
+        strict=True,
+        description="whether pieces that have come apart move with velocity fields of their own until they touch; "
+        "explicit steps only",
+    )
 
 
 class Recovery(Table):

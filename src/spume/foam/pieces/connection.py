@@ -1,0 +1,171 @@
+"""Which points belong to one piece.
+
+Two points are connected if they are nearer than twice the point spacing: resampling fills wider voids in material that
+is stretched. Material that cannot tear bears tension across any gap that the grid does not see; its points are
+connected up to twice the cell. Points that were once in different pieces are connected again only after the pieces have
+fused: when all points of one that are within reach of the other have come close to it.
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.fields import Field
+from spume.foam.foam import FoamState
+from spume.foam.pieces.layers import in_pieces
+from spume.grid.blocks import BLOCK, cell_at, cell_in_block
+from spume.grid.cells import Cells
+from spume.mpm.step import sort_points
+from spume.mpm.world import GridWorld
+from spume.numerics.jit import compiled
+
+PIECE = Field("piece", (), 0, "1", "nearest", dtype="int64", in_frames=False, description="piece it belongs to")
+"""One more than the least id that a point of the piece had when it came apart; 0 for points not yet assigned."""
+EVERY = 20
+"""Steps between two searches; new points are assigned at once."""
+TORN_REACH = 2.0
+"""Largest distance of connected points [point spacings]: resampling fills voids wider than 0.88 of this."""
+FIRM_REACH = 2.0
+"""Largest distance of connected points of materials that cannot tear [cells]; also that of points that share nodes."""
+FUSED = 0.25
+"""Gap below which two pieces are one, if they have no larger one within reach [cells]."""
+
+
+def find_pieces(world: GridWorld, dt: float, foam: FoamState, spacing: float) -> None:
+    """Label the pieces, every few steps and whenever there are new points. `spacing` is that of the points [m]."""
+    p = world.particles
+    if len(p) == 0 or (world.steps % EVERY and p.piece.all()):
+        return
+    cells = world.only.transfers.cells
+    _adopt(p.x, p.id, p.piece, TORN_REACH * spacing)
+    root = np.arange(len(p))
+    near, far = TORN_REACH * spacing, FIRM_REACH * world.cell
+    _join(cells, np.arange(len(p)), p.x, p.piece, near, root)
+    firm = np.flatnonzero(np.isinf(foam.tear_threshold)[p.material])
+    if firm.size:
+        _join(cells, firm, p.x, p.piece, far, root)
+    number = _numbered(root)
+    least = np.full(number.max() + 1, np.iinfo(np.int64).max)
+    np.minimum.at(least, number, p.id)
+    p.piece[:] = least[number] + 1
+    if len(least) > 1:
+        _fuse(world)
+
+
+def rehearse_pieces(world: GridWorld, dt: float, foam: FoamState, spacing: float) -> None:
+    """Label the points where they are."""
+    sort_points(world)
+    find_pieces(world, dt, foam, spacing)
+
+
+def _adopt(x: NDArray[np.float64], ids: NDArray[np.int64], piece: NDArray[np.int64], reach: float) -> None:
+    """Give new points the piece of the nearest assigned one within `reach` [m]."""
+    from scipy.spatial import cKDTree
+
+    new, old = np.flatnonzero(piece == 0), np.flatnonzero(piece)
+    if not new.size or not old.size:
+        return
+    old = old[np.argsort(ids[old])]  # of equally near points the tree finds one by their order
+    distance, nearest = (np.asarray(each) for each in cKDTree(x[old]).query(x[new], distance_upper_bound=reach))
+    found = np.isfinite(distance)
+    piece[new[found]] = piece[old[nearest[found]]]
+
+
+def _numbered(root: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number of the piece of each point, from the links of `_join`."""
+    _flatten(root)
+    return np.unique(root, return_inverse=True)[1]
+
+
+def _join(
+    cells: Cells, chosen: NDArray[np.int64], x: NDArray[np.float64], piece: NDArray[np.int64],
+    radius: float, root: NDArray[np.int64],
+) -> None:  # fmt: skip
+    """Link the `chosen` points to those of their piece among them within `radius` [m]."""
+    reach = math.ceil(radius * cells.inverse_size)
+    listed = np.zeros(len(x), np.bool_)
+    listed[chosen] = True
+    _link[cells.dimension](
+        cells.neighbours, cells.cell_start, cells.sorted_points, cells.of_points(), chosen, listed, x, piece, radius,
+        reach, root,
+    )  # fmt: skip
+
+
+@compiled
+def _root_of(root, p):
+    while root[p] != p:
+        root[p] = root[root[p]]
+        p = root[p]
+    return p
+
+
+@compiled
+def _flatten(root):
+    for p in range(root.size):
+        root[p] = _root_of(root, p)
+
+
+def _make_link(D: int) -> Any:
+    last = BLOCK[D][2] > 1
+
+    @compiled(fastmath=False)
+    def link(neighbours, cell_start, sorted_points, cell_of, chosen, listed, x, piece, radius, reach, root):
+        deep = reach if last else 0
+        for c in range(chosen.size):
+            p = chosen[c]
+            block, i, j, k = cell_in_block(D, cell_of[p])
+            own = _root_of(root, p)
+            for a in range(i - reach, i + reach + 1):
+                for b in range(j - reach, j + reach + 1):
+                    for e in range(k - deep, k + deep + 1):
+                        here = cell_at(D, neighbours, block, a, b, e)
+                        if here < 0:
+                            continue
+                        for entry in range(cell_start[here], cell_start[here + 1]):
+                            q = sorted_points[entry]
+                            if root[q] == own or piece[q] != piece[p] or not listed[q]:
+                                continue
+                            square = 0.0
+                            for axis in range(D):
+                                square += (x[p, axis] - x[q, axis]) ** 2
+                            if square <= radius * radius:
+                                other = _root_of(root, q)
+                                low, high = min(own, other), max(own, other)
+                                root[high] = low
+                                own = low
+
+    return link
+
+
+_link = {d: _make_link(d) for d in (2, 3)}
+
+
+def _fuse(world: GridWorld) -> None:
+    """Make one piece of two that have no gap."""
+    from scipy.spatial import cKDTree
+
+    p = world.particles
+    labels, counts, number = in_pieces(p.piece)
+    reach = FIRM_REACH * world.cell
+    lower, upper = (np.empty((len(labels), world.dimension)) for _ in range(2))
+    for k in range(len(labels)):
+        x = p.x[number == k]
+        lower[k], upper[k] = x.min(axis=0) - reach, x.max(axis=0) + reach
+    by_id = np.argsort(p.id)  # of equally near points the tree finds one by their order
+    size = np.asarray(p.volume ** (1.0 / world.dimension))
+    for k in np.argsort(counts, kind="stable")[:-1]:
+        own = by_id[number[by_id] == k]
+        inside = ((p.x > lower[k]) & (p.x < upper[k])).all(axis=1)
+        others = by_id[inside[by_id] & (number[by_id] != k)]
+        if not others.size:
+            continue
+        found_at = cKDTree(p.x[others]).query(p.x[own], distance_upper_bound=reach)
+        distance, nearest = (np.asarray(each) for each in found_at)
+        near = np.flatnonzero(np.isfinite(distance))
+        if near.size:
+            found = others[nearest[near]]
+            gap = distance[near] - 0.5 * (size[own[near]] + size[found])
+            if gap.max() <= FUSED * world.cell:
+                p.piece[own] = p.piece[found[gap.argmin()]]
