@@ -25,6 +25,7 @@ def slump(time_table, **tables):
     return np.array([np.percentile(x[:, 1], 98), np.ptp(x[:, 0])]), method
 
 
+@pytest.mark.slow_suite
 def test_implicit_and_explicit_steps_let_a_column_of_foam_slump_alike():
     """Both are of first order in the step; steps of 2 ms are a sixtieth of the time it falls."""
     explicit, _ = slump({})

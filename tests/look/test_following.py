@@ -38,6 +38,7 @@ def test_a_run_of_before_is_not_drawn(tmp_path: Path) -> None:
     assert follow(folder, SMALL, lambda: False, since=later) == ([], None)
 
 
+@pytest.mark.slow_suite
 def test_run_with_render_leaves_a_film_and_says_so(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     changes = ["--set", "duration=0.1", "--set", "grid.cell=0.05"]
     assert main(["run", "ball-bounce", *changes, "--out", str(tmp_path / "ball"), "--render"]) == 0

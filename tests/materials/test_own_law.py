@@ -80,6 +80,7 @@ def test_a_scene_runs_with_the_law_of_its_file(folder):
     assert np.abs(sim.particles.stress).max() < 1e-6
 
 
+@pytest.mark.slow_suite
 def test_looking_at_a_run_does_not_run_the_file(folder):
     """`spume info` and `open_run(...).scene` in a new process work while the file would fail if it were run."""
     run = [sys.executable, "-m", "spume"]

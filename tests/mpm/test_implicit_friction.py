@@ -156,9 +156,12 @@ def assert_balanced(problem, outcome, tolerance):
     assert np.linalg.norm(free.sum(axis=0)) <= tolerance * np.sqrt(len(free)) * scale
 
 
+SLOW = {("edge", "admm"), ("plough", "admm")}
+
+
 @pytest.mark.parametrize(
     ("name", "solver"),
-    [pytest.param(name, solver, marks=[pytest.mark.slow_suite] if (name, solver) == ("edge", "admm") else [])
+    [pytest.param(name, solver, marks=[pytest.mark.slow_suite] if (name, solver) in SLOW else [])
      for name in SCENES for solver in SOLVERS],
 )  # fmt: skip
 def test_all_contacts_obey_coulombs_law_in_the_solution(name, solver):

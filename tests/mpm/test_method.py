@@ -239,6 +239,7 @@ def test_a_run_is_the_same_bits_whether_clearances_are_remembered_or_not(dimensi
         assert states[0]["v"][:, 1].min() < 2.0
 
 
+@pytest.mark.slow_suite
 def test_a_second_process_finds_every_kernel_compiled(tmp_path):
     """The disk cache works: the second of two identical processes compiles nothing."""
     code = (

@@ -46,6 +46,7 @@ def sag(dt, steps):
     return before - method.particles.x[np.isin(method.particles.id, end), 1].mean()
 
 
+@pytest.mark.slow_suite
 def test_the_sag_of_a_cantilever_does_not_depend_on_the_steps():
     """At rest the nodes balance stresses that are functions of their positions alone. What is left is the residual of
     Newton's method and the slowest oscillation, of 5/s, which backward Euler damps by 1/√(1 + (ω Δt)²) in each of 60

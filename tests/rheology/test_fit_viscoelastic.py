@@ -47,6 +47,7 @@ def test_exact_data_give_the_parameters_back(measured: Measured):
     assert not fit.notes
 
 
+@pytest.mark.slow_suite
 @pytest.mark.parametrize("make", [sweep, relaxation])
 def test_limits_hold_the_truth_as_often_as_they_say(make):
     """Limits of 95 %, 40 noisy curves with 3 parameters each: 114 of 120 hits expected, 100 is far below."""

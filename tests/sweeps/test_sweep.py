@@ -129,6 +129,7 @@ def running(folder: Path) -> int | None:
     return None
 
 
+@pytest.mark.slow_suite
 def test_a_process_that_is_killed_is_survived_from_the_checkpoint(tmp_path):
     """One of two processes is killed in the middle of its run; before that, neither gets to its end."""
     folder, killed = tmp_path / "sweep", []
@@ -151,6 +152,7 @@ def test_a_process_that_is_killed_is_survived_from_the_checkpoint(tmp_path):
     assert frame_bytes(made[1].path) == frame_bytes(whole.path)
 
 
+@pytest.mark.slow_suite
 def test_ctrl_c_stops_all_runs_and_resume_completes_the_sweep(tmp_path):
     (tmp_path / "points.toml").write_text(f"{SCENE_TEXT}waits_for = '{tmp_path / 'go on'}'\n")
     command = [sys.executable, "-m", "spume.cli", "sweep", str(tmp_path / "points.toml"), "--vary", "pause=0.0,1e-6"]

@@ -83,7 +83,9 @@ def amplitude_after_damping(spline, damping):
     return (p.v[middle, 1] @ shape) / (shape @ shape) / first
 
 
-@pytest.mark.parametrize(("spline", "moment"), [("quadratic", 8), ("cubic", 6)])
+@pytest.mark.parametrize(
+    ("spline", "moment"), [pytest.param("quadratic", 8, marks=pytest.mark.slow_suite), ("cubic", 6)]
+)
 def test_a_round_trip_damps_a_long_shear_wave_like_its_viscosity(spline, moment):
     """exp(−ν k² Δt) a trip with ν = h²/(8 Δt) (quadratic) or h²/(6 Δt) (cubic), within 3 %; the next term is smaller by
     (k h)² = 1 %."""
@@ -142,6 +144,7 @@ def pulled_block(integrator, dt):
     return found
 
 
+@pytest.mark.slow_suite
 def test_implicit_and_explicit_steps_pull_and_release_a_block_alike():
     explicit = pulled_block("explicit", {})
     for dt in (1e-2, 2.5e-3):
