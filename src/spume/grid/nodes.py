@@ -15,7 +15,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.grid.blocks import BLOCK, NODES_PER_BLOCK, corner_steps, pack, unpack
-from spume.grid.cells import STENCIL_OFFSET, Cells
+from spume.grid.cells import Cells
 from spume.grid.generations import new_generation
 from spume.numerics.jit import compiled
 from spume.numerics.sums import block_dot
@@ -82,12 +82,12 @@ class Nodes:
         return np.asarray(self.cell * index[:, : self.dimension].astype(np.float64))
 
     def around(self, places: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Flat indices (64 per block), ascending, of the listed nodes whose splines reach any of `places` [m], shape
-        (n, d)."""
+        """Flat indices (64 per block), ascending, of the listed nodes at the corners of the cells that contain `places`
+        [m], shape (n, d)."""
         d, side = self.dimension, np.array(BLOCK[self.dimension])
         first = np.zeros((len(places), 3), np.int64)
-        first[:, :d] = np.floor(places / self.cell - STENCIL_OFFSET[self.order])
-        steps = [range(self.order + 1 if axis < d else 1) for axis in range(3)]
+        first[:, :d] = np.floor(places / self.cell)
+        steps = [range(2 if axis < d else 1) for axis in range(3)]
         index = np.unique((first[:, None, :] + np.array(list(product(*steps)))).reshape(-1, 3), axis=0)
         keys = pack(*(index // side).T)
         place = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)

@@ -1,7 +1,9 @@
 """Contact of pieces: a common velocity at the nodes around touching points, as if these shared one field.
 
-Elsewhere the fields of two pieces do not know each other, so a gap closes as if the other piece were not there. Points
-extend half their spacing, as at obstacles (`grid/gaps.py`). The common velocity keeps the momentum of the nodes.
+These are the corners of the cell of the middle between two such points, which have most of the weight there; material
+a cell or two away moves on. Elsewhere the fields of two pieces do not know each other, so a gap closes as if the other
+piece were not there. Points extend half their spacing, as at obstacles (`grid/gaps.py`). The common velocity keeps the
+momentum of the nodes.
 """
 
 import math
@@ -60,8 +62,8 @@ def _shared(node: NDArray[np.int64], species: GridSpecies) -> NDArray[np.int64]:
 
 
 def touching_nodes(world: GridWorld, layer: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Flat indices (64 per block), ascending, of the nodes whose splines reach the middle between two touching points
-    of different layers."""
+    """Flat indices (64 per block), ascending, of the nodes of cells that contain the middle between two touching
+    points of different layers."""
     p, cells = world.particles, world.only.transfers.cells
     size = np.asarray(p.volume ** (1.0 / world.dimension))
     fewer = np.flatnonzero(layer)
