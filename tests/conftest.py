@@ -2,6 +2,7 @@
 
 import gc
 import os
+import sys
 from collections import Counter
 from pathlib import Path
 
@@ -11,6 +12,11 @@ import numba
 import one_compiler
 import pytest
 import synthetic_run
+
+# Containers often set this: each process that a test starts would then compile every module it imports again, which
+# takes longer than the rest of its start.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 ballistic.register()
 one_compiler.install()

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from spume.exports.axes import camera_pose, upright
 from spume.exports.contents import Contents, Piece
@@ -151,6 +150,8 @@ def _obstacles(glb: Glb, contents: Contents, times: NDArray[Any], channels: list
 
 def _place(glb: Glb, node: int, places: list[Any], times: NDArray[Any], channels: list[Any]) -> None:
     """Place a node at its first pose, and animate it through the others."""
+    from scipy.spatial.transform import Rotation  # slow to import
+
     turns = Rotation.from_matrix(np.array([R for R, _ in places])).as_quat()  # x, y, z, w as in glTF
     # q and −q are the same rotation: the nearer one, so that programs turn the short way
     for k in range(1, len(turns)):

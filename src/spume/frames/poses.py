@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from spume.errors import CacheError
 from spume.fields import OBSTACLE_POSES
@@ -68,6 +67,8 @@ def positions_over_run(run: Run) -> Floats:
 
 def moved(poses: ObstaclePoses, dt: float) -> ObstaclePoses:
     """The poses after a time `dt` [s] with the present velocities."""
+    from scipy.spatial.transform import Rotation  # slow to import
+
     turn = Rotation.from_rotvec(dt * poses.angular_velocity).as_matrix() if len(poses.position) else poses.rotation
     return poses._replace(rotation=turn @ poses.rotation, position=poses.position + dt * poses.velocity)
 

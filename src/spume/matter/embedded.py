@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from spume.errors import SceneError
 from spume.fields import Field, Population
@@ -60,6 +59,8 @@ class EmbeddedSurface:
 
     def bind(self, x: NDArray[np.float64], first_id: int) -> None:
         """Bind the vertices to the points of the body, with initial positions `x` (n, 3) and ids from `first_id` on."""
+        from scipy.spatial import KDTree  # slow to import
+
         count = min(NEIGHBOURS, len(x))
         distance, near = (np.reshape(found, (-1, count)) for found in KDTree(x).query(self.vertices, count))
         self.first_id = first_id

@@ -8,7 +8,6 @@ irregular few are, and there is no result; with Poisson-disk filling it is up to
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 Floats = NDArray[np.float64]
 
@@ -34,6 +33,8 @@ def density_of_neighbours(x: Floats, volume: Floats) -> float | None:
     count, d = x.shape
     if not 0 < count <= MOST_POINTS or not np.median(volume) > 0.0:
         return None
+    from scipy.spatial import KDTree  # slow to import
+
     half = 0.5 * RADIUS * float(np.median(volume)) ** (1.0 / d)
     pairs = KDTree(x).query_pairs(2.0 * half, output_type="ndarray")
     i, j = np.concatenate([pairs, pairs[:, ::-1]]).T

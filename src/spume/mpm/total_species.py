@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.ndimage import label
 
 from spume.errors import RunFailed, SceneError
 from spume.fields import Field
@@ -212,6 +211,8 @@ class TotalSpecies(GridSpecies):
 
 def _pieces(x: Floats, cell: float) -> int:
     """Number of groups of points that are more than about a cell apart."""
+    from scipy.ndimage import label  # slow to import
+
     index = np.floor(x / cell).astype(np.int64)
     index -= index.min(axis=0)
     filled = np.zeros(index.max(axis=0) + 1, np.bool_)

@@ -13,7 +13,6 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 Vector = NDArray[np.float64]
 
@@ -152,6 +151,8 @@ def gmres(system: System, b: Vector, tolerance: float = 1e-8, limit: int = 1000,
     starts again after `memory` iterations. The norm of the residual never grows. Stops when it is below `tolerance`
     times that of b, or after `limit` iterations.
     """
+    from scipy.linalg import solve_triangular  # slow to import
+
     x, r, scale = _start(system, b, None)
     size, iterations = math.sqrt(system.dot(r, r)), 0
     while size > tolerance * scale and iterations < limit:

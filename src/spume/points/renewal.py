@@ -16,8 +16,6 @@ sticks together. Bodies that touch when they are released share a group.
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from spume.grid.cells import Cells
 from spume.grid.neighbour_search import all_within
@@ -73,6 +71,9 @@ def admit(world: PointWorld) -> NDArray[np.bool_]:
     new = p.group == NEW
     if not new.any():
         return new
+    from scipy.sparse import coo_array  # slow to import
+    from scipy.sparse.csgraph import connected_components
+
     label = p.group.astype(np.int64)
     label[new] = 1 + max(label.max(), FLOWED) + p.body[new]
     cells = Cells(world.dimension, TOUCHING * world.spacing, 0.0)

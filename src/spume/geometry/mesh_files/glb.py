@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial.transform import Rotation
 
 from spume.geometry.mesh_files.mesh_file import Floats, MeshFile, MeshMaterial, Texture, is_picture
 
@@ -182,6 +181,8 @@ def _embedded(uri: str) -> bytes:
 
 def _matrix(node: dict[str, Any]) -> Floats:
     """The node's own transform."""
+    from scipy.spatial.transform import Rotation  # slow to import
+
     if "matrix" in node:
         return np.array(node["matrix"], dtype=np.float64).reshape(4, 4).T
     made = np.eye(4)

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
 
 Floats = NDArray[np.float64]
 SPANNED = 1e-8
@@ -25,6 +24,8 @@ def normal_impulses(
     cannot all push, those that push in the closest combination that only pushes have λ > 0, and the others λ < 0.
     Contacts that are not active have the component along their normal.
     """
+    from scipy.optimize import nnls  # slow to import
+
     push: NDArray[np.float64] = np.einsum("nq,nq->n", dual_normals(node, normal, active), impulse)
     finite = np.asarray(np.isfinite(impulse).all(axis=1))  # others belong to a diverging step
     for contacts in _corners(node, active):
