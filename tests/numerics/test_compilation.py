@@ -1,5 +1,7 @@
 """Kernels run the same bits in every process, whoever compiled them, and many processes share one cache."""
 
+import contextlib
+import gc
 import os
 import subprocess
 import sys
@@ -230,6 +232,26 @@ def test_compilation_is_given_up_on_request_and_done_when_asked_again(monkeypatc
     worked = working_time()
     assert double(2) == 4
     assert working_time() > worked
+
+
+@pytest.mark.parametrize("is_given_up", [False, True])
+def test_garbage_is_collected_after_a_compilation_as_before_it(monkeypatch, tmp_path, is_given_up):
+    monkeypatch.setenv("SPUME_CACHE_DIR", str(tmp_path))
+
+    @compiled
+    def double(x):
+        return 2 * x
+
+    collected = []
+
+    def look(*_):
+        collected.append(gc.isenabled())
+        return is_given_up
+
+    with compilation_listener(lambda name: None, stop=look), contextlib.suppress(CompilationStopped):
+        double(2)
+    assert collected[-1] is False
+    assert gc.isenabled()
 
 
 def test_a_constant_changed_in_another_file_makes_the_kernel_anew(tmp_path):

@@ -51,7 +51,7 @@ class Points:
     def step(self, increment: Array, dt: float = 1.0) -> Array:
         """Deform by f = increment, shape (n, 3, 3), in a time of dt; returns the stress, shape (n, 3, 3)."""
         stress = np.full((self.count, 6), np.nan)
-        deformation = np.array(np.broadcast_to(increment, (self.count, 3, 3)))  # writable: one kernel for all calls
+        deformation = np.array(np.broadcast_to(increment, (self.count, 3, 3)), order="C")  # one kernel for all calls
         self.model.update(self.arrays, dt, deformation, stress)
         return full(stress)
 

@@ -15,7 +15,10 @@ Here the copies become internal to the kernel's module before machine code is ge
 names is a hash of its sources.
 """
 
+import contextlib
+import gc
 import hashlib
+from collections.abc import Iterator
 from typing import Any
 
 from spume.numerics.kernel_sources import KERNEL_ID
@@ -50,4 +53,19 @@ class KernelCompiler(Compiler):
         identity.unique_id = int(hashlib.sha256(made_of.encode()).hexdigest()[:16], 16)
         self.state.library = KernelLibrary(self.state.targetctx.codegen(), identity.func_qualname)
         self.state.library.enable_object_caching()
-        return super()._compile_bytecode()
+        with _without_garbage_collection():
+            return super()._compile_bytecode()
+
+
+@contextlib.contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """The compiler makes millions of objects that live until its end. Looking for garbage among them, again and again,
+    took a seventh of the time. Kernels that are compiled for this one are inside the same `with` block."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
