@@ -6,7 +6,7 @@ of it, with the parameters that the scene has at the time of the frame: for foam
 laws whose history is in checkpoints only. Torn material bears no tension.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 STRESS, PRESSURE = "stress", "pressure"
 NAMES = (STRESS, PRESSURE)
-Arrays = Mapping[str, NDArray[Any]]
 
 
 class Derived:

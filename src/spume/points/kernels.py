@@ -76,15 +76,6 @@ def elastic_kernel(square, h, c):
     return c / k * (1.0 - math.sqrt(q) * sinc_root(q)) if inside else 0.0
 
 
-@compiled(inline="always")
-def squared_weight(square, inverse_square):
-    """w² of the fit from r² and 1/h², with w = (1 − r²/h²)³; 0 beyond h. Eq. (6) weights the columns of X and Y by w,
-    so XXᵀ contains w²."""
-    t = max(0.0, 1.0 - square * inverse_square)
-    t = t * t * t
-    return t * t
-
-
 # The same for eight neighbours at once, see `numerics.lanes`.
 
 
@@ -109,7 +100,8 @@ def elastic_kernels(square, h, c):
 
 @compiled(inline="always")
 def squared_weights(square, inverse_square):
-    """`squared_weight` of eight squares."""
+    """w² of the fit from eight r² and 1/h², with w = (1 − r²/h²)³; 0 beyond h. Eq. (6) weights the columns of X and Y
+    by w, so XXᵀ contains w²."""
     t = 1.0 - square * inverse_square
     t = where_less(0.0, t, t, 0.0)
     t = t * t * t
