@@ -20,6 +20,7 @@ from spume.frames.quantities import spatial
 from spume.geometry.motion import pose
 from spume.scene.common import Scene
 from spume.scene.mpm import MaterialScene, ObstacleTable
+from spume.scene.surroundings import obstacles
 
 if TYPE_CHECKING:
     from spume.frames.reader import Run
@@ -96,7 +97,7 @@ def _solids(scene: Scene | None, frame: FramePopulations, time: float) -> list[D
         return []
     poses = frame.populations.get(OBSTACLE_POSES.name)
     found = []
-    for k, obstacle in enumerate(scene.obstacle):
+    for k, obstacle in enumerate(obstacles(scene)):
         R, p = (poses["rotation"][k], poses["position"][k]) if poses else _scripted(obstacle, time, scene.dimension)
         found.append(_placed(obstacle, R, p, scene.dimension))
     if (walls := scene.walls) is not None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
 from spume.geometry.shapes.combinations import dilated
 from spume.geometry.shapes.primitives import HalfSpace
+from spume.scene.followers import moving_obstacles
 from spume.scene.measure import obstacle_labels
 from spume.scene.mpm import MaterialScene
 
@@ -23,7 +24,8 @@ def build_obstacles(
 
     distance: how far from their surfaces they act [m].
     """
-    tables = scene.obstacle if chosen is None else [scene.obstacle[k] for k in chosen]
+    every = moving_obstacles(scene)
+    tables = every if chosen is None else [every[k] for k in chosen]
     labels = obstacle_labels(scene)
     own = labels if chosen is None else [labels[k] for k in chosen]
     rough = 1.0 if friction == "coulomb" else 0.0

@@ -10,6 +10,7 @@ from spume.geometry.motion import pose
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes import ShapeModel
+from spume.scene.followers import moving_obstacles
 from spume.scene.mpm import MaterialScene
 
 SAMPLE = 2000
@@ -57,7 +58,7 @@ def _check_walls(scene: MaterialScene, x: NDArray[np.float64], name: str) -> Non
 
 
 def _check_obstacles(scene: MaterialScene, material: str, x: NDArray[np.float64], name: str, time: float) -> None:
-    for k, obstacle in enumerate(scene.obstacle):
+    for k, obstacle in enumerate(moving_obstacles(scene)):
         if not scene.holds(obstacle, scene.species_of(material)):
             continue
         program = compile_shape(obstacle.shape, scene.dimension, scene.folder)

@@ -10,7 +10,8 @@ from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.mpm.world import GridWorld
 from spume.numerics.sums import total
-from spume.scene.sand_water import SandWaterScene
+from spume.scene.followers import moving_obstacles
+from spume.scene.sand_water import SandWaterScene, SelectiveObstacle
 
 DEPTH = 2.0
 """Depth below the surface of a solid at which water is removed [cells], beyond the reach of the splines of points
@@ -21,7 +22,7 @@ class Drains:
     """The drained obstacles of a scene, and the water they have removed."""
 
     def __init__(self, scene: SandWaterScene) -> None:
-        tables = [obstacle for obstacle in scene.obstacle if obstacle.drained]
+        tables = [o for o in moving_obstacles(scene) if isinstance(o, SelectiveObstacle) and o.drained]
         self._dimension = scene.dimension
         self._shapes = [
             (compile_shape(o.shape, scene.dimension, scene.folder), o.motion, 0.0 if o.holds == "none" else DEPTH)

@@ -161,6 +161,8 @@ def _obstacles(scene: MaterialScene) -> Iterator[Control]:
         if obstacle.contact == "separate":
             high = max(MOST_FRICTION, obstacle.friction)
             yield Control(f"obstacle.{k}.friction", name, "friction", "", obstacle.friction, 0.0, high, "linear")
+        if obstacle.follows is not None:
+            continue
         if not _is_at_rest(obstacle.motion):
             yield Control(f"obstacle.{k}.speed", name, "speed of its motion", "×", 1.0, 0.0, FASTEST, "linear")
         elif not isinstance(obstacle.shape, HalfSpace | HalfPlane):  # the ground stays

@@ -11,6 +11,7 @@ from pathlib import Path as File
 from typing import Any
 
 from spume.scene.builtin import LIBRARY, find_parent, read_toml
+from spume.scene.extending import read_scene
 from spume.scene.overrides import Presets, preset_names
 from spume.scene.problems import Problem, dotted
 
@@ -37,12 +38,14 @@ def located(problem: Problem, file: File, preset: Presets, given: tuple[str, ...
     """
     if any(f"{problem.path}.".startswith(f"{key.strip()}.") for key in given):
         return problem
-    path = _parts(problem.path)
+    whole = _parts(problem.path)
+    tables = read_scene(file)
     prefixes = [f"preset.{dotted((name,))}." for name in reversed(preset_names(preset))]
     found: list[tuple[int, str]] = []
     for each in _files(file):
         lines = {dotted(key): line for key, line in key_lines(each.read_text(encoding="utf-8")).items()}
-        for prefix in (*prefixes, ""):
+        own = _own_path(whole, tables, read_toml(each))
+        for prefix, path in (*((prefix, whole) for prefix in prefixes), ("", own)):
             for length in range(len(path), 0, -1):
                 key = prefix + dotted(path[:length])
                 if key in lines:
@@ -51,6 +54,22 @@ def located(problem: Problem, file: File, preset: Presets, given: tuple[str, ...
                     break
     best = max(found, key=lambda pair: pair[0], default=None)
     return problem if best is None else replace(problem, place=best[1])
+
+
+def _own_path(path: Path, merged: dict[str, Any], own: dict[str, Any]) -> Path:
+    """A path into a list of tables, with the number that the table has in the file whose tables are `own`: lists of an
+    extended scene come before. The path of the list, if that table is not in the file."""
+    if len(path) < 2 or not str(path[1]).isdigit():
+        return path
+    whole, listed = merged.get(str(path[0])), own.get(str(path[0]))
+    if not isinstance(whole, list) or not isinstance(listed, list) or int(path[1]) >= len(whole):
+        return path
+    table = whole[int(path[1])]
+    name = table.get("name") if isinstance(table, dict) else None
+    for k, each in enumerate(listed):
+        if each == table or (name and isinstance(each, dict) and each.get("name") == name):
+            return (path[0], str(k), *path[2:])
+    return path[:1]
 
 
 def _parts(path: str) -> Path:

@@ -10,6 +10,7 @@ from spume.geometry.shapes.extent import bounds
 from spume.materials import BUILT_IN, LAWS
 from spume.materials.table import Material
 from spume.scene.emitter_checks import emitter_problems
+from spume.scene.followers import follower_problems
 from spume.scene.force import force_problems
 from spume.scene.measure import measure_problems
 from spume.scene.part_checks import check_filled, check_friction, check_spin, check_starts, check_vector, check_walls
@@ -42,6 +43,7 @@ def problems(scene: "MaterialScene") -> list[Problem]:
             for problem in emitter_problems(emitter, f"emitter.{k}", scene)
         ),
         *_obstacles(scene),
+        *follower_problems(scene),
         *force_problems(scene),
         *measure_problems(scene),
     ]

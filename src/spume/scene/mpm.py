@@ -276,6 +276,11 @@ class ObstacleTable(Table):
     contact: Contact = Field(default="separate", description="what touching material may do")
     friction: NotNegative = Field(default=0.0, description="Coulomb coefficient of contact 'separate' [1]")
     motion: Motion | None = Field(default=None, description="how the solid moves; at rest if absent")
+    follows: str | None = Field(
+        default=None,
+        description="name of an emitter or another obstacle that it moves with, such as the nozzle that it is the tip "
+        "of; its own motion comes first",
+    )
     look: Appearance | None = Field(
         default=None, description="how the solid looks in pictures; a neutral grey if absent"
     )

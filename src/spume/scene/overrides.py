@@ -94,9 +94,10 @@ def _existing_part(table: Any, part: str | int, walked: list[str | int], model: 
     """`part` as a key or index of `table`, or an error that says which part of the path is wrong."""
     where = dotted(tuple(walked)) if walked else "the scene"
     if isinstance(table, list):
-        if not str(part).isdigit() or int(part) >= len(table):
+        index = entry_of(table, part)
+        if index is None:
             raise SceneError(f"--set {text}: {where} has entries 0 to {len(table) - 1}, and '{part}' is none of them")
-        return int(part)
+        return index
     if not isinstance(table, dict):
         raise SceneError(f"--set {text}: {where} is {shown(table)}, which has no key '{part}'")
     known = known_keys(model, tuple(walked))
@@ -141,13 +142,22 @@ def merge(data: dict[str, Any], changes: Mapping[str, Any], where: str) -> None:
         if isinstance(value, Mapping) and isinstance(present, dict):
             merge(present, value, f"{where}.{key}")
         else:
-            table[int(path[-1]) if isinstance(table, list) else path[-1]] = copy.deepcopy(value)
+            table[entry_of(table, path[-1]) if isinstance(table, list) else path[-1]] = copy.deepcopy(value)
+
+
+def entry_of(table: list[Any], part: str | int) -> int | None:
+    """The entry of a list that a part of a path stands for: its number, or the name of a table; None if there is
+    none."""
+    if str(part).isdigit():
+        return int(part) if int(part) < len(table) else None
+    names = [item.get("name") if isinstance(item, dict) else None for item in table]
+    return names.index(part) if part in names else None
 
 
 def _inside(table: Any, part: str | int, where: str, absent: Any) -> Any:
     """The value of `table` at `part`; if there is none, `absent` is inserted."""
     if isinstance(table, dict):
         return table.setdefault(part, absent)
-    if isinstance(table, list) and str(part).isdigit() and int(part) < len(table):
-        return table[int(part)]
+    if isinstance(table, list) and (index := entry_of(table, part)) is not None:
+        return table[index]
     raise SceneError(f"{where}: '{part}' leads nowhere in this scene")

@@ -21,6 +21,13 @@ EXTENDS = {
     "description": "built-in name or file of another scene, from which this one lists only the differences",
 }
 
+REPLACES = {
+    "type": "array",
+    "items": {"type": "string"},
+    "description": "lists of tables, such as obstacle, that replace those of the extended scene; otherwise a table "
+    "replaces the one with its name, or is added",
+}
+
 
 def scene_schema(method: str | None = None) -> dict[str, Any]:
     """The schema of the scenes of `method`, or of all methods."""
@@ -41,6 +48,7 @@ def _of_method(method: str) -> dict[str, Any]:
     schema = scene_model(method).model_json_schema()
     schema["properties"]["preset"] = PRESETS
     schema["properties"]["extends"] = EXTENDS
+    schema["properties"]["replaces"] = REPLACES
     if required := schema.pop("required", None):  # required keys may be in the extended scene
         schema["if"], schema["then"] = {"not": {"required": ["extends"]}}, {"required": required}
     return schema

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from spume.materials.table import Material
 from spume.scene.common import Scene
+from spume.scene.followers import moving_obstacles
 from spume.scene.mpm import Body, MaterialScene, ObstacleTable, Walls
 
 
@@ -31,8 +32,8 @@ def bodies(scene: Scene) -> tuple[Body, ...]:
 
 
 def obstacles(scene: Scene) -> tuple[ObstacleTable, ...]:
-    """The obstacles."""
-    return scene.obstacle if isinstance(scene, MaterialScene) else ()
+    """The obstacles, with the motions of what they follow."""
+    return moving_obstacles(scene) if isinstance(scene, MaterialScene) else ()
 
 
 def walls(scene: Scene) -> Walls | None:
