@@ -108,6 +108,15 @@ OBSTACLE_POSES = Population(
 """Poses of the obstacles of the scene, in its order; frames of scenes without obstacles have none."""
 
 
+def obstacle_vertices(number: int) -> Population:
+    """The vertices of an obstacle that deforms, in its own frame and in the order of its files."""
+    fields = (
+        Field("x", (3,), 0.0, "m", description="position"),
+        Field("v", (3,), 0.0, "m/s", description="velocity of the deformation"),
+    )
+    return Population(f"vertices of obstacle {number}", fields, "table")
+
+
 def merge_declarations(groups: Iterable[Iterable[Field]]) -> tuple[Field, ...]:
     """All fields of `groups`, each name once. Two different declarations of one name are a programming error."""
     merged: dict[str, Field] = {}

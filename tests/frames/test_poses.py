@@ -11,7 +11,7 @@ from spume.errors import CacheError
 from spume.exports.contents import contents
 from spume.frames.info import frame_lines
 from spume.frames.logs import log_populations
-from spume.frames.poses import ObstaclePoses, obstacle_poses, poses_in_frames, positions_over_run
+from spume.frames.poses import FIELDS, ObstaclePoses, obstacle_poses, poses_in_frames, positions_over_run
 from spume.frames.quantities import quantity_names
 from spume.frames.reader import open_run
 from spume.runs.storage import read_checked, write_arrays
@@ -25,7 +25,7 @@ def run_folder(tmp_path: Path) -> Path:
 
 
 def check_same(found: ObstaclePoses, expected: ObstaclePoses) -> None:
-    for field, one, other in zip(ObstaclePoses._fields, found, expected):
+    for field, one, other in zip(FIELDS, found, expected):
         np.testing.assert_array_equal(one, other, field)
 
 
@@ -69,7 +69,7 @@ def test_runs_of_the_oldest_format_have_poses(name: str) -> None:
 
 
 def test_poses_of_another_number_of_obstacles_are_one_sentence(run_folder: Path) -> None:
-    run = open_run(add_poses(run_folder, lambda time: ObstaclePoses(*(each[:1] for each in swung(time)))))
+    run = open_run(add_poses(run_folder, lambda time: ObstaclePoses(*(each[:1] for each in swung(time)[:4]))))
     with pytest.raises(CacheError, match="has the poses of 1 obstacles, but the scene has 2"):
         obstacle_poses(run, run[0])
 

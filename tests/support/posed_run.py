@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spume.fields import OBSTACLE_POSES
-from spume.frames.poses import ObstaclePoses
+from spume.frames.poses import FIELDS, ObstaclePoses
 from spume.geometry.motion import pose
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest, population_entries
@@ -21,7 +21,8 @@ def add_poses(folder: Path, poses: Callable[[float], ObstaclePoses]) -> Path:
     manifest = Manifest.read(place.manifest)
     for entry in manifest.frames:
         about, arrays = read_checked(place.frame(entry["frame"]))
-        arrays |= stored_arrays({OBSTACLE_POSES.name: poses(entry["time"])._asdict()})
+        now = poses(entry["time"])
+        arrays |= stored_arrays({OBSTACLE_POSES.name: {field: getattr(now, field) for field in FIELDS}})
         write_arrays(place.frame(entry["frame"]), arrays, about)
     others = [each for each in manifest.declarations() if each.name != OBSTACLE_POSES.name]
     replace(manifest, populations=population_entries((*others, OBSTACLE_POSES))).write(place.manifest)

@@ -142,8 +142,15 @@ def _obstacles(geom: Any, parent: Any, contents: Contents, index: int, names: Na
         name = names.add(solid.name)
         places = [pose_matrix(*place) for place in solid.places(contents.poses)]
         xform = _moving(geom, parent, name, places, index)
-        shape = geom.OPolyMesh(xform, f"{name}_shape")
-        _set_solid(geom, shape.getSchema(), mesh, solid.name, solid.finish)
+        if solid.deforms(contents.poses[0]):
+            shape = geom.OPolyMesh(xform, f"{name}_shape", index)
+            for poses in contents.poses:
+                v = poses.vertices[solid.number][1]
+                _set_solid(geom, shape.getSchema(), solid.shaped(mesh, poses), v)
+        else:
+            shape = geom.OPolyMesh(xform, f"{name}_shape")
+            _set_solid(geom, shape.getSchema(), mesh)
+        _set_parts(geom, shape.getSchema(), mesh, solid.name, solid.finish)
         made += [shape, xform]
     if (ground := contents.ground()) is not None:
         made.append(geom.OPolyMesh(parent, "ground"))
@@ -185,9 +192,9 @@ def _mesh(geom: Any, x: NDArray[Any], triangles: NDArray[Any]) -> Any:
     return geom.OPolyMeshSchemaSample(_vectors(x), corners, counts)
 
 
-def _set_solid(geom: Any, schema: Any, mesh: TriangleMesh, name: str, finish: Finish) -> None:
-    """The surface of an obstacle; an imported mesh has its own vertices, texture coordinates, normals and, for each of
-    its materials, a set of faces."""
+def _set_solid(geom: Any, schema: Any, mesh: TriangleMesh, v: NDArray[Any] | None = None) -> None:
+    """The surface of an obstacle, with velocities `v` if it deforms; an imported mesh has its own vertices, texture
+    coordinates and normals."""
     import imath
 
     vertices, triangles = mesh.welded()
@@ -199,7 +206,15 @@ def _set_solid(geom: Any, schema: Any, mesh: TriangleMesh, name: str, finish: Fi
         if mesh.uv is not None:
             pairs = imath.V2fArrayFromBuffer(np.ascontiguousarray(mesh.uv[corners], dtype=np.float32))
             sample.setUVs(geom.OV2fGeomParamSample(pairs, varying))
+    if v is not None:
+        sample.setVelocities(_vectors(v))
     schema.set(sample)
+
+
+def _set_parts(geom: Any, schema: Any, mesh: TriangleMesh, name: str, finish: Finish) -> None:
+    """A set of faces for each material of an imported mesh."""
+    import imath
+
     if mesh.cover is None:
         return
     names = Names()

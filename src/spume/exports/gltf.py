@@ -33,6 +33,9 @@ def write_gltf(contents: Contents, file: Path, again: bool = False) -> bool:
     times = np.array([contents.time(number) for number in contents.numbers], np.float32)
     # a little early, so that no rounding of times shows the frame before
     changes = np.maximum(times - 0.01 / float(contents.run.scene.frame_rate), 0.0)
+    for number, inner in zip(contents.numbers, _deforming(glb, contents)):
+        if inner:
+            glb.tables["nodes"][frames[number]]["children"] = inner
     if len(frames) > 1:
         for k, node in enumerate(frames.values()):
             # seen from the time of its frame to that of the next
@@ -139,13 +142,25 @@ def _mesh_node(glb: Glb, name: str, mesh: TriangleMesh, finish: Finish) -> int:
 def _obstacles(glb: Glb, contents: Contents, times: NDArray[Any], channels: list[Any]) -> list[int]:
     nodes = []
     for solid, mesh in contents.obstacles():
-        if len(mesh.triangles) == 0:
+        if len(mesh.triangles) == 0 or solid.deforms(contents.poses[0]):
             continue
         node = _mesh_node(glb, solid.name, mesh, solid.finish)
         places = solid.places(contents.poses)
         _place(glb, node, places, times if len(places) > 1 else times[:1], channels)
         nodes.append(node)
     return nodes
+
+
+def _deforming(glb: Glb, contents: Contents) -> list[list[int]]:
+    """For each frame, nodes with the obstacles that deform, which are seen in that frame alone."""
+    found: list[list[int]] = [[] for _ in contents.numbers]
+    for solid, mesh in contents.obstacles():
+        for nodes, poses in zip(found, contents.poses):
+            if solid.deforms(poses):
+                node = _mesh_node(glb, solid.name, solid.shaped(mesh, poses), solid.finish)
+                _place(glb, node, [solid.place(poses)], np.zeros(1), [])
+                nodes.append(node)
+    return found
 
 
 def _place(glb: Glb, node: int, places: list[Any], times: NDArray[Any], channels: list[Any]) -> None:

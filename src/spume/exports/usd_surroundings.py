@@ -10,6 +10,7 @@ from spume.exports.usd_values import ints, pairs, set_mesh, vectors
 from spume.frames.names import Names
 from spume.geometry.mesh_files.mesh_file import Texture
 from spume.look.finish import Finish
+from spume.look.obstacles import Solid
 from spume.look.pictures.camera import View
 from spume.look.triangle_mesh import Cover, TriangleMesh
 
@@ -100,11 +101,24 @@ def define_surroundings(stage: Any, contents: Contents, root: str, textures: dic
         else:
             for number, place in zip(contents.numbers, places):
                 transform.Set(place, number)
+        if solid.deforms(contents.poses[0]):
+            _deform(prim, contents, solid, mesh)
     if (ground := contents.ground()) is not None:
         place, finish = f"{root}/ground", contents.ground_finish
         path = f"{root}/materials/{materials.add('ground_look')}"
         _cover(stage, _define_mesh(stage, place, ground), ground, [Cover("ground", finish)], [path], textures)
     define_camera(stage, contents, f"{root}/camera")
+
+
+def _deform(prim: Any, contents: Contents, solid: Solid, mesh: TriangleMesh) -> None:
+    """Time samples of the vertices, velocities and normals of an obstacle that deforms."""
+    for number, poses in zip(contents.numbers, contents.poses):
+        shaped = solid.shaped(mesh, poses)
+        x, v = poses.vertices[solid.number]
+        prim.CreatePointsAttr().Set(vectors(x), number)
+        prim.CreateVelocitiesAttr().Set(vectors(v), number)
+        prim.CreateNormalsAttr().Set(vectors(shaped.normals[mesh.triangles.ravel()]), number)
+        prim.CreateExtentAttr().Set(vectors(np.array([x.min(axis=0), x.max(axis=0)])), number)
 
 
 def _define_mesh(stage: Any, path: str, mesh: TriangleMesh) -> Any:

@@ -1,13 +1,13 @@
 """Poses of the obstacles in a run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import CacheError
-from spume.fields import OBSTACLE_POSES
+from spume.fields import OBSTACLE_POSES, obstacle_vertices
 from spume.frames.reader import Frame, Run
 from spume.frames.selection import spread
 from spume.geometry.motion import pose
@@ -16,6 +16,7 @@ from spume.scene.mpm import MaterialScene
 from spume.scene.surroundings import obstacles
 
 Floats = NDArray[np.float64]
+FIELDS = tuple(field.name for field in OBSTACLE_POSES.fields)
 SAMPLES = 25
 """Number of times at which the positions over a whole run are found."""
 
@@ -31,6 +32,8 @@ class ObstaclePoses(NamedTuple):
     """of `position` [m/s], shape (n, 3)"""
     angular_velocity: Floats
     """[rad/s], shape (n, 3)"""
+    vertices: Mapping[int, tuple[Floats, Floats]] = {}
+    """by number, for obstacles that deform: vertices in their own frames [m] and their velocities [m/s], (m, 3) each"""
 
 
 def obstacle_poses(run: Run, frame: Frame) -> ObstaclePoses:
@@ -40,12 +43,20 @@ def obstacle_poses(run: Run, frame: Frame) -> ObstaclePoses:
     stored = frame.populations.get(OBSTACLE_POSES.name)
     if not stored:
         return _scripted(run, frame.time)
-    if missing := [field for field in ObstaclePoses._fields if field not in stored]:
+    if missing := [field for field in FIELDS if field not in stored]:
         raise CacheError(f"'{frame.path}' has poses of obstacles without {', '.join(missing)}")
-    poses = ObstaclePoses(*(np.asarray(stored[field], dtype=np.float64) for field in ObstaclePoses._fields))
+    poses = _poses([np.asarray(stored[field], dtype=np.float64) for field in FIELDS])
     if len(poses.position) != count:
         raise CacheError(f"'{frame.path}' has the poses of {len(poses.position)} obstacles, but the scene has {count}")
-    return poses
+    return poses._replace(vertices=_vertices(frame, count))
+
+
+def _vertices(frame: Frame, count: int) -> dict[int, tuple[Floats, Floats]]:
+    found = {}
+    for k in range(count):
+        if stored := frame.populations.get(obstacle_vertices(k).name):
+            found[k] = np.asarray(stored["x"], dtype=np.float64), np.asarray(stored["v"], dtype=np.float64)
+    return found
 
 
 def poses_in_frames(run: Run, numbers: Sequence[int]) -> list[ObstaclePoses]:
@@ -70,7 +81,10 @@ def moved(poses: ObstaclePoses, dt: float) -> ObstaclePoses:
     from scipy.spatial.transform import Rotation  # slow to import
 
     turn = Rotation.from_rotvec(dt * poses.angular_velocity).as_matrix() if len(poses.position) else poses.rotation
-    return poses._replace(rotation=turn @ poses.rotation, position=poses.position + dt * poses.velocity)
+    vertices = {k: (x + dt * v, v) for k, (x, v) in poses.vertices.items()}
+    return poses._replace(
+        rotation=turn @ poses.rotation, position=poses.position + dt * poses.velocity, vertices=vertices
+    )
 
 
 def _scripted(run: Run, time: float) -> ObstaclePoses:
@@ -79,4 +93,9 @@ def _scripted(run: Run, time: float) -> ObstaclePoses:
     dimension = scene.dimension if isinstance(scene, MaterialScene) else 3
     poses = [pose(obstacle.motion, time, dimension) for obstacle in obstacles(scene)]
     shapes = ((3, 3), (3,), (3,), (3,))
-    return ObstaclePoses(*(np.array([each[k] for each in poses]).reshape(-1, *shape) for k, shape in enumerate(shapes)))
+    return _poses([np.array([each[k] for each in poses]).reshape(-1, *shape) for k, shape in enumerate(shapes)])
+
+
+def _poses(parts: list[Floats]) -> ObstaclePoses:
+    rotation, position, velocity, angular_velocity = parts
+    return ObstaclePoses(rotation, position, velocity, angular_velocity)

@@ -3,6 +3,7 @@ all other shapes in their own frame."""
 
 import itertools
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -11,17 +12,18 @@ from numpy.typing import NDArray
 from spume.frames.poses import ObstaclePoses
 from spume.geometry.motion import Motion
 from spume.geometry.sdf.compiler import compile_shape
+from spume.geometry.sdf.deforming_mesh import sampled_distances
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
-from spume.geometry.sdf.operations import ShapeProgram
+from spume.geometry.sdf.operations import LOAD, MESH, STRAIGHT, ShapeProgram
 from spume.geometry.shapes import Shape
 from spume.geometry.shapes.combinations import Repeat, Rotate, Scale, Translate, Union
 from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.parts import placed as placed_shape
 from spume.geometry.shapes.placement import HERE
-from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
+from spume.geometry.shapes.primitives import HalfPlane, HalfSpace, MeshSequence
 from spume.geometry.shapes.primitives import TriangleMesh as MeshShape
 from spume.look.finish import Finish, obstacle_finish
-from spume.look.own_meshes import OwnMesh, own_mesh
+from spume.look.own_meshes import OwnMesh, deformed, own_mesh, own_triangles
 from spume.look.surface.marching import surface_of_samples
 from spume.look.surface.skin import enclosed_volume
 from spume.look.triangle_mesh import TriangleMesh, joined, split_at_edges
@@ -35,6 +37,8 @@ RESOLUTION = 72
 """Samples along the longest side of a part of an obstacle."""
 EDGE_ANGLE = 35.0
 """Edges between faces at a larger angle are shaded as sharp [degrees]."""
+COARSE = 2.0
+"""Spacing of the distances of meshes that deform, in that of contacts."""
 WIDE = 4.0
 """An obstacle that is this many times as wide as the surroundings of the points is drawn in part."""
 
@@ -73,10 +77,22 @@ class Solid(NamedTuple):
         moves = any(not (np.array_equal(R, found[0][0]) and np.array_equal(p, found[0][1])) for R, p in found)
         return found if moves else found[:1]
 
+    def deforms(self, poses: ObstaclePoses) -> bool:
+        """Whether its vertices are those of the frame, not of its mesh."""
+        return self.number in poses.vertices
+
+    def shaped(self, mesh: TriangleMesh, poses: ObstaclePoses) -> TriangleMesh:
+        """Its `mesh` as it is in a frame, in its own frame of reference."""
+        return deformed(mesh, poses.vertices[self.number][0]) if self.deforms(poses) else mesh
+
     def distances(self, points: Floats, poses: ObstaclePoses) -> Floats:
         """Signed distances [m] of points from the part of the obstacle that is shown."""
         R, p = self.place(poses)
         local = (points - p) @ R
+        if self.deforms(poses):
+            vertices, own = poses.vertices[self.number][0], self.parts[0].own
+            assert own is not None
+            return distances(drawn_distance(vertices, own_triangles(own)), local)
         outside = np.maximum(self.lower - local, local - self.upper).max(axis=1)
         return np.maximum(distances(self.program, local), outside)
 
@@ -155,6 +171,19 @@ def _pieces(shape: Shape) -> Iterator[Shape]:
         yield shape
 
 
+def drawn_distance(vertices: Floats, triangles: NDArray[np.int64]) -> ShapeProgram:
+    """The distance of a mesh on a coarse lattice, for light and shade."""
+    samples = sampled_distances(vertices, triangles, COARSE, Path("an obstacle"))
+    numbers = (*np.zeros(3), *samples.lower, samples.spacing, *samples.values.shape, 0.0, samples.factor)
+    return ShapeProgram(
+        np.array([[MESH, LOAD, 0, STRAIGHT, len(numbers)]]),
+        np.array([*numbers, 0.0]),
+        np.array([0, 1]),
+        samples.values.ravel(),
+        3,
+    )
+
+
 def _shown(shape: Shape, motion: Motion | None, look: Appearance | None, lower: Floats, upper: Floats) -> ObstaclePiece:
     """A shape and the box it is drawn in: all of it, unless it is at rest and far wider than the given box."""
     own_low, own_high = bounds(shape, 3)
@@ -172,7 +201,7 @@ def _imported(shape: Shape, look: Appearance | None) -> OwnMesh | None:
     inner, placement = shape, HERE
     while (inside_it := placed_shape(inner, placement)) is not None:
         inner, placement = inside_it
-    return OwnMesh(inner, placement, look) if isinstance(inner, MeshShape) else None
+    return OwnMesh(inner, placement, look) if isinstance(inner, MeshShape | MeshSequence) else None
 
 
 def solid_mesh(solid: Solid) -> TriangleMesh:

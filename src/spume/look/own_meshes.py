@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from spume.geometry.mesh_files.mesh_file import MeshFile, MeshMaterial, turned_out
 from spume.geometry.mesh_files.reading import read_mesh_file
+from spume.geometry.mesh_files.sequence import read_sequence
 from spume.geometry.shapes.placement import Placement
+from spume.geometry.shapes.primitives import MeshSequence
 from spume.geometry.shapes.primitives import TriangleMesh as MeshShape
 from spume.look.finish import OBSTACLE, completed
 from spume.look.triangle_mesh import Cover, TriangleMesh, distinct, split_corners, vertex_normals
@@ -24,7 +26,7 @@ EDGE_ANGLE = 35.0
 class OwnMesh(NamedTuple):
     """An imported mesh, where it stands, and the look that the scene gives it."""
 
-    shape: MeshShape
+    shape: MeshShape | MeshSequence
     placement: Placement
     look: Appearance | None
 
@@ -32,13 +34,25 @@ class OwnMesh(NamedTuple):
 _told: set[tuple[str, str]] = set()
 
 
+def _file(own: OwnMesh) -> tuple[str, MeshFile]:
+    """The name of an imported mesh, and what its file contains."""
+    if isinstance(own.shape, MeshSequence):
+        return own.shape.files, turned_out(read_sequence(own.shape.files, own.shape.frame_rate).first)
+    return own.shape.file, turned_out(read_mesh_file(own.shape.file))
+
+
+def own_triangles(own: OwnMesh) -> NDArray[np.int64]:
+    """The triangles (t, 3) of the file."""
+    return _file(own)[1].triangles
+
+
 def own_mesh(own: OwnMesh) -> TriangleMesh:
     """The triangles of the file with a vertex for each combination of place, normal and texture coordinates."""
-    file = turned_out(read_mesh_file(own.shape.file))
+    source, file = _file(own)
     for name in file.missing:
-        if (own.shape.file, name) not in _told:
-            _told.add((own.shape.file, name))
-            tell(f"'{own.shape.file}' refers to '{name}', which cannot be read: its surface is drawn without it")
+        if (source, name) not in _told:
+            _told.add((source, name))
+            tell(f"'{source}' refers to '{name}', which cannot be read: its surface is drawn without it")
     vertices = own.placement.points(file.vertices * own.shape.scale)
     normals = None if file.normals is None else file.normals @ own.placement.rotation.T
     origin, triangles, first = split_corners(vertices, file.triangles, EDGE_ANGLE, normals, file.uv)
@@ -53,6 +67,13 @@ def own_mesh(own: OwnMesh) -> TriangleMesh:
         origin.astype(np.int32),
         *covers_of(file, own.look),
     )
+
+
+def deformed(mesh: TriangleMesh, vertices: NDArray[np.float64]) -> TriangleMesh:
+    """An imported mesh with other positions (n, 3) of the vertices of its file."""
+    assert mesh.own is not None
+    places = vertices[mesh.own]
+    return mesh._replace(vertices=places, normals=vertex_normals(places, mesh.triangles))
 
 
 def covers_of(file: MeshFile, look: Appearance | None) -> tuple[tuple[Cover, ...], NDArray[np.int32] | None]:

@@ -5,18 +5,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.fields import OBSTACLE_POSES, Population
+from spume.fields import OBSTACLE_POSES, Population, obstacle_vertices
+from spume.geometry.shapes.sequences import placed_sequence
 from spume.matter.world import World
 from spume.scene.mpm import MaterialScene
 
 
 def pose_declarations(scene: MaterialScene) -> tuple[Population, ...]:
-    """The population of the poses; none for a scene without obstacles."""
-    return (OBSTACLE_POSES,) if scene.obstacle else ()
+    """The population of the poses, and one for the vertices of each obstacle that deforms; none for a scene without
+    obstacles."""
+    if not scene.obstacle:
+        return ()
+    return (OBSTACLE_POSES, *(obstacle_vertices(k) for k in _deforming(scene)))
+
+
+def _deforming(scene: MaterialScene) -> list[int]:
+    return [k for k, obstacle in enumerate(scene.obstacle) if placed_sequence(obstacle.shape) is not None]
 
 
 def pose_arrays(scene: MaterialScene, world: World[Any]) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """The poses of the scene's obstacles at the present time, by population and field."""
+    """The poses of the scene's obstacles and the vertices of those that deform at the present time, by population and
+    field."""
     count = len(scene.obstacle)
     if count == 0:
         return {}
@@ -25,7 +34,11 @@ def pose_arrays(scene: MaterialScene, world: World[Any]) -> dict[str, dict[str, 
     ends = np.cumsum([np.prod(field.shape) for field in fields])
     parts = np.split(poses, ends[:-1], axis=1)
     arrays = {field.name: part.reshape(count, *field.shape).copy() for field, part in zip(fields, parts)}
-    return {OBSTACLE_POSES.name: arrays}
+    found = {OBSTACLE_POSES.name: arrays}
+    for k in _deforming(scene):
+        x, v = world.obstacles.vertices(k, world.time)
+        found[obstacle_vertices(k).name] = {"x": x.copy(), "v": v.copy()}
+    return found
 
 
 def checkpoint_poses(world: World[Any]) -> list[list[float]]:

@@ -8,6 +8,7 @@ from pydantic import Field
 from spume.errors import SceneError
 from spume.geometry.shapes import Shape
 from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.sequences import has_sequence
 from spume.scene.problems import Problem, shown
 from spume.tables import Direction, Number, Table, Vector
 
@@ -79,6 +80,8 @@ def force_problems(scene: "MaterialScene") -> Iterator[Problem]:
         if force.shape is not None:
             try:
                 bounds(force.shape, scene.dimension)
+                if has_sequence(force.shape):
+                    yield Problem(f"{path}.shape", "has a 'mesh_sequence': only obstacles deform as files say")
             except SceneError as error:
                 yield Problem(f"{path}.shape", f"is wrong: {error}")
 

@@ -64,6 +64,9 @@ def anchor_files(data: Any, folder: Path) -> Any:
     mesh = anchored.get("mesh")
     if isinstance(mesh, dict) and isinstance(mesh.get("file"), str):
         anchored["mesh"] = mesh | {"file": os.path.abspath(folder / mesh["file"])}
+    sequence = anchored.get("mesh_sequence")
+    if isinstance(sequence, dict) and isinstance(sequence.get("files"), str):
+        anchored["mesh_sequence"] = sequence | {"files": os.path.abspath(folder / sequence["files"])}
     laws = anchored.get("laws")
     if isinstance(laws, str):
         anchored["laws"] = os.path.abspath(folder / laws)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from spume.errors import SceneError
 from spume.geometry.motion import check_motion
 from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.sequences import placed_sequence
 from spume.materials import BUILT_IN, LAWS
 from spume.materials.table import Material
 from spume.scene.emitter_checks import emitter_problems
@@ -167,6 +168,7 @@ def _obstacles(scene: "MaterialScene") -> Iterator[Problem]:
         yield from check_friction(obstacle.contact, obstacle.friction, path)
         try:
             bounds(obstacle.shape, scene.dimension)
+            placed_sequence(obstacle.shape)
         except SceneError as error:
             yield Problem(f"{path}.shape", f"is wrong: {error}")
         try:

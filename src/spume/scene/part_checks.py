@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from spume.errors import SceneError
 from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.sequences import has_sequence
 from spume.geometry.shapes.volume import volume
 from spume.scene.emitter import Emitter
 from spume.scene.problems import Problem, shown
@@ -67,6 +68,9 @@ def check_filled(item: "Body | Emitter", path: str, scene: "MaterialScene") -> I
         yield Problem(
             f"{path}.fill.jitter", f"is {item.fill.jitter:g} with pattern '{item.fill.pattern}': drop one of them"
         )
+    if has_sequence(item.shape):
+        yield Problem(f"{path}.shape", "has a 'mesh_sequence': only obstacles deform as files say")
+        return
     try:
         size = volume(item.shape, scene.dimension)
         points = size / (scene.cell / item.fill.points_per_axis) ** scene.dimension

@@ -47,12 +47,53 @@ def _distance_and_normal(o, k, x, y, z, margin):
 
 
 @compiled
+def _current(lattices, m, currents, u, v, w):
+    """Velocity of a deforming obstacle at a place in its own frame, trilinear between the samples of its lattice."""
+    u, v, w = u - lattices[m], v - lattices[m + 1], w - lattices[m + 2]
+    a = lattices[m + 3] * u + lattices[m + 6] * v + lattices[m + 9] * w - lattices[m + 12]
+    b = lattices[m + 4] * u + lattices[m + 7] * v + lattices[m + 10] * w - lattices[m + 13]
+    c = lattices[m + 5] * u + lattices[m + 8] * v + lattices[m + 11] * w - lattices[m + 14]
+    h = lattices[m + 15]
+    nx, ny, nz = int(lattices[m + 16]), int(lattices[m + 17]), int(lattices[m + 18])
+    a, b, c = min(max(a / h, 0.0), nx - 1.0), min(max(b / h, 0.0), ny - 1.0), min(max(c / h, 0.0), nz - 1.0)
+    i, j, k = min(int(a), nx - 2), min(int(b), ny - 2), min(int(c), nz - 2)
+    fx, fy, fz = a - i, b - j, c - k
+    first = int(lattices[m + 19])
+    vx = vy = vz = 0.0
+    for corner in range(8):
+        di, dj, dk = corner // 4, (corner // 2) % 2, corner % 2
+        weight = (fx if di else 1.0 - fx) * (fy if dj else 1.0 - fy) * (fz if dk else 1.0 - fz)
+        at = first + 3 * (((i + di) * ny + j + dj) * nz + k + dk)
+        vx += weight * currents[at]
+        vy += weight * currents[at + 1]
+        vz += weight * currents[at + 2]
+    return vx, vy, vz
+
+
+@compiled
+def _flow(o, k, x, y, z):
+    """Velocity by which obstacle k deforms at a world place relative to its position."""
+    poses, lattices, currents = o[5], o[12], o[13]
+    m = 18 * k
+    R00, R01, R02 = poses[m], poses[m + 1], poses[m + 2]
+    R10, R11, R12 = poses[m + 3], poses[m + 4], poses[m + 5]
+    R20, R21, R22 = poses[m + 6], poses[m + 7], poses[m + 8]
+    u, v, w = R00 * x + R10 * y + R20 * z, R01 * x + R11 * y + R21 * z, R02 * x + R12 * y + R22 * z
+    a, b, c = _current(lattices, 21 * k, currents, u, v, w)
+    return R00 * a + R01 * b + R02 * c, R10 * a + R11 * b + R12 * c, R20 * a + R21 * b + R22 * c
+
+
+@compiled
 def _surface_velocity(o, k, x, y, z):
     poses = o[5]
     m = 18 * k
     x, y, z = x - poses[m + 9], y - poses[m + 10], z - poses[m + 11]
     wx, wy, wz = poses[m + 15], poses[m + 16], poses[m + 17]
-    return poses[m + 12] + wy * z - wz * y, poses[m + 13] + wz * x - wx * z, poses[m + 14] + wx * y - wy * x
+    vx, vy, vz = poses[m + 12] + wy * z - wz * y, poses[m + 13] + wz * x - wx * z, poses[m + 14] + wx * y - wy * x
+    if o[12][21 * k + 19] >= 0.0:
+        a, b, c = _flow(o, k, x, y, z)
+        return vx + a, vy + b, vz + c
+    return vx, vy, vz
 
 
 @compiled
@@ -70,25 +111,31 @@ def bounded_distance_and_normal(obstacles, k, x, y, z):
 
 @compiled
 def obstacle_velocity(obstacles, k, x, y, z):
-    """Velocity [m/s] of obstacle k at a world point: v + omega × (x − p)."""
+    """Velocity [m/s] of obstacle k at a world point: v + omega × (x − p), and that of its deformation."""
     return _surface_velocity(open_arrays(obstacles), k, x, y, z)
 
 
 @compiled
 def _carried(o, k, x, y, z):
-    """Position at the end of the step of a point that moves rigidly with obstacle k."""
+    """Position at the end of the step of a point that moves with obstacle k."""
     moves = o[10]
     m = 12 * k
-    return (
-        moves[m] * x + moves[m + 1] * y + moves[m + 2] * z + moves[m + 9],
-        moves[m + 3] * x + moves[m + 4] * y + moves[m + 5] * z + moves[m + 10],
-        moves[m + 6] * x + moves[m + 7] * y + moves[m + 8] * z + moves[m + 11],
-    )
+    a = moves[m] * x + moves[m + 1] * y + moves[m + 2] * z + moves[m + 9]
+    b = moves[m + 3] * x + moves[m + 4] * y + moves[m + 5] * z + moves[m + 10]
+    c = moves[m + 6] * x + moves[m + 7] * y + moves[m + 8] * z + moves[m + 11]
+    dt = o[12][21 * k + 20]
+    if dt > 0.0:
+        poses = o[5]
+        n = 18 * k
+        u, v, w = _flow(o, k, a - poses[n + 9], b - poses[n + 10], c - poses[n + 11])
+        return a + dt * u, b + dt * v, c + dt * w
+    return a, b, c
 
 
 @compiled
 def carry(obstacles, k, x, y, z):
-    """Position [m] at the end of the step, given that at its start, of a point that moves rigidly with obstacle k.
+    """Position [m] at the end of the step, given that at its start, of a point that moves with obstacle k: rigidly, and
+    with its velocities if it deforms.
 
     The step is that of `ObstacleSet.during`. The rigid map keeps all distances within the body, whereas x + Δt v would
     move a point of a rotating body along the tangent and so outwards by a factor √(1 + (ω Δt)²) per step."""

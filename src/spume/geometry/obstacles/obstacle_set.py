@@ -12,6 +12,7 @@ from spume.errors import SceneError
 from spume.geometry.motion.models import MotionModel
 from spume.geometry.motion.trajectory import trajectory
 from spume.geometry.obstacles.contact import Contact
+from spume.geometry.obstacles.deforming import STEP, deforming_obstacles, lattices_of
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.operations import join
 from spume.geometry.shapes import ShapeModel
@@ -49,7 +50,13 @@ class ObstacleArrays(NamedTuple):
     moves: NDArray[np.float64]
     """(n, 12): rigid map x ↦ A x + b of each obstacle during the step, A (9, row-major) and b [m]"""
     moved: NDArray[np.int64]
-    """(n,): 1 where that map is not the identity"""
+    """(n,): 1 where that map is not the identity, or the obstacle deforms"""
+    lattices: NDArray[np.float64]
+    """(n, 21) for obstacles that deform: origin (3), rotation (9, row-major), first place (3), spacing (1) and counts
+    (3) of the lattice of velocities, where its values begin in `currents`, −1 for rigid obstacles, and the length of
+    the step [s]"""
+    currents: NDArray[np.float64]
+    """velocities of obstacles that deform, in their own frames [m/s]"""
 
 
 class ObstacleSet:
@@ -79,10 +86,14 @@ class ObstacleSet:
             len(given),
             np.tile((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), (len(given), 1)),
             np.zeros(len(given), dtype=np.int64),
+            *lattices_of([obstacle.shape for obstacle in given], folder),
         )
+        self._deforming = deforming_obstacles([obstacle.shape for obstacle in given], self._arrays, folder)
         self.travelled = 0.0
         """upper bound of the path length of any point of an obstacle, accumulated over all movements [m]"""
         self._follow(range(len(given)), 0.0)
+        for mesh in self._deforming.values():
+            mesh.deform(0.0)
         self.travelled = 0.0  # the initial placement is not a movement
         self._before = self.poses.copy()
         """Poses at the start of the present step."""
@@ -96,6 +107,10 @@ class ObstacleSet:
     def poses(self) -> NDArray[np.float64]:
         """The present poses: rotation, displacement, velocity, angular velocity, shape (n, 18), see ObstacleArrays."""
         return self._arrays.poses
+
+    def vertices(self, k: int, time: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Vertices [m] and their velocities [m/s] of obstacle k, which deforms, in its own frame at a time [s]."""
+        return self._deforming[k].vertices(time)
 
     def restore(self, poses: ArrayLike) -> None:
         """Set the poses, shape (n, 18). From the next step on, obstacles follow their motions again."""
@@ -122,6 +137,13 @@ class ObstacleSet:
                     A, b = self._map(k)
                 self._arrays.moves[k] = (*A.ravel(), *b)
                 self._arrays.moved[k] = not (np.array_equal(A, np.eye(3)) and not b.any())
+            for k, mesh in self._deforming.items():
+                self.travelled += mesh.deform(end)
+                self._arrays.lattices[k, STEP] = end - start if mesh.is_moving else 0.0
+                if self._arrays.lattices[k, STEP] > 0.0:
+                    self._arrays.moved[k] = 1
+                elif k not in self._moving:
+                    self._arrays.moved[k] = 0
         return self._arrays
 
     def _begin(self, start: float) -> None:

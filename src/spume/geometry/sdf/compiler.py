@@ -18,7 +18,7 @@ from spume.geometry.shapes.extent import Extent, displacement, extent
 from spume.geometry.shapes.local_form import local_form
 from spume.geometry.shapes.parts import check_dimension, placed
 from spume.geometry.shapes.placement import HERE, Placement
-from spume.geometry.shapes.primitives import ShapeModel, TriangleMesh
+from spume.geometry.shapes.primitives import MeshSequence, ShapeModel, TriangleMesh
 
 COPIES = 20_000
 """Largest number of copies in a `repeat`."""
@@ -85,7 +85,9 @@ class _Assembler:
             self._add_each(shape.minus, placement, operations.DIFFERENCE, operations.DIFFERENCE, 0.0)
         elif isinstance(shape, combinations.SmoothUnion) and how == operations.LOAD:
             self._add_each(shape.of, placement, how, operations.SMOOTH_UNION, placement.scale * shape.radius)
-        elif isinstance(shape, combinations.CombinedShape) or (isinstance(shape, TriangleMesh) and how in GUARDED):
+        elif isinstance(shape, combinations.CombinedShape) or (
+            isinstance(shape, TriangleMesh | MeshSequence) and how in GUARDED
+        ):
             self._add_nested(shape, placement, how, width)
         else:
             self._add_primitive(shape, placement, how, width)
@@ -231,4 +233,4 @@ def _is_simple(shape: ShapeModel) -> bool:
     """Whether a shape becomes a single row in every combination: a primitive that is not a mesh."""
     if inner := placed(shape, HERE):
         return _is_simple(inner[0])
-    return not isinstance(shape, combinations.CombinedShape | TriangleMesh)
+    return not isinstance(shape, combinations.CombinedShape | TriangleMesh | MeshSequence)

@@ -8,6 +8,7 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,14 +59,21 @@ def load_mesh(file: str, scale: float, resolution: float | None, folder: Path | 
 def _load(path: Path, stamp: int, scale: float, resolution: float | None) -> Samples:
     mesh = read_mesh_file(str(path))
     vertices, faces = _merged(mesh.vertices, mesh.triangles)
-    samples = _sample(scale * vertices, faces, _is_closed(faces), resolution, path)
+    samples = _sample(scale * vertices, faces, is_closed(faces), resolution, path)
     samples.values.setflags(write=False)
     return samples
 
 
 def _merged(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    first, triangles = merged_corners(vertices, faces)
+    return vertices[first], triangles
+
+
+def merged_corners(
+    vertices: NDArray[np.float64], faces: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Merge vertices that are equal up to rounding in single precision, which STL repeats for each triangle, and omit
-    triangles that become degenerate."""
+    triangles that become degenerate: the indices of the vertices that stay, and triangles of these."""
     corners = vertices[faces].reshape(-1, 3)
     lower = corners.min(axis=0)
     with np.errstate(all="ignore"):
@@ -75,10 +83,10 @@ def _merged(vertices: NDArray[np.float64], faces: NDArray[np.int64]) -> tuple[ND
     triangles = number.reshape(-1, 3)
     a, b, c = triangles.T
     kept = triangles[(a != b) & (b != c) & (c != a)]
-    return corners[first], kept if len(kept) else triangles
+    return faces.reshape(-1)[first], kept if len(kept) else triangles
 
 
-def _is_closed(faces: NDArray[np.int64]) -> bool:
+def is_closed(faces: NDArray[np.int64]) -> bool:
     """Whether every edge of a triangle is also an edge of another triangle, in the opposite direction."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     forward, count = np.unique(edges, axis=0, return_counts=True)
@@ -86,10 +94,47 @@ def _is_closed(faces: NDArray[np.int64]) -> bool:
     return bool((count == 1).all()) and np.array_equal(forward, backward)
 
 
+class Lattice(NamedTuple):
+    """A regular grid of places around a mesh."""
+
+    first: NDArray[np.float64]
+    """place of the first sample [m]"""
+    spacing: float
+    counts: NDArray[np.int64]
+
+    def points(self) -> NDArray[np.float64]:
+        """All places [m], shape (n, 3)."""
+        axes = [self.first[k] + self.spacing * np.arange(self.counts[k]) for k in range(3)]
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
+
+
+class SignedDistances(NamedTuple):
+    """Signed distances of a mesh at the points of a lattice."""
+
+    values: NDArray[np.float64]
+    """shape of the lattice [m]"""
+    factor: float
+    """factor that makes the interpolated distance 1-Lipschitz"""
+    is_simple: bool
+    """whether the triangles enclose one volume without gaps or overlaps"""
+    nearest: NDArray[np.int64]
+    """triangle nearest to each point of the lattice, (n,)"""
+    place: NDArray[np.float64]
+    """nearest place on it [m], (n, 3)"""
+
+
 def _sample(
     vertices: NDArray[np.float64], faces: NDArray[np.int64], watertight: bool, resolution: float | None, path: Path
 ) -> Samples:
-    igl = require("igl", "a mesh shape")
+    lower, upper = vertices.min(axis=0), vertices.max(axis=0)
+    lattice = lattice_around(vertices, resolution, path)
+    found = signed_distances(vertices, faces, watertight, lattice, path)
+    volume, centroid = _enclosed(vertices, faces) if found.is_simple else (None, 0.5 * (lower + upper))
+    return Samples(lattice.first, lattice.spacing, found.values, found.factor, volume, centroid)
+
+
+def lattice_around(vertices: NDArray[np.float64], resolution: float | None, path: Path) -> Lattice:
+    """A lattice around places (n, 3) [m], centred on them, so that a symmetric mesh stays symmetric."""
     lower, upper = vertices.min(axis=0), vertices.max(axis=0)
     _check_size(vertices, path)
     spacing = resolution or _default_spacing(upper - lower)
@@ -100,11 +145,18 @@ def _sample(
             f"and {SAMPLE_LIMIT:,} is the most; raise its 'resolution'"
         )
     counts = np.ceil((upper - lower) / spacing).astype(np.int64) + 2 * MARGIN + 1
-    # The samples are centred on the mesh, so that a symmetric mesh stays symmetric.
-    first = 0.5 * (lower + upper) - 0.5 * spacing * (counts - 1)
-    axes = [first[k] + spacing * np.arange(counts[k]) for k in range(3)]
-    points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    distance = np.sqrt(igl.point_mesh_squared_distance(points, vertices, faces)[0])
+    return Lattice(0.5 * (lower + upper) - 0.5 * spacing * (counts - 1), spacing, counts)
+
+
+def signed_distances(
+    vertices: NDArray[np.float64], faces: NDArray[np.int64], watertight: bool, lattice: Lattice, path: Path
+) -> SignedDistances:
+    """Signed distances of the triangles from the points of a lattice around them."""
+    igl = require("igl", "a mesh shape")
+    spacing, counts = lattice.spacing, lattice.counts
+    points = lattice.points()
+    squared, nearest, place = igl.point_mesh_squared_distance(points, vertices, faces)
+    distance = np.sqrt(squared)
     winding = igl.fast_winding_number(vertices, faces, points)
     away = winding[distance > ON_SURFACE * spacing]  # on a face it is one half, rounded to either side
     if away.min() < -0.5 and away.max() < 0.5:
@@ -117,11 +169,10 @@ def _sample(
         values = _close_gaps(values, spacing)
     if not inside.any():
         raise SceneError(f"the mesh '{path.name}' has no inside at a resolution of {spacing:g} m: lower 'resolution'")
-    values = _flattened(values, spacing)
+    values = np.ascontiguousarray(_flattened(values, spacing))
     steepest = float(_slopes(values, spacing).max())
-    simple = watertight and away.min() > -0.5 and away.max() < 1.5
-    volume, centroid = _enclosed(vertices, faces) if simple else (None, 0.5 * (lower + upper))
-    return Samples(first, spacing, np.ascontiguousarray(values), 1.0 / max(1.0, steepest), volume, centroid)
+    is_simple = watertight and away.min() > -0.5 and away.max() < 1.5
+    return SignedDistances(values, 1.0 / max(1.0, steepest), is_simple, nearest.astype(np.int64), place)
 
 
 def _check_size(vertices: NDArray[np.float64], path: Path) -> None:

@@ -103,6 +103,7 @@ SHAPES: dict[str, type[ShapeModel]] = {
     "half_space": primitives.HalfSpace,
     "ellipsoid": primitives.Ellipsoid,
     "mesh": primitives.TriangleMesh,
+    "mesh_sequence": primitives.MeshSequence,
     "circle": primitives.Circle,
     "rectangle": primitives.Rectangle,
     "ellipse": primitives.Ellipse,

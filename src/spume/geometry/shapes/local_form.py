@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from spume.geometry.sdf import operations
-from spume.geometry.sdf.mesh_samples import load_mesh
+from spume.geometry.sdf.deforming_mesh import deforming_mesh
+from spume.geometry.sdf.mesh_samples import Samples, load_mesh
 from spume.geometry.shapes import primitives
 from spume.geometry.shapes.placement import Matrix, Placement, frame_along, spatial
 from spume.geometry.shapes.primitives import ShapeModel
@@ -31,7 +32,9 @@ class LocalForm:
 def local_form(shape: ShapeModel, placement: Placement, folder: Path | None) -> LocalForm:
     """The primitive `shape` after `placement`."""
     if isinstance(shape, primitives.TriangleMesh):
-        return _mesh_form(shape, placement, folder)
+        return _mesh_form(load_mesh(shape.file, shape.scale, shape.resolution, folder), placement)
+    if isinstance(shape, primitives.MeshSequence):
+        return _mesh_form(deforming_mesh(shape, folder).first, placement)
     if isinstance(shape, primitives.HalfSpace | primitives.HalfPlane):
         normal = tuple(placement.direction(shape.normal))
         return LocalForm(operations.HALF_SPACE, normal, placement.point(shape.point), np.eye(3))
@@ -86,8 +89,7 @@ def signed_area(points: NDArray[np.float64]) -> float:
     return 0.5 * float(x @ np.roll(y, -1) - y @ np.roll(x, -1))
 
 
-def _mesh_form(shape: primitives.TriangleMesh, placement: Placement, folder: Path | None) -> LocalForm:
-    samples = load_mesh(shape.file, shape.scale, shape.resolution, folder)
+def _mesh_form(samples: Samples, placement: Placement) -> LocalForm:
     s = placement.scale
     numbers = (*(s * samples.lower), s * samples.spacing, *samples.values.shape, 0.0, s * samples.factor)
     return LocalForm(operations.MESH, numbers, placement.origin, placement.rotation, samples.values.reshape(-1))

@@ -139,6 +139,25 @@ class TriangleMesh(ShapeModel):
     )
 
 
+class MeshSequence(ShapeModel):
+    """the inside of a triangle mesh that deforms, for obstacles"""
+
+    counterpart = "polygon"
+    files: str = Field(
+        min_length=1,
+        description="OBJ, PLY, STL or GLB files with the same triangles, as a pattern like 'flag_*.obj', or an Alembic "
+        "or USD file; a relative path starts at the scene's folder",
+    )
+    frame_rate: Length | None = Field(
+        None, description="files per second [1/s]; 24 if absent; Alembic and USD files have times of their own"
+    )
+    start: Number = Field(0.0, description="time of the first file [s]; the mesh is at rest before it and at the end")
+    scale: Length = Field(1.0, description="factor from the files' unit of length to metres [m]")
+    resolution: Length | None = Field(
+        None, description="spacing of the sampled distances [m]; 1/64 of the largest extent of the way if absent"
+    )
+
+
 class Circle(ShapeModel):
     """a disc"""
 

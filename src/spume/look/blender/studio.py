@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.frames.poses import moved, poses_in_frames
+from spume.frames.poses import ObstaclePoses, moved, poses_in_frames
 from spume.frames.reader import Frame
 from spume.geometry.mesh_files.mesh_file import Texture
 from spume.look.finish import Finish
+from spume.look.obstacles import Solid
 from spume.look.pictures.camera import View
 from spume.look.pictures.drawing import PictureOptions
 from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
-from spume.look.triangle_mesh import TriangleMesh
+from spume.look.triangle_mesh import TriangleMesh, placed
 
 Floats = NDArray[np.float64]
 REFRACTION = {"clear": 1.33, "solid": 1.45}
@@ -145,6 +146,9 @@ def _add_obstacles(job: Job, drawer: SpaceDrawer, numbers: list[int], turn: Floa
     for solid, mesh in zip(drawer.solids, drawer.meshes):
         if len(mesh.triangles) == 0:
             continue
+        if solid.deforms(poses[0]):
+            _add_deforming(job, solid, mesh, dict(zip(keys, poses)), numbers, turn, size)
+            continue
         item = _add_solid(job, solid.name, mesh, solid.finish, turn, size)
         found = solid.places(poses)
         places = np.tile(np.eye(4), (len(found), 1, 1))
@@ -152,6 +156,24 @@ def _add_obstacles(job: Job, drawer: SpaceDrawer, numbers: list[int], turn: Floa
             place[:3, :3], place[:3, 3] = turn @ R @ turn.T, turn @ p
         job.arrays[f"{item}/places"] = places
         job.tables["items"][-1]["frames"] = keys[: len(found)]
+
+
+def _add_deforming(
+    job: Job, solid: Solid, mesh: TriangleMesh, poses: dict[int, ObstaclePoses], numbers: list[int], turn: Floats,
+    size: float,
+) -> None:  # fmt: skip
+    """An obstacle that deforms: a mesh for each frame, with the velocities of its vertices, which stands still."""
+    for k, number in enumerate(numbers):
+        each = poses[number]
+        R, p = solid.place(each)
+        name = solid.name if len(numbers) == 1 else f"{solid.name} frame {number}"
+        item = _add_solid(job, name, placed(solid.shaped(mesh, each), R, p), solid.finish, turn, size)
+        x, v = each.vertices[solid.number]
+        turning = np.cross(each.angular_velocity[solid.number], x @ R.T)
+        _set_velocity(job, item, v @ R.T + turning + each.velocity[solid.number], turn)
+        if len(numbers) > 1:
+            until = numbers[k + 1] if k + 1 < len(numbers) else number + 1
+            job.tables["items"][-1]["only"] = [number, until]
 
 
 def _add_solid(job: Job, name: str, mesh: TriangleMesh, finish: Finish, turn: Floats, size: float) -> str:

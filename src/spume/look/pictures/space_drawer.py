@@ -136,7 +136,13 @@ class SpaceDrawer:
     def placed_obstacles(self, frame: Frame) -> list[tuple[TriangleMesh, Finish]]:
         """The obstacles' meshes in a frame, in parts of one finish; colours of textures are those of the vertices."""
         poses = obstacle_poses(self.run, frame)
-        return [(placed(mesh, *solid.place(poses)), finish) for solid, mesh, finish in self.painted_obstacles]
+        rigid = [part for part in self.painted_obstacles if not part[0].deforms(poses)]
+        found = [(placed(mesh, *solid.place(poses)), finish) for solid, mesh, finish in rigid]
+        for solid, mesh in zip(self.solids, self.meshes):
+            if solid.deforms(poses):
+                shaped = placed(solid.shaped(mesh, poses), *solid.place(poses))
+                found += painted(shaped, solid.name, solid.finish)
+        return found
 
     @cached_property
     def painted_obstacles(self) -> list[tuple[Solid, TriangleMesh, Finish]]:

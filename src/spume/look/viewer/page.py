@@ -20,9 +20,10 @@ from spume.frames.reader import BodySkin
 from spume.frames.selection import select_frames
 from spume.look.finish import Finish, ground_finish, to_srgb
 from spume.look.ground import ground_square
-from spume.look.obstacles import ground_obstacle
+from spume.look.obstacles import Solid, ground_obstacle
 from spume.look.pictures.lettering import MAP
 from spume.look.textures import painted
+from spume.look.triangle_mesh import TriangleMesh
 from spume.look.viewer.watched_run import MATERIAL, Show, Shown, WatchedRun, watch
 from spume.scene.surroundings import materials
 from spume.whole_files import whole_file
@@ -163,6 +164,18 @@ def _solid(watched: WatchedRun, index: int, poses: list[ObstaclePoses]) -> list[
         matrix = np.eye(4)
         matrix[:3, :3], matrix[:3, 3] = R, p
         places.append(matrix.T.ravel().tolist())
+    if not solid.deforms(poses[0]):
+        return _parts(mesh, solid, places)
+    # a mesh for each frame, which has no size in the others
+    nowhere = np.diag([0.0, 0.0, 0.0, 1.0]).ravel().tolist()
+    found = []
+    for k, each in enumerate(poses):
+        seen = [place if j == k else nowhere for j, place in enumerate(places)]
+        found += _parts(solid.shaped(mesh, each), solid, seen)
+    return found
+
+
+def _parts(mesh: TriangleMesh, solid: Solid, places: list[list[float]]) -> list[dict[str, Any]]:
     found = []
     for part, finish in painted(mesh, solid.name, solid.finish):
         shown = finish if part.colors is None else finish._replace(color=tuple(part.colors.mean(axis=0).tolist()))

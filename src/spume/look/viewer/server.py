@@ -213,8 +213,12 @@ class Viewer:
         with self.server.atomic():
             for population, shown in populations.items():
                 self._draw_population(population, shown, watched.color(shown, name))
-            for handle, solid in zip(self.solid_handles, watched.solids):
+            for k, (solid, mesh) in enumerate(zip(watched.solids, watched.meshes)):
                 R, p = solid.place(poses)
+                if solid.deforms(poses):
+                    glb = painted_glb(solid.shaped(mesh, poses), solid.name, solid.finish)
+                    self.solid_handles[k] = self.server.scene.add_glb(f"/obstacles/{k}", glb)
+                handle = self.solid_handles[k]
                 handle.wxyz, handle.position = quaternion(R), tuple(p)
                 handle.visible = self.obstacles.value
             self._draw_shadow(watched, populations, poses)
@@ -248,7 +252,7 @@ class Viewer:
         if self.obstacles.value:
             for mesh, solid in zip(watched.meshes, watched.solids):
                 R, p = solid.place(poses)
-                clouds.append(mesh.vertices @ R.T + p)
+                clouds.append(solid.shaped(mesh, poses).vertices @ R.T + p)
         spacing = max(shown.spacing for shown in populations.values())
         shadow = ground_shadow(clouds, watched.up, watched.ground, spacing, 2 * watched.size)
         if shadow is None:
