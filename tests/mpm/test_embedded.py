@@ -142,15 +142,6 @@ def test_the_mesh_of_a_body_appears_with_it():
     assert other.frame()[surface.name]["x"].tobytes() == frame["x"].tobytes()
 
 
-def test_a_mesh_is_refused_where_resampling_replaces_points():
-    with pytest.raises(SpumeError, match="resampling replaces the points that the mesh is bound to"):
-        Scene(
-            title="foam", method="continuum-foam", duration=1.0, grid={"cell": 0.1},
-            body=[{"material": "shaving cream", "surface": "embedded",
-                   "shape": {"sphere": {"center": [0.0, 0.0, 0.0], "radius": 0.3}}}],
-        )  # fmt: skip
-
-
 def test_a_surface_in_the_plane_is_refused():
     with pytest.raises(SpumeError, match="embedded surfaces need a 3D scene"):
         Scene(

@@ -34,6 +34,8 @@ class FoamState:
     explicit_step: float | None = None
     """Length of an explicit step [s]: stages that are not applied in every step follow the time of as many of these.
     None: they follow the number of steps."""
+    kept_bodies: tuple[int, ...] = ()
+    """Bodies with embedded surfaces, by their index, whose points are not resampled."""
     weak_points: int = 0
     """Number of weak points in the last step."""
     unresolved: NDArray[np.int64] = field(default_factory=lambda: NO_POINTS)

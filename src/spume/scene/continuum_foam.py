@@ -107,15 +107,7 @@ class ContinuumFoamScene(MpmScene):
 
     def problems(self) -> list[Problem]:
         """Problems of the scene as a whole."""
-        return [*super().problems(), *self._integrator_problems(), *self._coverage_problems(), *self._mesh_problems()]
-
-    def _mesh_problems(self) -> Iterator[Problem]:
-        for k, body in enumerate(self.body):
-            if body.surface == "embedded" and self.resampling.enabled:
-                yield Problem(
-                    f"body.{k}.surface", "is 'embedded', but resampling replaces the points that the mesh is bound to: "
-                    "set resampling.enabled = false or surface = 'reconstructed'",
-                )  # fmt: skip
+        return [*super().problems(), *self._integrator_problems(), *self._coverage_problems()]
 
     def _integrator_problems(self) -> Iterator[Problem]:
         if self.time.integrator == "semi-implicit":
