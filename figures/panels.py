@@ -11,7 +11,7 @@ from spume import PictureOptions, Run
 from spume.extras import require
 from spume.look.pictures.drawing import make_drawer
 from spume.look.pictures.lettering import with_color_bar, with_label
-from spume.look.pictures.stills import tiled
+from spume.look.pictures.sheet import tiled
 from spume.whole_files import whole_file
 
 PANEL = (640, 480)

@@ -27,7 +27,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
 @pytest.mark.parametrize("dimension", [2, 3])
 @pytest.mark.parametrize("name", QUANTITIES)
 def test_a_picture_by_quantity_differs_from_the_plain_one(runs, tmp_path: Path, dimension: int, name: str) -> None:
-    from spume.look.pictures.stills import read_png
+    from spume.look.pictures.png import read_png
 
     pictures = []
     for folder, color in (("plain", []), ("colored", ["--color", name])):

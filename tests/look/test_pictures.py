@@ -24,7 +24,7 @@ def run(solid_run: Path, tmp_path: Path) -> Path:
 
 
 def load(file: Path) -> np.ndarray:
-    from spume.look.pictures.stills import read_png
+    from spume.look.pictures.png import read_png
 
     return read_png(file).astype(int)
 
@@ -81,8 +81,11 @@ def test_render_leaves_stills_a_sheet_and_a_film_and_only_draws_what_is_missing(
     assert [still.stat().st_mtime_ns == stamp for still, stamp in zip(stills, stamps)] == [True, False, True]
 
 
-def test_an_obstacle_is_drawn_where_its_motion_has_it(run: Path) -> None:
+def test_an_obstacle_is_drawn_where_its_motion_has_it(tmp_path: Path) -> None:
     """The block swings by 0.1 m to the right in frame 1: the dark pixels above the balls move right."""
+    import synthetic_run
+
+    run = synthetic_run.write_run(tmp_path / "run", camera={"position": [0.0, 0.3, 1.4], "target": [0.0, 0.27, 0.0]})
     main(["render", str(run), *SMALL, "--frames", "0:2"])
     middles = []
     for number in (0, 1):

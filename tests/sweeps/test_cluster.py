@@ -155,7 +155,7 @@ def test_pictures_surfaces_and_exports_are_made_on_the_cluster(dask: Cluster, tm
     assert main(["render", str(folder), "--size", "160x120", "--quality", "preview", "--cluster", dask.address]) == 0
     here = tmp_path / "here"
     assert main(["render", str(folder), "--size", "160x120", "--quality", "preview", "--out", str(here)]) == 0
-    from spume.look.pictures.stills import read_png
+    from spume.look.pictures.png import read_png
 
     for name in ("frame_00000.png", "frame_00001.png"):
         assert (read_png(folder / "pictures" / name) == read_png(here / name)).all()

@@ -10,7 +10,9 @@ from spume.extras import require
 from spume.frames.reader import Run, open_run
 from spume.frames.selection import spread
 from spume.look.pictures.drawing import PictureOptions
-from spume.look.pictures.stills import draw_stills, film, read_png, tiled, write_png
+from spume.look.pictures.png import read_png, write_png
+from spume.look.pictures.sheet import tiled
+from spume.look.pictures.stills import draw_stills, film
 from spume.sweeps.jobs import state_of
 from spume.sweeps.plan import Plan
 from spume.sweeps.table import Table

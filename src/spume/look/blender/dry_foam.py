@@ -51,6 +51,10 @@ class CyclesFoamDrawer:
         """None: the colours follow each frame, as in fast pictures."""
         return None
 
+    def covered(self, number: int) -> float:
+        """1: the foam fills its window."""
+        return 1.0
+
     def alike(self, drawers: Sequence[Drawer]) -> "CyclesFoamDrawer":
         """This drawer with a window that contains the foams of all drawers."""
         return replace(self, inner=self.inner.alike([getattr(each, "inner", each) for each in drawers]))

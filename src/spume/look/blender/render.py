@@ -40,6 +40,10 @@ class CyclesDrawer:
         """The colour bar, if a quantity is shown."""
         return self.inner.legend()
 
+    def covered(self, number: int) -> float:
+        """Part of the picture of a frame that the material covers."""
+        return self.inner.covered(number)
+
     def alike(self, drawers: Sequence[Drawer]) -> "CyclesDrawer":
         """This drawer with the camera and the ground that all of `drawers` share."""
         return replace(self, inner=self.inner.alike([getattr(each, "inner", each) for each in drawers]))

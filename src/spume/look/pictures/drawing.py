@@ -72,6 +72,9 @@ class Drawer(Protocol):
     def legend(self) -> Legend | None:
         """The colour bar of the pictures; None if colours are those of the materials."""
 
+    def covered(self, number: int) -> float:
+        """Part of the picture of a frame that the material covers."""
+
     def alike(self, drawers: "Sequence[Drawer]") -> "Drawer":
         """This drawer with the camera, the ground and the background that it shares with `drawers`, itself included,
         for pictures side by side."""

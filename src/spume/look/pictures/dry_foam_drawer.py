@@ -52,6 +52,10 @@ class DryFoamDrawer:
         """None: the colours follow each frame, since pressures grow without bound as bubbles vanish."""
         return None
 
+    def covered(self, number: int) -> float:
+        """1: the foam fills its window."""
+        return 1.0
+
     def alike(self, drawers: Sequence[Drawer]) -> "DryFoamDrawer":
         """This drawer with a window that contains the foams of all drawers."""
         others = [drawer for drawer in drawers if isinstance(drawer, DryFoamDrawer)]

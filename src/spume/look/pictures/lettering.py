@@ -45,8 +45,8 @@ def with_color_bar(picture: Picture, legend: Legend) -> Picture:
     matplotlib = require("matplotlib", "drawing a colour bar")
     height, width = picture.shape[:2]
     size = font_size(height)
-    bar_width, bar_height = max(10, height // 40), int(0.7 * height)
-    strip = bar_width + 8 * size
+    bar_width, bar_height = _bar_width(height), int(0.7 * height)
+    strip = _strip(height)
     pixels = np.concatenate([picture, np.full((height, strip, 3), PAPER, np.uint8)], axis=1)
     left, top = width + size, (height - bar_height) // 2
     ramp = np.linspace(1.0, 0.0, bar_height)
@@ -62,6 +62,20 @@ def with_color_bar(picture: Picture, legend: Legend) -> Picture:
     upright = _upright(text, size)
     image.paste(upright, (width + strip - upright.width - size // 4, (height - upright.height) // 2))
     return np.asarray(image)
+
+
+def _bar_width(height: int) -> int:
+    return max(10, height // 40)
+
+
+def _strip(height: int) -> int:
+    """Width of the strip with a colour bar beside a picture of this height [pixels]."""
+    return _bar_width(height) + 8 * font_size(height)
+
+
+def without_color_bar(picture: Picture) -> Picture:
+    """The picture that `with_color_bar` got."""
+    return picture[:, : picture.shape[1] - _strip(picture.shape[0])]
 
 
 def lying_color_bar(legend: Legend, size: tuple[int, int]) -> Picture:
@@ -97,12 +111,12 @@ def _upright(text: str, size: int) -> Any:
     return words.transpose(image.Transpose.ROTATE_90)
 
 
-def with_label(picture: Picture, text: str, corner: Corner = "upper left") -> Picture:
-    """The picture with a label in one of its corners, smaller if it would not fit."""
+def with_label(picture: Picture, text: str, corner: Corner = "upper left", size: int | None = None) -> Picture:
+    """The picture with a label in one of its corners, smaller if it would not fit; `size` is that of the font."""
     image, draw = _open(picture)
     height, width = picture.shape[:2]
     margin = font_size(height) // 2
-    size = font_size(height)
+    size = size or font_size(height)
     size = max(1, min(size, int(size * (width - 2 * margin) / max(1.0, _font(size).getlength(text)))))
     y, anchor = (margin, "la") if corner == "upper left" else (height - margin, "ld")
     behind = picture[: 2 * size] if corner == "upper left" else picture[-2 * size :]

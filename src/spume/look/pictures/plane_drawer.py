@@ -81,6 +81,15 @@ class PlaneDrawer:
                 image = self.filled(image, population, own, spacing, window)
         return to_srgb(image)
 
+    def covered(self, number: int) -> float:
+        """Part of the picture of a frame that the material covers, if all of it is in the window: its area over that of
+        the window."""
+        frame = self.run[number]
+        window = self.window(frame.time)
+        clouds = frame.of_kind("points")
+        area = sum(float(volumes(each, point_spacing(self.run, each.declared)).sum()) for each in clouds)
+        return area / (window.shape[0] * window.shape[1] * window.pixel**2)
+
     def legend(self) -> Legend | None:
         """The colour bar, if a quantity is shown."""
         if self.options.color is None or self.limits is None:

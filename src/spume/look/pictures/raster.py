@@ -1,59 +1,82 @@
-"""Rasterizer of shaded meshes, with a depth buffer.
-
-The light of vertices is given; the rasterizer projects triangles and balls, keeps the nearest surface at each sample,
-and blends transparent ones. The picture is divided into bands of rows; each band is drawn by one thread, which loops
-over everything that overlaps it.
-"""
+"""Pictures of meshes and points: what the camera sees, its light, and clear bodies in front of it."""
 
 import functools
 import itertools
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
-from spume.look.finish import Color, to_srgb
+from spume.look.finish import Color, Finish, to_srgb
 from spume.look.pictures.camera import View
+from spume.look.pictures.clear import lay_over
 from spume.look.pictures.lens import out_of_focus
-from spume.numerics.jit import compiled
+from spume.look.pictures.lighting import Occupancy
+from spume.look.pictures.shading import GAMMA, finish_row, shade, shade_points
+from spume.look.pictures.shadows import Dimmed, LampMap, dimmed, lamp_map
+from spume.look.pictures.visible import OVERSAMPLING, Eye, Seen, eye_of, through, visible
 
-OVERSAMPLING = 2
-"""Number of samples along each axis of a pixel, whose value is their mean."""
-BAND = 64
-"""Number of rows of samples in a band."""
-NEAR = 1e-3
-"""Near plane, as a fraction of the distance from the camera to its target."""
-LEAST_RADIUS = 0.75
-"""Smallest drawn radius of a ball [samples], so that none falls between samples."""
+__all__ = ["BALL", "GAMMA", "ShadedMesh", "Stage", "rasterize"]
+Floats = NDArray[np.float64]
 BALL = (0.62, 0.44)
 """Brightness of a ball's surface: the first, plus the second times the cosine between its normal and the lamp. The mean
 over the visible half is about 1 for a lamp above the camera."""
-GAMMA = 2.2
-"""Exponent from perceived brightness to linear light."""
+LEVEL = 0.006
+"""Distance along normals within which places share their shadows, relative to the size of the scene."""
 
 
 class ShadedMesh(NamedTuple):
-    """A mesh, or points, with its light towards the camera."""
+    """A mesh, or points, to be drawn."""
 
-    vertices: NDArray[np.float64]
+    vertices: Floats
     triangles: NDArray[np.int32]
     """empty for points"""
-    light: NDArray[np.float64]
-    """linear RGB of each vertex"""
+    light: Floats
+    """linear RGB of each vertex: its reflectance if there is a finish, else its light towards the camera"""
     point_size: float = 0.0
     """diameter of points [m]"""
     opacity: float = 1.0
-    """opacity of a mesh; below 1 it is transparent"""
+    """opacity of a mesh without a finish; below 1 it is transparent"""
+    normals: Floats | None = None
+    """outward unit vectors, needed with a finish"""
+    finish: Finish | None = None
+    is_plain: bool = False
+    """whether its colours are to be read, so that shading is weak"""
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether what is behind it shows through."""
+        if len(self.triangles) == 0 or self.is_plain:
+            return False
+        return self.opacity < 1.0 if self.finish is None else self.finish.transparency > 0.0
 
 
-class Layer(NamedTuple):
-    """The nearest surface at each sample."""
+class Stage(NamedTuple):
+    """What lights a scene."""
 
-    nearness: NDArray[np.float64]
-    """1/distance along the view [1/m], shape (rows, columns); 0 where nothing was drawn"""
-    light: NDArray[np.float64]
-    """linear RGB, shape (rows, columns, 3)"""
+    lights: Floats
+    """unit vectors towards the lamp, the lamp beside the camera, the one behind, and upwards, shape (4, 3)"""
+    around: Occupancy
+    box: tuple[Floats, Floats]
+    """corners of the box around what is shown [m]"""
+    ground: float | None
+    """its height along the last of the lights [m]"""
+    soil: Finish
+    fade: tuple[float, float]
+    """distances behind the middle of the box where the ground begins to fade, and where it has [m]"""
+
+
+class _Soup(NamedTuple):
+    """All triangles, or all points, as one mesh."""
+
+    x: Floats
+    normals: Floats
+    colors: Floats
+    triangles: NDArray[np.int32]
+    part: NDArray[np.int32]
+    """of each triangle, or of each point"""
+    finishes: Floats
+    radius: Floats
 
 
 def rasterize(
@@ -61,203 +84,109 @@ def rasterize(
     view: View,
     size: tuple[int, int],
     background: Color,
-    lamp: NDArray[np.float64] | None = None,
+    lamp: Floats | None = None,
+    stage: Stage | None = None,
 ) -> NDArray[np.uint8]:
     """Draw `parts`; return the picture in sRGB, shape (height, width, 3).
 
-    Points are shaded as balls under a lamp in the direction `lamp`, or as discs if there is none. Of a transparent
-    mesh, only the surface nearest to the camera is drawn.
+    Points are shaded as balls under a lamp in the direction `lamp`, or as discs if there is none. Parts with a finish
+    need a stage, whose ground is drawn, too. Of a transparent mesh, only the surface nearest to the camera is drawn.
     """
-    columns, rows = OVERSAMPLING * size[0], OVERSAMPLING * size[1]
-    axes = camera_axes(view)
-    towards = None if lamp is None else axes @ lamp
-    scale = 0.5 * rows / np.tan(0.5 * np.radians(view.angle))
-    near = NEAR * float(np.linalg.norm(view.target - view.position))
-    solid = _empty_layer(rows, columns, background)
+    eye = eye_of(view, size)
     parts = [part for part in parts if len(part.vertices)]
-    for part in parts:
-        if part.opacity >= 1.0:
-            _draw(solid, part, (part.vertices - view.position) @ axes.T, scale, near, towards)
-    clear = [(part, (part.vertices - view.position) @ axes.T) for part in parts if part.opacity < 1.0]
-    for part, seen in sorted(clear, key=lambda pair: -float(pair[1][:, 2].mean())):
-        over = _empty_layer(rows, columns, background)
-        _draw(over, part, seen, scale, near, towards)
-        covered = over.nearness > solid.nearness
-        solid.light[covered] += part.opacity * (over.light[covered] - solid.light[covered])
-    light = np.clip(solid.light, 0.0, 1.0)
+    solid = _soup([part for part in parts if len(part.triangles) and not part.is_clear])
+    dots = _soup([part for part in parts if not len(part.triangles)])
+    ground = None if stage is None or stage.ground is None else (stage.lights[3], stage.ground)
+    spots = eye.seen(dots.x)
+    seen = visible(eye, eye.seen(solid.x), solid.triangles, spots, dots.radius, ground)
+    light = _light(eye, seen, solid, dots, spots, background, lamp, stage, view.aperture > 0.0)
+    clear = [(part, eye.seen(part.vertices)) for part in parts if part.is_clear]
+    for part, placed in sorted(clear, key=lambda pair: -float(pair[1][:, 2].mean())):
+        _lay_over(light, eye, seen, part, placed, stage)
     if view.aperture > 0.0:
-        light = out_of_focus(light, solid.nearness, view.aperture, view.focus, scale)
-    return to_srgb(_pixels(light))
+        light = out_of_focus(np.clip(light, 0.0, 1.0), seen.nearness, view.aperture, view.focus, eye.scale)
+        light = _pixels(light)
+    return to_srgb(np.clip(light, 0.0, 1.0))
 
 
-def _pixels(light: NDArray[np.float64]) -> NDArray[np.float64]:
+def _light(
+    eye: Eye, seen: Seen, solid: _Soup, dots: _Soup, spots: Floats, background: Color, lamp: Floats | None,
+    stage: Stage | None, all_samples: bool,
+) -> Floats:  # fmt: skip
+    """The light of every pixel, or of every sample."""
+    # without a stage nothing is lit, and none of this is used
+    mapped = LampMap(np.eye(3), np.zeros(2), 1.0, np.full((1, 1), -np.inf))
+    dim = Dimmed(np.zeros((1, 1, 3)), np.zeros((1, 1, 3)), np.ones((1, 1, 2)))
+    lights, soil, fade, extent = np.eye(4, 3), np.array(finish_row(None, False)), np.zeros(11), 1.0
+    sky = np.ones(len(dots.x))
+    if stage is not None:
+        lights, soil = stage.lights, np.array(finish_row(stage.soil, False))
+        lower, upper = stage.box
+        extent = float(np.linalg.norm(upper - lower))
+        room = 0.35 * extent
+        mapped = lamp_map(lights[0], solid.x, solid.triangles, dots.x, dots.radius, (lower - room, upper + room))
+        dim = dimmed(eye, seen, solid.x, solid.normals, solid.triangles, mapped, stage.around, lights[3], extent)
+        away = eye.axes[2] - (eye.axes[2] @ lights[3]) * lights[3]
+        away = away / (float(np.linalg.norm(away)) or 1.0)
+        fade = np.array([*(0.5 * (lower + upper)), *away, *stage.fade, *background])
+    light = np.empty_like(dots.colors)
+    shade_points(
+        dots.x, dots.normals, dots.colors, dots.part, dots.finishes, eye.position, mapped.axes, mapped.origin,
+        mapped.texel, mapped.nearest, sky, soil[5:], lights, light,
+    )  # fmt: skip
+    ball = np.array([0.0, 0.0] if lamp is None else BALL)
+    facing = np.zeros(3) if lamp is None else BALL[1] * (eye.axes @ lamp) * np.array([1.0, 1.0, -1.0])
+    shrink = 1 if all_samples else OVERSAMPLING
+    out = np.empty((eye.rows // shrink, eye.columns // shrink, 3))
+    shade(
+        seen.nearness, seen.hit, eye.position, eye.axes, eye.scale, solid.x, solid.normals, solid.colors,
+        solid.triangles, solid.part, solid.finishes, spots, dots.radius, light, facing, ball, dim.x, dim.normals,
+        dim.light, LEVEL * extent, mapped.axes, mapped.origin, mapped.texel, mapped.nearest, soil, fade,
+        np.array(background), lights, all_samples, out,
+    )  # fmt: skip
+    return out
+
+
+def _lay_over(light: Floats, eye: Eye, seen: Seen, part: ShadedMesh, placed: Floats, stage: Stage | None) -> None:
+    """Draw a clear part over the picture."""
+    triangles = np.ascontiguousarray(part.triangles, np.int32)
+    front, thickness = through(eye, placed, triangles, seen.nearness)
+    normals = np.zeros_like(part.vertices) if part.normals is None else np.ascontiguousarray(part.normals)
+    lights, soil = np.eye(4, 3), np.array(finish_row(None, False))
+    extent = 1.0
+    if stage is not None:
+        lights, soil = stage.lights, np.array(finish_row(stage.soil, False))
+        extent = float(np.linalg.norm(stage.box[1] - stage.box[0]))
+    lay_over(
+        front.nearness, front.hit, thickness, seen.nearness, eye.position, eye.axes, eye.scale,
+        np.ascontiguousarray(part.vertices), normals, np.ascontiguousarray(part.light), triangles,
+        np.array(finish_row(part.finish, part.is_plain)), part.opacity, extent, soil[5:], lights, light.copy(), light,
+    )  # fmt: skip
+
+
+def _soup(parts: list[ShadedMesh]) -> _Soup:
+    first = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    by_triangle = any(len(part.triangles) for part in parts)
+    counts = [len(part.triangles) if by_triangle else len(part.vertices) for part in parts]
+    none = np.empty((0, 3))
+
+    def stacked(arrays: list[Floats]) -> Floats:
+        return np.ascontiguousarray(np.concatenate([none, *arrays]), dtype=np.float64)
+
+    triangles = [part.triangles + start for part, start in zip(parts, first)]
+    return _Soup(
+        stacked([part.vertices for part in parts]),
+        stacked([np.zeros_like(part.vertices) if part.normals is None else part.normals for part in parts]),
+        stacked([part.light for part in parts]),
+        np.concatenate([np.empty((0, 3), np.int32), *triangles]).astype(np.int32),
+        np.repeat(np.arange(len(parts), dtype=np.int32), counts),
+        np.array([finish_row(part.finish, part.is_plain) for part in parts] or [finish_row(None, False)]),
+        np.repeat([0.5 * part.point_size for part in parts], [len(part.vertices) for part in parts]).astype(float),
+    )
+
+
+def _pixels(light: Floats) -> Floats:
     """Means over the samples of each pixel; adding shifted arrays is five times as fast as `mean` over two axes."""
     shifts = itertools.product(range(OVERSAMPLING), repeat=2)
     parts = (light[i::OVERSAMPLING, j::OVERSAMPLING] for i, j in shifts)
     return functools.reduce(np.add, parts) / OVERSAMPLING**2
-
-
-def camera_axes(view: View) -> NDArray[np.float64]:
-    """Unit vectors to the right, up and along the view, shape (3, 3)."""
-    along = (view.target - view.position) / np.linalg.norm(view.target - view.position)
-    right = np.cross(along, view.up)
-    right /= np.linalg.norm(right)
-    return np.array([right, np.cross(right, along), along])
-
-
-def _empty_layer(rows: int, columns: int, background: Color) -> Layer:
-    return Layer(np.zeros((rows, columns)), np.tile(np.asarray(background, np.float64), (rows, columns, 1)))
-
-
-def _draw(
-    layer: Layer,
-    part: ShadedMesh,
-    seen: NDArray[np.float64],
-    scale: float,
-    near: float,
-    towards: NDArray[np.float64] | None,
-) -> None:
-    """Draw a part whose vertices have the camera coordinates `seen`."""
-    light = np.ascontiguousarray(part.light, dtype=np.float64)
-    if len(part.triangles):
-        triangles = np.ascontiguousarray(part.triangles, dtype=np.int64)
-        extent = np.empty((2, len(triangles)))
-        _find_rows(seen, triangles, scale, near, layer.nearness.shape[0], extent)
-        _draw_triangles(seen, triangles, light, scale, near, extent, layer.nearness, layer.light)
-        return
-    shade, facing = BALL if towards is not None else (1.0, 0.0)
-    direction = np.zeros(3) if towards is None else towards * (1.0, 1.0, -1.0)
-    _draw_balls(seen, 0.5 * part.point_size, light, scale, near, shade, facing * direction, layer.nearness, layer.light)
-
-
-@compiled
-def _draw_triangle(corners, scale, top, bottom, nearness, image):
-    """Draw a triangle in front of the camera in the rows `top` to `bottom`. A corner is x, y, z, red, green, blue."""
-    rows, columns = nearness.shape
-    x0, y0 = 0.5 * columns, 0.5 * rows
-    u0, u1, u2 = corners[0, 2], corners[1, 2], corners[2, 2]
-    u0, u1, u2 = 1.0 / u0, 1.0 / u1, 1.0 / u2
-    ax, ay = x0 + scale * corners[0, 0] * u0, y0 - scale * corners[0, 1] * u0
-    bx, by = x0 + scale * corners[1, 0] * u1, y0 - scale * corners[1, 1] * u1
-    cx, cy = x0 + scale * corners[2, 0] * u2, y0 - scale * corners[2, 1] * u2
-    area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-    if area == 0.0:
-        return
-    low, high = max(min(ay, by, cy), top), min(max(ay, by, cy), bottom)
-    left, right = max(min(ax, bx, cx), 0.0), min(max(ax, bx, cx), columns)
-    if low > high or left > right:
-        return
-    over = 1.0 / area
-    for row in range(int(np.ceil(low - 0.5)), int(np.floor(high - 0.5)) + 1):
-        y = row + 0.5
-        for column in range(int(np.ceil(left - 0.5)), int(np.floor(right - 0.5)) + 1):
-            x = column + 0.5
-            wa = ((bx - x) * (cy - y) - (by - y) * (cx - x)) * over
-            wb = ((cx - x) * (ay - y) - (cy - y) * (ax - x)) * over
-            wc = 1.0 - wa - wb
-            # the tolerance closes seams between triangles caused by rounding
-            if wa < -1e-9 or wb < -1e-9 or wc < -1e-9:
-                continue
-            u = wa * u0 + wb * u1 + wc * u2
-            if u > nearness[row, column]:
-                nearness[row, column] = u
-                wa, wb, wc = wa * u0 / u, wb * u1 / u, wc * u2 / u
-                for k in range(3):
-                    image[row, column, k] = wa * corners[0, 3 + k] + wb * corners[1, 3 + k] + wc * corners[2, 3 + k]
-
-
-@compiled
-def _cut_off(corners, near, kept):
-    """Write the part of a triangle beyond `near`, a polygon of up to 4 corners, to `kept`; return their number."""
-    count = 0
-    for m in range(3):
-        n = (m + 1) % 3
-        here, there = corners[m, 2] - near, corners[n, 2] - near
-        if here > 0.0:
-            for k in range(6):  # assigning rows takes seconds to compile
-                kept[count, k] = corners[m, k]
-            count += 1
-        if (here > 0.0) != (there > 0.0):
-            part = here / (here - there)
-            for k in range(6):
-                kept[count, k] = corners[m, k] + part * (corners[n, k] - corners[m, k])
-            kept[count, 2] = near
-            count += 1
-    return count
-
-
-@compiled(parallel=True)
-def _find_rows(seen, triangles, scale, near, rows, extent):
-    """Find the first and last row of samples that each triangle may cover; none for one nearer than `near`."""
-    for t in prange(triangles.shape[0]):
-        farthest, nearest = -np.inf, np.inf
-        low, high = np.inf, -np.inf
-        for m in range(3):
-            p = triangles[t, m]
-            z = seen[p, 2]
-            farthest, nearest = max(farthest, z), min(nearest, z)
-            y = 0.5 * rows - scale * seen[p, 1] / max(z, near)
-            low, high = min(low, y), max(high, y)
-        if farthest <= near:
-            low, high = np.inf, -np.inf
-        elif nearest <= near:  # cut off: it may cover any row
-            low, high = -np.inf, np.inf
-        extent[0, t], extent[1, t] = low, high
-
-
-@compiled(parallel=True)
-def _draw_triangles(seen, triangles, light, scale, near, extent, nearness, image):
-    rows = nearness.shape[0]
-    for band in prange((rows + BAND - 1) // BAND):
-        top, bottom = band * BAND, min(rows, band * BAND + BAND)
-        corners, kept, third = np.empty((3, 6)), np.empty((4, 6)), np.empty((3, 6))
-        for t in range(triangles.shape[0]):
-            if extent[1, t] < top or extent[0, t] > bottom:
-                continue
-            nearest = np.inf
-            for m in range(3):
-                p = triangles[t, m]
-                nearest = min(nearest, seen[p, 2])
-                for k in range(3):
-                    corners[m, k], corners[m, 3 + k] = seen[p, k], light[p, k]
-            if nearest > near:
-                _draw_triangle(corners, scale, top, bottom, nearness, image)
-                continue
-            count = _cut_off(corners, near, kept)
-            for m in range(1, count - 1):
-                for k in range(6):
-                    third[0, k], third[1, k], third[2, k] = kept[0, k], kept[m, k], kept[m + 1, k]
-                _draw_triangle(third, scale, top, bottom, nearness, image)
-
-
-@compiled(parallel=True)
-def _draw_balls(seen, radius, light, scale, near, shade, facing, nearness, image):
-    """Draw balls as discs with the depth of a ball; their light is multiplied by `shade` + `facing` · normal."""
-    rows, columns = nearness.shape
-    for band in prange((rows + BAND - 1) // BAND):
-        top, bottom = band * BAND, min(rows, band * BAND + BAND)
-        for p in range(seen.shape[0]):
-            z = seen[p, 2]
-            if z - radius <= near:
-                continue
-            x, y = 0.5 * columns + scale * seen[p, 0] / z, 0.5 * rows - scale * seen[p, 1] / z
-            size = max(scale * radius / z, LEAST_RADIUS)
-            if y + size < top or y - size > bottom or x + size < 0.0 or x - size > columns:
-                continue
-            first, last = max(int(np.ceil(x - size - 0.5)), 0), min(int(np.floor(x + size - 0.5)), columns - 1)
-            for row in range(
-                max(int(np.ceil(y - size - 0.5)), top), min(int(np.floor(y + size - 0.5)), bottom - 1) + 1
-            ):
-                ny = (y - row - 0.5) / size
-                for column in range(first, last + 1):
-                    nx = (column + 0.5 - x) / size
-                    away = nx * nx + ny * ny
-                    if away > 1.0:
-                        continue
-                    nz = np.sqrt(1.0 - away)
-                    u = 1.0 / (z - radius * nz)
-                    if u > nearness[row, column]:
-                        nearness[row, column] = u
-                        factor = (shade + facing[0] * nx + facing[1] * ny + facing[2] * nz) ** GAMMA
-                        for k in range(3):
-                            image[row, column, k] = factor * light[p, k]

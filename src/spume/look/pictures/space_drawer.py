@@ -23,11 +23,12 @@ from spume.look.obstacles import (
     solid_mesh,
     solids,
 )
-from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
+from spume.look.pictures.camera import View, scene_view, up_axis
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
+from spume.look.pictures.framing import covered, outermost_points, view_of_points
 from spume.look.pictures.lettering import MAP, Legend, map_colors
-from spume.look.pictures.lighting import Lamp, lit, occupancy, outward
-from spume.look.pictures.raster import ShadedMesh, rasterize
+from spume.look.pictures.lighting import occupancy, outward
+from spume.look.pictures.raster import ShadedMesh, Stage, rasterize
 from spume.look.surface.files import skin_of
 from spume.look.textures import painted
 from spume.look.triangle_mesh import TriangleMesh, placed, vertex_normals
@@ -36,6 +37,9 @@ from spume.scene.common import Scene
 Floats = NDArray[np.float64]
 PLAIN = Finish((1.0, 1.0, 1.0), 0.8, 1.0)
 """Finish of a skin coloured by a quantity: soft, so that shading does not hide colours."""
+FADE = 0.5, 3.0
+"""Distances behind the middle of the scene where the ground begins to fade, and where it has, relative to the size of
+the scene."""
 POINT_SIZE = 1.1
 """Diameter of a drawn point, in spacings."""
 
@@ -59,6 +63,8 @@ class SpaceDrawer:
     """finish of the ground"""
     backdrop: Color
     color_label: str
+    framed: Floats
+    """places that a camera without a scene's own shows [m], shape (n, 3)"""
     moving_camera: Scene | None = None
     """the scene whose camera is used, if it has one"""
 
@@ -75,19 +81,31 @@ class SpaceDrawer:
         upper = np.max([each.upper for each in others], axis=0)
         grounds = [each for each in others if each.ground is not None]
         ground, soil = (grounds[0].ground, grounds[0].soil) if grounds else (None, first.soil)
-        view = first.view
+        view, framed = first.view, np.concatenate([each.framed for each in others])
         if first.moving_camera is None:
-            view = automatic_view(lower, upper, first.up, self.options.width / self.options.height)
+            view = view_of_points(framed, first.up, self.options.width / self.options.height, first.pad)
         return replace(
             self, lower=lower, upper=upper, up=first.up, ground=ground, soil=soil, backdrop=first.backdrop, view=view,
-            moving_camera=first.moving_camera,
+            framed=framed, moving_camera=first.moving_camera,
         )  # fmt: skip
+
+    @property
+    def pad(self) -> float:
+        """Half of the largest distance between points [m], which are shown as a surface around them."""
+        return 0.5 * max(point_spacing(self.run, each) for each in drawable(self.run.populations))
+
+    def covered(self, number: int) -> float:
+        """Part of the picture of a frame that the material covers."""
+        view = self.view_at(float(self.run.diagnostics[number]["time"]))
+        return covered(self.run, number, view, self.options.width / self.options.height)
 
     def draw(self, number: int) -> Picture:
         """The picture of a frame."""
         frame = self.run[number]
         size = self.options.width, self.options.height
-        return rasterize(self.shaded(frame), self.view_at(frame.time), size, self.backdrop, self.lamp_direction())
+        stage = self.stage(frame)
+        parts = self.shaded(frame, stage)
+        return rasterize(parts, self.view_at(frame.time), size, self.backdrop, stage.lights[0], stage)
 
     def legend(self) -> Legend | None:
         """The colour bar, if a quantity is shown."""
@@ -95,43 +113,56 @@ class SpaceDrawer:
             return None
         return Legend(MAP, self.limits, self.color_label)
 
-    def shaded(self, frame: Frame) -> list[ShadedMesh]:
-        """Everything a picture shows, with its light."""
+    def shaded(self, frame: Frame, stage: Stage) -> list[ShadedMesh]:
+        """Everything a picture shows except the ground."""
+        parts = []
+        for part, finish in self.material_parts(frame):
+            is_mesh = len(part.triangles) > 0
+            normals = part.normals if is_mesh else outward(part.vertices, stage.around, self.up)
+            size = (finish.grain or POINT_SIZE) * part.spacing
+            parts.append(
+                ShadedMesh(
+                    part.vertices, part.triangles, part.colors, size, 1.0, normals, finish, is_plain=finish is PLAIN
+                )
+            )
+        for mesh, finish in self.placed_obstacles(frame):
+            colors = np.tile(finish.color, (len(mesh.vertices), 1)) if mesh.colors is None else mesh.colors
+            parts.append(ShadedMesh(mesh.vertices, mesh.triangles, colors, 0.0, 1.0, mesh.normals, finish))
+        return parts
+
+    def stage(self, frame: Frame) -> Stage:
+        """What lights a frame."""
         clouds = frame.of_kind("points")
         x = np.concatenate([np.empty((0, 3)), *(spatial(each["x"]) for each in clouds)])
         spacings = [point_spacing(self.run, each.declared) for each in clouds]
         volume = np.concatenate([np.empty(0), *(volumes(*pair) for pair in zip(clouds, spacings))])
         ground = None if self.ground is None else (self.up, self.ground)
-        poses = obstacle_poses(self.run, frame)
-        around = occupancy(x, volume, self.solids, poses, (self.lower, self.upper), ground)
-        lamp = Lamp(self.lamp_direction(), self.up, self.view_at(frame.time).position)
-        parts = []
-        for part, finish in self.material_parts(frame):
-            is_mesh = len(part.triangles) > 0
-            normals = part.normals if is_mesh else outward(part.vertices, around, self.up)
-            light = lit(part.vertices, normals, part.colors, finish, around, lamp)
-            size = (finish.grain or POINT_SIZE) * part.spacing
-            parts.append(ShadedMesh(part.vertices, part.triangles, light, size, finish.opacity if is_mesh else 1.0))
-        for mesh, finish in self.placed_obstacles(frame):
-            colors = np.tile(finish.color, (len(mesh.vertices), 1)) if mesh.colors is None else mesh.colors
-            light = lit(mesh.vertices, mesh.normals, colors, finish, around, lamp)
-            parts.append(ShadedMesh(mesh.vertices, mesh.triangles, light))
-        if self.ground is not None:
-            mesh, fade = self.ground_mesh()
-            colors = np.tile(self.soil.color, (len(mesh.vertices), 1))
-            light = lit(mesh.vertices, mesh.normals, colors, self.soil, around, lamp)
-            blended = fade[:, None] * np.array(self.backdrop) + (1 - fade)[:, None] * light
-            parts.append(ShadedMesh(mesh.vertices, mesh.triangles, blended))
-        return parts
+        box = self.lower, self.upper
+        around = occupancy(x, volume, self.solids, obstacle_poses(self.run, frame), box, ground)
+        size = float(np.linalg.norm(self.upper - self.lower))
+        fade = FADE[0] * size, FADE[1] * size
+        return Stage(self.lights(), around, box, self.ground, self.soil, fade)
 
-    def lamp_direction(self) -> Floats:
-        """From the upper left behind the camera."""
+    def lights(self) -> Floats:
+        """Unit vectors towards the lamp at the upper left behind the camera, a weak one at the right, one behind the
+        scene, and upwards."""
         back = self.view.position - self.view.target
         back = back - (back @ self.up) * self.up
         back /= np.linalg.norm(back) or 1.0
         side = np.cross(self.up, back)
-        towards = 1.25 * self.up + 0.3 * back - 0.45 * side
-        return np.asarray(towards / np.linalg.norm(towards))
+        towards = np.array(
+            [
+                1.15 * self.up + 0.45 * back - 0.75 * side,
+                0.35 * self.up + 0.8 * back + 0.7 * side,
+                0.45 * self.up - 0.9 * back + 0.55 * side,
+                self.up,
+            ]
+        )
+        return np.asarray(towards / np.linalg.norm(towards, axis=1)[:, None])
+
+    def lamp_direction(self) -> Floats:
+        """Towards the lamp."""
+        return np.asarray(self.lights()[0])
 
     def placed_obstacles(self, frame: Frame) -> list[tuple[TriangleMesh, Finish]]:
         """The obstacles' meshes in a frame, in parts of one finish; colours of textures are those of the vertices."""
@@ -309,13 +340,15 @@ def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     lower, upper, shown = shown_box(run, up)
     ground = ground_height(scene, up)
     own = scene_view(scene) if options.camera == "scene" else None
-    view = own or automatic_view(lower, upper, up, options.width / options.height)
+    framed = outermost_points(run)
+    pad = 0.5 * max(point_spacing(run, each) for each in drawable(run.populations))
+    view = own or view_of_points(framed, up, options.width / options.height, pad)
     color_label = "" if options.color is None else label(run.populations, options.color)
     return SpaceDrawer(
         run, options, limits, view, lower, upper, up, ground, shown,
         [solid_mesh(solid) for solid in shown], material_finishes(scene),
         ground_finish(scene, ground_obstacle(scene, up)), background(scene), color_label,
-        None if own is None else scene,
+        framed, None if own is None else scene,
     )  # fmt: skip
 
 

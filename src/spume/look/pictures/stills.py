@@ -17,17 +17,18 @@ from spume.frames.reader import Run
 from spume.frames.selection import spread
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions, make_drawer
 from spume.look.pictures.lettering import with_color_bar, with_label
+from spume.look.pictures.png import MARK, read_png, write_png
+from spume.look.pictures.sheet import SheetPicture, contact_sheet, tiled
 from spume.runs.folder import RunFolder
+from spume.terminal import tell
 from spume.whole_files import whole_file
 from spume.work import each_frame
 
-SHEET = 8
-"""Frames on a contact sheet."""
-SHEET_WIDTH = 480
-"""Width of a picture on it [pixels]."""
-MARK = "spume"
-"""Key of the metadata in a picture that records how it was made."""
-FORMAT = 2
+SMALL = 0.1
+"""Part of the picture below which the material is called small."""
+CANDIDATES = 60
+"""Pictures from which those of a contact sheet are chosen."""
+FORMAT = 3
 """Incremented whenever existing pictures must be drawn again."""
 
 
@@ -51,7 +52,7 @@ def draw_stills(
         width, height = _share(options, len(runs))
         single = replace(options, width=width, height=height)
         drawers = _drawers(runs, single)
-        lengths = [len(run) for run in runs]
+        _warn_of_small(drawers, lengths := [len(run) for run in runs])
         task = partial(draw_still, drawers, lengths, list(labels), folder.resolve() if cluster else folder, made_by)
         # Drawing in software and making skins use all cores already for most of the time.
         try:
@@ -83,26 +84,33 @@ def pictures_of(
     Returns their files; sheet and film are None where there is one picture, or `stills_only`. An interrupt raises
     `Interrupted`, after sheet and film were made of the pictures that are done.
     """
-    longest = max(runs, key=len)
     place = folder or runs[0].output(f"{'compare' if len(runs) > 1 else 'pictures'}{options.suffix}")
     names = run_names(runs, labels)
     try:
         stills = draw_stills(runs, names, numbers, options, place, processes, again, cluster)
     except Interrupted as stopped:
-        made = _gathered(longest, stopped.made[0], stopped.done, place, stills_only)
+        made = _gathered(runs, names, options, stopped.made[0], stopped.done, place, stills_only)
         raise Interrupted(stopped.done, made) from None
-    return _gathered(longest, stills, numbers, place, stills_only)
+    return _gathered(runs, names, options, stills, numbers, place, stills_only)
 
 
 def _gathered(
-    longest: Run, stills: list[Path], numbers: list[int], place: Path, stills_only: bool
-) -> tuple[list[Path], Path | None, Path | None]:
+    runs: Sequence[Run], names: list[str], options: PictureOptions, stills: list[Path], numbers: list[int],
+    place: Path, stills_only: bool,
+) -> tuple[list[Path], Path | None, Path | None]:  # fmt: skip
     """The stills of the frames `numbers`, and the sheet and the film that are made of them."""
     if len(stills) < 2 or stills_only:
         return stills, None, None
+    longest = max(runs, key=len)
     step = (numbers[-1] - numbers[0]) / (len(numbers) - 1)
     sheet, movie = place.with_name(f"{place.name}-sheet.png"), place.with_name(f"{place.name}.mp4")
-    contact_sheet(stills, [longest.diagnostics[number]["time"] for number in numbers], sheet)
+    width, height = _share(options, len(runs))
+    drawers = _drawers(runs, replace(options, width=width, height=height))
+    pictures = [
+        SheetPicture(still, longest.diagnostics[number]["time"], drawers[runs.index(longest)].covered(number))
+        for still, number in ((stills[k], numbers[k]) for k in spread(list(range(len(stills))), CANDIDATES))
+    ]
+    contact_sheet(pictures, sheet, drawers[-1].legend(), len(runs) > 1)
     film(stills, movie, longest.scene.frame_rate / step)
     return stills, sheet, movie
 
@@ -128,12 +136,24 @@ def _drawers(runs: Sequence[Run], options: PictureOptions) -> list[Drawer]:
     return [drawer.alike(drawers) for drawer in drawers]
 
 
+def _warn_of_small(drawers: list[Drawer], lengths: list[int]) -> None:
+    """Say so if the material covers little of the pictures."""
+    for drawer, length in zip(drawers, lengths):
+        parts = [drawer.covered(number) for number in spread(list(range(length)), 7)]
+        share = float(np.median([part for part in parts if part > 0.0] or [1.0]))
+        if share < SMALL:
+            tell(
+                f"the material covers {100 * share:.2g} % of the pictures: move the scene's [camera] nearer, "
+                "reduce its fov, or give --camera auto"
+            )
+
+
 def draw_still(
     drawers: list[Drawer], lengths: list[int], labels: list[str], folder: Path, recipe: str, number: int
 ) -> None:
     """Draw one frame; a run that has already ended keeps showing its last."""
     parts = [drawer.draw(min(number, length - 1)) for drawer, length in zip(drawers, lengths)]
-    named = [with_label(part, label) if label else part for part, label in zip(parts, labels)]
+    named = [with_label(part, label, size=part.shape[0] // 22) if label else part for part, label in zip(parts, labels)]
     picture = side_by_side(named)
     if legend := drawers[-1].legend():
         picture = with_color_bar(picture, legend)
@@ -160,32 +180,6 @@ def side_by_side(parts: list[Picture]) -> Picture:
     return tiled(parts, columns, 4)
 
 
-def tiled(parts: list[Picture], columns: int, gap: int) -> Picture:
-    """Pictures of one size in rows of `columns`, separated by white."""
-    height, width = parts[0].shape[:2]
-    rows = math.ceil(len(parts) / columns)
-    sheet = np.full((rows * (height + gap) - gap, columns * (width + gap) - gap, 3), 255, np.uint8)
-    for k, part in enumerate(parts):
-        top, left = (k // columns) * (height + gap), (k % columns) * (width + gap)
-        sheet[top : top + height, left : left + width] = part
-    return sheet
-
-
-def write_png(file: Path, picture: Picture, recipe: str) -> None:
-    """Write a picture with metadata on how it was made."""
-    image = require("PIL.Image", "writing pictures")
-    info = require("PIL.PngImagePlugin", "writing pictures").PngInfo()
-    info.add_text(MARK, recipe)
-    with whole_file(file) as partial_file:
-        image.fromarray(picture).save(partial_file, format="PNG", pnginfo=info, compress_level=4)
-
-
-def read_png(file: Path) -> Picture:
-    """A picture from disk."""
-    with require("PIL.Image", "reading pictures").open(file) as image:
-        return np.asarray(image.convert("RGB"))
-
-
 def recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions, settled: bool = False) -> str:
     """A digest of everything but the frames that a picture depends on. The pictures of a run in progress depend on the
     frames so far, unless their view is `settled`."""
@@ -206,19 +200,6 @@ def _is_fresh(file: Path, runs: Sequence[Run], number: int, recipe: str) -> bool
             return bool(image.text.get(MARK) == recipe)
     except (OSError, AttributeError):
         return False
-
-
-def contact_sheet(stills: list[Path], times: list[float], file: Path) -> None:
-    """Eight pictures, evenly spread over the stills, with their times [s], in two rows."""
-    image = require("PIL.Image", "writing pictures")
-    chosen = spread(list(range(len(stills))), SHEET)
-    parts = []
-    for k in chosen:
-        picture = image.fromarray(read_png(stills[k]))
-        size = SHEET_WIDTH, max(1, round(SHEET_WIDTH * picture.height / picture.width))
-        small = picture.resize(size, image.Resampling.LANCZOS)
-        parts.append(with_label(np.asarray(small), f"{times[k]:.2f} s", "lower left"))
-    write_png(file, tiled(parts, min(4, len(parts)), 6), "sheet")
 
 
 def film(stills: list[Path], file: Path, rate: float) -> None:

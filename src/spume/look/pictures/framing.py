@@ -1,0 +1,84 @@
+"""Where a camera stands so that the material of a run fills the picture, and how much of a picture it covers."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.frames.extent import FRAMES, point_spacing
+from spume.frames.quantities import DRAWN, spatial
+from spume.frames.reader import Run
+from spume.frames.selection import spread
+from spume.look.pictures.camera import AUTOMATIC_ANGLE, View
+from spume.look.pictures.visible import NOTHING, eye_of, visible
+
+Floats = NDArray[np.float64]
+STRAYS = 0.004
+"""Fraction of the points of a frame at each end of an axis that may be outside of the picture, such as drops."""
+DIRECTIONS = 96
+"""Directions in which the outermost points of a frame are found."""
+MARGIN = 1.16
+"""Margin around the material."""
+
+
+def outermost_points(run: Run) -> Floats:
+    """The outermost points of frames over the whole run [m], shape (n, 3), without strays."""
+    directions = _directions(DIRECTIONS)
+    found = [np.empty((0, 3))]
+    for number in spread(list(range(len(run))), FRAMES):
+        for population in run[number].of_kind(*DRAWN):
+            x = spatial(population["x"])
+            if len(x) == 0:
+                continue
+            low, high = np.quantile(x, (STRAYS, 1.0 - STRAYS), axis=0)
+            kept = x[((x >= low) & (x <= high)).all(axis=1)] if len(x) > 10 else x
+            kept = kept if len(kept) else x
+            found.append(kept[np.unique((kept @ directions.T).argmax(axis=0))])
+    points = np.concatenate(found)
+    return points if len(points) else np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0]])
+
+
+def _directions(count: int) -> Floats:
+    """Unit vectors spread evenly over a sphere, on a spiral."""
+    z = 1.0 - 2.0 * (np.arange(count) + 0.5) / count
+    angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
+    r = np.sqrt(1.0 - z * z)
+    return np.column_stack([r * np.cos(angle), r * np.sin(angle), z])
+
+
+def view_of_points(points: Floats, up: Floats, aspect: float, pad: float = 0.0) -> View:
+    """The camera nearest to points that shows all of them with a margin and `pad` [m] around each, from the front, a
+    little from the right and above; more from above if they are flat."""
+    upright = abs(up[2]) < 0.5
+    forward = np.eye(3)[2] if upright else -np.eye(3)[1]
+    side = np.cross(up, forward)
+    extent = [float(np.ptp(points @ axis)) for axis in (up, forward, side)]
+    flat = np.clip(1.0 - 2.0 * extent[0] / (max(extent[1:]) or 1.0), 0.0, 1.0)
+    towards = 0.38 * side + (0.30 + 0.35 * flat) * up + forward
+    towards /= np.linalg.norm(towards)
+    right = np.cross(up, towards)
+    right /= np.linalg.norm(right)
+    above = np.cross(towards, right)
+    depth = points @ towards + pad
+    # A place at (X, T) across and towards the camera at (s, z) is seen if |X − s| ≤ A (z − T).
+    slope = np.tan(np.radians(AUTOMATIC_ANGLE) / 2) / MARGIN
+    near, middle = [], []
+    for axis, reach in ((right, slope * aspect), (above, slope)):
+        along = points @ axis
+        high, low = np.max(along + reach * depth) + pad, np.min(along - reach * depth) - pad
+        near.append((high - low) / (2.0 * reach))
+        middle.append(0.5 * (high + low))
+    distance = max(near)
+    aim = float(np.mean(depth))
+    target = middle[0] * right + middle[1] * above + aim * towards
+    return View(target + max(distance - aim, 1e-9) * towards, target, up, AUTOMATIC_ANGLE)
+
+
+def covered(run: Run, number: int, view: View, aspect: float) -> float:
+    """Part of the picture of a frame that the material covers."""
+    clouds = [each for each in run[number].of_kind(*DRAWN) if len(each["x"])]
+    if not clouds:
+        return 0.0
+    eye = eye_of(view, (round(120 * aspect), 120))
+    x = np.concatenate([spatial(each["x"]) for each in clouds])
+    radius = np.repeat([0.6 * point_spacing(run, each.declared) for each in clouds], [len(e["x"]) for e in clouds])
+    seen = visible(eye, np.empty((0, 3)), np.empty((0, 3), np.int32), eye.seen(x), radius)
+    return float((seen.hit != NOTHING).mean())
