@@ -29,6 +29,7 @@ from spume.look.pictures.framing import covered, outermost_points, view_of_point
 from spume.look.pictures.lettering import MAP, Legend, map_colors
 from spume.look.pictures.lighting import occupancy, outward
 from spume.look.pictures.raster import ShadedMesh, Stage, rasterize
+from spume.look.surface.borders import cut_at_borders
 from spume.look.surface.files import skin_of
 from spume.look.textures import painted
 from spume.look.triangle_mesh import TriangleMesh, placed, vertex_normals
@@ -298,17 +299,26 @@ def varied(mesh: ColoredMesh, population: PopulationArrays, finish: Finish) -> C
 def _by_material(
     mesh: ColoredMesh, kinds: NDArray[Any], finishes: list[Finish]
 ) -> Iterator[tuple[ColoredMesh, Finish]]:
-    """The mesh in pieces of one material each, in its colour."""
-    for index in np.unique(kinds):
-        members, each = kinds == index, finishes[int(index) % len(finishes)]
-        # A triangle belongs to the material of its first vertex, so that none is drawn twice or left out.
-        triangles = mesh.triangles[members[mesh.triangles[:, 0]]] if len(mesh.triangles) else mesh.triangles
-        yield _picked(mesh, triangles, members, each), each
+    """The mesh in pieces of one material each, in its colour, cut along the borders; or the points of each material."""
+    present = np.unique(kinds)
+    if len(mesh.triangles) == 0:
+        for kind in present:
+            finish = finishes[int(kind) % len(finishes)]
+            yield _picked(mesh, mesh.triangles, np.flatnonzero(kinds == kind), finish), finish
+        return
+    triangles, of_triangle = mesh.triangles, np.full(len(mesh.triangles), present[0] if len(present) else 0)
+    if len(present) > 1:
+        arrays = [mesh.vertices, mesh.normals, *(() if mesh.v is None else (mesh.v,))]
+        triangles, of_triangle, grown = cut_at_borders(mesh.triangles, kinds, arrays)
+        mesh = replace(mesh, vertices=grown[0], normals=grown[1], v=None if mesh.v is None else grown[2])
+    for kind in np.unique(of_triangle):
+        finish = finishes[int(kind) % len(finishes)]
+        own = triangles[of_triangle == kind]
+        yield _picked(mesh, own, np.unique(own), finish), finish
 
 
-def _picked(mesh: ColoredMesh, triangles: NDArray[np.int32], members: NDArray[np.bool_], finish: Finish) -> ColoredMesh:
-    """The vertices these triangles need, or `members` where there are only points, in the colour of a material."""
-    used = np.unique(triangles) if len(mesh.triangles) else np.flatnonzero(members)
+def _picked(mesh: ColoredMesh, triangles: NDArray[np.int32], used: NDArray[Any], finish: Finish) -> ColoredMesh:
+    """The used vertices and their triangles, in the colour of a material."""
     new = np.zeros(len(mesh.vertices), np.int32)
     new[used] = np.arange(len(used), dtype=np.int32)
     colors = np.tile(finish.color, (len(used), 1))

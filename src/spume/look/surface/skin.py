@@ -14,7 +14,14 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.look.surface.field import SIDE, Blocks, at_points, cover, pack, volume_fraction
-from spume.look.surface.finishing import signed_volumes, smoothed, unit_normals, with_volumes, without_cavities
+from spume.look.surface.finishing import (
+    evened,
+    signed_volumes,
+    smoothed,
+    unit_normals,
+    with_volumes,
+    without_cavities,
+)
 from spume.look.surface.marching import surface_of
 from spume.numerics.jit import compiled
 
@@ -32,11 +39,13 @@ class SkinSettings:
     """edge of the cubes of marching cubes"""
     sweeps: int
     """of smoothing"""
+    even: int
+    """steps that remove ripples where the surface is nearly flat"""
 
 
 SETTINGS: dict[str, SkinSettings] = {
-    "fine": SkinSettings(kernel=2.8, cube=0.5, sweeps=57),
-    "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2),
+    "fine": SkinSettings(kernel=2.8, cube=0.5, sweeps=57, even=100),
+    "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2, even=12),
 }
 LEVEL = 0.5
 """Filled fraction of space at the surface."""
@@ -129,6 +138,7 @@ def skin(
         vertices, triangles = without_cavities(vertices, triangles, VOID * spacing**3)
         free = None if kinds is None else _freedom(blocks, whole, vertices)
         vertices = smoothed(vertices, triangles, settings.sweeps, free)
+        vertices = evened(vertices, triangles, settings.even, free)
         vertices = with_volumes(vertices, triangles, points[members], filled[members], spacing, free)
     values = {name: np.asarray(v)[members] if kinds is not None else np.asarray(v) for name, v in wanted.items()}
     near = density[members] < DEEP
