@@ -12,8 +12,11 @@ from spume.look.finish import Finish
 from spume.scene.common import Scene
 from spume.scene.surroundings import materials_of
 
-WET = 0.45
+Floats = NDArray[np.float64]
+WET = 0.55
 """Fraction by which water in the pores darkens grains."""
+SIZES = (0.65, 1.3)
+"""Smallest and largest grain of a point, relative to their mean."""
 
 
 def shades(ids: NDArray[Any], variation: float) -> NDArray[np.float64]:
@@ -46,6 +49,20 @@ def colors_of(points: PopulationArrays, kinds: NDArray[Any], finishes: list[Fini
         members = kinds == kind
         colors[members] = grains_of(points, members, finishes[int(kind) % len(finishes)])
     return colors
+
+
+def scattered(x: Floats, colors: Floats, spacing: float, count: int, variation: float) -> tuple[Floats, Floats, Floats]:
+    """Positions [m], colours and diameters [m] of `count` grains of several sizes for each point, in its share of the
+    volume; together they have about the volume of one ball per point. A point comes back as it is for one grain."""
+    if count == 1:
+        return x, colors, np.full(len(x), spacing)
+    # numbers that do not change from frame to frame: the grains travel with their point
+    random = np.random.default_rng(0)
+    # wider than the share itself, so that no lattice of points is seen
+    offsets = random.uniform(-0.7, 0.7, (len(x), count, 3)) * spacing
+    brightness = 1.0 + variation * random.uniform(-0.5, 0.5, (len(x), count, 1))
+    sizes = random.uniform(*SIZES, (len(x), count)) * 1.15 * spacing / np.cbrt(count)
+    return (x[:, None] + offsets).reshape(-1, 3), (colors[:, None] * brightness).reshape(-1, 3), sizes.ravel()
 
 
 def opaque_first(populations: Iterable[PopulationArrays], finishes: list[Finish]) -> list[PopulationArrays]:

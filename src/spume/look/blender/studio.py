@@ -11,6 +11,7 @@ from spume.frames.poses import ObstaclePoses, moved, poses_in_frames
 from spume.frames.reader import Frame
 from spume.geometry.mesh_files.mesh_file import Texture
 from spume.look.finish import Finish
+from spume.look.grains import scattered
 from spume.look.obstacles import Solid
 from spume.look.pictures.camera import View
 from spume.look.pictures.drawing import PictureOptions
@@ -116,24 +117,11 @@ def _add_grains(
 ) -> None:
     item = _item(job, name, "grains", _look(job, finish, True, size), only)
     count = GRAINS_PER_POINT if finish.grain else 1
-    x, colors = scattered(part.vertices, part.colors, part.spacing, count, finish.variation)
-    diameter = (finish.grain or 1.0) * part.spacing / np.cbrt(count) * (1.25 if count > 1 else 1.0)
+    x, colors, sizes = scattered(part.vertices, part.colors, part.spacing, count, finish.variation)
     job.arrays[f"{item}/vertices"] = x @ turn.T
     job.arrays[f"{item}/colors"] = colors
-    job.arrays[f"{item}/radii"] = np.full(len(x), 0.5 * diameter)
+    job.arrays[f"{item}/radii"] = 0.5 * (finish.grain or 1.0) * sizes
     _set_velocity(job, item, None if part.v is None else np.repeat(part.v, count, axis=0), turn)
-
-
-def scattered(x: Floats, colors: Floats, spacing: float, count: int, variation: float) -> tuple[Floats, Floats]:
-    """Positions [m] and colours of `count` grains for each point, within its share of the volume."""
-    if count == 1:
-        return x, colors
-    # numbers that do not change from frame to frame: the grains travel with their point
-    random = np.random.default_rng(0)
-    # wider than the share itself, so that no lattice of points is seen
-    offsets = random.uniform(-0.7, 0.7, (len(x), count, 3)) * spacing
-    brightness = 1.0 + variation * random.uniform(-0.5, 0.5, (len(x), count, 1))
-    return (x[:, None] + offsets).reshape(-1, 3), (colors[:, None] * brightness).reshape(-1, 3)
 
 
 def _add_obstacles(job: Job, drawer: SpaceDrawer, numbers: list[int], turn: Floats, size: float) -> None:

@@ -17,6 +17,8 @@ NEAR_BLUR, FAR_BLUR = 1.0, 2.5
 """Widths of the blurred lattices [voxels]: for directions, and for the sky."""
 AHEAD = 0.5
 """Distance from the surface at which the lattice is sampled [voxels]."""
+STRENGTH = 1.3
+"""Part of the sky that matter at the surface hides, relative to the part of its surroundings that it fills."""
 ON_A_PLANE = 0.5 * math.erfc(AHEAD / (math.sqrt(2.0) * FAR_BLUR))
 """Value of the blurred lattice at that distance from a plane; any excess hides the sky."""
 
@@ -84,6 +86,13 @@ def outward(x: Floats, around: Occupancy, up: Floats) -> Floats:
     return np.where(length > 1e-3, slope / np.maximum(length, 1e-3), up)
 
 
+def openness(x: Floats, normals: Floats, around: Occupancy) -> Floats:
+    """`open_at` for places with normals, shape (n, 3)."""
+    held = np.empty(len(x))
+    _look_up(around.far, (x - around.origin) / around.voxel + AHEAD * normals, held)
+    return np.asarray(np.clip(1.0 - STRENGTH * (held - ON_A_PLANE) / (1.0 - ON_A_PLANE), 0.1, 1.0))
+
+
 @compiled
 def open_at(far, origin, voxel, px, py, pz, nx, ny, nz):
     """Approximate fraction of the sky visible from a place with a normal: 1 on a plane, less in a hollow."""
@@ -91,7 +100,7 @@ def open_at(far, origin, voxel, px, py, pz, nx, ny, nz):
     y = (py - origin[1]) / voxel + AHEAD * ny
     z = (pz - origin[2]) / voxel + AHEAD * nz
     held = _trilinear(far, x, y, z)
-    return min(max(1.0 - 1.3 * (held - ON_A_PLANE) / (1.0 - ON_A_PLANE), 0.1), 1.0)
+    return min(max(1.0 - STRENGTH * (held - ON_A_PLANE) / (1.0 - ON_A_PLANE), 0.1), 1.0)
 
 
 @compiled

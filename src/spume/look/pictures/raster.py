@@ -11,7 +11,7 @@ from spume.look.finish import Color, Finish, to_srgb
 from spume.look.pictures.camera import View
 from spume.look.pictures.clear import lay_over
 from spume.look.pictures.lens import out_of_focus
-from spume.look.pictures.lighting import Occupancy
+from spume.look.pictures.lighting import Occupancy, openness
 from spume.look.pictures.shading import GAMMA, finish_row, shade, shade_points
 from spume.look.pictures.shadows import Dimmed, LampMap, dimmed, lamp_map
 from spume.look.pictures.visible import OVERSAMPLING, Eye, Seen, eye_of, through, visible
@@ -42,6 +42,8 @@ class ShadedMesh(NamedTuple):
     finish: Finish | None = None
     is_plain: bool = False
     """whether its colours are to be read, so that shading is weak"""
+    sizes: Floats | None = None
+    """diameter of each point [m], where they differ"""
 
     @property
     def is_clear(self) -> bool:
@@ -124,6 +126,7 @@ def _light(
         lower, upper = stage.box
         extent = float(np.linalg.norm(upper - lower))
         room = 0.35 * extent
+        sky = openness(dots.x, dots.normals, stage.around)
         mapped = lamp_map(lights[0], solid.x, solid.triangles, dots.x, dots.radius, (lower - room, upper + room))
         dim = dimmed(eye, seen, solid.x, solid.normals, solid.triangles, mapped, stage.around, lights[3], extent)
         away = eye.axes[2] - (eye.axes[2] @ lights[3]) * lights[3]
@@ -181,8 +184,12 @@ def _soup(parts: list[ShadedMesh]) -> _Soup:
         np.concatenate([np.empty((0, 3), np.int32), *triangles]).astype(np.int32),
         np.repeat(np.arange(len(parts), dtype=np.int32), counts),
         np.array([finish_row(part.finish, part.is_plain) for part in parts] or [finish_row(None, False)]),
-        np.repeat([0.5 * part.point_size for part in parts], [len(part.vertices) for part in parts]).astype(float),
+        np.concatenate([np.empty(0), *(0.5 * _sizes(part) for part in parts)]),
     )
+
+
+def _sizes(part: ShadedMesh) -> Floats:
+    return np.full(len(part.vertices), part.point_size) if part.sizes is None else part.sizes
 
 
 def _pixels(light: Floats) -> Floats:

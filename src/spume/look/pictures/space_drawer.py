@@ -15,7 +15,7 @@ from spume.frames.poses import obstacle_poses, poses_in_frames
 from spume.frames.quantities import drawable, label, quantities, spatial, volumes
 from spume.frames.reader import Frame, Run
 from spume.look.finish import Color, Finish, background, ground_finish, material_finishes
-from spume.look.grains import grains_of, is_granular, opaque_first, shades
+from spume.look.grains import grains_of, is_granular, opaque_first, scattered, shades
 from spume.look.obstacles import (
     Solid,
     ground_height,
@@ -26,6 +26,7 @@ from spume.look.obstacles import (
 from spume.look.pictures.camera import View, scene_view, up_axis
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
 from spume.look.pictures.framing import covered, outermost_points, view_of_points
+from spume.look.pictures.glass import GLASS, glass_panes
 from spume.look.pictures.lettering import MAP, Legend, map_colors
 from spume.look.pictures.lighting import occupancy, outward
 from spume.look.pictures.raster import ShadedMesh, Stage, rasterize
@@ -33,6 +34,7 @@ from spume.look.surface.borders import cut_at_borders
 from spume.look.surface.files import skin_of
 from spume.look.textures import painted
 from spume.look.triangle_mesh import TriangleMesh, placed, vertex_normals
+from spume.scene import surroundings
 from spume.scene.common import Scene
 
 Floats = NDArray[np.float64]
@@ -41,6 +43,8 @@ PLAIN = Finish((1.0, 1.0, 1.0), 0.8, 1.0)
 FADE = 0.5, 3.0
 """Distances behind the middle of the scene where the ground begins to fade, and where it has, relative to the size of
 the scene."""
+GRAINS, MOST_GRAINS = 10, 500_000
+"""Number of grains drawn for each point of sand, and of grains in a picture if there are fewer points."""
 POINT_SIZE = 1.1
 """Diameter of a drawn point, in spacings."""
 
@@ -119,8 +123,11 @@ class SpaceDrawer:
         parts = []
         for part, finish in self.material_parts(frame):
             is_mesh = len(part.triangles) > 0
+            if finish.grain and not is_mesh:
+                parts.append(self._grains(part, finish, stage))
+                continue
             normals = part.normals if is_mesh else outward(part.vertices, stage.around, self.up)
-            size = (finish.grain or POINT_SIZE) * part.spacing
+            size = POINT_SIZE * part.spacing
             parts.append(
                 ShadedMesh(
                     part.vertices, part.triangles, part.colors, size, 1.0, normals, finish, is_plain=finish is PLAIN
@@ -129,7 +136,26 @@ class SpaceDrawer:
         for mesh, finish in self.placed_obstacles(frame):
             colors = np.tile(finish.color, (len(mesh.vertices), 1)) if mesh.colors is None else mesh.colors
             parts.append(ShadedMesh(mesh.vertices, mesh.triangles, colors, 0.0, 1.0, mesh.normals, finish))
+        for mesh in self.panes:
+            colors = np.tile(GLASS.color, (len(mesh.vertices), 1))
+            parts.append(ShadedMesh(mesh.vertices, mesh.triangles, colors, 0.0, 1.0, mesh.normals, GLASS))
         return parts
+
+    @cached_property
+    def panes(self) -> list[TriangleMesh]:
+        """The walls that the material comes near to, as panes of glass."""
+        walls = surroundings.walls(self.run.scene)
+        if walls is None:
+            return []
+        return glass_panes(np.array(walls.lower), np.array(walls.upper), self.framed, self.up)
+
+    def _grains(self, part: "ColoredMesh", finish: Finish, stage: Stage) -> ShadedMesh:
+        """Several grains for each point."""
+        count = int(np.clip(MOST_GRAINS // max(len(part.vertices), 1), 1, GRAINS))
+        x, colors, sizes = scattered(part.vertices, part.colors, part.spacing, count, finish.variation)
+        normals = np.repeat(outward(part.vertices, stage.around, self.up), count, axis=0)
+        none = np.empty((0, 3), np.int32)
+        return ShadedMesh(x, none, colors, 0.0, 1.0, normals, finish, sizes=finish.grain * sizes)
 
     def stage(self, frame: Frame) -> Stage:
         """What lights a frame."""
