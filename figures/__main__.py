@@ -103,6 +103,7 @@ def main() -> int:
         chosen = [figure for figure in given.chosen if figure.preset(asked) == preset]
 
         def done(figure: Figure, outcome: Outcome, preset: Preset = preset) -> None:
+            outcomes.update(outcomes_by_preset(given.out))  # another call may have made figures meanwhile
             outcomes.setdefault(figure.name, {})[preset] = outcome
             save_claims(given.out, figure.name, outcome)
             store(given.out, outcomes)

@@ -46,7 +46,7 @@ def state(figure: Figure, outcomes: Outcomes) -> str:
         texts = [f"{failed} of {len(checks)} claims do not hold"] if failed else []
         texts += [f"{undecided} of {len(checks)} not shown"] if undecided else []
         return ", ".join(texts)
-    return "holds" if preset != "draft" or figure.preset("medium") != "medium" else "holds in draft only"
+    return "holds" if preset != "draft" else "holds in draft only"
 
 
 def write_pages(

@@ -127,6 +127,20 @@ def differs(
     )  # fmt: skip
 
 
+def changes(
+    quantity: str, first: Sequence[float], second: Sequence[float], direction: Literal["less", "more"]
+) -> Check:
+    """Check that `second` is less or more than `first`, where each pair was found from the same state, by three times
+    the standard deviation of the changes of the pairs. A change within three of them is undecided."""
+    a, b = (np.asarray(values, dtype=np.float64) for values in (first, second))
+    spread, change = float((b - a).std(ddof=1)), float((b - a).mean())
+    signed = -change if direction == "less" else change
+    return Check(
+        quantity, f"{a.mean():.4g} and {b.mean():.4g}", f"the second is {direction}", f"{change:+.3g}",
+        f"≥ 3 × {spread:.2g}, in pairs", signed >= 3.0 * spread and signed > 0.0, abs(change) < 3.0 * spread,
+    )  # fmt: skip
+
+
 def states(quantity: str, ours: str, theirs: str, passed: bool) -> Check:
     """Check of a statement that is true or false."""
     return Check(quantity, ours, theirs, "", "", bool(passed))

@@ -1,18 +1,17 @@
 """[Fang19] figure 11: weights of ADMM in a step of elastic balls."""
 
 import numpy as np
-from reports.case import Outcome, Surroundings, differs
+from reports.case import Outcome, Surroundings, changes
 from reports.drawing import panels, save
 
-from figures.fang19.convergence import COLUMNS, COUNTS, curve, plot, studies, table
+from figures.fang19.convergence import COLUMNS, COUNTS, Array, curve, plot, studies, table
 from figures.figure import Figure, save_csv
 
-CHOICES: dict[str, tuple[str, ...]] = {
-    "stiffness": ("implicit.weights='stiffness'", "implicit.rho=1.0"),
-    "bulk modulus": ("implicit.weights='bulk-modulus'", "implicit.rho=1.0"),
-    "unit": ("implicit.weights='unit'", "implicit.rho=4.2e4"),
-}
-"""A unit weight needs a penalty in Pa: that of the bulk modulus."""
+PENALTIES = (0.1, 0.3, 1.0, 3.0)
+"""Of which the best for each weight is shown."""
+CHOICES = {"stiffness": "plain-stiffness", "bulk modulus": "bulk-modulus"}
+UNIT = 500.0
+"""One unit of stress of the paper's tables [Pa]."""
 AFTER = 20
 """Iterations after which residuals are compared."""
 
@@ -20,19 +19,26 @@ AFTER = 20
 def run(around: Surroundings) -> Outcome:
     """One step at three instants with each weight."""
     steps = studies(around, "elastic-balls")
-    curves = {label: [curve(study, changes) for study in steps] for label, changes in CHOICES.items()}
+    k = COUNTS.index(AFTER)
+    curves: dict[str, list[Array]] = {}
+    for label, weights in CHOICES.items():
+        around.say(label)
+        own = f"implicit.weights='{weights}'"
+        tried = {rho: [curve(study, (own, f"implicit.rho={rho}")) for study in steps] for rho in PENALTIES}
+        rho = min(tried, key=lambda rho: float(np.mean(np.log([each[k] for each in tried[rho]]))))
+        curves[f"{label}, ρ = {rho:g}"] = tried[rho]
+    unit = ("implicit.weights='unit'", f"implicit.rho={UNIT}")
+    curves[f"unit, ρ = {UNIT:g} Pa"] = [curve(study, unit) for study in steps]
     figure, (axes,) = panels()
     plot(axes, curves)
     save_csv(around.pictures, "fang19-11", COLUMNS, table(curves))
-    k = COUNTS.index(AFTER)
-    logs = {label: [float(np.log10(each[k])) for each in found] for label, found in curves.items()}
+    logs = [[float(np.log10(each[k])) for each in found] for found in curves.values()]
     outcome = Outcome(
         [
-            differs(f"log10 of the residual after {AFTER} iterations: {other}, and stiffness", logs[other],
-                    logs["stiffness"], "less")
-            for other in ("bulk modulus", "unit")
+            changes(f"log10 of the residual after {AFTER} iterations: {other}, and stiffness", found, logs[0], "less")
+            for other, found in zip(("bulk modulus", "unit"), logs[1:])
         ]
-    )  # fmt: skip
+    )
     outcome.figures.append((save(figure, around.pictures, "fang19-11"), "One step of elastic-balls at three instants."))
     return outcome
 
@@ -44,7 +50,10 @@ FIGURE = Figure(
     "unit weight do not reach a similar performance.",
     run,
     paper="Fang19",
-    finding="With a penalty ρ of one, as the paper's weights are meant, and without our acceleration. The scene is in "
-    "the plane, with cells of 40 mm.",
+    finding="The stiffness enhanced weights as they are printed. Each weight has the best of four penalties: with "
+    "ρ = 1 for both, the bulk modulus is the better one here, since the best penalty is a third of the stiffness, and "
+    "the bulk modulus happens to be that. The balls have one modulus, so a unit weight differs from the bulk modulus "
+    "by a factor only, and with the best penalty it is the same; shown is one unit of the paper's stress. Changes are "
+    "those of the same steps. Without our acceleration; in the plane, with cells of 40 mm.",
     presets=("draft",),
 )

@@ -1,7 +1,7 @@
 """[Fang19] figure 12: over-relaxation in a step of the roller."""
 
 import numpy as np
-from reports.case import Outcome, Surroundings, differs
+from reports.case import Outcome, Surroundings, changes
 from reports.drawing import panels, save
 
 from figures.fang19.convergence import COUNTS, curve, plot, studies, table
@@ -10,38 +10,40 @@ from figures.figure import Figure, save_csv
 ALPHAS = (1.0, 1.4, 1.6, 1.9)
 AFTER = 20
 """Iterations after which residuals are compared."""
-PAPER, OURS = 1.0, 0.3
-"""Penalty of the paper's weights, and our default."""
+PAPER, OURS = "the paper's weights, ρ = 1", "ours, ρ = 0.3"
+CHOICES = {
+    PAPER: ("implicit.weights='plain-stiffness'", "implicit.rho=1.0"),
+    OURS: ("implicit.weights='stiffness'", "implicit.rho=0.3"),
+}
 
 
 def run(around: Surroundings) -> Outcome:
-    """One step at three instants with each over-relaxation and penalty."""
+    """One step at three instants with each over-relaxation and choice of the weights."""
     steps = studies(around, "roller")
     figure, made = panels(2)
     logs, rows = {}, []
-    for axes, rho in zip(made, (PAPER, OURS)):
+    for axes, (choice, common) in zip(made, CHOICES.items()):
         curves = {
-            f"α = {alpha:g}": [
-                curve(study, (f"implicit.rho={rho}", f"implicit.over_relaxation={alpha}")) for study in steps
-            ]
+            f"α = {alpha:g}": [curve(study, (*common, f"implicit.over_relaxation={alpha}")) for study in steps]
             for alpha in ALPHAS
         }
         plot(axes, curves)
-        axes.set(title=f"ρ = {rho:g}")
-        rows += [[rho, *row] for row in table(curves)]
+        axes.set(title=choice)
+        rows += [[choice, *row] for row in table(curves)]
         for alpha, found in zip(ALPHAS, curves.values()):
-            logs[rho, alpha] = [float(np.log10(each[COUNTS.index(AFTER)])) for each in found]
-    save_csv(around.pictures, "fang19-12", ("rho", "choice", "instant", "iterations", "residual"), rows)
-    name = f"log10 of the residual after {AFTER} iterations, ρ = {PAPER:g}"
+            logs[choice, alpha] = [float(np.log10(each[COUNTS.index(AFTER)])) for each in found]
+    save_csv(around.pictures, "fang19-12", ("weights", "choice", "instant", "iterations", "residual"), rows)
+    name = f"log10 of the residual after {AFTER} iterations, {PAPER}"
     outcome = Outcome(
-        [differs(f"{name}: α = 1 and {alpha:g}", logs[PAPER, 1.0], logs[PAPER, alpha], "less") for alpha in (1.4, 1.6)]
-        + [differs(f"{name}: α = 1 and 1.9", logs[PAPER, 1.0], logs[PAPER, 1.9], "more")]
+        [changes(f"{name}: α = 1 and {alpha:g}", logs[PAPER, 1.0], logs[PAPER, alpha], "less") for alpha in (1.4, 1.6)]
+        + [changes(f"{name}: α = 1 and 1.9", logs[PAPER, 1.0], logs[PAPER, 1.9], "more")]
     )
     means = ", ".join(f"{np.mean(logs[OURS, alpha]):.2f}" for alpha in ALPHAS)
     outcome.notes.append(
-        f"With our default of ρ = {OURS:g} the means after {AFTER} iterations are {means} for α = 1, 1.4, 1.6 and 1.9."
+        f"With our default weights and ρ = 0.3 the means after {AFTER} iterations are {means} for α = 1, 1.4, 1.6 and "
+        "1.9."
     )
-    text = "One step of roller at three instants, with the paper's penalty and with our default."
+    text = "One step of roller at three instants, with the paper's weights and with our defaults."
     outcome.figures.append((save(figure, around.pictures, "fang19-12"), text))
     return outcome
 
@@ -52,6 +54,8 @@ FIGURE = Figure(
     "Over-relaxation with α = 1.4 and 1.6 is faster than none; an even larger α is detrimental.",
     run,
     paper="Fang19",
-    finding="The paper's weights with ρ = 1 on the left, our default on the right; both without our acceleration.",
+    finding="The stiffness enhanced weights of section 7.3 as they are printed, with ρ = 1, on the left; our default "
+    "on the right, with which over-relaxation does not pay, since ρ = 0.3 alone needs fewer iterations than any of the "
+    "paper's. Changes are those of the same steps. Both without our acceleration.",
     presets=("draft",),
 )

@@ -2,8 +2,8 @@
 
 from reports.case import Outcome, Surroundings, differs
 
+from figures.bodies import at_spacings, bodies, height, paths
 from figures.figure import Figure, save_csv
-from figures.gerszewski09.bodies import at_spacings, bodies, height, paths
 from figures.panels import Panel, save_panels
 
 SPACINGS = {"draft": (0.009, 0.007), "medium": (0.006, 0.004), "paper": (0.004, 0.00247)}
@@ -21,7 +21,7 @@ def run(around: Surroundings) -> Outcome:
     rows = []
     for spacing, made in zip(spacings, runs):
         times, x = paths(made)
-        for name, own in bodies(made, x[0]).items():
+        for name, own in bodies(made).items():
             late = [height(places[own]) for places in x[times >= times[-1] - SETTLED]]
             lowest = min(height(places[own]) for places in x)
             left.setdefault(name, []).append(sum(late) / len(late) / height(x[0][own]))

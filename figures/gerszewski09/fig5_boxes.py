@@ -2,8 +2,8 @@
 
 from reports.case import Outcome, Surroundings, at_most, differs, states
 
+from figures.bodies import at_spacings, bodies, height, paths
 from figures.figure import Figure, save_csv
-from figures.gerszewski09.bodies import at_spacings, bodies, height, paths
 from figures.panels import Panel, save_panels
 
 SPACINGS = {"draft": (0.0125, 0.01), "medium": (0.01, 0.0077), "paper": (0.01145, 0.0077)}
@@ -22,7 +22,7 @@ def run(around: Surroundings) -> Outcome:
     created, rows = [], []
     for spacing, made in zip(spacings, runs):
         _, x = paths(made)
-        for name, own in bodies(made, x[0]).items():
+        for name, own in bodies(made).items():
             heights = [height(places[own]) / height(x[0][own]) for places in x]
             impact = min(range(len(heights)), key=heights.__getitem__)
             smallest.setdefault(name, []).append(heights[impact])

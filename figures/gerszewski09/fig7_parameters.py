@@ -2,8 +2,8 @@
 
 from reports.case import Outcome, Surroundings, differs
 
+from figures.bodies import at_spacings, bodies, height, paths
 from figures.figure import Figure, save_csv
-from figures.gerszewski09.bodies import at_spacings, bodies, height, paths
 from figures.panels import Panel, save_panels
 
 SPACINGS = {"draft": (0.012, 0.01), "medium": (0.008, 0.005), "paper": (0.005, 0.00348)}
@@ -23,7 +23,7 @@ def run(around: Surroundings) -> Outcome:
     rows = []
     for spacing, made in zip(spacings, runs):
         times, x = paths(made)
-        for name, own in bodies(made, x[0]).items():
+        for name, own in bodies(made).items():
             late = [height(places[own]) for places in x[times >= times[-1] - SETTLED]]
             left.setdefault(name, []).append(sum(late) / len(late) / height(x[0][own]))
             rows.append([name, f"{1e3 * spacing:g}", f"{left[name][-1]:.4f}"])

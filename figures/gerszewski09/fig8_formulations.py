@@ -6,8 +6,8 @@ import numpy as np
 from reports.case import Check, Outcome, Surroundings, states
 from reports.runs import scene_run
 
+from figures.bodies import paths
 from figures.figure import Figure, save_csv
-from figures.gerszewski09.bodies import paths
 from figures.panels import Panel, save_panels
 from spume import Run, load_scene, open_run
 from spume.errors import RunFailed

@@ -46,6 +46,17 @@ def test_where_the_energy_is_concave_the_penalty_is_above_twice_the_concavity():
     assert weight("hencky", strain, kind="ruiz", rho=rho, **SOLID) == pytest.approx(stiffness(strain), rel=1e-12)
 
 
+def test_plain_stiffness_is_that_of_the_flow_without_factors():
+    """[Fang19] section 7.3: of a metal that yields, the derivative of the stress after its return map."""
+    shear = math.sqrt(2.0 / 3.0) * 500.0 / (2 * MU) / math.sqrt(2.0)
+    for strain in ((0.5 * shear, -0.5 * shear, 0.0), (1.0, 1.0, 1.0)):
+        metal = SOLID | {"yield_stress": 1e9}
+        found = weight("von-mises", strain, kind="plain-stiffness", **metal)
+        assert found == pytest.approx(stiffness(strain), rel=1e-9)
+    yielding = weight("von-mises", (2 * shear, -2 * shear, 0.0), kind="plain-stiffness", **SOLID, yield_stress=500.0)
+    assert yielding < stiffness((2 * shear, -2 * shear, 0.0))
+
+
 @pytest.mark.parametrize(("share", "factor"), [(0.5, 1.0), (0.99, YIELDING), (1.0, YIELDING)])
 def test_points_of_metal_at_their_yield_stress_have_a_smaller_weight(share, factor):
     """Shear at a share of the yield strain: a growth of 5 % makes a point at 0.99 of it yield."""

@@ -139,10 +139,11 @@ class Implicit(Table):
         default="none",
         description="whether rho changes during a step to keep primal and dual residual within a factor of ten",
     )
-    weights: Literal["stiffness", "bulk-modulus", "unit", "ruiz"] = Field(
+    weights: Literal["stiffness", "plain-stiffness", "bulk-modulus", "unit", "ruiz"] = Field(
         default="stiffness",
         description="weight of each point in ADMM: its current stiffness (less if it can flow or yields, more where "
-        "its energy is concave), its bulk modulus at rest, 1 Pa, or by Ruiz equilibration of the linearised step",
+        "its energy is concave), the same as it is in [Fang19], its bulk modulus at rest, 1 Pa, or by Ruiz "
+        "equilibration of the linearised step",
     )
     start: Literal["acceleration", "free"] = Field(
         default="acceleration",

@@ -19,7 +19,10 @@ from spume.mpm.implicit.principal_newton import flowed_stress
 from spume.numerics.jit import compiled
 
 STIFFNESS, BULK_MODULUS, UNIT, WHOLE_STIFFNESS = range(4)
-WEIGHTS = {"stiffness": STIFFNESS, "bulk-modulus": BULK_MODULUS, "unit": UNIT, "ruiz": WHOLE_STIFFNESS}
+WEIGHTS = {
+    "stiffness": STIFFNESS, "plain-stiffness": WHOLE_STIFFNESS, "bulk-modulus": BULK_MODULUS, "unit": UNIT,
+    "ruiz": WHOLE_STIFFNESS,
+}  # fmt: skip
 """Equilibration ("ruiz") starts from the stiffness itself."""
 FLOWING = 0.5
 """Weight of a point whose law can flow, relative to its stiffness."""
