@@ -19,6 +19,7 @@ LEVELS = (
     ("scene",),
     ("laws", "rheology", "measuring", "dryfoam"),
     ("grid",),
+    ("ranks",),
     ("matter",),
     ("mpm",),
     ("foam", "mixture"),

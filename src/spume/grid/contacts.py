@@ -147,6 +147,7 @@ class Contacts:
                 self._count, self._node, self._numbers, nodes.blocks, nodes.cell, self._moved, nodes.order,
                 transfers.cell_block_of_corner, cells.cell_start, cells.sorted_points, x, volume, gap,
             )  # fmt: skip
+            gap = nodes.border.least(self, gap)
         return gap
 
     def places(self, nodes: Nodes) -> NDArray[np.float64]:

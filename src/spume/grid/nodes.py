@@ -15,6 +15,7 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.grid.blocks import BLOCK, NODES_PER_BLOCK, corner_steps, pack, unpack
+from spume.grid.border import NO_BORDER, Border
 from spume.grid.cells import Cells
 from spume.grid.generations import new_generation
 from spume.numerics.jit import compiled
@@ -36,6 +37,8 @@ class Nodes:
         """Coordinates of the blocks."""
         self.generation = new_generation()
         """Number that changes when the listed blocks change."""
+        self.border: Border = NO_BORDER
+        """What other processes have of the nodes."""
         self._covered: tuple[int, ...] = ()
 
     def __len__(self) -> int:

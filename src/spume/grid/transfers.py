@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.grid.blocks import CELLS_PER_BLOCK
+from spume.grid.border import NO_BORDER, Border
 from spume.grid.cells import STENCIL_OFFSET, Cells
 from spume.grid.nodes import Nodes
 from spume.grid.to_grid import add_copies, channel_count, clear, scatter_kernel
@@ -36,6 +37,9 @@ class Transfers:
         """Blocks of nodes at the corners of each occupied block of cells, see `Nodes.corner_blocks`."""
         self.cell_block_of_corner = np.empty((0, 8), np.int32)
         """The inverse: for each block of nodes and corner, the block of cells that has it, −1 if there is none."""
+        self._border: Border = NO_BORDER
+        self._sums_at = self.node_block_of_corner
+        """Where the sums at the corners are written, see `Border.corners`."""
         self.tasks = np.zeros(1, np.int64)
         """Boundaries that divide the occupied blocks among the threads, evenly by points."""
         self._connected = (0, 0)
@@ -49,9 +53,11 @@ class Transfers:
 
     def connect(self, nodes: Nodes) -> None:
         """Find the nodes of the sorted cells; `nodes` must cover them."""
-        if self._connected != (self.cells.generation, nodes.generation):
+        if self._connected != (self.cells.generation, nodes.generation) or self._border is not nodes.border:
             self._connected = (self.cells.generation, nodes.generation)
             self.node_block_of_corner = nodes.corner_blocks(self.cells)
+            self._border = nodes.border
+            self._sums_at = self._border.corners(self.node_block_of_corner)
             self.cell_block_of_corner = np.full((len(nodes), 8), -1, np.int32)
             for corner in range(0, 8, 1 if self.dimension == 3 else 2):
                 self.cell_block_of_corner[self.node_block_of_corner[:, corner], corner] = np.arange(len(self.cells))
@@ -80,9 +86,10 @@ class Transfers:
         if threads > 1 and len(self.cells) <= FEW_BLOCKS * threads:
             self._by_colour, self._colour_start = self._all_blocks, np.array([0, len(self.cells)])
             colours, self._copy_of_block = np.unique(colour, return_inverse=True)
-            self._reached = np.full((len(self.cell_block_of_corner), len(colours)), -1, np.int32)
+            blocks = self._border.blocks(len(self.cell_block_of_corner))
+            self._reached = np.full((blocks, len(colours)), -1, np.int32)
             for corner in range(0, 8, 1 if self.dimension == 3 else 2):
-                self._reached[self.node_block_of_corner[:, corner], self._copy_of_block] = self._all_blocks
+                self._reached[self._sums_at[:, corner], self._copy_of_block] = self._all_blocks
         else:
             self._by_colour = np.argsort(colour, kind="stable")
             self._colour_start = np.searchsorted(colour[self._by_colour], np.arange(9))
@@ -99,18 +106,20 @@ class Transfers:
         channels = channel_count(self.dimension, quantities)
         if target.shape[1] != channels:
             raise ValueError(f"the sums of {quantities} have {channels} channels, their target {target.shape[1]}")
+        sums = self._border.room(target)
         if channels not in self._copies:
-            self._copies[channels] = np.empty((self._reached.shape[1], len(target), channels, CELLS_PER_BLOCK))
+            self._copies[channels] = np.empty((self._reached.shape[1], len(self._reached), channels, CELLS_PER_BLOCK))
         copies = self._copies[channels]
         if len(copies) == 0:
-            clear(target)
+            clear(sums)
         kernel(
             self._colour_tasks, self._by_colour, self.cells.blocks, self.cells.cell_start, self.cells.sorted_points,
-            self.node_block_of_corner, self.cells.inverse_size, x, v, mass, volume, stress, tensor, affine_velocity,
-            scalar, target, copies, self._copy_of_block,
+            self._sums_at, self.cells.inverse_size, x, v, mass, volume, stress, tensor, affine_velocity,
+            scalar, sums, copies, self._copy_of_block,
         )  # fmt: skip
         if len(copies) > 0:
-            add_copies(copies, self._reached, target)
+            add_copies(copies, self._reached, sums)
+        self._border.complete(sums, target)
 
     def pulled_back(self, metric: NDArray[np.float64]) -> NDArray[np.float64]:
         """Symmetric tensors B (n, 6) of points for sums of ∇w · B ∇w with the gradients used here."""

@@ -51,10 +51,10 @@ def advance_to(
     world = method.world
     world.forget_clearances()
     while world.time < until:
-        if interrupted():
+        if world.ranks.any(interrupted()):
             return False
         stop = min(until, method.next_release())
-        if world.count == 0:
+        if world.ranks.count(world.count) == 0:
             world.time = stop
         else:
             remaining = stop - world.time
@@ -64,7 +64,8 @@ def advance_to(
             if dt == remaining:
                 world.time = stop
             if world.steps % HEALTH_INTERVAL == 0 or world.time >= until:
-                method.check_health()
+                with world.ranks.agreed():
+                    method.check_health()
             if world.steps % REPORT_INTERVAL == 0:
                 report(_progress(method, dt))
         method.release_due()
@@ -103,7 +104,7 @@ def _run(stages: Iterable[Stage], world: World[Any], dt: float) -> None:
 
 def _progress(method: Driven, dt: float) -> Progress:
     world = method.world
-    return Progress(world.time, world.count, world.steps, dt, method.done())
+    return Progress(world.time, world.ranks.count(world.count), world.steps, dt, method.done())
 
 
 def checkpoint_values(world: World[Any]) -> dict[str, Any]:

@@ -50,6 +50,8 @@ class HeldLayers:
         for source in {layer[0] for layer in self.layers}:
             p = particles[source]
             where, number, member = self._find(source, p)
+            if not where.size:  # none of them is on this rank
+                continue
             values = self.flows[source].held(number, member, time)
             for name in values.keys() & {"x", "v", "C"}:
                 getattr(p, name)[where] = values[name]
@@ -64,6 +66,8 @@ class HeldLayers:
         member = np.tile(np.arange(count), len(own))
         ids = np.repeat([layer[2] for layer in own], count) + member
         order = np.argsort(p.id, kind="stable")
+        if not len(order):
+            ids, number, member = ids[:0], number[:0], member[:0]
         place = np.minimum(np.searchsorted(p.id, ids, sorter=order), len(order) - 1)
         where = order[place]
         there = p.id[where] == ids  # points may have been merged or removed

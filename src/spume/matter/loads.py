@@ -16,7 +16,7 @@ from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.sdf.operations import ShapeProgram
 from spume.numerics.jit import compiled
-from spume.numerics.sums import total
+from spume.ranks.ranks import Ranks
 from spume.scene.force import ForceTable
 from spume.scene.mpm import MaterialScene
 
@@ -100,10 +100,10 @@ def _build(scene: MaterialScene, table: ForceTable) -> Load:
     )
 
 
-def push_points(points: PointArrays, load: Load, time: float, dt: float) -> None:
+def push_points(points: PointArrays, load: Load, time: float, dt: float, ranks: Ranks) -> None:
     """Apply the impulse of a load in dt [s] to the velocities; for loads that do not act on surfaces."""
     factor = load.factor(time)
-    if factor == 0.0 or len(points.x) == 0:
+    if factor == 0.0:
         return
     chosen = load.inside(points.x)
     if load.kind == "growth":
@@ -111,7 +111,7 @@ def push_points(points: PointArrays, load: Load, time: float, dt: float) -> None
         return
     vector = dt * factor * load.vector
     if load.kind == "force":
-        mass = total(np.where(chosen, points.mass, 0.0))
+        mass = ranks.total(np.where(chosen, points.mass, 0.0))
         if mass == 0.0:
             return
         vector = vector / mass

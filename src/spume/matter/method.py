@@ -27,6 +27,7 @@ from spume.matter.world import World
 from spume.measuring.measure import measured_values, measures_loads
 from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
+from spume.ranks.ranks import ALONE, Ranks
 from spume.scene.emitter import Emitter
 from spume.scene.mpm import Body, MaterialScene
 
@@ -67,7 +68,8 @@ class ParticleMethod(ABC, Generic[W, S]):
 
     name: ClassVar[str]
 
-    def __init__(self, scene: S) -> None:
+    def __init__(self, scene: S, ranks: Ranks = ALONE) -> None:
+        """`ranks`: the processes that share the points."""
         self.scene = scene
         self.sources = sources_of(scene)
         self.releases = releases(self.sources)
@@ -78,6 +80,7 @@ class ParticleMethod(ABC, Generic[W, S]):
         self.walls = wall_corners(scene)
         assembly = self.assemble(scene)
         self.world = assembly.world
+        self.world.share_with(ranks)
         self.step = assembly.step
         self.parts = assembly.parts
         self.species_of_material = assembly.species_of_material or (0,) * len(scene.materials)
@@ -245,7 +248,12 @@ class ParticleMethod(ABC, Generic[W, S]):
             points = source.points(release.number)
             species = self._species_of(source)
             first_id = species.particles.next_id
-            new = species.particles.add(source.count, **points, material=source.material, body=release.source)
+            ids, mine = np.arange(first_id, first_id + source.count), world.ranks.part(source.count)
+            own = {name: array[mine] for name, array in points.items()}
+            new = species.particles.add(
+                len(ids[mine]), id=ids[mine], **own, material=source.material, body=release.source
+            )
+            species.particles.next_id = first_id + source.count
             self.held.add(release.source, release.number, first_id)
             if release.source in self.surfaces:
                 self.surfaces[release.source].bind(points["x"], first_id)

@@ -19,7 +19,7 @@ from spume.geometry.obstacles.collision import find_owners
 from spume.geometry.obstacles.obstacle_set import ObstacleArrays, ObstacleSet
 from spume.grid.contacts import Contacts
 from spume.grid.nodes import Nodes
-from spume.numerics.sums import total
+from spume.ranks.ranks import ALONE, Ranks
 
 Floats = NDArray[np.float64]
 REGULAR = 1e-9
@@ -33,6 +33,7 @@ class ObstacleLoads:
         self.places = {name: k for k, name in enumerate(dict.fromkeys(names))}
         self.impulse = np.zeros((len(self.places), dimension))
         self.angular_impulse = np.zeros((len(self.places), 3))
+        self.ranks: Ranks = ALONE
         self.active = False
         """Whether loads are summed; this is off unless they are needed, since it takes a fifth of the time of a small
         scene."""
@@ -44,12 +45,14 @@ class ObstacleLoads:
         """Subtract the impulses that the material received from obstacles at `place` [m], both of shape (n, d); `owner`
         is the index of each obstacle in the set `obstacles`."""
         d = place.shape[1]
-        own = np.array([self.places[name] for name in obstacles.names])[owner]
+        own = np.array([self.places[name] for name in obstacles.names], np.int64)[owner]
         moment = np.cross(np.pad(place, ((0, 0), (0, 3 - d))), np.pad(impulse, ((0, 0), (0, 3 - d))))
-        for k in np.unique(own):
+        for k in np.flatnonzero(self.ranks.either(np.bincount(own, minlength=len(self)) > 0)):
             of_obstacle = own == k
-            self.impulse[k] -= [total(impulse[of_obstacle, q]) for q in range(d)]
-            self.angular_impulse[k] -= [total(moment[of_obstacle, q]) for q in range(3)]
+            pushes, turns = impulse[of_obstacle].T, moment[of_obstacle].T
+            sums = self.ranks.totals([*pushes, *turns])
+            self.impulse[k] -= sums[:d]
+            self.angular_impulse[k] -= sums[d:]
 
     def report(self) -> dict[str, Any]:
         """Loads on each obstacle by name, for diagnostics."""
@@ -75,8 +78,8 @@ def load_by_nodes(
     node, numbers, places = contacts.node, contacts.numbers, contacts.places(nodes)
     if acting is not None:
         node, numbers, places, impulse = node[acting], numbers[acting], places[acting], impulse[acting]
-    if not node.size:
-        return
+    counted = nodes.border.counts(node)
+    node, numbers, places, impulse = node[counted], numbers[counted], places[counted], impulse[counted]
     owner = numbers[:, 8].astype(np.int64)
     parts = split(node, numbers[:, : impulse.shape[1]], impulse)
     loads.add(obstacles, owner, places, parts)
@@ -84,9 +87,9 @@ def load_by_nodes(
 
 def split(node: NDArray[np.int64], normal: Floats, impulse: Floats) -> Floats:
     """Share of each contact in the impulse of its node; contacts of one node are adjacent."""
-    first = np.flatnonzero(np.r_[True, node[1:] != node[:-1]])
+    first = np.flatnonzero(np.r_[True, node[1:] != node[:-1]][: node.size])
     count = np.diff(np.r_[first, node.size])
-    if count.max() == 1:
+    if count.max(initial=1) == 1:
         return impulse
     parts = impulse.copy()
     for several in np.unique(count[count > 1]):
@@ -115,8 +118,6 @@ class WatchedPoints:
         """Add the impulses of the obstacles on the points; `arrays` are those of the step."""
         change = v[self.points] - self.v
         hit = np.flatnonzero(change.any(axis=1))
-        if not hit.size:
-            return
         x = self.x[hit]
         owner = np.zeros(hit.size, np.int64)
         if len(obstacles) > 1:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.numerics.sums import dot
+from spume.ranks.ranks import ALONE, Ranks
 
 Floats = NDArray[np.float64]
 
@@ -18,6 +18,7 @@ class Passages:
         """`planes` by name: a point [m] and a normal."""
         self._planes = {name: (np.array(n), float(np.dot(point, n))) for name, (point, n) in planes.items()}
         self.mass = dict.fromkeys(self._planes, 0.0)
+        self.ranks: Ranks = ALONE
 
     def __len__(self) -> int:
         return len(self._planes)
@@ -29,7 +30,7 @@ class Passages:
     def count(self, before: Mapping[str, NDArray[np.bool_]], x: Floats, mass: Floats) -> None:
         """Add the mass of the points at `x` that were on the other side before."""
         for name, beyond in self.sides(x).items():
-            self.mass[name] += dot(mass, beyond.astype(np.float64) - before[name])
+            self.mass[name] += self.ranks.dot(mass, beyond.astype(np.float64) - before[name])
 
     def restore(self, values: dict[str, Any]) -> None:
         """Restore masses by name."""

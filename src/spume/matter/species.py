@@ -1,5 +1,7 @@
 """A species: points that move together, and the laws of their materials."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -44,6 +46,19 @@ class Species:
         self.particles.take(index)
         if known:
             self._clear_until = self._clear_until[index]
+            self._clear_generation = self.particles.generation
+
+    def point_arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays of the points, by name."""
+        return self.particles.arrays()
+
+    def exchange_points(self, kept: NDArray[Any], arrived: dict[str, NDArray[Any]]) -> None:
+        """Keep the points selected by `kept`, and append those that arrived from other ranks."""
+        known = self._clear_generation == self.particles.generation
+        self.particles.exchange(kept, arrived)
+        if known:
+            new = len(self.particles) - np.count_nonzero(kept)
+            self._clear_until = np.concatenate([self._clear_until[kept], np.full(new, -np.inf)])
             self._clear_generation = self.particles.generation
 
     def forget_clearances(self) -> None:

@@ -17,6 +17,7 @@ from spume.matter.passages import Passages
 from spume.matter.species import Species
 from spume.matter.time_step import TimeStep
 from spume.numerics.clock import working_time
+from spume.ranks.ranks import ALONE, Ranks
 
 S = TypeVar("S", bound=Species)
 
@@ -42,9 +43,15 @@ class World(ABC, Generic[S]):
     """Mass that has passed through the planes of the scene's measurements."""
     obstacle_loads: ObstacleLoads = field(init=False)
     """Impulses of the material on the obstacles since the start."""
+    ranks: Ranks = ALONE
+    """The processes that share the points."""
 
     def __post_init__(self) -> None:
         self.obstacle_loads = ObstacleLoads(self.obstacles.names, self.dimension)
+
+    def share_with(self, ranks: Ranks) -> None:
+        """From now on hold only the points of this rank."""
+        self.ranks = self.passages.ranks = self.obstacle_loads.ranks = ranks
 
     @property
     @abstractmethod
@@ -63,7 +70,7 @@ class World(ABC, Generic[S]):
 
     @property
     def count(self) -> int:
-        """Number of points of all species."""
+        """Number of points of all species, on this rank."""
         return sum(len(species.particles) for species in self.species)
 
     def obstacles_of(self, species: Species) -> ObstacleSet:

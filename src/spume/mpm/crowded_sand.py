@@ -44,7 +44,7 @@ def restore_crowded_sand(world: GridWorld, dt: float) -> None:
         return
     for species in world.species:
         corrected = _corrected(species, world.cell)
-        if len(species.particles) == 0 or not corrected:
+        if not corrected:
             continue
         p, arrays = species.particles, species.particles.arrays()
         fill = NodeFields(volume=0)

@@ -33,9 +33,9 @@ def apply_loads(world: GridWorld, dt: float, loads: Sequence[Load]) -> None:
     for species in world.species:
         for load in loads:
             if load.kind not in ON_SURFACES and load.species in ("all", species.name):
-                push_points(species.particles, load, world.time, dt)
+                push_points(species.particles, load, world.time, dt, world.ranks)
         own = [load for load in found if load.species in ("all", species.name)]
-        if own and len(species.particles):
+        if own:
             _push_surface(world, species, own, dt)
 
 

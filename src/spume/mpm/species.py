@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.grid.cells import Cells
 from spume.grid.contacts import Contacts
 from spume.grid.nodes import NodeFields, Nodes
 from spume.grid.transfers import Transfers
@@ -125,6 +126,11 @@ class GridSpecies(Species):
         """One layer with all points, unless a stage has divided them since they were connected."""
         self.bonds: list[Bond] = []
         """Impulses between the layers in the current step."""
+
+    @property
+    def cells(self) -> Cells:
+        """The cells of the points."""
+        return self.transfers.cells
 
     @property
     def weighted_at(self) -> NDArray[np.float64]:

@@ -39,7 +39,10 @@ def sort_points(world: GridWorld, dt: float = 0.0) -> None:
     """Find the cells of all points and the nodes of their stencils."""
     for species in world.species:
         species.sort()
-    world.nodes.cover([species.transfers.cells for species in world.species])
+    world.ranks.settle(world.species, world.dimension, world.steps)
+    cells = [species.transfers.cells for species in world.species]
+    world.nodes.cover(cells)
+    world.ranks.join(world.nodes, cells)
     for species in world.species:
         species.connect(world.nodes)
     world.time_step.stretch = min((species.stretch for species in world.species), default=1.0)
@@ -92,7 +95,7 @@ def collide_nodes(world: GridWorld, species: GridSpecies, layer: Layer, dt: floa
     """Collide the velocities of a layer on the nodes, and add the impulses to the obstacle loads."""
     contacts, fields = world.contacts_of(species), layer.fields
     node = contacts.node
-    if not node.size:
+    if not node.size and not world.obstacle_loads.active:
         return
     gaps, velocity = gaps_of(world, species, layer), fields["velocity"]
     if not world.obstacle_loads.active:

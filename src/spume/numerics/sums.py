@@ -9,6 +9,7 @@ summed first, and then the blocks, in the order of their keys.
 """
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numba import prange
@@ -57,11 +58,25 @@ def _split_sums(a, b, sigma, result):
         result[chunk, 2] = s2
 
 
-def _summed(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Σ a b of two flat arrays."""
+def _most(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """The largest |a b| of two flat arrays."""
     largest = np.empty(-(-a.size // CHUNK))
     _largest(a, b, largest)
-    most = float(largest.max(initial=0.0))
+    return float(largest.max(initial=0.0))
+
+
+def _split(a: NDArray[np.float64], b: NDArray[np.float64], exponent: int) -> NDArray[np.float64]:
+    """The three parts of Σ a b, where no |a b| reaches 2^exponent. They are exact."""
+    # 1.5: neither sign of a number changes the unit of σ + x
+    sigma = np.array([math.ldexp(1.5, max(exponent + HEADROOM - DIGITS * k, -1000)) for k in range(3)])
+    parts = np.empty((-(-a.size // CHUNK), 3))
+    _split_sums(a, b, sigma, parts)
+    return np.asarray(parts.sum(axis=0))
+
+
+def _summed(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Σ a b of two flat arrays."""
+    most = _most(a, b)
     if most == 0.0:
         return 0.0
     if not math.isfinite(most):
@@ -69,12 +84,30 @@ def _summed(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     exponent = math.frexp(most)[1]
     if exponent > LARGEST_EXPONENT:
         return math.fsum(a * b)
-    # 1.5: neither sign of a number changes the unit of σ + x
-    sigma = np.array([math.ldexp(1.5, max(exponent + HEADROOM - DIGITS * k, -1000)) for k in range(3)])
-    parts = np.empty((largest.size, 3))
-    _split_sums(a, b, sigma, parts)
-    first, second, third = parts.sum(axis=0)
+    first, second, third = _split(a, b, exponent)
     return float(first + (second + third))
+
+
+def totals(
+    arrays: Sequence[NDArray[np.float64]],
+    maximum: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    summed: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+) -> list[float]:
+    """Sum of all entries of each array, of which other processes have further entries: the bits are those of `total`
+    for all entries in one array. `maximum` and `summed` combine arrays entry by entry over all processes.
+
+    For numbers above 2^LARGEST_EXPONENT the order of the processes matters.
+    """
+    flat = [np.ascontiguousarray(a, np.float64).reshape(-1) for a in arrays]
+    ones = [np.ones(a.size) for a in flat]
+    own = np.array([_most(a, one) for a, one in zip(flat, ones)])
+    most = maximum(np.where(np.isnan(own), np.inf, own))
+    parts = np.zeros((len(flat), 3))
+    for k, (a, one) in enumerate(zip(flat, ones)):
+        exponent = math.frexp(most[k])[1] if math.isfinite(most[k]) else LARGEST_EXPONENT + 1
+        if most[k] > 0.0:
+            parts[k] = _split(a, one, exponent) if exponent <= LARGEST_EXPONENT else (np.sum(a), 0.0, 0.0)
+    return [float(first + (second + third)) for first, second, third in summed(parts)]
 
 
 def total(a: NDArray[np.float64]) -> float:

@@ -39,7 +39,7 @@ def apply_loads(world: PointWorld, dt: float, loads: Sequence[Load]) -> None:
             np.add(p.v, (dt / p.mass)[:, None] * force, out=p.v)
     for load in loads:
         if load.kind not in ON_SURFACES:
-            push_points(p, load, world.time, dt)
+            push_points(p, load, world.time, dt, world.ranks)
 
 
 def _make_area_vectors(D: int) -> Any:

@@ -1,0 +1,76 @@
+"""What happens where the blocks of one process end. Here: nothing, because one process has all blocks.
+
+`ranks/halo.py` has the border of a process that shares nodes with others.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+class Listed(Protocol):
+    """A list that belongs to nodes, in which every process that has a node has the same entries for it."""
+
+    @property
+    def node(self) -> NDArray[np.int64]:
+        """Flat index (64 per block) of the node of each entry, ascending."""
+
+    @property
+    def filled(self) -> NDArray[np.bool_]:
+        """Mask of the entries in arrays of values."""
+
+
+class Border(Protocol):
+    """Nodes that other processes also have."""
+
+    def corners(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Where sums at the corners of blocks of cells are written: `table`, see `Nodes.corner_blocks`, or blocks
+        behind those of the nodes."""
+
+    def blocks(self, count: int) -> int:
+        """Number of blocks of the array that sums are written to, where there are `count` blocks of nodes."""
+
+    def room(self, target: Floats) -> Floats:
+        """The array (blocks, channels, 64) that sums are written to instead of `target`."""
+
+    def complete(self, sums: Floats, target: Floats) -> None:
+        """Write `sums`, with those of other processes, to `target`."""
+
+    def least(self, listed: Listed, values: Floats) -> Floats:
+        """The smallest of the values that all processes have for each listed entry."""
+
+    def counts(self, node: NDArray[np.int64]) -> NDArray[np.bool_] | slice:
+        """Which of these nodes this process counts in sums over the nodes of all processes."""
+
+
+class NoBorder:
+    """The border of a process that has all blocks."""
+
+    def corners(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
+        """See `Border`."""
+        return table
+
+    def blocks(self, count: int) -> int:
+        """See `Border`."""
+        return count
+
+    def room(self, target: Floats) -> Floats:
+        """See `Border`."""
+        return target
+
+    def complete(self, sums: Floats, target: Floats) -> None:
+        """See `Border`."""
+
+    def least(self, listed: Listed, values: Floats) -> Floats:
+        """See `Border`."""
+        return values
+
+    def counts(self, node: NDArray[np.int64]) -> NDArray[np.bool_] | slice:
+        """See `Border`."""
+        return slice(None)
+
+
+NO_BORDER = NoBorder()

@@ -1,0 +1,53 @@
+"""Messages between ranks: the few operations that everything else in this package is made of.
+
+`mpi.py` implements them with MPI. All ranks call the same operations in the same order.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+WRITER = 0
+"""The rank that writes frames and checkpoints, and talks to the user."""
+
+
+class Communicator(Protocol):
+    """Messages between ranks."""
+
+    rank: int
+    """Number of this process, from 0."""
+    size: int
+    """Number of processes."""
+
+    def maximum(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Largest value of each entry over all ranks."""
+
+    def sum(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Sum of each entry over all ranks. The order is not defined: only for numbers whose sums are exact."""
+
+    def exchange(self, outgoing: Mapping[int, Bytes]) -> dict[int, Bytes]:
+        """Send bytes to other ranks, which do not know how many, and return those received, by rank in ascending order;
+        empty messages are not delivered."""
+
+    def swap(
+        self, outgoing: Sequence[tuple[int, NDArray[np.float64]]], incoming: Sequence[tuple[int, NDArray[np.float64]]]
+    ) -> None:
+        """Send arrays to other ranks, and receive arrays of known sizes from others, in place."""
+
+    def everyone(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """The arrays of all ranks, by rank; their lengths may differ."""
+
+    def gather(self, part: Bytes) -> list[Bytes] | None:
+        """The bytes of all ranks, by rank, on the writer; None on the others."""
+
+    def scatter(self, parts: Sequence[Bytes] | None) -> Bytes:
+        """The part of this rank of what the writer gives."""
+
+    def broadcast(self, value: Any, root: int = WRITER) -> Any:
+        """The value of `root`, any object: for commands and errors, not for points."""
+
+    def abort(self, code: int) -> None:
+        """End all ranks at once."""

@@ -1,0 +1,130 @@
+"""Messages by MPI. Arrays are sent from and received into their memory; only commands and errors are pickled."""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.ranks.communicator import WRITER, Bytes
+
+LONGEST = 1 << 30
+"""Bytes of one message; MPI counts them by 32-bit integers."""
+PATIENCE = 20e-6
+"""Pause between two looks for a message [s], after the first SPINS: cores are left to those who still compute."""
+SPINS = 50
+Parts = Sequence[tuple[int, NDArray[Any]]]
+"""Arrays to or from other ranks."""
+
+
+class MpiCommunicator:
+    """The processes of an MPI communicator."""
+
+    def __init__(self, world: Any) -> None:
+        """`world`: an `mpi4py.MPI.Comm`."""
+        from mpi4py import MPI
+
+        self._mpi, self._world = MPI, world
+        self.rank: int = world.Get_rank()
+        self.size: int = world.Get_size()
+        self.waited = 0.0
+        """Time spent in messages since the start, waiting included [s]."""
+        self.sent = 0
+        """Bytes sent to other ranks since the start, without sums."""
+        self.messages = 0
+
+    def _wait(self, requests: list[Any]) -> None:
+        """Wait for `requests` without keeping a core busy."""
+        started, looks = time.perf_counter(), 0
+        while not self._mpi.Request.Testall(requests):
+            looks += 1
+            if looks > SPINS:
+                time.sleep(PATIENCE)
+        self.waited += time.perf_counter() - started
+
+    def _reduced(self, values: NDArray[Any], operation: Any) -> NDArray[Any]:
+        found = np.empty_like(values)
+        self._wait([self._world.Iallreduce(np.ascontiguousarray(values), found, operation)])
+        return found
+
+    def maximum(self, values: NDArray[Any]) -> NDArray[Any]:
+        """See `Communicator`."""
+        return self._reduced(values, self._mpi.MAX)
+
+    def sum(self, values: NDArray[Any]) -> NDArray[Any]:
+        """See `Communicator`."""
+        return self._reduced(values, self._mpi.SUM)
+
+    def exchange(self, outgoing: Mapping[int, Bytes]) -> dict[int, Bytes]:
+        """See `Communicator`."""
+        sizes = np.zeros(self.size, np.int64)
+        for peer, part in outgoing.items():
+            sizes[peer] = part.size
+        expected = np.empty(self.size, np.int64)
+        self._wait([self._world.Ialltoall(sizes, expected)])
+        incoming = {int(peer): np.empty(expected[peer], np.uint8) for peer in np.flatnonzero(expected)}
+        self._deliver([(p, part) for p, part in outgoing.items() if part.size], list(incoming.items()))
+        return incoming
+
+    def swap(
+        self, outgoing: Sequence[tuple[int, NDArray[np.float64]]], incoming: Sequence[tuple[int, NDArray[np.float64]]]
+    ) -> None:
+        """See `Communicator`."""
+        self._deliver(outgoing, incoming)
+
+    def _deliver(
+        self, outgoing: Sequence[tuple[int, NDArray[Any]]], incoming: Sequence[tuple[int, NDArray[Any]]]
+    ) -> None:
+        requests = [self._world.Irecv(part, peer) for peer, whole in incoming for part in _parts(whole)]
+        requests += [self._world.Isend(part, peer) for peer, whole in outgoing for part in _parts(whole)]
+        self.sent += sum(part.nbytes for _, part in outgoing)
+        self.messages += len(outgoing)
+        self._wait(requests)
+
+    def everyone(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """See `Communicator`."""
+        sizes = np.empty(self.size, np.int64)
+        self._wait([self._world.Iallgather(np.array([values.size]), sizes)])
+        found = np.empty(int(sizes.sum()), np.int64)
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._wait(
+            [self._world.Iallgatherv(np.ascontiguousarray(values), [found, sizes, starts[:-1], self._mpi.INT64_T])]
+        )
+        return np.split(found, starts[1:-1])
+
+    def gather(self, part: Bytes) -> list[Bytes] | None:
+        """See `Communicator`."""
+        received = self.exchange({} if self.rank == WRITER else {WRITER: part})
+        if self.rank != WRITER:
+            return None
+        return [part if k == WRITER else received.get(k, part[:0]) for k in range(self.size)]
+
+    def scatter(self, parts: Sequence[Bytes] | None) -> Bytes:
+        """See `Communicator`."""
+        if parts is None:
+            return self.exchange({}).get(WRITER, np.empty(0, np.uint8))
+        self.exchange({k: part for k, part in enumerate(parts) if k != WRITER})
+        return parts[WRITER]
+
+    def broadcast(self, value: Any, root: int = WRITER) -> Any:
+        """See `Communicator`."""
+        size = np.zeros(1, np.int64)
+        text = b""
+        if self.rank == root:
+            text = self._mpi.pickle.dumps(value)
+            size[0] = len(text)
+        self._wait([self._world.Ibcast(size, root)])
+        buffer = bytearray(text) if self.rank == root else bytearray(int(size[0]))
+        self._wait([self._world.Ibcast(buffer, root)])
+        return value if self.rank == root else self._mpi.pickle.loads(buffer)
+
+    def abort(self, code: int) -> None:
+        """See `Communicator`."""
+        self._world.Abort(code)
+
+
+def _parts(array: NDArray[Any]) -> list[NDArray[np.uint8]]:
+    """The bytes of an array in pieces that a message may have."""
+    whole = array.reshape(-1).view(np.uint8)
+    return [whole[first : first + LONGEST] for first in range(0, whole.size, LONGEST)]

@@ -1,0 +1,137 @@
+"""Several ranks: the verbs of `ranks.py` by messages."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import SpumeError
+from spume.grid.cells import Cells
+from spume.grid.nodes import Nodes
+from spume.numerics.sums import totals
+from spume.ranks.communicator import Communicator
+from spume.ranks.cuts import UNEVEN, Cuts, costs, even_cuts, imbalance
+from spume.ranks.halo import Halo
+from spume.ranks.migration import pack, unpack_points
+from spume.ranks.ranks import Movable, Ranks
+
+Floats = NDArray[np.float64]
+EVERY = 20
+"""Steps between two looks at the balance."""
+
+
+class Team(Ranks):
+    """This process and its peers."""
+
+    def __init__(self, communicator: Communicator, every: int = EVERY, uneven: float = UNEVEN) -> None:
+        """`every`, `uneven`: see EVERY and `cuts.UNEVEN`."""
+        self.messages = communicator
+        self.rank, self.size = communicator.rank, communicator.size
+        self.cuts: Cuts | None = None
+        self.imbalance = 1.0
+        """Cost of the costliest rank over the mean at the last look."""
+        self._every, self._uneven = every, uneven
+        self._looked_at = -1
+        self._joined: tuple[int, ...] = ()
+        self._new_points = True
+
+    def part(self, count: int) -> slice:
+        """See `Ranks`: an equal share."""
+        self._new_points = True
+        return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
+
+    def settle(self, species: Sequence[Movable], dimension: int, steps: int) -> None:
+        """See `Ranks`."""
+        if self._new_points or (steps % self._every == 0 and steps != self._looked_at):
+            self._balance(species, dimension)
+            self._new_points, self._looked_at = False, steps
+        assert self.cuts is not None
+        owners = [self.cuts.owners(each.cells.keys) for each in species]
+        if self.any(any(bool((owner != self.rank).any()) for owner in owners)):
+            for each, owner in zip(species, owners):
+                self._migrate(each, owner)
+
+    def _balance(self, species: Sequence[Movable], dimension: int) -> None:
+        """Move the cuts if the ranks have too different costs: decided from the numbers of points in the blocks."""
+        keys = np.concatenate([each.cells.keys for each in species])
+        points = np.concatenate([np.diff(each.cells.cell_start[::64]) for each in species])
+        everyone = self.messages.everyone(np.stack([keys, points], axis=1).reshape(-1))
+        found = np.concatenate(everyone).reshape(-1, 2)
+        keys, place = np.unique(found[:, 0], return_inverse=True)
+        counts = np.zeros(keys.size, np.int64)
+        np.add.at(counts, place, found[:, 1])
+        cost = costs(counts)
+        if self.cuts is None or imbalance(cost, self.cuts.owners(keys), self.size) > self._uneven:
+            self.cuts = even_cuts(keys, cost, self.size, dimension)
+            self._joined = ()
+        self.imbalance = imbalance(cost, self.cuts.owners(keys), self.size)
+
+    def _migrate(self, species: Movable, owner: NDArray[np.int64]) -> None:
+        """Send the points of blocks that other ranks own to these."""
+        cells, arrays = species.cells, species.point_arrays()
+        target = np.repeat(owner, np.diff(cells.cell_start[::64]))
+        outgoing = {
+            int(rank): pack(arrays, cells.sorted_points[target == rank])
+            for rank in np.unique(owner)
+            if rank != self.rank
+        }
+        incoming = self.messages.exchange(outgoing)
+        if not outgoing and not incoming:
+            return
+        stay = np.ones(len(cells.sorted_points), np.bool_)
+        stay[cells.sorted_points[target != self.rank]] = False
+        species.exchange_points(stay, unpack_points(arrays, list(incoming.values())))
+        species.sort()
+
+    def join(self, nodes: Nodes, cells: Sequence[Cells]) -> None:
+        """See `Ranks`."""
+        generations = (nodes.generation, *(each.generation for each in cells))
+        if not self.any(generations != self._joined):
+            return
+        assert self.cuts is not None
+        self._joined = generations
+        keys = np.unique(np.concatenate([each.keys for each in cells]))
+        nodes.border = Halo(self.messages, self.cuts, nodes, keys)
+
+    def total(self, values: Floats) -> float:
+        """See `Ranks`."""
+        return self.totals([values])[0]
+
+    def totals(self, arrays: Sequence[Floats]) -> list[float]:
+        """See `Ranks`."""
+        return totals(arrays, self.messages.maximum, self.messages.sum)
+
+    def dot(self, a: Floats, b: Floats) -> float:
+        """See `Ranks`."""
+        return self.total(a * b)
+
+    def count(self, number: int) -> int:
+        """See `Ranks`."""
+        return int(self.messages.sum(np.array([number], np.int64))[0])
+
+    def largest(self, number: float) -> float:
+        """See `Ranks`."""
+        return float(self.messages.maximum(np.array([number]))[0])
+
+    def either(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """See `Ranks`."""
+        return self.messages.maximum(flags.astype(np.int64)) > 0
+
+    def any(self, flag: bool) -> bool:
+        """See `Ranks`."""
+        return bool(self.messages.maximum(np.array([flag], np.int64))[0])
+
+    @contextmanager
+    def agreed(self) -> Iterator[None]:
+        """See `Ranks`: the error of the lowest rank that has one."""
+        error: SpumeError | None = None
+        try:
+            yield
+        except SpumeError as raised:
+            error = raised
+        lowest = self.size - int(self.messages.maximum(np.array([0 if error is None else self.size - self.rank]))[0])
+        if lowest < self.size:
+            found: Any = self.messages.broadcast(error, lowest)
+            raise found

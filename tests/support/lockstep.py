@@ -1,0 +1,109 @@
+"""Ranks as threads of one process, of which one runs at a time: tests of what ranks do without starting MPI."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from spume.ranks.communicator import WRITER
+
+
+class _Meeting:
+    """A place where all threads exchange one value each."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self.turn = threading.Condition()
+        self.values: dict[int, Any] = {}
+        self.met: list[Any] = []
+        self.times = 0
+        self.failed = False
+
+    def meet(self, rank: int, value: Any) -> list[Any]:
+        """The values of all ranks. Called by the thread whose turn it is; others have theirs while it waits."""
+        self.values[rank] = value
+        if len(self.values) == self.size:
+            self.met = [self.values[k] for k in range(self.size)]
+            self.values = {}
+            self.times += 1
+            self.turn.notify_all()
+        else:
+            times = self.times
+            assert self.turn.wait_for(lambda: self.times > times or self.failed, timeout=300), "a rank did not come"
+            if self.times == times:
+                raise RuntimeError("another rank has failed")
+        return self.met
+
+
+class LockstepCommunicator:
+    """One of the threads; see `spume.ranks.communicator.Communicator`."""
+
+    def __init__(self, rank: int, meeting: _Meeting) -> None:
+        self.rank, self.size, self._meeting = rank, meeting.size, meeting
+        self.sent = 0
+
+    def _all(self, value: Any) -> list[Any]:
+        return self._meeting.meet(self.rank, value)
+
+    def maximum(self, values):
+        return np.max(np.stack(self._all(values.copy())), axis=0)
+
+    def sum(self, values):
+        return np.sum(np.stack(self._all(values.copy())), axis=0)
+
+    def exchange(self, outgoing: Mapping[int, Any]):
+        self.sent += sum(part.nbytes for part in outgoing.values())
+        everyone = self._all({peer: part.copy() for peer, part in outgoing.items()})
+        found = {k: sent[self.rank] for k, sent in enumerate(everyone) if self.rank in sent}
+        return {k: part for k, part in found.items() if part.size}
+
+    def swap(self, outgoing: Sequence[tuple[int, Any]], incoming: Sequence[tuple[int, Any]]) -> None:
+        self.sent += sum(part.nbytes for _, part in outgoing)
+        everyone = self._all({peer: part.copy() for peer, part in outgoing})
+        received = {k: sent[self.rank] for k, sent in enumerate(everyone) if self.rank in sent}
+        assert received.keys() == {peer for peer, _ in incoming}, "messages that nobody expects"
+        for peer, part in incoming:
+            assert received[peer].shape == part.shape, "a message of another size than expected"
+            part[...] = received[peer]
+
+    def everyone(self, values):
+        return self._all(values.copy())
+
+    def gather(self, part):
+        found = self._all(part.copy())
+        return found if self.rank == WRITER else None
+
+    def scatter(self, parts):
+        return self._all(parts)[WRITER][self.rank].copy()
+
+    def broadcast(self, value, root=WRITER):
+        return self._all(value)[root]
+
+    def abort(self, code: int) -> None:
+        raise SystemExit(code)
+
+
+def on_ranks(size: int, function: Callable[[LockstepCommunicator], Any]) -> list[Any]:
+    """What `function` returns on each rank. An error of one of them is raised here."""
+    meeting = _Meeting(size)
+    results: list[Any] = [None] * size
+    errors: list[tuple[int, BaseException]] = []
+
+    def work(rank: int) -> None:
+        with meeting.turn:
+            try:
+                results[rank] = function(LockstepCommunicator(rank, meeting))
+            except BaseException as error:
+                errors.append((rank, error))
+                meeting.failed = True
+                meeting.turn.notify_all()
+
+    threads = [threading.Thread(target=work, args=(rank,)) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0][1]
+    return results
