@@ -185,7 +185,7 @@ class _Slots:
         return _Slots(self.rank, self.node[kept], self.corner[kept])
 
 
-@compiled(parallel=True)
+@compiled(parallel=True, fastmath=False)
 def _add_slots(sums, targets, starts, sources, result):
     """Write the sums of the slots of each shared block of nodes, in their order."""
     for n in prange(targets.size):
