@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
@@ -26,6 +26,7 @@ from spume.options import (
     Json,
     Overwrite,
     Preset,
+    Ranks,
     RunOut,
     SceneName,
     Threads,
@@ -36,6 +37,9 @@ from spume.sweeps.commands import AtOnce, PicturesOf
 from spume.sweeps.commands import register as register_sweeps
 from spume.terminal import finish_output, output_error, say, standard_streams, tell
 from spume.version import __version__
+
+if TYPE_CHECKING:
+    from spume.runs.crew import Crew
 
 WRONG_ARGUMENTS = 2
 
@@ -61,8 +65,40 @@ def run(
         ),
     ] = False,
     threads: Threads = None,
+    ranks: Ranks = None,
 ) -> int:
     """Run a scene and write its frames to a folder."""
+    from spume.runs.launching import crew, launched, start_ranks
+
+    if ranks not in (None, 1) and not launched():
+        return start_ranks(ranks or 1, threads, _without_ranks())
+    with crew(threads) as team:
+        if team is None:  # the writer has done it
+            return 0
+        return _run(team, scene, out, changes, preset, preview, overwrite, render, threads)
+
+
+def _without_ranks() -> list[str]:
+    """The arguments of this command without the number of ranks."""
+    found, skip = [], False
+    for argument in sys.argv[1:]:
+        if not skip and argument != "--ranks" and not argument.startswith("--ranks="):
+            found.append(argument)
+        skip = argument == "--ranks"
+    return found
+
+
+def _run(
+    team: "Crew",
+    scene: str,
+    out: Path | None,
+    changes: list[str] | None,
+    preset: list[str] | None,
+    preview: bool,
+    overwrite: bool,
+    render: bool,
+    threads: int | None,
+) -> int:
     from spume.runs.loop import start_run
     from spume.runs.progress import display_for
     from spume.scene.loading import load_scene
@@ -77,7 +113,9 @@ def run(
     if render and threads is None:
         threads = _threads_beside_drawing()
     with _pictures_of(folder) if render else contextlib.nullcontext():
-        outcome = start_run(loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for())
+        outcome = start_run(
+            loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for(), crew=team
+        )
         code = report(outcome)
     return code
 
@@ -113,6 +151,7 @@ def resume(
         PicturesOf | None, Parameter(help="Pictures of a sweep (default: those with which it was begun).")
     ] = None,
     trust: Trust = False,
+    ranks: Ranks = None,
 ) -> int:
     """Continue a run or a sweep that was stopped, killed or interrupted.
 
@@ -129,10 +168,16 @@ def resume(
     for name, value in (("processes", processes), ("cluster", cluster), ("pictures", pictures)):
         if value is not None:
             raise SceneError(f"--{name} {value}: '{folder}' is not a sweep, which has a file sweep.json")
+    from spume.runs.launching import crew, launched, start_ranks
     from spume.runs.loop import resume_run
     from spume.runs.progress import display_for
 
-    return report(resume_run(folder, threads=threads, display=display_for(), trust=trust))
+    if ranks not in (None, 1) and not launched():
+        return start_ranks(ranks or 1, threads, _without_ranks())
+    with crew(threads) as team:
+        if team is None:
+            return 0
+        return report(resume_run(folder, threads=threads, display=display_for(), trust=trust, crew=team))
 
 
 @app.command

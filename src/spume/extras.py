@@ -19,6 +19,7 @@ EXTRAS = {
     "pandas": "tables",
     "xarray": "tables",
     "distributed": "cluster",
+    "mpi4py": "ranks",
     "trimesh": "geometry",
     "igl": "geometry",
 }

@@ -28,6 +28,10 @@ Trust = Annotated[
     ),
 ]
 Threads = Annotated[int | None, Parameter(help="Number of threads (default: all cores).")]
+Ranks = Annotated[
+    int | None,
+    Parameter(help="Share the points among so many processes, started by mpiexec; --threads is then that of each."),
+]
 Frames = Annotated[str | None, Parameter(help="Use only these frames: a number or a slice start:stop:step.")]
 Processes = Annotated[int | None, Parameter(help="Number of processes (default: chosen for this machine).")]
 Cluster = Annotated[

@@ -2,9 +2,9 @@
 
 The points of a block of cells are all on one rank, which computes the block's whole tile. What the tile adds to a
 block of nodes that others have as well is written to a *slot* of its own, behind the nodes, by the same kernel. Ranks
-exchange slots, and all of them add the slots of a block of nodes in the order of the colours of the blocks of cells: the
-order of one process that has all blocks (`grid/to_grid.py`). So all have the same sums, with the same bits, and whatever
-is computed from them on the nodes needs no message.
+exchange slots, and all of them add the slots of a block of nodes in the order of the colours of the blocks of cells,
+which is the order of one process that has all blocks (`grid/to_grid.py`). So all have the same sums, with the same
+bits, and whatever is computed from them on the nodes needs no message.
 """
 
 from collections.abc import Mapping

@@ -42,6 +42,10 @@ class Team(Ranks):
         self._new_points = True
         return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
+    def forget(self) -> None:
+        """The points are those of another state."""
+        self.cuts, self._new_points, self._joined = None, True, ()
+
     def settle(self, species: Sequence[Movable], dimension: int, steps: int) -> None:
         """See `Ranks`."""
         if self._new_points or (steps % self._every == 0 and steps != self._looked_at):

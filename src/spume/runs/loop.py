@@ -17,6 +17,7 @@ from spume.memory import refuse_without_disk, refuse_without_memory
 from spume.methods import Method, method_class
 from spume.numerics.clock import compilation_time, working_time
 from spume.runs.compile_ahead import CompileAhead
+from spume.runs.crew import Crew
 from spume.runs.folder import RunFolder
 from spume.runs.machine import record_compilation, record_run
 from spume.runs.manifest import Manifest, population_entries
@@ -65,12 +66,15 @@ def start_run(
     display: Display | None = None,
     changes: Iterable[dict[str, Any]] = (),
     steering: Steering | None = None,
+    crew: Crew | None = None,
 ) -> Outcome:
     """Run `scene` from the start and write the frames to `folder`.
 
     changes: as in a manifest, what changes in the scene during the run.
     steering: pauses, changes and restarts the run on request.
+    crew: the processes that share the points; default: this one alone.
     """
+    crew = crew or Crew()
     place, shown = RunFolder(folder), display or Silent()
     with _session(place, threads, shown, scene) as stop:
         chosen = method_class(scene.method)
@@ -81,7 +85,7 @@ def start_run(
             shown.note(note)
         place.prepare(overwrite)
         try:
-            method = chosen(scene)
+            method = crew.build(scene)
             while True:
                 manifest = Manifest(
                     name=name or place.path.name,
@@ -100,7 +104,8 @@ def start_run(
                     place.prepare(overwrite=True)
                     continue
                 # a run that was paused or changed says nothing about how long the scene takes
-                if outcome.status == "complete" and steering is None and not manifest.changes:
+                alone = steering is None and crew.size == 1
+                if outcome.status == "complete" and alone and not manifest.changes:
                     record_run(scene, estimate.steps, working_time() - began, estimate.seconds)
                 record_compilation(scene, compilation_time())
                 return outcome
@@ -133,9 +138,16 @@ def replay_run(
 
 
 def resume_run(
-    folder: str | Path, *, threads: int | None = None, display: Display | None = None, trust: bool = False
+    folder: str | Path,
+    *,
+    threads: int | None = None,
+    display: Display | None = None,
+    trust: bool = False,
+    crew: Crew | None = None,
 ) -> Outcome:
-    """Continue the run in `folder` from its last checkpoint. `trust` as in `replay_run`."""
+    """Continue the run in `folder` from its last checkpoint. `trust` as in `replay_run`, `crew` as in `start_run`; it
+    may have another size than before."""
+    crew = crew or Crew()
     place, shown = RunFolder(folder), display or Silent()
     if not place.path.is_dir():
         raise CacheError(f"there is no folder '{place.path}'")
@@ -150,7 +162,11 @@ def resume_run(
         _note_other_versions(manifest, shown, "begun", "resumed")
         manifest = manifest.with_kernels(_kernels())
         try:
-            method = method_class(scene.method)(scene)
+            if manifest.changes and crew.size > 1:
+                raise SceneError(
+                    f"the run in '{place.path}' was changed on its way, which ranks cannot repeat yet: use one"
+                )
+            method = crew.build(scene)
             run = RunUnderWay(method, scene, place, manifest, shown, stop, Unsteered())
             if checkpoint is None:
                 return _start(run)

@@ -1,0 +1,39 @@
+"""What does not run on several ranks yet: one table, from which runs are refused before they start.
+
+docs/ranks.md lists the same; tests/ranks/test_support.py compares them.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from spume.errors import SceneError
+
+
+class Missing(NamedTuple):
+    """Something that a scene may have and ranks cannot do."""
+
+    what: str
+    """What the scene has, as part of a sentence."""
+    has: Callable[[Any], bool]
+    """Whether a scene has it."""
+
+
+METHODS = ("mpm",)
+"""Methods whose steps run on ranks."""
+MISSING = (
+    Missing("steps with integrator 'implicit' or 'semi-implicit'", lambda scene: scene.time.integrator != "explicit"),
+    Missing("grids that deform with the material (grid.frame = 'total')", lambda scene: scene.grid.frame == "total"),
+    Missing("budgets of the energy (frames.energy)", lambda scene: scene.frames.energy),
+    Missing("bodies with volume = 'grid'", lambda scene: any(body.volume == "grid" for body in scene.body)),
+)
+"""For scenes of METHODS."""
+
+
+def refuse_on_ranks(scene: Any) -> None:
+    """Raise SceneError if the scene has what ranks cannot do."""
+    if scene.method not in METHODS:
+        known = " and ".join(f"'{name}'" for name in METHODS)
+        raise SceneError(f"the method '{scene.method}' does not run on several ranks yet: {known} does; use one rank")
+    for missing in MISSING:
+        if missing.has(scene):
+            raise SceneError(f"{missing.what} do not run on several ranks yet: use one rank")

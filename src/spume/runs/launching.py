@@ -1,0 +1,159 @@
+"""Starting the ranks of a run, and finding out that this process is one of them."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import FrameType
+
+from spume.children import python_command
+from spume.cores import cores, most_threads
+from spume.errors import SceneError, SpumeError
+from spume.extras import require
+from spume.ranks.communicator import Communicator
+from spume.runs.crew import Crew, Leader, follow
+
+SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
+"""Variables in which launchers of MPI tell processes how many they are."""
+HERE = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE")
+"""Variables in which they tell how many of them are on this machine."""
+MARKS = ("PMIX_RANK",)
+"""Variables of launchers that do not tell."""
+THREADS = "NUMBA_NUM_THREADS"
+PURPOSE = "running a scene on several ranks"
+
+
+def launched() -> bool:
+    """Whether this process was started by a launcher of MPI as one of several."""
+    several = any(os.environ.get(name, "1").isdigit() and int(os.environ.get(name, "1")) > 1 for name in SIZES)
+    return several or any(name in os.environ for name in MARKS)
+
+
+def communicator() -> Communicator | None:
+    """Messages to the other processes of a launcher of MPI; None if there are none."""
+    if not launched():
+        return None
+    from spume.ranks.mpi import MpiCommunicator
+
+    module = require("mpi4py", PURPOSE)
+    module.rc.thread_level = "funneled"
+    module.rc.finalize = False  # after an abort the others no longer answer
+    try:
+        mpi = __import__("mpi4py.MPI", fromlist=["MPI"])
+    except (ImportError, RuntimeError) as error:
+        raise SceneError(
+            f"mpi4py finds no MPI library ({str(error).splitlines()[0]}): on a cluster load its module of MPI, "
+            "elsewhere 'pip install mpich'"
+        ) from None
+    world = mpi.COMM_WORLD
+    return MpiCommunicator(world) if world.Get_size() > 1 else None
+
+
+@contextlib.contextmanager
+def crew(threads: int | None = None) -> Iterator[Crew | None]:
+    """The processes of this run, with so many threads each (None: an equal share of the cores). On all but the writer
+    the run happens here, and the crew is None."""
+    messages = communicator()
+    if messages is None:
+        yield Crew()
+        return
+    _share_cores(threads)
+    check_alike(messages)
+    if messages.rank > 0:
+        follow(messages)
+        _finish()
+        yield None
+        return
+    leader = Leader(messages)
+    try:
+        yield leader
+    except BaseException as error:
+        if leader.lost:  # abort ends this process, too: no one else would print the message
+            from spume.terminal import tell
+
+            tell(f"error: {error}" if isinstance(error, SpumeError) else str(error) or f"error: {error!r}")
+        raise
+    finally:
+        leader.dismiss()
+        _finish()
+
+
+def _finish() -> None:
+    import mpi4py.MPI as mpi
+
+    mpi.Finalize()
+
+
+def _share_cores(threads: int | None) -> None:
+    """Set the number of threads of this rank."""
+    import numba
+
+    from spume.runs.loop import use_threads
+
+    if threads is not None or THREADS in os.environ:
+        use_threads(threads)
+        return
+    pinned = cores() < (os.cpu_count() or 1)  # then these cores are the rank's own
+    here = next((int(os.environ[name]) for name in HERE if os.environ.get(name, "").isdigit()), 1)
+    numba.set_num_threads(min(most_threads(), max(1, cores() // (1 if pinned else here))))
+
+
+def check_alike(messages: Communicator) -> None:
+    """Raise SceneError on all ranks if they would compute with different machine code."""
+    from spume.ranks.machine import machine_code
+
+    own = machine_code()
+    first = messages.broadcast(own)
+    from spume.ranks.team import Team
+
+    with Team(messages).agreed():
+        for name, value in first.items():
+            if own[name] != value:
+                raise SceneError(
+                    f"rank {messages.rank} has another {name} than rank 0 ('{own[name]}', not '{value}'), so their "
+                    "results would differ in the last digits: give the run nodes of one kind with one installation"
+                )
+
+
+def start_ranks(count: int, threads: int | None, arguments: Sequence[str]) -> int:
+    """Run `spume` with `arguments` on so many ranks of this machine, and return the exit code. Each rank has
+    `threads` threads; None: an equal share of the cores."""
+    if count < 1:
+        raise SceneError(f"--ranks {count}: a run has 1 rank or more")
+    require("mpi4py", PURPOSE)
+    command = [mpiexec(), "-n", str(count), *python_command("-m", "spume", *arguments)]
+    share = threads if threads is not None else max(cores() // count, 1)
+    # a session of its own: Ctrl-C reaches the ranks once, from here
+    with subprocess.Popen(command, env={**os.environ, THREADS: str(share)}, start_new_session=True) as process:
+        asked = 0
+
+        def pass_on(number: int, frame: FrameType | None) -> None:
+            nonlocal asked
+            asked += 1
+            with contextlib.suppress(ProcessLookupError):
+                process.send_signal(signal.SIGINT if asked == 1 else signal.SIGKILL)
+
+        numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+        before = {number: signal.signal(number, pass_on) for number in numbers}
+        try:
+            return process.wait()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def mpiexec() -> str:
+    """The launcher of MPI of this environment, or else of this machine."""
+    own = Path(sysconfig.get_path("scripts")) / "mpiexec"
+    found = str(own) if own.exists() else shutil.which("mpiexec")
+    if found is None:
+        raise SceneError(
+            f"there is no 'mpiexec' beside '{sys.executable}' or in PATH: 'pip install mpich' brings one, and a "
+            "cluster has a module of MPI"
+        )
+    return found
