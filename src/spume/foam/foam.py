@@ -37,9 +37,11 @@ class FoamState:
     kept_bodies: tuple[int, ...] = ()
     """Bodies with embedded surfaces, by their index, whose points are not resampled."""
     weak_points: int = 0
-    """Number of weak points in the last step."""
+    """Number of weak points in the last step, on this rank."""
     unresolved: NDArray[np.int64] = field(default_factory=lambda: NO_POINTS)
     """Points that the current step is going to remove."""
+    to_remove: int = 0
+    """Their number, on all ranks."""
     recovered_until: float = 0.0
     """Time up to which the plastic strain has recovered [s]."""
     searched_until: float = 0.0

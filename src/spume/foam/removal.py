@@ -19,7 +19,6 @@ from spume.mpm.world import GridWorld
 from spume.numerics import tensor2, tensor3
 from spume.numerics.bspline import cubic_value
 from spume.numerics.jit import compiled
-from spume.numerics.sums import total
 from spume.scene.continuum_foam import SubgridRemoval
 
 REACH = 2
@@ -33,38 +32,41 @@ def find_unresolved(world: GridWorld, dt: float, foam: FoamState) -> None:
     `remove_unresolved` removes them after the points have moved, because until then the cells refer to points by index.
     """
     settings, now = foam.subgrid_removal, world.time + dt
-    foam.unresolved = NO_POINTS
+    foam.unresolved, foam.to_remove = NO_POINTS, 0
     if foam.due(settings.every, foam.searched_until, now, world.steps + 1):
         foam.searched_until = now
-        if foam.weak_points:
+        if world.ranks.any(foam.weak_points > 0):
             foam.unresolved = search_weak_points(world, settings)
+            foam.to_remove = world.ranks.count(foam.unresolved.size)
 
 
 def search_weak_points(world: GridWorld, settings: SubgridRemoval) -> NDArray[np.int64]:
     """Weak points whose neighbourhood the grid does not resolve, with the scene's table [subgrid_removal]."""
-    cells, p = world.only.transfers.cells, world.particles
+    p = world.particles
+    cells, near = world.ranks.around(world.only.cells, p.id, {"x": p.x, "mass": p.mass, "weak": p.weak})
+    x, mass, weak = near["x"], near["mass"], near["weak"]
     heaviest, torn = np.empty(len(cells)), np.empty(len(cells), np.bool_)
-    _survey_blocks(cells.cell_start, cells.sorted_points, p.mass, p.weak, heaviest, torn)
-    unresolved = np.zeros(len(p), np.bool_)
+    _survey_blocks(cells.cell_start, cells.sorted_points, mass, weak, heaviest, torn)
+    unresolved = np.zeros(len(x), np.bool_)
     _find_unresolved[world.dimension](
         np.flatnonzero(torn), cells.blocks, cells.neighbours, cells.cell_start, cells.sorted_points, heaviest,
-        p.x, p.mass, p.weak, cells.inverse_size, cells.offset, settings.threshold, settings.smallest, unresolved,
+        x, mass, weak, cells.inverse_size, cells.offset, settings.threshold, settings.smallest, unresolved,
     )  # fmt: skip
-    return np.flatnonzero(unresolved)
+    return np.flatnonzero(unresolved[: len(p)])
 
 
 def remove_unresolved(world: GridWorld, dt: float, foam: FoamState) -> None:
     """Remove the points that `find_unresolved` has found, and count their mass."""
     points = foam.unresolved
-    if points.size == 0:
+    if foam.to_remove == 0:
         return
     p = world.particles
-    foam.mass_removed += total(p.mass[points])
-    foam.points_removed += points.size
+    foam.mass_removed += world.ranks.total(p.mass[points])
+    foam.points_removed += foam.to_remove
     kept = np.ones(len(p), np.bool_)
     kept[points] = False
     p.take(kept)
-    foam.unresolved = NO_POINTS
+    foam.unresolved, foam.to_remove = NO_POINTS, 0
 
 
 def rehearse_removal(world: GridWorld, dt: float, foam: FoamState) -> None:

@@ -21,7 +21,7 @@ from spume.foam.foam import FoamState
 from spume.foam.pieces import Storage, bond_layers, divide, find_pieces, rehearse_bonds, rehearse_pieces
 from spume.foam.recovery import recover, rehearse_recovery
 from spume.foam.removal import find_unresolved, rehearse_removal, remove_unresolved
-from spume.foam.resampling import KeptBodies, avoid_a_void
+from spume.foam.resampling import KeptBodies, ResamplingReport, avoid_a_void
 from spume.foam.tearing import detect_tearing, limit_deformation
 from spume.matter.stages import Stage
 from spume.mpm.step import GATHER, MATERIAL, MOVE, RASTERIZE, SORT, accelerate, collide
@@ -69,10 +69,14 @@ def resample(world: GridWorld, dt: float, foam: FoamState) -> None:
     if not foam.due(foam.resampling.every, foam.resampled_until, now, steps):
         return
     foam.resampled_until = now
-    world.only.arrange()  # what is merged and inserted follows the order of the arrays
-    # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.
-    kept = KeptBodies(world.particles, foam.kept_bodies) if foam.kept_bodies else None
-    report = avoid_a_void(world, now, (foam.seed, steps), foam.resampling_settings, kept)
+
+    def work() -> ResamplingReport:
+        world.only.arrange()  # what is merged and inserted follows the order of the arrays
+        # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.
+        kept = KeptBodies(world.particles, foam.kept_bodies) if foam.kept_bodies else None
+        return avoid_a_void(world, now, (foam.seed, steps), foam.resampling_settings, kept)
+
+    report = world.ranks.at_once(world.only, work)
     foam.points_inserted += report.inserted
     foam.pairs_merged += report.merged
     foam.degenerate_averages += report.degenerate

@@ -50,6 +50,13 @@ def corner_steps(dimension: int) -> NDArray[np.int64]:
     return np.array([i * a + j * b + k * c for i in (0, 1) for j in (0, 1) for k in range(last)], np.int64)
 
 
+def around_steps(dimension: int) -> NDArray[np.int64]:
+    """Differences of keys from a block to itself and all adjacent blocks: 3^d values."""
+    a, b, c = KEY_STEP
+    deep = (-1, 0, 1) if dimension == 3 else (0,)
+    return np.array([i * a + j * b + k * c for i in (-1, 0, 1) for j in (-1, 0, 1) for k in deep], np.int64)
+
+
 def with_surrounding_blocks(keys: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
     """Sorted keys of the blocks in `keys` and of all blocks adjacent to them."""
     for step in KEY_STEP[:dimension]:

@@ -168,6 +168,19 @@ class Halo:
         result[filled] = found
         return result
 
+    def chosen_by_any(self, chosen: Integers) -> Integers:
+        """Of the own nodes, those that this rank or another has chosen: flat indices (64 per block), ascending."""
+        key, local = self._keys[chosen // NODES_PER_BLOCK], chosen % NODES_PER_BLOCK
+        listed = np.stack([key, local], axis=1)
+        outgoing = {}
+        for peer, shared in self._shared.items():
+            outgoing[peer] = listed[np.isin(chosen // NODES_PER_BLOCK, shared)].reshape(-1).view(np.uint8)
+        found = [chosen]
+        for part in self._messages.exchange(outgoing).values():
+            theirs = part.view(np.int64).reshape(-1, 2)
+            found.append(NODES_PER_BLOCK * np.searchsorted(self._keys, theirs[:, 0]) + theirs[:, 1])
+        return np.unique(np.concatenate(found))
+
     def counts(self, node: NDArray[np.int64]) -> NDArray[np.bool_] | slice:
         """See `Border`."""
         return np.asarray(self._first_rank[node // NODES_PER_BLOCK] == self._messages.rank)

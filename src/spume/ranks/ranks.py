@@ -3,9 +3,9 @@
 Stages call these verbs and do not know how many ranks there are. With one process they return what they are given.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,11 @@ from spume.grid.nodes import Nodes
 from spume.numerics.sums import dot, total
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Arrays = dict[str, NDArray[Any]]
+Work = Callable[[Cells, Arrays], None]
+"""Called with the sorted cells of points and some of their arrays, which it may change."""
+R = TypeVar("R")
 
 
 class Movable(Protocol):
@@ -27,11 +32,18 @@ class Movable(Protocol):
     def sort(self) -> None:
         """Sort the points by cell."""
 
-    def point_arrays(self) -> dict[str, NDArray[Any]]:
+    def point_arrays(self) -> Arrays:
         """All arrays of the points, by name."""
 
-    def exchange_points(self, kept: NDArray[Any], arrived: dict[str, NDArray[Any]]) -> None:
+    def exchange_points(self, kept: NDArray[Any], arrived: Arrays) -> None:
         """Keep the points selected by `kept`, and append those that arrived."""
+
+    @property
+    def next_id(self) -> int:
+        """Id of the next new point."""
+
+    @next_id.setter
+    def next_id(self, value: int) -> None: ...
 
 
 class Ranks:
@@ -50,6 +62,32 @@ class Ranks:
 
     def join(self, nodes: Nodes, cells: Sequence[Cells]) -> None:
         """Find out which nodes, which cover these cells, other ranks have as well."""
+
+    def around(self, cells: Cells, ids: Integers, arrays: Arrays) -> tuple[Cells, Arrays]:
+        """The points in `cells`, with their `ids`, and those of other ranks in adjacent blocks: their cells, and their
+        `arrays`. Own points keep their indices, the others follow."""
+        return cells, arrays
+
+    def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
+        """Let one rank do some work on the fields `names` of all points, and take over the field it has `changed`."""
+        arrays = species.point_arrays()
+        work(species.cells, {name: arrays[name] for name in names})
+
+    def at_once(self, species: Movable, work: Callable[[], R]) -> R:
+        """Let one rank work on all points of a species, which it may move, add and remove. Return what `work` does."""
+        return work()
+
+    def border_nodes(self, nodes: Nodes, chosen: Integers) -> Integers:
+        """Flat indices (64 per block), ascending, of the nodes that any rank has chosen, of those that this one has."""
+        return chosen
+
+    def totals_by(self, labels: Integers, counts: Integers) -> tuple[Integers, Integers]:
+        """The different labels of all ranks, ascending, and the sums of their counts; those of a rank are ascending."""
+        return labels, counts
+
+    def all_blocks(self, cells: Cells, flags: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """The neighbours (see `neighbour_table`) of the occupied blocks of all ranks, and their flags (blocks, n)."""
+        return cells.neighbours, flags
 
     def total(self, values: Floats) -> float:
         """Sum of all entries on all ranks."""

@@ -18,7 +18,7 @@ class Missing(NamedTuple):
     """Whether a scene has it."""
 
 
-METHODS = ("mpm",)
+METHODS = ("mpm", "continuum-foam")
 """Methods whose steps run on ranks."""
 MISSING = (
     Missing("steps with integrator 'implicit' or 'semi-implicit'", lambda scene: scene.time.integrator != "explicit"),
@@ -33,7 +33,7 @@ def refuse_on_ranks(scene: Any) -> None:
     """Raise SceneError if the scene has what ranks cannot do."""
     if scene.method not in METHODS:
         known = " and ".join(f"'{name}'" for name in METHODS)
-        raise SceneError(f"the method '{scene.method}' does not run on several ranks yet: {known} does; use one rank")
+        raise SceneError(f"the method '{scene.method}' does not run on several ranks yet: {known} do; use one rank")
     for missing in MISSING:
         if missing.has(scene):
             raise SceneError(f"{missing.what} do not run on several ranks yet: use one rank")

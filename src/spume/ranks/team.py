@@ -1,13 +1,14 @@
 """Several ranks: the verbs of `ranks.py` by messages."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
+from spume.grid.blocks import around_steps, neighbour_table
 from spume.grid.cells import Cells
 from spume.grid.nodes import Nodes
 from spume.numerics.sums import totals
@@ -15,7 +16,7 @@ from spume.ranks.communicator import Communicator
 from spume.ranks.cuts import UNEVEN, Cuts, costs, even_cuts, imbalance
 from spume.ranks.halo import Halo
 from spume.ranks.migration import pack, unpack_points
-from spume.ranks.ranks import Movable, Ranks
+from spume.ranks.ranks import Arrays, Integers, Movable, R, Ranks, Work
 
 Floats = NDArray[np.float64]
 EVERY = 20
@@ -98,6 +99,80 @@ class Team(Ranks):
         self._joined = generations
         keys = np.unique(np.concatenate([each.keys for each in cells]))
         nodes.border = Halo(self.messages, self.cuts, nodes, keys)
+
+    def around(self, cells: Cells, ids: Integers, arrays: Arrays) -> tuple[Cells, Arrays]:
+        """See `Ranks`."""
+        assert self.cuts is not None
+        steps = around_steps(cells.dimension)
+        owners = self.cuts.owners((cells.keys[:, None] + steps).reshape(-1)).reshape(-1, steps.size)
+        sent = arrays | {"id": ids}
+        counts = np.diff(cells.cell_start[::64])
+        outgoing = {}
+        for peer in np.unique(owners):
+            if peer != self.rank:
+                near = np.repeat((owners == peer).any(axis=1), counts)
+                outgoing[int(peer)] = pack(sent, cells.sorted_points[near])
+        ghosts = unpack_points(sent, list(self.messages.exchange(outgoing).values()))
+        whole = {name: np.concatenate([array, ghosts[name]]) for name, array in sent.items()}
+        sorted_cells = Cells(cells.dimension, cells.size, cells.offset)
+        sorted_cells.sort(whole["x"], whole["id"])
+        return sorted_cells, whole
+
+    def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
+        """See `Ranks`: the work of the writer."""
+        cells, own = species.cells, species.point_arrays()
+        arrays = {name: own[name] for name in names}
+        parts, results = self.messages.gather(pack(arrays)), None
+        if parts is not None:
+            each = [unpack_points(arrays, [part]) for part in parts]
+            whole = {name: np.concatenate([one[name] for one in each]) for name in names}
+            sorted_cells = Cells(cells.dimension, cells.size, cells.offset)
+            sorted_cells.sort(whole["x"], whole["id"])
+            work(sorted_cells, whole)
+            ends = np.cumsum([len(one["x"]) for one in each])[:-1]
+            results = [pack({changed: part}) for part in np.split(whole[changed], ends)]
+        own[changed][:] = unpack_points({changed: own[changed]}, [self.messages.scatter(results)])[changed]
+
+    def at_once(self, species: Movable, work: Callable[[], R]) -> R:
+        """See `Ranks`: the work of the writer, which needs memory for all points."""
+        assert self.cuts is not None
+        gathered = self.messages.gather(pack(species.point_arrays()))
+        parts, answer = None, None
+        none = np.empty(0, np.int64)
+        if gathered is not None:
+            species.exchange_points(none, unpack_points(species.point_arrays(), gathered))
+            answer = work()
+            species.sort()
+            cells, arrays = species.cells, species.point_arrays()
+            owner = np.repeat(self.cuts.owners(cells.keys), np.diff(cells.cell_start[::64]))
+            parts = [pack(arrays, cells.sorted_points[owner == rank]) for rank in range(self.size)]
+        arrived = self.messages.scatter(parts)
+        species.exchange_points(none, unpack_points(species.point_arrays(), [arrived]))
+        answer, species.next_id = self.messages.broadcast((answer, species.next_id))
+        return cast(R, answer)
+
+    def border_nodes(self, nodes: Nodes, chosen: Integers) -> Integers:
+        """See `Ranks`."""
+        assert isinstance(nodes.border, Halo)
+        return nodes.border.chosen_by_any(chosen)
+
+    def totals_by(self, labels: Integers, counts: Integers) -> tuple[Integers, Integers]:
+        """See `Ranks`."""
+        found = np.concatenate(self.messages.everyone(np.stack([labels, counts], axis=1).reshape(-1))).reshape(-1, 2)
+        different, place = np.unique(found[:, 0], return_inverse=True)
+        sums = np.zeros(different.size, np.int64)
+        np.add.at(sums, place, found[:, 1])
+        return different, sums
+
+    def all_blocks(self, cells: Cells, flags: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+        """See `Ranks`."""
+        block, flag = np.nonzero(flags)
+        own = np.stack([cells.keys[block], flag], axis=1)
+        found = np.concatenate(self.messages.everyone(own.reshape(-1))).reshape(-1, 2)
+        keys, place = np.unique(found[:, 0], return_inverse=True)
+        everywhere = np.zeros((keys.size, flags.shape[1]), np.bool_)
+        everywhere[place, found[:, 1]] = True
+        return neighbour_table(keys), everywhere
 
     def total(self, values: Floats) -> float:
         """See `Ranks`."""

@@ -64,19 +64,22 @@ def _shared(node: NDArray[np.int64], species: GridSpecies) -> NDArray[np.int64]:
 def touching_nodes(world: GridWorld, layer: NDArray[np.int64]) -> NDArray[np.int64]:
     """Flat indices (64 per block), ascending, of the nodes of cells that contain the middle between two touching
     points of different layers."""
-    p, cells = world.particles, world.only.transfers.cells
-    size = np.asarray(p.volume ** (1.0 / world.dimension))
+    p = world.particles
+    cells, near = world.ranks.around(world.only.cells, p.id, {"x": p.x, "volume": p.volume, "layer": layer})
+    x, layer = near["x"], near["layer"]
+    size = np.asarray(near["volume"] ** (1.0 / world.dimension))
     fewer = np.flatnonzero(layer)
     touch = TOUCH * world.cell
-    reach = min(math.ceil((float(size.max()) + touch) * cells.inverse_size), BLOCK[3][0])
+    largest = world.ranks.largest(float(size.max(initial=0.0)))
+    reach = min(math.ceil((largest + touch) * cells.inverse_size), BLOCK[3][0])
     find, pairs = _find_touching[world.dimension], np.empty((0, 2), np.int64)
     arguments = (
-        cells.neighbours, cells.cell_start, cells.sorted_points, cells.of_points(), fewer, p.x, size, layer, touch,
-        reach,
+        cells.neighbours, cells.cell_start, cells.sorted_points, cells.of_points(), fewer, x, size, layer, touch, reach,
     )  # fmt: skip
     pairs = np.empty((find(*arguments, pairs), 2), np.int64)
     find(*arguments, pairs)
-    return world.nodes.around(0.5 * (p.x[pairs[:, 0]] + p.x[pairs[:, 1]]))
+    own = world.nodes.around(0.5 * (x[pairs[:, 0]] + x[pairs[:, 1]]))
+    return world.ranks.border_nodes(world.nodes, own)
 
 
 def _make_find(D: int) -> Any:

@@ -7,7 +7,7 @@ fused: when all points of one that are within reach of the other have come close
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,15 +35,33 @@ FUSED = 0.25
 
 def find_pieces(world: GridWorld, dt: float, foam: FoamState, spacing: float) -> None:
     """Label the pieces, every few steps and whenever there are new points. `spacing` is that of the points [m]."""
-    p = world.particles
-    if len(p) == 0 or (world.steps % EVERY and p.piece.all()):
+    if world.steps % EVERY and not world.ranks.any(not world.particles.piece.all()):
         return
-    cells = world.only.transfers.cells
+
+    def work(cells: Cells, arrays: dict[str, NDArray[Any]]) -> None:
+        if len(arrays["x"]):
+            _label(cells, Points(**arrays), foam.tear_threshold, spacing)
+
+    world.ranks.together(world.only, Points._fields, "piece", work)
+
+
+class Points(NamedTuple):
+    """What decides on the piece of points."""
+
+    x: NDArray[np.float64]
+    id: NDArray[np.int64]
+    material: NDArray[np.int32]
+    volume: NDArray[np.float64]
+    piece: NDArray[np.int64]
+
+
+def _label(cells: Cells, p: Points, tear_threshold: NDArray[np.float64], spacing: float) -> None:
+    """Label all points."""
     _adopt(p.x, p.id, p.piece, TORN_REACH * spacing)
-    root = np.arange(len(p))
-    near, far = TORN_REACH * spacing, FIRM_REACH * world.cell
-    _join(cells, np.arange(len(p)), p.x, p.piece, near, root)
-    firm = np.flatnonzero(np.isinf(foam.tear_threshold)[p.material])
+    root = np.arange(len(p.x))
+    near, far = TORN_REACH * spacing, FIRM_REACH * cells.size
+    _join(cells, np.arange(len(p.x)), p.x, p.piece, near, root)
+    firm = np.flatnonzero(np.isinf(tear_threshold)[p.material])
     if firm.size:
         _join(cells, firm, p.x, p.piece, far, root)
     number = _numbered(root)
@@ -51,7 +69,7 @@ def find_pieces(world: GridWorld, dt: float, foam: FoamState, spacing: float) ->
     np.minimum.at(least, number, p.id)
     p.piece[:] = least[number] + 1
     if len(least) > 1:
-        _fuse(world)
+        _fuse(p, cells.size)
 
 
 def rehearse_pieces(world: GridWorld, dt: float, foam: FoamState, spacing: float) -> None:
@@ -142,19 +160,18 @@ def _make_link(D: int) -> Any:
 _link = {d: _make_link(d) for d in (2, 3)}
 
 
-def _fuse(world: GridWorld) -> None:
+def _fuse(p: Points, cell: float) -> None:
     """Make one piece of two that have no gap."""
     from scipy.spatial import cKDTree
 
-    p = world.particles
     labels, counts, number = in_pieces(p.piece)
-    reach = FIRM_REACH * world.cell
-    lower, upper = (np.empty((len(labels), world.dimension)) for _ in range(2))
+    reach, dimension = FIRM_REACH * cell, p.x.shape[1]
+    lower, upper = (np.empty((len(labels), dimension)) for _ in range(2))
     for k in range(len(labels)):
         x = p.x[number == k]
         lower[k], upper[k] = x.min(axis=0) - reach, x.max(axis=0) + reach
     by_id = np.argsort(p.id)  # of equally near points the tree finds one by their order
-    size = np.asarray(p.volume ** (1.0 / world.dimension))
+    size = np.asarray(p.volume ** (1.0 / dimension))
     for k in np.argsort(counts, kind="stable")[:-1]:
         own = by_id[number[by_id] == k]
         inside = ((p.x > lower[k]) & (p.x < upper[k])).all(axis=1)
@@ -167,5 +184,5 @@ def _fuse(world: GridWorld) -> None:
         if near.size:
             found = others[nearest[near]]
             gap = distance[near] - 0.5 * (size[own[near]] + size[found])
-            if gap.max() <= FUSED * world.cell:
+            if gap.max() <= FUSED * cell:
                 p.piece[own] = p.piece[found[gap.argmin()]]

@@ -9,6 +9,7 @@ from spume.grid.nodes import NodeFields
 from spume.mpm.species import Layer
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
+from spume.ranks.ranks import Ranks
 
 
 @dataclass
@@ -25,17 +26,27 @@ def in_pieces(piece: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     return labels, counts, number
 
 
+def _pieces(piece: NDArray[np.int64], ranks: Ranks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Labels of the pieces of all ranks, and their numbers of points."""
+    if len(piece) == 0 or (piece == piece[0]).all():
+        labels, counts = piece[:1], np.array([len(piece)])[: len(piece)]
+    else:
+        labels, counts, _ = in_pieces(piece)
+    return ranks.totals_by(labels, counts)
+
+
 def divide(world: GridWorld, dt: float, storage: Storage) -> None:
     """Divide the points among as many layers as are needed for pieces that share nodes to be in different ones."""
     species, p = world.only, world.particles
-    if len(p) == 0 or (p.piece == p.piece[0]).all():
+    labels, counts = _pieces(p.piece, world.ranks)
+    if len(labels) <= 1:
         return
-    _, counts, number = in_pieces(p.piece)
+    number = np.searchsorted(labels, p.piece)
     cells = species.transfers.cells
     present = np.zeros((len(cells), len(counts)), np.bool_)
     _find_present(cells.cell_start, cells.sorted_points, number, present)
     meets = np.zeros((len(counts), len(counts)), np.bool_)
-    _find_meetings(cells.neighbours, present, meets)
+    _find_meetings(*world.ranks.all_blocks(cells, present), meets)
     layer_of_piece = _colours(meets, counts)
     storage.layer = layer_of_piece[number]
     layers = int(layer_of_piece.max()) + 1
