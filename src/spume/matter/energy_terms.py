@@ -22,6 +22,7 @@ TERMS = {
     "removal": "removed points",
     "resampling": "inserted and merged points",
     "volume correction": "volume correction of sand",
+    "consistency": "deformations of solids led back to their positions",
     "time integration": "time steps of finite length",
 }
 """Each term of the budget, with what it stands for. A method reports those it has."""

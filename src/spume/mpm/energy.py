@@ -26,10 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.matter.energy_terms import TERMS, TOLERANCE, UNACCOUNTED
+from spume.matter.frame_fields import stress_power
 from spume.matter.material import update_material
 from spume.matter.motion import collide_and_move
 from spume.matter.species import Species
 from spume.matter.stages import Stage
+from spume.mpm.consistency import restore_consistency
 from spume.mpm.crowded_sand import INTERVAL, restore_crowded_sand
 from spume.mpm.diagnostics import elastic_energy, kinetic_energy, squares
 from spume.mpm.energy_sums import contact_work, gathered, in_material, moved, node_energies, work_of_obstacles
@@ -308,6 +310,16 @@ def count_sand(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
             budget.step["volume correction"] += dot(species.particles.volume, gain)
 
 
+def count_consistency(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Work of the stress in what is added to the deformation of the step."""
+    for species, power in zip(world.species, budget.power):
+        now = stress_power(species.particles.stress, species.deformation)
+        added = dot(species.particles.volume, now - power)
+        budget.step["consistency"] += added
+        budget.step["time integration"] -= added
+        power[:] = now
+
+
 def count_material(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     """In the material: flow, and the work of the stress at the points."""
     gravity = world.gravity(world.time)
@@ -366,6 +378,7 @@ AFTER: dict[Callable[..., None], Callable[..., None]] = {
     collide: count_nodes,
     gather: count_gathered,
     restore_crowded_sand: count_sand,
+    restore_consistency: count_consistency,
     update_material: count_material,
     collide_and_move: count_move,
 }

@@ -24,6 +24,7 @@ from spume.matter.stages import Stage, Step
 from spume.matter.time_step import TimeStep
 from spume.measuring.measure import measured_planes
 from spume.methods import Estimate
+from spume.mpm import consistency
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose, kinetic_energy
 from spume.mpm.energy import REPLACING, EnergyBudget, counted, counted_once
@@ -31,9 +32,9 @@ from spume.mpm.implicit.problem import ACCELERATION
 from spume.mpm.implicit.semi_implicit import Interaction, SemiImplicit, build_semi_implicit
 from spume.mpm.implicit.step import Integrator, implicit_stages
 from spume.mpm.loads import apply_loads
-from spume.mpm.species import GridSpecies, SpeciesPlan, TransferScheme, one_species
+from spume.mpm.species import GridSpecies, SpeciesPlan, TransferScheme, one_species, reference_field
 from spume.mpm.step import MOVE, explicit_stages
-from spume.mpm.total_species import MOVE_WITH_NODES, TotalSpecies, reference_field
+from spume.mpm.total_species import MOVE_WITH_NODES, TotalSpecies
 from spume.mpm.world import GridWorld
 from spume.scene.mpm import MpmScene
 
@@ -110,7 +111,7 @@ class MaterialPointMethod(GridMethod[MpmScene]):
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
-        super().restore(arrays, values)
+        super().restore(consistency.completed(arrays, self.world), values)
         species = self.world.only
         if isinstance(species, TotalSpecies):
             if values["grid"] != self._grid:
@@ -156,7 +157,7 @@ def assemble(
         passages=Passages(measured_planes(scene)),
     )
     species_of = {material: k for k, plan in enumerate(plans) for material in plan.materials}
-    stages, parts = with_rates(stages, scene.frames.fields), tuple(parts)
+    stages, parts = with_rates(consistency.with_consistency(stages, scene), scene.frames.fields), tuple(parts)
     if scene.frames.energy:
         solver = next((part for part in parts if isinstance(part, Integrator | SemiImplicit)), None)
         budget = EnergyBudget(world, solver, any(stage.energy in REPLACING for stage in stages))
@@ -176,7 +177,8 @@ def build_species(
     model = ConstitutiveModel(materials, plan.materials)
     total = scene.grid.frame == "total"
     added = (*carried_fields(scene.frames.fields), *((reference_field(scene.dimension),) if total else ()))
-    particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, plan.fields, added])
+    carried = consistency.carried_fields(scene)
+    particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, plan.fields, added, carried])
     obstacles = None
     if plan.obstacles is not None or plan.friction == "none":
         chosen = tuple(range(len(scene.obstacle))) if plan.obstacles is None else plan.obstacles

@@ -73,6 +73,13 @@ def one_species(scene: MpmScene, fields: tuple[Field, ...] = ()) -> tuple[Specie
     return (SpeciesPlan("points", tuple(range(len(scene.materials))), fields),)
 
 
+def reference_field(dimension: int) -> Field:
+    """Field with the reference positions of the points."""
+    return Field(
+        "reference", (dimension,), 0.0, "m", "average", in_frames=False, description="position in the reference state"
+    )
+
+
 class MotionOfNodes(NamedTuple):
     """Of nodes that carry the motion of a species from step to step."""
 
@@ -148,6 +155,9 @@ class GridSpecies(Species):
 
     def welcome(self, new: slice) -> None:
         """Complete the fields of new points."""
+        p = self.particles
+        if "reference" in p:
+            p.reference[new] = p.x[new]
 
     def rasterize(self) -> None:
         """Sum mass, momentum and internal forces of the points on the nodes."""

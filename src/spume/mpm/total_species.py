@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import RunFailed, SceneError
-from spume.fields import Field
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.grid.blocks import NODES_PER_BLOCK
 from spume.grid.nodes import NodeFields, Nodes
@@ -33,13 +32,6 @@ from spume.mpm.world import GridWorld
 from spume.numerics.sums import dot, weighted_total
 
 Floats = NDArray[np.float64]
-
-
-def reference_field(dimension: int) -> Field:
-    """Field with the reference positions of the points."""
-    return Field(
-        "reference", (dimension,), 0.0, "m", "average", in_frames=False, description="position in the reference state"
-    )
 
 
 class TotalSpecies(GridSpecies):
@@ -86,9 +78,8 @@ class TotalSpecies(GridSpecies):
 
     def welcome(self, new: slice) -> None:
         """Points are in their reference state when they appear."""
-        p = self.particles
-        p.reference[new] = p.x[new]
-        count = _pieces(p.reference[new], self._nodes.cell)
+        super().welcome(new)
+        count = _pieces(self.particles.reference[new], self._nodes.cell)
         if count > 1:
             raise SceneError(
                 f"body.0 consists of {count} separate pieces, more than a cell apart: with grid.frame = 'total' they "
