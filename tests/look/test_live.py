@@ -85,7 +85,6 @@ def live(tmp_path: Path) -> Iterator[LiveRun]:
 
 def press(browser: Browser, text: str) -> None:
     button = f"[...document.querySelectorAll('button')].find(e => e.innerText === '{text}')"
-    browser.wait(f"{button} !== undefined")
     _click(browser, button)
 
 
@@ -94,6 +93,7 @@ def unfold(browser: Browser, folder: str) -> None:
 
 
 def _click(browser: Browser, element: str) -> None:
+    browser.wait(f"{element} !== undefined")
     browser.run(f"{element}.scrollIntoView({{block: 'center'}})")
     browser.click(element)
 
@@ -111,10 +111,11 @@ def move_slider(browser: Browser, label: str, presses: int) -> None:
     )
     found = f"slider({label!r})"
     browser.wait(f"{found} && {found}.offsetParent !== null")
-    browser.run(f"{found}.focus()")
-    browser.wait(f"document.activeElement === {found}")
     for _ in range(abs(presses)):
+        browser.run(f"window.position = {found}.ariaValueNow")
+        browser.wait(f"{found}.focus(), document.activeElement === {found}")
         browser.press("ArrowRight" if presses > 0 else "ArrowLeft", 39 if presses > 0 else 37)
+        browser.wait(f"{found}.ariaValueNow !== window.position")
 
 
 def wait_for_change(folder: Path, path: str) -> None:

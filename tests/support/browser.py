@@ -28,6 +28,25 @@ def find_chromium() -> str | None:
     )
 
 
+CLICKING = """
+window.clickArrived = false;
+window.placeAtRest = async find => {
+    const middle = () => {
+        const r = find()?.getBoundingClientRect();
+        return r && r.width > 0 ? [r.x + r.width / 2, r.y + r.height / 2] : null;
+    };
+    const before = middle();
+    for (let n = 0; n < 2; n++) await new Promise(requestAnimationFrame);
+    const [element, place] = [find(), middle()];
+    if (!before || !place || before.join() !== place.join()) return null;
+    if (!element.contains(document.elementFromPoint(...place))) return null;
+    element.addEventListener("click", () => window.clickArrived = true, {once: true});
+    return place;
+};
+"""
+"""Where the middle of an element is, or null while it moves, is covered or not there; notes whether it is clicked."""
+
+
 class Browser:
     """One page of a headless Chromium."""
 
@@ -101,11 +120,22 @@ class Browser:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code)
 
     def click(self, script: str) -> None:
-        """Click the middle of the element an expression names, as a mouse would."""
-        place = "(e => { const r = e.getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2] })"
-        x, y = self.run(f"{place}({script})")
-        for kind in ("mousePressed", "mouseReleased"):
-            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+        """Click the middle of the element an expression names, as a mouse would.
+
+        Pages move while they are drawn. The mouse waits until the element rests and nothing covers it, and clicks again
+        if the element moved away all the same.
+        """
+        self.call("Runtime.evaluate", expression=CLICKING)
+
+        def is_clicked() -> bool:
+            place = self.run(f"placeAtRest(() => {script})")
+            if place is None:
+                return False
+            for kind in ("mousePressed", "mouseReleased"):
+                self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+            return bool(self.run("clickArrived"))
+
+        wait_until(is_clicked, f"a click on {script} arrives", pause=0.1)
 
     def picture(self) -> np.ndarray:
         """A screenshot, shape (height, width, 3)."""
