@@ -40,7 +40,7 @@ def test_a_run_without_a_budget_says_how_to_get_one(tmp_path):
     from spume.look.plot import plot_energy, plot_run
 
     run = run_of(tmp_path, False)
-    with pytest.raises(SceneError, match=r"no budget of its energy: run the scene with --set frames\.energy=true"):
+    with pytest.raises(SceneError, match=r"no energy budget: run the scene again with --set frames\.energy=true"):
         plot_energy(run, tmp_path / "energy.png", [0, 1, 2])
     panels, _ = plot_run(run, tmp_path / "plot.png", [0, 1, 2])
     assert "energy gained since the start" not in panels

@@ -82,7 +82,8 @@ def test_the_estimate_is_scaled_by_what_was_measured(ball, monkeypatch):
     assert corrected.seconds == pytest.approx(3.0 * plain.seconds, rel=1e-9)
     coarse = MaterialPointMethod.estimate(timed[1])
     words = (
-        f"time: from 20 steps of {plain.points:,} points on this machine, and from {coarse.steps:,} of {coarse.points}"
+        f"time: measured on this machine in 20 steps of {plain.points:,} points and, with a coarser grid, "
+        f"{coarse.steps:,} steps of {coarse.points}"
     )
     assert words in corrected.notes[-1]
 
@@ -109,8 +110,8 @@ def test_a_coarse_version_that_fails_is_left_out(ball, monkeypatch):
     corrected = calibrated(ball, plain)
     assert corrected.seconds == pytest.approx(3.0 * plain.seconds, rel=1e-9)
     assert corrected.notes[-1] == (
-        f"time: from 20 steps of {plain.points:,} points on this machine; a coarser version could not be rehearsed, so "
-        "later steps may take longer"
+        f"time: measured on this machine in 20 steps of {plain.points:,} points; a coarser version could not be "
+        "rehearsed, so later steps may take longer"
     )
 
 
@@ -230,7 +231,7 @@ def test_a_flow_that_has_hardly_begun_is_rehearsed_coarsely(ball, monkeypatch):
         return time_steps(scene, seconds, steps, clock)
 
     monkeypatch.setattr(calibration, "time_steps", trial)
-    assert "points on this machine" in calibrated(scene, plain).notes[-1]
+    assert "measured on this machine" in calibrated(scene, plain).notes[-1]
     assert timed == [(0.025, calibration.TRIAL_SECONDS), (0.05, calibration.REHEARSAL)]
 
 

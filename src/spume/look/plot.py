@@ -38,7 +38,8 @@ def plot_energy(run: Run, file: Path, numbers: list[int]) -> list[str]:
     entries = [run.diagnostics[number] for number in numbers]
     if not any(entry.get(BUDGET) for entry in entries):
         raise SceneError(
-            f"'{run.path}' has no budget of its energy: run the scene with --set frames.energy=true, or point-based"
+            f"'{run.path}' has no energy budget: run the scene again with --set frames.energy=true, which the methods "
+            "mpm and continuum-foam know; runs of point-based scenes always have one"
         )
     panels = [("energy", _energy), ("energy gained since the start", _budget), ("unaccounted for", _unaccounted)]
     _write(_figure(run, panels, entries), file)

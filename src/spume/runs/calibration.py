@@ -91,10 +91,10 @@ def _corrected(
 ) -> Estimate:
     """The estimate with the times of `trial`, in which `expected` was expected, and of a coarse `rehearsal`."""
     ratio = trial.seconds / trial.steps / expected.seconds_of_step(trial.points)
-    note = f"time: from {trial.steps:,} steps of {trial.points:,} points on this machine"
+    note = f"time: measured on this machine in {trial.steps:,} steps of {trial.points:,} points"
     steps = float(estimate.steps)
     if rehearsal is not None and coarse is not None:
-        note += f", and from {rehearsal.steps:,} of {rehearsal.points:,} points"
+        note += f" and, with a coarser grid, {rehearsal.steps:,} steps of {rehearsal.points:,} points"
         whole = rehearsal.seconds / rehearsal.steps / coarse.seconds_of_step(rehearsal.points)
         if trial.points < 0.5 * expected.mean_points:
             ratio = whole  # a flow that has hardly begun says little about the time when all of it is there
