@@ -25,7 +25,7 @@ def energy(p):
     return float(p.mass @ np.einsum("ij,ij->i", p.v, p.v))
 
 
-@pytest.mark.parametrize("spline", ["quadratic", "cubic"])
+@pytest.mark.parametrize("spline", ["quadratic", pytest.param("cubic", marks=pytest.mark.slow_suite)])
 def test_round_trips_keep_the_momentum_of_each_species(spline):
     """To rounding: sums of some hundred products, relative to the largest of each kind."""
     sim = overlapping(spline)

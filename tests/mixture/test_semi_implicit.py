@@ -270,8 +270,11 @@ def preconditioned(mixture, spline, unilateral):
     return system, fields
 
 
+SPLINES = pytest.mark.parametrize("spline", ["quadratic", pytest.param("cubic", marks=pytest.mark.slow_suite)])
+
+
 @pytest.mark.parametrize("unilateral", [None, FADING], ids=["hencky", "unilateral"])
-@pytest.mark.parametrize("spline", ["quadratic", "cubic"])
+@SPLINES
 def test_the_preconditioner_inverts_the_blocks_of_the_matrix(unilateral, spline):
     """With drag, the 2×2 blocks of sand and water at a node, component by component, are those of the assembled matrix
     to rounding."""
@@ -282,7 +285,7 @@ def test_the_preconditioner_inverts_the_blocks_of_the_matrix(unilateral, spline)
 
 
 @pytest.mark.parametrize("unilateral", [None, FADING], ids=["hencky", "unilateral"])
-@pytest.mark.parametrize("spline", ["quadratic", "cubic"])
+@SPLINES
 def test_the_preconditioner_is_near_the_blocks_of_shared_pores(unilateral, spline):
     """The grains under water act through their neighbours, which the blocks leave out: they share the split n : 1 − n
     with the matrix, and every eigenvalue of a preconditioned block is between ½ and 2, so the condition number grows by

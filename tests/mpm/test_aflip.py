@@ -31,7 +31,7 @@ def method_of(transfer, dt=1e-4, modulus=1e4, dimension=2, **body):
     return MaterialPointMethod(scene)
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("dimension", [2, pytest.param(3, marks=pytest.mark.slow_suite)])
 @pytest.mark.parametrize("rate", [0.0, 5e3])
 def test_momentum_and_angular_momentum_are_conserved(dimension, rate):
     """Elastic, with random velocities and affine velocities: both are sums of some hundred or thousand terms a step."""

@@ -26,7 +26,7 @@ def enclosed(x, triangles):
 def ball(grid=None, **body):
     scene = Scene(
         title="ball", method="mpm", dimension=3, duration=1.0, gravity=[0.0, 0.0, 0.0],
-        grid=grid or {"cell": 0.1, "spline": "quadratic"}, time={"dt": 1e-3},
+        grid=grid or {"cell": 0.1}, time={"dt": 1e-3},
         material={"m": {"law": "neo-hookean", "density": 1.0, "bulk_modulus": 1e3, "shear_modulus": 1e3}},
         body=[{"name": "ball", "material": "m", "velocity": VELOCITY.tolist(), "surface": "embedded",
                "shape": {"sphere": {"center": [0.0, 0.0, 0.0], "radius": 0.3}}} | body],

@@ -123,7 +123,7 @@ def test_gravity_follows_its_keyframes():
 
 def test_volume_from_the_grid_is_right_inside_and_too_large_at_the_surface():
     """[Yue15] algorithm 5. Inside a lattice of equal points ρ = Σ w m / h² is exact; at the surface it is too small."""
-    sim = simulate(body=[square([0.0, 0.0], 0.4, volume="grid")])
+    sim = simulate(grid={"cell": 0.02, "spline": "quadratic"}, body=[square([0.0, 0.0], 0.4, volume="grid")])
     inside = np.abs(sim.particles.x).max(axis=1) < 0.1
     assert np.allclose(sim.particles.volume[inside], 0.01**2, rtol=1e-12)
     assert sim.particles.volume.max() > 1.5 * 0.01**2

@@ -33,16 +33,22 @@ TO_POINTS = [
     ("scalar",),
     ("affine velocity", "scalar"),
 ]
+ALONE = [
+    ("momentum", "scalar"),
+    ("velocity", "first-order deformation"),
+    ("affine velocity", "scalar"),
+]
+"""Sets that are not transferred together in any other test."""
 GRIDS = [(d, order) for d in (2, 3) for order in (2, 3)]
 
 
 def cases(family):
     """The first two sets of a family, those of the explicit step, on every grid; the others on two, to compile less.
-    Kernels that few other tests need are tested in the slow suite."""
+    Kernels that no other test needs, or few, are tested in the slow suite."""
     found = []
     for n, quantities in enumerate(family):
         for grid in GRIDS if n < 2 else [(2, 2), (3, 3)]:
-            slow = grid == (3, 2) or (grid == (3, 3) and n >= 2)
+            slow = grid == (3, 2) or (grid == (3, 3) and n >= 2) or quantities in ALONE
             found.append(pytest.param(*grid, quantities, marks=[pytest.mark.slow_suite] if slow else []))
     return found
 
@@ -154,8 +160,9 @@ def test_every_block_of_a_colour_keeps_its_mass(dimension, order, adding):
     x[:, 0] = CELL * (2.3 + BLOCK[dimension][0] * np.arange(9))
     mass = np.arange(1.0, 10.0)
     transfers, nodes = connected(x, order)
-    sums = field(nodes, 1)
-    transfers.to_grid(("mass",), x, sums, mass=mass)
+    quantities = ("mass", "momentum", "stress divergence")  # a kernel that other tests need, too
+    sums = field(nodes, channel_count(dimension, quantities))
+    transfers.to_grid(quantities, x, sums, mass=mass, v=np.zeros_like(x), volume=np.zeros(9), stress=np.zeros((9, 6)))
     dense = DenseGrid(x, CELL, order)
     found = node_values(nodes, sums, dense.nodes)[:, 0]
     assert np.all(np.abs(found - dense.w.T @ mass) <= ROUNDING * mass.max())
