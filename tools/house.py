@@ -7,9 +7,11 @@ prints Markdown tables for each revision (default: the working tree), for docs/m
 """
 
 import ast
+import io
 import re
 import subprocess
 import sys
+import tokenize
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -48,28 +50,41 @@ def imported(tree: ast.Module, rooms: set[str]) -> set[str]:
     return {part if part in rooms else "beside" for part in parts}
 
 
+def code_lines(text: str, tree: ast.Module) -> int:
+    """Lines that are neither empty nor only comments nor part of a docstring."""
+    unread = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    lines = {n for token in tokens if token.type not in unread for n in range(token.start[0], token.end[0] + 1)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            lines -= set(range(node.lineno, (node.end_lineno or 0) + 1))
+    return len(lines)
+
+
 def main(revision: str | None) -> None:
     """Print the tables of a revision."""
     texts = dict(files(revision))
     rooms = {room(path) for path in texts}
-    count, lines, anys = Counter[str](), Counter[str](), Counter[str]()
+    count, lines, code, anys = Counter[str](), Counter[str](), Counter[str](), Counter[str]()
     edges: set[tuple[str, str]] = set()
     functions: list[tuple[int, int, str]] = []
     for path, text in texts.items():
         here, tree = room(path), ast.parse(text)
         count[here] += 1
         lines[here] += text.count("\n")
+        code[here] += code_lines(text, tree)
         anys[here] += len(ANY.findall(text))
         edges |= {(here, other) for other in imported(tree, rooms) if other != here}
         for node in ast.walk(tree):
             if isinstance(node, ast.FunctionDef):
                 arguments = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
                 functions.append(((node.end_lineno or 0) - node.lineno + 1, len(arguments), f"`{path}` {node.name}"))
-    print(f"\n## {revision or 'Now'}\n\n| room | files | lines | imports from | `Any` |")
-    print("| --- | ---: | ---: | ---: | ---: |")
+    print(f"\n## {revision or 'Now'}\n\n| room | files | lines | of code | imports from | `Any` |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
     for name in sorted(rooms):
-        print(f"| {name} | {count[name]} | {lines[name]:,} | {sum(a == name for a, _ in edges)} | {anys[name]} |")
-    print(f"| all | {count.total()} | {lines.total():,} | {len(edges)} | {anys.total()} |")
+        imports = sum(a == name for a, _ in edges)
+        print(f"| {name} | {count[name]} | {lines[name]:,} | {code[name]:,} | {imports} | {anys[name]} |")
+    print(f"| all | {count.total()} | {lines.total():,} | {code.total():,} | {len(edges)} | {anys.total()} |")
     for key, title in ((0, "lines"), (1, "arguments")):
         most = sorted(functions, key=lambda each: -each[key])[:LONGEST]
         print(f"\n| function | {title} |\n| --- | ---: |")

@@ -11,9 +11,9 @@ from mixtures import WATER, body, settle, simulate
 import spume
 from spume.cli import main
 from spume.frames.measurements import rebound
-from spume.measuring.quantities import height, neck_width, run_out, von_mises
+from spume.measuring.quantities import height, neck_width, run_out, stress, von_mises
 from spume.measuring.sample import Sample
-from spume.scene.measure import Height, NeckWidth, RunOut
+from spume.scene.measure import Height, NeckWidth, RunOut, Stress
 
 SOFT = {"law": "hencky", "density": 1000.0, "youngs_modulus": 1.0e4, "poisson_ratio": 0.3}
 G, SIDE, ARM = 9.81, 0.04, 0.15
@@ -189,6 +189,18 @@ def test_a_ball_rebounds_by_the_square_of_its_restitution():
 def test_von_mises_stress_of_pure_shear_and_of_pressure():
     tau, p = 5.0, 7.0
     np.testing.assert_allclose(von_mises(np.array([[0, 0, 0, tau, 0, 0], [p, p, p, 0, 0, 0]])), [math.sqrt(3) * tau, 0])
+
+
+@pytest.mark.parametrize(
+    ("what", "expected"),
+    [({}, 9.0), ({"statistic": "mean"}, 9.0 / 4.0), ({"component": "pressure"}, 6.0),
+     ({"component": "pressure", "statistic": "mean"}, (3 * 6.0 - 3.0) / 4.0)],
+)  # fmt: skip
+def test_stress_is_the_largest_or_the_mean_by_volume(what, expected):
+    """A point of 1 m² in tension by 9 Pa, of pressure −3 Pa, beside 3 m² under a pressure of 6 Pa."""
+    sigma = np.array([[9.0, 0, 0, 0, 0, 0], [-6.0, -6.0, -6.0, 0, 0, 0]])
+    two = Sample(np.zeros((2, 2)), np.ones(2), np.array([1.0, 3.0]), np.zeros(2, int), sigma, 1.0)
+    assert stress(Stress(**what), two) == pytest.approx(expected, rel=1e-14)
 
 
 def test_measurements_are_in_info_csv_tables_and_plots(block, tmp_path, capsys):

@@ -32,13 +32,14 @@ def test_overlap_is_one_deep_in_the_water_and_zero_away_from_it():
     np.testing.assert_allclose(sand.cohesion_factor, 1.0 - sand.saturation, rtol=0, atol=1e-15)
 
 
-def test_degree_of_saturation_is_the_water_over_the_room_in_the_pores():
-    """Water of the partial density 200 kg/m³ fills half of the pores (n = 0.4, ρw = 1000)."""
-    thin = {"law": "water", "density": 200.0, "bulk_modulus": 1e5}
+@pytest.mark.parametrize(("partial", "own"), [(200.0, {}), (240.0, {"water_density": 1200.0})], ids=["water", "brine"])
+def test_degree_of_saturation_is_the_water_over_the_room_in_the_pores(partial, own):
+    """Water of the partial density 200 kg/m³ fills half of the pores (n = 0.4, ρw = 1000), brine of 240 (1200), too."""
+    thin = {"law": "water", "density": partial, "bulk_modulus": 1e5}
     sim = simulate(
         gravity=[0, 0], grid={"cell": CELL}, time={"dt": 1e-5}, material={"sand": SAND, "thin": thin},
         body=[body("sand", [0.0, 0.0], [0.8, 0.4]), body("thin", [0.0, 0.0], [0.8, 0.4])],
-        mixture={"drag_coefficient": 0.0, "saturation": "degree", "cohesion_curve": "robert-soga"},
+        mixture={"drag_coefficient": 0.0, "saturation": "degree", "cohesion_curve": "robert-soga"} | own,
     )  # fmt: skip
     sim.advance(1e-5)
     sand = sim.method.species["sand"]

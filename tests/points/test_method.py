@@ -96,12 +96,26 @@ def test_a_force_field_grows_from_its_centre_and_ends():
     assert load.factor(1.0) == 0.0
 
 
-def test_the_stability_rules_are_counted():
-    method = box([2, 2, 1], gravity=[0.0, 0.0, 0.0])
+@pytest.mark.parametrize(
+    ("points", "reason"), [({}, "too_few_neighbours"), ({"least_neighbours": 3}, "ill_conditioned")]
+)
+def test_the_stability_rules_are_counted(points, reason):
+    """Four points of a plane, which have three neighbours each."""
+    method = box([2, 2, 1], gravity=[0.0, 0.0, 0.0], points=points)
     method.take_step(1e-4)
     report = method.diagnostics()
-    assert report["not_deformed"] == {"too_few_neighbours": 4, "ill_conditioned": 0, "inverted": 0, "crushed": 0}
+    none = {"too_few_neighbours": 0, "ill_conditioned": 0, "inverted": 0, "crushed": 0}
+    assert report["not_deformed"] == none | {reason: 4}
     assert report["neighbours_min"] == 3
+
+
+@pytest.mark.parametrize(("least", "crushed"), [(0.1, 0), (0.8, 27)])
+def test_points_keep_the_least_volume_of_the_scene(least, crushed):
+    """A step that maps x to 0.9 x, and volumes to 0.729 of their own."""
+    method = box([3, 3, 3], points={"least_volume": least})
+    method.particles.v[:] = -1e3 * method.particles.x
+    method.take_step(1e-4)
+    assert method.diagnostics()["not_deformed"]["crushed"] == crushed
 
 
 def test_a_run_that_blows_up_stops_with_a_sentence():
