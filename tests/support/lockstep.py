@@ -19,9 +19,12 @@ class _Meeting:
         self.met: list[Any] = []
         self.times = 0
         self.failed = False
+        self.letters: dict[tuple[int, int], list[Any]] = {}
+        """Messages on their way, by sender and receiver."""
 
     def meet(self, rank: int, value: Any) -> list[Any]:
         """The values of all ranks. Called by the thread whose turn it is; others have theirs while it waits."""
+        assert rank not in self.values
         self.values[rank] = value
         if len(self.values) == self.size:
             self.met = [self.values[k] for k in range(self.size)]
@@ -30,10 +33,14 @@ class _Meeting:
             self.turn.notify_all()
         else:
             times = self.times
-            assert self.turn.wait_for(lambda: self.times > times or self.failed, timeout=300), "a rank did not come"
-            if self.times == times:
-                raise RuntimeError("another rank has failed")
+            self.wait(lambda: self.times > times, "a rank did not come")
         return self.met
+
+    def wait(self, ready: Callable[[], bool], otherwise: str) -> None:
+        """Give the turn away until `ready()`."""
+        assert self.turn.wait_for(lambda: ready() or self.failed, timeout=300), otherwise
+        if not ready():
+            raise RuntimeError("another rank has failed")
 
 
 class LockstepCommunicator:
@@ -60,12 +67,16 @@ class LockstepCommunicator:
 
     def swap(self, outgoing: Sequence[tuple[int, Any]], incoming: Sequence[tuple[int, Any]]) -> None:
         self.sent += sum(part.nbytes for _, part in outgoing)
-        everyone = self._all({peer: part.copy() for peer, part in outgoing})
-        received = {k: sent[self.rank] for k, sent in enumerate(everyone) if self.rank in sent}
-        assert received.keys() == {peer for peer, _ in incoming}, "messages that nobody expects"
+        meeting = self._meeting
+        for peer, part in outgoing:
+            meeting.letters.setdefault((self.rank, peer), []).append(part.copy())
+        meeting.turn.notify_all()
         for peer, part in incoming:
-            assert received[peer].shape == part.shape, "a message of another size than expected"
-            part[...] = received[peer]
+            letters = meeting.letters.setdefault((peer, self.rank), [])
+            meeting.wait(lambda letters=letters: bool(letters), "a message did not come")
+            letter = letters.pop(0)
+            assert letter.shape == part.shape, "a message of another size than expected"
+            part[...] = letter
 
     def everyone(self, values):
         return self._all(values.copy())

@@ -37,6 +37,7 @@ class Team(Ranks):
         self._looked_at = -1
         self._joined: tuple[int, ...] = ()
         self._new_points = True
+        self._known_owners: dict[int, tuple[int, Cuts, Integers]] = {}
 
     def part(self, count: int) -> slice:
         """See `Ranks`: an equal share."""
@@ -52,11 +53,19 @@ class Team(Ranks):
         if self._new_points or (steps % self._every == 0 and steps != self._looked_at):
             self._balance(species, dimension)
             self._new_points, self._looked_at = False, steps
-        assert self.cuts is not None
-        owners = [self.cuts.owners(each.cells.keys) for each in species]
+        owners = [self._owners(each.cells) for each in species]
         if self.any(any(bool((owner != self.rank).any()) for owner in owners)):
             for each, owner in zip(species, owners):
                 self._migrate(each, owner)
+
+    def _owners(self, cells: Cells) -> Integers:
+        """Owner of each block of cells."""
+        assert self.cuts is not None
+        known = self._known_owners.get(id(cells))
+        if known is None or known[0] != cells.generation or known[1] is not self.cuts:
+            known = cells.generation, self.cuts, self.cuts.owners(cells.keys)
+            self._known_owners[id(cells)] = known
+        return known[2]
 
     def _balance(self, species: Sequence[Movable], dimension: int) -> None:
         """Move the cuts if the ranks have too different costs: decided from the numbers of points in the blocks."""

@@ -1,0 +1,162 @@
+"""Sums on shared nodes, and points that move, for random points, cuts and numbers of ranks: the bits of one process."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lockstep import on_ranks
+
+from spume.grid.cells import Cells
+from spume.grid.nodes import Nodes
+from spume.grid.transfers import Transfers
+from spume.numerics.sums import total
+from spume.ranks.cuts import Cuts
+from spume.ranks.team import Team
+
+QUANTITIES = ("mass", "affine momentum", "stress divergence")
+"""Those of an explicit step, whose kernels are compiled anyway."""
+
+
+class Cloud:
+    """Points of one rank: what `spume.ranks.ranks.Movable` asks for."""
+
+    def __init__(self, arrays, dimension, order):
+        self.arrays = arrays
+        self.transfers = Transfers(dimension, 1.0, order)
+        self.next_id = 0
+
+    @property
+    def cells(self) -> Cells:
+        return self.transfers.cells
+
+    def sort(self):
+        self.cells.sort(self.arrays["x"], self.arrays["id"])
+
+    def point_arrays(self):
+        return self.arrays
+
+    def exchange_points(self, kept, arrived):
+        self.arrays = {name: np.concatenate([array[kept], arrived[name]]) for name, array in self.arrays.items()}
+
+    def node_sums(self, nodes):
+        a = self.arrays
+        target = np.empty((len(nodes), 1 + 2 * nodes.dimension, 64))
+        self.transfers.to_grid(
+            QUANTITIES, a["x"], target, v=a["v"], mass=a["mass"], volume=a["mass"], stress=a["stress"],
+            affine_velocity=a["C"],
+        )  # fmt: skip
+        return target
+
+
+def points(rng, dimension, count, width):
+    d = dimension
+    return {
+        "x": rng.uniform(-width, width, (count, d)),
+        "id": rng.permutation(count).astype(np.int64),
+        "v": rng.normal(size=(count, d)),
+        "mass": rng.uniform(0.1, 1.0, count) * 10.0 ** rng.integers(-8, 8, count),
+        "stress": rng.normal(size=(count, 6)),
+        "C": rng.normal(size=(count, d, d)),
+    }
+
+
+def sums_of_node(nodes, target):
+    """The sums at each block of nodes, by its key."""
+    return {int(key): target[n].tobytes() for n, key in enumerate(nodes.keys)}
+
+
+def moved(arrays, shift):
+    return arrays | {"x": arrays["x"] + shift * np.sin(7.0 * arrays["id"])[:, None]}
+
+
+def steps_of_one(arrays, dimension, order, shift):
+    """Sums at the nodes before and after the points have moved."""
+    found = []
+    for _ in range(2):
+        cloud, nodes = Cloud(arrays, dimension, order), Nodes(dimension, 1.0, order)
+        cloud.sort()
+        nodes.cover([cloud.cells])
+        cloud.transfers.connect(nodes)
+        found.append(sums_of_node(nodes, cloud.node_sums(nodes)))
+        arrays = moved(arrays, shift)
+    return found
+
+
+def steps_of_rank(messages, arrays, dimension, order, shift, first):
+    """The same with the points of one rank, and their ids at the end. `first` are the cuts; None: even ones."""
+    team = Team(messages, every=1, uneven=1.1 if first is None else np.inf)
+    part = team.part(len(arrays["x"]))
+    cloud, nodes = Cloud({name: a[part] for name, a in arrays.items()}, dimension, order), Nodes(dimension, 1.0, order)
+    if first is not None:
+        team.cuts = Cuts(first, dimension)
+    found = []
+    for step in range(2):
+        cloud.sort()
+        team.settle([cloud], dimension, step)
+        nodes.cover([cloud.cells])
+        team.join(nodes, [cloud.cells])
+        cloud.transfers.connect(nodes)
+        found.append(sums_of_node(nodes, cloud.node_sums(nodes)))
+        assert (team.cuts.owners(cloud.cells.keys) == messages.rank).all()
+        cloud.arrays = moved(cloud.arrays, shift)
+    return found, cloud.arrays["id"], team.total(cloud.arrays["mass"])
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    size=st.integers(1, 5),
+    dimension=st.sampled_from([2, 3]),
+    order=st.sampled_from([2, 3]),
+    count=st.integers(0, 300),
+    width=st.floats(1.0, 25.0),
+    shift=st.floats(0.0, 9.0),
+    random_cuts=st.booleans(),
+)
+def test_any_ranks_with_any_cuts_have_the_sums_of_one_process(
+    seed, size, dimension, order, count, width, shift, random_cuts
+):
+    rng = np.random.default_rng(seed)
+    arrays = points(rng, dimension, count, width)
+    first = None
+    if random_cuts:
+        middle = 1 << (dimension * (20 if dimension == 3 else 21) - 1)
+        first = np.sort(middle + rng.integers(-middle // 2, middle // 2, size - 1) // 10 ** rng.integers(0, 12))
+    whole = steps_of_one(arrays, dimension, order, shift)
+    ranks = on_ranks(size, lambda m: steps_of_rank(m, arrays, dimension, order, shift, first))
+    for step in range(2):
+        for found, _, _ in ranks:
+            assert found[step].items() <= whole[step].items()
+        assert set().union(*(found[step] for found, _, _ in ranks)) == set(whole[step])
+    assert sorted(np.concatenate([ids for _, ids, _ in ranks])) == list(range(count))
+    assert {mass for _, _, mass in ranks} == {total(arrays["mass"])}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_threads_of_a_rank_change_no_bit(dimension, threads):
+    import numba
+
+    if threads > numba.config.NUMBA_NUM_THREADS:
+        pytest.skip("this process may use one thread only")
+    arrays = points(np.random.default_rng(3), dimension, 2000, 9.0)
+    whole = steps_of_one(arrays, dimension, 3, 1.0)
+
+    def work(messages):
+        numba.set_num_threads(threads)
+        return steps_of_rank(messages, arrays, dimension, 3, 1.0, None)[0]
+
+    for found in on_ranks(3, work):
+        assert found[0].items() <= whole[0].items()
+        assert found[1].items() <= whole[1].items()
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    parts=st.lists(
+        st.lists(st.floats(allow_nan=False, allow_infinity=False, width=32), max_size=5), min_size=1, max_size=4
+    )
+)
+def test_a_sum_over_ranks_has_the_bits_of_one(parts):
+    whole = total(np.array([x for part in parts for x in part]))
+    assert set(on_ranks(len(parts), lambda m: Team(m).total(np.array(parts[m.rank])))) == {whole}

@@ -1,0 +1,121 @@
+"""Scenes on ranks have the bits of one process: every point, and what is summed over all of them."""
+
+import numba
+import numpy as np
+import pytest
+from lockstep import on_ranks
+
+from spume.methods import method_class
+from spume.ranks.team import Team
+from spume.runs.crew import gather_points
+from spume.scene.loading import load_scene
+
+FOAM = {
+    "title": "three pieces of foam meet above the ground",
+    "method": "continuum-foam",
+    "dimension": 2,
+    "duration": 1.0,
+    "grid": {"cell": 0.015},
+    "material": {"weak": {"base": "shaving cream", "viscosity": 0.5, "yield_stress": 5.0, "tear_threshold": 0.05}},
+    "body": [
+        {
+            "material": "weak",
+            "shape": {"rectangle": {"center": [-0.08, 0.062], "size": [0.1, 0.12]}},
+            "velocity": [1.5, 0.3],
+            "spin": 8.0,
+        },
+        {"material": "weak", "shape": {"circle": {"center": [0.06, 0.09], "radius": 0.05}}, "velocity": [-2.0, -1.0]},
+        {
+            "material": "weak",
+            "shape": {"circle": {"center": [0.0, 0.2], "radius": 0.03}},
+            "velocity": [0.0, -3.0],
+            "fill": {"jitter": 1.0},
+        },
+    ],
+    "obstacle": [
+        {"name": "ground", "shape": {"half_space": {"point": [0.0, 0.0], "normal": [0.0, 1.0]}}, "contact": "stick"}
+    ],
+    "measure": [
+        {"name": "push", "what": {"force": {"obstacle": "ground"}}},
+        {"name": "flow", "what": {"discharge": {"point": [0.0, 0.1], "normal": [0.0, -1.0]}}},
+    ],
+    "resampling": {"every": 7, "merge_distance": 0.4},
+    "subgrid_removal": {"every": 4, "smallest": 0.3},
+}
+"""It tears, is removed, resampled, and its pieces have velocity fields of their own."""
+SHAVING = ["grid.cell=0.012", "resampling.every=5", "recovery.every=3", "subgrid_removal.every=4"]
+SCENES = {
+    "foam": (lambda: load_scene(FOAM), 60),
+    "colliding-discs": (lambda: load_scene("colliding-discs", ["grid.cell=0.012"]), 60),
+    "shaving-cream": (lambda: load_scene("shaving-cream", SHAVING, preset="draft"), 12),
+    "paddle": (lambda: load_scene("paddle", ["grid.cell=0.02"]), 20),
+    "toothpaste": (lambda: load_scene("toothpaste", (), preset="draft"), 60),
+    "sand-column": (lambda: load_scene("sand-column", (), preset="draft"), 40),
+}
+LONG = ("paddle", "toothpaste", "sand-column", "shaving-cream")
+
+
+def counted(steps):
+    left = iter([False] * steps)
+    return lambda: next(left, True)
+
+
+def state(name, messages=None, threads=1, every=5):
+    """All points by id on the first rank, and what every rank has of the world as a whole."""
+    build, steps = SCENES[name]
+    scene = build()
+    numba.set_num_threads(threads)
+    if messages is None:
+        method = method_class(scene.method)(scene)
+        method.advance(scene.duration, counted(steps), lambda progress: None)
+        whole = {species.name: species.particles.arrays() for species in method.world.species}
+    else:
+        team = Team(messages, every=every)
+        method = method_class(scene.method)(scene, team)
+        method.advance(scene.duration, counted(steps), lambda progress: None)
+        whole = gather_points(method, team)
+    world = method.world
+    values = world.time, world.steps, world.speed, world.obstacle_loads.report(), world.passages.mass
+    values += tuple(species.particles.next_id for species in world.species)
+    values += tuple(part.checkpoint() for part in method.parts)
+    return by_id(whole), values
+
+
+def by_id(whole):
+    return {
+        f"{species}/{name}": array[np.argsort(arrays["id"])]
+        for species, arrays in whole.items()
+        for name, array in arrays.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "threads"),
+    [
+        ("foam", 3, 1),
+        pytest.param("foam", 4, 2, marks=pytest.mark.slow_suite),
+        ("colliding-discs", 2, 1),
+        *[pytest.param(name, size, 1, marks=pytest.mark.slow_suite) for name in LONG for size in (2, 4)],
+    ],
+)
+def test_scenes_on_ranks_have_the_bits_of_one_process(name, size, threads):
+    whole, values = state(name)
+    threads = min(threads, numba.config.NUMBA_NUM_THREADS)
+    ranks = on_ranks(size, lambda messages: state(name, messages, threads))
+    points = ranks[0][0]
+    assert points.keys() == whole.keys()
+    for field, array in whole.items():
+        assert points[field].tobytes() == array.tobytes(), field
+    for _, found in ranks:
+        assert found == values
+
+
+def test_the_foam_of_these_tests_does_everything():
+    _, values = state("foam")
+    counters = values[-1]
+    assert counters["points_inserted"] > 0
+    assert counters["pairs_merged"] > 0
+    assert counters["points_removed"] > 0
+    loads, passed = values[3], values[4]
+    assert np.abs(loads["ground"]["impulse"]).max() > 0
+    assert passed["flow"] != 0
