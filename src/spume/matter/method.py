@@ -174,7 +174,8 @@ class ParticleMethod(ABC, Generic[W, S]):
     def _sample(self) -> Sample:
         groups = []
         for species in self.world.species:
-            arrays = species.particles.arrays()
+            order = np.argsort(species.particles.id)  # sums follow it, and no bit may depend on the order in memory
+            arrays = {name: array[order] for name, array in species.particles.arrays().items()}
             groups.append((arrays, species.model.volume_ratio(arrays)))
         return sample(groups, point_spacing(self.scene))
 
