@@ -190,5 +190,6 @@ def test_a_scene_that_ranks_cannot_run_is_refused_with_one_sentence(tmp_path):
     assert done.returncode == 2
     lines = [line for line in done.stderr.splitlines() if line]
     assert lines == [
-        "error: the method 'point-based' does not run on several ranks yet: 'mpm' and 'continuum-foam' do; use one rank"
+        "error: the method 'point-based' does not run on several ranks yet: 'mpm', 'continuum-foam' and 'sand-water' "
+        "do; use one rank"
     ]

@@ -50,9 +50,10 @@ SCENES = {
     "shaving-cream": (lambda: load_scene("shaving-cream", SHAVING, preset="draft"), 12),
     "paddle": (lambda: load_scene("paddle", ["grid.cell=0.02"]), 20),
     "toothpaste": (lambda: load_scene("toothpaste", (), preset="draft"), 60),
+    "dam-breach-2d": (lambda: load_scene("dam-breach-2d", (), preset="draft"), 24),
     "sand-column": (lambda: load_scene("sand-column", (), preset="draft"), 40),
 }
-LONG = ("paddle", "toothpaste", "sand-column", "shaving-cream")
+LONG = ("dam-breach-2d", "paddle", "toothpaste", "sand-column", "shaving-cream")
 
 
 def counted(steps):

@@ -9,7 +9,6 @@ from spume.geometry.motion import pose
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import total
 from spume.scene.followers import moving_obstacles
 from spume.scene.sand_water import SandWaterScene, SelectiveObstacle
 
@@ -38,16 +37,14 @@ class Drains:
     def drain(self, world: GridWorld, dt: float) -> None:
         """Remove the water that is deep inside a drained obstacle, or anywhere in a drained region."""
         p = world.species[1].particles
-        if len(p) == 0:
-            return
         gone = np.zeros(len(p), np.bool_)
         for program, motion, depth in self._shapes:
             placed, d = pose(motion, world.time, self._dimension), self._dimension
             local: NDArray[np.float64] = np.ascontiguousarray((p.x - placed.p[:d]) @ placed.R[:d, :d])
             gone |= distances(program, local) < -depth * world.cell
-        if gone.any():
-            self.mass += total(p.mass[gone])
-            self.points += int(gone.sum())
+        if count := world.ranks.count(int(gone.sum())):
+            self.mass += world.ranks.total(p.mass[gone])
+            self.points += count
             p.take(~gone)
 
     def diagnostics(self, world: GridWorld) -> dict[str, Any]:

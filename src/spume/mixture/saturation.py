@@ -62,8 +62,6 @@ def saturate(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -
     """
     sand, water = world.species
     p = sand.particles
-    if len(p) == 0:
-        return
     fields = step.fields
     m_s, m_w = sand.fields["mass"], water.fields["mass"]
     if mixture.saturation == "overlap":

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from spume.errors import SceneError
+from spume.scene.sand_water import coupling_of
 
 
 class Missing(NamedTuple):
@@ -18,12 +19,17 @@ class Missing(NamedTuple):
     """Whether a scene has it."""
 
 
-METHODS = ("mpm", "continuum-foam")
+def _couples_by_pressure(scene: Any) -> bool:
+    return scene.method == "sand-water" and coupling_of(scene.mixture) == "pore-pressure"
+
+
+METHODS = ("mpm", "continuum-foam", "sand-water")
 """Methods whose steps run on ranks."""
 MISSING = (
     Missing("steps with integrator 'implicit' or 'semi-implicit'", lambda scene: scene.time.integrator != "explicit"),
     Missing("grids that deform with the material (grid.frame = 'total')", lambda scene: scene.grid.frame == "total"),
     Missing("budgets of the energy (frames.energy)", lambda scene: scene.frames.energy),
+    Missing("sand and water with coupling 'pore-pressure'", _couples_by_pressure),
     Missing("bodies with volume = 'grid'", lambda scene: any(body.volume == "grid" for body in scene.body)),
 )
 """For scenes of METHODS."""
@@ -32,7 +38,8 @@ MISSING = (
 def refuse_on_ranks(scene: Any) -> None:
     """Raise SceneError if the scene has what ranks cannot do."""
     if scene.method not in METHODS:
-        known = " and ".join(f"'{name}'" for name in METHODS)
+        *most, last = (f"'{name}'" for name in METHODS)
+        known = f"{', '.join(most)} and {last}"
         raise SceneError(f"the method '{scene.method}' does not run on several ranks yet: {known} do; use one rank")
     for missing in MISSING:
         if missing.has(scene):

@@ -1,0 +1,40 @@
+"""What ranks cannot do yet is refused before the run starts, and the page about ranks lists it."""
+
+from pathlib import Path
+
+import pytest
+
+from spume.errors import SceneError
+from spume.ranks.support import METHODS, MISSING, refuse_on_ranks
+from spume.scene.loading import load_scene
+
+PAGE = Path(__file__).parents[2] / "docs" / "ranks.md"
+REFUSED = {
+    "implicit": ("twisting", (), "steps with integrator"),
+    "semi-implicit": ("sand-wedge", ("time.integrator='semi-implicit'",), "steps with integrator"),
+    "energy": ("colliding-discs", ("frames.energy=true",), "budgets of the energy"),
+    "volume": ("colliding-discs", ("body.0.volume='grid'",), "volume = 'grid'"),
+    "pores": ("dam-breach-2d", ("mixture.coupling='pore-pressure'",), "coupling 'pore-pressure'"),
+    "points": ("dough-star", (), "the method 'point-based'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_ranks_cannot_do_is_refused(name):
+    scene, changes, words = REFUSED[name]
+    with pytest.raises(SceneError) as refused:
+        refuse_on_ranks(load_scene(scene, changes))
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["colliding-discs", "shaving-cream", "dam-breach-2d", "toothpaste", "hourglass"])
+def test_what_ranks_can_do_is_not_refused(name):
+    refuse_on_ranks(load_scene(name))
+
+
+def test_the_page_lists_what_is_refused():
+    text = " ".join(PAGE.read_text(encoding="utf-8").split())
+    for missing in MISSING:
+        assert missing.what in text, missing.what
+    for method in METHODS:
+        assert f"`{method}`" in text
