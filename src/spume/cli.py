@@ -117,6 +117,8 @@ def _run(
             loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for(), crew=team
         )
         code = report(outcome)
+    if summary := team.summary():
+        tell(summary)
     return code
 
 

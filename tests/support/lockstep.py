@@ -48,7 +48,7 @@ class LockstepCommunicator:
 
     def __init__(self, rank: int, meeting: _Meeting) -> None:
         self.rank, self.size, self._meeting = rank, meeting.size, meeting
-        self.sent = 0
+        self.waited, self.sent, self.messages = 0.0, 0, 0
 
     def _all(self, value: Any) -> list[Any]:
         return self._meeting.meet(self.rank, value)

@@ -51,10 +51,11 @@ def advance_to(
     world = method.world
     world.forget_clearances()
     while world.time < until:
-        if world.ranks.any(interrupted()):
+        stops, points = world.ranks.counts(int(interrupted()), world.count)
+        if stops:
             return False
         stop = min(until, method.next_release())
-        if world.ranks.count(world.count) == 0:
+        if points == 0:
             world.time = stop
         else:
             remaining = stop - world.time

@@ -20,7 +20,7 @@ def collide_and_move(world: World[Any], dt: float, advice: str) -> None:
     """Collide the velocities of points inside obstacles, then x ← x + Δt v; sticking points move rigidly with their
     obstacle. `advice` tells what to change when a velocity is not finite."""
     threads = numba.get_num_threads()
-    fastest = 0.0
+    fastest, lost = 0.0, list[tuple[Species, int]]()
     for species in world.species:
         p, held_by = species.particles, world.obstacles_of(species)
         obstacles = held_by.during(world.time, world.time + dt)
@@ -38,10 +38,13 @@ def collide_and_move(world: World[Any], dt: float, advice: str) -> None:
         if watched is not None:
             watched.load(world.obstacle_loads, held_by, obstacles, p.v, p.mass)
         fastest = max(fastest, float(speed.max(initial=0.0)))
+        if broken.max(initial=-1) >= 0:
+            lost.append((species, int(broken.max())))
+    world.speed = world.ranks.largest(math.inf if lost else fastest)
+    if world.speed == math.inf:
         with world.ranks.agreed():
-            if broken.max(initial=-1) >= 0:
-                report_broken_point(world, species, int(broken.max()), dt, advice)
-    world.speed = world.ranks.largest(fastest)
+            for first, point in lost:
+                report_broken_point(world, first, point, dt, advice)
 
 
 def report_broken_point(world: World[Any], species: Species, point: int, dt: float, advice: str) -> NoReturn:

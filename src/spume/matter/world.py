@@ -20,6 +20,8 @@ from spume.numerics.clock import working_time
 from spume.ranks.ranks import ALONE, Ranks
 
 S = TypeVar("S", bound=Species)
+EXCHANGE = "exchange"
+"""Name of the time in which ranks exchange messages and wait for each other, among those of the stages."""
 
 
 @dataclass(kw_only=True)
@@ -109,9 +111,13 @@ class World(ABC, Generic[S]):
 
     @contextmanager
     def timed(self, stage: str) -> Iterator[None]:
-        """Add the time spent in the `with` block, excluding compilation, to `seconds[stage]`."""
-        start = working_time()
+        """Add the time spent in the `with` block, excluding compilation, to `seconds[stage]`; that of messages to other
+        ranks to `seconds[EXCHANGE]`."""
+        start, waited = working_time(), self.ranks.waited
         try:
             yield
         finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + working_time() - start
+            exchanged = self.ranks.waited - waited
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + working_time() - start - exchanged
+            if exchanged > 0.0:
+                self.seconds[EXCHANGE] = self.seconds.get(EXCHANGE, 0.0) + exchanged

@@ -21,6 +21,12 @@ class Communicator(Protocol):
     """Number of this process, from 0."""
     size: int
     """Number of processes."""
+    waited: float
+    """Time spent in messages since the start, waiting included [s]."""
+    sent: int
+    """Bytes sent since the start, without the sums and maxima of a few numbers."""
+    messages: int
+    """Messages sent since the start, likewise."""
 
     def maximum(self, values: NDArray[Any]) -> NDArray[Any]:
         """Largest value of each entry over all ranks."""

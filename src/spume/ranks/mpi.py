@@ -28,11 +28,7 @@ class MpiCommunicator:
         self._mpi, self._world = MPI, world
         self.rank: int = world.Get_rank()
         self.size: int = world.Get_size()
-        self.waited = 0.0
-        """Time spent in messages since the start, waiting included [s]."""
-        self.sent = 0
-        """Bytes sent to other ranks since the start, without sums."""
-        self.messages = 0
+        self.waited, self.sent, self.messages = 0.0, 0, 0
 
     def _wait(self, requests: list[Any]) -> None:
         """Wait for `requests` without keeping a core busy."""

@@ -52,6 +52,11 @@ class Ranks:
     rank = 0
     size = 1
 
+    @property
+    def waited(self) -> float:
+        """Time spent in messages since the start, waiting included [s]."""
+        return 0.0
+
     def part(self, count: int) -> slice:
         """Which of `count` new points, listed alike on every rank, this rank adds; they move to their owners when they
         are sorted."""
@@ -104,6 +109,10 @@ class Ranks:
     def count(self, number: int) -> int:
         """Sum of a number over all ranks."""
         return number
+
+    def counts(self, *numbers: int) -> tuple[int, ...]:
+        """Sums of several numbers over all ranks."""
+        return numbers
 
     def largest(self, number: float) -> float:
         """Largest of a number over all ranks."""

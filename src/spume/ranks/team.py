@@ -36,8 +36,16 @@ class Team(Ranks):
         self._every, self._uneven = every, uneven
         self._looked_at = -1
         self._joined: tuple[int, ...] = ()
+        """Generations of the cells of all species when the border was last found."""
+        self._to_join = True
+        """Whether blocks of any rank have appeared or disappeared since then."""
         self._new_points = True
         self._known_owners: dict[int, tuple[int, Cuts, Integers]] = {}
+
+    @property
+    def waited(self) -> float:
+        """See `Ranks`."""
+        return self.messages.waited
 
     def part(self, count: int) -> slice:
         """See `Ranks`: an equal share."""
@@ -46,7 +54,7 @@ class Team(Ranks):
 
     def forget(self) -> None:
         """The points are those of another state."""
-        self.cuts, self._new_points, self._joined = None, True, ()
+        self.cuts, self._new_points, self._to_join = None, True, True
 
     def settle(self, species: Sequence[Movable], dimension: int, steps: int) -> None:
         """See `Ranks`."""
@@ -54,7 +62,11 @@ class Team(Ranks):
             self._balance(species, dimension)
             self._new_points, self._looked_at = False, steps
         owners = [self._owners(each.cells) for each in species]
-        if self.any(any(bool((owner != self.rank).any()) for owner in owners)):
+        leave = any(bool((owner != self.rank).any()) for owner in owners)
+        changed = self._joined != tuple(each.cells.generation for each in species)
+        news = self.largest(2.0 if leave else 1.0 if changed else 0.0)
+        self._to_join = self._to_join or news > 0.0
+        if news > 1.0:
             for each, owner in zip(species, owners):
                 self._migrate(each, owner)
 
@@ -79,7 +91,7 @@ class Team(Ranks):
         cost = costs(counts)
         if self.cuts is None or imbalance(cost, self.cuts.owners(keys), self.size) > self._uneven:
             self.cuts = even_cuts(keys, cost, self.size, dimension)
-            self._joined = ()
+            self._to_join = True
         self.imbalance = imbalance(cost, self.cuts.owners(keys), self.size)
 
     def _migrate(self, species: Movable, owner: NDArray[np.int64]) -> None:
@@ -101,11 +113,11 @@ class Team(Ranks):
 
     def join(self, nodes: Nodes, cells: Sequence[Cells]) -> None:
         """See `Ranks`."""
-        generations = (nodes.generation, *(each.generation for each in cells))
-        if not self.any(generations != self._joined):
+        if not self._to_join:
             return
         assert self.cuts is not None
-        self._joined = generations
+        self._to_join = False
+        self._joined = tuple(each.generation for each in cells)
         keys = np.unique(np.concatenate([each.keys for each in cells]))
         nodes.border = Halo(self.messages, self.cuts, nodes, keys)
 
@@ -197,7 +209,11 @@ class Team(Ranks):
 
     def count(self, number: int) -> int:
         """See `Ranks`."""
-        return int(self.messages.sum(np.array([number], np.int64))[0])
+        return self.counts(number)[0]
+
+    def counts(self, *numbers: int) -> tuple[int, ...]:
+        """See `Ranks`."""
+        return tuple(int(found) for found in self.messages.sum(np.array(numbers, np.int64)))
 
     def largest(self, number: float) -> float:
         """See `Ranks`."""

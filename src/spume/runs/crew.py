@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from spume.errors import RunFailed, SpumeError
 from spume.fields import Population
 from spume.matter.method import ParticleMethod
+from spume.matter.world import EXCHANGE, World
 from spume.methods import Method, Progress, method_class
 from spume.ranks.communicator import Communicator
 from spume.ranks.migration import pack, unpack_points
@@ -29,7 +30,7 @@ from spume.runs.stopping import StopRequest, stop_on_signals
 from spume.runs.storage import plain
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
-from spume.terminal import tell
+from spume.terminal import readable_size, tell
 
 Arrays = dict[str, NDArray[Any]]
 ABORTED = 1
@@ -45,6 +46,10 @@ class Crew:
         """A method of the scene."""
         return method_class(scene.method)(scene)
 
+    def summary(self) -> str:
+        """A line about the work of the ranks; empty for one process."""
+        return ""
+
 
 class Leader(Crew):
     """The writer among several ranks."""
@@ -52,6 +57,9 @@ class Leader(Crew):
     def __init__(self, messages: Communicator) -> None:
         self._messages = messages
         self.size = messages.size
+        self._team: Team | None = None
+        self._world: World[Any] | None = None
+        self._first_step = 0
         self.lost = False
         """Whether the ranks are no longer at the same place, so that they can only be aborted."""
 
@@ -65,11 +73,29 @@ class Leader(Crew):
             pass  # the others have built theirs
         method: Any = OnRanks(self, inner, team)  # which is not built from a scene alone, as methods are
         found: Method = method
+        self._team, self._world = team, inner.world
         return found
+
+    def summary(self) -> str:
+        """See `Crew`: shares of the writer since this process was started."""
+        if self._world is None or self._team is None or not self._world.steps:
+            return ""
+        seconds, steps = self._world.seconds, max(self._world.steps - self._first_step, 1)
+        part = seconds.get(EXCHANGE, 0.0) / max(sum(seconds.values()), 1e-9)
+        size = readable_size(self._messages.sent / steps)
+        return (
+            f"{self.size} ranks: {100 * part:.0f} % of the time in messages and waiting; the costliest rank has "
+            f"{self._team.imbalance:.2f} times the mean; {size} and {self._messages.messages / steps:.0f} messages "
+            "a step from the first"
+        )
 
     def command(self, name: str, *arguments: Any) -> None:
         """Tell the others what is done next."""
         self._messages.broadcast((name, arguments))
+
+    def resumed_at(self, steps: int) -> None:
+        """The run goes on after so many steps."""
+        self._first_step = steps
 
     def dismiss(self) -> None:
         """Let the others end; after an error in the middle of a step there is no way but to abort them."""
@@ -136,6 +162,7 @@ class OnRanks:
         self._whole = None
         self._inner.restore(arrays, values)  # checks it
         self._leader.command("restore", values)
+        self._leader.resumed_at(self._inner.world.steps)
         restore_share(self._inner, self._team, values)
 
     @contextlib.contextmanager

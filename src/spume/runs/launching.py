@@ -15,8 +15,10 @@ from spume.children import python_command
 from spume.cores import cores, most_threads
 from spume.errors import SceneError, SpumeError
 from spume.extras import require
+from spume.options import INTERRUPTED
 from spume.ranks.communicator import Communicator
 from spume.runs.crew import Crew, Leader, follow
+from spume.terminal import tell
 
 SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
 """Variables in which launchers of MPI tell processes how many they are."""
@@ -24,6 +26,8 @@ HERE = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE"
 """Variables in which they tell how many of them are on this machine."""
 MARKS = ("PMIX_RANK",)
 """Variables of launchers that do not tell."""
+OWN_CODES = (*range(6), INTERRUPTED)
+"""Exit codes of spume."""
 THREADS = "NUMBA_NUM_THREADS"
 PURPOSE = "running a scene on several ranks"
 
@@ -74,8 +78,6 @@ def crew(threads: int | None = None) -> Iterator[Crew | None]:
         yield leader
     except BaseException as error:
         if leader.lost:  # abort ends this process, too: no one else would print the message
-            from spume.terminal import tell
-
             tell(f"error: {error}" if isinstance(error, SpumeError) else str(error) or f"error: {error!r}")
         raise
     finally:
@@ -141,7 +143,13 @@ def start_ranks(count: int, threads: int | None, arguments: Sequence[str]) -> in
         numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
         before = {number: signal.signal(number, pass_on) for number in numbers}
         try:
-            return process.wait()
+            code = process.wait()
+            if not asked and code not in OWN_CODES:
+                tell(
+                    "error: a rank was killed, and the others have ended; what is on disk stays good: continue with "
+                    "'spume resume' and the folder of the run"
+                )
+            return code
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
