@@ -1,6 +1,8 @@
 """Newton's method for laws that flow: the same solution as ADMM, and the equations of the step with the stresses of
 `Law.update`."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from spume.mpm.step import rasterize, sort_points
 
 E, YIELD = 1e5, 1e3
 MU = E / 2.6
-MATERIALS = {
+MATERIALS: dict[str, dict[str, Any]] = {
     "metal": {"law": "von-mises", "density": 1e3, "youngs_modulus": E, "poisson_ratio": 0.3, "yield_stress": YIELD},
     "silicone": {
         "law": "viscoelastic", "density": 1e3, "shear_modulus": 0.1 * MU, "lame_modulus": 0.2 * MU,
@@ -25,6 +27,18 @@ MATERIALS = {
     "sand": {"law": "drucker-prager", "density": 1600.0, "youngs_modulus": 1e6, "poisson_ratio": 0.3,
              "friction_angle": 34.0},
 }  # fmt: skip
+PART = {"shear_modulus": 0.5 * MU, "lame_modulus": 0.0, "deviatoric_viscosity": 1e-3 * MU,
+        "volumetric_viscosity": 1e-3 * MU}  # fmt: skip
+MATERIALS |= {
+    "stretchy": MATERIALS["silicone"] | {"elasticity": "neo-hookean", "further_parts": [PART]},
+    "rubber": MATERIALS["silicone"] | {
+        "elasticity": "ogden", "ogden_exponents": [1.3, 5.0, -2.0], "ogden_weights": [0.9, 0.04, 0.06]
+    },
+    "grains": {key: value for key, value in MATERIALS["silicone"].items() if key != "yield_stress"} | {
+        "elasticity": "neo-hookean", "friction_angle": 30.0, "cohesion": 100.0
+    },
+}  # fmt: skip
+FORMS = ("stretchy", "rubber", "grains")
 SOLVED = {
     "admm": {"tolerance": 1e-9, "iterations": 4000, "linear_tolerance": 1e-3},
     "newton": {"tolerance": 1e-9, "iterations": 60, "linear_iterations": 2000},
@@ -69,15 +83,18 @@ def assert_same_solution(method, dt):
 @pytest.mark.parametrize(
     ("name", "dimension"),
     [
-        *((name, 2) for name in MATERIALS if name != "silicone"),
+        *((name, 2) for name in MATERIALS if name not in ("silicone", *FORMS)),
         *(pytest.param("silicone", d, marks=pytest.mark.slow_suite) for d in (2, 3)),
+        *(pytest.param(name, 2, marks=pytest.mark.slow_suite) for name in FORMS),
     ],
 )
 def test_newtons_method_and_admm_find_the_same_solution(name, dimension):
     assert_same_solution(falling_block(name, dimension), 2e-3)
 
 
-@pytest.mark.parametrize("name", MATERIALS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow_suite) if name in FORMS else name for name in MATERIALS]
+)
 def test_the_stresses_after_the_flow_balance_the_momentum(name):
     """M (v − v̂) + Δt Σ V τ f⁻ᵀ ∇w, with τ of `Law.update`, vanishes at nodes without contacts, to the tolerance of
     1e-9 of the impulses of the step; and the points have flowed, to a stress within the yield surface."""

@@ -25,7 +25,7 @@ def materials_of(law: Law) -> list[tuple[str, Parameters]]:
 
 
 CASES = [
-    pytest.param(law, parameters, id=f"{law.name}: {name}")
+    pytest.param(law.of(parameters), parameters, id=f"{law.name}: {name}")
     for law in LAWS.values()
     for name, parameters in materials_of(law)
 ]
@@ -39,7 +39,12 @@ every_flowing_material = pytest.mark.parametrize(
 ELASTIC: dict[str, dict[str, Any]] = {
     "herschel-bulkley": {"yield_stress": 1e12},
     "von-mises": {"yield_stress": 1e12},
-    "viscoelastic": {"yield_stress": 1e12, "deviatoric_viscosity": 1e30, "volumetric_viscosity": 1e30},
+    "viscoelastic": {
+        "yield_stress": 1e12,
+        "cohesion": 1e12,
+        "deviatoric_viscosity": 1e30,
+        "volumetric_viscosity": 1e30,
+    },
     "drucker-prager": {"cohesion": 1e12},
     "granular-flow": {"cohesion": 1e12},
     "corotated-plastic": {"flow_rate": 0.0},
@@ -58,7 +63,11 @@ with a high exponent would be so stiff at the compressions of these tests that d
 
 def unyielding(law: Law, parameters: Parameters) -> Parameters:
     """The same material, elastic at every stress these tests reach."""
-    return parameters.model_copy(update=ELASTIC.get(law.name, {}))
+    update = dict(ELASTIC.get(law.family, {}))
+    if further := getattr(parameters, "further_parts", ()):
+        viscous = {key: update[key] for key in ("deviatoric_viscosity", "volumetric_viscosity")}
+        update["further_parts"] = tuple(part.model_copy(update=viscous) for part in further)
+    return parameters.model_copy(update=update)
 
 
 def shear_stiffness(law: Law, parameters: Parameters) -> float:

@@ -8,6 +8,7 @@ import pytest
 
 from spume.materials.table import Material
 from spume.materials.viscoelastic import VISCOELASTIC, ViscoelasticParameters
+from spume.rheology import standard_linear_solid
 from spume.rheology.rheometer import creep, flow_curve, frequency_sweep, start_up, step_strain
 
 MU_E, MU_N, TAU = 3e3, 7e3, 0.2
@@ -70,3 +71,55 @@ def test_yielding_rubber_flows_at_its_yield_stress():
     """Slow shear of a solid with yield: σY/√3 + νd/2 γ̇."""
     (steady,) = flow_curve(rubber(yield_stress=30.0), np.array([1e-3])).shear_stress
     assert steady == pytest.approx(30.0 / math.sqrt(3.0) + MU_N * TAU * 1e-3, rel=0.01)
+
+
+PARTS = [
+    {"shear_modulus": 2e3, "deviatoric_viscosity": 8e3, "volumetric_viscosity": 8e3},  # 2 s
+    {"shear_modulus": 4e3, "deviatoric_viscosity": 160.0, "volumetric_viscosity": 160.0},  # 0.02 s
+]
+SERIES = [(MU_N, TAU), (2e3, 2.0), (4e3, 0.02)]
+
+
+def series(**changes: Any) -> Material:
+    parameters = ViscoelasticParameters.model_validate(GIVEN | {"further_parts": PARTS} | changes, strict=True)
+    return Material("series", VISCOELASTIC, parameters)
+
+
+def test_several_relaxation_times_are_a_prony_series():
+    """G(t) = μE + Σ μk exp(−t/τk), G' = μE + Σ μk ω²τk²/(1 + ω²τk²), G'' = Σ μk ωτk/(1 + ω²τk²)."""
+    curve = step_strain(series(), 1e-3)
+    expected = MU_E + sum(mu * np.exp(-curve.values / tau) for mu, tau in SERIES)
+    np.testing.assert_allclose(curve.shear_stress, 1e-3 * expected, rtol=0.01)
+    omega = np.array([0.1, 1.0, 10.0, 100.0])
+    found = frequency_sweep(series(), omega).columns
+    storage = MU_E + sum(mu * (omega * tau) ** 2 / (1 + (omega * tau) ** 2) for mu, tau in SERIES)
+    loss = sum(mu * omega * tau / (1 + (omega * tau) ** 2) for mu, tau in SERIES)
+    np.testing.assert_allclose(found["loss_modulus"], loss, rtol=0.01)
+    np.testing.assert_allclose(found["storage_modulus"], storage, rtol=0.01)
+
+
+def test_creep_of_a_prony_series():
+    """The exact solution of the springs and dashpots, which is also that of one part split into two equal ones."""
+    found = creep(series(), 3.0).columns
+    np.testing.assert_allclose(found["shear_strain"], found["small_strain_theory"], rtol=0.01)
+    half = {"viscous_shear_modulus": MU_N / 2, "deviatoric_viscosity": MU_N * TAU}
+    part = {"shear_modulus": MU_N / 2, "deviatoric_viscosity": MU_N * TAU, "volumetric_viscosity": 5e2}
+    for equilibrium in (0.0, MU_E):
+        whole = ViscoelasticParameters(**GIVEN | {"shear_modulus": equilibrium})
+        split = ViscoelasticParameters.model_validate(
+            GIVEN | {"shear_modulus": equilibrium, "further_parts": [part]} | half, strict=True
+        )
+        times = np.linspace(0.0, 3.0, 7)
+        np.testing.assert_allclose(
+            standard_linear_solid.creep(split, 3.0, times), standard_linear_solid.creep(whole, 3.0, times), rtol=1e-10
+        )
+
+
+@pytest.mark.parametrize("elasticity", ["neo-hookean", "ogden"])
+def test_small_strains_do_not_know_the_energy(elasticity: str):
+    """Storage and loss modulus of the standard linear solid; the strain of the oscillation is small."""
+    exponents = {"ogden_exponents": [4.0]} if elasticity == "ogden" else {}
+    omega = np.array([0.1, 1.0, 10.0]) / TAU
+    found = frequency_sweep(series(elasticity=elasticity, further_parts=[], **exponents), omega).columns
+    np.testing.assert_allclose(found["storage_modulus"], found["storage_modulus_theory"], rtol=0.01)
+    np.testing.assert_allclose(found["loss_modulus"], found["loss_modulus_theory"], rtol=0.01)

@@ -90,6 +90,20 @@ class Law:
     description: str = ""
     traits: Traits = NO_TRAITS
     """What methods and solvers may ask of the law."""
+    forms: Callable[[Any], "Law"] | None = None
+    """forms(Parameters) -> the law with the functions and fields for these parameters, which may choose between
+    energies, yield surfaces or numbers of branches: each form has kernels of its own. None: there is only this one."""
+    form_of: str = ""
+    """Name of the law of which this is a form; its own name says which one."""
+
+    @property
+    def family(self) -> str:
+        """Name by which scenes know the law."""
+        return self.form_of or self.name
+
+    def of(self, parameters: Any) -> "Law":
+        """The form of the law for these parameters."""
+        return self if self.forms is None else self.forms(parameters)
 
     def position(self, field: str) -> int:
         """Index of a history field."""

@@ -21,7 +21,7 @@ LOOK = "look"
 
 @dataclass(frozen=True)
 class Material:
-    """A law with its parameters."""
+    """A law, in the form for its parameters, with these."""
 
     name: str
     law: Law
@@ -30,6 +30,9 @@ class Material:
     """Appearance; None: neutral."""
     base: str | None = None
     """Name of the scene's material from which it differs only in its look, if any."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "law", self.law.of(self.parameters))
 
 
 @cache

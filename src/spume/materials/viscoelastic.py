@@ -1,4 +1,4 @@
-"""Viscoelastic solids and fluids: two Hencky solids in parallel, one of which relaxes. [Fang19] eqs. (4)-(8)
+"""Viscoelastic solids and fluids: two elastic solids in parallel, one of which relaxes. [Fang19] eqs. (4)-(8)
 
     equilibrium      μE, λE, with an optional von Mises yield stress
     non-equilibrium  μN, λN, whose strain relaxes by the dissipation potential of eq. (7)
@@ -10,20 +10,20 @@ implicit in time and, split into volume and shape, reads with d = 3
 
 so the relaxation time in shear is νd/(2 μN). After the relaxation the flow is Newtonian with the shear viscosity νd/2
 and the bulk viscosity νv/2. With μE = 0 the equilibrium part resists changes of volume only: a viscoelastic fluid.
+
+This is the law with Hencky's energy and one relaxing part. Other parameters choose one of `viscoelastic_forms`.
 """
 
 import math
 
-from pydantic import Field as Describe
-from pydantic import model_validator
-
+from spume.materials.drucker_prager import cone_coefficients
 from spume.materials.hencky import (
     hencky_branch_stress,
     hencky_stiffness,
     hencky_stress,
     principal_strain,
 )
-from spume.materials.law import Branch, Law, Parameters
+from spume.materials.law import Branch, Law
 from spume.materials.principal import (
     DISSIPATION,
     ELASTIC_STRAIN,
@@ -37,38 +37,12 @@ from spume.materials.principal import (
     split,
     trial,
 )
+from spume.materials.viscoelastic_forms import Form, Surface, viscoelastic_law
+from spume.materials.viscoelastic_parameters import ViscoelasticParameters
 from spume.materials.von_mises import IDENTITY_MAP, radial_return
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym, eigenvalues_sym
 from spume.numerics.tensor3 import compose_sym
-
-
-class ViscoelasticParameters(Parameters):
-    """Standard linear solid at finite strain; a viscoelastic fluid if the shear modulus is zero."""
-
-    shear_modulus: float = Describe(ge=0, description="μE, long-term shear modulus; 0 is a fluid [Pa]")
-    lame_modulus: float = Describe(ge=0, description="λE, long-term Lamé's first parameter [Pa]")
-    viscous_shear_modulus: float = Describe(ge=0, description="μN, shear modulus of the part that relaxes [Pa]")
-    viscous_lame_modulus: float = Describe(ge=0, description="λN, Lamé's first parameter of the part that relaxes [Pa]")
-    deviatoric_viscosity: float = Describe(
-        gt=0, description="νd, viscosity of the change of shape; the shear viscosity is νd/2 [Pa s]"
-    )
-    volumetric_viscosity: float = Describe(
-        gt=0, description="νv, viscosity of the change of volume; the bulk viscosity is νv/2 [Pa s]"
-    )
-    yield_stress: float | None = Describe(
-        default=None,
-        gt=0,
-        description="σY, von Mises yield stress of the equilibrium part in uniaxial tension; none: never [Pa]",
-    )
-
-    @model_validator(mode="after")
-    def _resists_compression(self) -> "ViscoelasticParameters":
-        if self.shear_modulus == 0.0 and self.lame_modulus == 0.0:
-            raise ValueError(
-                "shear_modulus and lame_modulus are both 0: one of them should be positive to keep the volume"
-            )
-        return self
 
 
 @compiled
@@ -165,34 +139,60 @@ def viscous_return_map(parameters, history, strain, dt):
     return after, flow_derivative(volume, shape, shape, 0.0, (0.0, 0.0, 0.0), 0.0)
 
 
-def relaxation_time(p: ViscoelasticParameters) -> float:
-    """νd/(2 μN) [s]; infinite if nothing relaxes."""
-    return p.deviatoric_viscosity / (2.0 * p.viscous_shear_modulus) if p.viscous_shear_modulus else math.inf
+def form_of(p: ViscoelasticParameters) -> Form:
+    """The form of the law that these parameters choose."""
+    surface: Surface = "von-mises" if p.friction_angle is None else "drucker-prager"
+    return Form(p.elasticity, len(p.ogden_exponents), surface, len(p.parts))
+
+
+def _forms(p: ViscoelasticParameters) -> Law:
+    form = form_of(p)
+    return VISCOELASTIC if form == PLAIN else viscoelastic_law(form, VISCOELASTIC)
 
 
 def _pack(p: ViscoelasticParameters) -> tuple[float, ...]:
     k = -1.0 if p.yield_stress is None else math.sqrt(2.0 / 3.0) * p.yield_stress
-    return (
-        p.shear_modulus, p.lame_modulus, p.viscous_shear_modulus, p.viscous_lame_modulus,
-        p.deviatoric_viscosity, p.volumetric_viscosity, k,
-    )  # fmt: skip
+    if form_of(p) == PLAIN:
+        return (
+            p.shear_modulus, p.lame_modulus, p.viscous_shear_modulus, p.viscous_lame_modulus,
+            p.deviatoric_viscosity, p.volumetric_viscosity, k,
+        )  # fmt: skip
+    limit, friction, forgiving = k, 0.0, 0.0
+    if p.friction_angle is not None:
+        friction, limit = cone_coefficients(p.friction_angle, p.cohesion, p.cone)
+        forgiving = float(p.volume_correction)
+    packed = [*p.ogden_exponents, *p.ogden_weights, p.shear_modulus, p.lame_modulus, limit, friction, forgiving]
+    for part in p.parts:
+        packed += [part.shear_modulus, part.lame_modulus, part.deviatoric_viscosity, part.volumetric_viscosity]
+    return tuple(packed)
+
+
+def _in_dimension(p: ViscoelasticParameters, dimension: int) -> ViscoelasticParameters:
+    if p.friction_angle is None or p.cone != "auto":
+        return p
+    return p.model_copy(update={"cone": "plane-strain" if dimension == 2 else "compression"})
 
 
 def _wave_speed(p: ViscoelasticParameters) -> float:
-    shear = p.shear_modulus + p.viscous_shear_modulus
-    return math.sqrt((2.0 * shear + p.lame_modulus + p.viscous_lame_modulus) / p.density)
+    stiffness = 2.0 * p.shear_modulus + p.lame_modulus
+    stiffness += sum(2.0 * part.shear_modulus + part.lame_modulus for part in p.parts)
+    return math.sqrt(stiffness / p.density)
 
 
 def _derived(p: ViscoelasticParameters) -> dict[str, tuple[float, str]]:
     found = {
-        "instantaneous shear modulus": (p.shear_modulus + p.viscous_shear_modulus, "Pa"),
-        "shear viscosity": (p.deviatoric_viscosity / 2.0, "Pa s"),
-        "bulk viscosity": (p.volumetric_viscosity / 2.0, "Pa s"),
+        "instantaneous shear modulus": (p.instantaneous_modulus, "Pa"),
+        "shear viscosity": (sum(part.deviatoric_viscosity for part in p.parts) / 2.0, "Pa s"),
+        "bulk viscosity": (sum(part.volumetric_viscosity for part in p.parts) / 2.0, "Pa s"),
     }
-    if p.viscous_shear_modulus:
-        found["relaxation time in shear"] = (relaxation_time(p), "s")
+    for k, part in enumerate(p.parts):
+        if part.shear_modulus:
+            found["relaxation time in shear" + (f", part {k + 1}" if k else "")] = (part.relaxation_time, "s")
     return found
 
+
+PLAIN = Form("hencky", 0, "von-mises", 1)
+"""The form whose functions stand in this file."""
 
 VISCOELASTIC = Law(
     name="viscoelastic",
@@ -209,6 +209,8 @@ VISCOELASTIC = Law(
         Branch(kept_deformation, hencky_branch_stress, equilibrium_return_map),
         Branch(viscous_deformation, viscous_stress, viscous_return_map),
     ),
+    in_dimension=_in_dimension,
     derived=_derived,
+    forms=_forms,
     description="silicone, memory foam, cream: an elastic and a relaxing solid in parallel ([Fang19])",
 )

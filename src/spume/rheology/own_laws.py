@@ -109,6 +109,7 @@ def _parameters(law: Law, entry: Mapping[str, Any], given: Mapping[str, Any]) ->
 
 
 def _report(law: Law, material: str, parameters: Parameters) -> Report:
+    law = law.of(parameters)
     values = parameters.model_dump()
     with np.errstate(all="ignore"):
         # without functions that work, or without numbers, the other checks would only repeat it

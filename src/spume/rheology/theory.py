@@ -17,8 +17,7 @@ from spume.materials.granular_flow import friction_at
 from spume.materials.hencky import HenckyParameters, lame_parameters
 from spume.materials.herschel_bulkley import HerschelBulkleyParameters
 from spume.materials.table import Material
-from spume.materials.viscoelastic import ViscoelasticParameters
-from spume.materials.viscoelastic import relaxation_time as viscoelastic_relaxation_time
+from spume.materials.viscoelastic_parameters import ViscoelasticParameters
 from spume.rheology import small_strain, standard_linear_solid
 from spume.rheology.point import Point
 
@@ -55,7 +54,7 @@ class Theory:
 
 def theory_of(material: Material) -> Theory:
     """Theory of the material's law; empty if there is none."""
-    return THEORIES.get(material.law.name, Theory())
+    return THEORIES.get(material.law.family, Theory())
 
 
 def _herschel_bulkley_relaxation(p: HerschelBulkleyParameters, rate: float, point: Point) -> float:
@@ -71,8 +70,29 @@ def _herschel_bulkley_first_strain(p: HerschelBulkleyParameters, rate: float) ->
     return small_strain.yield_strain(p) or climb
 
 
-def _viscoelastic_times(p: ViscoelasticParameters, rate: float) -> Array:
-    return np.linspace(0.0, 8.0 * viscoelastic_relaxation_time(p), 201)
+def _relaxation_times(p: ViscoelasticParameters) -> tuple[float, float]:
+    """The shortest and the longest [s]; infinite if nothing relaxes."""
+    found = [part.relaxation_time for part in standard_linear_solid.relaxing(p)] or [math.inf]
+    return min(found), max(found)
+
+
+def _viscoelastic_start_up_times(p: ViscoelasticParameters, rate: float) -> Array:
+    shortest, longest = _relaxation_times(p)
+    if shortest == longest:
+        return np.linspace(0.0, 8.0 * longest, 201)
+    return np.concatenate([[0.0], np.geomspace(0.04 * shortest, 8.0 * longest, 201)])
+
+
+def _viscoelastic_relaxation_times(p: ViscoelasticParameters, strain: float) -> Array:
+    shortest, longest = _relaxation_times(p)
+    if shortest == longest:
+        return np.concatenate([[0.0], longest * np.logspace(-3.0, 1.0, 81)])
+    return np.concatenate([[0.0], np.geomspace(1e-3 * shortest, 10.0 * longest, 121)])
+
+
+def _viscoelastic_relaxation_strain(p: ViscoelasticParameters, rate: float, point: Point) -> float:
+    elastic = point.magnitude() / (math.sqrt(2.0) * p.instantaneous_modulus)
+    return max(rate * _relaxation_times(p)[1], elastic)
 
 
 def _shear_modulus(p: HenckyParameters) -> float:
@@ -114,14 +134,9 @@ THEORIES = {
         relaxation=standard_linear_solid.relaxation,
         moduli=standard_linear_solid.moduli,
         creep=standard_linear_solid.creep,
-        relaxation_strain=lambda p, rate, point: max(
-            rate * viscoelastic_relaxation_time(p),
-            point.magnitude() / (math.sqrt(2.0) * (p.shear_modulus + p.viscous_shear_modulus)),
-        ),
-        start_up_times=_viscoelastic_times,
-        relaxation_times=lambda p, strain: np.concatenate(
-            [[0.0], viscoelastic_relaxation_time(p) * np.logspace(-3.0, 1.0, 81)]
-        ),
+        relaxation_strain=_viscoelastic_relaxation_strain,
+        start_up_times=_viscoelastic_start_up_times,
+        relaxation_times=_viscoelastic_relaxation_times,
     ),
     "von-mises": Theory(
         flow_curve=lambda p, rates: None if p.hardening else np.full(len(rates), p.yield_stress / math.sqrt(3.0)),

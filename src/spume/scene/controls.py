@@ -113,7 +113,7 @@ def _materials(scene: MaterialScene) -> Iterator[Control]:
             continue
         table = material.law.parameters.model_json_schema()["properties"]
         unused = (*scene.unused_parameters(material.law), *FIXED_PARAMETERS)
-        units = parameter_units(material.law.name)
+        units = parameter_units(material.law.family)
         for name, entry in table.items():
             value = getattr(material.parameters, name)
             if name in unused or isinstance(value, bool) or not isinstance(value, int | float):
@@ -149,7 +149,7 @@ def parameter_range(
 
 def _largest_named(material: Material, parameter: str) -> float:
     """The largest value that a named material of the same law has; 0 if there is none."""
-    entries = [entry for entry in named_materials().values() if entry.get("law") == material.law.name]
+    entries = [entry for entry in named_materials().values() if entry.get("law") == material.law.family]
     return max(
         (float(entry[parameter]) for entry in entries if isinstance(entry.get(parameter), int | float)), default=0.0
     )

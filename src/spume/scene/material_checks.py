@@ -52,13 +52,13 @@ def problems(scene: "MaterialScene") -> list[Problem]:
 
 def with_known_laws(scene: "MaterialScene") -> list[Material]:
     """The materials whose laws are available; when a run is only viewed, those from a user's file are not."""
-    return [material for material in scene.materials if material.law.name in LAWS]
+    return [material for material in scene.materials if material.law.family in LAWS]
 
 
 def _own_laws(scene: "MaterialScene") -> Iterator[Problem]:
     """Functions of users' laws that cannot be used."""
     for material in with_known_laws(scene):
-        if material.law not in BUILT_IN:
+        if LAWS[material.law.family] not in BUILT_IN:
             from spume.materials.checks import failure  # compiles kernels
 
             if sentence := failure(material.law, material.parameters):

@@ -417,7 +417,11 @@ class MaterialScene(Scene):
         """The scene with the parameters of every material written out."""
         tables = super().resolved()
         tables["material"] = {
-            material.name: {"law": material.law.name, **material.parameters.model_dump(mode="json"), **_look(material)}
+            material.name: {
+                "law": material.law.family,
+                **material.parameters.model_dump(mode="json"),
+                **_look(material),
+            }
             for material in self._used_materials.values()
         }
         return tables

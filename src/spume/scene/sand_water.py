@@ -127,7 +127,7 @@ class SandWaterScene(MpmScene):
     def species_of(self, material: str) -> str:
         """Bodies of a fluid are "water", all others "sand"; "" if the file of their law has not been loaded."""
         law = self._resolution[0][material].law
-        if law.name not in LAWS:
+        if law.family not in LAWS:
             return ""
         return "sand" if law.traits.fluid is None else "water"
 

@@ -188,7 +188,7 @@ def start_of(scene: Scene, key: str, limits: Range) -> float:
 def unit_of(scene: Scene, key: str) -> str:
     """Unit of a parameter of one of the scene's materials; empty for other keys."""
     table, *path = map(str, parse_path(key))
-    laws = {each.name: each.law.name for each in getattr(scene, "materials", ())}
+    laws = {each.name: each.law.family for each in getattr(scene, "materials", ())}
     if table != "material" or len(path) != 2 or path[0] not in laws:
         return ""
     return parameter_units(laws[path[0]]).get(path[1], "")
