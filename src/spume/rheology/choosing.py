@@ -37,11 +37,14 @@ def fitted_entry(
 ) -> dict[str, Any]:
     """Law and parameters of a fitted material. Parameters that were not measured are `given` or taken from `base`, and
     otherwise absent from the entry."""
-    entry = complete_entry(base, {}) if base else {"law": law.name}
+    entry: dict[str, Any] = complete_entry(base, {}) if base else {"law": law.name}
     if entry["law"] != law.name:
         raise SceneError(f"--base '{base}' has the law {entry['law']}: it should have the law {law.name}")
     entry |= {key: value for key, value in given.items() if value is not None}
     entry |= {key: float(f"{estimate.value:.6g}") for key, estimate in fit.estimates.items()}
+    entry.pop("further_parts", None)
+    if isinstance(fit, ViscoelasticFit) and fit.further_parts:
+        entry["further_parts"] = fit.further_parts
     _build(name, dict.fromkeys(given, 1.0) | entry)
     return {"law": entry["law"]} | {key: entry[key] for key in (*given, *fit.estimates, *entry) if key in entry}
 
@@ -57,12 +60,28 @@ def material_block(name: str, law: Law, entry: Mapping[str, Any], fit: AnyFit, t
     units = parameter_units(law.name)
     for key, value in entry.items():
         unit = units.get(key, "")
+        if key == "law":
+            continue
         if key in fit.estimates:
             limit = fit.solution.coverage_factor * fit.estimates[key].error
             lines.append(f"{key} = {float(value)!r}  # ± {limit:.2g} {unit}".rstrip() + " (95 %)")
-        elif key != "law":
+        elif key == "further_parts" and isinstance(fit, ViscoelasticFit):
+            lines += ["further_parts = [", *_part_lines(fit), "]"]
+        elif isinstance(value, bool | str | list | tuple):
+            lines.append(f"{key} = {json.dumps(value)}")
+        else:
             lines.append(f"{key} = {float(value)!r}" + (f"  # {unit}" if unit else ""))
     return "\n".join(lines)
+
+
+def _part_lines(fit: ViscoelasticFit) -> list[str]:
+    factor = fit.solution.coverage_factor
+    lines = []
+    for part, values in zip(fit.parts[1:], fit.further_parts):
+        table = ", ".join(f"{key} = {value!r}" for key, value in values.items())
+        limits = f"± {factor * part.shear_modulus.error:.2g} Pa, ± {factor * part.deviatoric_viscosity.error:.2g} Pa s"
+        lines.append(f"    {{ {table} }},  # {part.relaxation_time.value:.4g} s; {limits} (95 %)")
+    return lines
 
 
 def _build(name: str, entry: Mapping[str, Any]) -> Material:

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -151,6 +152,10 @@ def fit(
         Parameter(help="'robust' excludes bad measurements and limits the weight of doubtful ones; 'linear' uses all."),
     ] = "robust",
     name: Annotated[str | None, Parameter(help="Name of the material (default: the name of the file).")] = None,
+    parts: Annotated[
+        int | None,
+        Parameter(help="Number of relaxation times of a viscoelastic material (default: chosen by the fit)."),
+    ] = None,
     base: Annotated[
         str | None, Parameter(help="Named material to take unmeasured parameters from: density, moduli.")
     ] = None,
@@ -168,6 +173,9 @@ def fit(
     says which measurements count less and why; the uncertainties are 95 % confidence limits from its covariance. The
     curve does not determine the density or the bulk modulus: give them, give a base to take them from, or fill them in
     later. The bulk modulus K of a viscoelastic material gives λE = K − 2/3 μE.
+
+    A viscoelastic material gets as many relaxation times as the data tell apart, by Schwarz's criterion; what one more
+    or one less would do is printed.
     """
     from spume.rheology.measured import FlowCurve, read_measured
 
@@ -180,8 +188,10 @@ def fit(
             raise SceneError(
                 f"--shear-modulus {shear_modulus:g}: the {found_in_file.kind} determines it; leave this option out"
             )
-        _fit_viscoelastic(found_in_file, file, called, base, density, bulk_modulus, out, plot, as_json, loss)
+        _fit_viscoelastic(found_in_file, file, called, base, density, bulk_modulus, out, plot, as_json, loss, parts)
         return
+    if parts is not None:
+        raise SceneError(f"--parts {parts}: a flow curve has no relaxation times; leave this option out")
     from spume.materials.herschel_bulkley import HERSCHEL_BULKLEY
     from spume.rheology.choosing import fitted_entry, material_block
     from spume.rheology.fit import fit_flow_curve
@@ -263,13 +273,13 @@ def _part_of(measured: "Measured", found: "Fit | ViscoelasticFit", i: int) -> st
 
 def _fit_viscoelastic(
     measured: "Measured", file: Path, name: str, base: str | None, density: float | None,
-    bulk_modulus: float | None, out: Path | None, plot: Path | None, as_json: bool, loss: "Loss",
+    bulk_modulus: float | None, out: Path | None, plot: Path | None, as_json: bool, loss: "Loss", parts: int | None,
 ) -> None:  # fmt: skip
     from spume.materials.viscoelastic import VISCOELASTIC
     from spume.rheology.choosing import fitted_entry, material_block
-    from spume.rheology.fit_viscoelastic import fit_viscoelastic
+    from spume.rheology.fit_viscoelastic import fit_viscoelastic, verdict
 
-    found = fit_viscoelastic(measured, loss)
+    found = fit_viscoelastic(measured, loss, parts)
     lame = None
     if bulk_modulus is not None:
         lame = bulk_modulus - 2.0 / 3.0 * found.estimates["shear_modulus"].value
@@ -287,12 +297,20 @@ def _fit_viscoelastic(
         from spume.rheology.plots import plot_viscoelastic_fit
 
         plot_viscoelastic_fit(measured, found, name, plot)
-    time, limit = found.relaxation_time.value, found.solution.coverage_factor * found.relaxation_time.error
-    heading = f"relaxation time {time:.4g} ± {limit:.2g} s, 1/time = {1.0 / time:.4g} rad/s"
+    factor = found.solution.coverage_factor
+    times = [(part.relaxation_time.value, part.relaxation_time.error) for part in found.parts]
+    (time, error), *further = times
+    heading = f"relaxation time {time:.4g} ± {factor * error:.2g} s, 1/time = {1.0 / time:.4g} rad/s"
+    if further:
+        heading = "relaxation times " + ", ".join(f"{time:.4g} ± {factor * error:.2g}" for time, error in times) + " s"
+    heading = "\n# ".join((heading, *verdict(found)))
     record = {
         **_estimates_record(found, name, entry, measured, loss),
         "relaxation_time": time,
-        "relaxation_time_standard_error": found.relaxation_time.error,
+        "relaxation_time_standard_error": error,
+        "relaxation_times": [value for value, _ in times],
+        "relaxation_time_standard_errors": [each for _, each in times],
+        "numbers_of_parts": [asdict(candidate) for candidate in found.candidates],
     }
     _report_fit(found, measured, file, loss, record, heading, block, out, as_json)
 
