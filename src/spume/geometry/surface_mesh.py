@@ -54,17 +54,18 @@ def surface_mesh(shape: Any, spacing: float, folder: Path = Path()) -> tuple[Flo
     index = np.stack(np.meshgrid(*(np.arange(n) for n in count), indexing="ij"), axis=-1).reshape(-1, 3)
     samples = origin + spacing * index
     inside = (distances(program, samples) < 0.0).reshape(count)
-    vertices, quads = _dual_contour(program, inside, origin, spacing)
+    vertices, quads = contour(program, inside, origin, spacing)
     if len(vertices) == 0:
         raise SceneError(f"the shape has no surface at triangles of {spacing:.3g} m: it is too thin, or empty")
     triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
     return vertices, triangles.astype(np.int32)
 
 
-def _dual_contour(
+def contour(
     program: ShapeProgram, inside: NDArray[np.bool_], origin: Floats, spacing: float
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Vertices and quadrilaterals, counter-clockwise seen from outside."""
+    """Vertices and quadrilaterals, counter-clockwise seen from outside, of the surface between lattice points inside of
+    a shape and those outside; the first one is at `origin` [m]. All at the rim of the lattice must be outside."""
     shape = np.array(inside.shape)
     crossings, normals, cells = [], [], []
     for axis in range(3):

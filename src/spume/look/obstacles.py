@@ -16,16 +16,15 @@ from spume.geometry.sdf.deforming_mesh import sampled_distances
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
 from spume.geometry.sdf.operations import LOAD, MESH, STRAIGHT, ShapeProgram
 from spume.geometry.shapes import Shape
-from spume.geometry.shapes.combinations import Repeat, Rotate, Scale, Translate, Union
+from spume.geometry.shapes.combinations import Intersection, Repeat, Rotate, Scale, Translate, Union
 from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.parts import placed as placed_shape
 from spume.geometry.shapes.placement import HERE
-from spume.geometry.shapes.primitives import HalfPlane, HalfSpace, MeshSequence
+from spume.geometry.shapes.primitives import Box, HalfPlane, HalfSpace, MeshSequence
 from spume.geometry.shapes.primitives import TriangleMesh as MeshShape
+from spume.geometry.surface_mesh import contour
 from spume.look.finish import Finish, obstacle_finish
 from spume.look.own_meshes import OwnMesh, deformed, own_mesh, own_triangles
-from spume.look.surface.marching import surface_of_samples
-from spume.look.surface.skin import enclosed_volume
 from spume.look.triangle_mesh import TriangleMesh, joined, split_at_edges
 from spume.materials.appearance import Appearance
 from spume.scene import surroundings
@@ -33,7 +32,7 @@ from spume.scene.common import Scene
 from spume.scene.mpm import ObstacleTable
 
 Floats = NDArray[np.float64]
-RESOLUTION = 72
+RESOLUTION = 80
 """Samples along the longest side of a part of an obstacle."""
 EDGE_ANGLE = 35.0
 """Edges between faces at a larger angle are shaded as sharp [degrees]."""
@@ -193,7 +192,12 @@ def _shown(shape: Shape, motion: Motion | None, look: Appearance | None, lower: 
     keep_low, keep_high = (near, near) if motion is None else (np.isfinite(own_low), np.isfinite(own_high))
     low = np.where(keep_low, own_low - pad, np.maximum(own_low - pad, lower))
     high = np.where(keep_high, own_high + pad, np.minimum(own_high + pad, upper))
-    return ObstaclePiece(compile_shape(shape, 3), low, high, _imported(shape, look))
+    own = _imported(shape, look)
+    cut = (low > own_low).any() or (high < own_high).any()
+    if own is None and cut and (low < high).all():
+        room = Box(center=tuple(0.5 * (low + high)), size=tuple(high - low), rounding=0.0)
+        shape = Intersection(of=(shape, room))
+    return ObstaclePiece(compile_shape(shape, 3), low, high, own)
 
 
 def _imported(shape: Shape, look: Appearance | None) -> OwnMesh | None:
@@ -212,33 +216,26 @@ def solid_mesh(solid: Solid) -> TriangleMesh:
 
 
 def _part_mesh(part: ObstaclePiece) -> TriangleMesh:
+    """The surface of a piece, whose edges stay sharp."""
     spacing = float(np.max(part.upper - part.lower)) / RESOLUTION
-    count = np.ceil((part.upper - part.lower) / spacing).astype(int) + 3
-    origin = 0.5 * (part.lower + part.upper) - 0.5 * spacing * (count - 1)
+    count = np.ceil((part.upper - part.lower) / spacing).astype(int) + 4
+    # off the faces of a box, where distances have no sign
+    origin = 0.5 * (part.lower + part.upper) - 0.5 * spacing * (count - 1) + 0.13 * spacing
     axes = [origin[k] + spacing * np.arange(count[k]) for k in range(3)]
     points = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 3)
-    values = distances(part.program, points).reshape(count)
+    inside = (distances(part.program, points) < 0.0).reshape(count)
     for axis in range(3):
         for end in (0, -1):
-            edge = np.moveaxis(values, axis, 0)[end]
-            np.maximum(edge, 0.5 * spacing, out=edge)
-    vertices, triangles = surface_of_samples(-values, spacing, origin)  # positive inside
-    return _with_sharp_edges(vertices, triangles.astype(np.int64), part.program, spacing)
-
-
-def _with_sharp_edges(
-    vertices: Floats, triangles: NDArray[np.int64], program: ShapeProgram, spacing: float
-) -> TriangleMesh:
-    """Vertices next to an edge moved onto it, and normals that differ on both sides of it.
-
-    Marching cubes bevels edges. Two steps along the gradient move the vertices back to the true surface.
-    """
+            np.moveaxis(inside, axis, 0)[end] = False
+    vertices, quads = contour(part.program, inside, origin, spacing)
     if len(vertices) == 0:
         return TriangleMesh(np.empty((0, 3)), np.empty((0, 3), np.int32), np.empty((0, 3)))
-    for _ in range(2):
-        distance, gradient = distances_and_gradients(program, vertices)
-        near = np.abs(distance) < spacing
-        vertices = vertices - np.where(near, distance, 0.0)[:, None] * gradient
-    if enclosed_volume(vertices, triangles) < 0:  # all normals point inwards
-        triangles = np.ascontiguousarray(triangles[:, ::-1])
-    return split_at_edges(vertices, triangles, EDGE_ANGLE)
+    # the shorter diagonal keeps edges straight
+    a, b, c, d = (vertices[quads[:, k]] for k in range(4))
+    is_short = ((a - c) ** 2).sum(axis=1) <= ((b - d) ** 2).sum(axis=1)
+    one, two = quads[is_short], quads[~is_short]
+    triangles = np.concatenate([one[:, [0, 1, 2]], one[:, [0, 2, 3]], two[:, [0, 1, 3]], two[:, [1, 2, 3]]])
+    mesh = split_at_edges(vertices, triangles, EDGE_ANGLE)
+    gradient = distances_and_gradients(part.program, mesh.vertices)[1]
+    is_smooth = np.einsum("ij,ij->i", gradient, mesh.normals) > np.cos(np.radians(EDGE_ANGLE))
+    return mesh._replace(normals=np.where(is_smooth[:, None], gradient, mesh.normals))
