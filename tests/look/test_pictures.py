@@ -85,7 +85,11 @@ def test_an_obstacle_is_drawn_where_its_motion_has_it(tmp_path: Path) -> None:
     """The block swings by 0.1 m to the right in frame 1: the dark pixels above the balls move right."""
     import synthetic_run
 
-    run = synthetic_run.write_run(tmp_path / "run", camera={"position": [0.0, 0.3, 1.4], "target": [0.0, 0.27, 0.0]})
+    obstacles = synthetic_run.scene_tables()["obstacle"]
+    obstacles[1]["look"] = {"color": "#60666e"}
+    run = synthetic_run.write_run(
+        tmp_path / "run", camera={"position": [0.0, 0.3, 1.4], "target": [0.0, 0.27, 0.0]}, obstacle=obstacles
+    )
     main(["render", str(run), *SMALL, "--frames", "0:2"])
     middles = []
     for number in (0, 1):

@@ -67,6 +67,8 @@ OTHERS = (
 )
 """Finishes of materials without their own look, by their index in the scene."""
 OBSTACLE = Finish(srgb(112, 118, 128), 0.0, 0.55)
+MOVING = Finish(srgb(184, 136, 98), 0.0, 0.45)
+"""Finish of obstacles that move, so that they stand out."""
 GROUND = srgb(146, 158, 169)
 MATT_GROUND = Finish(GROUND, 0.0, 1.0)
 BACKGROUND = srgb(170, 182, 192)
@@ -80,7 +82,7 @@ def material_finishes(scene: Scene) -> list[Finish]:
 
 def obstacle_finish(obstacle: ObstacleTable) -> Finish:
     """The finish of an obstacle of a scene."""
-    return completed(obstacle.look, OBSTACLE)
+    return completed(obstacle.look, OBSTACLE if obstacle.motion is None else MOVING)
 
 
 def background(scene: Scene) -> Color:

@@ -103,8 +103,11 @@ class Solid(NamedTuple):
 
 
 def ground_height(scene: Scene, up: Floats) -> float | None:
-    """Height of the ground along `up` [m]: a level half space at rest, or the lowest wall; None without either."""
+    """Height of the ground along `up` [m]: a level half space at rest, the lowest wall, or the floor of the backdrop;
+    None without any."""
     heights = [height for height, _ in _grounds(scene, up)]
+    if not heights and scene.backdrop.floor is not None:
+        heights = [scene.backdrop.floor]
     if (walls := surroundings.walls(scene)) is not None:
         corners = (walls.lower, walls.upper)
         heights.append(min(float(np.dot(_wide(corner), up)) for corner in corners))

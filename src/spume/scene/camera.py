@@ -88,3 +88,6 @@ class Backdrop(Table):
     ground: HexColor | None = Field(
         default=None, description="colour of the ground where its obstacle has no look, in sRGB"
     )
+    floor: Number | None = Field(
+        default=None, description="height of a floor that is only drawn, where no obstacle is one [m]"
+    )

@@ -9,10 +9,12 @@ from spume.look.pictures.shadows import CELL, corner_weights, lamp_at
 from spume.look.pictures.visible import FIRST_POINT, GROUND, NOTHING, OVERSAMPLING
 from spume.numerics.jit import compiled
 
-SKY, BOUNCE, KEY, FILL, RIM = 0.46, 0.26, 0.72, 0.10, 0.35
+SKY, BOUNCE, KEY, FILL, RIM = 0.42, 0.26, 0.66, 0.12, 0.32
 """Light from above, from below, from the lamp, from beside the camera, from behind, on a surface that faces it."""
 SHOULDER = 0.55
 """Light up to here is shown as it is; more than that approaches white."""
+GLOW = (1.12, 0.42)
+"""Brightness of the backdrop in the middle, and its decrease towards the corners."""
 GAMMA = 2.2
 """Exponent from perceived brightness to linear light."""
 ROUGHNESS, SUBSURFACE, METALLIC, TRANSPARENCY, KIND, RED, GREEN, BLUE = range(8)
@@ -45,6 +47,13 @@ def toned(value):
 
 
 @compiled
+def glow(row, column, rows, columns):
+    """Brightness of the backdrop at a sample: a lit wall, brightest behind the scene."""
+    across, down = (column - 0.5 * columns) / rows, (row - 0.52 * rows) / rows
+    return GLOW[0] - GLOW[1] * _smooth(0.0, 1.1, np.sqrt(across * across + down * down))
+
+
+@compiled
 def room_at(x, y, z, roughness, lights):
     """Light of the room from a direction, blurred for rough surfaces: an even sky, a broad panel at the lamp, a strip
     behind, and a dark ground."""
@@ -71,7 +80,7 @@ def light_of(red, green, blue, finish, nx, ny, nz, vx, vy, vz, lamp, sky, soil, 
     rim = nx * lights[2, 0] + ny * lights[2, 1] + nz * lights[2, 2]
     above = 0.5 + 0.5 * (nx * lights[3, 0] + ny * lights[3, 1] + nz * lights[3, 2])
     # light that scatters below the surface passes the edge of the shadow
-    through = lamp + 0.25 * soft * (1.0 - lamp)
+    through = lamp + 0.4 * soft * (1.0 - lamp)
     direct = KEY * max((key + soft) / (1.0 + soft), 0.0) * through
     behind = RIM * max((rim + soft) / (1.0 + soft), 0.0) * (1.0 - 0.6 * facing) * sky
     edge = (1.0 - facing) ** 5
@@ -216,7 +225,11 @@ def _ground_at(
     # and where it has, and the backdrop
     away = (px - ground[0]) * ground[3] + (py - ground[1]) * ground[4] + (pz - ground[2]) * ground[5]
     fade = _smooth(ground[6], ground[7], away)
-    return red + fade * (ground[8] - red), green + fade * (ground[9] - green), blue + fade * (ground[10] - blue)
+    shine = glow(row, column, rows, columns)
+    red += fade * (shine * ground[8] - red)
+    green += fade * (shine * ground[9] - green)
+    blue += fade * (shine * ground[10] - blue)
+    return red, green, blue
 
 
 @compiled
@@ -272,7 +285,8 @@ def shade(
                             ground, lights,
                         )  # fmt: skip
                     elif t == NOTHING:
-                        red, green, blue = backdrop[0], backdrop[1], backdrop[2]
+                        shine = glow(y, z, rows, columns) if ground[7] > 0.0 else 1.0
+                        red, green, blue = shine * backdrop[0], shine * backdrop[1], shine * backdrop[2]
                     else:
                         p = FIRST_POINT - t
                         depth = points[p, 2]

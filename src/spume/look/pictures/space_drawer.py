@@ -179,7 +179,7 @@ class SpaceDrawer:
         side = np.cross(self.up, back)
         towards = np.array(
             [
-                1.15 * self.up + 0.45 * back - 0.75 * side,
+                1.1 * self.up + 0.7 * back - 0.75 * side,
                 0.35 * self.up + 0.8 * back + 0.7 * side,
                 0.45 * self.up - 0.9 * back + 0.55 * side,
                 self.up,
