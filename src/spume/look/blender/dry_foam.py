@@ -67,6 +67,7 @@ class CyclesFoamDrawer:
         ground = {
             "middle": [*middle[:2].tolist(), -0.02 * diameter],
             "far": 40 * size,
+            "away": [0.0, 1.0, 0.0],
             "fade": [0.6 * size, 2.4 * size],
             "look": look_table(GROUND, size, False),
         }

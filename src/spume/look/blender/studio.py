@@ -14,8 +14,10 @@ from spume.look.finish import Finish
 from spume.look.grains import scattered
 from spume.look.obstacles import Solid
 from spume.look.pictures.camera import View
+from spume.look.pictures.clear import TINTED
 from spume.look.pictures.drawing import PictureOptions
-from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
+from spume.look.pictures.shading import GLOW
+from spume.look.pictures.space_drawer import FADE, PLAIN, ColoredMesh, SpaceDrawer
 from spume.look.triangle_mesh import TriangleMesh, placed
 
 Floats = NDArray[np.float64]
@@ -27,7 +29,11 @@ BUBBLES = 0.0025
 """Size of the bubbles that roughen foams, relative to the size of the scene."""
 KEY, FILL, RIM = 3.0, 0.4, 2.0
 """Irradiance of a surface that faces each lamp [1]: a white one sends π times less to the camera."""
-GRAINS_PER_POINT = 20
+PREVIEW_SAMPLES = 16
+"""Most light paths per pixel in the quality 'preview'."""
+APERTURE = 0.008
+"""Diameter of the lens relative to the distance in focus, where the scene gives none."""
+GRAINS_PER_POINT = 30
 """Number of grains drawn for each point of sand."""
 
 
@@ -70,7 +76,7 @@ def studio(drawer: SpaceDrawer, numbers: list[int], task: str, samples: int, thr
         views = {numbers[0]: views[numbers[0]]}
     camera = {
         "frames": list(views),
-        "views": [view_table(view, turn) for view in views.values()],
+        "views": [view_table(lens(view), turn) for view in views.values()],
         "reach": size,
     }
     job.tables |= {
@@ -80,22 +86,49 @@ def studio(drawer: SpaceDrawer, numbers: list[int], task: str, samples: int, thr
         "lights": lamps(0.5 * (drawer.lower + drawer.upper), drawer.up, drawer.view, turn, size),
         "ground": None if drawer.ground is None else _ground(drawer, turn, size),
     }
-    job.tables |= rendering(options, list(drawer.backdrop), samples, threads)
+    key, _, rim, _ = drawer.lights()
+    panels = [
+        {"direction": (turn @ key).tolist(), "strength": 3.0, "from": 0.80, "to": 0.90},
+        {"direction": (turn @ rim).tolist(), "strength": 1.8, "from": 0.82, "to": 0.92},
+    ]
+    job.tables |= rendering(options, list(drawer.backdrop), samples, threads, panels)
     return job
 
 
-def rendering(options: PictureOptions, backdrop: list[float], samples: int, threads: int) -> dict[str, Any]:
+def rendering(
+    options: PictureOptions,
+    backdrop: list[float],
+    samples: int,
+    threads: int,
+    panels: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
     """The size of the picture, the sky around the scene, and the way from light to pixels."""
+    panels = panels or []
+    samples = min(samples, PREVIEW_SAMPLES) if options.quality == "preview" else samples
     return {
         "size": [options.width, options.height],
         "samples": samples,
         "threads": threads,
-        "world": {"background": backdrop, "above": [0.3, 0.33, 0.37], "below": [0.1, 0.1, 0.11]},
-        "transform": "AgX",
-        "contrast": "AgX - Medium High Contrast",
-        "exposure": 0.55,
+        "world": {
+            "background": _before_toe(backdrop),
+            "above": [0.42, 0.45, 0.5],
+            "below": [0.12, 0.12, 0.12],
+            "panels": panels,
+            "glow": list(GLOW),
+        },
+        "transform": "Khronos PBR Neutral",
+        "contrast": "None",
+        "exposure": 0.0,
         "shutter": options.shutter,
     }
+
+
+def _before_toe(color: list[float]) -> list[float]:
+    """The light that the transform 'Khronos PBR Neutral' shows as a colour: for the smallest channel x it takes
+    x − 6.25 x² off all channels, 0.04 from x = 0.08 on."""
+    least = min(color)
+    offset = 0.04 if least > 0.04 else float(np.sqrt(least / 6.25)) - least
+    return [channel + offset for channel in color]
 
 
 def _add_frame(job: Job, drawer: SpaceDrawer, frame: Frame, turn: Floats, size: float, only: list[int] | None) -> None:
@@ -224,8 +257,8 @@ def _look(job: Job, finish: Finish, is_painted: bool, size: float, texture: Text
 
 def look_table(finish: Finish, size: float, is_painted: bool) -> dict[str, Any]:
     """The finish as parameters of Blender's principled shader, for a scene of `size` [m]."""
-    # clear matter is tinted where light goes in and where it comes out
-    pale = 0.6 * finish.transparency
+    # clear matter is tinted inside, not where light goes in and comes out
+    pale = 1.0 if finish.transparency > 0.5 else 0.6 * finish.transparency
     return {
         "color": [channel + pale * (1.0 - channel) for channel in finish.color],
         "roughness": finish.roughness,
@@ -236,9 +269,17 @@ def look_table(finish: Finish, size: float, is_painted: bool) -> dict[str, Any]:
         # light goes further the less of it is absorbed
         "radius": [0.3 + 0.7 * channel for channel in finish.color],
         "depth": SUBSURFACE_DEPTH * size,
+        "absorption": _absorption(finish, size) if finish.transparency > 0.5 else None,
         "bubbles": BUBBLES * size if finish.subsurface >= 0.6 and finish.roughness >= 0.4 and not is_painted else 0.0,
         "colored": is_painted,
     }
+
+
+def _absorption(finish: Finish, size: float) -> dict[str, Any]:
+    """Colour and density [1/m] of Blender's absorption, exp(−density (1 − colour) d): light has the colour of the body
+    after TINTED times the size of the scene."""
+    rate = -np.log(np.clip(finish.color, 0.02, 0.98)) / (TINTED * size)
+    return {"density": float(rate.max()), "color": (1.0 - rate / rate.max()).tolist()}
 
 
 def _view_key(view: View) -> tuple[Any, ...]:
@@ -254,6 +295,14 @@ def view_table(view: View, turn: Floats) -> dict[str, Any]:
         "aperture": view.aperture,
         "focus": view.focus,
     }
+
+
+def lens(view: View) -> View:
+    """The view through a lens of moderate width, if the scene gives none."""
+    if view.aperture > 0:
+        return view
+    distance = float(np.linalg.norm(view.target - view.position))
+    return view._replace(aperture=APERTURE * distance, focus=distance)
 
 
 def lamps(middle: Floats, up: Floats, view: View, turn: Floats, size: float) -> list[dict[str, Any]]:
@@ -285,10 +334,14 @@ def lamps(middle: Floats, up: Floats, view: View, turn: Floats, size: float) -> 
 
 def _ground(drawer: SpaceDrawer, turn: Floats, size: float) -> dict[str, Any]:
     middle = 0.5 * (drawer.lower + drawer.upper)
+    away = drawer.view.target - drawer.view.position
+    away = away - (away @ drawer.up) * drawer.up
+    away = away / (float(np.linalg.norm(away)) or 1.0)
     middle = middle + ((drawer.ground or 0.0) - middle @ drawer.up) * drawer.up
     return {
         "middle": (turn @ middle).tolist(),
         "far": 40 * size,
-        "fade": [0.6 * size, 2.4 * size],
+        "away": (turn @ away).tolist(),
+        "fade": [FADE[0] * size, FADE[1] * size],
         "look": look_table(drawer.soil, size, False),
     }

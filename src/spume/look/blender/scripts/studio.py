@@ -30,9 +30,10 @@ def main(folder):
             add_texture(materials[name], look, arrays[look["texture"]], folder)
     for item in job["items"]:
         add_item(scene, item, arrays, materials)
+    scene.render.resolution_x, scene.render.resolution_y = job["size"]
     add_world(scene, job["world"])
     if job["ground"] is not None:
-        add_ground(scene, job["ground"], job["world"]["background"])
+        add_ground(scene, job["ground"], job["world"]["background"], job["world"]["glow"])
     things = bpy.data.collections.new("all but the ground")
     for thing in scene.objects:
         if thing.name != "ground":
@@ -68,6 +69,11 @@ def principled(name, look):
     inputs["Subsurface Radius"].default_value = look["radius"]
     inputs["Subsurface Scale"].default_value = look["depth"]
     material.diffuse_color = (*look["color"], 1.0 - 0.6 * look["transparency"])
+    if look.get("absorption"):
+        inside = nodes.new("ShaderNodeVolumeAbsorption")
+        inside.inputs["Color"].default_value = (*look["absorption"]["color"], 1.0)
+        inside.inputs["Density"].default_value = look["absorption"]["density"]
+        links.new(inside.outputs[0], nodes["Material Output"].inputs["Volume"])
     if look["bubbles"]:
         add_bubbles(nodes, links, shader, look["bubbles"])
     if look["colored"]:
@@ -224,7 +230,8 @@ def paint(data, domain, colors):
 
 
 def add_world(scene, world):
-    """A soft sky that lights the scene; the camera sees the backdrop's colour instead."""
+    """A soft sky with bright panels that lights the scene; the camera sees the backdrop instead, brightest in the
+    middle."""
     made = bpy.data.worlds.new("surroundings")
     made.use_nodes = True
     scene.world = made
@@ -244,15 +251,53 @@ def add_world(scene, world):
     links.new(coordinates.outputs["Generated"], height.inputs["Vector"])
     links.new(height.outputs["Z"], half.inputs["Value"])
     links.new(half.outputs["Result"], ramp.inputs["Fac"])
-    links.new(ramp.outputs["Color"], sky.inputs["Color"])
+    light = ramp.outputs["Color"]
+    for panel in world["panels"]:
+        towards, edge, added = (nodes.new(f"ShaderNode{kind}") for kind in ("VectorMath", "MapRange", "VectorMath"))
+        towards.operation, added.operation = "DOT_PRODUCT", "ADD"
+        towards.inputs[1].default_value = panel["direction"]
+        edge.interpolation_type = "SMOOTHSTEP"
+        edge.inputs["From Min"].default_value, edge.inputs["From Max"].default_value = panel["from"], panel["to"]
+        edge.inputs["To Max"].default_value = panel["strength"]
+        links.new(coordinates.outputs["Generated"], towards.inputs[0])
+        links.new(towards.outputs["Value"], edge.inputs["Value"])
+        links.new(light, added.inputs[0])
+        links.new(edge.outputs["Result"], added.inputs[1])
+        light = added.outputs["Vector"]
+    links.new(light, sky.inputs["Color"])
+    links.new(glow(nodes, links, world["glow"], aspect_of(scene)), seen.inputs["Strength"])
     links.new(path.outputs["Is Camera Ray"], mix.inputs[0])
     links.new(sky.outputs[0], mix.inputs[1])
     links.new(seen.outputs[0], mix.inputs[2])
     links.new(mix.outputs[0], out.inputs["Surface"])
 
 
-def add_ground(scene, ground, background):
-    """A wide disc that fades into the background with the distance from the scene."""
+def aspect_of(scene):
+    return scene.render.resolution_x / scene.render.resolution_y
+
+
+def glow(nodes, links, brightness, aspect):
+    """The brightness of the backdrop, which falls from the middle of the picture."""
+    place, middle = nodes.new("ShaderNodeTexCoord"), nodes.new("ShaderNodeVectorMath")
+    middle.operation = "SUBTRACT"
+    middle.inputs[1].default_value = (0.5, 0.48, 0.0)
+    stretch, length = nodes.new("ShaderNodeVectorMath"), nodes.new("ShaderNodeVectorMath")
+    stretch.operation, length.operation = "MULTIPLY", "LENGTH"
+    stretch.inputs[1].default_value = (aspect, 1.0, 0.0)
+    fall = nodes.new("ShaderNodeMapRange")
+    fall.interpolation_type = "SMOOTHSTEP"
+    fall.inputs["From Max"].default_value = 1.1
+    fall.inputs["To Min"].default_value = brightness[0]
+    fall.inputs["To Max"].default_value = brightness[0] - brightness[1]
+    links.new(place.outputs["Window"], middle.inputs[0])
+    links.new(middle.outputs["Vector"], stretch.inputs[0])
+    links.new(stretch.outputs["Vector"], length.inputs[0])
+    links.new(length.outputs["Value"], fall.inputs["Value"])
+    return fall.outputs["Result"]
+
+
+def add_ground(scene, ground, background, brightness):
+    """A wide disc that fades into the background with the distance behind the scene."""
     made = bpy.data.meshes.new("ground")
     count, reach = 96, ground["far"]
     ring = [
@@ -263,17 +308,23 @@ def add_ground(scene, ground, background):
     material = principled("ground", ground["look"])
     nodes, links = material.node_tree.nodes, material.node_tree.links
     geometry, distance = nodes.new("ShaderNodeNewGeometry"), nodes.new("ShaderNodeVectorMath")
-    fade, mix, glow = nodes.new("ShaderNodeMapRange"), nodes.new("ShaderNodeMixShader"), nodes.new("ShaderNodeEmission")
-    distance.operation = "DISTANCE"
-    distance.inputs[1].default_value = ground["middle"]
+    fade, mix = nodes.new("ShaderNodeMapRange"), nodes.new("ShaderNodeMixShader")
+    glow_shader = nodes.new("ShaderNodeEmission")
+    # the distance behind the middle of the scene
+    behind = nodes.new("ShaderNodeVectorMath")
+    behind.operation, distance.operation = "SUBTRACT", "DOT_PRODUCT"
+    behind.inputs[1].default_value = ground["middle"]
+    distance.inputs[1].default_value = ground["away"]
     fade.interpolation_type = "SMOOTHERSTEP"
     fade.inputs["From Min"].default_value, fade.inputs["From Max"].default_value = ground["fade"]
-    glow.inputs["Color"].default_value = (*background, 1.0)
-    links.new(geometry.outputs["Position"], distance.inputs[0])
+    glow_shader.inputs["Color"].default_value = (*background, 1.0)
+    links.new(geometry.outputs["Position"], behind.inputs[0])
+    links.new(behind.outputs["Vector"], distance.inputs[0])
+    links.new(glow(nodes, links, brightness, aspect_of(bpy.context.scene)), glow_shader.inputs["Strength"])
     links.new(distance.outputs["Value"], fade.inputs["Value"])
     links.new(fade.outputs["Result"], mix.inputs[0])
     links.new(nodes["Principled BSDF"].outputs[0], mix.inputs[1])
-    links.new(glow.outputs[0], mix.inputs[2])
+    links.new(glow_shader.outputs[0], mix.inputs[2])
     links.new(mix.outputs[0], nodes["Material Output"].inputs["Surface"])
     made.materials.append(material)
     thing = bpy.data.objects.new("ground", made)
