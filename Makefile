@@ -7,7 +7,7 @@ BLENDER := .venv-blender
 INSTALLED = $(VENV)/.installed-
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-slow test-numba test-rest test-all bench validate figures lint docs dist clean blender
+.PHONY: demo test test-slow test-numba test-rest test-all bench validate figures lint docs dist clean blender blender-extension
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -62,6 +62,10 @@ $(BLENDER)/bin/python:
 		(rm -rf $(BLENDER); echo "bpy cannot be installed for $$($(PYTHON) --version) (it has wheels for 3.11): exports are not opened in Blender")
 
 blender: $(BLENDER)/bin/python
+
+# The extension for Blender as dist/spume_blender-VERSION.zip; Blender's own tool checks it where `make blender` was run.
+blender-extension: $(BIN)/python
+	@$(BIN)/python tools/blender_extension.py
 
 validate: $(INSTALLED)test blender
 	@SPUME_BLENDER=$$(ls $(BLENDER)/bin/python 2>/dev/null) $(BIN)/python -m validation

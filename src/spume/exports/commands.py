@@ -66,6 +66,8 @@ def export(
         say(f"{made.written} files written, {current} already up to date, in {made.files[0].parent}")
     elif FORMATS[to].kind == "tables":
         say(f"{len(made.files)} tables: {listed}")
+    elif FORMATS[to].kind == "folder":
+        say(f"{made.written} frames written, {len(numbers) - made.written} already up to date, in {listed}")
     elif made.written:
         say(f"{len(numbers)} frames in {listed}")
     else:

@@ -49,6 +49,9 @@ def export_run(
         files: list[Path] = form.write()(run, numbers, out or default_place(run, to))
         return Exported(files, len(files))
     chosen = contents(run, numbers, chosen_what, fields)
+    if form.kind == "folder":
+        folder = out or default_place(run, to)
+        return Exported([folder], form.write()(chosen, folder, processes=processes, again=again))
     if form.kind == "frames":
         return _sequence(chosen, to, out or default_place(run, to), processes, cluster, again)
     file = out or default_place(run, chosen_what, form.suffixes[0])

@@ -12,7 +12,7 @@ from spume.suggestions import did_you_mean
 
 What = Literal["points", "surface"]
 Layout = Literal["auto", "single", "payload", "clips"]
-Kind = Literal["file", "frames", "tables"]
+Kind = Literal["file", "frames", "tables", "folder"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Format:
 
     description: str
     kind: Kind
-    """one file with all frames, a file for each frame, or tables"""
+    """one file with all frames, a file for each population and frame, tables, or a folder with a file for each frame"""
     suffixes: tuple[str, ...]
     """with which its files may end; the first is the default"""
     writer: str
@@ -78,6 +78,10 @@ FORMATS = {
     "blend": Format(
         "Blender: meshes, materials, lights and camera, ready to render",
         "file", (".blend",), "spume.exports.blend:write_blend", GEOMETRY, "surface", package="bpy",
+    ),
+    "blender-cache": Format(
+        "what the extension for Blender reads: a folder with a file for each frame, which can grow with the run",
+        "folder", ("",), "spume.exports.blender_cache:write_cache", ("what", "skin", "fields", "processes"), "surface",
     ),
     "csv": Format(
         "CSV: the diagnostics of the frames and the logs of the run",

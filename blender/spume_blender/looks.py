@@ -1,0 +1,38 @@
+"""Materials of Blender from the looks of spume."""
+
+from pathlib import Path
+
+import bpy
+
+
+def material(look, folder):
+    """A material with the look of a table in scene.json. One that has the name already is used as it is, so that what
+    was changed by hand stays when a run is imported again."""
+    name = look["name"]
+    known = bpy.data.materials.get(name)
+    if known is not None and known.get("spume"):
+        return known
+    made = bpy.data.materials.new(name)
+    made["spume"] = True
+    made.use_nodes = True
+    shader = made.node_tree.nodes["Principled BSDF"]
+    inputs = shader.inputs
+    inputs["Base Color"].default_value = (*look["color"], 1.0)
+    inputs["Roughness"].default_value = look["roughness"]
+    inputs["Metallic"].default_value = look["metallic"]
+    inputs["Transmission Weight"].default_value = look["transparency"]
+    inputs["IOR"].default_value = look["refraction"]
+    inputs["Subsurface Weight"].default_value = look["subsurface"]
+    inputs["Subsurface Radius"].default_value = look["radius"]
+    inputs["Subsurface Scale"].default_value = look["depth"]
+    made.diffuse_color = (*look["color"], 1.0 - 0.6 * look["transparency"])
+    if look.get("texture"):
+        _textured(made, shader, Path(folder) / look["texture"])
+    return made
+
+
+def _textured(made, shader, file):
+    node = made.node_tree.nodes.new("ShaderNodeTexImage")
+    node.location = (-400, 300)
+    node.image = bpy.data.images.load(str(file), check_existing=True)
+    made.node_tree.links.new(node.outputs["Color"], shader.inputs["Base Color"])
