@@ -126,9 +126,14 @@ def _named(found: dict[str, Any], name: str) -> dict[str, Any]:
 
 def _skin(found: dict[str, Any], kind: str, number: int, chosen: Contents) -> dict[str, Floats]:
     """Bounding box of the visible skin in a frame."""
-    names = {"usd": "surface", "alembic": chosen.name, "gltf": f"frame {number}", "blend": f"frame {number}"}
+    names = {"usd": "surface", "alembic": chosen.name, "gltf": f"frame {number}"}
     seen = [entry for entry in found.values() if entry["type"] == "MESH" and not entry["hidden"]]
-    parts = [entry for key, entry in found.items() if entry in seen and key.partition(".")[0].endswith(names[kind])]
+    shown = {key.partition(".")[0]: entry for key, entry in found.items() if entry in seen}
+    parts = [
+        entry
+        for key, entry in shown.items()
+        if (key.startswith("surface") if kind == "blend" else key.endswith(names[kind]))
+    ]
     if not parts:
         raise LookupError(f"Blender shows no skin in frame {number}, only {', '.join(found)}")
     lower, upper = (np.array([part[end] for part in parts]) for end in ("lower", "upper"))

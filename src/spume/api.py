@@ -243,7 +243,8 @@ def export(
 ) -> list[Path]:
     """Write frames of a run for other programs, and return the files.
 
-    - to: the format: "usd", "vtkhdf", "ply", "obj", "alembic", "gltf", "blend" or "csv".
+    - to: the format: "usd", "vtkhdf", "ply", "obj", "alembic", "gltf", "blend", "blender-cache", "vdb" or
+      "csv".
     - what: "points" or "surface"; default: what suits the format.
     - fields: names of the fields to write; default: all that the format supports.
     - layout: of USD: "single", "payload", "clips", or "auto".

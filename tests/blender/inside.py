@@ -48,8 +48,33 @@ def main(folder):
             time.sleep(0.2)
         frames = {number: described(scene, number) for number in (scene.frame_start, scene.frame_end)}
         report = {"progress": progress, "error": scene.get("spume_error", ""), "frames": frames}
+    elif job["task"] == "volumes":
+        report = volumes(job)
     spume_blender.unregister()
     (folder / "report.json").write_text(json.dumps(report))
+
+
+def volumes(job):
+    """Every grid of an OpenVDB file: its class, what it sums up to, and the volume inside a level set."""
+    sys.path.append(str(next(Path(bpy.utils.resource_path("LOCAL")).glob("python/lib/python3*/site-packages"))))
+    import openvdb
+
+    found = {}
+    for about in openvdb.readAllGridMetadata(job["file"]):
+        grid = openvdb.read(job["file"], about.name)
+        spacing = grid.transform.voxelSize()[0]
+        entry = {"class": str(about.metadata.get("class", "")), "spacing": spacing}
+        values = [(item.value, item.count) for item in grid.citerOnValues()]
+        entry["sum"] = np.sum([np.array(value) * count for value, count in values], axis=0).tolist()
+        lower, upper = grid.evalActiveVoxelBoundingBox()
+        entry["lower"], entry["upper"] = (spacing * np.array([lower, upper])).tolist()
+        if entry["class"] == "level set":
+            points, _, quads = (np.array(each) for each in grid.convertToPolygons(isovalue=0.0, adaptivity=0.0))
+            a, b, c, d = (points[quads[:, k]] for k in range(4))
+            inside = np.einsum("ij,ij->i", a, np.cross(b, c)) + np.einsum("ij,ij->i", a, np.cross(c, d))
+            entry["volume"] = abs(float(inside.sum())) / 6.0
+        found[about.name] = entry
+    return found
 
 
 def build(scene, marking):

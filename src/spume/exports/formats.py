@@ -76,12 +76,16 @@ FORMATS = {
         "file", (".glb",), "spume.exports.gltf:write_gltf", GEOMETRY, "surface",
     ),
     "blend": Format(
-        "Blender: meshes, materials, lights and camera, ready to render",
+        "Blender: meshes in a cache beside the file, materials, lights and camera, ready to render",
         "file", (".blend",), "spume.exports.blend:write_blend", GEOMETRY, "surface", package="bpy",
     ),
     "blender-cache": Format(
         "what the extension for Blender reads: a folder with a file for each frame, which can grow with the run",
         "folder", ("",), "spume.exports.blender_cache:write_cache", ("what", "skin", "fields", "processes"), "surface",
+    ),
+    "vdb": Format(
+        "OpenVDB: filled fraction of space, velocity and level set of the skin, a file for each frame",
+        "folder", ("",), "spume.exports.vdb:write_vdb", ("what", "skin", "processes"), "surface", package="bpy",
     ),
     "csv": Format(
         "CSV: the diagnostics of the frames and the logs of the run",

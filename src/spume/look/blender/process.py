@@ -51,14 +51,21 @@ def has_blender() -> bool:
     return blender_command() is not None
 
 
-def run_script(script: str, job: dict[str, Any], arrays: dict[str, NDArray[Any]], purpose: str) -> dict[str, Any]:
-    """Run `scripts/<script>.py` in Blender with a job and arrays; returns its report. `purpose` says what needs
-    Blender, as in 'writing .blend files'."""
+def needed_blender(purpose: str) -> tuple[str, ...]:
+    """The beginning of a command line that runs a script in Blender. Raises MissingExtra without Blender; `purpose`
+    says what needs it."""
     command = blender_command()
     if command is None:
         missing = MissingExtra("blender", "bpy", purpose)
         missing.args = (f"{missing}, or name a blender program in {VARIABLE}",)
         raise missing
+    return command
+
+
+def run_script(script: str, job: dict[str, Any], arrays: dict[str, NDArray[Any]], purpose: str) -> dict[str, Any]:
+    """Run `scripts/<script>.py` in Blender with a job and arrays; returns its report. `purpose` says what needs
+    Blender, as in 'writing .blend files'."""
+    command = needed_blender(purpose)
     with tempfile.TemporaryDirectory(prefix="spume-blender-") as folder:
         place = Path(folder)
         (place / "job.json").write_text(json.dumps(job))

@@ -56,14 +56,17 @@ def to_blender(up: Floats) -> Floats:
     return np.array([[0.0, s, 0.0], [0.0, 0.0, 1.0], [s, 0.0, 0.0]])
 
 
-def studio(drawer: SpaceDrawer, numbers: list[int], task: str, samples: int, threads: int) -> Job:
-    """The scene of the frames `numbers`; a frame's own meshes are seen in that frame alone."""
+def studio(
+    drawer: SpaceDrawer, numbers: list[int], task: str, samples: int, threads: int, material: bool = True
+) -> Job:
+    """The scene of the frames `numbers`; a frame's own meshes are seen in that frame alone. Without `material`, only
+    what surrounds it: obstacles, ground, lights and camera."""
     turn = to_blender(drawer.up)
     size = float(np.linalg.norm(drawer.upper - drawer.lower))
     options, run = drawer.options, drawer.run
     times = {number: float(run.diagnostics[number]["time"]) for number in numbers}
     job = Job({"task": task, "looks": {}, "items": []})
-    for k, number in enumerate(numbers):
+    for k, number in enumerate(numbers if material else ()):
         until = numbers[k + 1] if k + 1 < len(numbers) else number + 1
         only = None if len(numbers) == 1 else [number, until]
         _add_frame(job, drawer, run[number], turn, size, only)

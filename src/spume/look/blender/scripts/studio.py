@@ -397,4 +397,5 @@ def settings(scene, job):
     scene.view_settings.exposure = job["exposure"]
 
 
-main(Path(sys.argv[-1]))
+if __name__ == "__main__":
+    main(Path(sys.argv[-1]))
