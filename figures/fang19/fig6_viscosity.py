@@ -76,5 +76,6 @@ FIGURE = Figure(
     run,
     paper="Fang19",
     finding="The paper prints no values; ours are chosen. A fluid disc is lower in the end than a stiffer one; a "
-    "viscous one is higher shortly after it lands.",
+    "viscous one is higher shortly after it lands. Where the thin fluid is drawn out, gaps open between its rows of "
+    "points, because this method does not insert any.",
 )

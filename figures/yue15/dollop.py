@@ -1,5 +1,7 @@
 """The dollop under a shaken block and its variants: runs and measures shared by figures 1, 3, 7, 8 and 9."""
 
+from collections.abc import Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 from reports.case import Surroundings
@@ -7,21 +9,24 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
-from figures.repeats import at_cells
+from figures.repeats import at_sizes
 from spume import Run
 from spume.frames.reader import Frame
 
 CELLS = {"draft": (0.009, 0.007), "medium": (0.005, 0.0035), "paper": (0.0035, 0.003)}
 """The two resolutions of each preset [m]; the last is drawn."""
+DRAFT_END = 1.2
+"""End of the drafts [s]."""
 UNDER_BLOCK = 0.235
 """Height [m] below which foam has left the block, whose underside is at 0.25 m."""
 SLIVER = 0.01
 """Ratio of the smallest and the largest eigenvalue of the covariance of a neighbourhood below which it is a sliver."""
 
 
-def runs(around: Surroundings, scene: str) -> list[Run]:
-    """The scene at both resolutions."""
-    return at_cells(around, scene, CELLS[around.preset])
+def runs(around: Surroundings, scene: str, changes: Mapping[str, object] | None = None) -> list[Run]:
+    """The scene with `changes` at both resolutions, drafts until the foam has landed."""
+    own = dict(changes or {}) | ({"duration": DRAFT_END} if around.preset == "draft" else {})
+    return at_sizes(around, scene, "grid.cell", CELLS[around.preset], own)
 
 
 def cell_of(run: Run) -> float:

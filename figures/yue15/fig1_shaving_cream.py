@@ -8,7 +8,7 @@ from figures.panels import Panel, save_panels
 from figures.yue15 import dollop
 from spume import Run
 
-TIMES = (0.15, 0.3, 0.5, 0.7, 0.9, 1.5)
+TIMES = (0.15, 0.3, 0.5, 0.7, 0.9, 1.2)
 """Of the panels [s]."""
 VOLUME = 0.027
 """Deviation of the volume that section 8 states."""

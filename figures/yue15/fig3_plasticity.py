@@ -1,25 +1,36 @@
 """[Yue15] figure 3: a dollop falls from a shaken block with three models of plastic flow."""
 
+import math
+from typing import Any
+
 from reports.case import Outcome, Surroundings, differs
 
 from figures.figure import Figure, save_csv
 from figures.panels import Panel, save_panels
 from figures.yue15 import dollop
+from figures.yue15.flow import CREAM
 
-MODELS = {
-    "perfectly plastic": "shaving-cream-perfect-plastic",
-    "viscoplastic": "shaving-cream-viscoplastic",
-    "Herschel-Bulkley": "shaving-cream",
+RATE = 2.0 * math.pi * 6.0 * 0.02 / 0.05
+"""Rate of flow at which the three models have one stress: the speed of the block over the depth of the dollop [1/s]."""
+EXCESS = CREAM["viscosity"] * RATE ** CREAM["flow_index"]
+"""Magnitude of the deviatoric stress beyond that of the yield there [Pa]."""
+MODELS: dict[str, tuple[str, dict[str, Any]]] = {
+    "perfectly plastic": (
+        "shaving-cream-perfect-plastic",
+        {'material."perfect plastic foam".yield_stress': round(CREAM["yield_stress"] + math.sqrt(1.5) * EXCESS, 2)},
+    ),
+    "viscoplastic": ("shaving-cream-viscoplastic", {'material."Bingham foam".viscosity': round(EXCESS / RATE, 3)}),
+    "Herschel-Bulkley": ("shaving-cream", {}),
 }
 EARLY = 0.3
 """Time at which flow as soon as the shaking begins can be seen [s]: two periods of the block."""
-TIMES = (EARLY, 0.6, 0.9, 1.5)
+TIMES = (EARLY, 0.6, 0.9, 1.2)
 """Of the panels [s]."""
 
 
 def run(around: Surroundings) -> Outcome:
     """Run the three scenes at both resolutions."""
-    made = {model: dollop.runs(around, scene) for model, scene in MODELS.items()}
+    made = {model: dollop.runs(around, scene, changes) for model, (scene, changes) in MODELS.items()}
     parted = {model: [dollop.parting(run) for run in runs] for model, runs in made.items()}
     early = {model: [dollop.fallen(run, EARLY) for run in runs] for model, runs in made.items()}
     rows = [
@@ -53,6 +64,7 @@ FIGURE = Figure(
     "slowly; Herschel-Bulkley flow is closest to the real foam.",
     run,
     paper="Yue15",
-    finding="The variants differ from Table I in η (0) and h (1) only; the paper varies the yield stress, too, but "
-    "does not print it. The end of the run stands for a dollop that does not part.",
+    finding="The paper varies σY, η and h and does not print them. Here the three have one stress at a rate of "
+    f"{RATE:.0f} /s, that of the shaking: σY = {CREAM['yield_stress'] + math.sqrt(1.5) * EXCESS:.1f} Pa and η = 0, "
+    f"h = 1 and η = {EXCESS / RATE:.2f} Pa s, and Table I. The end of the run stands for a dollop that does not part.",
 )

@@ -13,7 +13,7 @@ SCENES = {
     "ηp = 0.35 s, removal": "shaving-cream",
 }
 MASS_REMOVED = 0.0028
-TIMES = (0.7, 1.0, 1.5)
+TIMES = (0.7, 0.9, 1.2)
 """Of the panels [s]; the numbers are means over the frames from the first of them on."""
 
 
