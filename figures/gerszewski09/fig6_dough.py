@@ -62,6 +62,7 @@ FIGURE = Figure(
     run,
     paper="Gerszewski09",
     finding="There is no footage to compare with, and the paper prints no values: that dough sags is what can be "
-    "measured.",
+    "measured. With neighbourhoods of 1.95 spacings the arms have notches at the shoulders and tear there; with 2.4, "
+    "the default, they stay whole ([measurements](../measured/point-based.md#size-of-neighbourhoods)).",
     presets=("draft", "medium"),
 )
