@@ -19,6 +19,8 @@ Integers = NDArray[np.int64]
 Arrays = dict[str, NDArray[Any]]
 Work = Callable[[Cells, Arrays], None]
 """Called with the sorted cells of points and some of their arrays, which it may change."""
+Active = Callable[[Cells, Arrays], Floats]
+"""Called likewise; returns positions (n, d)."""
 R = TypeVar("R")
 
 
@@ -78,8 +80,13 @@ class Ranks:
         arrays = species.point_arrays()
         work(species.cells, {name: arrays[name] for name in names})
 
-    def at_once(self, species: Movable, work: Callable[[], R]) -> R:
-        """Let one rank work on all points of a species, which it may move, add and remove. Return what `work` does."""
+    def at_once(self, species: Movable, names: Sequence[str], active: Active, margin: int, work: Callable[[], R]) -> R:
+        """Let one rank work on the points of a species around some places: it may move, add and remove them. Return
+        what `work` does.
+
+        active: positions [m] that need work, found from the fields `names` of points and of those in adjacent blocks.
+        margin: blocks around them whose points are needed. `work` may also be given more points.
+        """
         return work()
 
     def border_nodes(self, nodes: Nodes, chosen: Integers) -> Integers:

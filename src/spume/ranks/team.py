@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
-from spume.grid.blocks import around_steps, neighbour_table
+from spume.grid.blocks import around_steps, neighbour_table, with_surrounding_blocks
 from spume.grid.cells import Cells
 from spume.grid.nodes import Nodes
 from spume.numerics.sums import totals
@@ -16,7 +16,7 @@ from spume.ranks.communicator import Communicator
 from spume.ranks.cuts import UNEVEN, Cuts, costs, even_cuts, imbalance
 from spume.ranks.halo import Halo
 from spume.ranks.migration import pack, unpack_points
-from spume.ranks.ranks import Arrays, Integers, Movable, R, Ranks, Work
+from spume.ranks.ranks import Active, Arrays, Integers, Movable, R, Ranks, Work
 
 Floats = NDArray[np.float64]
 EVERY = 20
@@ -154,23 +154,44 @@ class Team(Ranks):
             results = [pack({changed: part}) for part in np.split(whole[changed], ends)]
         own[changed][:] = unpack_points({changed: own[changed]}, [self.messages.scatter(results)])[changed]
 
-    def at_once(self, species: Movable, work: Callable[[], R]) -> R:
-        """See `Ranks`: the work of the writer, which needs memory for all points."""
+    def at_once(self, species: Movable, names: Sequence[str], active: Active, margin: int, work: Callable[[], R]) -> R:
+        """See `Ranks`: the work of the writer."""
         assert self.cuts is not None
-        gathered = self.messages.gather(pack(species.point_arrays()))
+        species.sort()
+        arrays = species.point_arrays()
+        near = self._near(species.cells, active(*self._around_now(species, names)), margin)
+        chosen = np.zeros(len(arrays["id"]), np.bool_)
+        chosen[species.cells.sorted_points[np.repeat(near, np.diff(species.cells.cell_start[::64]))]] = True
+        rest = {name: array[~chosen] for name, array in arrays.items()}
+        gathered = self.messages.gather(pack(arrays, chosen))
         parts, answer = None, None
         none = np.empty(0, np.int64)
         if gathered is not None:
-            species.exchange_points(none, unpack_points(species.point_arrays(), gathered))
+            species.exchange_points(none, unpack_points(arrays, gathered))
             answer = work()
             species.sort()
-            cells, arrays = species.cells, species.point_arrays()
+            cells, found = species.cells, species.point_arrays()
             owner = np.repeat(self.cuts.owners(cells.keys), np.diff(cells.cell_start[::64]))
-            parts = [pack(arrays, cells.sorted_points[owner == rank]) for rank in range(self.size)]
-        arrived = self.messages.scatter(parts)
-        species.exchange_points(none, unpack_points(species.point_arrays(), [arrived]))
+            parts = [pack(found, cells.sorted_points[owner == rank]) for rank in range(self.size)]
+        arrived = unpack_points(arrays, [self.messages.scatter(parts)])
+        species.exchange_points(none, {name: np.concatenate([rest[name], arrived[name]]) for name in rest})
         answer, species.next_id = self.messages.broadcast((answer, species.next_id))
         return cast(R, answer)
+
+    def _around_now(self, species: Movable, names: Sequence[str]) -> tuple[Cells, Arrays]:
+        """Fields of the sorted points of a species, and of those in adjacent blocks, which may have moved to blocks of
+        other owners in this step."""
+        arrays = species.point_arrays()
+        return self.around(species.cells, arrays["id"], {name: arrays[name] for name in names})
+
+    def _near(self, cells: Cells, places: Floats, margin: int) -> NDArray[np.bool_]:
+        """Which of the occupied blocks are at most `margin` blocks from one with a place of any rank."""
+        of_places = Cells(cells.dimension, cells.size, cells.offset)
+        of_places.sort(places)
+        keys = np.unique(np.concatenate(self.messages.everyone(of_places.keys)))
+        for _ in range(margin):
+            keys = with_surrounding_blocks(keys, cells.dimension)
+        return np.isin(cells.keys, keys)
 
     def border_nodes(self, nodes: Nodes, chosen: Integers) -> Integers:
         """See `Ranks`."""

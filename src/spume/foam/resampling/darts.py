@@ -49,18 +49,24 @@ def throw_darts(bins: PointBins, field: SignedDistance, alpha: float, depth: flo
     """New points deeper than `depth`, no nearer than `alpha` [r] to any point or each other, such that every place
     deeper than `depth` is within `alpha` of a point."""
     d = bins.dimension
+    found, index = open_bins(bins, field, alpha, depth, seed)
+    arrays = (found, bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, depth)
+    cell, place = _THROWERS[d].throw(cells_at(index, d), arrays, alpha, seed_state(seed), bins.capacity)
+    return Darts(index[cell] + place, found[cell])
+
+
+def open_bins(
+    bins: PointBins, field: SignedDistance, alpha: float, depth: float, seed: tuple[int, ...]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The bins in which a dart would be accepted, 64 a block, and their coordinates (n, 3)."""
+    d = bins.dimension
     opened = np.zeros(len(bins.blocks) * 64, np.uint8)
-    world = seed_state(seed)
-    capacity = bins.capacity
     _find_open[d](
-        bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth, world,
-        4 * numba.get_num_threads(), capacity, opened,
+        bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth, seed_state(seed),
+        4 * numba.get_num_threads(), bins.capacity, opened,
     )  # fmt: skip
     found = np.flatnonzero(opened)
-    index = bins.blocks[found // 64] * BLOCK[d] + np.stack(np.unravel_index(found % 64, BLOCK[d]), axis=1)
-    arrays = (found, bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, depth)
-    cell, place = _THROWERS[d].throw(cells_at(index, d), arrays, alpha, world, capacity)
-    return Darts(index[cell] + place, found[cell])
+    return found, bins.blocks[found // 64] * BLOCK[d] + np.stack(np.unravel_index(found % 64, BLOCK[d]), axis=1)
 
 
 @compiled(inline="always")
