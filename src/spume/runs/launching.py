@@ -8,8 +8,9 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
+from importlib import import_module, metadata
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
 
 from spume.children import python_command
 from spume.cores import cores, most_threads
@@ -24,8 +25,12 @@ SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
 """Variables in which launchers of MPI tell processes how many they are."""
 HERE = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "SLURM_NTASKS_PER_NODE")
 """Variables in which they tell how many of them are on this machine."""
-MARKS = ("PMIX_RANK",)
-"""Variables of launchers that do not tell."""
+STEP = ("PMIX_RANK", "SLURM_STEP_NUM_TASKS")
+"""Variables of a Slurm step with PMIx: the number of the process, and how many there are."""
+WHEEL = "mpich"
+"""A package that brings an MPI for one machine."""
+LIBRARY = "MPI4PY_LIBMPI"
+"""Variable in which mpi4py is told the file of the library."""
 OWN_CODES = (*range(6), INTERRUPTED)
 """Exit codes of spume."""
 THREADS = "NUMBA_NUM_THREADS"
@@ -34,8 +39,13 @@ PURPOSE = "running a scene on several ranks"
 
 def launched() -> bool:
     """Whether this process was started by a launcher of MPI as one of several."""
-    several = any(os.environ.get(name, "1").isdigit() and int(os.environ.get(name, "1")) > 1 for name in SIZES)
-    return several or any(name in os.environ for name in MARKS)
+    return any(_number(name) > 1 for name in SIZES) or (STEP[0] in os.environ and _number(STEP[1]) > 1)
+
+
+def _number(name: str) -> int:
+    """The number in an environment variable, 1 if there is none."""
+    value = os.environ.get(name, "")
+    return int(value) if value.isdigit() else 1
 
 
 def communicator() -> Communicator | None:
@@ -48,7 +58,7 @@ def communicator() -> Communicator | None:
     module.rc.thread_level = "funneled"
     module.rc.finalize = False  # after an abort the others no longer answer
     try:
-        mpi = __import__("mpi4py.MPI", fromlist=["MPI"])
+        mpi = _library()
     except (ImportError, RuntimeError) as error:
         raise SceneError(
             f"mpi4py finds no MPI library ({str(error).splitlines()[0]}): on a cluster load its module of MPI, "
@@ -56,6 +66,27 @@ def communicator() -> Communicator | None:
         ) from None
     world = mpi.COMM_WORLD
     return MpiCommunicator(world) if world.Get_size() > 1 else None
+
+
+def _library() -> ModuleType:
+    """The module of mpi4py with its library: the one it finds, or else that of the wheel."""
+    try:
+        return import_module("mpi4py.MPI")
+    except RuntimeError:
+        own = _of_wheel("libmpi.so.12")
+        if own is None:
+            raise
+        os.environ[LIBRARY] = str(own)
+        return import_module("mpi4py.MPI")
+
+
+def _of_wheel(name: str) -> Path | None:
+    """A file of the wheel, which may be installed in another folder than the scripts of this Python."""
+    with contextlib.suppress(metadata.PackageNotFoundError):
+        for file in metadata.files(WHEEL) or ():
+            if file.name == name and (found := Path(str(file.locate())).resolve()).exists():
+                return found
+    return None
 
 
 @contextlib.contextmanager
@@ -101,7 +132,7 @@ def _share_cores(threads: int | None) -> None:
         use_threads(threads)
         return
     pinned = cores() < (os.cpu_count() or 1)  # then these cores are the rank's own
-    here = next((int(os.environ[name]) for name in HERE if os.environ.get(name, "").isdigit()), 1)
+    here = next((_number(name) for name in HERE if name in os.environ), 1)
     numba.set_num_threads(min(most_threads(), max(1, cores() // (1 if pinned else here))))
 
 
@@ -158,10 +189,10 @@ def start_ranks(count: int, threads: int | None, arguments: Sequence[str]) -> in
 def mpiexec() -> str:
     """The launcher of MPI of this environment, or else of this machine."""
     own = Path(sysconfig.get_path("scripts")) / "mpiexec"
-    found = str(own) if own.exists() else shutil.which("mpiexec")
+    found = str(own) if own.exists() else _of_wheel("mpiexec") or shutil.which("mpiexec")
     if found is None:
         raise SceneError(
             f"there is no 'mpiexec' beside '{sys.executable}' or in PATH: 'pip install mpich' brings one, and a "
             "cluster has a module of MPI"
         )
-    return found
+    return str(found)
