@@ -13,7 +13,6 @@ REFUSED = {
     "implicit": ("twisting", (), "steps with integrator"),
     "semi-implicit": ("sand-wedge", ("time.integrator='semi-implicit'",), "steps with integrator"),
     "energy": ("colliding-discs", ("frames.energy=true",), "budgets of the energy"),
-    "volume": ("colliding-discs", ("body.0.volume='grid'",), "volume = 'grid'"),
     "pores": ("dam-breach-2d", ("mixture.coupling='pore-pressure'",), "coupling 'pore-pressure'"),
     "points": ("dough-star", (), "the method 'point-based'"),
 }

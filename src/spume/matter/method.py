@@ -102,6 +102,10 @@ class ParticleMethod(ABC, Generic[W, S]):
     def diagnose(self) -> dict[str, Any]:
         """Diagnostics of the world, without those of the parts."""
 
+    def complete(self, source: Source, points: dict[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+        """The points of a release, as they are added."""
+        return points
+
     def welcome(self, species: Species, new: slice, source: Source) -> None:
         """Complete the fields of points that a source has released."""
 
@@ -246,7 +250,7 @@ class ParticleMethod(ABC, Generic[W, S]):
         while self.next_release() <= world.time:
             release = self.releases[self.released]
             source = self.sources[release.source]
-            points = source.points(release.number)
+            points = self.complete(source, source.points(release.number))
             species = self._species_of(source)
             first_id = species.particles.next_id
             ids, mine = np.arange(first_id, first_id + source.count), world.ranks.part(source.count)

@@ -56,10 +56,14 @@ class GridMethod(ParticleMethod[GridWorld, S]):
         species.welcome(new)
         if ACCELERATION in species.particles:  # until the first step they fall
             species.particles.acceleration[new] = world.gravity(world.time)[: world.dimension]
-        if source.estimate_volume:
-            estimate_volumes(world, species, new)
         if (budget := self._budget) is not None:
             budget.released(species, new)
+
+    def complete(self, source: Source, points: dict[str, NDArray[np.float64]]) -> dict[str, NDArray[np.float64]]:
+        """The points of a release, with the rest volumes of [Yue15] where the scene asks for them."""
+        if not source.estimate_volume:
+            return points
+        return points | {"volume": estimated_volumes(self.world, points["x"], points["mass"])}
 
     def hold(self) -> None:
         """Move what is in the barrels of nozzles."""
@@ -200,15 +204,16 @@ def build_time_step(scene: MpmScene, materials: list[tuple[Law, Parameters]]) ->
     return TimeStep(scene.cell, wave, fixed, scene.time.courant, scene.time.growth, largest)
 
 
-def estimate_volumes(world: GridWorld, species: Species, new: slice) -> None:
-    """Rest volume of new points as [Yue15] algorithm 5 estimates it: V = m/ρ with ρ = Σ w m_i / h³.
+def estimated_volumes(world: GridWorld, x: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rest volume of new points, in the order of their ids, as [Yue15] algorithm 5 estimates it: V = m/ρ with
+    ρ = Σ w m_i / h³.
 
     Too large at free surfaces, where the nodes see less mass; for points that come without a volume of their own.
     """
-    p, nodes = species.particles, Nodes(world.dimension, world.cell, world.nodes.order)
-    x, mass = p.x[new], p.mass[new]
+    nodes = Nodes(world.dimension, world.cell, world.nodes.order)
     transfers = Transfers(world.dimension, world.cell, world.nodes.order)
-    transfers.cells.sort(x, p.id[new])
+    x = np.ascontiguousarray(x)
+    transfers.cells.sort(x, np.arange(len(x)))
     nodes.cover([transfers.cells])
     transfers.connect(nodes)
     fields = NodeFields(mass=0)
@@ -216,4 +221,4 @@ def estimate_volumes(world: GridWorld, species: Species, new: slice) -> None:
     transfers.to_grid(("mass",), x, fields.array, mass=mass)
     near = np.empty(len(x))  # ρ h^d
     transfers.to_points(("scalar",), x, fields.array, scalar=near)
-    p.volume[new] = mass * world.cell**world.dimension / near
+    return np.asarray(mass * world.cell**world.dimension / near)

@@ -30,7 +30,6 @@ MISSING = (
     Missing("grids that deform with the material (grid.frame = 'total')", lambda scene: scene.grid.frame == "total"),
     Missing("budgets of the energy (frames.energy)", lambda scene: scene.frames.energy),
     Missing("sand and water with coupling 'pore-pressure'", _couples_by_pressure),
-    Missing("bodies with volume = 'grid'", lambda scene: any(body.volume == "grid" for body in scene.body)),
 )
 """For scenes of METHODS."""
 
