@@ -224,7 +224,8 @@ def follow(messages: Communicator) -> None:
                     return
                 if name == "build":
                     team = Team(messages)
-                    with team.agreed():
+                    # an error is told by the writer, which then dismisses this rank
+                    with contextlib.suppress(SpumeError), team.agreed():
                         tables = json.loads(arguments[0])
                         load_laws_of(tables, True)  # the writer has asked
                         method = shared_method(Scene(**tables), team)

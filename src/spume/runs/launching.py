@@ -98,7 +98,14 @@ def crew(threads: int | None = None) -> Iterator[Crew | None]:
         yield Crew()
         return
     _share_cores(threads)
-    check_alike(messages)
+    try:
+        check_alike(messages)
+    except SceneError:
+        _finish()
+        if messages.rank == 0:
+            raise
+        yield None  # the writer tells
+        return
     if messages.rank > 0:
         follow(messages)
         _finish()
