@@ -68,6 +68,7 @@ def test_a_run_on_two_ranks_writes_the_frames_of_one(scene):
     assert_same(scene.parent / "two", whole)
 
 
+@pytest.mark.slow_suite
 def test_the_option_starts_the_ranks(scene):
     line = [sys.executable, "-m", "spume", "run", str(scene), "--out", str(scene.parent / "two"), "--ranks=2"]
     done = subprocess.run([*line, *changed("duration=0.01")], capture_output=True, text=True, timeout=600)
@@ -185,6 +186,7 @@ def test_an_exception_on_a_rank_ends_all_ranks(scene, rank):
     assert_same(folder, whole_run(scene))
 
 
+@pytest.mark.slow_suite
 def test_a_scene_that_ranks_cannot_run_is_refused_with_one_sentence(tmp_path):
     done = finish(2, "run", "dough-star", "--out", str(tmp_path / "run"))
     assert done.returncode == 2

@@ -119,6 +119,7 @@ def by_id(whole):
     [
         ("foam", 3, 1),
         pytest.param("foam", 4, 2, marks=pytest.mark.slow_suite),
+        pytest.param("foam", 8, 1, marks=pytest.mark.slow_suite),
         ("colliding-discs", 2, 1),
         *[pytest.param(name, size, 1, marks=pytest.mark.slow_suite) for name in LONG for size in (2, 4)],
     ],
