@@ -15,6 +15,7 @@ from spume.mpm.method import GridMethod, assemble, build_time_step, materials_of
 from spume.mpm.species import one_species
 from spume.mpm.world import GridWorld
 from spume.scene.continuum_foam import ContinuumFoamScene
+from spume.scene.mpm import MpmScene
 
 COST = 1.3
 """Ratio of the time of a step to that of plain MPM, with a fifth of the points torn; for estimates only."""
@@ -64,7 +65,7 @@ class ContinuumFoam(GridMethod[ContinuumFoamScene]):
         return estimate_cost(scene, build_time_step(scene, materials_of(scene)), (WEAK,), COST, resampled)
 
 
-def explicit_step(scene: ContinuumFoamScene) -> float:
+def explicit_step(scene: MpmScene) -> float:
     """The explicit step of a scene at rest [s]: the time in which waves cross Courant number × cell."""
     wave = max(material.law.wave_speed(material.parameters) for material in scene.materials)
     return float(scene.time.courant * scene.cell / wave)

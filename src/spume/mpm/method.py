@@ -1,12 +1,14 @@
 """The material point method as the frame loop sees it."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.fields import Field
 from spume.grid.nodes import NodeFields, Nodes
 from spume.grid.transfers import Transfers
 from spume.materials.law import Law, Parameters
@@ -81,23 +83,52 @@ class GridMethod(ParticleMethod[GridWorld, S]):
         return next((part for part in self.parts if isinstance(part, EnergyBudget)), None)
 
 
+@dataclass(frozen=True)
+class Further:
+    """What a method adds to the plain step of a scene."""
+
+    fields: tuple[Field, ...] = ()
+    """Of the points."""
+    parts: tuple[Part[GridWorld], ...] = ()
+    before: Mapping[str, Stage] = field(default_factory=dict)
+    """Stages by the name of the one that follows them."""
+    after: Mapping[str, Stage] = field(default_factory=dict)
+    """Stages by the name of the one that they follow."""
+
+    def added_to(self, stages: Sequence[Stage]) -> list[Stage]:
+        """All stages of the step."""
+        if not self.before and not self.after:
+            return list(stages)
+        found = ((self.before.get(stage.name), stage, self.after.get(stage.name)) for stage in stages)
+        return [stage for three in found for stage in three if stage is not None]
+
+
 class MaterialPointMethod(GridMethod[MpmScene]):
     """Points on a background grid."""
 
     name: ClassVar[str] = "mpm"
 
+    def further(self, scene: MpmScene) -> Further:
+        """What is added to the plain step."""
+        return Further()
+
     def assemble(self, scene: MpmScene) -> Assembly[GridWorld]:
         """World and step of a scene."""
         move = MOVE_WITH_NODES if scene.grid.frame == "total" else MOVE
+        fields: tuple[Field, ...] = ()
+        parts: tuple[Part[GridWorld], ...] = ()
         if scene.time.integrator == "explicit":
-            return assemble(scene, one_species(scene), explicit_stages(move))
-        if scene.time.integrator == "semi-implicit":
+            stages = explicit_stages(move)
+        elif scene.time.integrator == "semi-implicit":
             solver = build_semi_implicit(scene)
-            solve = Stage("implicit solve", solver.solve_step, Interaction())
-            return assemble(scene, one_species(scene), implicit_stages(solve), (solver,))
-        integrator = Integrator(scene.implicit_settings, scene.frame_rate)
-        species = one_species(scene, integrator.carried_fields(scene.dimension))
-        return assemble(scene, species, implicit_stages(integrator.stage, move), (integrator,))
+            stages, parts = implicit_stages(Stage("implicit solve", solver.solve_step, Interaction())), (solver,)
+        else:
+            integrator = Integrator(scene.implicit_settings, scene.frame_rate)
+            stages, parts = implicit_stages(integrator.stage, move), (integrator,)
+            fields = integrator.carried_fields(scene.dimension)
+        further = self.further(scene)
+        species = one_species(scene, (*fields, *further.fields))
+        return assemble(scene, species, further.added_to(stages), (*parts, *further.parts))
 
     @classmethod
     def estimate(cls, scene: MpmScene) -> Estimate:

@@ -1,15 +1,15 @@
 """Scenes of continuum foam: those of the material point method with the additions of [Yue15]."""
 
-import math
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from spume.materials.law import Law
-from spume.scene.common import Count, NotNegative, Positive
+from spume.scene.common import Count, NotNegative
 from spume.scene.mpm import MpmScene
 from spume.scene.problems import Problem
+from spume.scene.stretching import Resampling, coverage_problems
 from spume.tables import Table
 
 
@@ -53,34 +53,12 @@ class SubgridRemoval(Table):
     )
 
 
-class Resampling(Table):
-    """Filling of the voids that open between points where material is stretched, and merging of points too close."""
-
-    enabled: bool = Field(default=True, strict=True, description="whether voids are filled")
-    every: Count = Field(
-        default=50,
-        description="steps between two searches for voids; implicit steps search after the time of as many explicit "
-        "steps",
-    )
-    coverage: Positive | None = Field(
-        default=None,
-        description="distance from every interior place to the nearest point, in half cells [1]; half the diagonal of "
-        "a cube (in 2D a square) + 0.01 if absent",
-    )
-    depth: Annotated[float, Field(strict=True, ge=math.sqrt(3), le=4 - math.sqrt(3))] = Field(
-        default=2.2, description="new points are at least this deep below the surface, in half cells [1]"
-    )
-    merge_distance: NotNegative = Field(
-        default=0.03, description="points nearer than this are merged, in half cells [1]"
-    )
-
-
 class ContinuumFoamScene(MpmScene):
     """A scene of continuum foam: Herschel-Bulkley flow that tears, recovers and is resampled."""
 
     # a literal type cannot be narrowed to another: this scene is an MpmScene in everything but its method
     method: Literal["continuum-foam"] = Field(description="name of the simulation method")  # type: ignore[assignment]
-    tearing: Tearing = Field(default=Tearing(), description="tearing of material")
+    tearing: Tearing = Field(default=Tearing(), description="tearing of material")  # type: ignore[assignment]
     recovery: Recovery = Field(default=Recovery(), description="recovery of torn material")
     subgrid_removal: SubgridRemoval = Field(default=SubgridRemoval(), description="removal of slivers")
     resampling: Resampling = Field(default=Resampling(), description="filling of voids")
@@ -107,23 +85,9 @@ class ContinuumFoamScene(MpmScene):
 
     def problems(self) -> list[Problem]:
         """Problems of the scene as a whole."""
-        return [*super().problems(), *self._integrator_problems(), *self._coverage_problems()]
+        coverage = coverage_problems(self.resampling, self.dimension)
+        return [*super().problems(), *self._integrator_problems(), *coverage]
 
     def _integrator_problems(self) -> Iterator[Problem]:
         if self.time.integrator == "semi-implicit":
             yield Problem("time.integrator", "is 'semi-implicit': continuum foam has 'explicit' and 'implicit' steps")
-
-    def _coverage_problems(self) -> Iterator[Problem]:
-        half_diagonal = math.sqrt(self.dimension) / 2
-        coverage, merge = self.resampling.coverage, self.resampling.merge_distance
-        if coverage is not None and not half_diagonal < coverage < 1:
-            yield Problem(
-                "resampling.coverage",
-                f"is {coverage:g}: in {self.dimension}D it should be greater than {half_diagonal:.4g}, or a lattice of "
-                "points would have voids, and less than 1",
-            )
-        if merge >= (coverage or half_diagonal):
-            yield Problem(
-                "resampling.merge_distance",
-                f"is {merge:g}: it should be less than {coverage or half_diagonal:.4g}, or merging opens voids again",
-            )

@@ -32,7 +32,7 @@ class MaterialTable(Table):
         alternatives = []
         known: dict[str, Any] = {}
         for law in LAWS.values():
-            parameters = law.parameters.model_json_schema()
+            parameters = _inlined(law.parameters.model_json_schema())
             known |= parameters["properties"]
             name = {"const": law.name, "description": law.description or "name of the constitutive law"}
             required = ["law", *parameters.get("required", ())]
@@ -47,6 +47,21 @@ class MaterialTable(Table):
     def entry(self) -> dict[str, Any]:
         """The keys the scene wrote."""
         return self.model_dump(exclude_none=True)
+
+
+def _inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with its definitions in the places that refer to them."""
+    definitions = schema.pop("$defs", {})
+
+    def resolved(value: Any) -> Any:
+        if isinstance(value, dict):
+            if "$ref" in value:
+                return resolved(definitions[value["$ref"].rpartition("/")[2]])
+            return {key: resolved(item) for key, item in value.items()}
+        return [resolved(item) for item in value] if isinstance(value, list) else value
+
+    found: dict[str, Any] = resolved(schema)
+    return found
 
 
 LOOK_SCHEMA = {**Appearance.model_json_schema(), "description": "how the material looks in pictures"}

@@ -24,6 +24,7 @@ from spume.scene.material import MaterialTable, resolve_materials
 from spume.scene.measure import MeasureTable
 from spume.scene.problems import Problem
 from spume.scene.semi_implicit import SemiImplicitTable, semi_implicit_problems
+from spume.scene.stretching import Resampling, StretchTearing, stretching_problems
 from spume.tables import Number, Table, Vector
 
 STANDARD_GRAVITY = 9.81
@@ -438,6 +439,12 @@ class MpmScene(MaterialScene):
     semi_implicit: SemiImplicitTable | None = Field(
         default=None, description="how semi-implicit steps are solved; without effect if another integrator is stated"
     )
+    resampling: Resampling | None = Field(
+        default=None, description="filling of voids where material is stretched; none: points stay as they are"
+    )
+    tearing: StretchTearing | None = Field(
+        default=None, description="tearing of material that is stretched too far; none: it never tears"
+    )
     transfer: Transfer = Field(default=Transfer(), description="velocities between points and grid")
     damping: Damping = Field(default=Damping(), description="damping of the velocities")
     frames: GridFrames = Field(default=GridFrames(), description="what frames hold besides the state of the points")
@@ -484,6 +491,7 @@ class MpmScene(MaterialScene):
             *material_checks.problems(self),
             *solver_checks.solver_problems(self),
             *semi_implicit_problems(self),
+            *stretching_problems(self),
         ]
 
     def coarser(self) -> tuple[Scene, str]:

@@ -1,0 +1,192 @@
+"""Resampling and tearing for any law: threads and sheets thin out without gaps, and part where a scene says so.
+
+Resampling is that of continuum foam ([Yue15] section 6): where material is stretched, voids of the interior get points
+with mass, volume and momentum of their neighbours, and histories that are averaged as their fields declare. Elastic
+strains b of all parts are averaged with the determinant averaged as well, so that pressure and volume are kept.
+
+Points carry their total deformation F beside the history of their law, and are torn where ‖dev C̄‖ exceeds a threshold,
+C̄ = J^(−2/3) FᵀF: the criterion of [Yue15] section 7.2 for the total instead of the plastic strain, because silicone
+tears in elastic stretch. In the recovery time C̄ decays, as the strains of a fluid do that relaxes. A torn point resists
+compression only and gathers neither shear nor expansion.
+"""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.fields import IDENTITY, Field
+from spume.foam.foam import WEAK, FoamState
+from spume.foam.method import explicit_step
+from spume.foam.recovery import recover_points
+from spume.foam.step import rehearse_resampling, resample
+from spume.foam.tearing import detect_and_limit, keep_rotation, limit_increments
+from spume.materials.kinematics import load, store, store_sym
+from spume.matter.stages import Stage
+from spume.mpm.method import Further
+from spume.mpm.step import GATHER, MOVE, RASTERIZE
+from spume.mpm.world import GridWorld
+from spume.numerics.jit import compiled
+from spume.numerics.roots import inverse_cube_root
+from spume.numerics.tensor3 import det, gram, multiply
+from spume.scene.continuum_foam import Recovery, SubgridRemoval
+from spume.scene.continuum_foam import Tearing as FoamTearing
+from spume.scene.mpm import MpmScene
+from spume.scene.stretching import Resampling, StretchTearing
+
+TOTAL_DEFORMATION = Field(
+    "total_F", (3, 3), IDENTITY, "1", "average-keep-determinant", in_frames=False,
+    description="deformation gradient since the start, without what has recovered",
+)  # fmt: skip
+COUNTED = ("points_inserted", "pairs_merged", "degenerate_averages")
+
+
+class Resampled(FoamState):
+    """Settings and counters of the resampling of a plain scene."""
+
+    def diagnostics(self, world: GridWorld) -> dict[str, Any]:
+        """Counters since the start."""
+        return {name: getattr(self, name) for name in COUNTED}
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs; the other values of `FoamState` never change here."""
+        return {name: getattr(self, name) for name in ("resampled_until", *COUNTED)}
+
+
+@dataclass
+class Torn:
+    """What tears, and what is remembered of the step under way."""
+
+    table: StretchTearing
+    materials: int
+    explicit_step: float | None
+    """Length of an explicit step [s], if the decay follows time, see `FoamState`."""
+    recovered_until: float = 0.0
+    """Time up to which the strain has decayed [s]."""
+    weak_points: int = 0
+    sphere: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 6)))
+    """The identity for each point."""
+
+    @property
+    def threshold(self) -> NDArray[np.float64]:
+        """‖dev C̄‖ at which each material tears [1]."""
+        return np.full(self.materials, self.table.threshold)
+
+    def spheres(self, count: int) -> NDArray[np.float64]:
+        """The identity for each of `count` points, (n, 6)."""
+        if len(self.sphere) != count:
+            self.sphere = np.tile((1.0, 1.0, 1.0, 0.0, 0.0, 0.0), (count, 1))
+        return self.sphere
+
+    def due(self, time: float, steps: int) -> bool:
+        """Whether the decay is to be applied."""
+        if self.explicit_step is None:
+            return steps % self.table.every == 0
+        return time >= self.recovered_until + (1.0 - 1e-9) * self.table.every * self.explicit_step
+
+    def diagnostics(self, world: GridWorld) -> dict[str, Any]:
+        """Number of torn points."""
+        return {"weak_points": int(world.particles.weak.sum())}
+
+    def checkpoint(self) -> dict[str, Any]:
+        """What a bit-for-bit continuation needs."""
+        return {"recovered_until": self.recovered_until}
+
+    def restore(self, values: dict[str, Any]) -> None:
+        """Restore what `checkpoint` returned."""
+        self.recovered_until = values["recovered_until"]
+
+
+def detect(world: GridWorld, dt: float, torn: Torn) -> None:
+    """Mark the torn points, and take the tension out of their stress."""
+    p = world.particles
+    torn.weak_points = detect_and_limit(
+        p.material, torn.threshold, p.total_F, torn.spheres(len(p)), p.weak, p.stress
+    )  # fmt: skip
+
+
+def limit(world: GridWorld, dt: float, torn: Torn) -> None:
+    """Take shear and expansion out of the deformation of torn points, and add the deformation of all to the total."""
+    p = world.particles
+    if torn.weak_points:
+        left = np.empty((len(p), 6))
+        _left_tensors(p.total_F, left)
+        limit_increments(p.weak, p.total_F, left, world.deformation)
+        keep_rotation(world.only.affine_velocity, p.weak)
+    _compose(world.deformation, p.total_F)
+
+
+def decay(world: GridWorld, dt: float, torn: Torn) -> None:
+    """Every few steps, let the strain decay over the time since the last application."""
+    now = world.time + dt
+    if not torn.due(now, world.steps + 1):
+        return
+    time = torn.table.recovery_time
+    assert time is not None
+    p = world.particles
+    exponents = np.full(torn.materials, 0.5 * math.expm1((torn.recovered_until - now) / time))
+    recover_points(p.material, exponents, p.total_F, torn.spheres(len(p)))
+    torn.recovered_until = now
+
+
+def rehearse_decay(world: GridWorld, dt: float, torn: Torn) -> None:
+    """Call the kernel without a change."""
+    p = world.particles
+    recover_points(p.material, np.zeros(torn.materials), p.total_F, torn.spheres(len(p)))
+
+
+def rehearse_limit(world: GridWorld, dt: float, torn: Torn) -> None:
+    """Call all kernels."""
+    torn.weak_points = 1
+    limit(world, dt, torn)
+
+
+@compiled(parallel=True)
+def _left_tensors(F, left):
+    """b̄ = J^(−2/3) F Fᵀ."""
+    for p in prange(F.shape[0]):
+        f = load(F, p)
+        scale = inverse_cube_root(det(f)) ** 2
+        xx, yy, zz, xy, xz, yz = gram(f)
+        store_sym(left, p, (scale * xx, scale * yy, scale * zz, scale * xy, scale * xz, scale * yz))
+
+
+@compiled(parallel=True)
+def _compose(deformation, F):
+    """F ← f F."""
+    for p in prange(F.shape[0]):
+        store(F, p, multiply(load(deformation, p), load(F, p)))
+
+
+def stretched(scene: MpmScene) -> Further:
+    """Fields, stages and states of the tables [resampling] and [tearing] of a scene."""
+    explicit = None if scene.time.integrator == "explicit" else explicit_step(scene)
+    fields: tuple[Field, ...] = ()
+    parts: tuple[Any, ...] = ()
+    before, after = dict[str, Stage](), dict[str, Stage]()
+    table = scene.tearing
+    if table is not None and table.enabled:
+        torn = Torn(table, len(scene.materials), explicit)
+        fields, parts = (WEAK, TOTAL_DEFORMATION), (torn,)
+        before[RASTERIZE.name] = Stage("tear detection", detect, torn, rehearse=detect)
+        after[GATHER.name] = Stage("limit deformation", limit, torn, rehearse=rehearse_limit, energy="tearing")
+        if table.recovery_time is not None:
+            before[MOVE.name] = Stage("plastic recovery", decay, torn, rehearse=rehearse_decay)
+    if scene.resampling is not None and scene.resampling.enabled:
+        state = resampled(scene, scene.resampling, explicit)
+        parts = (*parts, state)
+        after[MOVE.name] = Stage(
+            "particle resampling", resample, state, rehearse=rehearse_resampling, energy="resampling"
+        )
+    return Further(fields, parts, before, after)
+
+
+def resampled(scene: MpmScene, table: Resampling, explicit: float | None) -> Resampled:
+    """The state of the resampling of a scene."""
+    return Resampled(
+        [(material.law, material.parameters) for material in scene.materials],
+        FoamTearing(enabled=False), Recovery(enabled=False), SubgridRemoval(enabled=False), table, scene.seed, explicit,
+    )  # fmt: skip
