@@ -1,6 +1,8 @@
 """The method "mpm": the material point method, with resampling and tearing in scenes that ask for them."""
 
-from spume.mpm.method import Further, MaterialPointMethod
+from spume.matter.cost import estimate_cost
+from spume.methods import Estimate
+from spume.mpm.method import Further, MaterialPointMethod, build_time_step, materials_of
 from spume.scene.mpm import MpmScene
 
 
@@ -14,3 +16,12 @@ class PlainMpm(MaterialPointMethod):
         from spume.foam.stretched import stretched  # kernels that other scenes do not need
 
         return stretched(scene)
+
+    @classmethod
+    def estimate(cls, scene: MpmScene) -> Estimate:
+        """Points, memory, steps and time of a scene; `points` is the number before resampling."""
+        if scene.resampling is None or not scene.resampling.enabled:
+            return super().estimate(scene)
+        from spume.foam.method import RESAMPLED
+
+        return estimate_cost(scene, build_time_step(scene, materials_of(scene)), resampled=RESAMPLED)
