@@ -40,7 +40,7 @@ class ContinuumFoam(GridMethod[ContinuumFoamScene]):
             scene.subgrid_removal,
             scene.resampling,
             scene.seed,
-            kept_bodies=tuple(k for k, body in enumerate(scene.body) if body.surface == "embedded"),
+            kept_bodies=scene.embedded_bodies,
         )
         if scene.time.integrator == "explicit":
             spacing = point_spacing(scene) if foam.tears and scene.tearing.pieces else None

@@ -189,4 +189,5 @@ def resampled(scene: MpmScene, table: Resampling, explicit: float | None) -> Res
     return Resampled(
         [(material.law, material.parameters) for material in scene.materials],
         FoamTearing(enabled=False), Recovery(enabled=False), SubgridRemoval(enabled=False), table, scene.seed, explicit,
+        kept_bodies=scene.embedded_bodies,
     )  # fmt: skip

@@ -465,6 +465,11 @@ class MpmScene(MaterialScene):
         return self.transfer.affine
 
     @property
+    def embedded_bodies(self) -> tuple[int, ...]:
+        """Indices of the bodies with an embedded surface."""
+        return tuple(k for k, body in enumerate(self.body) if body.surface == "embedded")
+
+    @property
     def implicit_settings(self) -> Implicit:
         """The table [implicit], or its defaults."""
         return Implicit() if self.implicit is None else self.implicit

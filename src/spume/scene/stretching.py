@@ -76,14 +76,13 @@ def coverage_problems(table: Resampling, dimension: int) -> Iterator[Problem]:
         )
 
 
-def mesh_problems(scene: "MpmScene") -> Iterator[Problem]:
-    """Meshes that are bound to points."""
-    for k, body in enumerate(scene.body):
-        if body.surface == "embedded":
-            yield Problem(
-                f"body.{k}.surface", "is 'embedded', but resampling replaces the points that the mesh is bound to: "
-                "set resampling.enabled = false or surface = 'reconstructed'",
-            )  # fmt: skip
+def _nothing_resampled(scene: "MpmScene") -> Iterator[Problem]:
+    """The points of a body with an embedded surface stay as they are, because the mesh is bound to them."""
+    if scene.body and len(scene.embedded_bodies) == len(scene.body) and not scene.emitter:
+        yield Problem(
+            "resampling", "has no effect: every body has surface = 'embedded', whose points stay as they are; drop it, "
+            "or set surface = 'reconstructed'",
+        )  # fmt: skip
 
 
 def stretching_problems(scene: "MpmScene") -> Iterator[Problem]:
@@ -106,4 +105,4 @@ def stretching_problems(scene: "MpmScene") -> Iterator[Problem]:
             )
     if scene.resampling is not None and scene.resampling.enabled:
         yield from coverage_problems(scene.resampling, scene.dimension)
-        yield from mesh_problems(scene)
+        yield from _nothing_resampled(scene)
