@@ -25,7 +25,7 @@ from spume.work import each_frame
 
 Parts = Literal["all", "material"]
 ALL = "all"
-FORMAT = 3
+FORMAT = 4
 """Incremented whenever existing skins must be made again."""
 CARRIED = ("v", "material", "weak", VOLUME_RATIO.name)
 """Fields transferred from the points to the vertices of a skin."""
@@ -163,7 +163,8 @@ def skin_of(
             return made
     points = frame[population.name]
     chosen = without_embedded(run.scene, points)
-    return make_skin(points, chosen, point_spacing(run, population), qualities[-1], extra)
+    groups = solid_bodies(run.scene, points)
+    return make_skin(points, chosen, point_spacing(run, population), qualities[-1], extra, groups=groups)
 
 
 def _about(run: Run, part: SurfacePart, quality: Quality) -> dict[str, Any]:
@@ -180,6 +181,33 @@ def without_embedded(scene: Scene, points: PopulationArrays) -> NDArray[np.bool_
     return ~np.isin(points["body"], embedded)
 
 
+def solid_bodies(scene: Scene, points: PopulationArrays) -> NDArray[np.int64] | None:
+    """A number for each point: 1 and more for solid bodies, which keep their surfaces where they touch; 0 for fluids,
+    grains and foams, which merge. None if there is nothing to keep apart."""
+    listed = bodies(scene)
+    if "body" not in points or len(listed) < 2:
+        return None
+    laws = {material.name: material.law for material in materials(scene)}
+    solid = np.zeros(max(int(np.max(points["body"], initial=0)) + 1, len(listed)), np.int64)
+    for k, body in enumerate(listed):
+        law = laws.get(body.material)
+        if law is not None and law.traits.fluid is law.traits.granular is law.traits.tearing is None:
+            solid[k] = k + 1
+    return solid[np.asarray(points["body"])]
+
+
+def joined_skins(parts: list[Skin]) -> Skin:
+    """Several skins as one."""
+    first = np.cumsum([0, *(len(part.vertices) for part in parts)])
+    triangles = [part.triangles + start for part, start in zip(parts, first)]
+    return Skin(
+        np.concatenate([part.vertices for part in parts]),
+        np.concatenate(triangles).astype(np.int32),
+        np.concatenate([part.normals for part in parts]),
+        {name: np.concatenate([part.fields[name] for part in parts]) for name in parts[0].fields},
+    )
+
+
 def make_skin(
     points: PopulationArrays,
     chosen: NDArray[np.bool_] | None,
@@ -187,11 +215,18 @@ def make_skin(
     quality: Quality,
     extra: tuple[str, ...] = (),
     material: int | None = None,
+    groups: NDArray[Any] | None = None,
 ) -> Skin:
     """The skin of the chosen points (all of them when None), with what it carries and the quantities `extra`.
 
     material: the part of that skin that this material fills, which meets those of the others without gaps.
+    groups: a number for each point; those with different numbers get skins of their own. None: a common one.
     """
+    if groups is not None:
+        among = np.ones(len(points["x"]), bool) if chosen is None else chosen
+        own = [among & (groups == group) for group in np.unique(groups[among])]
+        if len(own) > 1:
+            return joined_skins([make_skin(points, each, spacing, quality, extra, material) for each in own])
     members: Any = slice(None) if chosen is None else chosen
     fields: dict[str, NDArray[Any]] = {}
     for name in dict.fromkeys((*CARRIED, *extra)):
@@ -221,7 +256,8 @@ def _write(
 ) -> None:
     points: PopulationArrays = frame[part.population.name]
     chosen = without_embedded(run.scene, points)
-    made = make_skin(points, chosen, spacing, quality, material=part.material)
+    groups = solid_bodies(run.scene, points) if part.material is None else None
+    made = make_skin(points, chosen, spacing, quality, material=part.material, groups=groups)
     if part.material is not None:
         own = np.asarray(points["material"] == part.material)
         chosen = own if chosen is None else chosen & own

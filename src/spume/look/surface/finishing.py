@@ -240,6 +240,23 @@ def without_cavities(vertices: Floats, triangles: Triangles, largest: float) -> 
     return vertices[kept], new[triangles[kept[triangles[:, 0]]]]
 
 
+def with_round_crumbs(vertices: Floats, triangles: Triangles, largest: float) -> Floats:
+    """Vertices of the mesh with parts of up to `largest` [m³] made balls of the same volume about the same middle."""
+    parts = connected_parts(vertices, triangles)
+    is_crumb = (parts.volumes > 0) & (parts.volumes < largest)
+    if not is_crumb.any():
+        return vertices
+    number = np.bincount(parts.of_vertex, minlength=parts.number)
+    total = [np.bincount(parts.of_vertex, weights=vertices[:, k], minlength=parts.number) for k in range(3)]
+    middle = np.stack(total, axis=1) / np.maximum(number, 1)[:, None]
+    away = vertices - middle[parts.of_vertex]
+    length = np.sqrt(np.einsum("ij,ij->i", away, away))
+    radius = np.cbrt(3.0 * np.maximum(parts.volumes, 0.0) / (4.0 * np.pi))[parts.of_vertex]
+    chosen = is_crumb[parts.of_vertex] & (length > 0)
+    rounded = middle[parts.of_vertex] + away * (radius / np.where(length > 0, length, 1.0))[:, None]
+    return np.where(chosen[:, None], rounded, vertices)
+
+
 def with_volumes(
     vertices: Floats, triangles: Triangles, x: Floats, volumes: Floats, spacing: float, free: Floats | None = None
 ) -> Floats:

@@ -19,6 +19,7 @@ from spume.look.surface.finishing import (
     signed_volumes,
     smoothed,
     unit_normals,
+    with_round_crumbs,
     with_volumes,
     without_cavities,
 )
@@ -54,6 +55,8 @@ WIDEST = 1.6
 block."""
 VOID = 30
 """Cavities with a volume of fewer points than this are gaps between points, and are filled."""
+CRUMB = 8
+"""Parts with a volume of fewer points than this become round drops."""
 EVENED = (0.4, 1.4)
 """Limits of the factor that normalises volumes by the local density of points."""
 COARSE = 1.0
@@ -137,6 +140,8 @@ def skin(
     if len(triangles):
         vertices, triangles = without_cavities(vertices, triangles, VOID * spacing**3)
         free = None if kinds is None else _freedom(blocks, whole, vertices)
+        if kinds is None:
+            vertices = with_round_crumbs(vertices, triangles, CRUMB * spacing**3)
         vertices = smoothed(vertices, triangles, settings.sweeps, free)
         vertices = evened(vertices, triangles, settings.even, free)
         vertices = with_volumes(vertices, triangles, points[members], filled[members], spacing, free)
