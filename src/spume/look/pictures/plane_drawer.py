@@ -38,6 +38,8 @@ BLUR = 0.75
 POINT_SIZE = 0.44
 """Radius of a drawn point, in point spacings."""
 MARGIN = 0.08
+HOLE = 4.0
+"""Gaps between points with an area of fewer points than this are filled."""
 EDGE = 0.55
 """Brightness of an outline against the inside."""
 
@@ -151,6 +153,7 @@ class PlaneDrawer:
             members, finish = kinds == kind, finishes[int(kind) % len(finishes)]
             own = None if values is None else values[members]
             covered, shown = _smeared(x[members], area[members], own, window, BLUR * spacing)
+            covered = without_holes(covered, HOLE * (spacing / window.pixel) ** 2)
             color = colors[members][0] if shown is None else map_colors(shown, self.limits or (0.0, 1.0), MAP)
             opacity = finish.opacity if values is None else 1.0
             image = _over(image, color, _smoothstep((covered - 0.5) / 0.12 + 0.5), opacity)
@@ -225,6 +228,22 @@ def _smeared(
         return covered, None
     weighted = gaussian_filter(_deposited(place, area * values, shape), width)
     return covered, _stretched(weighted / np.maximum(total, 1e-300), step, window.shape)
+
+
+def without_holes(covered: Floats, largest: float) -> Floats:
+    """Covered part of each pixel with the holes of up to `largest` pixels filled: parts that are not fully
+    covered and have no way to the rim or to a larger part."""
+    from scipy.ndimage import label
+
+    part, count = label(covered < 0.56)
+    if count == 0:
+        return covered
+    size = np.bincount(part.ravel(), minlength=count + 1)
+    is_hole = size < largest
+    is_hole[0] = False
+    is_hole[np.unique(np.concatenate([part[0], part[-1], part[:, 0], part[:, -1]]))] = False
+    # also the half covered rim around a hole
+    return np.where(is_hole[part], np.maximum(covered, 1.0), covered) if is_hole.any() else covered
 
 
 def _stretched(lattice: Floats, step: int, shape: tuple[int, int]) -> Floats:
