@@ -1,5 +1,6 @@
 """The pages of the viewer, opened in a headless browser."""
 
+import json
 import re
 import threading
 import time
@@ -7,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import synthetic_run
 from browser import Browser, find_chromium
 from waiting import wait_until
 
@@ -38,6 +40,42 @@ def test_the_page_names_no_other_place(page: Path) -> None:
     assert not re.findall(r"(?:src|href)\s*=\s*[\"'](?!data:)", page.read_text())
     rest = re.sub(r"<script type=\"application/json\".*?</script>", "", page.read_text(), flags=re.S)
     assert not re.findall(r"https?:", rest)
+
+
+def test_a_page_opens_on_the_skin_seen_by_the_scene_s_camera(tmp_path: Path) -> None:
+    """A 3D run with a camera, one without, and a 2D run, which has neither skin nor camera."""
+    from spume.look.viewer.page import write_page
+
+    camera = {"position": [0.5, 0.6, 1.5], "target": [0.1, 0.2, 0.0], "fov": 25.0}
+    runs = [
+        synthetic_run.write_run(tmp_path / "own", frames=1, camera=camera),
+        synthetic_run.write_run(tmp_path / "automatic", frames=1),
+        synthetic_run.write_run(tmp_path / "plane", frames=1, dimension=2),
+    ]
+    size = write_page(runs, tmp_path / "page.html")
+    assert size == (tmp_path / "page.html").stat().st_size
+    text = re.search(r'id="data">(.*?)</script>', (tmp_path / "page.html").read_text(), re.S)
+    assert text
+    own, automatic, plane = json.loads(text[1])["runs"]
+    assert own["view"] == {"eye": camera["position"], "target": camera["target"], "angle": 25.0}
+    assert automatic["view"]["angle"] == 30.0
+    assert [list(run["shows"]) for run in (own, automatic, plane)] == [["surface", "points"]] * 2 + [["points"]]
+    assert plane["view"] is None
+
+
+@pytest.mark.slow_suite
+@needs_browser
+def test_the_page_looks_from_where_the_camera_is(browser: Browser, tmp_path: Path) -> None:
+    from spume.look.viewer.page import write_page
+
+    camera = {"position": [0.5, 0.6, 1.5], "target": [0.1, 0.2, 0.0], "fov": 25.0}
+    run = synthetic_run.write_run(tmp_path / "own", frames=1, camera=camera)
+    write_page([run], tmp_path / "page.html", shows=("points",))
+    browser.open((tmp_path / "page.html").as_uri())
+    browser.wait("document.body && document.body.dataset.ready === 'yes'")
+    eye = browser.run("JSON.stringify(state.target.map((each, k) => each + state.distance * basis().back[k]))")
+    np.testing.assert_allclose(json.loads(eye), camera["position"], atol=1e-9)
+    assert browser.run("state.angle") == pytest.approx(np.radians(25.0))
 
 
 def test_packed_places_come_back_within_half_a_step() -> None:
@@ -80,9 +118,10 @@ def test_the_standalone_page_plays_scrubs_and_colours(browser: Browser, page: Pa
     colored = browser.picture()
     assert (colored[:, :600] != moved[:, :600]).any(), "the colour did not change the picture"
 
-    browser.run("element('show').value = 'surface', element('show').dispatchEvent(new Event('change'))")
-    browser.wait("populations.length > 0 && populations[0].indexed > 0")
-    assert (browser.picture()[:, :600] != colored[:, :600]).any(), "the surface is not shown"
+    assert browser.run("populations[0].indexed") > 0, "it does not open on the surface"
+    browser.run("element('show').value = 'points', element('show').dispatchEvent(new Event('change'))")
+    browser.wait("populations.length > 0 && !populations[0].indexed")
+    assert (browser.picture()[:, :600] != colored[:, :600]).any(), "the points are not shown"
 
     browser.run("element('play').click()")
     browser.wait("state.frame !== 2")

@@ -177,7 +177,7 @@ def view(
         from spume.look.viewer.page import write_page
         from spume.terminal import readable_size
 
-        size = write_page(folders, export, frames, ("points", "surface") if show == "both" else (show,), skin)
+        size = write_page(folders, export, frames, ("surface", "points") if show == "both" else (show,), skin)
         say(f"{export}, {readable_size(size)}")
         return
     if frames is not None:

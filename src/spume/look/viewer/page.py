@@ -21,6 +21,7 @@ from spume.frames.selection import select_frames
 from spume.look.finish import Finish, ground_finish, to_srgb
 from spume.look.ground import ground_square
 from spume.look.obstacles import Solid, ground_obstacle
+from spume.look.pictures.camera import automatic_view, scene_view
 from spume.look.pictures.lettering import MAP
 from spume.look.textures import painted
 from spume.look.triangle_mesh import TriangleMesh
@@ -32,6 +33,8 @@ from spume.work import each_frame
 POINTS = 40_000
 """Maximum number of points packed per frame; of more, an even selection."""
 STEPS = 65535
+ASPECT = 1.4
+"""Of the picture in a page, of which the controls take a part."""
 MARK = re.compile(r"@(TITLE|STYLE|DATA|SCRIPT|HASH)@")
 
 
@@ -39,7 +42,7 @@ def write_page(
     folders: list[Path],
     file: Path,
     frames: str | None = None,
-    shows: tuple[Show, ...] = ("points", "surface"),
+    shows: tuple[Show, ...] = ("surface", "points"),
     skin: BodySkin = "embedded",
 ) -> int:
     """Write the runs in `folders` to one HTML file; returns its size [bytes]."""
@@ -96,8 +99,18 @@ def _run(watched: WatchedRun, frames: str | None, shows: tuple[Show, ...]) -> di
         "upper": watched.upper.tolist(),
         "up": watched.up.tolist(),
         "flat": not watched.spatial,
+        "view": _view(watched),
         "series": series,
     }
+
+
+def _view(watched: WatchedRun) -> dict[str, Any] | None:
+    """Where the page looks from at first: the scene's camera, or that of pictures; None for a 2D run."""
+    if not watched.spatial:
+        return None
+    own = scene_view(watched.run.scene)
+    view = own or automatic_view(watched.lower, watched.upper, watched.up, ASPECT)
+    return {"eye": view.position.tolist(), "target": view.target.tolist(), "angle": view.angle}
 
 
 def _frames(watched: WatchedRun, numbers: list[int], show: Show) -> list[list[dict[str, Any]]]:

@@ -3,7 +3,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const element = (id) => document.getElementById(id);
 const canvas = element("view");
 const gl = canvas.getContext("webgl2", { antialias: true, preserveDrawingBuffer: true });
-const state = { run: 0, frame: 0, playing: false, shown: -1, yaw: 0, pitch: 0, distance: 1, target: [0, 0, 0] };
+const state = { run: 0, frame: 0, playing: false, shown: -1, yaw: 0, pitch: 0, distance: 1, target: [0, 0, 0],
+  angle: Math.PI / 6 };
 
 const VERTEX = `#version 300 es
 layout(location = 0) in vec3 place;
@@ -146,7 +147,7 @@ function cameraMatrix(aspect) {
   const eye = state.target.map((each, k) => each + state.distance * back[k]);
   const view = [right[0], above[0], back[0], 0, right[1], above[1], back[1], 0, right[2], above[2], back[2], 0,
     -dot(right, eye), -dot(above, eye), -dot(back, eye), 1];
-  const f = 1 / Math.tan(Math.PI / 12);
+  const f = 1 / Math.tan(state.angle / 2);
   const near = 0.01 * state.distance, far = 40 * state.distance;
   const lens = [f / aspect, 0, 0, 0, 0, f, 0, 0, 0, 0, (near + far) / (near - far), -1, 0, 0, 2 * near * far / (near - far), 0];
   return multiply(lens, view);
@@ -179,6 +180,18 @@ function texture(colors, looks) {
 const mapTexture = texture(data.map);
 let materialTexture = null;
 
+// The camera of the pictures, as angles about the target.
+function lookFrom(run) {
+  const { eye, target, angle } = run.view;
+  const away = eye.map((each, k) => each - target[k]);
+  const ahead = Math.abs(run.up[2]) > 0.5 ? [0, -1, 0] : [0, 0, 1];
+  state.target = target.slice();
+  state.distance = Math.hypot(...away) || 1;
+  state.pitch = Math.asin(Math.max(-1, Math.min(1, dot(away, run.up) / state.distance)));
+  state.yaw = Math.atan2(dot(away, cross(run.up, ahead)), dot(away, ahead));
+  state.angle = (angle * Math.PI) / 180;
+}
+
 async function enterRun(index) {
   state.run = index;
   const run = data.runs[index];
@@ -193,8 +206,10 @@ async function enterRun(index) {
   state.frame = Math.min(state.frame, run.times.length - 1);
   state.target = run.lower.map((low, k) => (low + run.upper[k]) / 2);
   state.distance = 2.2 * Math.hypot(...run.lower.map((low, k) => run.upper[k] - low)) + 1e-9;
-  state.yaw = run.flat ? 0 : 0.38;
-  state.pitch = run.flat ? 0 : 0.28;
+  state.yaw = 0;
+  state.pitch = 0;
+  state.angle = Math.PI / 6;
+  if (run.view) lookFrom(run);
   materialTexture = texture(run.colors, run.looks);
   solids.forEach((each) => release(each.mesh));
   solids = [];
@@ -286,7 +301,7 @@ function draw() {
   parts.sort((one, two) => one.clear - two.clear); // what is clear is drawn over what is behind it
   for (const part of parts) {
     const size = (part.packed.pointSize ?? 0) * element("size").value;
-    gl.uniform1f(places.pointSize, size * canvas.height / Math.tan(Math.PI / 12) / 2);
+    gl.uniform1f(places.pointSize, size * canvas.height / Math.tan(state.angle / 2) / 2);
     gl.uniform1f(places.discrete, part.material ? 1 : 0);
     gl.bindTexture(gl.TEXTURE_2D, part.material ? materialTexture : mapTexture);
     drawPart(part.mesh, part.packed, part.world, part);
@@ -374,7 +389,7 @@ canvas.addEventListener("pointermove", (event) => {
   if (!event.buttons) return;
   if (event.shiftKey || event.buttons === 2 || data.runs[state.run].flat) {
     const { right, above } = basis();
-    const scale = 2 * state.distance * Math.tan(Math.PI / 12) / canvas.clientHeight;
+    const scale = 2 * state.distance * Math.tan(state.angle / 2) / canvas.clientHeight;
     state.target = state.target.map((each, k) => each - scale * (event.movementX * right[k] - event.movementY * above[k]));
   } else {
     state.yaw -= 0.008 * event.movementX;
