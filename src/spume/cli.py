@@ -37,6 +37,7 @@ from spume.sweeps.commands import AtOnce, PicturesOf
 from spume.sweeps.commands import register as register_sweeps
 from spume.terminal import finish_output, output_error, say, standard_streams, tell
 from spume.version import __version__
+from spume.whitewater.commands import register as register_whitewater
 
 if TYPE_CHECKING:
     from spume.runs.crew import Crew
@@ -366,6 +367,7 @@ register_look(app)
 register_rheology(app)
 register_export(app)
 register_sweeps(app)
+register_whitewater(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -26,6 +26,7 @@ LEVELS = (
     ("points",),
     ("runs",),
     ("frames",),
+    ("whitewater",),
     ("look",),
     ("exports",),
     ("simulation", "api", "sweeps"),

@@ -21,7 +21,7 @@ from spume.frames.poses import ObstaclePoses, poses_in_frames
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, spatial
 from spume.frames.reader import Frame, Run
 from spume.look.finish import Finish, ground_finish, material_finishes
-from spume.look.grains import colors_of, is_granular
+from spume.look.grains import DROP, WHITE, colors_of, is_granular
 from spume.look.ground import ground_square
 from spume.look.obstacles import (
     Solid,
@@ -36,6 +36,7 @@ from spume.look.surface.files import skin_of, skinned_populations
 from spume.look.triangle_mesh import TriangleMesh, vertex_normals
 from spume.runs.folder import RunFolder
 from spume.scene.surroundings import materials, materials_of
+from spume.whitewater.making import has_whitewater, whitewater, whitewater_file
 
 FieldNames = str | Iterable[str] | None
 """Names of fields, as one text with commas or one by one; None for the defaults of the format."""
@@ -43,6 +44,8 @@ ASPECT = 16 / 9
 """Of the camera's picture."""
 FORMAT = 6
 """Incremented whenever existing exports must be made again."""
+WHITEWATER = "whitewater"
+"""Name of spray, foam and bubbles."""
 SHAPE = ("x", "triangles", "lines")
 """Fields that define the geometry."""
 
@@ -103,7 +106,8 @@ class Contents:
         """Name and finish of each material."""
         scene = self.run.scene
         names = [material.name for material in materials(scene)] or ["material"]
-        return list(zip(names, material_finishes(scene)))
+        white = [(WHITEWATER, WHITE)] if self.has_whitewater else []
+        return [*zip(names, material_finishes(scene)), *white]
 
     @property
     def material_names(self) -> list[str]:
@@ -117,10 +121,16 @@ class Contents:
         by the population's name if there are several."""
         listed = drawable(self.run.populations)
         skins = [each for each in listed if self._is_skinned(each)]
-        return [
+        own = [
             ("surface" if len(skins) == 1 else f"surface_{each.name}") if each in skins else each.name
             for each in listed
         ]
+        return [*own, WHITEWATER] if self.has_whitewater else own
+
+    @cached_property
+    def has_whitewater(self) -> bool:
+        """Whether spray, foam and bubbles have been made for these frames."""
+        return has_whitewater(self.run, self.numbers)
 
     def population_files(self, file: Path) -> list[Path]:
         """`file`, or one beside it for each population if there are several, such as points_sand.vtkhdf."""
@@ -148,7 +158,19 @@ class Contents:
         if self.fields is not None:
             self._check_fields(frame)
         populations = frame.of_kind(*DRAWN)
-        return [self._piece(frame, name, each, tensors) for name, each in zip(self.piece_names, populations)]
+        found = [self._piece(frame, name, each, tensors) for name, each in zip(self.piece_names, populations)]
+        return [*found, self._whitewater(number)] if self.has_whitewater else found
+
+    def _whitewater(self, number: int) -> Piece:
+        """Spray, foam and bubbles, as points of a material of their own."""
+        points = whitewater(self.run, number)
+        last = len(self.materials) - 1
+        spacing = DROP * max(point_spacing(self.run, each) for each in drawable(self.run.populations))
+        fields = {name: values for name, values in points.arrays().items() if name != "x"}
+        kinds, colors = np.full(len(points.x), last, np.int64), np.tile(WHITE.color, (len(points.x), 1))
+        return Piece(
+            WHITEWATER, points.x, None, None, fields, spacing, 3, kinds=kinds, materials=(last,), colors=colors
+        )
 
     def _check_fields(self, frame: Frame) -> None:
         populations = frame.of_kind(*DRAWN)
@@ -230,6 +252,8 @@ class Contents:
         """A digest of everything that an export depends on, including the modification times of the frames."""
         stamps = [RunFolder(self.run.path).frame(number).stat().st_mtime_ns for number in self.numbers]
         about = [FORMAT, self.numbers, stamps, self.what, self.fields, *more]
+        if self.has_whitewater:
+            about.append([whitewater_file(self.run, number).stat().st_mtime_ns for number in self.numbers])
         if self.run.skin == "reconstructed":
             about.append(self.run.skin)
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()

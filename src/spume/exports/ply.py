@@ -21,7 +21,7 @@ def columns(name: str, values: NDArray[Any]) -> dict[str, NDArray[Any]]:
     """A field as columns of scalars, with the names other programs expect."""
     if values.ndim == 1:
         return {name: values}
-    flat = values.reshape(len(values), -1)
+    flat = values.reshape(len(values), int(np.prod(values.shape[1:])))
     if name == "v":
         names: list[str] = ["vx", "vy", "vz"]
     elif values.shape[1:] == (6,):

@@ -13,6 +13,10 @@ from spume.scene.common import Scene
 from spume.scene.surroundings import materials_of
 
 Floats = NDArray[np.float64]
+WHITE = Finish((0.9, 0.92, 0.94), 0.4, 0.8)
+"""The finish of spray, foam and bubbles."""
+DROP = 0.35
+"""Their diameter, relative to the distance between the points of water."""
 WET = 0.55
 """Fraction by which water in the pores darkens grains."""
 SIZES = (0.65, 1.3)

@@ -15,7 +15,7 @@ from spume.frames.poses import obstacle_poses, poses_in_frames
 from spume.frames.quantities import drawable, label, quantities, spatial, volumes
 from spume.frames.reader import Frame, Run
 from spume.look.finish import Color, Finish, background, ground_finish, material_finishes
-from spume.look.grains import grains_of, is_granular, opaque_first, scattered, shades
+from spume.look.grains import DROP, WHITE, grains_of, is_granular, opaque_first, scattered, shades
 from spume.look.obstacles import (
     Solid,
     ground_height,
@@ -36,6 +36,7 @@ from spume.look.textures import painted
 from spume.look.triangle_mesh import TriangleMesh, placed, vertex_normals
 from spume.scene import surroundings
 from spume.scene.common import Scene
+from spume.whitewater.making import has_whitewater, whitewater
 
 Floats = NDArray[np.float64]
 PLAIN = Finish((1.0, 1.0, 1.0), 0.8, 1.0)
@@ -225,7 +226,16 @@ class SpaceDrawer:
                     (varied(part, population, finish), finish)
                     for part, finish in _by_material(mesh, kinds, self.finishes)
                 )
+        if color is None and has_whitewater(self.run, [frame.number]):
+            parts.append((self._whitewater(frame.number), WHITE))
         return parts
+
+    def _whitewater(self, number: int) -> "ColoredMesh":
+        """Spray, foam and bubbles as small points."""
+        points = whitewater(self.run, number)
+        spacing = DROP * max(point_spacing(self.run, each) for each in drawable(self.run.populations))
+        colors, normals = np.tile(WHITE.color, (len(points.x), 1)), np.tile(self.up, (len(points.x), 1))
+        return ColoredMesh(points.x, np.empty((0, 3), np.int32), normals, colors, spacing, points.v)
 
     def _separate_points(
         self, population: PopulationArrays, mesh: "ColoredMesh", kinds: NDArray[Any]

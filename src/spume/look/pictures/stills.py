@@ -21,6 +21,7 @@ from spume.look.pictures.png import MARK, read_png, write_png
 from spume.look.pictures.sheet import SheetPicture, contact_sheet, tiled
 from spume.runs.folder import RunFolder
 from spume.terminal import tell
+from spume.whitewater.making import whitewater_file
 from spume.whole_files import whole_file
 from spume.work import each_frame
 
@@ -192,7 +193,9 @@ def recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions, 
 def _is_fresh(file: Path, runs: Sequence[Run], number: int, recipe: str) -> bool:
     if not file.exists():
         return False
-    frames = [RunFolder(run.path).frame(min(number, len(run) - 1)) for run in runs]
+    shown = [(run, min(number, len(run) - 1)) for run in runs]
+    frames = [RunFolder(run.path).frame(last) for run, last in shown]
+    frames += [whitewater_file(run, last) for run, last in shown]
     if any(frame.exists() and frame.stat().st_mtime > file.stat().st_mtime for frame in frames):
         return False
     try:
