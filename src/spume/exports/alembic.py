@@ -5,6 +5,7 @@ import pickle
 import shutil
 import subprocess
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
@@ -42,25 +43,27 @@ def write_alembic(contents: Contents, file: Path, again: bool = False) -> bool:
 def _write_elsewhere(contents: Contents, unfinished: Path, file: Path) -> None:
     """Write the file in a separate process, because Alembic terminates its process when it cannot write."""
     command = python_command("-c", f"from {__name__} import write_as_told; write_as_told()")
-    task = pickle.dumps((contents, unfinished))
-    ended = subprocess.run(command, input=task, stdout=subprocess.PIPE, check=False)
-    if not ended.stdout and not ended.returncode:
-        return
-    error = pickle.loads(ended.stdout) if ended.stdout else None
-    if error is not None and not isinstance(error, RuntimeError):
-        raise error
-    # the last line of its message is the reason; those above are the functions that led there
-    words = "stopped its process" if error is None else f"reports '{str(error).strip().splitlines()[-1]}'"
+    with tempfile.NamedTemporaryFile("r", prefix="spume-alembic-", errors="replace") as said:
+        task = pickle.dumps((contents, unfinished, said.name))
+        ended = subprocess.run(command, input=task, stdout=subprocess.PIPE, check=False)
+        if not ended.stdout and not ended.returncode:
+            return
+        error = pickle.loads(ended.stdout) if ended.stdout else None
+        if error is not None and not isinstance(error, RuntimeError):
+            raise error
+        # the last line of its message is the reason; those above are the functions that led there
+        lines = [line.strip() for line in (said.read() if error is None else str(error)).splitlines() if line.strip()]
+    words = f"reports '{lines[-1]}'" if lines else f"stopped its process with {ended.returncode}"
     free = readable_size(shutil.disk_usage(file.parent).free)
     raise CacheError(f"'{file}' cannot be written: Alembic {words} ({free} is free there)") from error
 
 
 def write_as_told() -> None:
     """Do what `_write_elsewhere` sends, and send back the error that was met, if any. Only the progress goes to the
-    error stream, where Alembic would leave its last words."""
-    contents, file = pickle.load(sys.stdin.buffer)
+    error stream; Alembic leaves its last words there, too, which are kept in a file."""
+    contents, file, said = pickle.load(sys.stdin.buffer)
     with os.fdopen(os.dup(2), "w") as stream:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        os.dup2(os.open(said, os.O_WRONLY), 2)
         try:
             _write(contents, file, stream)
         except Exception as error:
