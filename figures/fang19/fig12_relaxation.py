@@ -57,5 +57,6 @@ FIGURE = Figure(
     finding="The stiffness enhanced weights of section 7.3 as they are printed, with ρ = 1, on the left; our default "
     "on the right, with which over-relaxation does not pay, since ρ = 0.3 alone needs fewer iterations than any of the "
     "paper's. Changes are those of the same steps. Both without our acceleration.",
+    cause="the spread over three steps: with α = 1.4 the residual is smaller in each, by factors of 5, 2 and 3.",
     presets=("draft",),
 )

@@ -67,6 +67,6 @@ FIGURE = Figure(
     run,
     paper="Gerszewski09",
     finding="Rings and balls of two plastic materials; the paper prints no values. Bodies that touch become "
-    "neighbours and cling, as in the paper, and their skin is one surface: where it is drawn across a contact, the "
-    "colours of both run into each other within a spacing or two. That their points do not mix is measured.",
+    "neighbours and cling, as in the paper, and their skin is one surface across a contact, on which the colours of "
+    "both meet within a spacing. That their points do not mix is measured.",
 )
