@@ -45,7 +45,7 @@ def state(figure: Figure, outcomes: Outcomes) -> str:
     if failed or undecided:
         texts = [f"{failed} of {len(checks)} claims do not hold"] if failed else []
         texts += [f"{undecided} of {len(checks)} not shown"] if undecided else []
-        return ", ".join(texts)
+        return ", ".join(texts + ["in draft"] * (preset == "draft"))
     return "holds" if preset != "draft" else "holds in draft only"
 
 
@@ -85,7 +85,7 @@ def _page(
     for figure in figures:
         preset, found = finest(outcomes.get(figure.name, {})), state(figure, outcomes)
         spent = f"{outcomes[figure.name][preset].seconds:.0f} s" if preset else ""
-        why = "" if found.startswith("holds") else figure.cause
+        why = "" if found.startswith("holds") or found == NOT_RUN else figure.cause
         link = f"[{figure.title}](#{anchor(figure.title)})"
         rows[figure.name] = f"| {link} | {found} | {why} | {preset or ''} | {spent} |"
     lines += [*(rows[name] for name in sorted(rows, key=_order)), ""]

@@ -6,7 +6,7 @@ import pytest
 from figures.__main__ import FIGURES, OTHERS, outcomes_by_preset, store
 from figures.figure import Figure, NotMade, save_claims
 from figures.page import PAPERS, state, write_pages
-from reports.case import Outcome, Surroundings, differs, states
+from reports.case import Outcome, Surroundings, changes, differs, states
 from reports.running import finished_runs, run_cases
 
 
@@ -70,6 +70,14 @@ def test_state_is_that_of_the_finest_preset() -> None:
     assert state(FIGURE, {"dryfoam-4": {"draft": good}}) == "holds in draft only"
     assert state(FIGURE, {"dryfoam-4": {"draft": good, "medium": good}}) == "holds"
     assert state(FIGURE, {"dryfoam-4": {"draft": good, "medium": bad}}) == "1 of 1 claims do not hold"
+    assert state(FIGURE, {"dryfoam-4": {"draft": bad}}) == "1 of 1 claims do not hold, in draft"
+
+
+def test_a_figure_that_has_drafts_only_says_so() -> None:
+    """What is demanded at medium is not shown by a draft, whether or not the figure has finer presets."""
+    drafts = Figure("fang19-12", "Figure 12", "", _never, paper="Fang19", finding="", presets=("draft",))
+    good = Outcome([states("a", "1", "1", True)])
+    assert state(drafts, {"fang19-12": {"draft": good}}) == "holds in draft only"
 
 
 def test_outcomes_survive_a_page_written_later(tmp_path: Path) -> None:
@@ -105,6 +113,18 @@ def test_a_difference_within_the_spread_is_not_shown_and_one_the_wrong_way_does_
     assert state(FIGURE, {"dryfoam-4": {"medium": Outcome([within])}}) == "1 of 1 not shown"
     both = "1 of 2 claims do not hold, 1 of 2 not shown"
     assert state(FIGURE, {"dryfoam-4": {"medium": Outcome([within, wrong])}}) == both
+
+
+def test_changes_of_the_same_states_are_compared_in_pairs() -> None:
+    """States differ by more than the change, which is the same in each; the means alone would not show it."""
+    first, second = [1.0, 2.0, 4.0], [1.5, 2.5, 4.6]
+    assert not differs("q", first, second, "more").passed
+    assert changes("q", first, second, "more").passed
+    wrong, within = changes("q", first, second, "less"), changes("q", first, [2.0, 2.0, 3.0], "more")
+    assert not wrong.passed
+    assert not wrong.undecided
+    assert not within.passed
+    assert within.undecided
 
 
 def test_an_interrupt_keeps_what_is_done(tmp_path: Path) -> None:
