@@ -20,8 +20,9 @@ PAPERS = {
 """Titles of the pages."""
 WRITTEN = "Written by `make figures`; do not edit. Tolerances are chosen before the runs and never adapted to results."
 SHOWN = (
-    "A difference between variants counts as shown if it is three times the spread over seeds or resolutions; else the "
-    "claim is *not shown*. Most runs are drafts: the preset stands in the table."
+    "A difference between variants counts as shown if it is three times the spread over seeds or resolutions (over the "
+    "pairs where variants start from the same states); else the claim is *not shown*. Most runs are drafts: state and "
+    "preset say so."
 )
 NOT_RUN, NOT_MADE = "not run yet", "not made yet"
 

@@ -25,7 +25,7 @@ BALL = 0.062
 def mixed(frame: Frame) -> float:
     """Part of the points of which most of the nearest neighbours are of the other material."""
     x, material = frame["x"], frame["material"]
-    near = cKDTree(x).query(x, NEIGHBOURS + 1)[1][:, 1:]
+    near = np.asarray(cKDTree(x).query(x, NEIGHBOURS + 1)[1])[:, 1:]
     foreign = (material[near] != material[:, None]).sum(axis=1)
     return float(np.mean(foreign > NEIGHBOURS / 2))
 
