@@ -124,7 +124,7 @@ def test_laws_in_one_scene_touch_only_their_own_points():
     """A scene of every named material: each point ends with the history, stress and energy it would have alone, bit for
     bit, and the fields of other laws stay at their initial values."""
     rng = np.random.default_rng(9)
-    scene = [(law, parameters) for law in LAWS.values() for _, parameters in materials_of(law)]
+    scene = [(law.of(parameters), parameters) for law in LAWS.values() for _, parameters in materials_of(law)]
     model = ConstitutiveModel(scene)
     count = 40 * len(scene)
     material = rng.permutation(np.arange(count) % len(scene)).astype(np.int32)
