@@ -19,11 +19,11 @@ DISCS = {
     "body": [
         {
             "name": "left",
-            "material": "soft rubber",
+            "material": "shaving cream",
             "shape": {"circle": {"center": [-0.08, 0.07], "radius": 0.06}},
             "velocity": [1.0, -0.5],
         },
-        {"material": "soft rubber", "shape": {"circle": {"center": [0.08, 0.07], "radius": 0.06}}, "start": 0.004},
+        {"material": "shaving cream", "shape": {"circle": {"center": [0.08, 0.07], "radius": 0.06}}, "start": 0.004},
     ],
     "force": [
         {"force": [0.0, -3.0], "shape": {"half_space": {"point": [0.0, 0.0], "normal": [1.0, 0.0]}}},
@@ -43,6 +43,7 @@ BALL = {
     "method": "mpm",
     "duration": 1.0,
     "grid": {"cell": 0.02},
+    "transfer": {"scheme": "flip"},
     "body": [
         {
             "material": "soft rubber",

@@ -67,10 +67,11 @@ STRIP = {
 }
 """Most of it needs no resampling, so ranks hand over a part of the points only."""
 SHAVING = ["grid.cell=0.012", "resampling.every=5", "recovery.every=3", "subgrid_removal.every=4"]
+DISCS = ["grid.cell=0.012", "body.0.volume='grid'", "transfer.scheme='flip'"]
 SCENES = {
     "foam": (lambda: load_scene(FOAM), 60),
     "strip": (lambda: load_scene(STRIP), 160),
-    "colliding-discs": (lambda: load_scene("colliding-discs", ["grid.cell=0.012", "body.0.volume='grid'"]), 60),
+    "colliding-discs": (lambda: load_scene("colliding-discs", DISCS), 60),
     "shaving-cream": (lambda: load_scene("shaving-cream", SHAVING, preset="draft"), 12),
     "paddle": (lambda: load_scene("paddle", ["grid.cell=0.02"]), 20),
     "toothpaste": (lambda: load_scene("toothpaste", (), preset="draft"), 60),

@@ -110,6 +110,13 @@ class Law:
         return [each.name for each in self.fields].index(field)
 
     @property
+    def is_elastic(self) -> bool:
+        """Whether neighbouring points stay neighbours: the law neither flows nor tears, so it dissipates nothing."""
+        traits = self.traits
+        changes = traits.fluid or traits.granular or traits.tearing or traits.viscosity
+        return not changes and not any(field.name == "dissipation" for field in self.fields)
+
+    @property
     def elastic_branches(self) -> int:
         """Number of branches that have an elastic strain: all but the viscous one."""
         return len(self.branches) - (self.traits.viscosity is not None)

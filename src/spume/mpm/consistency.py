@@ -30,7 +30,6 @@ from scipy.spatial import cKDTree
 
 from spume.fields import IDENTITY, Field
 from spume.materials.kinematics import load, store
-from spume.materials.law import Law
 from spume.matter.material import update_material
 from spume.matter.particles import Particles
 from spume.matter.stages import Stage
@@ -55,8 +54,6 @@ REACH = 1.5
 """Distance of neighbours at the start, in spacings: those at the faces and edges of a lattice."""
 MOST = {2: 12, 3: 22}
 """Most neighbours of a point; a lattice has 8 and 18."""
-SCHEMES = ("apic", "aflip", "pic")
-"""Transfers with which it is used: with FLIP the positions are noisy themselves."""
 Floats = NDArray[np.float64]
 GRADIENT = Field(
     "motion_gradient", (3, 3), IDENTITY, "1", "average", in_frames=False,
@@ -72,30 +69,11 @@ def displacement_by_obstacles(dimension: int) -> Field:
     )  # fmt: skip
 
 
-def is_elastic(law: Law) -> bool:
-    """Whether points of a law stay neighbours: it neither flows nor tears, so it dissipates nothing."""
-    traits = law.traits
-    return not (
-        traits.fluid or traits.granular or traits.tearing or traits.viscosity
-        or any(field.name == "dissipation" for field in law.fields)
-    )  # fmt: skip
-
-
 def carried_fields(scene: MpmScene) -> tuple[Field, ...]:
     """Fields of the points of scenes with elastic bodies on a fixed grid."""
-    used = (
-        scene.method == "mpm"
-        and scene.grid.frame == "updated"
-        and scene.time.integrator != "semi-implicit"
-        and scene.transfer.scheme in SCHEMES
-        and any(is_elastic(scene.materials[_material(scene, k)].law) for k in range(len(scene.body)))
-    )
-    return (reference_field(scene.dimension), displacement_by_obstacles(scene.dimension), GRADIENT) if used else ()
-
-
-def _material(scene: MpmScene, body: int) -> int:
-    table = scene.body[body]
-    return scene.material_index(table.material, table.look)
+    if not scene.leads_elastic_bodies:
+        return ()
+    return (reference_field(scene.dimension), displacement_by_obstacles(scene.dimension), GRADIENT)
 
 
 class Consistency:
@@ -105,7 +83,7 @@ class Consistency:
         self.bodies = len(scene.body)
         self.interval = INTERVAL if scene.time.integrator == "explicit" else 1
         self.rates = np.array(
-            [m.law.wave_speed(m.parameters) / (CROSSINGS * scene.cell) if is_elastic(m.law) else 0.0
+            [m.law.wave_speed(m.parameters) / (CROSSINGS * scene.cell) if m.law.is_elastic else 0.0
              for m in scene.materials]
         )  # fmt: skip
         """1/τ of each material [1/s], zero where F is not corrected."""

@@ -19,6 +19,10 @@ class Missing(NamedTuple):
     """Whether a scene has it."""
 
 
+def _leads_elastic_bodies(scene: Any) -> bool:
+    return scene.method == "mpm" and bool(scene.leads_elastic_bodies)
+
+
 def _couples_by_pressure(scene: Any) -> bool:
     return scene.method == "sand-water" and coupling_of(scene.mixture) == "pore-pressure"
 
@@ -29,6 +33,7 @@ MISSING = (
     Missing("steps with integrator 'implicit' or 'semi-implicit'", lambda scene: scene.time.integrator != "explicit"),
     Missing("grids that deform with the material (grid.frame = 'total')", lambda scene: scene.grid.frame == "total"),
     Missing("budgets of the energy (frames.energy)", lambda scene: scene.frames.energy),
+    Missing("elastic bodies with a transfer.scheme other than 'flip'", _leads_elastic_bodies),
     Missing("sand and water with coupling 'pore-pressure'", _couples_by_pressure),
 )
 """For scenes of METHODS."""

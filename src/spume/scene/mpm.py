@@ -470,6 +470,18 @@ class MpmScene(MaterialScene):
         return tuple(k for k, body in enumerate(self.body) if body.surface == "embedded")
 
     @property
+    def leads_elastic_bodies(self) -> bool:
+        """Whether deformation gradients of elastic bodies are led back to the positions of their points, see
+        `mpm/consistency.py`. With FLIP the positions are noisy themselves."""
+        return (
+            self.method == "mpm"
+            and self.grid.frame == "updated"
+            and self.time.integrator != "semi-implicit"
+            and self.transfer.scheme != "flip"
+            and any(self.materials[self.material_index(body.material, body.look)].law.is_elastic for body in self.body)
+        )
+
+    @property
     def implicit_settings(self) -> Implicit:
         """The table [implicit], or its defaults."""
         return Implicit() if self.implicit is None else self.implicit
