@@ -171,7 +171,7 @@ def gather(self, dt):
     global calls
     calls += 1
     if calls == 7 and MPI.COMM_WORLD.rank == {rank}:
-        raise MemoryError("no memory left")
+        {fault}
     original(self, dt)
 species.GridSpecies.gather = gather
 sys.exit(main(sys.argv[1:]))
@@ -182,11 +182,26 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.parametrize("rank", [0, 1])
 def test_an_exception_on_a_rank_ends_all_ranks(scene, rank):
     script, folder = scene.parent / "fault.py", scene.parent / "ranks"
-    script.write_text(FAULT.format(rank=rank))
+    script.write_text(FAULT.format(rank=rank, fault="raise MemoryError('no memory left')"))
     line = [*mpi_runs.command(3)[:4], str(script), "run", str(scene), "--out", str(folder)]
     done = subprocess.run(line, capture_output=True, text=True, env=mpi_runs.environment(), timeout=120)
     assert done.returncode != 0
     assert "no memory left" in done.stderr
+    assert finish(2, "resume", str(folder)).returncode == 0
+    assert_same(folder, whole_run(scene))
+
+
+@pytest.mark.slow_suite
+def test_a_full_disk_ends_all_ranks_with_one_sentence(scene):
+    script, folder = scene.parent / "fault.py", scene.parent / "ranks"
+    full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))"
+    script.write_text(FAULT.format(rank=0, fault=full))
+    line = [*mpi_runs.command(3)[:4], str(script), "run", str(scene), "--out", str(folder)]
+    done = subprocess.run(line, capture_output=True, text=True, env=mpi_runs.environment(), timeout=120)
+    assert done.returncode != 0
+    errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1, done.stderr
+    assert "Traceback" not in done.stderr
     assert finish(2, "resume", str(folder)).returncode == 0
     assert_same(folder, whole_run(scene))
 
