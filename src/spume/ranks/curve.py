@@ -1,6 +1,6 @@
 """Places of blocks along a space-filling curve, so that a range of places is a compact region.
 
-The curve is Hilbert's: consecutive blocks are neighbours. docs/measured/ranks.md compares its surfaces with those of
+The curve is Hilbert's: consecutive blocks are neighbours. docs/ranks.md compares its surfaces with those of
 Morton's order.
 """
 
