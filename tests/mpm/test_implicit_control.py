@@ -123,3 +123,11 @@ def test_many_poor_steps_cause_a_warning(residuals):
     sentence = method.diagnostics()["warnings"]["residuals"]
     assert "2 of the last 11 implicit steps" in sentence
     assert "above 0.1, the worst with 0.15" in sentence
+
+
+def test_a_single_iteration_is_assessed():
+    """A free body at rest needs none; without a residual no step would be accepted, however short."""
+    method = beam(dt=1e-3, gravity=[0.0, 0.0], implicit={"iterations": 1})
+    method.take_step(1e-3)
+    assert method.diagnostics()["unconverged_steps"] == 0
+    assert len(method.diagnostics()["primal_residuals"]) == 1

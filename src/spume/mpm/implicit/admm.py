@@ -52,6 +52,10 @@ def solve_by_admm(problem: StepProblem, settings: Implicit) -> Outcome:
         if iteration > 0:
             step.balance()
             step.examine_weights()
+    if not step.outcome.primal:  # after a single iteration
+        step.dual_and_particle_step()
+        step.converged()
+        return step.finished()
     step.outcome.L += step.change
     return step.finished()
 
