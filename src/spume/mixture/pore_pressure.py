@@ -163,8 +163,8 @@ def share_pressure(world: GridWorld, dt: float, step: MixtureStep) -> None:
 def deform_by_flux(world: GridWorld, dt: float, step: MixtureStep) -> None:
     """Set the volume change of the water's points in the step to that of the flux of both phases.
 
-    With A = Δt (∇q + Σ w d_i/3 I), the volume ratio is det(I + A), as in the solver, if the deformation of a step is of
-    first order, else exp(tr A).
+    With A = Δt (∇q + what grains displace), the volume ratio is det(I + A), as in the solver, if the deformation of a
+    step is of first order, else exp(tr A).
     """
     sand, water = world.species
     p = water.particles

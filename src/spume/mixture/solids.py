@@ -6,11 +6,12 @@ pressure is then in equilibrium wherever the two together fill the space, also a
 an interpolated porosity is not that of the points: with the volume V_w/n for all points of the water, the force of a
 uniform gradient was −0.7 to 1.9 times itself there.
 
-Grains have no pressure of their own. They feel the mean of the pores at the nodes, and the water takes up the volume
-that they displace: with the volume V_p of the pores at the nodes,
+Grains have no pressure of their own. They feel that of the pores, linear functions fitted at the nodes, and the water
+takes up the volume that they displace: with A of `linear_fit.py`, volumes V_w, and the degree of saturation of the
+nodes as `share`,
 
-    F_i = −Σ_water V_b τ ∇w − Σ_sand V_s τ̄ ∇w,     τ̄ of a point of the sand = Σ w_i (Σ_water w V_w τ)_i/V_p,i
-    dJ/J = dt (V_b/V_w ∇·q + Σ w d_i),             d_i = Σ_sand w V_s ∇·q/V_p,i
+    F_i = −Σ_water V_b τ ∇w − Σ_sand V_s τ̄ ∇w,     τ̄ = A τ at the points of the sand
+    V_w dJ/J = dt (V_b ∇·q + Aᵀ (V_s ∇·q))
 
 for the flux q of both phases. One is the transpose of the other. A node whose pores are less than half full has too
 little water to bear the pressure on grains. The grains of points near such nodes are therefore counted with the water,
@@ -23,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.grid.blocks import NODES_PER_BLOCK
+from spume.mixture.linear_fit import LinearFit, fit_linear
 from spume.mpm.world import GridWorld
 
 Floats = NDArray[np.float64]
@@ -37,8 +39,8 @@ class Solids:
     world: GridWorld
     grains: Floats
     """V_s of each point of the sand under water, zero elsewhere [m³]"""
-    pores: Floats
-    """V_p of the nodes [m³], shape (blocks, 64)"""
+    fit: LinearFit
+    """of the pressure to the points of the water"""
     water: Floats
     """V_w of each point of the water [m³]"""
     bulk: Floats
@@ -46,7 +48,7 @@ class Solids:
 
     def add_divergence(self, flux: Floats, gradient: Floats) -> None:
         """Turn gradients (n, 3, 3) of the node field `flux` (blocks, d, 64) at the points of the water into those with
-        which the water deforms, V_b/V_w ∇q + Σ w d_i/3 I, in place."""
+        which the water deforms, V_b/V_w ∇q + Aᵀ (V_s ∇·q)/(3 V_w) I, in place."""
         gradient *= (self.bulk / self.water)[:, None, None]
         if not self.grains.any():
             return
@@ -54,13 +56,9 @@ class Solids:
         own = np.zeros((len(self.grains), 3, 3))
         sand.transfers.to_points(("gradient",), sand.particles.x, flux, tensor=own)
         displaced = self.grains * np.trace(own, axis1=1, axis2=2)
-        nodes = _nodes(self.world, 1)
-        sand.transfers.to_grid(("scalar",), sand.particles.x, nodes, scalar=displaced)
-        self._per_pores(nodes)
-        at_water = np.zeros(len(gradient))
-        water.transfers.to_points(("scalar",), water.particles.x, nodes, scalar=at_water)
+        taken_up = self.fit.carry(sand, displaced, water)
         for q in range(3):
-            gradient[:, q, q] += at_water / 3.0
+            gradient[:, q, q] += taken_up / 3.0
 
     def add_forces(self, mean: Floats, force: Floats) -> None:
         """Add the forces on the grains to the node field `force` (blocks, d, 64). `mean` is a third of the trace of the
@@ -68,19 +66,11 @@ class Solids:
         if not self.grains.any():
             return
         sand, water = self.world.species
-        nodes = _nodes(self.world, 1)
-        water.transfers.to_grid(("scalar",), water.particles.x, nodes, scalar=self.water * mean)
-        self._per_pores(nodes)
-        at_sand, stress = np.zeros(len(self.grains)), np.zeros((len(self.grains), 6))
-        sand.transfers.to_points(("scalar",), sand.particles.x, nodes, scalar=at_sand)
+        at_sand, stress = self.fit.carry(water, self.water * mean, sand), np.zeros((len(self.grains), 6))
         stress[:, :3] = at_sand[:, None]
         own = _nodes(self.world, self.world.dimension)
         sand.transfers.to_grid(("stress divergence",), sand.particles.x, own, volume=self.grains, stress=stress)
         force += own
-
-    def _per_pores(self, values: Floats) -> None:
-        """Divide the node field `values` (blocks, 1, 64) by V_p in place, where there are pores or water."""
-        np.divide(values[:, 0], self.pores, out=values[:, 0], where=self.pores > 0.0)
 
 
 def find_solids(world: GridWorld, grains: Floats, water: Floats, held: Floats, pores: Floats) -> Solids:
@@ -94,9 +84,11 @@ def find_solids(world: GridWorld, grains: Floats, water: Floats, held: Floats, p
     sand.transfers.to_grid(("scalar",), sand.particles.x, nodes, scalar=np.where(near > 0.0, grains, 0.0))
     both = pores + nodes[:, 0]
     nodes[:, 0] = np.divide(pores, both, out=np.ones_like(both), where=both > 0.0)
+    share = np.divide(held, pores, out=np.zeros_like(pores), where=pores > 0.0)
+    fit = fit_linear(world, wet, water, share)
     porosity = np.ones(len(water))
     wet.transfers.to_points(("scalar",), wet.particles.x, nodes, scalar=porosity)
-    return Solids(world, np.where(near > 0.0, 0.0, grains), pores, water, water / porosity)
+    return Solids(world, np.where(near > 0.0, 0.0, grains), fit, water, water / porosity)
 
 
 def _nodes(world: GridWorld, channels: int) -> Floats:

@@ -2,6 +2,7 @@
 semi-implicit."""
 
 from spume.matter.stages import Stage
+from spume.mixture.even_pressure import even_pressure
 from spume.mixture.exchange import drag, find_drag, push
 from spume.mixture.free_surface import restore_volume
 from spume.mixture.mixture import Mixture, MixtureStep
@@ -31,6 +32,7 @@ def explicit_mixture_stages(mixture: Mixture) -> list[Stage]:
         Stage("grid", accelerate),
         Stage("grid", drag, step),  # eqs. (20) to (22)
         Stage("grid", restore_volume, mixture, step),
+        Stage("pores", even_pressure, mixture, when=pores),
         GATHER,  # eqs. (28) and (29)
         Stage("pores", deform_by_flux, step, when=pores),
         CROWDED_SAND,
@@ -52,6 +54,7 @@ def semi_implicit_mixture_stages(mixture: Mixture, solver: SemiImplicit) -> list
         Stage("implicit solve", solver.solve_step, step),
         Stage("mixture", saturate, mixture, step),
         Stage("mixture", restore_volume, mixture, step),
+        Stage("pores", even_pressure, mixture, when=pores),
         GATHER,
         Stage("pores", find_walls, step, when=pores),
         Stage("pores", deform_by_flux, step, when=pores),
