@@ -8,7 +8,8 @@ from spume.frames.quantities import DRAWN, spatial
 from spume.frames.reader import Run
 from spume.frames.selection import spread
 from spume.look.pictures.camera import AUTOMATIC_ANGLE, View
-from spume.look.pictures.visible import NOTHING, eye_of, visible
+from spume.look.pictures.visible import FIRST_POINT, eye_of, visible
+from spume.look.triangle_mesh import TriangleMesh
 
 Floats = NDArray[np.float64]
 STRAYS = 0.004
@@ -72,13 +73,17 @@ def view_of_points(points: Floats, up: Floats, aspect: float, pad: float = 0.0) 
     return View(target + max(distance - aim, 1e-9) * towards, target, up, AUTOMATIC_ANGLE)
 
 
-def covered(run: Run, number: int, view: View, aspect: float) -> float:
-    """Part of the picture of a frame that the material covers."""
+def covered(run: Run, number: int, view: View, aspect: float, hiding: list[TriangleMesh]) -> float:
+    """Part of the picture of a frame that the material covers, where no mesh in `hiding` is in front of it."""
     clouds = [each for each in run[number].of_kind(*DRAWN) if len(each["x"])]
     if not clouds:
         return 0.0
     eye = eye_of(view, (round(120 * aspect), 120))
     x = np.concatenate([spatial(each["x"]) for each in clouds])
     radius = np.repeat([0.6 * point_spacing(run, each.declared) for each in clouds], [len(e["x"]) for e in clouds])
-    seen = visible(eye, np.empty((0, 3)), np.empty((0, 3), np.int32), eye.seen(x), radius)
-    return float((seen.hit != NOTHING).mean())
+    first = np.cumsum([0, *(len(mesh.vertices) for mesh in hiding)])
+    corners = np.concatenate([np.empty((0, 3)), *(mesh.vertices for mesh in hiding)])
+    triangles = [mesh.triangles + start for mesh, start in zip(hiding, first)]
+    faces = np.concatenate([np.empty((0, 3), np.int32), *triangles]).astype(np.int32)
+    seen = visible(eye, eye.seen(corners), faces, eye.seen(x), radius)
+    return float((seen.hit <= FIRST_POINT).mean())

@@ -9,7 +9,7 @@ from spume.look.pictures.shadows import CELL, corner_weights, lamp_at
 from spume.look.pictures.visible import FIRST_POINT, GROUND, NOTHING, OVERSAMPLING
 from spume.numerics.jit import compiled
 
-SKY, BOUNCE, KEY, FILL, RIM = 0.42, 0.26, 0.66, 0.12, 0.32
+SKY, BOUNCE, KEY, FILL, RIM = 0.42, 0.28, 0.62, 0.22, 0.32
 """Light from above, from below, from the lamp, from beside the camera, from behind, on a surface that faces it."""
 SHOULDER = 0.55
 """Light up to here is shown as it is; more than that approaches white."""
@@ -104,7 +104,7 @@ def light_of(red, green, blue, finish, nx, ny, nz, vx, vy, vz, lamp, sky, soil, 
         open_sky = sky / (1.0 - 0.75 * color * (1.0 - sky))
         below = BOUNCE * (0.5 + 0.8 * soil[k])
         ambient = (below + (SKY - below) * above) * open_sky
-        value = color * (1.0 - metal) * (ambient + direct + FILL * fill * open_sky + behind)
+        value = color * (1.0 - metal) * (ambient + direct + FILL * fill * (0.4 + 0.6 * open_sky) + behind)
         value += fresnel * room * (1.0 - metal) + metal * color * (room + 0.25 * direct)
         value += shine * (1.0 - metal + metal * color)
         if k == 0:

@@ -103,7 +103,8 @@ class SpaceDrawer:
     def covered(self, number: int) -> float:
         """Part of the picture of a frame that the material covers."""
         view = self.view_at(float(self.run.diagnostics[number]["time"]))
-        return covered(self.run, number, view, self.options.width / self.options.height)
+        hiding = [mesh for mesh, finish in self.placed_obstacles(self.run[number]) if finish.transparency == 0]
+        return covered(self.run, number, view, self.options.width / self.options.height, hiding)
 
     def draw(self, number: int) -> Picture:
         """The picture of a frame."""

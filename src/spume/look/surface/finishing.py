@@ -17,7 +17,7 @@ FEWEST_SWEEPS = 2
 """Number of sweeps that include every vertex."""
 VERTICES_PER_SWEEP = 30
 """Number of vertices of a part of the mesh for which it gets one more smoothing sweep."""
-FLAT = (0.80, 0.95)
+FLAT = (0.90, 0.97)
 """Length of the mean of normals around a vertex up to which it is not evened, and from which it is fully."""
 CLOSE = 5e-4
 """Accepted relative error of the volume of a body."""

@@ -45,8 +45,8 @@ class SkinSettings:
 
 
 SETTINGS: dict[str, SkinSettings] = {
-    "fine": SkinSettings(kernel=2.8, cube=0.5, sweeps=57, even=100),
-    "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2, even=12),
+    "fine": SkinSettings(kernel=2.8, cube=0.5, sweeps=57, even=60),
+    "preview": SkinSettings(kernel=2.8, cube=1.0, sweeps=2, even=8),
 }
 LEVEL = 0.5
 """Filled fraction of space at the surface."""
