@@ -58,3 +58,11 @@ def test_a_render_says_that_the_material_is_small(tmp_path: Path, capsys, away: 
     assert main(["render", str(run), "--size", "64x64", "--quality", "preview"]) == 0
     words = capsys.readouterr().err
     assert ("the material covers" in words and "camera" in words) == is_small
+
+
+def test_material_behind_an_obstacle_is_not_counted(tmp_path: Path) -> None:
+    """A wall before the balls hides them from the camera."""
+    wall = {"shape": {"box": {"center": [0.0, 0.3, 0.5], "size": [2.0, 2.0, 0.1]}}, "contact": "slip"}
+    camera = {"position": [0.0, 0.3, 1.5], "target": [0.0, 0.25, 0.0]}
+    run = open_run(synthetic_run.write_run(tmp_path / "run", frames=1, camera=camera, obstacle=[wall]))
+    assert space_drawer(run, PictureOptions(320, 180), None).covered(0) == 0.0
