@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
-from reports.case import Outcome, Surroundings, differs
+from reports.case import Outcome, Surroundings, changes
 from reports.drawing import COLOURS, panels, save
 
 from figures.bodies import times_of
@@ -36,7 +36,7 @@ def run(around: Surroundings) -> Outcome:
     save_csv(around.pictures, "fang19-13", ("round trips", "cell [mm]", "mean kinetic energy [J]"), rows)
     outcome = Outcome(
         [
-            differs(f"mean kinetic energy after {LATE:g} s [J], {a} and {b} trips", energy[a], energy[b], "less")
+            changes(f"mean kinetic energy after {LATE:g} s [J], {a} and {b} trips", energy[a], energy[b], "less")
             for a, b in pairwise(TRIPS)
         ]
     )
@@ -61,5 +61,7 @@ FIGURE = Figure(
     run,
     paper="Fang19",
     finding="The body is ours, put together from primitives. The viscosity of a trip grows with the square of the "
-    "cells, so the spread over resolutions is partly an effect of the damping itself.",
+    "cells, so the spread over resolutions is partly the damping itself, and energies are compared on the same grid; "
+    "with the spread over resolutions none of the three steps would count as shown. On the way down twenty trips hold "
+    "the body up for a quarter of a second.",
 )

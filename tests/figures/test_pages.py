@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from figures.__main__ import FIGURES, OTHERS, outcomes_by_preset, store
+from figures.__main__ import FIGURES, OTHERS, keep, outcomes_by_preset, store
 from figures.figure import Figure, NotMade, save_claims
 from figures.page import PAPERS, state, write_pages
 from reports.case import Outcome, Surroundings, changes, differs, states
@@ -89,6 +89,14 @@ def test_outcomes_survive_a_page_written_later(tmp_path: Path) -> None:
     page = (tmp_path / "dryfoam.md").read_text(encoding="utf-8")
     assert "**Does not hold:** b." in page
     assert page.count("Not run yet.") == sum(figure.paper == "DryFoam" for figure in FIGURES) - 2
+
+
+def test_a_figure_drawn_again_keeps_the_time_of_its_runs() -> None:
+    """Drawn from runs on disk it takes seconds; the list tells how long it takes from nothing."""
+    found = {"draft": Outcome([states("a", "1", "2", False)], seconds=150.0)}
+    keep(found, "draft", Outcome([states("a", "1", "1", True)], seconds=5.0))
+    assert found["draft"].seconds == 150.0
+    assert found["draft"].holds
 
 
 def test_claims_are_written_beside_the_figure(tmp_path: Path) -> None:
