@@ -14,6 +14,7 @@ from spume.geometry.shapes import ShapeModel, TriangleMesh
 from spume.matter.flow_schedule import FlowCurve, Layers
 from spume.matter.placement import check_placement
 from spume.matter.sections import NozzleSection, ShapeSection
+from spume.matter.surface_section import SurfaceSection
 from spume.memory import refuse_memory
 from spume.scene.emitter import Emitter
 from spume.scene.mpm import Body, MaterialScene
@@ -107,11 +108,17 @@ class FlowSource:
         self.seed = [scene.seed, index]
         self.flow = Flow(table, scene, 1 << 24)
         section = self.flow.section
-        self.x = section.points()
+        self.directions: NDArray[np.float64] | None = None
+        """For a flow out of a surface: the direction at each point of a layer."""
+        if isinstance(section, SurfaceSection):
+            self.x, self.directions = section.points_and_normals(self.seed)
+        else:
+            self.x = section.points()
         if len(self.x) == 0:
+            where = "in its section across the velocity" if self.directions is None else "on its surface"
             raise SceneError(
-                f"emitter.{index - len(scene.body)}.shape has no lattice point of spacing {section.spacing:g} m in its "
-                "section across the velocity: make the shape larger or the cell smaller"
+                f"emitter.{index - len(scene.body)}.shape has no point of spacing {section.spacing:g} m {where}: make "
+                "the shape larger or the cell smaller"
             )
         self.count = len(self.x)
         self._random = (-1, -1), np.empty((0, 0, 0))
@@ -148,12 +155,16 @@ class FlowSource:
         self, numbers: NDArray[np.int64], members: NDArray[np.int64], time: float
     ) -> dict[str, NDArray[np.float64]]:
         """Position and velocity at `time` [s] of the points `members` of the layers `numbers` in the barrel."""
-        u = self.flow.velocity(time)
         x = self.x[members] + self._jitter(numbers, members)
+        if self.directions is None:
+            direction, v = self.flow.direction(time), np.broadcast_to(self.flow.velocity(time), x.shape)
+        else:
+            direction = self.directions[members]
+            v = self.flow.speed(time) * direction
         if self.barrel > 0:
             back = self.way(time) - self.depths[numbers]
-            x = x + back[:, None] * self.flow.direction(time)
-        points = {"x": x, "v": np.broadcast_to(u, x.shape)}
+            x = x + back[:, None] * direction
+        points = {"x": x, "v": v}
         return _carried(points, self.table.motion, time, self.dimension, self.affine)
 
     def _jitter(self, numbers: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -181,13 +192,23 @@ class Flow:
     """
 
     def __init__(self, table: Emitter, scene: MaterialScene, most_samples: int) -> None:
-        self.track, self.rate = table.velocity_track, table.rate_track
-        first = np.array(next(velocity for velocity in table.velocities if any(velocity)))
-        self.normal = first / np.linalg.norm(first)
-        """Normal of the opening, in the emitter's own frame."""
         spacing = scene.cell / table.fill.points_per_axis
-        self.section: NozzleSection | ShapeSection
-        if table.nozzle is not None:
+        outflow = table.outflow_track
+        self.rate = table.rate_track
+        if outflow is None:
+            self.track = table.velocity_track
+            first = np.array(next(velocity for velocity in table.velocities if any(velocity)))
+            self.normal = first / np.linalg.norm(first)
+            """Normal of the opening, in the emitter's own frame; of a surface, 1 along its normals."""
+        else:
+            self.track, self.normal = outflow, np.ones(1)
+        self.section: NozzleSection | ShapeSection | SurfaceSection
+        if outflow is not None:
+            assert table.shape is not None  # a flow out of a surface has no nozzle
+            self.section = SurfaceSection(
+                table.shape, table.within, scene.folder, scene.dimension, spacing, most_samples
+            )
+        elif table.nozzle is not None:
             self.section = NozzleSection(table.nozzle, self.normal, spacing)
         else:
             assert table.shape is not None  # an emitter has one of them
@@ -207,6 +228,10 @@ class Flow:
         v = np.array(self.track.at(time)[0])
         across = float(v @ self.normal)
         return np.asarray(v / across) if across > 0 else self.normal
+
+    def speed(self, time: float) -> float:
+        """Speed of the material that leaves a surface at `time` [m/s]."""
+        return float(self.track.at(time)[0][0])
 
     def velocity(self, time: float) -> NDArray[np.float64]:
         """Velocity of the material that leaves at `time`, in the emitter's own frame [m/s]."""

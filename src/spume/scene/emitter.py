@@ -63,6 +63,14 @@ class VelocityKeyframes(Table):
     interpolation: Interpolation = Field(default="linear", description="'linear', or 'smooth' without overshoot")
 
 
+class OutflowKeyframes(Table):
+    """A speed that changes in time; constant before the first time and after the last."""
+
+    times: Annotated[tuple[Number, ...], NotEmpty] = Field(description="times, increasing [s]")
+    values: Annotated[tuple[NotNegative, ...], NotEmpty] = Field(description="speed at each of them [m/s]")
+    interpolation: Interpolation = Field(default="linear", description="'linear', or 'smooth' without overshoot")
+
+
 EmitterVelocity = Annotated[
     Annotated[Vector, Tag("list")] | Annotated[VelocityKeyframes, Tag("table")],
     Discriminator(lambda value: "list" if spelling(value) in ("list", "number", "word") else "table"),
@@ -71,11 +79,16 @@ Rate = Annotated[
     Annotated[Positive, Tag("number")] | Annotated[RateKeyframes, Tag("table")],
     Discriminator(lambda value: "table" if spelling(value) == "table" else "number"),
 ]
+Outflow = Annotated[
+    Annotated[Positive, Tag("number")] | Annotated[OutflowKeyframes, Tag("table")],
+    Discriminator(lambda value: "table" if spelling(value) == "table" else "number"),
+]
 
 
 class Emitter(Table):
-    """A source of material: a flow through a nozzle or the middle section of a shape, or copies of a shape one after
-    another. The velocity of the emitter's motion is added to that of the released material."""
+    """A source of material: a flow through a nozzle or the middle section of a shape, or out of the surface of a shape,
+    or copies of a shape one after another. The velocity of the emitter's motion is added to that of the released
+    material."""
 
     name: str = Field(default="", description="a name for messages and pictures")
     material: str = Field(description="name of a material of this file or of the table of materials")
@@ -84,9 +97,18 @@ class Emitter(Table):
     motion: Motion | None = Field(
         default=None, description="motion of the emitter, which also turns its velocity; at rest if absent"
     )
-    velocity: EmitterVelocity = Field(
+    velocity: EmitterVelocity | None = Field(
+        default=None,
         description="velocity of released material relative to the emitter [m/s], or keyframes { times, values }; with "
-        "a rate, only its direction counts"
+        "a rate, only its direction counts",
+    )
+    outflow: Outflow | None = Field(
+        default=None,
+        description="instead of a velocity: speed at which material leaves the whole surface of the shape along its "
+        "normals [m/s], or keyframes { times, values }",
+    )
+    within: Shape | None = Field(
+        default=None, description="with outflow: material leaves only the part of the surface inside this shape"
     )
     spin: Spin | None = Field(default=None, description="initial angular velocity of each copy [rad/s]")
     start: NotNegative = Field(default=0.0, description="time of the first release [s]")
@@ -110,6 +132,8 @@ class Emitter(Table):
     @property
     def velocities(self) -> tuple[tuple[float, ...], ...]:
         """The velocity, or those of its keyframes [m/s]."""
+        if self.velocity is None:
+            return ()
         return self.velocity.values if isinstance(self.velocity, VelocityKeyframes) else (self.velocity,)
 
     @property
@@ -118,13 +142,21 @@ class Emitter(Table):
         if isinstance(self.velocity, VelocityKeyframes):
             given = self.velocity
             return KeyframedVector(given.times, given.values, given.interpolation)
+        assert self.velocity is not None  # emitters without one have an outflow
         return KeyframedVector([0.0], [self.velocity], "linear")
 
     @property
     def rate_track(self) -> KeyframedVector | None:
         """The rate as a function of time, with one component [m³/s]."""
-        if self.rate is None:
-            return None
-        if isinstance(self.rate, RateKeyframes):
-            return KeyframedVector(self.rate.times, [[value] for value in self.rate.values], self.rate.interpolation)
-        return KeyframedVector([0.0], [[self.rate]], "linear")
+        return None if self.rate is None else _track(self.rate)
+
+    @property
+    def outflow_track(self) -> KeyframedVector | None:
+        """The speed out of the surface as a function of time, with one component [m/s]."""
+        return None if self.outflow is None else _track(self.outflow)
+
+
+def _track(given: float | RateKeyframes | OutflowKeyframes) -> KeyframedVector:
+    if isinstance(given, float | int):
+        return KeyframedVector([0.0], [[given]], "linear")
+    return KeyframedVector(given.times, [[value] for value in given.values], given.interpolation)

@@ -8,7 +8,7 @@ import numpy as np
 from spume.errors import SceneError
 from spume.geometry.motion import check_motion
 from spume.geometry.nozzles import NOZZLES, SlotNozzle, nozzle_area, nozzle_axes
-from spume.scene.emitter import Emitter, RateKeyframes, VelocityKeyframes
+from spume.scene.emitter import Emitter, OutflowKeyframes, RateKeyframes, VelocityKeyframes
 from spume.scene.part_checks import check_filled, check_spin, check_starts, check_vector
 from spume.scene.problems import Problem, shown
 from spume.tables import Vector
@@ -26,6 +26,7 @@ def emitter_problems(emitter: Emitter, path: str, scene: "MaterialScene") -> Ite
         found = "neither 'shape' nor 'nozzle'" if emitter.shape is None else "both 'shape' and 'nozzle'"
         yield Problem(path, f"has {found}: material needs one of them to come out of")
         return
+    yield from _outflow(emitter, path)
     yield from check_spin(emitter.spin, f"{path}.spin", scene.dimension)
     yield from check_starts(emitter.start, path, scene)
     if emitter.rate is not None and emitter.copies is not None:
@@ -46,6 +47,7 @@ def emitter_problems(emitter: Emitter, path: str, scene: "MaterialScene") -> Ite
     malformed = [
         *_keyframes(emitter.rate, f"{path}.rate"),
         *_keyframes(emitter.velocity, f"{path}.velocity"),
+        *_keyframes(emitter.outflow, f"{path}.outflow"),
         *_vectors(emitter, path, scene.dimension),
     ]
     yield from malformed
@@ -54,12 +56,31 @@ def emitter_problems(emitter: Emitter, path: str, scene: "MaterialScene") -> Ite
             yield Problem(f"{path}.spin", "is given for a flow: only copies can spin")
         if emitter.fill.pattern != "lattice":
             yield Problem(f"{path}.fill.pattern", f"is '{emitter.fill.pattern}' for a flow: its layers are lattices")
-        if not malformed:
+        if not malformed and emitter.velocity is not None:
             yield from _direction(emitter, path, scene)
 
 
-def _keyframes(given: float | Vector | RateKeyframes | VelocityKeyframes | None, path: str) -> Iterator[Problem]:
-    if not isinstance(given, RateKeyframes | VelocityKeyframes):
+def _outflow(emitter: Emitter, path: str) -> Iterator[Problem]:
+    """A flow out of a surface has no other direction, opening or rate."""
+    if emitter.outflow is None:
+        if emitter.velocity is None:
+            yield Problem(
+                path, "has neither 'velocity' nor 'outflow': a flow needs one of them to leave the emitter with"
+            )
+        if emitter.within is not None:
+            yield Problem(f"{path}.within", "is given without 'outflow': only a surface is limited by it")
+        return
+    for other in ("velocity", "nozzle", "copies", "rate"):
+        if getattr(emitter, other) is not None:
+            yield Problem(
+                f"{path}.outflow", f"is given with '{other}': material leaves the surface of a 'shape' at this speed"
+            )
+
+
+def _keyframes(
+    given: float | Vector | RateKeyframes | VelocityKeyframes | OutflowKeyframes | None, path: str
+) -> Iterator[Problem]:
+    if not isinstance(given, RateKeyframes | VelocityKeyframes | OutflowKeyframes):
         return
     if len(given.times) != len(given.values):
         yield Problem(path, f"has {len(given.times)} times and {len(given.values)} values: each time needs one value")
@@ -70,7 +91,7 @@ def _keyframes(given: float | Vector | RateKeyframes | VelocityKeyframes | None,
 def _vectors(emitter: Emitter, path: str, dimension: int) -> Iterator[Problem]:
     if isinstance(emitter.velocity, tuple):
         yield from check_vector(emitter.velocity, f"{path}.velocity", dimension)
-    else:
+    elif emitter.velocity is not None:
         for k, value in enumerate(emitter.velocity.values):
             yield from check_vector(value, f"{path}.velocity.values.{k}", dimension)
     nozzle = emitter.nozzle
@@ -99,7 +120,7 @@ def _direction(emitter: Emitter, path: str, scene: "MaterialScene") -> Iterator[
         yield Problem(f"{path}.velocity", "is zero: a flow needs a velocity to leave the emitter with")
         return
     normal = np.array(moving[0]) / np.linalg.norm(moving[0])
-    if not isinstance(emitter.velocity, tuple):
+    if isinstance(emitter.velocity, VelocityKeyframes):
         track = emitter.velocity_track
         times = np.interp(np.linspace(0, len(track.times) - 1, 1 + SAMPLES * (len(track.times) - 1)),
                           np.arange(len(track.times)), track.times)  # fmt: skip

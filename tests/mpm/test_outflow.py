@@ -1,0 +1,129 @@
+"""Flows out of the surface of a shape: area, places, directions, volume, sentences."""
+
+import math
+
+import numpy as np
+import pytest
+
+from spume import Scene, SceneError, Simulation
+from spume.matter.sources import build_sources
+
+CELL = 0.02
+SPACING = CELL / 2
+BALL = {"sphere": {"center": [0.1, 0.5, 0.0], "radius": 0.08}}
+
+
+def scene(dimension=3, duration=1.0, obstacles=(), **emitter):
+    tables = {"title": "t", "method": "mpm", "dimension": dimension, "duration": duration, "grid": {"cell": CELL}}
+    given = {"material": "shaving cream", "shape": BALL, "outflow": 0.1} | emitter
+    return Scene(**tables, emitter=[given], obstacle=list(obstacles))
+
+
+def source(**tables):
+    return build_sources(scene(**tables))[0]
+
+
+SURFACES = {
+    "sphere": (BALL, 4 * math.pi * 0.08**2, 3),
+    "cylinder": ({"cylinder": {"center": [0, 0, 0], "radius": 0.1, "height": 0.2}}, 2 * math.pi * 0.1 * 0.3, 3),
+    "box": ({"box": {"center": [0.003, 0, 0], "size": [0.2, 0.2, 0.2]}}, 6 * 0.2**2, 3),
+    "circle": ({"circle": {"center": [0.1, 0.5], "radius": 0.08}}, 2 * math.pi * 0.08, 2),
+}
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_the_area_is_that_of_the_shape(name):
+    """The shell between level sets at ±t has the area of the surface to second order in t, along convex edges of
+    length L to first: the outside adds π/2 L t and the inside takes 2 L t. The measure has a mean |t| of 0.6 h with
+    h = spacing / 8."""
+    shape, area, dimension = SURFACES[name]
+    measured = source(shape=shape, dimension=dimension).flow.section.area
+    edges = {"cylinder": 2 * math.pi * 0.1 * 2, "box": 12 * 0.2}.get(name, 0.0)
+    bound = 0.5 * (2 - math.pi / 2) * edges * 0.6 * SPACING / 8 + 1e-3 * area
+    assert abs(measured - area) <= bound
+
+
+@pytest.mark.parametrize("name", SURFACES)
+def test_points_are_on_the_surface_apart_and_cover_it(name):
+    """There is no room for another point: none is farther than two least distances from the next, plus the distance of
+    the places they are chosen from."""
+    shape, _, dimension = SURFACES[name]
+    made = source(shape=shape, dimension=dimension)
+    x, n = made.x, made.directions
+    np.testing.assert_allclose(np.linalg.norm(n, axis=1), 1.0, rtol=1e-9)
+    if "sphere" in shape:
+        arm = x - np.array(shape["sphere"]["center"])
+        np.testing.assert_allclose(np.linalg.norm(arm, axis=1), 0.08, atol=1e-3 * SPACING)
+        np.testing.assert_allclose(n, arm / 0.08, atol=1e-3)
+    distances = np.linalg.norm(x[:, None] - x[None], axis=2) + 10 * np.eye(len(x))
+    least = SPACING * (0.6966**0.5 if dimension == 3 else 0.7476)
+    assert distances.min() >= least * (1 - 1e-9)
+    assert distances.min(axis=1).max() <= 2 * least + SPACING / 3
+
+
+@pytest.mark.parametrize("stop", [0.03, 0.25])
+def test_the_volume_is_area_times_the_way_of_the_flow(stop):
+    made = source(stop=stop)
+    volume = sum(made.points(k)["volume"].sum() for k in range(len(made.times)))
+    assert volume == pytest.approx(made.flow.section.area * 0.1 * stop, rel=1e-12)
+
+
+def test_speed_and_direction_follow_keyframes_and_motion():
+    """The emitter turns by a quarter in 1 s about z: what left along x leaves along y, at the speed of that time."""
+    keys = {"times": [0.0, 1.0], "values": [0.1, 0.3]}
+    turn = {"rotate": {"axis": [0, 0, 1], "about": [0.1, 0.5, 0.0], "rate": math.pi / 2}}
+    made = source(outflow=keys, motion=turn)
+    number = int(np.argmin(np.abs(np.array(made.times) - 0.5)))
+    points, time = made.points(number), made.times[number]
+    arm = points["x"] - np.array([0.1, 0.5, 0.0])
+    spin = np.cross([0, 0, math.pi / 2], arm)
+    speed = np.einsum("ij,ij->i", points["v"] - spin, arm / np.linalg.norm(arm, axis=1)[:, None])
+    np.testing.assert_allclose(speed, 0.1 + 0.2 * time, rtol=2e-3)
+
+
+def test_within_limits_the_surface():
+    """The upper half of a ball."""
+    half = {"half_space": {"point": [0, 0.5, 0], "normal": [0, -1, 0]}}
+    made = source(within=half)
+    assert made.flow.section.area == pytest.approx(2 * math.pi * 0.08**2, rel=0.01)
+    assert (made.x[:, 1] > 0.5).all()
+
+
+def test_a_barrel_lies_below_the_surface():
+    made = source(barrel=0.02)
+    depths = [0.08 - np.linalg.norm(made.points(k)["x"] - [0.1, 0.5, 0.0], axis=1) for k in range(2)]
+    np.testing.assert_allclose([depth.mean() for depth in depths], [0.005, 0.015], atol=1e-4)
+
+
+def test_places_are_the_same_for_the_same_seed():
+    np.testing.assert_array_equal(source().x, source().x)
+
+
+def test_foam_from_a_ball_grows_around_it():
+    """What has left is outside the ball, on all sides, and has the volume that the flow says."""
+    ball = {"name": "ball", "shape": BALL, "contact": "stick"}
+    simulation = Simulation(
+        scene(duration=0.3, obstacles=[ball], stop=0.2).model_copy(update={"gravity": (0.0, 0.0, 0.0)})
+    )
+    simulation.advance(0.3)
+    x, volume = simulation.particles.x, simulation.particles.volume
+    arm = x - np.array([0.1, 0.5, 0.0])
+    assert np.linalg.norm(arm, axis=1).min() > 0.08 - 0.5 * SPACING
+    assert volume.sum() == pytest.approx(4 * math.pi * 0.08**2 * 0.02, rel=5e-3)
+    assert np.abs(arm.mean(axis=0)).max() < 0.1 * SPACING + 0.005
+
+
+@pytest.mark.parametrize(
+    ("tables", "words"),
+    [
+        ({"velocity": [0, 1, 0]}, "'velocity'"),
+        ({"outflow": None}, "neither 'velocity' nor 'outflow'"),
+        ({"outflow": None, "velocity": [0, 1, 0], "within": BALL}, "without 'outflow'"),
+        ({"rate": 1.0}, "'rate'"),
+        ({"outflow": {"times": [0.0, 1.0], "values": [0.1]}}, "each time needs one value"),
+        ({"within": {"sphere": {"center": [9, 9, 9], "radius": 0.1}}}, "no point of spacing"),
+    ],
+)
+def test_what_cannot_be_is_told(tables, words):
+    with pytest.raises(SceneError, match=words):
+        build_sources(scene(**tables))
