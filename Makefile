@@ -7,7 +7,7 @@ BLENDER := .venv-blender
 INSTALLED = $(VENV)/.installed-
 PYTEST = $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test test-slow test-numba test-rest test-all bench validate figures lint docs dist clean blender blender-extension
+.PHONY: demo test test-slow test-numba test-rest test-all bench validate figures pictures reel lint docs dist clean blender blender-extension
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -73,6 +73,14 @@ validate: $(INSTALLED)test blender
 # The figures of the papers that have been made, and those that have not; `$(BIN)/python -m figures NAME` makes one.
 figures: $(INSTALLED)test
 	@$(BIN)/python -m figures
+
+# The pictures of README and docs; `$(BIN)/python -m pictures NAME` makes one.
+pictures: $(INSTALLED)test
+	@$(BIN)/python -m pictures
+
+# docs/reel.mp4; runs and pictures that are there are used again, so a second call goes on where the first stopped.
+reel: $(INSTALLED)test blender
+	@SPUME_BLENDER=$$(ls $(BLENDER)/bin/python 2>/dev/null) $(BIN)/python -m pictures --reel
 
 lint: $(INSTALLED)lint
 	@$(BIN)/ruff check .
