@@ -92,6 +92,10 @@ class Population:
 VOLUME_RATIO = Field("J", (), 1.0, "1", "average", description="volume ratio")
 """Ratio of a point's volume to its rest volume, for readers of frames."""
 
+PAINT = Field("paint", (4,), 0.0, "1", "average", description="colour of its own: linear RGB times coverage, coverage")
+"""Colour that a point carries from the mesh of its body; where coverage is less than one, the rest is that of its
+material."""
+
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 SYMMETRIC_IDENTITY = (1.0, 1.0, 1.0, 0.0, 0.0, 0.0)
 

@@ -9,7 +9,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "spume"
 
 LEVELS = (
-    ("children", "cores", "errors", "version", "suggestions", "lazy"),
+    ("children", "cores", "errors", "version", "suggestions", "lazy", "srgb"),
     ("terminal", "extras", "options", "consent"),
     ("cluster", "user_files", "whole_files"),
     ("work", "csv_files"),

@@ -5,9 +5,10 @@ from pathlib import Path
 import numpy as np
 import synthetic_run
 
-from spume.look.finish import Finish, to_linear
+from spume.look.finish import Finish
 from spume.look.grains import WET, point_colors, shades
 from spume.look.viewer.watched_run import watch
+from spume.srgb import to_linear
 
 SAND = Finish((0.5, 0.4, 0.3), roughness=1.0, grain=1.0, variation=0.4)
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
-from spume.look.finish import Finish, to_linear
+from spume.look.finish import Finish
 from spume.look.pictures.camera import View
 from spume.look.pictures.glass import GLASS, box, glass_panes
 from spume.look.pictures.lighting import Occupancy
 from spume.look.pictures.raster import ShadedMesh, Stage, rasterize
+from spume.srgb import to_linear
 
 UP = np.array([0.0, 1.0, 0.0])
 SIZE = (160, 90)

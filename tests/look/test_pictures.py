@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from spume.cli import main
-from spume.look.finish import BACKGROUND, to_linear, to_srgb
+from spume.look.finish import BACKGROUND
 from spume.look.pictures.camera import automatic_view
+from spume.srgb import to_linear, to_srgb
 
 for package in ("imageio", "imageio_ffmpeg", "matplotlib", "PIL"):
     pytest.importorskip(package, reason="needs the extra 'look'")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from spume.look.finish import to_srgb
 from spume.look.pictures.camera import View
 from spume.look.pictures.raster import ShadedMesh, rasterize
 from spume.look.triangle_mesh import split_at_edges
+from spume.srgb import to_srgb
 
 BLACK = (0.0, 0.0, 0.0)
 SIZE = (120, 80)

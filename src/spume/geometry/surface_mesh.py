@@ -36,11 +36,8 @@ def surface_mesh(shape: Any, spacing: float, folder: Path = Path()) -> tuple[Flo
     Triangles are counter-clockwise seen from outside. A mesh shape returns its own triangles, also if it is displaced,
     rotated or scaled.
     """
-    inner, placement = shape, HERE
-    while (inside_it := placed(inner, placement)) is not None:
-        inner, placement = inside_it
-    if isinstance(inner, TriangleMesh):
-        return _own_triangles(inner, placement, folder)
+    if (own := own_mesh_of(shape)) is not None:
+        return _own_triangles(*own, folder)
     program = compile_shape(shape, 3, folder)
     lower, upper = bounds(shape, 3)
     size = upper - lower
@@ -59,6 +56,14 @@ def surface_mesh(shape: Any, spacing: float, folder: Path = Path()) -> tuple[Flo
         raise SceneError(f"the shape has no surface at triangles of {spacing:.3g} m: it is too thin, or empty")
     triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
     return vertices, triangles.astype(np.int32)
+
+
+def own_mesh_of(shape: Any) -> tuple[TriangleMesh, Placement] | None:
+    """The mesh that a shape is, which may be displaced, rotated or scaled, with its placement; None for others."""
+    inner, placement = shape, HERE
+    while (inside_it := placed(inner, placement)) is not None:
+        inner, placement = inside_it
+    return (inner, placement) if isinstance(inner, TriangleMesh) else None
 
 
 def contour(

@@ -4,12 +4,12 @@ RGB, 0 to 1."""
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spume.materials.appearance import Appearance
 from spume.scene.common import Scene
 from spume.scene.mpm import ObstacleTable
 from spume.scene.surroundings import materials
+from spume.srgb import to_linear
 
 Color = tuple[float, float, float]
 
@@ -44,18 +44,6 @@ def srgb(red: int, green: int, blue: int) -> Color:
     """Linear reflectance of an sRGB colour, 0 to 255 each."""
     linear = to_linear(np.array([red, green, blue]) / 255)
     return float(linear[0]), float(linear[1]), float(linear[2])
-
-
-def to_linear(color: NDArray[np.float64]) -> NDArray[np.float64]:
-    """sRGB values, 0 to 1, to linear ones (IEC 61966-2-1)."""
-    return np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
-
-
-def to_srgb(color: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Linear values, cut to 0 to 1, to sRGB bytes (IEC 61966-2-1)."""
-    c = np.clip(color, 0.0, 1.0)
-    encoded = np.where(c <= 0.0031308, 12.92 * c, 1.055 * c ** (1 / 2.4) - 0.055)
-    return np.asarray(np.round(255 * encoded), dtype=np.uint8)
 
 
 OTHERS = (

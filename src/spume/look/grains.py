@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.fields import Population
+from spume.fields import PAINT, Population
 from spume.frames.populations import PopulationArrays
 from spume.look.finish import Finish
 from spume.scene.common import Scene
@@ -43,7 +43,15 @@ def grains_of(points: PopulationArrays, members: NDArray[Any], finish: Finish) -
     """Colours of the points of one material, those that `members` selects."""
     ids = points["id"][members] if "id" in points else np.flatnonzero(members)
     saturation = points["saturation"][members] if "saturation" in points and finish.grain else None
-    return point_colors(finish, np.asarray(ids), saturation)
+    if PAINT.name not in points:
+        return point_colors(finish, np.asarray(ids), saturation)
+    shade = point_colors(finish._replace(color=(1.0, 1.0, 1.0)), np.asarray(ids), saturation)
+    return np.asarray(shade * covered_by(np.asarray(points[PAINT.name])[members], finish))
+
+
+def covered_by(paint: NDArray[np.float64], finish: Finish) -> NDArray[np.float64]:
+    """Colours (n, 3) of a material under the paint (n, 4) that its points carry."""
+    return np.asarray(paint[:, :3] + (1.0 - paint[:, 3:]) * np.array(finish.color))
 
 
 def colors_of(points: PopulationArrays, kinds: NDArray[Any], finishes: list[Finish]) -> NDArray[np.float64]:

@@ -1,20 +1,15 @@
 """Textures as colours of vertices, for renderers that know colours of vertices only."""
 
-import io
-
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.extras import require
-from spume.geometry.mesh_files.mesh_file import Texture
-from spume.look.finish import Finish, to_linear
+from spume.geometry.mesh_files.colors import pixels, sampled
+from spume.look.finish import Finish
 from spume.look.triangle_mesh import TriangleMesh
 
 Floats = NDArray[np.float64]
 MOST_TRIANGLES = 150_000
 """Into which the textured triangles of a mesh are divided, unless it has more itself."""
-LARGEST = 16_384
-"""Width and height of a texture that is read [pixels]."""
 
 
 def painted(mesh: TriangleMesh, name: str, finish: Finish) -> list[tuple[TriangleMesh, Finish]]:
@@ -38,29 +33,6 @@ def painted(mesh: TriangleMesh, name: str, finish: Finish) -> list[tuple[Triangl
             part = part._replace(colors=sampled(picture, part.uv) * np.array(cover.finish.color))
         found.append((part, cover.finish))
     return found
-
-
-def pixels(texture: Texture) -> Floats:
-    """Linear RGB of a texture, shape (height, width, 3), the top row first."""
-    image = require("PIL.Image", "drawing textures")
-    with image.open(io.BytesIO(texture.data)) as picture:
-        if max(picture.size) > LARGEST:
-            picture.thumbnail((LARGEST, LARGEST))
-        return to_linear(np.asarray(picture.convert("RGB"), np.float64) / 255)
-
-
-def sampled(picture: Floats, uv: Floats) -> Floats:
-    """Colours at texture coordinates, shape (n, 3), interpolated between the middles of the pixels; the picture
-    repeats."""
-    height, width = picture.shape[:2]
-    x, y = uv[:, 0] * width - 0.5, (1.0 - uv[:, 1]) * height - 0.5
-    left, top = np.floor(x), np.floor(y)
-    across, down = (x - left)[:, None], (y - top)[:, None]
-    columns = [np.mod(left + k, width).astype(np.int64) for k in (0, 1)]
-    rows = [np.mod(top + k, height).astype(np.int64) for k in (0, 1)]
-    upper = (1 - across) * picture[rows[0], columns[0]] + across * picture[rows[0], columns[1]]
-    lower = (1 - across) * picture[rows[1], columns[0]] + across * picture[rows[1], columns[1]]
-    return np.asarray((1 - down) * upper + down * lower)
 
 
 def _divided(mesh: TriangleMesh, shape: tuple[int, ...]) -> TriangleMesh:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from spume.fields import Field
-from spume.matter.particles import Particles, point_fields
+from spume.matter.particles import Particles, paint_fields, point_fields
 from spume.matter.sources import BASE_MEMORY, BYTES_PER_POINT, source_names, sources_of
 from spume.matter.time_step import TimeStep
 from spume.methods import Estimate
@@ -117,5 +117,6 @@ def _frame_bytes(scene: MaterialScene, extra: Sequence[Field]) -> int:
     """Bytes of one point in a frame."""
     laws = {material.law.name: material.law for material in scene.materials}
     affine = scene.affine
-    fields = Particles([point_fields(scene.dimension, affine), *(law.fields for law in laws.values()), extra]).fields
+    own = (law.fields for law in laws.values())
+    fields = Particles([point_fields(scene.dimension, affine), *own, paint_fields(scene), extra]).fields
     return sum(math.prod(field.shape) * np.dtype(field.dtype).itemsize for field in fields if field.in_frames)

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.fields import Field, merge_declarations
+from spume.fields import PAINT, Field, merge_declarations
 from spume.grid.generations import new_generation
+from spume.scene.mpm import MaterialScene
 
 
 def point_fields(dimension: int, affine: bool) -> tuple[Field, ...]:
@@ -30,6 +31,11 @@ def point_fields(dimension: int, affine: bool) -> tuple[Field, ...]:
             Field("C", (dimension, dimension), 0.0, "1/s", "average", in_frames=False, description="affine velocity")
         )
     return tuple(fields)
+
+
+def paint_fields(scene: MaterialScene) -> tuple[Field, ...]:
+    """The colours that points carry, if a body of the scene has any."""
+    return (PAINT,) if scene.has_painted_points else ()
 
 
 class Particles:

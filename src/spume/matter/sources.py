@@ -12,6 +12,7 @@ from spume.geometry.filling.fill import Filling, expected_points, fill
 from spume.geometry.motion import MotionModel, pose
 from spume.geometry.shapes import ShapeModel, TriangleMesh
 from spume.matter.flow_schedule import FlowCurve, Layers
+from spume.matter.paint import mesh_paint
 from spume.matter.placement import check_placement
 from spume.matter.sections import NozzleSection, ShapeSection
 from spume.matter.surface_section import SurfaceSection
@@ -57,6 +58,10 @@ class BodySource:
         self.times = _schedule(table, scene.duration)
         self.motion = table.motion if isinstance(table, Emitter) else None
         self.count = len(self.filling.positions)
+        self.paint: NDArray[np.float64] | None = None
+        """Colours that the points carry."""
+        if isinstance(table, Body) and table.colors == "mesh":
+            self.paint = mesh_paint(table.shape, self.filling.positions, scene.folder)
 
     def places(self) -> Iterator[tuple[float, NDArray[np.float64]]]:
         """Time [s] and positions [m] of the release; for moving copies, of some releases."""
@@ -87,6 +92,7 @@ class BodySource:
         volume = self.filling.volume
         points = {"x": x, "v": v, "volume": volume, "mass": volume * self.density}
         points |= {"C": C} if self.affine else {}
+        points |= {"paint": self.paint} if self.paint is not None else {}
         return _carried(points, self.motion, self.times[number], x.shape[1], self.affine)
 
     def note(self, name: str) -> str:

@@ -18,7 +18,7 @@ from spume.matter.environment import build_obstacles, gravity_function
 from spume.matter.frame_fields import carried_fields, with_rates
 from spume.matter.loads import build_loads
 from spume.matter.method import Assembly, Part, ParticleMethod
-from spume.matter.particles import Particles, point_fields
+from spume.matter.particles import Particles, paint_fields, point_fields
 from spume.matter.passages import Passages
 from spume.matter.sources import Source
 from spume.matter.species import Species
@@ -213,7 +213,9 @@ def build_species(
     total = scene.grid.frame == "total"
     added = (*carried_fields(scene.frames.fields), *((reference_field(scene.dimension),) if total else ()))
     carried = consistency.carried_fields(scene)
-    particles = Particles([point_fields(scene.dimension, scheme.affine), model.fields, plan.fields, added, carried])
+    particles = Particles(
+        [point_fields(scene.dimension, scheme.affine), model.fields, plan.fields, added, carried, paint_fields(scene)]
+    )
     obstacles = None
     if plan.obstacles is not None or plan.friction == "none":
         chosen = tuple(range(len(scene.obstacle))) if plan.obstacles is None else plan.obstacles

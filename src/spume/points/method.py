@@ -13,7 +13,7 @@ from spume.matter.environment import build_obstacles, gravity_function
 from spume.matter.frame_fields import carried_fields, with_rates
 from spume.matter.loads import build_loads
 from spume.matter.method import Assembly, ParticleMethod
-from spume.matter.particles import Particles, point_fields
+from spume.matter.particles import Particles, paint_fields, point_fields
 from spume.matter.passages import Passages
 from spume.matter.sources import Source
 from spume.matter.species import Species
@@ -89,7 +89,7 @@ class PointBased(ParticleMethod[PointWorld, PointBasedScene]):
         model = ConstitutiveModel(materials)
         d, table = scene.dimension, scene.points
         torn, resampling = tearing.build_tearing(scene), build_resampling(scene)
-        particles = Particles([point_fields(d, False), model.fields, *_own_fields(scene)])
+        particles = Particles([point_fields(d, False), model.fields, paint_fields(scene), *_own_fields(scene)])
         scheme = build_scheme(scene)
         radius, count = scene.radius * table.spacing, scene.neighbours
         world = PointWorld(

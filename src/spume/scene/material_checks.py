@@ -5,9 +5,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from spume.errors import SceneError
+from spume.geometry.mesh_files.colors import has_colors
+from spume.geometry.mesh_files.reading import read_mesh_file
 from spume.geometry.motion import check_motion
 from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.sequences import placed_sequence
+from spume.geometry.surface_mesh import own_mesh_of
 from spume.materials import BUILT_IN, LAWS
 from spume.materials.table import Material
 from spume.scene.emitter_checks import emitter_problems
@@ -154,12 +157,23 @@ def _body(body: "Body", path: str, scene: "MaterialScene") -> Iterator[Problem]:
     yield from check_filled(body, path, scene)
     if body.surface == "embedded" and scene.dimension == 2:
         yield Problem(f"{path}.surface", "is 'embedded' in a 2D scene: embedded surfaces need a 3D scene")
+    yield from _colors(body, path)
     yield from check_vector(body.velocity, f"{path}.velocity", scene.dimension)
     yield from check_spin(body.spin, f"{path}.spin", scene.dimension)
     if body.wave is not None:
         for key, value in body.wave:
             yield from check_vector(value, f"{path}.wave.{key}", scene.dimension)
     yield from check_starts(body.start, path, scene)
+
+
+def _colors(body: "Body", path: str) -> Iterator[Problem]:
+    if body.colors != "mesh":
+        return
+    found = own_mesh_of(body.shape)
+    if found is None:
+        yield Problem(f"{path}.colors", "is 'mesh', but the shape is none: give it a 'mesh', also a displaced one")
+    elif not has_colors(read_mesh_file(found[0].file)):
+        yield Problem(f"{path}.colors", f"is 'mesh', but '{found[0].file}' has no colours of its own")
 
 
 def _obstacles(scene: "MaterialScene") -> Iterator[Problem]:

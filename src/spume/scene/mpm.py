@@ -268,6 +268,11 @@ class Body(Table):
         default="exact", description="rest volume of points: their share of the shape, or [Yue15]'s estimate by grid"
     )
     look: Appearance | None = Field(default=None, description="how it looks, where that differs from its material")
+    colors: Literal["material", "mesh"] = Field(
+        default="material",
+        description="colours of its points: that of the material, or those that the mesh of its shape has at the "
+        "nearest place of its surface, from textures, materials or vertices, which travel with the points",
+    )
 
 
 class ObstacleTable(Table):
@@ -314,6 +319,11 @@ class MaterialScene(Scene):
     laws: tuple[str, ...] = Field(
         default=(), description="Python files with laws of your own, beside the scene file; their code is run"
     )
+
+    @property
+    def has_painted_points(self) -> bool:
+        """Whether points of a body carry colours of their own."""
+        return any(body.colors == "mesh" for body in self.body)
 
     @property
     @abstractmethod

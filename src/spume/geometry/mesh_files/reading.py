@@ -14,6 +14,7 @@ from spume.extras import require
 from spume.geometry.mesh_files.glb import read_glb
 from spume.geometry.mesh_files.mesh_file import Floats, MeshFile
 from spume.geometry.mesh_files.obj import read_obj
+from spume.srgb import to_linear
 
 FORMATS = (".glb", ".obj", ".ply", ".stl")
 
@@ -72,9 +73,7 @@ def _by_trimesh(path: Path) -> MeshFile:
     colors: Floats | None = None
     visual: Any = getattr(mesh, "visual", None)
     if getattr(visual, "kind", None) == "vertex":
-        encoded = np.asarray(visual.vertex_colors)[:, :3] / 255
-        # sRGB (IEC 61966-2-1)
-        colors = np.where(encoded <= 0.04045, encoded / 12.92, ((encoded + 0.055) / 1.055) ** 2.4)
+        colors = to_linear(np.asarray(visual.vertex_colors)[:, :3] / 255)
     return MeshFile(vertices, faces, colors=colors)
 
 

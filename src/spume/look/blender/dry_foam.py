@@ -15,11 +15,12 @@ from spume.dryfoam.shapes import filled, film_curves
 from spume.extras import require
 from spume.look.blender.render import traced
 from spume.look.blender.studio import Job, lamps, look_table, rendering, view_table
-from spume.look.finish import Finish, background, to_linear
+from spume.look.finish import Finish, background
 from spume.look.pictures.camera import View
 from spume.look.pictures.drawing import Drawer, Picture
 from spume.look.pictures.dry_foam_drawer import DryFoamDrawer
 from spume.look.pictures.lettering import Legend
+from spume.srgb import to_linear
 
 Floats = NDArray[np.float64]
 THICKNESS, HEIGHT = 0.08, 0.36

@@ -10,11 +10,12 @@ from scipy.spatial import ConvexHull
 
 from spume.extras import require
 from spume.frames.reader import Frame
-from spume.look.finish import Finish, to_linear, to_srgb
+from spume.look.finish import Finish
 from spume.look.pictures.drawing import Drawer, Picture
 from spume.look.pictures.lettering import Legend
 from spume.look.pictures.raster import ShadedMesh, rasterize
 from spume.look.pictures.space_drawer import PLAIN, ColoredMesh, SpaceDrawer
+from spume.srgb import to_linear, to_srgb
 
 VARIANT = "scalar_rgb"
 """The variant of Mitsuba that runs on every machine."""

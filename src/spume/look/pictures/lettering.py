@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.extras import require
-from spume.look.finish import to_linear
+from spume.srgb import to_linear
 
 Picture = NDArray[np.uint8]
 Corner = Literal["upper left", "lower left"]

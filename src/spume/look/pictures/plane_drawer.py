@@ -24,13 +24,13 @@ from spume.look.finish import (
     background,
     material_finishes,
     obstacle_finish,
-    to_srgb,
 )
 from spume.look.grains import grains_of, opaque_first
 from spume.look.pictures.camera import scene_view
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
 from spume.look.pictures.lettering import MAP, Legend, map_colors
 from spume.scene import surroundings
+from spume.srgb import to_srgb
 
 Floats = NDArray[np.float64]
 BLUR = 0.75

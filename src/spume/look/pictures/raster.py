@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.look.finish import Color, Finish, to_srgb
+from spume.look.finish import Color, Finish
 from spume.look.pictures.camera import View
 from spume.look.pictures.clear import lay_over
 from spume.look.pictures.lens import out_of_focus
@@ -15,6 +15,7 @@ from spume.look.pictures.lighting import Occupancy, openness
 from spume.look.pictures.shading import GAMMA, finish_row, shade, shade_points
 from spume.look.pictures.shadows import Dimmed, LampMap, dimmed, lamp_map
 from spume.look.pictures.visible import OVERSAMPLING, Eye, Seen, eye_of, through, visible
+from spume.srgb import to_srgb
 
 __all__ = ["BALL", "GAMMA", "ShadedMesh", "Stage", "rasterize"]
 Floats = NDArray[np.float64]

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.fields import Population
+from spume.fields import PAINT, Population
 from spume.frames.extent import point_bounds, point_spacing
 from spume.frames.populations import PopulationArrays
 from spume.frames.poses import obstacle_poses, poses_in_frames
 from spume.frames.quantities import drawable, label, quantities, spatial, volumes
 from spume.frames.reader import Frame, Run
 from spume.look.finish import Color, Finish, background, ground_finish, material_finishes
-from spume.look.grains import DROP, WHITE, grains_of, is_granular, opaque_first, scattered, shades
+from spume.look.grains import DROP, WHITE, covered_by, grains_of, is_granular, opaque_first, scattered, shades
 from spume.look.obstacles import (
     Solid,
     ground_height,
@@ -322,7 +322,8 @@ class ColoredMesh:
 
 def varied(mesh: ColoredMesh, population: PopulationArrays, finish: Finish) -> ColoredMesh:
     """The mesh with the colours of the points its vertices are nearest to, where those differ."""
-    if finish.variation == 0 or len(mesh.vertices) == 0 or population.declared.kind != "points":
+    is_painted = PAINT.name in population
+    if (finish.variation == 0 and not is_painted) or len(mesh.vertices) == 0 or population.declared.kind != "points":
         return mesh
     from scipy.spatial import cKDTree
 
@@ -330,7 +331,10 @@ def varied(mesh: ColoredMesh, population: PopulationArrays, finish: Finish) -> C
     near = np.minimum(nearest, len(population["x"]) - 1)
     ids = np.asarray(population["id"] if "id" in population else np.arange(len(population["x"])))
     brightness = shades(ids, finish.variation)[near].mean(axis=1)
-    return replace(mesh, colors=brightness[:, None] * np.array(finish.color))
+    colors = np.tile(finish.color, (len(near), 1))
+    if is_painted:
+        colors = covered_by(np.asarray(population[PAINT.name])[near].mean(axis=1), finish)
+    return replace(mesh, colors=brightness[:, None] * colors)
 
 
 def _by_material(

@@ -18,7 +18,7 @@ from spume.extras import require
 from spume.frames.poses import ObstaclePoses, poses_in_frames
 from spume.frames.reader import BodySkin
 from spume.frames.selection import select_frames
-from spume.look.finish import Finish, ground_finish, to_srgb
+from spume.look.finish import Finish, ground_finish
 from spume.look.ground import ground_square
 from spume.look.obstacles import Solid, ground_obstacle
 from spume.look.pictures.camera import automatic_view, scene_view
@@ -27,6 +27,7 @@ from spume.look.textures import painted
 from spume.look.triangle_mesh import TriangleMesh
 from spume.look.viewer.watched_run import MATERIAL, Show, Shown, WatchedRun, watch
 from spume.scene.surroundings import materials
+from spume.srgb import to_srgb
 from spume.whole_files import whole_file
 from spume.work import each_frame
 

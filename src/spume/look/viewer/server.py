@@ -12,7 +12,7 @@ from spume.extras import require
 from spume.frames.poses import ObstaclePoses
 from spume.frames.quantities import label
 from spume.frames.reader import BodySkin
-from spume.look.finish import Finish, background, ground_finish, to_linear, to_srgb
+from spume.look.finish import Finish, background, ground_finish
 from spume.look.ground import ground_axes
 from spume.look.obstacles import ground_obstacle
 from spume.look.pictures.lettering import MAP, Legend, lying_color_bar
@@ -23,6 +23,7 @@ from spume.look.viewer.own_address import own_address_only
 from spume.look.viewer.shadow import ground_shadow
 from spume.look.viewer.watched_run import MATERIAL, Shown, WatchedRun, watch
 from spume.scene.common import Scene
+from spume.srgb import to_linear, to_srgb
 
 POLL = 1.0
 """Interval of checks for new frames [s]."""

@@ -13,13 +13,14 @@ from spume.frames.populations import PopulationArrays
 from spume.frames.poses import ObstaclePoses, obstacle_poses
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, quantity_names, spatial
 from spume.frames.reader import BodySkin, Frame, Run, open_run
-from spume.look.finish import Finish, material_finishes, to_srgb
+from spume.look.finish import Finish, material_finishes
 from spume.look.grains import colors_of, is_granular
 from spume.look.obstacles import Solid, ground_height, solid_mesh, solids
 from spume.look.pictures.camera import up_axis
 from spume.look.pictures.lettering import MAP, map_colors
 from spume.look.surface.files import skin_of
 from spume.look.triangle_mesh import TriangleMesh, vertex_normals
+from spume.srgb import to_srgb
 
 Show = Literal["points", "surface"]
 MATERIAL = "material"
