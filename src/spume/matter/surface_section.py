@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
@@ -93,6 +92,8 @@ class SurfaceSection:
 def _apart(x: Floats, distance: float, rank: NDArray[np.int64]) -> NDArray[np.int64]:
     """The points that remain if they are taken in the order of `rank` and each is left out that is closer than
     `distance` to one before it."""
+    from scipy.spatial import cKDTree  # slow to import
+
     undecided = np.ones(len(x), bool)
     chosen = np.zeros(len(x), bool)
     pairs = cKDTree(x).query_pairs(distance, output_type="ndarray") if len(x) else np.empty((0, 2), np.intp)

@@ -6,7 +6,6 @@ merged. Nor does such a body get new points: it is a solid whose shape the surfa
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import KDTree
 
 from spume.matter.particles import Particles
 
@@ -31,4 +30,6 @@ class KeptBodies:
         kept = self._kept()
         if not kept.any():
             return np.ones(len(x), np.bool_)
+        from scipy.spatial import KDTree  # slow to import
+
         return np.asarray(~kept[KDTree(self._particles.x).query(x)[1]])
