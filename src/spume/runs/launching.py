@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from importlib import import_module, metadata
@@ -195,11 +194,12 @@ def start_ranks(count: int, threads: int | None, arguments: Sequence[str]) -> in
 
 def mpiexec() -> str:
     """The launcher of MPI of this environment, or else of this machine."""
-    own = Path(sysconfig.get_path("scripts")) / "mpiexec"
+    scripts = sysconfig.get_path("scripts")
+    own = Path(scripts) / "mpiexec"
     found = str(own) if own.exists() else _of_wheel("mpiexec") or shutil.which("mpiexec")
     if found is None:
         raise SceneError(
-            f"there is no 'mpiexec' beside '{sys.executable}' or in PATH: 'pip install mpich' brings one, and a "
-            "cluster has a module of MPI"
+            f"there is no 'mpiexec' in '{scripts}' or in PATH: 'pip install mpich' brings one, and a cluster has a "
+            "module of MPI"
         )
     return str(found)
