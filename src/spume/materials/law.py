@@ -28,6 +28,11 @@ class Parameters(BaseModel):
 
     density: float = Describe(gt=0, description="rest density [kg/m³]")
 
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Parameters without effect beside the others."""
+        return ()
+
 
 @dataclass(frozen=True)
 class Branch:

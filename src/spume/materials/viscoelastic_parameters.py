@@ -92,6 +92,11 @@ class ViscoelasticParameters(Parameters):
     )
 
     @property
+    def unused(self) -> tuple[str, ...]:
+        """Without friction there is no cone."""
+        return ("cohesion", "volume_correction", "cone") if self.friction_angle is None else ()
+
+    @property
     def parts(self) -> tuple[RelaxingPart, ...]:
         """All parts that relax."""
         first = RelaxingPart(

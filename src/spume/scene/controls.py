@@ -112,7 +112,7 @@ def _materials(scene: MaterialScene) -> Iterator[Control]:
         if material.base:  # another look of a material that is listed already
             continue
         table = material.law.parameters.model_json_schema()["properties"]
-        unused = (*scene.unused_parameters(material.law), *FIXED_PARAMETERS)
+        unused = (*scene.unused_parameters(material.law), *material.parameters.unused, *FIXED_PARAMETERS)
         units = parameter_units(material.law.family)
         for name, entry in table.items():
             value = getattr(material.parameters, name)
