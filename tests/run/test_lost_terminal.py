@@ -133,6 +133,7 @@ def test_a_compile_helper_that_cannot_be_started_is_no_matter(monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGHUP")
 def test_a_lost_terminal_stops_the_run_at_a_checkpoint():
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)  # the tests may run under nohup themselves
     with stop_on_signals(lambda text: None) as stop:
         os.kill(os.getpid(), signal.SIGHUP)
         assert stop()
@@ -143,4 +144,4 @@ def test_a_lost_terminal_stops_the_run_at_a_checkpoint():
             os.kill(os.getpid(), signal.SIGHUP)
             assert not stop()
     finally:
-        signal.signal(signal.SIGHUP, signal.SIG_DFL)
+        signal.signal(signal.SIGHUP, before)
