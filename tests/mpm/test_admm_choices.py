@@ -44,7 +44,8 @@ def test_every_choice_tends_to_the_solution_of_newtons_method(choice):
 def iterations_of_a_body_at_rest(start):
     """Iterations of a step of a beam that hangs at rest under its weight."""
     material = RUBBER | {"youngs_modulus": 1e6}  # stiff enough to come to rest in 30 steps
-    method = beam(implicit={"start": start, "iterations": 400, "tolerance": 1e-4}, dt=0.05, material=material)
+    time = {"integrator": "implicit", "dt": 0.05, "consistency": False}  # leading F back stirs the body a little
+    method = beam(implicit={"start": start, "iterations": 400, "tolerance": 1e-4}, time=time, material=material)
     p = method.particles
     for _ in range(30):
         method.take_step(0.05)

@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from spume.fields import IDENTITY, Field
 from spume.materials.kinematics import load, store
@@ -134,6 +133,8 @@ class Consistency:
 
 def _neighbours(X: Floats, volume: Floats, body: NDArray[np.int32]) -> NDArray[np.int64]:
     """Nearest points of the same body within REACH spacings of each point, at most MOST, −1 where there are no more."""
+    from scipy.spatial import cKDTree  # takes a third of a second to import
+
     d = X.shape[1]
     found = np.full((len(X), MOST[d]), -1)
     for number in np.unique(body):

@@ -98,6 +98,12 @@ class Time(Table):
         description="deformation of a step from the velocity gradient L: I + Δt L, as in [Yue15] and always with "
         "integrator 'implicit', or + ½ (Δt L)²; the latter if absent",
     )
+    consistency: Annotated[bool, Field(strict=True)] = Field(
+        default=True,
+        description="whether deformation gradients of elastic bodies are led back to the positions of their points, "
+        "in explicit and implicit steps of method 'mpm' with a transfer other than 'flip'; false is the step of the "
+        "papers",
+    )
     max_dt: Positive | None = Field(
         default=None,
         description="largest 'auto' time step [s]; with integrator 'implicit' that of a frame if absent. Implicit "
@@ -485,6 +491,7 @@ class MpmScene(MaterialScene):
         `mpm/consistency.py`. With FLIP the positions are noisy themselves."""
         return (
             self.method == "mpm"
+            and self.time.consistency
             and self.grid.frame == "updated"
             and self.time.integrator != "semi-implicit"
             and self.transfer.scheme != "flip"

@@ -205,6 +205,8 @@ class PointBasedScene(MaterialScene):
             yield Problem("time.integrator", f"is '{self.time.integrator}': point-based steps are 'explicit'")
         if self.time.deformation is not None:
             yield Problem("time.deformation", "is given, but the deformation of a step is a fit to the neighbours")
+        if not self.time.consistency:
+            yield Problem("time.consistency", "is false, but deformations are fitted to the positions already: drop it")
         nearest = 2 * self.dimension
         if self.neighbours < nearest:
             yield Problem(
