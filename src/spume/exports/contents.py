@@ -90,6 +90,8 @@ class Contents:
     what: What
     fields: tuple[str, ...] | None = None
     """names of the fields to write; None for the defaults of the format"""
+    keeps_skins: bool = False
+    """whether skins are written to disk, so that an export that was stopped does not make them again"""
 
     @property
     def name(self) -> str:
@@ -184,7 +186,7 @@ class Contents:
         possible = materials_of(self.run.scene, declared.name) or (0,)
         if self._is_skinned(declared):
             own = tuple(each for each in self.fields or () if has_quantity(population, each))
-            made = skin_of(self.run, frame, declared, ("fine",), own)
+            made = skin_of(self.run, frame, declared, ("fine",), own, self.keeps_skins)
             piece = Piece(name, made.vertices, made.triangles, made.normals, dict(made.fields), spacing, dimension)
             kinds = made.fields.get("material", np.full(len(made.vertices), possible[0]))
             return piece._replace(kinds=np.round(kinds).astype(np.int64), materials=possible)

@@ -1,5 +1,6 @@
 """Exports a run to one of the formats of `formats.py`."""
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,6 +55,8 @@ def export_run(
         return Exported([folder], form.write()(chosen, folder, processes=processes, again=again))
     if form.kind == "frames":
         return _sequence(chosen, to, out or default_place(run, to), processes, cluster, again)
+    # a single file is written at the end: what takes the time is kept from call to call
+    chosen = replace(chosen, keeps_skins=True)
     file = out or default_place(run, chosen_what, form.suffixes[0])
     check_suffix(to, file)
     own: dict[str, Any] = {}

@@ -1,5 +1,6 @@
 """Skins on disk, beside the frames: DIR/surface/all/frame_00000.safetensors, or one folder for each part of a run."""
 
+import os
 from collections.abc import Collection
 from dataclasses import asdict
 from functools import partial
@@ -152,15 +153,20 @@ def read_skin(run: Run, number: int, part: SurfacePart, quality: Quality = "fine
 
 
 def skin_of(
-    run: Run, frame: Frame, population: Population, qualities: tuple[Quality, ...], extra: tuple[str, ...] = ()
-) -> Skin:
+    run: Run, frame: Frame, population: Population, qualities: tuple[Quality, ...], extra: tuple[str, ...] = (),
+    keep: bool = False,
+) -> Skin:  # fmt: skip
     """The skin of a population: from disk in one of `qualities` if it is there with the quantities `extra`, otherwise
-    made now in the last of them."""
+    made now in the last of them, and written to disk if `keep` is true and it carries nothing extra."""
     part = next(each for each in surface_parts(run) if each.population.name == population.name)
     for quality in qualities:
         made = read_skin(run, frame.number, part, quality)
         if made is not None and not set(extra) - set(made.fields):
             return made
+    if keep and not extra and os.access(run.path, os.W_OK):
+        file = skin_file(run.output("surface", part.name).parent, part.name, frame.number)
+        about = _about(run, part, qualities[-1])
+        return _write(run, file, frame, part, about["spacing"], qualities[-1], about)
     points = frame[population.name]
     chosen = without_embedded(run.scene, points)
     groups = solid_bodies(run.scene, points)
@@ -253,7 +259,7 @@ def make_skin(
 
 def _write(
     run: Run, file: Path, frame: Frame, part: SurfacePart, spacing: float, quality: Quality, about: dict[str, Any]
-) -> None:
+) -> Skin:
     points: PopulationArrays = frame[part.population.name]
     chosen = without_embedded(run.scene, points)
     groups = solid_bodies(run.scene, points) if part.material is None else None
@@ -272,3 +278,4 @@ def _write(
     shape = {"vertices": made.vertices, "triangles": made.triangles, "normals": made.normals}
     metadata = {"frame": frame.number, "time": frame.time, "about": about, "report": report}
     write_arrays(file, shape | made.fields, metadata)
+    return made
