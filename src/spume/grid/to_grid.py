@@ -94,7 +94,9 @@ def scatter_kernel(dimension: int, order: int, quantities: tuple[str, ...]) -> A
     )
 
 
-def _make_scatter(D: int, order: int, mass: int, momentum: int, affine: int, divergence: int, full: int, scalar: int):
+def _make_scatter(
+    D: int, order: int, mass: int, momentum: int, affine: int, divergence: int, full: int, scalar: int
+) -> Any:
     LAST = D - 1
     BX, BY, BZ = BLOCK[D]
     K = order + 1

@@ -102,7 +102,7 @@ def gather_kernel(dimension: int, order: int, quantities: tuple[str, ...]) -> An
     )
 
 
-def _make_gather(D: int, order: int, velocity: int, flip: int, affine: int, tensor: int, scalar: int):
+def _make_gather(D: int, order: int, velocity: int, flip: int, affine: int, tensor: int, scalar: int) -> Any:
     LAST = D - 1
     BX, BY, BZ = BLOCK[D]
     K = order + 1

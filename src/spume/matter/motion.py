@@ -58,7 +58,7 @@ def report_broken_point(world: World[Any], species: Species, point: int, dt: flo
     )
 
 
-def _make_move(dimension: int):
+def _make_move(dimension: int) -> Any:
     D = dimension
 
     @compiled(parallel=True)

@@ -28,6 +28,7 @@ from spume.matter.energy_terms import UNACCOUNTED
 from spume.numerics.jit import compiled
 from spume.numerics.sums import dot
 from spume.points.reference import Reference, reference_accelerations
+from spume.points.resampling import Resampling
 from spume.points.world import PointWorld
 
 TOLERANCE = 0.05
@@ -134,7 +135,7 @@ def count_work(world: PointWorld, dt: float, budget: EnergyBudget) -> None:
 
 
 def counted_resampling(
-    world: PointWorld, dt: float, budget: EnergyBudget, resample: Callable[..., None], settings: Any
+    world: PointWorld, dt: float, budget: EnergyBudget, resample: Callable[..., None], settings: Resampling
 ) -> None:
     """Resample every few steps, and count what it changes."""
     if (world.steps + 1) % settings.every != 0:

@@ -4,10 +4,12 @@ docs/ranks.md lists the same; tests/ranks/test_support.py compares them.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from spume.errors import SceneError
-from spume.scene.sand_water import coupling_of
+from spume.scene.common import Scene
+from spume.scene.mpm import MpmScene
+from spume.scene.sand_water import SandWaterScene, coupling_of
 
 
 class Missing(NamedTuple):
@@ -15,16 +17,16 @@ class Missing(NamedTuple):
 
     what: str
     """What the scene has, as part of a sentence."""
-    has: Callable[[Any], bool]
+    has: Callable[[MpmScene], bool]
     """Whether a scene has it."""
 
 
-def _leads_elastic_bodies(scene: Any) -> bool:
+def _leads_elastic_bodies(scene: MpmScene) -> bool:
     return scene.method == "mpm" and bool(scene.leads_elastic_bodies)
 
 
-def _couples_by_pressure(scene: Any) -> bool:
-    return scene.method == "sand-water" and coupling_of(scene.mixture) == "pore-pressure"
+def _couples_by_pressure(scene: MpmScene) -> bool:
+    return isinstance(scene, SandWaterScene) and coupling_of(scene.mixture) == "pore-pressure"
 
 
 METHODS = ("mpm", "continuum-foam", "sand-water")
@@ -39,9 +41,9 @@ MISSING = (
 """For scenes of METHODS."""
 
 
-def refuse_on_ranks(scene: Any) -> None:
+def refuse_on_ranks(scene: Scene) -> None:
     """Raise SceneError if the scene has what ranks cannot do."""
-    if scene.method not in METHODS:
+    if not isinstance(scene, MpmScene):
         *most, last = (f"'{name}'" for name in METHODS)
         known = f"{', '.join(most)} and {last}"
         raise SceneError(f"the method '{scene.method}' does not run on several ranks yet: {known} do; use one rank")
