@@ -1,13 +1,7 @@
 """The method that the loop over frames sees on ranks has the bits of one process: frames, diagnostics, checkpoints."""
 
-import numpy as np
 import pytest
-from lockstep import on_ranks
-
-from spume.methods import method_class
-from spume.runs.crew import Leader, follow
-from spume.runs.storage import plain
-from spume.scene.loading import load_scene
+from rank_states import assert_same_frames
 
 DISCS = {
     "title": "two discs, pushed and damped, above a ground",
@@ -63,46 +57,6 @@ BALL = {
 }
 
 
-def counted(steps):
-    left = iter([False] * steps)
-    return lambda: next(left, True)
-
-
-def state(method):
-    frame = {}
-    for population, arrays in method.frame().items():
-        order = np.argsort(arrays["id"]) if "id" in arrays else ...
-        frame |= {f"{population}/{name}": array[order].tobytes() for name, array in arrays.items()}
-    report = plain(method.diagnostics())
-    report.pop("seconds")
-    return frame, report
-
-
-def steps(build, tables, count):
-    """State after some steps, and after as many more from a checkpoint."""
-    scene = load_scene(tables)
-    method = build(scene)
-    method.advance(scene.duration, counted(count), lambda progress: None)
-    first, (arrays, values) = state(method), method.checkpoint()
-    again = build(scene)
-    again.restore(arrays, plain(values))
-    again.advance(scene.duration, counted(count), lambda progress: None)
-    return first, state(again)
-
-
 @pytest.mark.parametrize(("tables", "count", "size"), [(DISCS, 30, 3), (BALL, 40, 3)])
 def test_frames_diagnostics_and_checkpoints_are_those_of_one_process(tables, count, size):
-    whole = steps(lambda scene: method_class(scene.method)(scene), tables, count)
-
-    def work(messages):
-        if messages.rank > 0:
-            return follow(messages)
-        leader = Leader(messages)
-        found = steps(leader.build, tables, count)
-        leader.dismiss()
-        return found
-
-    ranks = on_ranks(size, work)[0]
-    for found, expected in zip(ranks, whole, strict=True):
-        assert found[0] == expected[0]
-        assert found[1] == expected[1]
+    assert_same_frames(size, tables, count)

@@ -208,10 +208,10 @@ def test_a_full_disk_ends_all_ranks_with_one_sentence(scene):
 
 @pytest.mark.slow_suite
 def test_a_scene_that_ranks_cannot_run_is_refused_with_one_sentence(tmp_path):
-    done = finish(2, "run", "dough-star", "--out", str(tmp_path / "run"))
+    done = finish(2, "run", "dry-foam-shear", "--out", str(tmp_path / "run"))
     assert done.returncode == 2
     lines = [line for line in done.stderr.splitlines() if line]
     assert lines == [
-        "error: the method 'point-based' does not run on several ranks yet: 'mpm', 'continuum-foam' and 'sand-water' "
-        "do; use one rank"
+        "error: the method 'dry-foam' does not run on several ranks yet: 'mpm', 'continuum-foam', 'sand-water' and "
+        "'point-based' do; use one rank"
     ]

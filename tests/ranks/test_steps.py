@@ -4,10 +4,8 @@ import numba
 import numpy as np
 import pytest
 from lockstep import on_ranks
+from rank_states import assert_same_states, state
 
-from spume.methods import method_class
-from spume.ranks.team import Team
-from spume.runs.crew import gather_points
 from spume.scene.loading import load_scene
 
 FOAM = {
@@ -81,40 +79,6 @@ SCENES = {
 LONG = ("strip", "dam-breach-2d", "paddle", "toothpaste", "sand-column", "shaving-cream")
 
 
-def counted(steps):
-    left = iter([False] * steps)
-    return lambda: next(left, True)
-
-
-def state(name, messages=None, threads=1, every=5):
-    """All points by id on the first rank, and what every rank has of the world as a whole."""
-    build, steps = SCENES[name]
-    scene = build()
-    numba.set_num_threads(threads)
-    if messages is None:
-        method = method_class(scene.method)(scene)
-        method.advance(scene.duration, counted(steps), lambda progress: None)
-        whole = {species.name: species.particles.arrays() for species in method.world.species}
-    else:
-        team = Team(messages, every=every)
-        method = method_class(scene.method)(scene, team)
-        method.advance(scene.duration, counted(steps), lambda progress: None)
-        whole = gather_points(method, team)
-    world = method.world
-    values = world.time, world.steps, world.speed, world.obstacle_loads.report(), world.passages.mass
-    values += tuple(species.particles.next_id for species in world.species)
-    values += tuple(part.checkpoint() for part in method.parts)
-    return by_id(whole), values
-
-
-def by_id(whole):
-    return {
-        f"{species}/{name}": array[np.argsort(arrays["id"])]
-        for species, arrays in whole.items()
-        for name, array in arrays.items()
-    }
-
-
 @pytest.mark.parametrize(
     ("name", "size", "threads"),
     [
@@ -126,19 +90,15 @@ def by_id(whole):
     ],
 )
 def test_scenes_on_ranks_have_the_bits_of_one_process(name, size, threads):
-    whole, values = state(name)
+    build, steps = SCENES[name]
     threads = min(threads, numba.config.NUMBA_NUM_THREADS)
-    ranks = on_ranks(size, lambda messages: state(name, messages, threads))
-    points = ranks[0][0]
-    assert points.keys() == whole.keys()
-    for field, array in whole.items():
-        assert points[field].tobytes() == array.tobytes(), field
-    for _, found in ranks:
-        assert found == values
+    ranks = on_ranks(size, lambda messages: state(build(), steps, messages, threads))
+    assert_same_states(state(build(), steps), ranks)
 
 
 def test_the_foam_of_these_tests_does_everything():
-    _, values = state("foam")
+    build, steps = SCENES["foam"]
+    _, values = state(build(), steps)
     counters = values[-1]
     assert counters["points_inserted"] > 0
     assert counters["pairs_merged"] > 0

@@ -15,7 +15,7 @@ REFUSED = {
     "energy": ("colliding-discs", ("transfer.scheme='flip'", "frames.energy=true"), "budgets of the energy"),
     "elastic": ("colliding-discs", (), "elastic bodies"),
     "pores": ("dam-breach-2d", ("mixture.coupling='pore-pressure'",), "coupling 'pore-pressure'"),
-    "points": ("dough-star", (), "the method 'point-based'"),
+    "dry": ("dry-foam-shear", (), "the method 'dry-foam'"),
 }
 
 
@@ -27,7 +27,9 @@ def test_what_ranks_cannot_do_is_refused(name):
     assert words in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["slump", "shaving-cream", "dam-breach-2d", "toothpaste", "hourglass"])
+@pytest.mark.parametrize(
+    "name", ["slump", "shaving-cream", "dam-breach-2d", "toothpaste", "hourglass", "dough-star", "boxes"]
+)
 def test_what_ranks_can_do_is_not_refused(name):
     refuse_on_ranks(load_scene(name))
 

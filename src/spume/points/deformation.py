@@ -51,7 +51,7 @@ def _pack(x, y, rows):
         for q in range(d):
             rows[p, q], rows[p, 3 + q] = x[p, q], y[p, q] - x[p, q]
     for q in range(d):
-        rows[n, q] = FAR
+        rows[rows.shape[0] - 1, q] = FAR
 
 
 def fit_deformation(
@@ -68,9 +68,11 @@ def fit_deformation(
     """Compute f, the number of neighbours within h, and the outcome for each point. Points without a fit get f = I.
 
     x, y: positions at the start and the end of the step [m], shape (n, d); least: smallest number of neighbours;
-    condition: largest condition number of A; rows: work space, shape (n + 1, 8), initially zero.
+    condition: largest condition number of A; rows: work space with a row of 8 for each point and ghost, and one more,
+    initially zero.
     """
     _pack(x, y, rows)
+    lists.ghosts.fill(rows)
     _fit(
         lists.start, lists.neighbour, rows, x.shape[1], lists.radius, least, condition, deformation,
         number, outcome,

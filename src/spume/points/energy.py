@@ -15,6 +15,7 @@ with ½ m v² only to the first.
 The report has the form of `matter/energy_terms.py`: `unaccounted` is the surplus plus what laws record as dissipated.
 """
 
+import itertools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -26,15 +27,13 @@ from numpy.typing import NDArray
 
 from spume.matter.energy_terms import UNACCOUNTED
 from spume.numerics.jit import compiled
-from spume.numerics.sums import dot
+from spume.numerics.sums import total
 from spume.points.reference import Reference, reference_accelerations
 from spume.points.resampling import Resampling
 from spume.points.world import PointWorld
 
 TOLERANCE = 0.05
 """Created energy that causes a warning, relative to the largest energy that the points have had [1]."""
-CHUNK = 4096
-"""Points per partial sum."""
 KINDS = ("gravity", "loads", "obstacles", "sources", "resampling")
 
 
@@ -56,12 +55,12 @@ class EnergyBudget:
     def diagnostics(self, world: PointWorld) -> dict[str, Any]:
         """Work by kind and created energy [J]; a warning if it is too much."""
         p = world.particles
-        own = self.internal(world) + self._centred_kinetic(world)
+        own = math.fsum(world.ranks.totals(self._present(world)))
         surplus = own - math.fsum(self.work.values())
         self.lowest = min(self.lowest, surplus)
         self.largest = max(self.largest, own)
         created = surplus - self.lowest
-        dissipated = dot(p.volume, p.dissipation) if "dissipation" in p else 0.0
+        dissipated = world.ranks.dot(p.volume, p.dissipation) if "dissipation" in p else 0.0
         terms = {**self.work, "flow": -dissipated, UNACCOUNTED: surplus + dissipated}
         report: dict[str, Any] = {"energy_budget": terms, "created_energy": created}
         if created > TOLERANCE * self.largest > 0.0:
@@ -88,23 +87,27 @@ class EnergyBudget:
 
     def internal(self, world: PointWorld) -> float:
         """Elastic energy, that of non-affine motion and that of contacts [J]."""
-        p = world.particles
-        hidden = 0.0 if self.reference is None else self.reference.energy(world)
-        return dot(p.volume, world.model.energy(p.arrays())) + hidden
+        return math.fsum(world.ranks.totals(self._stored(world)))
 
     def released(self, world: PointWorld, new: slice) -> None:
-        """Points were released."""
+        """Points were released, the `new` ones on this rank."""
         p = world.particles
-        energy = world.model.energy(p.arrays())
-        self.work["sources"] += kinetic_energy(p.mass[new], p.v[new]) + dot(p.volume[new], energy[new])
+        elastic = p.volume[new] * world.model.energy(p.arrays())[new]
+        self.work["sources"] += math.fsum(world.ranks.totals([kinetic_energies(p.mass[new], p.v[new]), elastic]))
 
-    def _centred_kinetic(self, world: PointWorld) -> float:
-        """½ m v·(v + Δt a) [J]; ½ m v² if the forces are not known."""
-        p = world.particles
+    def _stored(self, world: PointWorld) -> list[NDArray[np.float64]]:
+        """Elastic energies, and those of non-affine motion and of contacts [J]."""
+        hidden = [] if self.reference is None else self.reference.energies(world)
+        p = world.particles  # which are in another order when the reference was refreshed
+        return [p.volume * world.model.energy(p.arrays()), *hidden]
+
+    def _present(self, world: PointWorld) -> list[NDArray[np.float64]]:
+        """All energies [J]. The kinetic ones are ½ m v·(v + Δt a), or ½ m v² if the forces are not known."""
+        stored, p = self._stored(world), world.particles
         if self.reference is None or not world.listed or self.dt == 0.0:
-            return kinetic_energy(p.mass, p.v)
+            return [*stored, kinetic_energies(p.mass, p.v)]
         a = reference_accelerations(world, self.reference) + world.gravity(world.time)[: world.dimension]
-        return 0.5 * dot(p.mass, np.einsum("ij,ij->i", p.v, p.v + self.dt * a))
+        return [*stored, 0.5 * works(p.mass, p.v, p.v + self.dt * a)]
 
 
 def begin(world: PointWorld, dt: float, budget: EnergyBudget) -> None:
@@ -126,11 +129,14 @@ def count_work(world: PointWorld, dt: float, budget: EnergyBudget) -> None:
     start, *between = budget.v
     passed = 0.5 * (start + p.v)
     velocities = [*between, p.v]
-    for kind, before, after in zip(("loads", "obstacles")[-len(between) :], velocities, velocities[1:]):
-        budget.work[kind] += work_of(p.mass, after - before, passed)
+    kinds = list(("loads", "obstacles")[-len(between) :])
+    parts = [works(p.mass, after - before, passed) for before, after in itertools.pairwise(velocities)]
     g = world.gravity(world.time)[: world.dimension]
     if g.any():
-        budget.work["gravity"] += work_of(p.mass, p.x - world.before, np.tile(g, (len(p), 1)))
+        kinds.append("gravity")
+        parts.append(works(p.mass, p.x - world.before, np.tile(g, (len(p), 1))))
+    for kind, work in zip(kinds, world.ranks.totals(parts)):
+        budget.work[kind] += work
     budget.dt = dt
 
 
@@ -148,28 +154,31 @@ def counted_resampling(
 def points_energy(world: PointWorld) -> float:
     """Kinetic and elastic energy [J]."""
     p = world.particles
-    return kinetic_energy(p.mass, p.v) + dot(p.volume, world.model.energy(p.arrays()))
+    elastic = p.volume * world.model.energy(p.arrays())
+    return math.fsum(world.ranks.totals([kinetic_energies(p.mass, p.v), elastic]))
 
 
 def kinetic_energy(mass: NDArray[np.float64], v: NDArray[np.float64]) -> float:
     """Σ ½ m v² [J]; the same for any number of threads."""
-    return 0.5 * work_of(mass, v, v)
+    return total(kinetic_energies(mass, v))
 
 
-def work_of(mass: NDArray[np.float64], change: NDArray[np.float64], v: NDArray[np.float64]) -> float:
-    """Σ m Δv·v [J]; the same for any number of threads."""
-    parts = np.empty((len(mass) + CHUNK - 1) // CHUNK)
-    _work(mass, change, v, parts)
-    return math.fsum(parts.tolist())
+def kinetic_energies(mass: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """½ m v² of each point [J]."""
+    return 0.5 * works(mass, v, v)
+
+
+def works(mass: NDArray[np.float64], change: NDArray[np.float64], v: NDArray[np.float64]) -> NDArray[np.float64]:
+    """m Δv·v of each point [J]."""
+    each = np.empty(len(mass))
+    _works(mass, change, v, each)
+    return each
 
 
 @compiled(parallel=True)
-def _work(mass, change, v, parts):
-    for part in prange(parts.size):
-        total = 0.0
-        for p in range(CHUNK * part, min(mass.size, CHUNK * (part + 1))):
-            product = 0.0
-            for q in range(v.shape[1]):
-                product += change[p, q] * v[p, q]
-            total += mass[p] * product
-        parts[part] = total
+def _works(mass, change, v, each):
+    for p in prange(each.size):
+        product = 0.0
+        for q in range(v.shape[1]):
+            product += change[p, q] * v[p, q]
+        each[p] = mass[p] * product

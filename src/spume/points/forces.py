@@ -106,8 +106,9 @@ def _pack(place, x, v, volume, size, mass, wave, material, rate, places, rows):
         rows[p, OWN_VOLUME], rows[p, IMPEDANCE] = volume[p], mass[p] * wave[material[p]]
         for q in range(6):
             rows[p, RATE + q] = rate[p, q]
+    last = rows.shape[0] - 1
     for q in range(d):
-        places[n, PLACE + q] = places[n, PRESENT + q] = rows[n, X + q] = FAR
+        places[last, PLACE + q] = places[last, PRESENT + q] = rows[last, X + q] = FAR
 
 
 def _make_prepare(stress_form: StressForm, gradient_form: GradientForm, rest: bool) -> Any:
@@ -316,8 +317,8 @@ class PairForces:
         """Acceleration [m/s²] of each point by all pair forces, and the number of points without a usable K.
 
         size: volume of each point in the space of the metric [m³]; metric: b⁻¹, shape (n, 6); neither is read with
-        least-squares weights and first-piola stress. wave: wave speed of each material [m/s]. places, rows: work space,
-        shapes (n + 1, 8) and (n + 1, WIDTH), initially zero.
+        least-squares weights and first-piola stress. wave: wave speed of each material [m/s]. places, rows: work space
+        with a row of 8 and of WIDTH for each point and ghost, and one more, initially zero.
         """
         place, rest_F = (points["rest_x"], points["rest_F"]) if self.rest else (points["x"], np.empty((0, 3, 3)))
         mass = points["mass"]
@@ -325,12 +326,15 @@ class PairForces:
             place, points["x"], points["v"], points["volume"], size, mass, wave, points["material"], points["rate"],
             places, rows,
         )  # fmt: skip
+        lists.ghosts.fill(places)
         c = elastic_constant(self.dimension, self.h)
         weight = lists.memory_for_weights()
         missing = _prepare[self.stress, self.gradient, self.rest](
             lists.start, lists.neighbour, self.dimension, points["stress"], metric, rest_F, self.h, c,
             self.least_neighbours, self.condition, self.pressure, self.lattice, places, weight, rows,
         )  # fmt: skip
+        lists.ghosts.fill(rows)
+        lists.complete_weights(weight)
         acceleration = np.empty((len(mass), self.dimension))
         _accelerate[self.rest](
             lists.start, lists.neighbour, lists.reverse, places, weight, rows, mass, self.dimension,

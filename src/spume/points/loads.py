@@ -32,7 +32,8 @@ def apply_loads(world: PointWorld, dt: float, loads: Sequence[Load]) -> None:
         area = np.zeros_like(p.v)
         volume = p.volume * world.model.volume_ratio(p.arrays())
         k = world.forces.slope
-        area_vectors[world.dimension](world.lists.start, world.lists.neighbour, p.x, volume, h, c, k, area)
+        lists, extended = world.lists, world.lists.ghosts.extended
+        area_vectors[world.dimension](lists.start, lists.neighbour, extended(p.x), extended(volume), h, c, k, area)
         for load in on_surfaces:
             force = load.factor(world.time) * load.surface_force(area)
             force[~load.inside(p.x)] = 0.0
@@ -45,7 +46,7 @@ def apply_loads(world: PointWorld, dt: float, loads: Sequence[Load]) -> None:
 def _make_area_vectors(D: int) -> Any:
     @compiled(parallel=True)
     def area_vectors(start, neighbour, x, volume, h, c, k, area):
-        for i in prange(x.shape[0]):
+        for i in prange(area.shape[0]):
             for entry in range(start[i], start[i + 1]):
                 j = neighbour[entry]
                 if j == x.shape[0]:

@@ -30,7 +30,7 @@ from spume.points.formulations import formulation_fields
 from spume.points.neighbours import NeighbourLists
 from spume.points.reference import NEW, Reference, reference_fields
 from spume.points.resampling import Resampling
-from spume.points.step import point_based_stages, restore_lists
+from spume.points.step import point_based_stages
 from spume.points.world import PointWorld, Scheme, neighbourhood_fields
 from spume.scene.point_based import PointBasedScene
 
@@ -67,7 +67,7 @@ class Neighbourhoods:
         }
 
     def restore(self, values: dict[str, Any]) -> None:
-        """Restore what `checkpoint` returned, and build the lists as they were."""
+        """Restore what `checkpoint` returned. The lists are built when they are needed, see `PointWorld.stale`."""
         world = self.world
         if self.reference is not None and (world.particles.group < NEW).any():
             raise ValueError("its points belong to groups that do not exist")
@@ -75,7 +75,6 @@ class Neighbourhoods:
         world.outcomes = np.array([values["outcomes"][name] for name in OUTCOMES], np.int64)
         world.uncorrected = values["uncorrected"]
         world.rebuilds = values["rebuilds"]
-        restore_lists(world, self.reference)
 
 
 class PointBased(ParticleMethod[PointWorld, PointBasedScene]):

@@ -25,9 +25,8 @@ from spume.materials.loops import ConstitutiveModel
 from spume.numerics.jit import compiled
 from spume.numerics.lanes import LANES
 from spume.numerics.spectral3 import eigenvalues_sym
-from spume.numerics.sums import total
 from spume.points.contacts import Contacts
-from spume.points.deformation import FITTED, OUTCOMES
+from spume.points.deformation import FITTED
 from spume.points.kernels import elastic_constant
 from spume.points.neighbours import Pairs
 from spume.points.reference_forces import (
@@ -94,6 +93,8 @@ class Reference:
     """1/λ_min(A) of each point [1/m²], zero without a fit."""
     quality: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     """Whether each point has a fit, see `deformation.OUTCOMES`."""
+    without_fit: int = 0
+    """Number of points without a fit."""
     shear: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     """Modulus against non-affine motion of each material [Pa]."""
     limit: float = math.inf
@@ -101,28 +102,37 @@ class Reference:
 
     def build(self, world: "PointWorld") -> None:
         """Build lists, weights and contacts from the reference of the points."""
+        world.arrange()
         p, lists = world.particles, world.lists
         n = len(p)
-        lists.build(p.rest_x, Pairs(p.group, p.rest_shape, _largest_stretch(p.rest_shape)))
+        stretch = world.ranks.largest(_largest_stretch(p.rest_shape))
+        lists.build(p.rest_x, Pairs(p.group, p.rest_shape, stretch), world.order())
         self.weight = np.empty(len(lists.neighbour))
         self.divisor, self.spread, self.quality = np.empty((n, 6)), np.empty(n), np.empty(n, np.int64)
         self.sharpness = np.empty(n)
         places = world.rows_of(LANES)
         pack_places(p.rest_x, p.rest_x, places)
+        lists.ghosts.fill(places)
+        extended = lists.ghosts.extended
         find_weights(
-            lists.start, lists.neighbour, p.rest_x, p.rest_shape, world.dimension, lists.radius,
+            lists.start, lists.neighbour, extended(p.rest_x), extended(p.rest_shape), world.dimension, lists.radius,
             world.scheme.least_neighbours, world.scheme.condition, self.weight, places, self.divisor, self.spread,
             p.neighbours, self.quality,
         )  # fmt: skip
         find_sharpness(self.divisor, self.quality, self.sharpness)
+        self.without_fit = world.ranks.count(int(np.count_nonzero(self.quality)))
         self.find_contacts(world)
         if len(self.shear) == 0:
             self.shear = moduli(world.model, world.spacing)
 
     def find_contacts(self, world: "PointWorld") -> None:
         """Find the pairs that may touch until points have moved away from `x_listed`."""
-        p = world.particles
-        self.contacts.find(p.x_listed, world.lists)
+        self.contacts.find(world.particles.x_listed, world.lists, world.order())
+
+    def refresh(self, world: "PointWorld") -> None:
+        """Build everything anew where the points have other places in memory than before; it is the same then."""
+        if world.stale:
+            self.build(world)
 
     def stiffness(self, world: "PointWorld") -> NDArray[np.float64]:
         """c of each point [N/m]; torn points have none."""
@@ -172,19 +182,26 @@ class Reference:
             p.rest_F, p.stress, self.quality, self.sharpness, p.volume, modulus[p.material], 4.0 / 3.0 * eta + zeta,
             self.stiffness(world), self.resistance(world), spring, dashpot,
         )  # fmt: skip
+        spring, dashpot = lists.ghosts.extended(spring), lists.ghosts.extended(dashpot)
         find_rates(lists.start, lists.neighbour, self.weight, spring, dashpot, p.mass, square, rate)
-        return longest_step(square, rate)
+        return longest_step(square, rate, world.ranks)
 
     def energy(self, world: "PointWorld") -> float:
         """Energy of non-affine motion and of contacts [J]."""
-        p, lists = world.particles, world.lists
+        return math.fsum(world.ranks.totals(self.energies(world)))
+
+    def energies(self, world: "PointWorld") -> list[NDArray[np.float64]]:
+        """Energy of the non-affine motion of each point, and of each contact, on this rank [J]."""
         if not world.listed:
-            return 0.0
-        each = np.empty(len(p))
+            return []
+        self.refresh(world)
+        p, lists = world.particles, world.lists
+        each, extended = np.empty(len(p)), lists.ghosts.extended
         non_affine_energy(
-            lists.start, lists.neighbour, self.weight, p.rest_x, p.x, p.rest_F, self.stiffness(world), each
-        )
-        return total(each) + self.contacts.energy(p.x, contact_stiffness(world))
+            lists.start, lists.neighbour, self.weight, extended(p.rest_x), extended(p.x), p.rest_F,
+            self.stiffness(world), each,
+        )  # fmt: skip
+        return [each, self.contacts.energies(p.x, contact_stiffness(world))]
 
 
 def contact_stiffness(world: "PointWorld") -> NDArray[np.float64]:
@@ -221,7 +238,7 @@ def _lowest_eigenvalue(shape, lowest):
 
 
 def reference_accelerations(world: "PointWorld", reference: Reference) -> NDArray[np.float64]:
-    """Acceleration of each point [m/s²] by all pair forces and contacts."""
+    """Acceleration of each point [m/s²] by all pair forces and contacts. The lists must be those of the points."""
     p, lists, forces = world.particles, world.lists, world.forces
     eta, zeta = reference.viscosity(world)
     rows = world.rows_of(WIDTH)
@@ -229,6 +246,7 @@ def reference_accelerations(world: "PointWorld", reference: Reference) -> NDArra
         p.rest_x, p.x, p.v, p.volume, p.stress, p.rest_F, p.rest_rate, reference.divisor,
         reference.stiffness(world), reference.resistance(world), eta, zeta, rows,
     )  # fmt: skip
+    lists.ghosts.fill(rows)
     acceleration = np.empty((len(p), world.dimension))
     accelerate_points(
         lists.start, lists.neighbour, reference.weight, rows, p.mass, world.dimension, acceleration
@@ -236,7 +254,6 @@ def reference_accelerations(world: "PointWorld", reference: Reference) -> NDArra
     if max(forces.pressure, forces.viscosity) > 0.0:
         _add_sph(world, acceleration)
     reference.contacts.push(p.x, p.v, p.mass, contact_stiffness(world), acceleration)
-    world.uncorrected += int(np.count_nonzero(reference.quality))
     return acceleration
 
 
@@ -245,12 +262,14 @@ def _add_sph(world: "PointWorld", acceleration: NDArray[np.float64]) -> None:
     p, lists, forces, h = world.particles, world.lists, world.forces, world.lists.radius
     c, places = elastic_constant(world.dimension, h), world.rows_of(LANES)
     pack_sph(p.x, p.v, p.volume, places)
+    lists.ghosts.fill(places)
     if forces.pressure > 0.0:
         pressure = np.empty(len(p))
         find_pressure(
             lists.start, lists.neighbour, places, p.volume, h, c, forces.pressure, forces.lattice, pressure
         )  # fmt: skip
-        places[:-1, 7] = pressure
+        places[: len(p), 7] = pressure
+        lists.ghosts.fill(places)
     add_sph_forces(
         lists.start, lists.neighbour, places, p.volume, p.mass, world.dimension, h, c,
         forces.viscosity / forces.slope, acceleration,
@@ -263,10 +282,11 @@ def fit_reference(world: "PointWorld", dt: float, reference: Reference) -> None:
     world.only.fit_deformation()
     places = world.rows_of(LANES)
     pack_places(p.rest_x, p.x, places)
+    lists.ghosts.fill(places)
     gradient, outcome = np.empty((len(p), 3, 3)), np.empty(len(p), np.int64)
     fit_gradient(lists.start, lists.neighbour, reference.weight, places, reference.divisor, gradient)
     compose_step(
         gradient, reference.quality, world.model.volume_ratio(p.arrays()), world.scheme.least_volume, 1.0 / dt,
         p.rest_F, p.rest_rate, world.deformation, outcome,
     )  # fmt: skip
-    world.outcomes += np.bincount(outcome, minlength=len(OUTCOMES))
+    world.count_outcomes(outcome)

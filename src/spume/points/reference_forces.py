@@ -72,7 +72,8 @@ def find_weights(
     start, neighbour, x, metric, dimension, h, least, condition, weight, places, divisor, spread, number, quality
 ):
     """Write the weight of each entry of the lists, and for each point A⁻¹, tr A/d [m²], the number of neighbours and
-    whether it has a fit. x, metric: places and metric of the reference; places: rows with the former."""
+    whether it has a fit. x, metric: places and metric of the reference, also of ghosts; places: rows with the
+    former."""
     inverse_square = 1.0 / (h * h)
     n = quality.size
     for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
@@ -81,7 +82,7 @@ def find_weights(
             for entry in range(start[i], start[i + 1]):
                 j = neighbour[entry]
                 w = 0.0
-                if j < n:  # no padding
+                if j < x.shape[0]:  # no padding
                     dz = x[j, 2] - x[i, 2] if dimension == 3 else 0.0
                     s = pair_square(metric, i, j, x[j, 0] - x[i, 0], x[j, 1] - x[i, 1], dz)
                     w = max(0.0, 1.0 - s * inverse_square)
@@ -125,8 +126,9 @@ def pack_places(reference, x, places):
         places[p, 5] = 0.0
         for q in range(d):
             places[p, q], places[p, 3 + q] = reference[p, q], x[p, q] - reference[p, q]
+    last = places.shape[0] - 1
     for q in range(d):
-        places[n, q], places[n, 3 + q] = FAR, 0.0
+        places[last, q], places[last, 3 + q] = FAR, 0.0
 
 
 @compiled(parallel=True)
@@ -137,9 +139,10 @@ def pack_sph(x, v, volume, places):
         for q in range(d):
             places[p, q], places[p, 4 + q] = x[p, q], v[p, q]
         places[p, 3], places[p, 7] = volume[p], 0.0
-    places[n, 3] = 0.0
+    last = places.shape[0] - 1
+    places[last, 3] = 0.0
     for q in range(d):
-        places[n, q] = FAR
+        places[last, q] = FAR
 
 
 @compiled(parallel=True)
@@ -235,8 +238,9 @@ def prepare_rows(
             rows[p, G + q] = volume[p] * T[q] - c * deformed[q] - nu * speed[q] + turned[q]
         rows[p, STIFFNESS], rows[p, RESISTANCE] = c, nu
         rows[p, SPIN], rows[p, SPIN + 1], rows[p, SPIN + 2] = s0, s1, s2
+    last = rows.shape[0] - 1
     for q in range(d):
-        rows[n, X + q] = FAR
+        rows[last, X + q] = FAR
 
 
 @compiled(parallel=True)
@@ -328,9 +332,9 @@ def add_sph_forces(start, neighbour, places, volume, mass, dimension, h, c, visc
 
 @compiled(parallel=True)
 def non_affine_energy(start, neighbour, weight, reference, x, F, stiffness, energy):
-    """Write the energy ½ c Σ w |x_ij − F X_ij|² [J] of each point."""
+    """Write the energy ½ c Σ w |x_ij − F X_ij|² [J] of each point. reference, x: also of ghosts."""
     n, d = x.shape
-    for i in prange(n):
+    for i in prange(energy.size):
         total = 0.0
         for entry in range(start[i], start[i + 1]):
             j = neighbour[entry]

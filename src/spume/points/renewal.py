@@ -29,6 +29,7 @@ from spume.points.elastic_metric import elastic_metric
 from spume.points.reference import FLOWED, NEW, Reference
 from spume.points.reference_forces import fit_gradient, pack_places
 from spume.points.world import PointWorld
+from spume.ranks.ranks import Ranks
 
 FLOW = 0.05
 """Change of Cp at which a reference is renewed [1]."""
@@ -42,11 +43,12 @@ LARGEST_STRETCH = 1.8
 
 def find_reference(world: PointWorld, dt: float, reference: Reference) -> None:
     """Give new points a reference, and find contacts where points have moved."""
+    reference.refresh(world)
     p = world.particles
     if not world.listed:
         renew(world, reference, admit(world))
         reference.limit_step(world)
-    elif not reference.contacts.lists.valid(p.x, p.x_listed):
+    elif not reference.contacts.lists.valid(p.x, p.x_listed, world.ranks):
         p.x_listed[:] = p.x
         reference.find_contacts(world)
     if dt > reference.limit:
@@ -60,47 +62,57 @@ def renew_reference(world: PointWorld, dt: float, reference: Reference) -> None:
     if (world.steps + 1) % CHECK_STEPS != 0:
         return
     renewed = flowing(world)
-    if renewed.any():
+    if renewed is not None:
         renew(world, reference, renewed)
     reference.limit_step(world)
 
 
 def admit(world: PointWorld) -> NDArray[np.bool_]:
     """Put points without a reference into groups; return which points are in a changed group."""
-    p = world.particles
+    p, ranks = world.particles, world.ranks
     new = p.group == NEW
-    if not new.any():
+    if not ranks.any(bool(new.any())):
         return new
     from scipy.sparse import coo_array  # slow to import
     from scipy.sparse.csgraph import connected_components
 
     label = p.group.astype(np.int64)
-    label[new] = 1 + max(label.max(), FLOWED) + p.body[new]
+    label[new] = 1 + int(ranks.largest(max(label.max(initial=FLOWED), FLOWED))) + p.body[new]
     cells = Cells(world.dimension, TOUCHING * world.spacing, 0.0)
     cells.sort(p.x)
-    start, found = all_within(cells, p.x, p.x[new], TOUCHING * world.spacing)
-    one, other = np.repeat(label[new], np.diff(start)), label[found]
-    size = int(label.max()) + 1
+    ghosts = ranks.ghosts(cells)
+    x, labels = ghosts.extended(p.x), ghosts.extended(label)
+    cells.sort(x)
+    start, found = all_within(cells, x, p.x[new], TOUCHING * world.spacing)
+    size = int(ranks.largest(label.max(initial=0))) + 1
+    one, other = np.divmod(_different(ranks, np.repeat(label[new], np.diff(start)) * size + labels[found]), size)
     _, component = connected_components(coo_array((np.ones(len(one)), (one, other)), (size, size)), directed=False)
     first = np.full(component.max() + 1, size)
     np.minimum.at(first, component, np.arange(size))  # the group of a component is its smallest
     joined = first[component[label]].astype(np.int32)
-    changed = np.isin(joined, joined[new])
+    changed = np.isin(joined, _different(ranks, joined[new].astype(np.int64)))
     p.group[:] = joined
     return changed
 
 
-def flowing(world: PointWorld) -> NDArray[np.bool_]:
-    """Move bodies that have flowed since their reference to group 0; return which points are in a group that has."""
+def _different(ranks: Ranks, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The different numbers on all ranks, ascending."""
+    return ranks.totals_by(*np.unique(numbers, return_counts=True))[0]
+
+
+def flowing(world: PointWorld) -> NDArray[np.bool_] | None:
+    """Move bodies that have flowed since their reference to group 0; return which points are in a group that has, None
+    if no group of any rank has."""
     p = world.particles
     metric = np.empty((len(p), 6))
     elastic_metric(world.model, p.arrays(), metric, np.empty(len(p)))
     flow = np.empty(len(p))
     _find_flow(p.rest_F, metric, p.rest_metric, flow)
-    changed = p.group[flow > FLOW]
-    renewed = np.isin(p.group, changed)
-    p.group[renewed] = FLOWED
-    return renewed if not renewed.any() else p.group == FLOWED
+    changed = _different(world.ranks, p.group[flow > FLOW].astype(np.int64))
+    if not changed.size:
+        return None
+    p.group[np.isin(p.group, changed)] = FLOWED
+    return np.asarray(p.group == FLOWED)
 
 
 @compiled(parallel=True)
@@ -144,10 +156,10 @@ def renew(world: PointWorld, reference: Reference, renewed: NDArray[np.bool_]) -
     elastic_metric(world.model, p.arrays(), metric, np.empty(len(p)))
     p.rest_metric[renewed] = metric[renewed]
     p.x_listed[:] = p.x
-    world.arrange(p.rest_x)
     reference.build(world)
+    p = world.particles
     places, lists = world.rows_of(LANES), world.lists
     pack_places(p.rest_x, p.rest_x + p.v, places)
+    lists.ghosts.fill(places)
     fit_gradient(lists.start, lists.neighbour, reference.weight, places, reference.divisor, p.rest_rate)
-    world.listed = True
     world.rebuilds += 1

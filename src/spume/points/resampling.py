@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.foam.resampling import ResamplingSettings, avoid_a_void
+from spume.foam.resampling import MARGIN, ResamplingReport, ResamplingSettings, active_places, avoid_a_void
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.grid.cells import Cells
 from spume.grid.neighbour_search import all_within
@@ -30,6 +30,7 @@ from spume.materials.loops import ConstitutiveModel
 from spume.matter.particles import Particles
 from spume.points.elastic_metric import elastic_metric
 from spume.points.reference import NEW
+from spume.points.world import SortedPoints
 
 if TYPE_CHECKING:
     from spume.points.world import PointWorld
@@ -148,17 +149,41 @@ def resample(world: "PointWorld", dt: float, resampling: Resampling) -> None:
     )  # fmt: skip
     settings = ResamplingSettings(depth=DEPTH, merge_distance=resampling.merge_distance / unit)
     # random numbers depend on the seed and the step only, so that a resumed run has the same ones
+    seed = (resampling.seed, steps)
     criterion = ReferenceSpace(
         world, resampling.merge_distance * world.spacing, resampling.reach(world.dimension) * world.spacing
     )
-    before = groups_of(world.particles)
-    report = avoid_a_void(sampled, world.time + dt, (resampling.seed, steps), settings, criterion)
+    listed = world.positions
+
+    def work() -> tuple[ResamplingReport, list[int]]:
+        p = world.particles
+        # what is merged and inserted follows the order of the arrays
+        world.only.reorder(_in_order(world, getattr(p, listed), p.id))
+        before = groups_of(p)
+        report = avoid_a_void(sampled, world.time + dt, seed, settings, criterion)
+        return report, changed_groups(before, groups_of(p))
+
+    def active(cells: Cells, arrays: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+        order = _in_order(world, arrays[listed], arrays["id"])
+        return active_places(arrays["x"][order], arrays["material"][order], 0.5 * cell, seed, settings)
+
+    points = SortedPoints(world.only, Cells(world.dimension, cell, 0.0), "x")
+    report, changed = world.ranks.at_once(points, ("x", "material", listed), active, MARGIN, work)
     resampling.points_inserted += report.inserted
     resampling.pairs_merged += report.merged
     resampling.degenerate_averages += report.degenerate
     if report.inserted or report.merged:
         world.listed = False
-        forget_references(world.particles, before)
+        if changed:
+            p = world.particles
+            p.group[np.isin(p.group, changed)] = NEW  # they get a new reference
+
+
+def _in_order(world: "PointWorld", x: NDArray[np.float64], ids: NDArray[np.int64]) -> NDArray[np.int32]:
+    """The points in the order of lists at `x` [m]."""
+    cells = Cells(world.dimension, world.lists.cells.size, 0.0)
+    cells.sort(x, ids)
+    return cells.sorted_points
 
 
 def groups_of(particles: Particles) -> dict[int, NDArray[np.int64]]:
@@ -168,8 +193,6 @@ def groups_of(particles: Particles) -> dict[int, NDArray[np.int64]]:
     return {group: np.sort(particles.id[particles.group == group]) for group in np.unique(particles.group).tolist()}
 
 
-def forget_references(particles: Particles, before: dict[int, NDArray[np.int64]]) -> None:
-    """Points of groups that have gained or lost points get a new reference."""
-    for group, ids in groups_of(particles).items():
-        if not np.array_equal(ids, before.get(group, ())):
-            particles.group[particles.group == group] = NEW
+def changed_groups(before: dict[int, NDArray[np.int64]], after: dict[int, NDArray[np.int64]]) -> list[int]:
+    """Groups that have gained or lost points, and still have some."""
+    return [group for group, ids in after.items() if not np.array_equal(ids, before.get(group, ()))]

@@ -30,6 +30,7 @@ from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigenvalues_sym
 from spume.numerics.tensor3 import gram, transpose
 from spume.points.deformation import FITTED
+from spume.ranks.ranks import ALONE, Ranks
 
 STRESS = 2.0
 """Part of the largest principal stress by which the modulus grows [1]: 1 for Hencky's law in compression."""
@@ -59,9 +60,10 @@ def find_bounds(F, stress, quality, sharpness, volume, modulus, viscosity, stiff
 
 @compiled(parallel=True)
 def find_rates(start, neighbour, weight, spring, dashpot, mass, square, rate):
-    """Write half of the bounds of the eigenvalues of K/m [1/s²] and C/m [1/s] at each point."""
-    n = mass.size
-    for i in prange(n):
+    """Write half of the bounds of the eigenvalues of K/m [1/s²] and C/m [1/s] at each point. spring, dashpot: also of
+    ghosts."""
+    n = spring.size
+    for i in prange(mass.size):
         total = ks = gs = 0.0
         for entry in range(start[i], start[i + 1]):
             j = neighbour[entry]
@@ -75,8 +77,8 @@ def find_rates(start, neighbour, weight, spring, dashpot, mass, square, rate):
         rate[i] = (total * dashpot[i] + gs) / mass[i]
 
 
-def longest_step(square: NDArray[np.float64], rate: NDArray[np.float64]) -> float:
-    """Smallest Δt [s] with Δt² square + 2 Δt rate = 4; infinite if nothing limits it."""
+def longest_step(square: NDArray[np.float64], rate: NDArray[np.float64], ranks: Ranks = ALONE) -> float:
+    """Smallest Δt [s] with Δt² square + 2 Δt rate = 4 on any rank; infinite if nothing limits it."""
     limit = rate + np.sqrt(rate * rate + 4.0 * square)
-    fastest = float(limit.max(initial=0.0))
+    fastest = ranks.largest(float(limit.max(initial=0.0)))
     return 4.0 / fastest if fastest > 0.0 else math.inf

@@ -12,7 +12,7 @@ from spume.matter.motion import collide_and_move
 from spume.matter.stages import Stage
 from spume.numerics.jit import compiled
 from spume.numerics.lanes import LANES
-from spume.points.deformation import OUTCOMES, fit_deformation, keep_volume
+from spume.points.deformation import fit_deformation, keep_volume
 from spume.points.elastic_metric import elastic_metric
 from spume.points.energy import EnergyBudget, begin, count_work, counted_resampling, look
 from spume.points.forces import WIDTH
@@ -64,34 +64,22 @@ def point_based_stages(
 
 def find_neighbours(world: PointWorld, dt: float) -> None:
     """Rebuild the neighbour lists if points have moved too far since the last time, or are new."""
-    p, lists = world.particles, world.lists
-    if world.scheme.formulation == "rest-configuration":
-        if not world.listed:
-            world.arrange(p.rest_x)
-            lists.build(p.rest_x)
-            world.listed = True
-            world.rebuilds += 1
+    if world.stale:
+        build_lists(world)
+    p = world.particles
+    kept = world.scheme.formulation == "rest-configuration"
+    if world.listed and (kept or world.lists.valid(p.x, p.x_listed, world.ranks)):
         return
-    if world.listed and lists.valid(p.x, p.x_listed):
-        return
-    world.arrange(p.x)
-    p.x_listed[:] = p.x
-    lists.build(p.x)
-    world.listed = True
+    if not kept:
+        p.x_listed[:] = p.x
+    build_lists(world)
     world.rebuilds += 1
 
 
-def restore_lists(world: PointWorld, reference: Reference | None) -> None:
-    """Rebuild the lists of a restored world as they were when it was saved."""
-    if not world.listed:
-        return
-    if reference is not None:
-        world.arrange(world.particles.rest_x)
-        reference.build(world)
-        return
-    name = "rest_x" if world.scheme.formulation == "rest-configuration" else "x_listed"
-    world.arrange(getattr(world.particles, name))
-    world.lists.build(getattr(world.particles, name))
+def build_lists(world: PointWorld) -> None:
+    """Build the lists at the positions that belong to them."""
+    world.arrange()
+    world.lists.build(getattr(world.particles, world.positions), order=world.order())
 
 
 def find_metric(world: PointWorld, dt: float) -> None:
@@ -109,12 +97,13 @@ def accelerate(world: PointWorld, dt: float) -> None:
         world.lists, p.arrays(), world.size, world.metric, world.wave_speeds(), world.rows_of(LANES),
         world.rows_of(WIDTH),
     )  # fmt: skip
-    world.uncorrected += uncorrected
+    world.uncorrected += world.ranks.count(uncorrected)
     _kick(p.v, acceleration, world.gravity(world.time), dt)
 
 
 def accelerate_from_reference(world: PointWorld, dt: float, reference: Reference) -> None:
     """v ← v + Δt (f/m + g) with the forces of the reference configuration."""
+    world.uncorrected += reference.without_fit
     _kick(world.particles.v, reference_accelerations(world, reference), world.gravity(world.time), dt)
 
 
@@ -148,7 +137,7 @@ def fit(world: PointWorld, dt: float) -> None:
         add_green_strain(world.metric, outcome, world.deformation)
     if scheme.formulation != "rest-configuration":  # that one does not sum up
         keep_volume(world.model.volume_ratio(p.arrays()), scheme.least_volume, world.deformation, outcome)
-    world.outcomes += np.bincount(outcome, minlength=len(OUTCOMES))
+    world.count_outcomes(outcome)
 
 
 @compiled(parallel=True)

@@ -1,11 +1,13 @@
 """The world of the point-based method: points with lists of their neighbours."""
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
+from spume.grid.cells import Cells
 from spume.matter.species import Species
 from spume.matter.world import World
 from spume.numerics.lanes import aligned_zeros
@@ -13,7 +15,7 @@ from spume.points.deformation import OUTCOMES
 from spume.points.forces import GradientForm, PairForces, StressForm
 from spume.points.formulations import Formulation
 from spume.points.lattice import lattice_density, lattice_slope
-from spume.points.neighbours import NeighbourLists
+from spume.points.neighbours import NeighbourLists, Order
 
 
 def neighbourhood_fields(dimension: int) -> tuple[Field, ...]:
@@ -77,6 +79,35 @@ class Scheme:
         )  # fmt: skip
 
 
+class SortedPoints:
+    """The points of a species in cells of some of their positions: see `spume.ranks.ranks.Movable`."""
+
+    def __init__(self, species: Species, cells: Cells, positions: str) -> None:
+        """`positions`: the field with which they are sorted."""
+        self.species, self.cells, self._positions = species, cells, positions
+
+    def sort(self) -> None:
+        """Sort the points by cell."""
+        self.cells.sort(getattr(self.species.particles, self._positions), self.species.particles.id)
+
+    def point_arrays(self) -> dict[str, NDArray[Any]]:
+        """All arrays of the points, by name."""
+        return self.species.point_arrays()
+
+    def exchange_points(self, kept: NDArray[Any], arrived: dict[str, NDArray[Any]]) -> None:
+        """See `Species`."""
+        self.species.exchange_points(kept, arrived)
+
+    @property
+    def next_id(self) -> int:
+        """Id of the next new point."""
+        return self.species.next_id
+
+    @next_id.setter
+    def next_id(self, value: int) -> None:
+        self.species.next_id = value
+
+
 @dataclass(kw_only=True)
 class PointWorld(World[Species]):
     """Points and their neighbourhoods."""
@@ -88,6 +119,8 @@ class PointWorld(World[Species]):
     forces: PairForces
     listed: bool = False
     """Whether the lists belong to the present points; new points invalidate them."""
+    listed_as: int = -1
+    """Generation of the points when the lists were built."""
     outcomes: NDArray[np.int64] = field(default_factory=lambda: np.zeros(len(OUTCOMES), np.int64))
     """Number of fits with each outcome since the start, see `deformation.OUTCOMES`."""
     uncorrected: int = 0
@@ -126,15 +159,39 @@ class PointWorld(World[Species]):
         """Density of each material at rest [kg/m³]."""
         return np.array([parameters.density for _, parameters in self.model.materials])
 
-    def arrange(self, x: NDArray[np.float64]) -> None:
-        """Reorder the arrays by the cells of the positions `x` [m] and by id: the neighbours of a point are listed,
-        and its forces summed, in the order of the arrays."""
-        cells = self.lists.cells
-        cells.sort(x, self.particles.id)
-        self.only.reorder(cells.sorted_points)
+    @property
+    def positions(self) -> str:
+        """The field with the positions at which neighbours are found."""
+        kept = self.scheme.has_reference or self.scheme.formulation == "rest-configuration"
+        return "rest_x" if kept else "x_listed"
+
+    def arrange(self) -> None:
+        """Move the points to the ranks that own their blocks, and reorder the arrays by the cells of `positions` and by
+        id: the neighbours of a point are listed, and its forces summed, in the order of the arrays."""
+        points = SortedPoints(self.only, self.lists.cells, self.positions)
+        points.sort()
+        self.ranks.settle([points], self.dimension, self.steps)
+        self.only.reorder(points.cells.sorted_points)
+        self.listed, self.listed_as = True, self.particles.generation
+
+    @property
+    def stale(self) -> bool:
+        """Whether the points have other places in memory than those for which the lists were built: after a resume, or
+        because they have been somewhere else meanwhile. Lists built anew at `positions` are then the same."""
+        return self.ranks.any(self.listed and self.listed_as != self.particles.generation)
+
+    def order(self) -> Order:
+        """The order of the points in lists, which is that of `arrange`."""
+        p = self.particles
+        return Order(getattr(p, self.positions), p.id, self.lists.cells.size, self.ranks)
+
+    def count_outcomes(self, outcome: NDArray[np.int64]) -> None:
+        """Count the outcomes of the fits of a step."""
+        self.outcomes += self.ranks.counts(*np.bincount(outcome, minlength=len(OUTCOMES)).tolist())
 
     def rows_of(self, width: int) -> NDArray[np.float64]:
-        """Work space with a row per point for data read by neighbours, and one more row; initially zero."""
-        if len(self.rows.get(width, ())) != len(self.particles) + 1:
-            self.rows[width] = aligned_zeros((len(self.particles) + 1, width))
+        """Work space with a row per point for data read by neighbours, one per ghost, and one more; initially zero."""
+        count = len(self.particles) + self.lists.ghosts.count + 1
+        if len(self.rows.get(width, ())) != count:
+            self.rows[width] = aligned_zeros((count, width))
         return self.rows[width]

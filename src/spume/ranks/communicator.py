@@ -38,9 +38,7 @@ class Communicator(Protocol):
         """Send bytes to other ranks, which do not know how many, and return those received, by rank in ascending order;
         empty messages are not delivered."""
 
-    def swap(
-        self, outgoing: Sequence[tuple[int, NDArray[np.float64]]], incoming: Sequence[tuple[int, NDArray[np.float64]]]
-    ) -> None:
+    def swap(self, outgoing: Sequence[tuple[int, NDArray[Any]]], incoming: Sequence[tuple[int, NDArray[Any]]]) -> None:
         """Send arrays to other ranks, and receive arrays of known sizes from others, in place."""
 
     def everyone(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:

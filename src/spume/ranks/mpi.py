@@ -63,9 +63,7 @@ class MpiCommunicator:
         self._deliver([(p, part) for p, part in outgoing.items() if part.size], list(incoming.items()))
         return incoming
 
-    def swap(
-        self, outgoing: Sequence[tuple[int, NDArray[np.float64]]], incoming: Sequence[tuple[int, NDArray[np.float64]]]
-    ) -> None:
+    def swap(self, outgoing: Sequence[tuple[int, NDArray[Any]]], incoming: Sequence[tuple[int, NDArray[Any]]]) -> None:
         """See `Communicator`."""
         self._deliver(outgoing, incoming)
 

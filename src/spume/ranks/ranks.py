@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from spume.grid.cells import Cells
 from spume.grid.nodes import Nodes
 from spume.numerics.sums import dot, total
+from spume.ranks.ghosts import NO_GHOSTS, Ghosts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -75,6 +76,11 @@ class Ranks:
         `arrays`. Own points keep their indices, the others follow."""
         return cells, arrays
 
+    def ghosts(self, cells: Cells) -> Ghosts:
+        """The points of other ranks that are in the same blocks as the own points in `cells`, which are sorted, or in
+        adjacent ones, whoever owns these blocks."""
+        return NO_GHOSTS
+
     def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
         """Let one rank do some work on the fields `names` of all points, and take over the field it has `changed`."""
         arrays = species.point_arrays()
@@ -124,6 +130,10 @@ class Ranks:
     def largest(self, number: float) -> float:
         """Largest of a number over all ranks."""
         return number
+
+    def maxima(self, values: Floats) -> Floats:
+        """Largest of each of several numbers over all ranks."""
+        return values
 
     def either(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which of several flags are set on any rank."""

@@ -29,7 +29,7 @@ def _couples_by_pressure(scene: MpmScene) -> bool:
     return isinstance(scene, SandWaterScene) and coupling_of(scene.mixture) == "pore-pressure"
 
 
-METHODS = ("mpm", "continuum-foam", "sand-water")
+METHODS = ("mpm", "continuum-foam", "sand-water", "point-based")
 """Methods whose steps run on ranks."""
 MISSING = (
     Missing("steps with integrator 'implicit' or 'semi-implicit'", lambda scene: scene.time.integrator != "explicit"),
@@ -38,7 +38,7 @@ MISSING = (
     Missing("elastic bodies with a transfer.scheme other than 'flip'", _leads_elastic_bodies),
     Missing("sand and water with coupling 'pore-pressure'", _couples_by_pressure),
 )
-"""For scenes of METHODS."""
+"""For scenes of METHODS with a grid."""
 
 
 def refuse_on_ranks(scene: Scene) -> None:
@@ -47,6 +47,6 @@ def refuse_on_ranks(scene: Scene) -> None:
         *most, last = (f"'{name}'" for name in METHODS)
         known = f"{', '.join(most)} and {last}"
         raise SceneError(f"the method '{scene.method}' does not run on several ranks yet: {known} do; use one rank")
-    for missing in MISSING:
+    for missing in MISSING if scene.method != "point-based" else ():
         if missing.has(scene):
             raise SceneError(f"{missing.what} do not run on several ranks yet: use one rank")

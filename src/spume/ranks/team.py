@@ -14,6 +14,7 @@ from spume.grid.nodes import Nodes
 from spume.numerics.sums import totals
 from spume.ranks.communicator import Communicator
 from spume.ranks.cuts import UNEVEN, Cuts, costs, even_cuts, imbalance
+from spume.ranks.ghosts import Ghosts, GhostsOfPeers
 from spume.ranks.halo import Halo
 from spume.ranks.migration import pack, unpack_points
 from spume.ranks.ranks import Active, Arrays, Integers, Movable, R, Ranks, Work
@@ -35,6 +36,7 @@ class Team(Ranks):
         """Cost of the costliest rank over the mean at the last look."""
         self._every, self._uneven = every, uneven
         self._looked_at = -1
+        """The interval of `every` steps in which the balance was last looked at."""
         self._joined: tuple[int, ...] = ()
         """Generations of the cells of all species when the border was last found."""
         self._to_join = True
@@ -58,9 +60,10 @@ class Team(Ranks):
 
     def settle(self, species: Sequence[Movable], dimension: int, steps: int) -> None:
         """See `Ranks`."""
-        if self._new_points or (steps % self._every == 0 and steps != self._looked_at):
+        interval = steps // self._every
+        if self._new_points or interval != self._looked_at:
             self._balance(species, dimension)
-            self._new_points, self._looked_at = False, steps
+            self._new_points, self._looked_at = False, interval
         owners = [self._owners(each.cells) for each in species]
         leave = any(bool((owner != self.rank).any()) for owner in owners)
         changed = self._joined != tuple(each.cells.generation for each in species)
@@ -138,6 +141,10 @@ class Team(Ranks):
         sorted_cells = Cells(cells.dimension, cells.size, cells.offset)
         sorted_cells.sort(whole["x"], whole["id"])
         return sorted_cells, whole
+
+    def ghosts(self, cells: Cells) -> Ghosts:
+        """See `Ranks`."""
+        return GhostsOfPeers(self.messages, cells)
 
     def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
         """See `Ranks`: the work of the writer."""
@@ -239,6 +246,10 @@ class Team(Ranks):
     def largest(self, number: float) -> float:
         """See `Ranks`."""
         return float(self.messages.maximum(np.array([number]))[0])
+
+    def maxima(self, values: Floats) -> Floats:
+        """See `Ranks`."""
+        return self.messages.maximum(values)
 
     def either(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """See `Ranks`."""

@@ -67,10 +67,15 @@ class Leader(Crew):
         """A method of the scene, whose points the ranks share."""
         refuse_on_ranks(scene)
         team = Team(self._messages)
-        inner = shared_method(scene, team)
         self.command("build", json.dumps(plain(scene.resolved())))
-        with team.agreed():
-            pass  # the others have built theirs
+        try:
+            with team.agreed():  # all build theirs at the same time, since the first points may need messages
+                inner = shared_method(scene, team)
+        except SpumeError:
+            raise
+        except BaseException:
+            self.lost = True
+            raise
         method: Any = OnRanks(self, inner, team)  # which is not built from a scene alone, as methods are
         found: Method = method
         self._team, self._world = team, inner.world
