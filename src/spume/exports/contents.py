@@ -30,8 +30,8 @@ from spume.look.obstacles import (
     solid_mesh,
     solids,
 )
-from spume.look.pictures.camera import View, automatic_view, scene_view, up_axis
-from spume.look.pictures.space_drawer import shown_box
+from spume.look.pictures.camera import View, scene_view, up_axis
+from spume.look.pictures.framing import view_of_run
 from spume.look.surface.files import skin_of, skinned_populations
 from spume.look.triangle_mesh import TriangleMesh, vertex_normals
 from spume.runs.folder import RunFolder
@@ -42,7 +42,7 @@ FieldNames = str | Iterable[str] | None
 """Names of fields, as one text with commas or one by one; None for the defaults of the format."""
 ASPECT = 16 / 9
 """Of the camera's picture."""
-FORMAT = 6
+FORMAT = 7
 """Incremented whenever existing exports must be made again."""
 WHITEWATER = "whitewater"
 """Name of spray, foam and bubbles."""
@@ -240,13 +240,12 @@ class Contents:
         return np.asarray(spatial(lower[None])[0]), np.asarray(spatial(upper[None])[0])
 
     def views(self) -> dict[int, View]:
-        """The camera at each frame: the scene's own, or one that shows the whole run; none for 2D runs."""
+        """The camera at each frame: the scene's own, or one that the material fills; none for 2D runs."""
         if run_dimension(self.run) != 3:
             return {}
         scene = self.run.scene
         if scene_view(scene) is None:
-            lower, upper, _ = shown_box(self.run, self.up)
-            return dict.fromkeys(self.numbers, automatic_view(lower, upper, self.up, ASPECT))
+            return dict.fromkeys(self.numbers, view_of_run(self.run, self.up, ASPECT))
         found = {number: scene_view(scene, self.time(number)) for number in self.numbers}
         return {number: view for number, view in found.items() if view is not None}
 

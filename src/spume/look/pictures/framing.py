@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.frames.extent import FRAMES, point_spacing
-from spume.frames.quantities import DRAWN, spatial
+from spume.frames.quantities import DRAWN, drawable, spatial
 from spume.frames.reader import Run
 from spume.frames.selection import spread
 from spume.look.pictures.camera import AUTOMATIC_ANGLE, View
@@ -43,6 +43,12 @@ def _directions(count: int) -> Floats:
     angle = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(count)
     r = np.sqrt(1.0 - z * z)
     return np.column_stack([r * np.cos(angle), r * np.sin(angle), z])
+
+
+def view_of_run(run: Run, up: Floats, aspect: float) -> View:
+    """The camera that the material of a run fills."""
+    pad = 0.5 * max(point_spacing(run, each) for each in drawable(run.populations))
+    return view_of_points(outermost_points(run), up, aspect, pad)
 
 
 def view_of_points(points: Floats, up: Floats, aspect: float, pad: float = 0.0) -> View:
