@@ -34,7 +34,12 @@ class Stored:
     def __init__(self, system: CoupledSystem) -> None:
         self.system = system
         # the columns of a matrix do not depend on its contacts
-        self.rows = [GridMatrix(system.world.nodes, part.dofs, None).columns for part in system.parts]  # type: ignore[arg-type]
+        nodes, alone = system.world.nodes, system.world.ranks.surroundings
+        self.rows = []
+        for part in system.parts:
+            p = part.species.particles
+            around = alone(part.species.transfers, nodes, part.dofs, p.x, p.id)
+            self.rows.append(GridMatrix(nodes, part.dofs, None, around).columns)  # type: ignore[arg-type]
         self.matrices: list[sparse.bsr_matrix] = []
 
     def assemble(self) -> None:

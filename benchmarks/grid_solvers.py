@@ -118,7 +118,7 @@ def measure(scene: str, changes: tuple[str, ...]) -> list[dict]:
     matrix, right, problem = kept["matrix"], kept["right"], kept["problem"]
     x = problem.species.particles.x
     by_transfers = Transfers(kept)
-    assembly, _ = timed(lambda: matrix.assemble(problem.species.transfers, x, kept["metric"], problem.mass), 3)
+    assembly, _ = timed(lambda: matrix.assemble(x, kept["metric"], problem.mass), 3)
     stored, product = timed(lambda: matrix.multiply(right))
     moved, same = timed(lambda: by_transfers.multiply(right))
     if np.abs(same - product).max() > 1e-9 * np.abs(product).max():

@@ -4,8 +4,13 @@ import numpy as np
 import pytest
 from implicit_beams import beam, stir
 
+from spume.grid.cells import Cells
 from spume.mpm.implicit.anderson import GROWTH, Memory
 from spume.mpm.implicit.step import Integrator
+from spume.ranks.ranks import ALONE
+
+CELLS = Cells(2, 1.0, 0.0)
+CELLS.sort(np.linspace(0.0, 9.0, 6).reshape(3, 2), np.arange(3))
 
 
 @pytest.fixture
@@ -25,7 +30,7 @@ def iterate(memory, q, A, b, volume, weights):
     for branch, x in enumerate(q):
         g, f = memory.present(branch)
         g[:], f[:] = result[branch], result[branch] - x
-    assert not memory.assess(volume, weights)
+    assert not memory.assess(ALONE, CELLS, volume, weights)
     memory.keep(result[0, :, 0, :])
     return memory.combine(q)
 
@@ -74,7 +79,7 @@ def test_an_iteration_whose_residual_has_grown_is_discarded(affine):
         for branch in range(2):
             g, f = memory.present(branch)
             g[:], f[:] = 7.0, factor * smallest[branch]
-        assert memory.assess(volume, weights) == poor
+        assert memory.assess(ALONE, CELLS, volume, weights) == poor
     v = memory.go_back(q)
     for x, wanted in zip(q, latest):
         assert np.array_equal(x.reshape(3, 9), wanted)

@@ -108,8 +108,8 @@ def test_the_stored_matrix_is_mass_plus_the_sum_of_the_points():
     p = method.particles
     B = np.random.default_rng(3).normal(size=(len(p), 6))
     B[:, [2, 4, 5]] = 0.0
-    matrix = GridMatrix(method.world.nodes, problem.dofs, problem.contacts)
-    matrix.assemble(method.world.only.transfers, p.x, B, problem.mass)
+    matrix = GridMatrix(method.world.nodes, problem.dofs, problem.contacts, problem.surroundings)
+    matrix.assemble(p.x, B, problem.mass)
     dense = DenseGrid(p.x, CELL, 2)
     place = {tuple(node): n for n, node in enumerate(dense.nodes)}
     wanted = np.round(method.world.nodes.positions().reshape(-1, 2)[problem.dofs.node] / CELL).astype(int)
@@ -288,7 +288,7 @@ def test_the_estimate_counts_the_memory_of_the_solver():
     rasterize(method.world)
     problem = StepProblem(method.world, 1e-2)
     branches = Branches(problem)
-    matrix = GridMatrix(method.world.nodes, problem.dofs, problem.contacts)
+    matrix = GridMatrix(method.world.nodes, problem.dofs, problem.contacts, problem.surroundings)
     arrays = [
         *branches.Fe,
         *branches.q,

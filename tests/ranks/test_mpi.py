@@ -42,7 +42,13 @@ what = { force = { obstacle = "ground" } }
 name = "middle"
 what = { rebound = { direction = [0.0, 1.0] } }
 """
-EVERY_METHOD = {"mpm": "colliding-discs", "continuum-foam": "shaving-cream"}
+EVERY_METHOD = {
+    "mpm": ("colliding-discs", 4, ("duration=0.03", "transfer.scheme='flip'")),
+    "continuum-foam": ("shaving-cream", 3, ("grid.cell=0.012", "duration=0.1", "frame_rate=60")),
+    "implicit": ("roller", 4, ("grid.cell=0.04", "duration=0.09", "transfer.scheme='flip'")),
+    "semi-implicit": ("dam-breach-2d-semi-implicit", 3, ("grid.cell=0.12", "duration=0.02", "frame_rate=100")),
+}
+"""Scene, ranks, changes."""
 
 
 @pytest.fixture
@@ -89,13 +95,10 @@ def test_any_number_of_ranks_and_threads_writes_the_same_frames(scene, size, thr
 
 
 @pytest.mark.slow_suite
-@pytest.mark.parametrize(("method", "size"), [("mpm", 4), ("continuum-foam", 3)])
-def test_built_in_scenes_on_ranks_write_the_frames_of_one(tmp_path, method, size):
-    values = {
-        "mpm": ("duration=0.03", "transfer.scheme='flip'"),
-        "continuum-foam": ("grid.cell=0.012", "duration=0.1", "frame_rate=60"),
-    }[method]
-    arguments = ["run", EVERY_METHOD[method], *changed(*values)]
+@pytest.mark.parametrize("method", EVERY_METHOD)
+def test_built_in_scenes_on_ranks_write_the_frames_of_one(tmp_path, method):
+    scene, size, values = EVERY_METHOD[method]
+    arguments = ["run", scene, *changed(*values)]
     assert finish(1, *arguments, "--out", str(tmp_path / "whole")).returncode == 0
     assert finish(size, *arguments, "--out", str(tmp_path / "ranks")).returncode == 0
     assert_same(tmp_path / "ranks", tmp_path / "whole")

@@ -78,8 +78,10 @@ class LockstepCommunicator:
             assert letter.shape == part.shape, "a message of another size than expected"
             part[...] = letter
 
-    def everyone(self, values):
-        return self._all(values.copy())
+    def everyone(self, values, sizes=None):
+        found = self._all(values.copy())
+        assert sizes is None or [part.size for part in found] == list(sizes)
+        return found
 
     def gather(self, part):
         found = self._all(part.copy())

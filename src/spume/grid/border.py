@@ -45,6 +45,9 @@ class Border(Protocol):
     def counts(self, node: NDArray[np.int64]) -> NDArray[np.bool_] | slice:
         """Which of these nodes this process counts in sums over the nodes of all processes."""
 
+    def all_blocks(self, values: Floats) -> Floats:
+        """Values (n, blocks) of the blocks of nodes of all processes, each once, in the order of their keys."""
+
 
 class NoBorder:
     """The border of a process that has all blocks."""
@@ -71,6 +74,10 @@ class NoBorder:
     def counts(self, node: NDArray[np.int64]) -> NDArray[np.bool_] | slice:
         """See `Border`."""
         return slice(None)
+
+    def all_blocks(self, values: Floats) -> Floats:
+        """See `Border`."""
+        return values
 
 
 NO_BORDER = NoBorder()

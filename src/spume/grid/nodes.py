@@ -156,6 +156,8 @@ class DegreesOfFreedom:
     """Flat index (64 per block) of each active node, ascending."""
     number: NDArray[np.int32]
     """Number of each node of the grid, −1 if it is not active, shape (blocks, 64)."""
+    border: Border = NO_BORDER
+    """That of the nodes."""
 
     def __len__(self) -> int:
         return int(self.node.size)
@@ -167,7 +169,15 @@ class DegreesOfFreedom:
 
     def dot(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
         """Inner product of two vectors of unknowns, shape (count, components)."""
-        return block_dot(a, b, self.starts)
+        return block_dot(a, b, self.starts, self._all_blocks)
+
+    def _all_blocks(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(self.border.all_blocks(sums[None])[0])
+
+    @cached_property
+    def counted(self) -> NDArray[np.bool_] | slice:
+        """Which of the active nodes this process counts in sums over those of all processes."""
+        return self.border.counts(self.node)
 
     def take(self, field: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values of a node field (blocks, components, 64) or (blocks, 64) at the active nodes, (count, components) or
@@ -180,12 +190,12 @@ class DegreesOfFreedom:
         _put(self.number, values, field)
 
 
-def number_active(mass: NDArray[np.float64]) -> DegreesOfFreedom:
-    """Number the nodes whose `mass` (blocks, 64) is positive, block by block."""
+def number_active(mass: NDArray[np.float64], border: Border = NO_BORDER) -> DegreesOfFreedom:
+    """Number the nodes whose `mass` (blocks, 64) is positive, block by block. `border` is that of the nodes."""
     node = np.flatnonzero(mass > 0.0)
     number = np.full(mass.shape, -1, np.int32)
     number.ravel()[node] = np.arange(node.size, dtype=np.int32)
-    return DegreesOfFreedom(node, number)
+    return DegreesOfFreedom(node, number, border)
 
 
 @compiled(parallel=True)

@@ -168,11 +168,19 @@ def _in_order(partial):
     return s
 
 
-def block_dot(a: NDArray[np.float64], b: NDArray[np.float64], starts: NDArray[np.int64]) -> float:
+def block_dot(
+    a: NDArray[np.float64],
+    b: NDArray[np.float64],
+    starts: NDArray[np.int64],
+    all_blocks: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+) -> float:
     """Inner product of two vectors of unknowns, shape (n, components), whose blocks begin at `starts`, which ends with
-    n."""
+    n.
+
+    all_blocks: returns the sums of all blocks, in their order, from those of the blocks of this process.
+    """
     partial = np.empty(len(starts) - 1)
     # with few unknowns, starting the threads would take longer than the sum
     kernel = _few_products_of_blocks if a.size <= CHUNK else _products_of_blocks
     kernel(a.reshape(-1), b.reshape(-1), starts, a.shape[1], partial)
-    return float(_in_order(partial))
+    return float(_in_order(partial if all_blocks is None else all_blocks(partial)))

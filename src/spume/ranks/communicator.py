@@ -41,8 +41,9 @@ class Communicator(Protocol):
     def swap(self, outgoing: Sequence[tuple[int, NDArray[Any]]], incoming: Sequence[tuple[int, NDArray[Any]]]) -> None:
         """Send arrays to other ranks, and receive arrays of known sizes from others, in place."""
 
-    def everyone(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """The arrays of all ranks, by rank; their lengths may differ."""
+    def everyone(self, values: NDArray[np.int64], sizes: Sequence[int] | None = None) -> list[NDArray[np.int64]]:
+        """The arrays of all ranks, by rank; their lengths may differ. `sizes` are these lengths, where all ranks know
+        them."""
 
     def gather(self, part: Bytes) -> list[Bytes] | None:
         """The bytes of all ranks, by rank, on the writer; None on the others."""

@@ -51,6 +51,7 @@ class Halo:
             self._first_rank[shared] = np.minimum(self._first_rank[shared], peer)
         listed[0] = listed[0].of(shared_by_any)
         self._number(listed, unpack(self._keys) & 1)
+        self._order: Integers | None = None
         self._rooms: dict[int, Floats] = {}
         self._messages_out: dict[int, dict[int, Floats]] = {}
 
@@ -184,6 +185,19 @@ class Halo:
     def counts(self, node: NDArray[np.int64]) -> NDArray[np.bool_] | slice:
         """See `Border`."""
         return np.asarray(self._first_rank[node // NODES_PER_BLOCK] == self._messages.rank)
+
+    def all_blocks(self, values: Floats) -> Floats:
+        """See `Border`."""
+        counted = self._first_rank == self._messages.rank
+        if self._order is None:
+            keys = self._messages.everyone(self._keys[counted])
+            self._order, self._sizes = np.argsort(np.concatenate(keys)), [part.size for part in keys]
+        rows = len(values)
+        sizes = [rows * size for size in self._sizes]
+        own = np.ascontiguousarray(values[:, counted]).reshape(-1).view(np.int64)
+        parts = self._messages.everyone(own, sizes)
+        found = np.concatenate([part.view(np.float64).reshape(rows, -1) for part in parts], axis=1)
+        return np.ascontiguousarray(found[:, self._order])
 
 
 class _Slots:

@@ -76,14 +76,17 @@ class MpiCommunicator:
         self.messages += len(outgoing)
         self._wait(requests)
 
-    def everyone(self, values: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    def everyone(self, values: NDArray[np.int64], sizes: Sequence[int] | None = None) -> list[NDArray[np.int64]]:
         """See `Communicator`."""
-        sizes = np.empty(self.size, np.int64)
-        self._wait([self._world.Iallgather(np.array([values.size]), sizes)])
-        found = np.empty(int(sizes.sum()), np.int64)
-        starts = np.concatenate([[0], np.cumsum(sizes)])
+        lengths = np.empty(self.size, np.int64)
+        if sizes is None:
+            self._wait([self._world.Iallgather(np.array([values.size]), lengths)])
+        else:
+            lengths[:] = sizes
+        found = np.empty(int(lengths.sum()), np.int64)
+        starts = np.concatenate([[0], np.cumsum(lengths)])
         self._wait(
-            [self._world.Iallgatherv(np.ascontiguousarray(values), [found, sizes, starts[:-1], self._mpi.INT64_T])]
+            [self._world.Iallgatherv(np.ascontiguousarray(values), [found, lengths, starts[:-1], self._mpi.INT64_T])]
         )
         return np.split(found, starts[1:-1])
 

@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.grid.cells import Cells
-from spume.grid.nodes import Nodes
+from spume.grid.nodes import DegreesOfFreedom, Nodes
+from spume.grid.surroundings import NoSurroundings, Surroundings
+from spume.grid.transfers import Transfers
 from spume.numerics.sums import dot, total
 from spume.ranks.ghosts import NO_GHOSTS, Ghosts
 
@@ -81,6 +83,13 @@ class Ranks:
         adjacent ones, whoever owns these blocks."""
         return NO_GHOSTS
 
+    def surroundings(
+        self, transfers: Transfers, nodes: Nodes, dofs: DegreesOfFreedom, x: Floats, ids: Integers
+    ) -> Surroundings:
+        """Points and unknowns that add to the rows of the own unknowns; `x` [m] and `ids` are those of the points of
+        the transfers."""
+        return NoSurroundings(transfers, nodes, dofs)
+
     def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
         """Let one rank do some work on the fields `names` of all points, and take over the field it has `changed`."""
         arrays = species.point_arrays()
@@ -134,6 +143,10 @@ class Ranks:
     def maxima(self, values: Floats) -> Floats:
         """Largest of each of several numbers over all ranks."""
         return values
+
+    def least(self, number: float) -> float:
+        """Smallest of a number over all ranks; NaN if it is NaN on one."""
+        return number
 
     def either(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which of several flags are set on any rank."""

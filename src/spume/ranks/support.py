@@ -32,7 +32,6 @@ def _couples_by_pressure(scene: MpmScene) -> bool:
 METHODS = ("mpm", "continuum-foam", "sand-water", "point-based")
 """Methods whose steps run on ranks."""
 MISSING = (
-    Missing("steps with integrator 'implicit' or 'semi-implicit'", lambda scene: scene.time.integrator != "explicit"),
     Missing("grids that deform with the material (grid.frame = 'total')", lambda scene: scene.grid.frame == "total"),
     Missing("budgets of the energy (frames.energy)", lambda scene: scene.frames.energy),
     Missing("elastic bodies with a transfer.scheme other than 'flip'", _leads_elastic_bodies),

@@ -1,5 +1,6 @@
 """Several ranks: the verbs of `ranks.py` by messages."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -8,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
-from spume.grid.blocks import around_steps, neighbour_table, with_surrounding_blocks
+from spume.grid.blocks import neighbour_table, with_surrounding_blocks
 from spume.grid.cells import Cells
-from spume.grid.nodes import Nodes
+from spume.grid.nodes import DegreesOfFreedom, Nodes
+from spume.grid.transfers import Transfers
 from spume.numerics.sums import totals
 from spume.ranks.communicator import Communicator
 from spume.ranks.cuts import UNEVEN, Cuts, costs, even_cuts, imbalance
@@ -18,6 +20,7 @@ from spume.ranks.ghosts import Ghosts, GhostsOfPeers
 from spume.ranks.halo import Halo
 from spume.ranks.migration import pack, unpack_points
 from spume.ranks.ranks import Active, Arrays, Integers, Movable, R, Ranks, Work
+from spume.ranks.surroundings import RankSurroundings, points_near_others
 
 Floats = NDArray[np.float64]
 EVERY = 20
@@ -127,15 +130,9 @@ class Team(Ranks):
     def around(self, cells: Cells, ids: Integers, arrays: Arrays) -> tuple[Cells, Arrays]:
         """See `Ranks`."""
         assert self.cuts is not None
-        steps = around_steps(cells.dimension)
-        owners = self.cuts.owners((cells.keys[:, None] + steps).reshape(-1)).reshape(-1, steps.size)
         sent = arrays | {"id": ids}
-        counts = np.diff(cells.cell_start[::64])
-        outgoing = {}
-        for peer in np.unique(owners):
-            if peer != self.rank:
-                near = np.repeat((owners == peer).any(axis=1), counts)
-                outgoing[int(peer)] = pack(sent, cells.sorted_points[near])
+        near = points_near_others(cells, self.cuts, self.rank)
+        outgoing = {peer: pack(sent, points) for peer, points in near.items()}
         ghosts = unpack_points(sent, list(self.messages.exchange(outgoing).values()))
         whole = {name: np.concatenate([array, ghosts[name]]) for name, array in sent.items()}
         sorted_cells = Cells(cells.dimension, cells.size, cells.offset)
@@ -145,6 +142,13 @@ class Team(Ranks):
     def ghosts(self, cells: Cells) -> Ghosts:
         """See `Ranks`."""
         return GhostsOfPeers(self.messages, cells)
+
+    def surroundings(
+        self, transfers: Transfers, nodes: Nodes, dofs: DegreesOfFreedom, x: Floats, ids: Integers
+    ) -> RankSurroundings:
+        """See `Ranks`."""
+        assert self.cuts is not None
+        return RankSurroundings(self.messages, self.cuts, transfers, nodes, dofs, x, ids)
 
     def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
         """See `Ranks`: the work of the writer."""
@@ -250,6 +254,12 @@ class Team(Ranks):
     def maxima(self, values: Floats) -> Floats:
         """See `Ranks`."""
         return self.messages.maximum(values)
+
+    def least(self, number: float) -> float:
+        """See `Ranks`."""
+        unknown = math.isnan(number)
+        found, nan = self.messages.maximum(np.array([-math.inf if unknown else -number, float(unknown)]))
+        return math.nan if nan else -float(found)
 
     def either(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """See `Ranks`."""

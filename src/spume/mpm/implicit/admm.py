@@ -21,7 +21,6 @@ from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.problem import StepProblem
 from spume.numerics.krylov import conjugate_gradient
-from spume.numerics.sums import total
 from spume.scene.mpm import Implicit
 
 UNBALANCED, BALANCE = 10.0, 2.0
@@ -73,10 +72,13 @@ class _Step:
         problem.gradient(self.v, self.outcome.L)
         self.branches = Branches(problem)
         self.branches.start(settings.weights, self.rho, self.outcome.L)
-        self.matrix = GridMatrix(problem.world.nodes, problem.dofs, problem.contacts)
+        self.ranks, nodes = problem.world.ranks, problem.world.nodes
+        self.matrix = GridMatrix(nodes, problem.dofs, problem.contacts, problem.surroundings)
         self._assemble()
+        mass, counted = problem.mass, problem.dofs.counted
+        stiffness, inertia = self.ranks.totals([(self.matrix.diagonal - mass)[counted], mass[counted]])
         # about ρ (c Δt/h)²: distance [cells] that nodes move in a step with a strain of one
-        self.response = total(self.matrix.diagonal - problem.mass) / total(problem.mass)
+        self.response = stiffness / inertia
         size = settings.anderson_memory
         self.memory = Memory(size, len(self.branches.q), points, self.v.shape) if size else None
         self.change = np.zeros((points, 3, 3))
@@ -88,8 +90,8 @@ class _Step:
 
     def _assemble(self) -> None:
         problem = self.problem
-        x = problem.species.weighted_at
-        self.matrix.assemble(problem.species.transfers, x, self.branches.metric(self.rho), problem.mass)
+        metric = problem.species.transfers.pulled_back(self.branches.metric(self.rho))
+        self.matrix.assemble(problem.species.weighted_at, metric, problem.mass)
         problem.contacts.inertia = self.matrix.diagonal
 
     def dual_and_particle_step(self) -> None:
@@ -111,9 +113,12 @@ class _Step:
         outcome.dual.append(dual / strain)
         outcome.displacement_error = self.response * max(primal, dual)
         small = outcome.residual <= tolerance and _drift(self.problem, self.v, self.residual) <= tolerance
-        same = np.array_equal(self.v, self.before) and self.problem.contacts.friction_change <= tolerance
-        outcome.converged = small and same
+        outcome.converged = small and not self._changed() and self.problem.contacts.friction_change() <= tolerance
         return outcome.converged
+
+    def _changed(self) -> bool:
+        """Whether contacts that have begun to stick have changed velocities."""
+        return self.ranks.any(not np.array_equal(self.v, self.before))
 
     def grid_step(self) -> bool:
         """Solve for the velocities; return whether they are finite."""
@@ -134,8 +139,10 @@ class _Step:
 
     def is_astray(self) -> bool:
         """Whether the iteration started from a poor combination of earlier ones."""
-        volume = self.problem.species.particles.volume
-        return self.memory is not None and self.memory.assess(volume, self.branches.weight)
+        species = self.problem.species
+        return self.memory is not None and self.memory.assess(
+            self.ranks, species.cells, species.particles.volume, self.branches.weight
+        )
 
     def go_back(self) -> None:
         """Discard the present iteration."""
@@ -181,7 +188,7 @@ class _Step:
         self.examined = len(primal)
         L = self.outcome.L + self.change
         needed = self.branches.needed(self.rho, L)
-        if any((c > 1.0 - 0.5 * self.relaxation).any() for c in needed):
+        if self.ranks.any(any((c > 1.0 - 0.5 * self.relaxation).any() for c in needed)):
             self.relaxation = 1.0
             self.branches.raise_weights([_raise(c) for c in needed], L)
             self._assemble()
@@ -206,13 +213,12 @@ def _raise(concavity: NDArray[np.float64]) -> NDArray[np.float64]:
 def _drift(problem: StepProblem, v: NDArray[np.float64], residual: NDArray[np.float64]) -> float:
     """Total unbalanced impulse, relative to the impulses of gravity and of the change of velocity. The other residuals
     measure only deformation, and linear systems solved incompletely are least accurate in translations."""
-    left = residual.copy()
+    left, counted = residual.copy(), problem.dofs.counted
     problem.contacts.project(left)
-    fall = problem.free - problem.before
-    size = total(problem.mass * np.linalg.norm(fall, axis=1)) + total(
-        problem.mass * np.linalg.norm(v - problem.before, axis=1)
-    )
-    return math.hypot(*(total(left[:, k]) for k in range(left.shape[1]))) / size if size > 0.0 else 0.0
+    changes = [problem.mass * np.linalg.norm(u - problem.before, axis=1) for u in (problem.free, v)]
+    fall, change, *forces = problem.world.ranks.totals([a[counted] for a in (*changes, *left.T)])
+    size = fall + change
+    return math.hypot(*forces) / size if size > 0.0 else 0.0
 
 
 def _balance(primal: float, dual: float) -> float:

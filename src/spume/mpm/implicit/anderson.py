@@ -16,14 +16,15 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.grid.blocks import CELLS_PER_BLOCK
+from spume.grid.cells import Cells
 from spume.numerics.jit import compiled
-from spume.numerics.sums import total
+from spume.ranks.ranks import Ranks
 
 GROWTH = 2.0
 """An iteration is discarded when its residual exceeds the smallest one so far by this factor."""
 REGULARIZATION = 1e-10
 """Added to the diagonal of the normal equations, relative to their trace: differences may be parallel."""
-POINTS_PER_TASK = 64
 
 Tensors = NDArray[np.float64]
 
@@ -55,16 +56,19 @@ class Memory:
         place = self._count % self._places
         return self._g[branch, place].reshape(-1, 3, 3), self._f[branch, place].reshape(-1, 3, 3)
 
-    def assess(self, volume: NDArray[np.float64], weights: list[NDArray[np.float64]]) -> bool:
+    def assess(
+        self, ranks: Ranks, cells: Cells, volume: NDArray[np.float64], weights: list[NDArray[np.float64]]
+    ) -> bool:
         """Compute the scalar products of the present differences with all in memory, and return whether the present
-        iteration started from a poor combination. W² of a branch is volume · weight."""
+        iteration started from a poor combination. W² of a branch is volume · weight; `cells` are those of the
+        points."""
         place = self._count % self._places
         places = np.array([place, *self._recent(self._places - 1)])
-        partial = np.zeros((len(places), -(-len(volume) // POINTS_PER_TASK)))
+        of_blocks = np.zeros((len(places), len(cells)))
         for f, weight in zip(self._f, weights):
-            _add_products(volume, weight, f, places, partial)
-        for row, other in zip(partial, places):
-            self._products[place, other] = self._products[other, place] = total(row)
+            _add_products(cells.cell_start, cells.sorted_points, volume, weight, f, places, of_blocks)
+        for product, other in zip(ranks.totals(list(of_blocks)), places):
+            self._products[place, other] = self._products[other, place] = product
         size = float(np.sqrt(self._products[place, place]))
         if self._count > 1 and not size <= GROWTH * self._least:
             return True
@@ -113,18 +117,19 @@ def _coefficients(products: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @compiled(parallel=True)
-def _add_products(volume, weight, f, places, partial):
-    """Add V w f·f', summed over the points of each task, of the tensors f in the first of the `places` and f' in each
-    of them."""
-    n, first = volume.size, places[0]
-    for task in prange(partial.shape[1]):
-        for p in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1))):
+def _add_products(cell_start, sorted_points, volume, weight, f, places, of_blocks):
+    """Add V w f·f', summed over the points of each block of cells, of the tensors f in the first of the `places` and f'
+    in each of them."""
+    first = places[0]
+    for block in prange(of_blocks.shape[1]):
+        for entry in range(cell_start[block * CELLS_PER_BLOCK], cell_start[(block + 1) * CELLS_PER_BLOCK]):
+            p = sorted_points[entry]
             a = volume[p] * weight[p]
             for k in range(places.size):
                 s = 0.0
                 for i in range(9):
                     s += f[first, p, i] * f[places[k], p, i]
-                partial[k, task] += a * s
+                of_blocks[k, block] += a * s
 
 
 @compiled(parallel=True)

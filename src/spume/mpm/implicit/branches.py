@@ -20,7 +20,6 @@ from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.tangent import NONE_TORN
 from spume.mpm.implicit.weights import WEIGHTS
 from spume.numerics.jit import compiled
-from spume.numerics.sums import total
 
 NOT_KEPT = np.zeros((0, 3, 3))
 NO_STRAIN = 1e-10
@@ -120,8 +119,10 @@ class Branches:
     def norms(self) -> tuple[float, float, float]:
         """‖W (X − F)‖, ‖W D (change of v)‖ and ‖W u‖, all divided by ‖W‖; the last is at least NO_STRAIN."""
         volume = self.problem.species.particles.volume
-        weights = math.sqrt(sum(total(volume * weight) for weight in self.weight))
-        primal, dual, strain = (math.sqrt(total(self.residuals[:, k])) / weights for k in range(3))
+        arrays = [volume * weight for weight in self.weight] + [self.residuals[:, k] for k in range(3)]
+        *squares, primal, dual, strain = self.problem.world.ranks.totals(arrays)
+        weights = math.sqrt(sum(squares))
+        primal, dual, strain = (math.sqrt(square) / weights for square in (primal, dual, strain))
         return primal, dual, max(strain, NO_STRAIN)
 
 

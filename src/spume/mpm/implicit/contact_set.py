@@ -29,7 +29,6 @@ from spume.mpm.implicit.normal_impulses import dual_normals, normal_impulses
 from spume.mpm.species import GridSpecies
 from spume.mpm.step import gaps_of
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import total
 
 Vectors = NDArray[np.float64]
 OFTEN = 2
@@ -51,7 +50,7 @@ class ContactSet:
     def __init__(self, world: GridWorld, species: GridSpecies, dofs: DegreesOfFreedom, dt: float) -> None:
         """Set up for the contacts found for the `species` of `world` and a step of dt [s]."""
         contacts = self._contacts = world.contacts_of(species)
-        self._dofs, self._dt = dofs, dt
+        self._dofs, self._dt, self._ranks = dofs, dt, world.ranks
         self._gap = gaps_of(world, species)
         d = world.dimension
         row = dofs.number.reshape(-1)[contacts.node]
@@ -63,6 +62,10 @@ class ContactSet:
             contacts.numbers[self._present],
         )
         self._node, self._row = node, row[self._present]
+        self._counted = dofs.border.counts(node)
+        """Contacts that count in sums over those of all ranks."""
+        self.anywhere = world.ranks.any(bool(node.size))
+        """Whether a rank has contacts."""
         self._normal, self._velocity, self._friction = numbers[:, :d], numbers[:, 3 : 3 + d], numbers[:, 6]
         self._separating, self._sticking = kind == SEPARATE, kind == STICK
         gap = contacts.listed(self._gap)[self._present]
@@ -96,9 +99,8 @@ class ContactSet:
         self._drag = np.zeros((len(node), d))
         """Friction of hesitant contacts [N s]."""
         self._drag_before = self._drag
-        self.friction_change = 0.0
-        """Change of the friction of hesitant contacts in the last update, divided by c, relative to the limits of all
-        closed contacts [1]; at least one if a contact has just become hesitant."""
+        self._new = np.zeros(len(node), np.bool_)
+        """Contacts that have become hesitant in the last update."""
         self._projectors: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
@@ -127,12 +129,12 @@ class ContactSet:
 
     def close(self, v: Vectors, field: Vectors) -> None:
         """Collide `v` in place, using the node field `field` (blocks, d, 64), and close the contacts that change it."""
-        if len(self) == 0:
+        if not self.anywhere:
             return
         self._dofs.put(v, field)
         engaged = self._contacts.apply(field, gap=self._gap, dt=self._dt)
         fresh = self._contacts.listed(engaged)[self._present] & (~self.closed | self._between)
-        if not fresh.any():
+        if not self._ranks.any(bool(fresh.any())):
             return
         v[:] = self._dofs.take(field)
         self._projectors = None
@@ -153,8 +155,9 @@ class ContactSet:
         """Update which contacts are open, sticking or sliding from the `residual` impulses of the solver's equations at
         `v`, and add the friction of those that do not stick to `residual`. Both have the shape (unknowns, d). With
         `same_limits` only contacts without a limit of friction get one."""
-        self._drag_before, self.friction_change = self._drag.copy(), 0.0
-        self._sliding = np.zeros(len(self), np.bool_)
+        self._drag_before, before = self._drag.copy(), self._limit
+        self._sliding, self._new = np.zeros(len(self), np.bool_), np.zeros(len(self), np.bool_)
+        self._limit = np.full(len(self), np.nan)
         if not self.closed.any():
             return
         self._projectors = None
@@ -168,7 +171,7 @@ class ContactSet:
         opened = active & (across > 0.0)
         self.closed &= ~opened
         self.stuck &= ~opened
-        self._drag[opened], self._limit[opened] = 0.0, np.nan
+        self._drag[opened] = 0.0
         self._turns[opened] = np.minimum(self._turns[opened], OFTEN)
         rough = active & ~opened & (self._friction > 0.0)
         if not rough.any():
@@ -176,7 +179,7 @@ class ContactSet:
         along = impulse - self._sum_of_nodes((across * (self.closed & ~self._sticking))[:, None] * self._normal)
         limit = -self._friction * across
         if same_limits:
-            limit = np.where(np.isnan(self._limit), limit, self._limit)
+            limit = np.where(np.isnan(before) | opened, limit, before)
         of_node = self._sum_of_nodes(np.where(rough, limit, 0.0)[:, None])[:, 0]
         slipping = self.stuck & (np.linalg.norm(along, axis=1) > of_node)
         self.stuck &= ~slipping
@@ -195,9 +198,18 @@ class ContactSet:
         hesitant = rough & self._hesitant
         if hesitant.any():
             np.add.at(residual, self._row[hesitant], self._dragged(hesitant, slide, limit))
-            changes = np.linalg.norm(self._drag - self._drag_before, axis=1)[hesitant]
-            largest = float(limit[rough].sum())
-            self.friction_change += float(changes.sum()) / (SHARE * largest) if largest > 0.0 else 0.0
+
+    def friction_change(self) -> float:
+        """Change of the friction of hesitant contacts in the last update, divided by c, relative to the limits of all
+        closed contacts [1]; at least one if a contact has just become hesitant."""
+        if not self.anywhere:
+            return 0.0
+        hesitant = self.closed & self._hesitant
+        changes: Vectors = np.where(hesitant, np.linalg.norm(self._drag - self._drag_before, axis=1), 0.0)
+        limits = np.where(np.isnan(self._limit), 0.0, self._limit)
+        new = self._new.astype(np.float64)
+        new_ones, change, largest = self._ranks.totals([a[self._counted] for a in (new, changes, limits)])
+        return float(new_ones > 0.0) + (change / (SHARE * largest) if largest > 0.0 else 0.0)
 
     def take_back(self) -> None:
         """Undo the last update of the friction of hesitant contacts."""
@@ -209,7 +221,7 @@ class ContactSet:
             self._turns += turned
         new = self._hesitant & turned
         self._drag[new] = self._kinetic(new, limit)
-        self.friction_change += float(new.any())
+        self._new = new
         return new
 
     def _kinetic(self, sliding: NDArray[np.bool_], limit: NDArray[np.float64]) -> Vectors:
@@ -263,7 +275,9 @@ class ContactSet:
         """Σ s ‖w‖ of the contacts that slide with `v`, with the limits of the last update [J]."""
         sliding = self._sliding
         speed = np.linalg.norm(self._sliding_velocity(v)[sliding], axis=1)
-        return total(self._limit[sliding] * speed)
+        work = np.zeros(len(self))
+        work[sliding] = self._limit[sliding] * speed
+        return self._ranks.total(work[self._counted])
 
     def turning(self, v: Vectors, inertia: Vectors) -> Vectors:
         """Second derivative of the potential of friction at `v` [kg], a matrix for each of `rows`; `inertia` is the
@@ -300,8 +314,8 @@ class ContactSet:
 
     @property
     def slides(self) -> bool:
-        """Whether a contact with friction slides."""
-        return bool(self._sliding.any())
+        """Whether a contact with friction slides on any rank."""
+        return self.anywhere and self._ranks.any(bool(self._sliding.any()))
 
     def project(self, dv: Vectors) -> None:
         """Remove the components constrained by closed contacts from `dv` (unknowns, d), by orthogonal projection."""

@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.grid.nodes import DegreesOfFreedom, NodeFields, number_active
+from spume.grid.surroundings import Surroundings
 from spume.materials.history import values_of
 from spume.materials.loops import ConstitutiveModel, LawInUse
 from spume.materials.unilateral import NO_SHAPE, Unilateral
@@ -42,7 +43,7 @@ from spume.mpm.implicit.node_stiffness import node_stiffness
 from spume.mpm.implicit.tangent import NONE_TORN, NUMBERS, Plasticity, tangent_loops
 from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import block_dot, total
+from spume.numerics.sums import block_dot
 
 CUT = 0.4
 """Fraction below which a shortened iteration of Newton's method raises the damping [1]"""
@@ -115,6 +116,7 @@ class Part:
 
     species: GridSpecies
     dofs: DegreesOfFreedom
+    around: Surroundings
     mass: Floats
     """of the active nodes [kg]"""
     before: Floats
@@ -167,7 +169,7 @@ class CoupledSystem:
         self.parts: list[Part] = []
         first = 0
         for k, species in enumerate(world.species):
-            dofs = number_active(species.fields["mass"])
+            dofs = number_active(species.fields["mass"], world.nodes.border)
             mass = dofs.take(species.fields["mass"])
             before = dofs.take(species.fields["momentum"]) / mass[:, None]
             free = before + dt * world.gravity(world.time)[: world.dimension]
@@ -176,7 +178,9 @@ class CoupledSystem:
             contacts, work = ContactSet(world, species, dofs, dt), NodeFields(vector=world.dimension)
             work.fit(world.nodes)
             rows = slice(first, first + len(dofs))
-            self.parts.append(Part(species, dofs, mass, before, free, contacts, work, rows))
+            p = species.particles
+            around = world.ranks.surroundings(species.transfers, world.nodes, dofs, p.x, p.id)
+            self.parts.append(Part(species, dofs, around, mass, before, free, contacts, work, rows))
             first += len(dofs)
         self.count = first
         self._starts = np.concatenate([part.rows.start + part.dofs.starts[:-1] for part in self.parts] + [[first]])
@@ -200,8 +204,8 @@ class CoupledSystem:
         self._flux = None if coupling.flux is None else coupling.flux()
 
     def _touching(self) -> list[Part]:
-        """Species that have contacts."""
-        return [part for part in self.parts if len(part.contacts)]
+        """Species that have contacts on any rank."""
+        return [part for part in self.parts if part.contacts.anywhere]
 
     def close_contacts(self, v: Floats) -> None:
         """Apply the contacts to `v` in place, and close those that change it; those that would turn round stick."""
@@ -223,7 +227,8 @@ class CoupledSystem:
         before, balance = v.copy(), -self.impulse
         for part in self._touching():
             part.contacts.update(v[part.rows], balance[part.rows], same_limits)
-        return -balance if np.array_equal(v, before) else self.residual(v)[0]
+        changed = self.world.ranks.any(not np.array_equal(v, before))
+        return self.residual(v)[0] if changed else -balance
 
     def residual(self, v: Floats) -> tuple[Floats, float]:
         """Return r(v) with the friction of sliding contacts and the smallest det f of all points, which must be
@@ -233,8 +238,6 @@ class CoupledSystem:
         smallest = math.inf
         for part in self.parts:
             p = part.species.particles
-            if len(p) == 0:
-                continue
             self._gradient(part, v, moving=True)
             arrays = p.arrays()
             for use in part.species.model.laws:
@@ -251,14 +254,14 @@ class CoupledSystem:
                     p.material, flowing, use.constants, history, NONE_TORN, self.dt, self._shape, self._definite,
                     part.L, part.S, part.viscous_numbers, part.smallest,
                 )  # fmt: skip
-            smallest = float(np.minimum(smallest, part.smallest.min()))  # NaN stays NaN
+            smallest = float(np.minimum(smallest, part.smallest.min(initial=np.inf)))  # NaN stays NaN
             self._add_divergence(part, part.S, -self.dt, r)
         self.impulse = r + self._dragged(v)
         self._energy = self._without_friction()
         r = self.impulse.copy()
         for part in self._touching():
             r[part.rows] -= part.contacts.rub(v[part.rows])
-        return r, smallest
+        return r, self.world.ranks.least(smallest)
 
     def energy(self) -> float:
         """Energy whose derivative `residual` returned at its last velocities [J]; nan if there is none."""
@@ -279,7 +282,7 @@ class CoupledSystem:
                 energy_loop(use.law, "unilateral")(
                     p.material, use.belongs, use.constants, history, self.dt, self._shape, part.L, density
                 )
-            result += total((p.volume if flux is None else flux.energy_volume) * density)
+            result += self.world.ranks.total((p.volume if flux is None else flux.energy_volume) * density)
         return result
 
     def multiply(self, x: Floats) -> Floats:
@@ -287,8 +290,6 @@ class CoupledSystem:
         result = self.mass[:, None] * x + self._dragged(x) + self._damping * self._diagonal * x
         for part in self.parts:
             p = part.species.particles
-            if len(p) == 0:
-                continue
             self._gradient(part, x)
             for use in part.species.model.laws:
                 _, answer = tangent_loops(use.law, *self._laws)
@@ -323,7 +324,7 @@ class CoupledSystem:
 
     def load_walls(self) -> None:
         """Add the impulses of walls by the shared flux at the last call of `residual` to the loads on obstacles."""
-        if self._flux is None or len(self.parts[1].species.particles) == 0:
+        if self._flux is None:
             return
         part = self.parts[1]
         p, field = part.species.particles, part.fields.array
@@ -377,13 +378,11 @@ class CoupledSystem:
         coupling = np.zeros((self._first.size, dimension))
         for part in self.parts:
             p = part.species.particles
-            if len(p) == 0:
-                continue
             flux = self._flux_of(part)
             weight = p.volume if flux is None else flux.stiffness_volume
-            k = node_stiffness(part.species.transfers, part.dofs, p.x, weight, part.numbers)
+            k = node_stiffness(part.species.transfers, part.around, p.x, weight, part.numbers)
             if part.viscous:
-                k += node_stiffness(part.species.transfers, part.dofs, p.x, weight, part.viscous_numbers)
+                k += node_stiffness(part.species.transfers, part.around, p.x, weight, part.viscous_numbers)
             k = self.dt**2 * np.maximum(k, 0.0)
             if flux is None:
                 self._diagonal[part.rows] += k
@@ -420,7 +419,11 @@ class CoupledSystem:
 
     def dot(self, a: Floats, b: Floats) -> float:
         """Inner product."""
-        return block_dot(a, b, self._starts)
+        return block_dot(a, b, self._starts, self._all_blocks)
+
+    def _all_blocks(self, sums: Floats) -> Floats:
+        """Sums of the blocks of all ranks, species by species."""
+        return self.world.nodes.border.all_blocks(sums.reshape(len(self.parts), -1)).reshape(-1)
 
     def project(self, x: Floats) -> None:
         """Remove the components constrained by closed contacts."""

@@ -20,11 +20,11 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.grid.blocks import CELLS_PER_BLOCK, cell_in_block
+from spume.grid.cells import Cells
 from spume.grid.node_gradients import node_gradients
 from spume.mpm.implicit.grid_matrix import colours
 from spume.mpm.implicit.problem import StepProblem
 from spume.numerics.jit import compiled
-from spume.numerics.sums import total
 
 SWEEPS = 10
 """Iterations; norms are then equal to a few per cent. [Stellato18] takes as many."""
@@ -53,7 +53,8 @@ def equilibrated(problem: StepProblem, tensors: list[Numbers], stiffness: list[N
             c[k][mask] /= np.sqrt(of_points[mask])
             e[k][mask] /= np.sqrt(of_constraints[mask])
         d /= np.sqrt(of_nodes)
-    size = sum(total(p.volume * h) for h in stiffness) / sum(total(x * x) for x in e)
+    sizes = problem.world.ranks.totals([p.volume * h for h in stiffness] + [x * x for x in e])
+    size = sum(sizes[: len(stiffness)]) / sum(sizes[len(stiffness) :])
     return [size * x * x / p.volume for x in e]
 
 
@@ -67,29 +68,33 @@ class _Sums:
 
     def __init__(self, problem: StepProblem) -> None:
         species, nodes = problem.species, problem.world.nodes
-        self._x, self._transfers, self._number = species.weighted_at, species.transfers, problem.dofs.number
-        self._nodes = len(problem.dofs)
+        self._transfers, self._around = species.transfers, problem.surroundings
+        self._points, self._nodes = len(species.particles), len(problem.dofs)
         self._kernels = _kernels(nodes.dimension, nodes.order)
-        self._colours = colours(species.transfers.cells.blocks)
-
-    def _stencils(self) -> tuple[Any, ...]:
-        cells = self._transfers.cells
-        return (
-            *self._colours, cells.blocks, cells.cell_start, cells.sorted_points, self._transfers.node_block_of_corner,
-            cells.inverse_size, self._x, self._number,
-        )  # fmt: skip
+        own = species.transfers
+        self._of_points = _stencils(own.cells, own.node_block_of_corner, species.weighted_at, problem.dofs.number)
+        around = problem.surroundings
+        self._of_nodes = _stencils(around.cells, around.corners, around.points(species.weighted_at), around.number)
 
     def to_nodes(self, B: Numbers) -> Numbers:
         """Σ_p ∇w · B_p ∇w at each active node, for symmetric tensors B (n, 6)."""
         result = np.zeros(self._nodes)
-        self._kernels[0](*self._stencils(), self._transfers.pulled_back(B), result)
+        self._kernels[0](*self._of_nodes, self._around.points(self._transfers.pulled_back(B)), result)
         return result
 
     def to_points(self, a: Numbers) -> Numbers:
         """Σ_i a_i ∇w ∇wᵀ at each point, symmetric (n, 6), for numbers a of the active nodes."""
-        result = np.zeros((len(self._x), 6))
-        self._kernels[1](*self._stencils(), a, result)
+        result = np.zeros((self._points, 6))
+        self._kernels[1](*self._of_points, a, result)
         return self._transfers.pushed_forward(result)
+
+
+def _stencils(cells: Cells, corners: NDArray[np.int32], x: Numbers, number: NDArray[np.int32]) -> tuple[Any, ...]:
+    """What kernels need to visit the nodes of points at x."""
+    return (
+        *colours(cells.blocks), cells.blocks, cells.cell_start, cells.sorted_points, corners, cells.inverse_size, x,
+        number,
+    )  # fmt: skip
 
 
 @cache
@@ -116,7 +121,7 @@ def _kernels(D: int, order: int) -> tuple[Any, Any]:
                             p = sorted_points[entry]
                             gradients_at(blocks, block, ci, cj, ck, inverse_cell, x, p, gx, gy, gz)
                             for n in range(N):
-                                if rows[n] < 0:
+                                if rows[n] < 0 or (scatter and rows[n] >= result.shape[0]):
                                     continue
                                 a, b, c = gx[n], gy[n], gz[n]
                                 if scatter:

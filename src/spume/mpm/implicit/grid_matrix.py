@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from spume.grid.blocks import BLOCK, cell_at, cell_in_block, neighbour_table
 from spume.grid.node_gradients import node_gradients
 from spume.grid.nodes import DegreesOfFreedom, Nodes
-from spume.grid.transfers import Transfers
+from spume.grid.surroundings import Surroundings
 from spume.mpm.implicit.contact_set import ContactSet
 from spume.numerics.jit import compiled
 
@@ -26,28 +26,29 @@ ROWS = 512
 class GridMatrix:
     """A symmetric positive definite system for `numerics.krylov`; vectors have the shape (active nodes, d)."""
 
-    def __init__(self, nodes: Nodes, dofs: DegreesOfFreedom, contacts: ContactSet) -> None:
-        self._dofs, self._contacts = dofs, contacts
+    def __init__(self, nodes: Nodes, dofs: DegreesOfFreedom, contacts: ContactSet, surroundings: Surroundings) -> None:
+        self._dofs, self._contacts, self._around = dofs, contacts, surroundings
         self._kernels = _kernels(nodes.dimension, nodes.order)
         width = (2 * nodes.order + 1) ** nodes.dimension
         self.columns = np.empty((len(dofs), width), np.int32)
         self.values = np.empty((len(dofs), width))
-        self._kernels[0](neighbour_table(nodes.keys), dofs.node, dofs.number, self.columns)
+        around = surroundings
+        self._kernels[0](neighbour_table(around.keys), around.node, around.number, self.columns)
 
     def assemble(
         self,
-        transfers: Transfers,
         x: NDArray[np.float64],
         B: NDArray[np.float64],
         mass: NDArray[np.float64],
     ) -> None:
-        """Sum the tensors B (n, 6) of the points, and add the `mass` of the active nodes [kg]."""
+        """Sum the tensors B (n, 6) of the points at x, for the gradients of the weights, and add the `mass` of the
+        active nodes [kg]."""
         self.values[:] = 0.0
-        cells = transfers.cells
+        around, cells = self._around, self._around.cells
         by_colour, start = colours(cells.blocks)
         self._kernels[1](
-            by_colour, start, cells.blocks, cells.cell_start, cells.sorted_points, transfers.node_block_of_corner,
-            cells.inverse_size, x, transfers.pulled_back(B), self._dofs.number, self.values,
+            by_colour, start, cells.blocks, cells.cell_start, cells.sorted_points, around.corners,
+            cells.inverse_size, around.points(x), around.points(B), around.number, self.values,
         )  # fmt: skip
         self.values[:, self.values.shape[1] // 2] += mass
         self.diagonal = self.values[:, self.values.shape[1] // 2].copy()
@@ -61,8 +62,9 @@ class GridMatrix:
     def multiply(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """A x."""
         result = np.empty_like(x)
-        if len(x) <= 4 * ROWS:  # waking the threads would take longer
-            self._kernels[3](0, len(x), self.values, self.columns, x, result)
+        rows, x = len(x), self._around.unknowns(x)
+        if rows <= 4 * ROWS:  # waking the threads would take longer
+            self._kernels[3](0, rows, self.values, self.columns, x, result)
         else:
             self._kernels[2](self.values, self.columns, x, result)
         return result
@@ -149,7 +151,7 @@ def _kernels(D: int, order: int) -> tuple[Any, Any, Any, Any]:
                                 for o in range(N):
                                     pairs[n, o] += ax * gx[o] + ay * gy[o]
                     for n in range(N):
-                        if rows[n] >= 0:
+                        if 0 <= rows[n] < A.shape[0]:  # others belong to other ranks
                             base = CENTRE - place[n]
                             for o in range(N):
                                 if rows[o] >= 0:

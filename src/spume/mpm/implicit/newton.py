@@ -30,7 +30,6 @@ from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.tangent import NONE_TORN, NUMBERS, tangent_loops
 from spume.numerics.krylov import Solution, conjugate_gradient, gmres
-from spume.numerics.sums import total
 from spume.scene.mpm import Implicit
 
 Floats = NDArray[np.float64]
@@ -75,7 +74,8 @@ class _Equations:
                 True, self.L, self.S, self.numbers[b], self.smallest,
             )  # fmt: skip
         self.unbalanced = problem.mass[:, None] * (v - problem.free) + problem.dt * problem.impulse(self.S)
-        return self.unbalanced - self.contacts.rub(v), float(self.smallest.min(initial=1.0))
+        smallest = problem.world.ranks.least(float(self.smallest.min(initial=1.0)))
+        return self.unbalanced - self.contacts.rub(v), smallest
 
     def _answer(self, L: Floats, T: Floats) -> None:
         p = self.problem.species.particles
@@ -95,7 +95,8 @@ class _Equations:
         p = problem.species.particles
         self.diagonal = np.repeat(problem.mass[:, None], v.shape[1], axis=1)
         for numbers in self.numbers:
-            k = node_stiffness(problem.species.transfers, problem.dofs, problem.species.weighted_at, p.volume, numbers)
+            species, around = problem.species, problem.surroundings
+            k = node_stiffness(species.transfers, around, species.weighted_at, p.volume, numbers)
             self.diagonal += problem.dt**2 * np.maximum(k, 0.0)
         self.friction = self.contacts.turning(v, self.diagonal)
         rows = self.contacts.rows
@@ -164,13 +165,14 @@ def solve_by_newton(problem: StepProblem, settings: Implicit) -> Outcome:
         if not smallest > LEAST_VOLUME:
             outcome.failure = f"obstacles would squeeze a point to {smallest:.3g} times its volume"
             return outcome
-    first, coupled = 0.0, False
+    first, coupled, ranks = 0.0, False, problem.world.ranks
     for _ in range(settings.iterations):
         right = equations.update_contacts(v)
         free = right.copy()
         equations.project(free)
         size = math.sqrt(equations.dot(free, free))
-        scale = math.sqrt(total((problem.mass[:, None] * (v - problem.before)) ** 2))
+        impulses = problem.mass[:, None] * (v - problem.before)
+        scale = math.sqrt(ranks.total(impulses[problem.dofs.counted] ** 2))
         first = max(first, size, scale)
         outcome.primal.append(size / first if first > 0.0 else 0.0)
         outcome.dual.append(0.0)
@@ -188,7 +190,8 @@ def solve_by_newton(problem: StepProblem, settings: Implicit) -> Outcome:
             except ArithmeticError:  # overflow, or limits of friction that make the matrix singular
                 continue
             outcome.linear_iterations += solution.iterations
-            outcome.displacement_error = problem.dt * float(np.abs(solution.x).max(initial=0.0)) / problem.world.cell
+            largest = -ranks.least(-float(np.abs(solution.x).max(initial=0.0)))
+            outcome.displacement_error = problem.dt * largest / problem.world.cell
             found, _, _ = search(equations, v, solution.x, -right)
             if found is not v:  # an unsymmetric matrix may lead uphill
                 break

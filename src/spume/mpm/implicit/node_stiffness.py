@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from spume.grid.blocks import BLOCK
 from spume.grid.node_gradients import node_gradients
-from spume.grid.nodes import DegreesOfFreedom
+from spume.grid.surroundings import Surroundings
 from spume.grid.transfers import Transfers
 from spume.mpm.implicit.grid_matrix import colours
 from spume.numerics.jit import compiled
@@ -28,15 +28,16 @@ from spume.numerics.tensor3 import multiply
 Floats = NDArray[np.float64]
 
 
-def node_stiffness(transfers: Transfers, dofs: DegreesOfFreedom, x: Floats, weight: Floats, numbers: Floats) -> Floats:
+def node_stiffness(transfers: Transfers, around: Surroundings, x: Floats, weight: Floats, numbers: Floats) -> Floats:
     """k of the active nodes [N/m], shape (nodes, d). `weight` is V of the points [m³], `numbers` those of `tangent.py`.
     The sums have one order for any number of threads."""
-    cells = transfers.cells
-    k = np.zeros((len(dofs), transfers.dimension))
+    cells = around.cells
+    k = np.zeros((around.node.size, transfers.dimension))
     by_colour, start = colours(cells.blocks)
     _kernel(transfers.dimension, transfers.order)(
-        by_colour, start, cells.blocks, cells.cell_start, cells.sorted_points, transfers.node_block_of_corner,
-        cells.inverse_size, x, weight, transfers.pulled_back_tangent(numbers), dofs.number, k,
+        by_colour, start, cells.blocks, cells.cell_start, cells.sorted_points, around.corners, cells.inverse_size,
+        around.points(x), around.points(weight), around.points(transfers.pulled_back_tangent(numbers)), around.number,
+        k,
     )  # fmt: skip
     return k
 
@@ -104,7 +105,7 @@ def _kernel(D: int, order: int) -> Any:
                                 else:
                                     local[q, n] += a * (xx * a + xy * b) + b * yy * b
                     for n in range(N):
-                        if rows[n] >= 0:
+                        if 0 <= rows[n] < k.shape[0]:  # others belong to other ranks
                             for q in range(D):
                                 k[rows[n], q] += local[q, n]
 

@@ -39,7 +39,7 @@ class StepProblem:
         self.world, self.dt = world, dt
         species = world.only
         self.species: GridSpecies = species
-        self.dofs = number_active(species.fields["mass"])
+        self.dofs = number_active(species.fields["mass"], world.nodes.border)
         self.mass = self.dofs.take(species.fields["mass"])
         self.before = self.dofs.take(species.fields["momentum"]) / self.mass[:, None]
         """Velocities vⁿ of the active nodes before the step [m/s]."""
@@ -50,6 +50,9 @@ class StepProblem:
         self.contacts = ContactSet(world, species, self.dofs, dt)
         self._fields = NodeFields(vector=world.dimension)
         self._fields.fit(world.nodes)
+        self.surroundings = world.ranks.surroundings(
+            species.transfers, world.nodes, self.dofs, species.weighted_at, species.particles.id
+        )
 
     def start(self) -> NDArray[np.float64]:
         """Initial guess of the velocities [m/s]: those without stress, or, if points store the acceleration of their
@@ -91,7 +94,7 @@ class StepProblem:
     def load_obstacles(self, reaction: NDArray[np.float64]) -> None:
         """Add the `reaction` of the closed contacts, impulses at the active nodes (unknowns, d), to obstacle loads."""
         contacts = self.world.contacts
-        if len(contacts) and self.world.obstacle_loads.active:
+        if self.world.obstacle_loads.active:
             at_contacts = reaction[self.dofs.number.reshape(-1)[contacts.node]]
             engaged = self.contacts.engaged
             load_by_nodes(

@@ -105,7 +105,8 @@ class SemiImplicit:
         find_contacts(world, dt)
         system = CoupledSystem(world, coupling, dt, self.plasticity, self.unilateral, self.preconditioner)
         v = self.iterate(system)
-        if not (self.residual <= (LARGEST if self.printed else self.accepted) and np.isfinite(v).all()):
+        accepted = self.residual <= (LARGEST if self.printed else self.accepted)
+        if not accepted or world.ranks.any(not np.isfinite(v).all()):
             return False
         for part in system.parts:
             own, f = v[part.rows], part.species.fields
@@ -160,11 +161,10 @@ class SemiImplicit:
         if not world.obstacle_loads.active:
             return
         for part in system.parts:
-            engaged, contacts = part.contacts.engaged, world.contacts_of(part.species)
-            if engaged.any():
-                at_contacts = system.impulse[part.rows][part.dofs.number.reshape(-1)[contacts.node]]
-                held_by = world.obstacles_of(part.species)
-                load_by_nodes(world.obstacle_loads, held_by, contacts, world.nodes, at_contacts, engaged)
+            contacts, held_by = world.contacts_of(part.species), world.obstacles_of(part.species)
+            at_contacts = system.impulse[part.rows][part.dofs.number.reshape(-1)[contacts.node]]
+            engaged = part.contacts.engaged
+            load_by_nodes(world.obstacle_loads, held_by, contacts, world.nodes, at_contacts, engaged)
         system.load_walls()
 
     def diagnostics(self, world: GridWorld) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class Integrator:
         self.iterations += len(outcome.primal)
         self.linear_iterations += outcome.linear_iterations
         problem.finish(outcome.v)
-        if reason := _failure(outcome, dt, world.dimension, self.settings.accepted_residual):
+        if reason := _failure(outcome, dt, world, self.settings.accepted_residual):
             raise StepFailed("an implicit step", reason, ADVICE)
         problem.keep_acceleration(outcome.v)
         if outcome.reaction is not None:
@@ -163,15 +163,15 @@ class Integrator:
         self.recent = Recent(**values.get("recent_steps", {}))
 
 
-def _failure(outcome: Outcome, dt: float, dimension: int, accepted: float) -> str:
+def _failure(outcome: Outcome, dt: float, world: GridWorld, accepted: float) -> str:
     """Reason why the outcome of a step cannot be used, or an empty string."""
     if outcome.failure:
         return outcome.failure
-    if not np.isfinite(outcome.v).all():
+    if world.ranks.any(not np.isfinite(outcome.v).all()):
         return "its velocities are not finite"
     f = np.eye(3) + dt * outcome.L
-    d = dimension
-    smallest = float(np.linalg.det(f[:, :d, :d]).min(initial=np.inf))
+    d = world.dimension
+    smallest = world.ranks.least(float(np.linalg.det(f[:, :d, :d]).min(initial=np.inf)))
     if not smallest > LEAST_VOLUME:
         return f"a point would be squeezed to {smallest:.3g} times its volume"
     if not (outcome.residual <= accepted or outcome.displacement_error <= INVISIBLE):
