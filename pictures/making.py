@@ -8,7 +8,7 @@ from reports.case import Surroundings
 from reports.runs import scene_run
 
 from pictures.recipe import Recipe
-from spume import Run, load_scene, render
+from spume import Run, load_scene, open_run, render
 from spume.extras import require
 from spume.look.pictures.png import read_png
 from spume.whole_files import whole_file
@@ -41,7 +41,7 @@ def runs_of(recipe: Recipe, say: Say) -> list[Run]:
     for other in recipe.beside:
         scene, _, preset = other.partition(":")
         runs.append(run_for(scene, preset or recipe.preset, {}, say))
-    return runs
+    return [open_run(run.path, looks=recipe.looks) for run in runs]
 
 
 def frame_at(run: Run, time: float) -> int:

@@ -22,6 +22,8 @@ class Recipe:
     preset: str = ""
     changes: dict[str, Any] = field(default_factory=dict)
     """values of the scene that are set"""
+    looks: dict[str, Any] = field(default_factory=dict)
+    """camera, backdrop and looks of the picture that differ from those of the scene, by their paths"""
     time: float | None = None
     """of the frame that is drawn [s]; without it, a contact sheet of the run"""
     beside: tuple[str, ...] = ()

@@ -16,6 +16,13 @@ Changes = Annotated[
     list[str] | None,
     Parameter(name="--set", negative="", help="Change a value of the scene: path.to.key=value. Repeatable."),
 ]
+Looks = Annotated[
+    list[str] | None,
+    Parameter(
+        name="--set", negative="",
+        help="Show the run with another camera, backdrop or look, such as camera.fov=25. Repeatable.",
+    ),
+]  # fmt: skip
 Preset = Annotated[
     list[str] | None,
     Parameter(negative="", help="One of the scene's presets. Repeatable: they apply in this order."),

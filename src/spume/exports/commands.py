@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from spume.exports.formats import FORMATS, FormatName, Layout, What, having
-from spume.options import Again, Cluster, Folder, Frames, Processes, Skin
+from spume.options import Again, Cluster, Folder, Frames, Looks, Processes, Skin
 from spume.terminal import say
 
 SURFACES = " and ".join(name for name, form in FORMATS.items() if form.what == "surface")
@@ -29,6 +29,7 @@ def export(
         Parameter(help=f"Export the points or the surface (default: the surface for {SURFACES}, else the points)."),
     ] = None,
     skin: Skin = "embedded",
+    looks: Looks = None,
     fields: Annotated[
         str | None,
         Parameter(
@@ -54,7 +55,7 @@ def export(
     from spume.frames.reader import open_run
     from spume.frames.selection import select_frames
 
-    run = open_run(folder, skin)
+    run = open_run(folder, skin, looks or ())
     numbers = select_frames(frames, len(run))
     made = export_run(
         run, numbers, to, what=what, fields=fields, layout=layout, out=out, processes=processes, cluster=cluster,

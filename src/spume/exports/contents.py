@@ -257,6 +257,8 @@ class Contents:
             about.append([whitewater_file(self.run, number).stat().st_mtime_ns for number in self.numbers])
         if self.run.skin == "reconstructed":
             about.append(self.run.skin)
+        if self.run.looks:
+            about.append(self.run.looks)
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 

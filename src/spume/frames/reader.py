@@ -1,5 +1,6 @@
 """Reading a run from disk. Needs only the folder: no method, no running simulation."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache, partial
 from importlib import import_module
@@ -12,6 +13,7 @@ from pydantic import ValidationError
 
 from spume.errors import CacheError
 from spume.fields import Field, Population
+from spume.frames.appearances import appearances, with_appearances
 from spume.frames.derived import Derived
 from spume.frames.frame_checks import check_indices, check_kind, check_metadata, check_shapes, malformed
 from spume.frames.measurements import MeasuredSeries, measured_series
@@ -23,6 +25,7 @@ from spume.runs.manifest import Manifest
 from spume.runs.storage import array_shapes, folder_inside, read_arrays, read_metadata, verify_arrays
 from spume.scene.common import Scene
 from spume.scene.measure import MeasureTable
+from spume.scene.overrides import Changes
 from spume.scene.problems import describe
 from spume.terminal import printable
 
@@ -121,10 +124,12 @@ BodySkin = Literal["embedded", "reconstructed"]
 class Run:
     """A run on disk: `run[k]` is frame k, and a loop over the run yields its frames."""
 
-    def __init__(self, folder: str | Path, skin: BodySkin = "embedded") -> None:
+    def __init__(self, folder: str | Path, skin: BodySkin = "embedded", looks: Changes = ()) -> None:
         self._folder = RunFolder(folder)
         self.skin = skin
         """With "reconstructed", the run reads as if none of its bodies had an embedded surface."""
+        self.looks = appearances(looks)
+        """Camera, backdrop and looks that differ from those of the scene, by their paths in it."""
         self.path = self._folder.path
         if not self.path.is_dir():
             raise CacheError(f"there is no folder '{self.path}'")
@@ -178,7 +183,8 @@ class Run:
         if self.skin == "reconstructed" and "body" in tables:
             tables = tables | {"body": [_without_mesh(body) for body in tables["body"]]}
         scene = Scene(**tables)
-        return scene.changed(motions) if motions else scene
+        scene = scene.changed(motions) if motions else scene
+        return with_appearances(scene, self.looks) if self.looks else scene
 
     def output(self, *names: str) -> Path:
         """A folder inside the run's for pictures and the like."""
@@ -186,7 +192,7 @@ class Run:
 
     def reconstructed(self) -> "Run":
         """The same run with skins around the points instead of embedded surfaces."""
-        return Run(self.path, "reconstructed")
+        return Run(self.path, "reconstructed", self.looks)
 
     @property
     def changes(self) -> list[dict[str, Any]]:
@@ -302,7 +308,7 @@ class Run:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A process that is sent a run opens it only once, for any number of frames."""
-        return _opened_once, (str(self.path.resolve()), len(self), self.skin)
+        return _opened_once, (str(self.path.resolve()), len(self), self.skin, json.dumps(self.looks))
 
 
 class Frames(Sequence[Frame]):
@@ -346,9 +352,9 @@ def _stamp(path: Path) -> tuple[int, int] | None:
 
 
 @lru_cache(maxsize=16)
-def _opened_once(folder: str, frames: int, skin: BodySkin) -> Run:
+def _opened_once(folder: str, frames: int, skin: BodySkin, looks: str) -> Run:
     """The run in `folder` when it had so many frames."""
-    return Run(folder, skin)
+    return Run(folder, skin, json.loads(looks))
 
 
 def _without_mesh(body: dict[str, Any]) -> dict[str, Any]:
@@ -356,9 +362,10 @@ def _without_mesh(body: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in body.items() if key != "surface"}
 
 
-def open_run(folder: str | Path, skin: BodySkin = "embedded") -> Run:
+def open_run(folder: str | Path, skin: BodySkin = "embedded", looks: Changes = ()) -> Run:
     """Open the run in `folder` for reading. Raises CacheError if the folder contains no run, or a damaged one.
 
     - skin: "reconstructed" shows bodies with an embedded surface by a skin around their points, which follows tears.
+    - looks: values of the scene's camera, backdrop and looks to use instead, such as {"camera.fov": 20}.
     """
-    return Run(folder, skin)
+    return Run(folder, skin, looks)

@@ -16,6 +16,7 @@ from spume.options import (
     Folder,
     Frames,
     Host,
+    Looks,
     Overwrite,
     Port,
     Preset,
@@ -113,6 +114,7 @@ def render(
         Literal["scene", "auto"], Parameter(help="The scene's camera, or one that shows the whole run.")
     ] = "scene",
     size: Annotated[str, Parameter(help="Width and height of a picture in pixels.")] = "1280x720",
+    looks: Looks = None,
     stills_only: Annotated[bool, Parameter(negative="", help="Make neither a film nor a contact sheet.")] = False,
     out: Annotated[Path | None, Parameter(help="Folder for the pictures (default: DIR/pictures).")] = None,
     processes: Processes = None,
@@ -132,7 +134,7 @@ def render(
         _numbers(limits, ":", "--limits", "0:2.5", float) if limits else None,
         "beauty" if beauty else "fast", camera, samples, renderer, shutter, skin,
     )  # fmt: skip
-    runs = [open_run(path) for path in (folder, *(compare or ()))]
+    runs = [open_run(path, looks=looks or ()) for path in (folder, *(compare or ()))]
     numbers = select_frames(frames, max(len(each) for each in runs))
     names = None if labels is None else [name.strip() for name in labels.split(",")]
     try:
@@ -171,20 +173,23 @@ def view(
         Literal["both", "points", "surface"], Parameter(help="What --export includes; surfaces make the file larger.")
     ] = "both",
     skin: Skin = "embedded",
+    looks: Looks = None,
 ) -> None:
     """Show runs in the browser: play, scrub, colour by a field. A run in progress is followed."""
     if export is not None:
         from spume.look.viewer.page import write_page
         from spume.terminal import readable_size
 
-        size = write_page(folders, export, frames, ("surface", "points") if show == "both" else (show,), skin)
+        size = write_page(
+            folders, export, frames, ("surface", "points") if show == "both" else (show,), skin, looks or ()
+        )
         say(f"{export}, {readable_size(size)}")
         return
     if frames is not None:
         raise SpumeError("--frames was given without --export: the viewer shows all frames, only pages select some")
     from spume.look.viewer.server import Viewer
 
-    viewer = Viewer(folders, host, port, skin)
+    viewer = Viewer(folders, host, port, skin, looks or ())
     tell(f"{viewer.address} (Ctrl-C to stop)", sys.stdout)
     viewer.run_forever()
 

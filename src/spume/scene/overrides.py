@@ -11,8 +11,9 @@ from spume.scene.problems import Path, dotted, known_keys, shown
 from spume.suggestions import did_you_mean
 from spume.tables import DEEPEST, depth
 
-BARE_WORD = re.compile(r"[A-Za-z_][\w -]*")
-"""A value that needs no quotes on the command line, where the shell removes them: --set grid.spline=quadratic."""
+BARE_WORD = re.compile(r"[A-Za-z_][\w -]*|#[0-9a-fA-F]{6}")
+"""A value that needs no quotes on the command line, where the shell removes them: --set grid.spline=quadratic, and
+colours: --set backdrop.color=#4a5864."""
 
 
 Changes = Iterable[str] | Mapping[str, Any]

@@ -187,6 +187,8 @@ def recipe(runs: Sequence[Run], labels: Sequence[str], options: PictureOptions, 
     about = [FORMAT, asdict(options), list(labels), [[str(run.path), len(run)] for run in runs]]
     if settled or all(run.complete for run in runs):
         about[-1] = [str(run.path) for run in runs]
+    if any(run.looks for run in runs):
+        about.append([run.looks for run in runs])
     return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
 

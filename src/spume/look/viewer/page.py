@@ -26,6 +26,7 @@ from spume.look.pictures.lettering import MAP
 from spume.look.textures import painted
 from spume.look.triangle_mesh import TriangleMesh
 from spume.look.viewer.watched_run import MATERIAL, Show, Shown, WatchedRun, watch
+from spume.scene.overrides import Changes
 from spume.scene.surroundings import materials
 from spume.srgb import to_srgb
 from spume.whole_files import whole_file
@@ -45,10 +46,11 @@ def write_page(
     frames: str | None = None,
     shows: tuple[Show, ...] = ("surface", "points"),
     skin: BodySkin = "embedded",
+    looks: Changes = (),
 ) -> int:
     """Write the runs in `folders` to one HTML file; returns its size [bytes]."""
     matplotlib = require("matplotlib", "colouring a page")
-    runs = [_run(watch(folder, skin), frames, shows) for folder in folders]
+    runs = [_run(watch(folder, skin, looks), frames, shows) for folder in folders]
     ramp = np.asarray(matplotlib.colormaps[MAP](np.linspace(0, 1, 256)))[:, :3]
     data = {
         "runs": runs,

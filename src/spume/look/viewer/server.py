@@ -23,6 +23,7 @@ from spume.look.viewer.own_address import own_address_only
 from spume.look.viewer.shadow import ground_shadow
 from spume.look.viewer.watched_run import MATERIAL, Shown, WatchedRun, watch
 from spume.scene.common import Scene
+from spume.scene.overrides import Changes
 from spume.srgb import to_linear, to_srgb
 
 POLL = 1.0
@@ -38,11 +39,12 @@ class Viewer:
     """A page for several runs, one of them shown."""
 
     def __init__(
-        self, folders: list[Path], host: str = "127.0.0.1", port: int = 8080, skin: BodySkin = "embedded"
-    ) -> None:
+        self, folders: list[Path], host: str = "127.0.0.1", port: int = 8080, skin: BodySkin = "embedded",
+        looks: Changes = (),
+    ) -> None:  # fmt: skip
         self.viser: Any = require("viser", "the viewer")
-        self.skin = skin
-        self.runs = {str(folder): watch(folder, skin) for folder in folders}
+        self.skin, self.looks = skin, looks
+        self.runs = {str(folder): watch(folder, skin, looks) for folder in folders}
         try:
             with own_address_only(host):
                 self.server = self.viser.ViserServer(host=host, port=port, label="spume", verbose=False)
@@ -177,7 +179,7 @@ class Viewer:
     def reload(self) -> None:
         """Open the shown run again, whose frames have been replaced; the camera stays."""
         name = self.run_choice.value
-        self.runs[name] = watch(Path(name), self.skin)
+        self.runs[name] = watch(Path(name), self.skin, self.looks)
         self.snapshot = None
         self.frame.value = 0
         kept = [(control, control.value) for control in (self.show, self.color, self.plot_choice)]

@@ -20,6 +20,7 @@ from spume.look.pictures.camera import up_axis
 from spume.look.pictures.lettering import MAP, map_colors
 from spume.look.surface.files import skin_of
 from spume.look.triangle_mesh import TriangleMesh, vertex_normals
+from spume.scene.overrides import Changes
 from spume.srgb import to_srgb
 
 Show = Literal["points", "surface"]
@@ -89,7 +90,7 @@ class WatchedRun:
     def refresh(self) -> bool:
         """Look for new frames; returns whether there are any."""
         try:
-            newer = open_run(self.run.path, self.run.skin)
+            newer = open_run(self.run.path, self.run.skin, self.run.looks)
         except CacheError:
             return False
         grown = len(newer) != len(self.run) or newer.complete != self.run.complete
@@ -187,9 +188,9 @@ def _ribbons(x: NDArray[Any], lines: NDArray[Any], width: float) -> tuple[NDArra
     return vertices, triangles.astype(np.int32)
 
 
-def watch(folder: Path, skin: BodySkin = "embedded") -> WatchedRun:
+def watch(folder: Path, skin: BodySkin = "embedded", looks: Changes = ()) -> WatchedRun:
     """The run in `folder`, ready to be shown. Raises SceneError for runs that are not made of points."""
-    run = open_run(folder, skin)
+    run = open_run(folder, skin, looks)
     if len(run) == 0:
         raise SceneError(f"'{folder}' has no frames yet: wait for the first one")
     if not drawable(run.populations):
