@@ -42,10 +42,10 @@ MISSING = (
 
 def refuse_on_ranks(scene: Scene) -> None:
     """Raise SceneError if the scene has what ranks cannot do."""
-    if not isinstance(scene, MpmScene):
+    if scene.method not in METHODS:
         *most, last = (f"'{name}'" for name in METHODS)
         known = f"{', '.join(most)} and {last}"
         raise SceneError(f"the method '{scene.method}' does not run on several ranks yet: {known} do; use one rank")
-    for missing in MISSING if scene.method != "point-based" else ():
-        if missing.has(scene):
+    for missing in MISSING:
+        if isinstance(scene, MpmScene) and missing.has(scene):
             raise SceneError(f"{missing.what} do not run on several ranks yet: use one rank")
