@@ -42,7 +42,7 @@ FieldNames = str | Iterable[str] | None
 """Names of fields, as one text with commas or one by one; None for the defaults of the format."""
 ASPECT = 16 / 9
 """Of the camera's picture."""
-FORMAT = 7
+FORMAT = 8
 """Incremented whenever existing exports must be made again."""
 WHITEWATER = "whitewater"
 """Name of spray, foam and bubbles."""

@@ -29,7 +29,7 @@ SMALL = 0.1
 """Part of the picture below which the material is called small."""
 CANDIDATES = 60
 """Pictures from which those of a contact sheet are chosen."""
-FORMAT = 3
+FORMAT = 4
 """Incremented whenever existing pictures must be drawn again."""
 
 

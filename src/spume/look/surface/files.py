@@ -26,8 +26,10 @@ from spume.work import each_frame
 
 Parts = Literal["all", "material"]
 ALL = "all"
-FORMAT = 4
+FORMAT = 5
 """Incremented whenever existing skins must be made again."""
+HELD = 4.0
+"""Distance up to which points share nodes of the grid with others, two cells of two points each, in point spacings."""
 CARRIED = ("v", "material", "weak", VOLUME_RATIO.name)
 """Fields transferred from the points to the vertices of a skin."""
 
@@ -170,7 +172,8 @@ def skin_of(
     points = frame[population.name]
     chosen = without_embedded(run.scene, points)
     groups = solid_bodies(run.scene, points)
-    return make_skin(points, chosen, point_spacing(run, population), qualities[-1], extra, groups=groups)
+    gap = crumb_gap(run.scene, points)
+    return make_skin(points, chosen, point_spacing(run, population), qualities[-1], extra, None, groups, gap)
 
 
 def _about(run: Run, part: SurfacePart, quality: Quality) -> dict[str, Any]:
@@ -202,6 +205,15 @@ def solid_bodies(scene: Scene, points: PopulationArrays) -> NDArray[np.int64] | 
     return solid[np.asarray(points["body"])]
 
 
+def crumb_gap(scene: Scene, points: PopulationArrays) -> float:
+    """Distance, in point spacings, from a larger part up to which crumbs are left out: a few points of torn foam that
+    the grid still holds in place would seem to hover. Drops of other materials are shown wherever they are."""
+    listed = materials(scene)
+    present = np.unique(points["material"]) if "material" in points else np.zeros(0, int)
+    tears = [listed[int(kind)].law.traits.tearing is not None for kind in present if kind < len(listed)]
+    return HELD if tears and all(tears) else 0.0
+
+
 def joined_skins(parts: list[Skin]) -> Skin:
     """Several skins as one."""
     first = np.cumsum([0, *(len(part.vertices) for part in parts)])
@@ -222,17 +234,21 @@ def make_skin(
     extra: tuple[str, ...] = (),
     material: int | None = None,
     groups: NDArray[Any] | None = None,
+    crumb_gap: float = 0.0,
 ) -> Skin:
     """The skin of the chosen points (all of them when None), with what it carries and the quantities `extra`.
 
     material: the part of that skin that this material fills, which meets those of the others without gaps.
     groups: a number for each point; those with different numbers get skins of their own. None: a common one.
+    crumb_gap: distance, in point spacings, from a larger part up to which crumbs are left out.
     """
     if groups is not None:
         among = np.ones(len(points["x"]), bool) if chosen is None else chosen
         own = [among & (groups == group) for group in np.unique(groups[among])]
         if len(own) > 1:
-            return joined_skins([make_skin(points, each, spacing, quality, extra, material) for each in own])
+            return joined_skins(
+                [make_skin(points, each, spacing, quality, extra, material, None, crumb_gap) for each in own]
+            )
     members: Any = slice(None) if chosen is None else chosen
     fields: dict[str, NDArray[Any]] = {}
     for name in dict.fromkeys((*CARRIED, *extra)):
@@ -248,7 +264,7 @@ def make_skin(
         del fields["material"]
         fields |= {f"part of {kind}": np.asarray(kinds == kind, dtype=np.float64) for kind in present}
     chosen_kinds = None if material is None else kinds
-    made = skin(x, point_radius(spacing, rest), quality, fields, filled, chosen_kinds, material)
+    made = skin(x, point_radius(spacing, rest), quality, fields, filled, chosen_kinds, material, crumb_gap)
     if material is not None and "material" in fields:
         made.fields["material"][:] = material
     if len(present) > 1:
@@ -263,7 +279,9 @@ def _write(
     points: PopulationArrays = frame[part.population.name]
     chosen = without_embedded(run.scene, points)
     groups = solid_bodies(run.scene, points) if part.material is None else None
-    made = make_skin(points, chosen, spacing, quality, material=part.material, groups=groups)
+    made = make_skin(
+        points, chosen, spacing, quality, (), part.material, groups, crumb_gap(run.scene, points)
+    )  # fmt: skip
     if part.material is not None:
         own = np.asarray(points["material"] == part.material)
         chosen = own if chosen is None else chosen & own

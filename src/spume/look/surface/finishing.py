@@ -233,11 +233,32 @@ def connected_parts(vertices: Floats, triangles: Triangles) -> Parts:
 def without_cavities(vertices: Floats, triangles: Triangles, largest: float) -> tuple[Floats, Triangles]:
     """Mesh without cavities of up to `largest` [m³]: closed parts whose normals point inwards."""
     parts = connected_parts(vertices, triangles)
-    kept = ~((parts.volumes < 0) & (parts.volumes > -largest))[parts.of_vertex]
+    return _with_parts(vertices, triangles, ~((parts.volumes < 0) & (parts.volumes > -largest))[parts.of_vertex])
+
+
+def _with_parts(vertices: Floats, triangles: Triangles, kept: NDArray[np.bool_]) -> tuple[Floats, Triangles]:
+    """The mesh with the parts of these vertices alone."""
     if kept.all():
         return vertices, triangles
     new = np.cumsum(kept, dtype=np.int32) - 1
     return vertices[kept], new[triangles[kept[triangles[:, 0]]]]
+
+
+def without_close_crumbs(
+    vertices: Floats, triangles: Triangles, largest: float, gap: float
+) -> tuple[Floats, Triangles]:
+    """Mesh without parts of up to `largest` [m³] that are nearer than `gap` [m] to a larger one."""
+    from scipy.spatial import cKDTree
+
+    parts = connected_parts(vertices, triangles)
+    is_crumb = ((parts.volumes > 0) & (parts.volumes < largest))[parts.of_vertex]
+    if gap <= 0.0 or not is_crumb.any() or is_crumb.all():
+        return vertices, triangles
+    away = np.full(len(vertices), np.inf)
+    away[is_crumb] = cKDTree(vertices[~is_crumb]).query(vertices[is_crumb], workers=-1)[0]
+    nearest = np.full(parts.number, np.inf)
+    np.minimum.at(nearest, parts.of_vertex, away)
+    return _with_parts(vertices, triangles, nearest[parts.of_vertex] >= gap)
 
 
 def with_round_crumbs(vertices: Floats, triangles: Triangles, largest: float) -> Floats:

@@ -22,6 +22,7 @@ from spume.look.surface.finishing import (
     with_round_crumbs,
     with_volumes,
     without_cavities,
+    without_close_crumbs,
 )
 from spume.look.surface.marching import surface_of
 from spume.numerics.jit import compiled
@@ -98,9 +99,11 @@ def skin(
     volumes: NDArray[Any] | None = None,
     kinds: NDArray[Any] | None = None,
     kind: int | None = None,
+    crumb_gap: float = 0.0,
 ) -> Skin:
     """Skin of points at `x` [m], shape (n, 3), that are about twice `radius` [m] apart.
 
+    crumb_gap: distance, in point spacings, from a larger part up to which crumbs are left out.
     volumes: of the points [m³]; None: those of a cubic lattice.
     kinds, kind: make the skin of the points of one kind only, which meets those of the other kinds without gaps.
     """
@@ -141,6 +144,7 @@ def skin(
         vertices, triangles = without_cavities(vertices, triangles, VOID * spacing**3)
         free = None if kinds is None else _freedom(blocks, whole, vertices)
         if kinds is None:
+            vertices, triangles = without_close_crumbs(vertices, triangles, CRUMB * spacing**3, crumb_gap * spacing)
             vertices = with_round_crumbs(vertices, triangles, CRUMB * spacing**3)
         vertices = smoothed(vertices, triangles, settings.sweeps, free)
         vertices = evened(vertices, triangles, settings.even, free)
