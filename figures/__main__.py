@@ -11,8 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from figures import dryfoam, fang19, gerszewski09, tampubolon17, yue15
-from figures.figure import PRESETS, Figure, NotMade, Preset, save_claims
-from figures.page import NOT_MADE, Outcomes, finest, state, write_pages
+from figures.figure import PRESETS, Figure, Preset, save_claims
+from figures.page import Outcomes, finest, state, write_pages
 
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "docs" / "figures"
@@ -23,13 +23,6 @@ FIGURES: tuple[Figure, ...] = (
     *fang19.FIGURES,
     *dryfoam.FIGURES,
 )
-OTHERS: dict[str, tuple[NotMade, ...]] = {
-    "Yue15": yue15.NOT_MADE,
-    "Gerszewski09": gerszewski09.NOT_MADE,
-    "Tampubolon17": tampubolon17.NOT_MADE,
-    "Fang19": fang19.NOT_MADE,
-}
-"""Figures and tables of the papers that nothing makes yet."""
 
 
 def arguments() -> argparse.Namespace:
@@ -71,7 +64,7 @@ def store(folder: Path, outcomes: Outcomes) -> None:
     order = {figure.name: k for k, figure in enumerate(FIGURES)}
     known = sorted((name for name in outcomes if name in order), key=order.__getitem__)
     write_results(folder, {f"{name} {preset}": o for name in known for preset, o in outcomes[name].items()})
-    write_pages(folder, FIGURES, outcomes, OTHERS)
+    write_pages(folder, FIGURES, outcomes)
 
 
 def keep(found: dict[str, Outcome], preset: str, outcome: Outcome) -> None:
@@ -88,8 +81,6 @@ def listing(outcomes: Outcomes) -> Table:
         preset = finest(outcomes.get(figure.name, {}))
         spent = f"{outcomes[figure.name][preset].seconds:.0f}" if preset else ""
         table.add_row(figure.name, figure.title, state(figure, outcomes), preset or "", spent)
-    for other in (other for others in OTHERS.values() for other in others):
-        table.add_row(other.name, other.title, NOT_MADE, "", "")
     return table
 
 

@@ -33,18 +33,6 @@ class Figure(Case):
         return asked if asked in self.presets else self.presets[-1]
 
 
-@dataclass(frozen=True)
-class NotMade:
-    """A figure or table of a paper that nothing makes yet."""
-
-    name: str
-    title: str
-    claim: str
-    """what the caption claims"""
-    lacks: str
-    """what is missing"""
-
-
 def save_csv(folder: Path, name: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
     """Write the numbers that a figure shows beside it."""
     with whole_file(folder / f"{name}.csv") as part, open(part, "w", newline="", encoding="utf-8") as file:

@@ -8,7 +8,7 @@ from reports.case import Outcome
 from reports.page import anchor, checks_table, pictures
 
 from figures import printed
-from figures.figure import PRESETS, Figure, NotMade
+from figures.figure import PRESETS, Figure
 
 PAPERS = {
     "Yue15": "Continuum foam",
@@ -24,7 +24,7 @@ SHOWN = (
     "pairs where variants start from the same states); else the claim is *not shown*. Most runs are drafts: state and "
     "preset say so."
 )
-NOT_RUN, NOT_MADE = "not run yet", "not made yet"
+NOT_RUN = "not run yet"
 
 Outcomes = Mapping[str, Mapping[str, Outcome]]
 """Outcomes by figure and preset."""
@@ -50,22 +50,19 @@ def state(figure: Figure, outcomes: Outcomes) -> str:
     return "holds" if preset != "draft" else "holds in draft only"
 
 
-def write_pages(
-    folder: Path, figures: Sequence[Figure], outcomes: Outcomes, not_made: Mapping[str, Sequence[NotMade]]
-) -> None:
-    """Write the page of every paper, and the index. `not_made` has the other figures of each paper."""
+def write_pages(folder: Path, figures: Sequence[Figure], outcomes: Outcomes) -> None:
+    """Write the page of every paper, and the index."""
     folder.mkdir(parents=True, exist_ok=True)
     index = ["# Figures of the papers", "", WRITTEN, "", SHOWN, ""]
-    index += ["| paper | figures | claims hold | some do not | not run yet | not made yet |"]
-    index += ["| --- | --- | --- | --- | --- | --- |"]
+    index += ["| paper | figures | claims hold | some do not | not run yet |"]
+    index += ["| --- | --- | --- | --- | --- |"]
     for paper, title in PAPERS.items():
-        own, absent = [figure for figure in figures if figure.paper == paper], not_made.get(paper, ())
+        own = [figure for figure in figures if figure.paper == paper]
         states = [state(figure, outcomes) for figure in own]
         hold, missing = sum(text.startswith("holds") for text in states), states.count(NOT_RUN)
-        page, total = f"{paper.lower()}.md", len(own) + len(absent)
-        counts = (total, hold, len(own) - hold - missing, missing, len(absent))
+        page, counts = f"{paper.lower()}.md", (len(own), hold, len(own) - hold - missing, missing)
         index.append(f"| [{title}]({page}) [{paper}] | {' | '.join(map(str, counts))} |")
-        (folder / page).write_text("\n".join(_page(paper, title, own, outcomes, absent)), encoding="utf-8")
+        (folder / page).write_text("\n".join(_page(paper, title, own, outcomes)), encoding="utf-8")
     (folder / "parameters.md").write_text(printed.page(), encoding="utf-8")
     index += ["", "[Parameters](parameters.md): what the papers print and what the scenes use, and why they differ."]
     index += ["", "```{toctree}", ":hidden:", "", *map(str.lower, PAPERS), "parameters", "```", ""]
@@ -77,12 +74,10 @@ def _order(name: str) -> tuple[str, int]:
     return re.sub(r"\d+$", "", name), int(name.rpartition("-")[2])
 
 
-def _page(
-    paper: str, title: str, figures: Sequence[Figure], outcomes: Outcomes, not_made: Sequence[NotMade]
-) -> list[str]:
+def _page(paper: str, title: str, figures: Sequence[Figure], outcomes: Outcomes) -> list[str]:
     lines = [f"# {title}", "", f"The figures of [{paper}], as spume shows them. {WRITTEN}", "", SHOWN, ""]
     lines += ["| figure | state | why | preset | processor time |", "| --- | --- | --- | --- | --- |"]
-    rows = {other.name: f"| {other.title} | {NOT_MADE} | {other.lacks} |  |  |" for other in not_made}
+    rows: dict[str, str] = {}
     for figure in figures:
         preset, found = finest(outcomes.get(figure.name, {})), state(figure, outcomes)
         spent = f"{outcomes[figure.name][preset].seconds:.0f} s" if preset else ""
@@ -92,10 +87,6 @@ def _page(
     lines += [*(rows[name] for name in sorted(rows, key=_order)), ""]
     for figure in sorted(figures, key=lambda figure: _order(figure.name)):
         lines += _section(figure, outcomes)
-    if not_made:
-        lines += ["## Not made yet", ""]
-        lines += [f"- {other.title}. The caption claims: {other.claim}" for other in not_made]
-        lines.append("")
     return lines
 
 

@@ -19,7 +19,6 @@ from figures.fang19 import (
     fig17_sofa,
     table2_sizes,
 )
-from figures.figure import NotMade
 
 FIGURES = (
     fig1_face_and_cherries.FIGURE,
@@ -40,4 +39,3 @@ FIGURES = (
     fig17_sofa.FIGURE,
     table2_sizes.FIGURE,
 )
-NOT_MADE: tuple[NotMade, ...] = ()

@@ -1,6 +1,5 @@
 """Figures of [Gerszewski09]."""
 
-from figures.figure import NotMade
 from figures.gerszewski09 import (
     fig1_armadillo,
     fig2_cylinders,
@@ -24,4 +23,3 @@ FIGURES = (
     fig8_formulations.FIGURE,
     table1_times.FIGURE,
 )
-NOT_MADE: tuple[NotMade, ...] = ()

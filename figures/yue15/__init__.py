@@ -1,6 +1,5 @@
 """Figures of [Yue15]."""
 
-from figures.figure import NotMade
 from figures.yue15 import (
     fig1_shaving_cream,
     fig3_plasticity,
@@ -36,4 +35,3 @@ FIGURES = (
     table1_materials.FIGURE,
     table2_sizes.FIGURE,
 )
-NOT_MADE: tuple[NotMade, ...] = ()

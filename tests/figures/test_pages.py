@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from figures.__main__ import FIGURES, OTHERS, keep, outcomes_by_preset, store
-from figures.figure import Figure, NotMade, save_claims
+from figures.__main__ import FIGURES, keep, outcomes_by_preset, store
+from figures.figure import Figure, save_claims
 from figures.page import PAPERS, state, write_pages
 from reports.case import Outcome, Surroundings, changes, differs, states
 from reports.running import finished_runs, run_cases
@@ -34,21 +34,20 @@ def test_figures_have_names_of_their_own_and_known_papers() -> None:
 
 
 @pytest.mark.parametrize("paper", LISTED)
-def test_every_figure_of_a_paper_is_made_or_listed_as_not_made(paper: str) -> None:
-    """None is left out, and none is both."""
+def test_every_figure_of_a_paper_is_made(paper: str) -> None:
+    """None is left out."""
     figures, tables = LISTED[paper]
-    others = [other.name for each in OTHERS.values() for other in each]
-    names = [name for name in (*(figure.name for figure in FIGURES), *others) if name.partition("-")[0] == paper]
+    names = [figure.name for figure in FIGURES if figure.name.partition("-")[0] == paper]
     assert sorted(names) == sorted([f"{paper}-{k}" for k in figures] + [f"{paper}-table-{k}" for k in tables])
 
 
-def test_a_figure_that_is_not_made_stands_in_the_table_with_the_reason(tmp_path: Path) -> None:
-    """In the order of the numbers, beside those that are made."""
-    absent = NotMade("dryfoam-3", "Figure 3", "It is so.", "its scene")
-    write_pages(tmp_path, [FIGURE], {}, {"DryFoam": [absent]})
+def test_figures_that_were_not_run_stand_in_the_table_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    """Whatever the order in which they were given; the index counts them."""
+    third = Figure("dryfoam-3", "Figure 3", "It is so.", _never, paper="DryFoam", finding="It is.")
+    write_pages(tmp_path, [FIGURE, third], {})
     page = (tmp_path / "dryfoam.md").read_text(encoding="utf-8")
-    assert page.index("| Figure 3 | not made yet | its scene |") < page.index("| [Figure 4](#figure-4) | not run yet |")
-    assert "| 2 | 0 | 0 | 1 | 1 |" in (tmp_path / "index.md").read_text(encoding="utf-8")
+    assert page.index("| [Figure 3](#figure-3) | not run yet |") < page.index("| [Figure 4](#figure-4) | not run yet |")
+    assert "| 2 | 0 | 0 | 2 |" in (tmp_path / "index.md").read_text(encoding="utf-8")
 
 
 def test_the_cause_stands_before_the_picture_only_if_a_claim_fails(tmp_path: Path) -> None:
@@ -58,7 +57,7 @@ def test_the_cause_stands_before_the_picture_only_if_a_claim_fails(tmp_path: Pat
     )
     for passed in (False, True):
         outcome = Outcome([states("a", "1", "2", passed)], figures=[("dryfoam-4.png", "A picture.")])
-        write_pages(tmp_path, [figure], {"dryfoam-4": {"medium": outcome}}, {})
+        write_pages(tmp_path, [figure], {"dryfoam-4": {"medium": outcome}})
         page = (tmp_path / "dryfoam.md").read_text(encoding="utf-8")
         assert ("Cause: the unit." in page.partition("![")[0]) != passed
 
