@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from spume import PictureOptions, Run
 from spume.extras import require
 from spume.look.pictures.drawing import make_drawer
 from spume.look.pictures.lettering import with_color_bar, with_label
+from spume.look.pictures.plane_drawer import Window
 from spume.look.pictures.sheet import tiled
 from spume.whole_files import whole_file
 
@@ -74,8 +76,12 @@ def save_panels(
     columns: int,
     options: PictureOptions | None = None,
     size: tuple[int, int] = PANEL,
+    corners: tuple[tuple[float, float], tuple[float, float]] | None = None,
 ) -> str:
-    """Draw the panels in rows of `columns` and write them as a JPEG; return the name of the file."""
+    """Draw the panels in rows of `columns` and write them as a JPEG; return the name of the file.
+
+    - corners: of the part of the plane that is shown [m], as wide and high as the panels; all of it if absent.
+    """
     chosen = replace(options or PictureOptions(), width=size[0], height=size[1])
     runs = list(dict.fromkeys(panel.run.path for panel in panels))
     first = {path: next(panel.run for panel in panels if panel.run.path == path) for path in runs}
@@ -84,7 +90,12 @@ def save_panels(
     if legends:
         limits = min(legend.limits[0] for legend in legends), max(legend.limits[1] for legend in legends)
         drawers = {path: make_drawer(run, replace(chosen, limits=limits)) for path, run in first.items()}
-    alike = {path: drawer.alike(list(drawers.values())) for path, drawer in drawers.items()}
+    alike: dict[Path, Any] = {path: drawer.alike(list(drawers.values())) for path, drawer in drawers.items()}
+    if corners is not None:
+        lower, upper = np.array(corners)
+        pixel = float(((upper - lower) / size).max())
+        window = Window(0.5 * (lower + upper), pixel, (size[1], size[0]))
+        alike = {path: replace(drawer, shared=window) for path, drawer in alike.items()}
     parts = []
     for panel in panels:
         around.say(f"drawing {panel.text}")

@@ -10,7 +10,7 @@ from figures.repeats import at_sizes
 from figures.tampubolon17.dams import front, top
 
 SCENES = {"levee": "levee-semi-implicit", "lower drag and cohesion": "levee-weak-semi-implicit"}
-CELLS = {"draft": (0.2, 0.16), "medium": (0.1, 0.08), "paper": (0.025, 0.02)}
+CELLS = {"draft": (0.25, 0.2), "medium": (0.1, 0.08), "paper": (0.025, 0.02)}
 END = 3.0
 """End of the runs [s]: a second after the flood."""
 TIMES = (0.0, 1.5, 2.0, END)
