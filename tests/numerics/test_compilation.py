@@ -158,6 +158,70 @@ def test_two_processes_that_save_at_the_same_time_do_not_mix_up_their_kernels(tm
     assert all(files.load((f"{w} {k}",)) == (w, k) for w in range(2) for k in range(40))
 
 
+KERNEL_FOR_SEVERAL = """
+from numba import prange
+from spume.numerics.jit import compiled
+
+@compiled
+def root(x):
+    return x ** 0.5
+
+@compiled(parallel=True)
+def roots(x):
+    for p in prange(x.size):
+        x[p] = root(x[p])
+
+@compiled
+def hopeless(x):
+    return x.nothing
+
+if __name__ == "__main__":
+    import numba, numpy
+    try:
+        hopeless(1.0)
+    except numba.TypingError:
+        pass
+    roots(numpy.ones(3))
+    print(sum(root.stats.cache_misses.values()), sum(roots.stats.cache_misses.values()))
+"""
+
+
+def test_of_several_processes_one_compiles_a_kernel_and_the_others_wait(tmp_path):
+    script = tmp_path / "kernels_of_several.py"
+    script.write_text(KERNEL_FOR_SEVERAL)
+    environment = os.environ | {"SPUME_CACHE_DIR": str(tmp_path)}
+    started = [
+        subprocess.Popen([sys.executable, str(script)], stdout=subprocess.PIPE, text=True, env=environment)
+        for _ in range(3)
+    ]
+    found = [process.communicate(timeout=300)[0].split() for process in started]
+    assert sorted(misses for misses, _ in found) == ["0", "0", "1"]
+    assert sorted(misses for _, misses in found) == ["0", "0", "1"]
+    assert not list((tmp_path / "kernels").glob("*.lock"))
+
+
+def test_the_lock_of_a_killed_process_does_not_stop_others(tmp_path):
+    line = "from spume.numerics.kernel_files import KernelFiles; from pathlib import Path; import time\n"
+    line += f"KernelFiles(Path({str(tmp_path)!r}), 'kernel', 'stamp').claim(('f8',), lambda: None)\n"
+    line += "print('mine', flush=True); time.sleep(600)"
+    process = subprocess.Popen([sys.executable, "-c", line], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "mine\n"
+    waits = []
+
+    def waiting():
+        waits.append(1)
+        if len(waits) == 3:
+            process.kill()
+            process.wait()
+
+    files = KernelFiles(tmp_path, "kernel", "stamp")
+    assert files.claim(("f8",), waiting) is None
+    assert len(waits) >= 3
+    files.release(("f8",))
+    process.stdout.close()
+
+
 def test_a_kernel_of_changed_sources_or_a_damaged_one_is_not_loaded(tmp_path):
     files = KernelFiles(tmp_path, "kernel", "stamp")
     files.save(("f8",), b"machine code")

@@ -1,6 +1,8 @@
 """A clock that stops while kernels are compiled, so that speeds and remaining times exclude compilation."""
 
+import contextlib
 import time
+from collections.abc import Iterator
 
 
 class Clock:
@@ -24,6 +26,15 @@ class Clock:
         if not self._compiling:
             self._stopped_at = time.perf_counter()
         self._compiling += 1
+
+    @contextlib.contextmanager
+    def stopped(self) -> Iterator[None]:
+        """Stop the clock in the `with` block."""
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
 
     def start(self) -> None:
         """Compilation ends."""

@@ -137,8 +137,24 @@ def _in_own_cache(function: Any, options: dict[str, Any], forceinline: bool = Fa
     dispatcher.spume_sources, dispatcher.spume_options = sources, options
     if contents is not None:
         files = KernelFiles(cache_directory(), file_name(function), contents)
-        dispatcher._cache = KernelCache(function, files, _say_once)
+        dispatcher._cache = KernelCache(function, files, _say_once, lambda: _wait_for(function))
     return dispatcher
+
+
+def _wait_for(function: Any) -> None:
+    """Another process compiles a kernel of a function."""
+    _tell_compiling(function)
+    _stop_if_asked()
+
+
+def _tell_compiling(function: Any) -> None:
+    for listener in _listeners:
+        listener.compiling(f"{function.__module__}.{function.__name__}")
+
+
+def _stop_if_asked() -> None:
+    if any(listener.stop() for listener in _listeners):
+        raise CompilationStopped
 
 
 def _in_numbas_cache(function: Any, options: dict[str, Any]) -> Any:
@@ -181,18 +197,20 @@ def _listeners_to_numba() -> Iterator[tuple[str, Any]]:
             CLOCK.stop()
             kernel = event.data["dispatcher"]
             if hasattr(kernel, "spume_sources"):  # not one of Numba's own functions
-                for listener in _listeners:
-                    listener.compiling(f"{kernel.py_func.__module__}.{kernel.py_func.__name__}")
+                _tell_compiling(kernel.py_func)
 
         def on_end(self, event: Any) -> None:
             CLOCK.start()
+            kernel = event.data["dispatcher"]
+            failed = tuple(event.data["args"]) not in kernel.overloads
+            if failed and isinstance(kernel._cache, KernelCache):
+                kernel._cache.give_up()
 
     class Stopping(numba_internals.Listener):
         """Check for a stop before each compiler pass: a large kernel takes seconds, a pass a fraction of a second."""
 
         def on_start(self, event: Any) -> None:
-            if any(listener.stop() for listener in _listeners):
-                raise CompilationStopped
+            _stop_if_asked()
 
         def on_end(self, event: Any) -> None: ...
 

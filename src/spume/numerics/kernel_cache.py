@@ -7,6 +7,7 @@ from typing import Any
 
 from numba import types
 
+from spume.numerics.clock import CLOCK
 from spume.numerics.kernel_files import KernelFiles
 from spume.numerics.kernel_sources import closure_description
 from spume.numerics.numba_internals import CompileResult
@@ -25,8 +26,14 @@ def file_name(function: Any) -> str:
 class KernelCache:
     """The kernels of one function, by signature; has the methods that Numba's dispatcher calls."""
 
-    def __init__(self, function: Any, files: KernelFiles, note: Callable[[str], None]) -> None:
-        self._function, self.files, self._note = function, files, note
+    def __init__(
+        self, function: Any, files: KernelFiles, note: Callable[[str], None], waiting: Callable[[], None]
+    ) -> None:
+        """note: called with a sentence for the user; waiting: called again and again while another process compiles a
+        kernel that this one needs."""
+        self._function, self.files, self._note, self._waiting = function, files, note, waiting
+        self._claimed: list[tuple[Any, ...]] = []
+        """Kernels that this process compiles now; one may need another of the same function."""
 
     @property
     def cache_path(self) -> str:
@@ -34,13 +41,30 @@ class KernelCache:
         return str(self.files.folder)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """The saved kernel for `signature`, or None."""
+        """The saved kernel for `signature`; None if this process is to compile it."""
         context.refresh()  # the machine code may refer to functions that are not registered yet
-        data = self.files.load(self._key(signature, context.codegen()))
+        key = self._key(signature, context.codegen())
+        data = self.files.load(key)
+        if data is None:
+            with CLOCK.stopped():
+                data = self.files.claim(key, self._waiting)
+        if data is None:
+            self._claimed.append(key)
         return None if data is None else CompileResult._rebuild(context, *data)
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Save a compiled kernel. A run goes on without; the user is told why."""
+        try:
+            self._save(signature, result)
+        finally:
+            self.give_up()
+
+    def give_up(self) -> None:
+        """The kernel that was to be compiled last is no longer: it is saved, or its compilation has failed."""
+        if self._claimed:
+            self.files.release(self._claimed.pop())
+
+    def _save(self, signature: Any, result: Any) -> None:
         if result.library.has_dynamic_globals:
             name = f"{self._function.__module__}.{self._function.__qualname__}"
             self._note(f"the kernel {name} uses addresses of this process, so every run compiles it again")

@@ -3,7 +3,8 @@
 Numba keeps one index per function, with numbered files of machine code. Two processes that add a signature at the same
 time may give both the same number, and one signature then runs the code of the other. Here a file's name is a hash of
 everything its machine code depends on, so no index is needed: two processes that compile the same kernel write the same
-file, each under a temporary name first.
+file, each under a temporary name first. Of several processes that need a kernel at the same time, one compiles it and
+the others wait, if the file system has locks; a lock ends with its process.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import os
 import pickle
 import time
 import uuid
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,15 @@ import numba
 
 from spume.numerics.numba_internals import dumps
 
+try:
+    import fcntl
+except ImportError:  # Windows: every process compiles what it does not find
+    fcntl = None  # type: ignore[assignment]
+
 SUFFIX = ".kernel"
+LOCK = ".lock"
+PAUSE = 0.02
+"""Interval at which a process looks whether another one has compiled a kernel [s]."""
 UNUSED = 60 * 86400.0
 """Age [s] after which files that no process has used are deleted."""
 TOUCHED = 86400.0
@@ -31,6 +41,8 @@ class KernelFiles:
 
     def __init__(self, folder: Path, base: str, stamp: str) -> None:
         self.folder, self.base, self._stamp = folder, base, stamp
+        self._locks: dict[Path, int] = {}
+        """Open lock files of kernels that this process compiles."""
 
     def load(self, key: Any) -> Any:
         """Return the data saved under `key`, or None if the file is missing or damaged."""
@@ -46,6 +58,40 @@ class KernelFiles:
             return None
         _touch(path)
         return data
+
+    def claim(self, key: Any, waiting: Callable[[], None]) -> Any:
+        """Lock `key` for this process, which is to compile it, until `release`. If another process compiles it, wait,
+        calling `waiting` again and again, and return what it has saved; else None."""
+        path = self._path(key).with_suffix(LOCK)
+        if fcntl is None or path in self._locks:
+            return None
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            file = os.open(path, os.O_CREAT | os.O_RDWR)
+        except OSError:  # `save` will tell
+            return None
+        try:
+            while not _locked(file):
+                waiting()
+                time.sleep(PAUSE)
+        except BaseException as error:
+            os.close(file)
+            if isinstance(error, OSError):  # a file system without locks
+                return None
+            raise
+        self._locks[path] = file
+        data = self.load(key)
+        if data is not None:
+            self.release(key)
+        return data
+
+    def release(self, key: Any) -> None:
+        """Let other processes have what was claimed."""
+        path = self._path(key).with_suffix(LOCK)
+        if (file := self._locks.pop(path, None)) is not None:
+            with contextlib.suppress(OSError):
+                path.unlink()  # who waits for this file finds the kernel
+            os.close(file)
 
     def save(self, key: Any, data: Any) -> None:
         """Save `data` under `key`, atomically."""
@@ -71,6 +117,15 @@ class KernelFiles:
         signature, *rest = key
         made_of = repr((numba.__version__, self._stamp, str(signature), rest))
         return self.folder / f"{self.base}.{hashlib.sha256(made_of.encode()).hexdigest()[:20]}{SUFFIX}"
+
+
+def _locked(file: int) -> bool:
+    """Whether this process has the lock of an open file now."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _touch(path: Path) -> None:

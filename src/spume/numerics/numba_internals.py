@@ -37,6 +37,8 @@ NAMES = (
     "numba.core.event.unregister",
     "numba.core.serialize.dumps",
     "llvmlite.binding.Linkage",
+    "llvmlite.binding.get_host_cpu_features",
+    "llvmlite.binding.get_host_cpu_name",
 )
 """What is imported from here, and the methods that are called or overridden."""
 
@@ -120,6 +122,7 @@ JITCodeLibrary = _or_none("numba.core.codegen.JITCodeLibrary")
 Listener = _or_none("numba.core.event.Listener")
 Linkage = _or_none("llvmlite.binding.Linkage")
 ParallelOptions = _or_none("numba.core.cpu_options.ParallelOptions")
+llvm = _or_none("llvmlite.binding")
 dumps = _or_none("numba.core.serialize.dumps")
 register = _or_none("numba.core.event.register")
 unregister = _or_none("numba.core.event.unregister")

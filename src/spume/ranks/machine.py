@@ -8,8 +8,9 @@ import spume.version
 
 def machine_code() -> dict[str, str]:
     """What must be the same on all ranks, by the name it has in messages."""
-    import llvmlite.binding as llvm
     import numba
+
+    from spume.numerics.numba_internals import llvm
 
     sources = hashlib.sha256()
     folder = Path(spume.version.__file__).parent
