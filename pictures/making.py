@@ -9,8 +9,12 @@ from reports.runs import scene_run
 
 from pictures.recipe import Recipe
 from spume import Run, load_scene, open_run, render
+from spume.errors import SpumeError
 from spume.extras import require
+from spume.frames.appearances import PLACES
 from spume.look.pictures.png import read_png
+from spume.runs.storage import plain
+from spume.scene.common import Scene
 from spume.whole_files import whole_file
 
 ROOT = Path(__file__).parents[1]
@@ -31,8 +35,24 @@ def run_for(scene: str, preset: str, changes: dict[str, object], say: Say, own: 
     given = ROOT / scene if scene.endswith(".toml") else scene
     name = Path(scene).stem
     loaded = load_scene(given, changes, preset=preset or None)
-    folder = "-".join(filter(None, (name, preset, own if changes else "")))
-    return scene_run(Surroundings(FOLDER, RUNS, {}, say), loaded, RUNS / folder, name)
+    place = RUNS / "-".join(filter(None, (name, preset, own if changes else "")))
+    if filmed_run(loaded, place) is None:
+        scene_run(Surroundings(FOLDER, RUNS, {}, say), loaded, place, name)
+    found = filmed_run(loaded, place)
+    assert found is not None  # it has just been made
+    return found
+
+
+def filmed_run(scene: Scene, place: Path) -> Run | None:
+    """The finished run in a folder, with the camera and the backdrop of `scene`, if it differs in nothing else."""
+    tables = plain(scene.resolved())
+    looks = {name: tables[name] for name in PLACES if tables.get(name) is not None}
+    try:
+        run = open_run(place, looks=looks)
+        is_same = run.complete and plain(run.scene.resolved()) == tables
+    except SpumeError:
+        return None
+    return run if is_same else None
 
 
 def runs_of(recipe: Recipe, say: Say) -> list[Run]:
@@ -41,7 +61,13 @@ def runs_of(recipe: Recipe, say: Say) -> list[Run]:
     for other in recipe.beside:
         scene, _, preset = other.partition(":")
         runs.append(run_for(scene, preset or recipe.preset, {}, say))
-    return [open_run(run.path, looks=recipe.looks) for run in runs]
+    return [open_run(run.path, looks=run.looks | recipe.looks) for run in runs]
+
+
+def _drawn(recipe: Recipe, runs: list[Run]) -> Path:
+    """The folder of the pictures: the reel and the sheet of a run have the same ones."""
+    is_plain = recipe.time is None and len(runs) == 1 and recipe.color is None and not recipe.looks
+    return RUNS / "drawn" / (runs[0].path.name if is_plain else recipe.name)
 
 
 def frame_at(run: Run, time: float) -> int:
@@ -56,7 +82,7 @@ def make(recipe: Recipe, say: Say, folder: Path = FOLDER) -> Path:
     width, height = recipe.size
     made = render(
         *runs, frames=None if recipe.time is None else frame_at(max(runs, key=len), recipe.time),
-        labels=recipe.labels or None, out=RUNS / "drawn" / recipe.name, stills_only=recipe.time is not None,
+        labels=recipe.labels or None, out=_drawn(recipe, runs), stills_only=recipe.time is not None,
         width=width, height=height, color=recipe.color, engine="beauty" if recipe.beauty else "fast",
         samples=recipe.samples, renderer="cycles" if recipe.beauty else "auto",
     )  # fmt: skip

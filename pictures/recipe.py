@@ -36,7 +36,7 @@ class Recipe:
     """light paths per pixel of Cycles"""
     color: str | None = None
     """quantity to colour by"""
-    size: tuple[int, int] = (1280, 720)
+    size: tuple[int, int] = (960, 540)
     """width and height of the picture, or of those on a sheet before they are reduced [pixels]"""
 
 

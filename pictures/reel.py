@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from pictures.making import RUNS, Say, frame_at, run_for
+from pictures.recipe import Recipe
 from spume import render
 from spume.extras import require
 from spume.look.pictures.drawing import Picture
@@ -45,8 +46,6 @@ class Shot:
     """time for which the last picture stays [s]"""
     still: str = ""
     """a picture in docs/pictures that is shown, instead of a run, for the time `hold`"""
-    color: str | None = None
-    """quantity to colour by"""
 
 
 def read_shots(file: Path = SHOTS) -> list[Shot]:
@@ -83,10 +82,9 @@ def sequence(shot: Shot, say: Say) -> list[Path]:
     first, last = frame_at(run, shot.start), frame_at(run, min(shot.stop, run.diagnostics[-1]["time"]))
     say(f"{shot.scene}: drawing frames {first} to {last}")
     step = max(1, round(float(run.scene.frame_rate) * shot.speed / RATE))
-    name = "-".join(filter(None, (Path(shot.scene).stem, shot.preset)))
     made = render(
-        run, frames=slice(first, last + 1, step), out=RUNS / "reel" / name, stills_only=True, width=SIZE[0],
-        height=SIZE[1], color=shot.color,
+        run, frames=slice(first, last + 1, step), out=RUNS / "drawn" / run.path.name, stills_only=True, width=SIZE[0],
+        height=SIZE[1], samples=Recipe.samples,
     )  # fmt: skip
     length = max(1, round(RATE * (last - first) / (float(run.scene.frame_rate) * shot.speed)))
     places = np.minimum(np.arange(length) * len(made.stills) // length, len(made.stills) - 1)

@@ -68,11 +68,15 @@ def test_an_unknown_key_is_told(tmp_path: Path) -> None:
 
 
 def test_a_still_and_a_sheet_are_made_from_one_run(scene: str, tmp_path: Path) -> None:
-    """A second picture of the same run does not run it again."""
+    """A second picture of the same run does not run it again, also with another backdrop."""
     still = make(Recipe(name="still", scene=scene, time=0.06, size=(320, 180)), nothing, tmp_path)
     before = (tmp_path / "runs" / "fall" / "manifest.json").stat().st_mtime_ns
     sheet = make(Recipe(name="sheet", scene=scene, size=(320, 180)), nothing, tmp_path)
     assert (tmp_path / "runs" / "fall" / "manifest.json").stat().st_mtime_ns == before
+    Path(scene).write_text(SLUMP + '[backdrop]\ncolor = "#802020"\n', encoding="utf-8")
+    red = make(Recipe(name="red", scene=scene, time=0.06, size=(320, 180)), nothing, tmp_path)
+    assert (tmp_path / "runs" / "fall" / "manifest.json").stat().st_mtime_ns == before
+    assert np.asarray(Image.open(red))[0, 0, 0] > 2 * np.asarray(Image.open(red))[0, 0, 1]
     assert Image.open(still).size == (320, 180)
     width, height = Image.open(sheet).size
     assert width > 3 * 300
@@ -90,7 +94,7 @@ def test_the_reel_has_its_shots_one_after_another(scene: str, tmp_path: Path) ->
         Shot(caption="", still=str(white), hold=0.5),
     ]
     file = make_reel(tmp_path / "reel.mp4", nothing, shots)
-    drawn = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs" / "reel").rglob("*.png")}
+    drawn = {path: path.stat().st_mtime_ns for path in (tmp_path / "runs" / "drawn").rglob("*.png")}
     assert len(drawn) == 4
     with imageio.get_reader(file) as film:
         pictures = [np.asarray(picture) for picture in film]
