@@ -12,31 +12,14 @@ from pathlib import Path
 
 import numpy as np
 
-from spume.grid.blocks import corner_steps, pack
+from spume.grid.blocks import pack
 from spume.grid.cells import STENCIL_OFFSET, Cells
 from spume.ranks.curve import morton_places, places
 from spume.ranks.cuts import costs
+from spume.ranks.surface import exchanged
 
 SIZES = (2, 4, 8, 16, 32, 64)
 CURVES = {"Hilbert": places, "Morton": morton_places}
-
-
-def exchanged(keys, owner, size, dimension):
-    """Slots that each rank sends, and its number of peers."""
-    steps = corner_steps(dimension)
-    node = (keys[:, None] + steps).reshape(-1)
-    rank = np.repeat(owner, steps.size)
-    order = np.argsort(node, kind="stable")
-    node, rank = node[order], rank[order]
-    starts = np.flatnonzero(np.r_[True, node[1:] != node[:-1]])
-    sent, peers = np.zeros(size, np.int64), [set() for _ in range(size)]
-    for first, last in zip(starts, np.r_[starts[1:], node.size]):
-        holders, slots = np.unique(rank[first:last], return_counts=True)
-        if holders.size > 1:
-            sent[holders] += slots * (holders.size - 1)
-            for holder in holders:
-                peers[holder].update(holders.tolist())
-    return sent, np.array([max(len(each) - 1, 0) for each in peers])
 
 
 def report(name, keys, counts, dimension):

@@ -208,14 +208,19 @@ def estimate(
     changes: Changes = None,
     preset: Preset = None,
     threads: Threads = None,
+    ranks: Annotated[int | None, Parameter(help="Also say what each of so many ranks would have to do.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Estimate the points, memory, disk space and time a scene needs, without running it."""
+    """Estimate the points, memory, disk space and time a scene needs, without running it.
+
+    The time is that of one process on this machine, whatever the number of ranks.
+    """
     from dataclasses import asdict
 
     from spume.memory import amount, available_memory, free_space, refuse_without_memory
     from spume.methods import method_class
     from spume.runs.calibration import calibrated
+    from spume.runs.expected_ranks import expected_ranks, rank_lines
     from spume.runs.loop import use_threads
     from spume.runs.progress import readable_time
     from spume.scene.loading import load_scene
@@ -223,16 +228,21 @@ def estimate(
     loaded = load_scene(scene, changes or (), preset)
     use_threads(threads)
     cost = method_class(loaded.method).estimate(loaded)
-    refuse_without_memory(cost)
+    shared = None if ranks is None else expected_ranks(loaded, cost, ranks)
+    if shared is None:
+        refuse_without_memory(cost)
     cost = calibrated(loaded, cost)
     if as_json:
-        _print_json(asdict(cost))
+        _print_json(asdict(cost) | ({} if shared is None else {"ranks": shared}))
         return
     available, _ = available_memory()
     say(f"points  {cost.points:,}")
     say(f"memory  {amount(cost.memory)} at the peak; {amount(available)} is available")
     if cost.frames:
         say(f"disk    {amount(cost.disk)} in {cost.frames:,} frames; {amount(free_space(Path()))} is free here")
+    if shared is not None:
+        for line in rank_lines(shared):
+            say(line)
     say(f"steps   {cost.steps:,}")
     say(f"time    {readable_time(cost.seconds)}")
     for note in (*cost.notes, *loaded.notes()):

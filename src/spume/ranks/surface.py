@@ -1,0 +1,49 @@
+"""What ranks exchange in a step on a grid, counted from the occupied blocks without running any rank."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.grid.blocks import NODES_PER_BLOCK, corner_steps
+from spume.ranks.cuts import costs, even_cuts, imbalance
+
+Integers = NDArray[np.int64]
+
+
+class Surface(NamedTuple):
+    """What the busiest ranks do in a step."""
+
+    imbalance: float
+    """Cost of the costliest rank over the mean."""
+    peers: int
+    """Most ranks that one sends to."""
+    sent: int
+    """Most bytes that one sends."""
+
+
+def surface(keys: Integers, points: Integers, size: int, dimension: int) -> Surface:
+    """Of `size` ranks that share blocks of cells with so many points each. In an explicit step they exchange mass,
+    momentum and force once."""
+    cost = costs(points)
+    owner = even_cuts(keys, cost, size, dimension).owners(keys)
+    slots, peers = exchanged(keys, owner, size, dimension)
+    of_slot = (1 + 2 * dimension) * NODES_PER_BLOCK * 8
+    return Surface(imbalance(cost, owner, size), int(peers.max(initial=0)), int(slots.max(initial=0)) * of_slot)
+
+
+def exchanged(keys: Integers, owner: Integers, size: int, dimension: int) -> tuple[Integers, Integers]:
+    """Slots (`ranks/halo.py`) that each rank sends for each sum, and its number of peers."""
+    steps = corner_steps(dimension)
+    node = (keys[:, None] + steps).reshape(-1)
+    rank = np.repeat(owner, steps.size)
+    order = np.argsort(node, kind="stable")
+    node, rank = node[order], rank[order]
+    starts = np.flatnonzero(np.r_[True, node[1:] != node[:-1]][: node.size])
+    sent, known = np.zeros(size, np.int64), np.zeros((size, size), np.bool_)
+    for first, last in zip(starts, np.r_[starts[1:], node.size]):
+        holders, slots = np.unique(rank[first:last], return_counts=True)
+        if holders.size > 1:
+            sent[holders] += slots * (holders.size - 1)
+            known[np.ix_(holders, holders)] = True
+    return sent, np.maximum(known.sum(axis=1) - 1, 0)
