@@ -19,6 +19,10 @@ CONSTANT = "constant "
 """Prefix of a source that is a constant rather than a file."""
 
 
+LONG = 4000
+"""Characters of a description of closures that is replaced by its hash."""
+
+
 @functools.cache
 def _digest(source: str) -> str:
     """Hash of a source: of a constant's name and value, or of a file's contents.
@@ -67,8 +71,10 @@ def _value(constant: object) -> str:
 
 
 def closure_description(function: Any) -> str:
-    """Description of the values that a function closes over, the same in every process."""
-    return repr([_described(cell.cell_contents) for cell in function.__closure__ or ()])
+    """Description of the values that a function closes over, the same in every process. A long one is replaced by its
+    hash: in descriptions within descriptions, the number of backslashes doubles with each level."""
+    text = repr([_described(cell.cell_contents) for cell in function.__closure__ or ()])
+    return text if len(text) <= LONG else hashlib.sha256(text.encode()).hexdigest()
 
 
 def _described(value: Any) -> Any:
