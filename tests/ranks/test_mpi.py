@@ -43,9 +43,9 @@ name = "middle"
 what = { rebound = { direction = [0.0, 1.0] } }
 """
 EVERY_METHOD = {
-    "mpm": ("colliding-discs", 4, ("duration=0.03", "transfer.scheme='flip'")),
+    "mpm": ("colliding-discs", 4, ("duration=0.03",)),
     "continuum-foam": ("shaving-cream", 3, ("grid.cell=0.012", "duration=0.1", "frame_rate=60")),
-    "implicit": ("roller", 4, ("grid.cell=0.04", "duration=0.09", "transfer.scheme='flip'")),
+    "implicit": ("roller", 4, ("grid.cell=0.04", "duration=0.09")),
     "semi-implicit": ("dam-breach-2d-semi-implicit", 3, ("grid.cell=0.12", "duration=0.02", "frame_rate=100")),
 }
 """Scene, ranks, changes."""

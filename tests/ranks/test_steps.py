@@ -65,31 +65,8 @@ STRIP = {
 }
 """Most of it needs no resampling, so ranks hand over a part of the points only."""
 SHAVING = ["grid.cell=0.012", "resampling.every=5", "recovery.every=3", "subgrid_removal.every=4"]
-DISCS = ["grid.cell=0.012", "body.0.volume='grid'", "transfer.scheme='flip'"]
-SMALL_ROLLER = ["transfer.scheme='flip'"]
-RUIZ = ["weights='ruiz'", "balancing='residual'", "anderson_memory=0", "over_relaxation=1.6"]
-IMPLICIT = {
-    "roller": ("roller", SMALL_ROLLER, 10),
-    "roller by Newton's method": ("roller", [*SMALL_ROLLER, "implicit.solver='newton'"], 12),
-    "roller with Ruiz weights": ("roller", [*SMALL_ROLLER, *(f"implicit.{key}" for key in RUIZ)], 6),
-    "twisting": ("twisting", ["grid.cell=0.04"], 3),
-    "twisting by Newton's method": ("twisting", ["grid.cell=0.05", "implicit.solver='newton'"], 2),
-    "silicone": ("silicone", [], 3),
-    "slumping-cream-implicit": ("slumping-cream-implicit", [], 6),
-    "sand-column-implicit": ("sand-column-implicit", ["grid.cell=0.04"], 4),
-    "dam-breach-2d-semi-implicit": ("dam-breach-2d-semi-implicit", ["grid.cell=0.12"], 4),
-    "sand-wedge-semi-implicit": ("sand-wedge-semi-implicit", ["grid.cell=0.06"], 2),
-    "sand-pile-semi-implicit": ("sand-pile-semi-implicit", ["grid.cell=0.02"], 20),
-}
-"""Built-in scene, changes and number of steps."""
-
-
-def draft(scene, changes):
-    return lambda: load_scene(scene, changes, preset="draft")
-
-
+DISCS = ["grid.cell=0.012", "body.0.volume='grid'"]
 SCENES = {
-    **{name: (draft(scene, changes), steps) for name, (scene, changes, steps) in IMPLICIT.items()},
     "foam": (lambda: load_scene(FOAM), 60),
     "strip": (lambda: load_scene(STRIP), 160),
     "colliding-discs": (lambda: load_scene("colliding-discs", DISCS), 60),
@@ -100,8 +77,6 @@ SCENES = {
     "sand-column": (lambda: load_scene("sand-column", (), preset="draft"), 40),
 }
 LONG = ("strip", "dam-breach-2d", "paddle", "toothpaste", "sand-column", "shaving-cream")
-FAST = ("roller", "roller by Newton's method", "dam-breach-2d-semi-implicit")
-"""In the plane, with kernels that other tests need, too."""
 
 
 @pytest.mark.parametrize(
@@ -111,9 +86,6 @@ FAST = ("roller", "roller by Newton's method", "dam-breach-2d-semi-implicit")
         pytest.param("foam", 4, 2, marks=pytest.mark.slow_suite),
         pytest.param("foam", 8, 1, marks=pytest.mark.slow_suite),
         ("colliding-discs", 2, 1),
-        *[(name, 3, 1) for name in FAST],
-        *[pytest.param(name, 8, 2, marks=pytest.mark.slow_suite) for name in FAST],
-        *[pytest.param(name, 4, 1, marks=pytest.mark.slow_suite) for name in IMPLICIT if name not in FAST],
         *[pytest.param(name, size, 1, marks=pytest.mark.slow_suite) for name in LONG for size in (2, 4)],
     ],
 )

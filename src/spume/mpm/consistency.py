@@ -30,8 +30,8 @@ from numpy.typing import NDArray
 from spume.fields import IDENTITY, Field
 from spume.materials.kinematics import load, store
 from spume.matter.material import update_material
-from spume.matter.particles import Particles
 from spume.matter.stages import Stage
+from spume.mpm.neighbourhood import Neighbourhood
 from spume.mpm.species import reference_field
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
@@ -49,10 +49,6 @@ TEAR = 0.25
 """Part of the distance of two points that G may fail to explain before they are taken as parted [1]."""
 LOOSE = 0.1
 """Displacement by obstacles, in spacings, beyond which a point does not lead others and is not led."""
-REACH = 1.5
-"""Distance of neighbours at the start, in spacings: those at the faces and edges of a lattice."""
-MOST = {2: 12, 3: 22}
-"""Most neighbours of a point; a lattice has 8 and 18."""
 Floats = NDArray[np.float64]
 GRADIENT = Field(
     "motion_gradient", (3, 3), IDENTITY, "1", "average", in_frames=False,
@@ -88,13 +84,8 @@ class Consistency:
         """1/τ of each material [1/s], zero where F is not corrected."""
         self._expected: list[Floats] = []
         """Positions without collisions at the end of the step, for each species [m]."""
-        self._generation = 0
-        self._ids = np.empty(0, np.int64)
-        self._ranks = np.empty((0, 1), np.int64)
-        """Neighbours by their places in `_ids`, −1 where there are no more."""
-        self._points = np.empty(0, np.int64)
-        self._neighbours = np.empty((0, 1), np.int64)
-        """Indices of the points of elastic bodies, and of their neighbours, −1 where there are no more."""
+        self._neighbourhoods: dict[str, Neighbourhood] = {}
+        """Of the species."""
 
     def restore(self, world: GridWorld, dt: float) -> None:
         """Include the correction in the deformation of the step, every `interval` steps, and follow G."""
@@ -102,10 +93,12 @@ class Consistency:
         for species in world.species:
             p = species.particles
             if due:
-                self._find(p)
+                near = self._neighbourhoods.setdefault(species.name, Neighbourhood(self.rates > 0.0, self.bodies))
+                near.find(world, p)
+                x, X, G, displaced = map(near.ghosts.extended, (p.x, p.reference, p.motion_gradient, p.displaced))
                 _lead(
-                    self._points, self._neighbours, 1.0 - np.exp(-self.interval * dt * self.rates), p.material, p.x,
-                    p.reference, p.motion_gradient, p.displaced, p.volume, species.deformation,
+                    near.points, near.neighbours, 1.0 - np.exp(-self.interval * dt * self.rates), p.material, x, X, G,
+                    displaced, p.volume, species.deformation,
                 )  # fmt: skip
             _follow(species.deformation, p.motion_gradient)
         self._expected = [species.particles.x + dt * species.particles.v for species in world.species]
@@ -115,37 +108,6 @@ class Consistency:
         for species, expected in zip(world.species, self._expected):
             p = species.particles
             p.displaced[:] += p.x - expected
-
-    def _find(self, p: Particles) -> None:
-        """Find the neighbours of the points of elastic bodies."""
-        if self._generation == p.generation:
-            return
-        self._generation = p.generation
-        points = np.flatnonzero((self.rates[p.material] > 0.0) & (p.body < self.bodies))
-        points = points[np.argsort(p.id[points])]
-        if not np.array_equal(p.id[points], self._ids):
-            self._ids = p.id[points]
-            self._ranks = _neighbours(p.reference[points], p.volume[points], p.body[points])
-        found = np.append(points, -1)[self._ranks]
-        order = np.argsort(points)
-        self._points, self._neighbours = points[order], found[order]
-
-
-def _neighbours(X: Floats, volume: Floats, body: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Nearest points of the same body within REACH spacings of each point, at most MOST, −1 where there are no more."""
-    from scipy.spatial import cKDTree  # takes a third of a second to import
-
-    d = X.shape[1]
-    found = np.full((len(X), MOST[d]), -1)
-    for number in np.unique(body):
-        own = np.flatnonzero(body == number)
-        reach = REACH * float(volume[own].mean()) ** (1.0 / d)
-        k = min(MOST[d] + 1, len(own))
-        near = cKDTree(X[own]).query(X[own], k=k, distance_upper_bound=reach)[1].reshape(len(own), k)
-        near[near == np.arange(len(own))[:, None]] = len(own)  # not itself
-        near.sort(axis=1)
-        found[own, : k - 1] = np.append(own, -1)[near[:, : k - 1]]
-    return found
 
 
 def rehearse_consistency(world: GridWorld, dt: float, consistency: Consistency) -> None:

@@ -54,10 +54,13 @@ class GhostsOfPeers(Ghosts):
     """The points of other ranks that are in the same blocks of cells as own points, or in adjacent ones. It does not
     matter who owns which blocks."""
 
-    def __init__(self, messages: Communicator, cells: Cells) -> None:
-        """`cells`: those of the own points, sorted. All ranks make theirs at the same time."""
+    def __init__(self, messages: Communicator, cells: Cells, further: Integers | None = None) -> None:
+        """`cells`: those of the own points, sorted. All ranks make theirs at the same time. `further`: keys of blocks
+        where other points of this rank are, whose neighbours are ghosts, too."""
         self._messages, self._own = messages, len(cells.sorted_points)
-        keys, counts = cells.keys, np.diff(cells.cell_start[::64])
+        keys = cells.keys if further is None else np.union1d(cells.keys, further)
+        counts = np.zeros(keys.size, np.int64)
+        counts[np.searchsorted(keys, cells.keys)] = np.diff(cells.cell_start[::64])
         tables = messages.everyone(np.stack([keys, counts], axis=1).reshape(-1))
         near = with_surrounding_blocks(keys, cells.dimension)
         self._sent: dict[int, Integers] = {}

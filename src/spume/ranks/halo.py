@@ -30,7 +30,9 @@ class Halo:
     def __init__(self, communicator: Communicator, cuts: Cuts, nodes: Nodes, cells: Integers) -> None:
         """`cells`: keys of the blocks of cells with points of this rank, ascending. All ranks make theirs at the same
         time."""
-        self._messages, self._keys, self._cells = communicator, nodes.keys, cells
+        self._messages, self._keys = communicator, nodes.keys
+        self.cells = cells
+        """Keys of the blocks of cells with points of this rank, ascending."""
         d = nodes.dimension
         self._steps = corner_steps(d)
         self._corner = np.arange(0, 8, 8 // self._steps.size)
@@ -61,12 +63,12 @@ class Halo:
         corners = self._steps.size
         owners = cuts.owners((self._keys[:, None] - self._steps).reshape(-1)).reshape(-1, corners)
         # the nodes of each own block of cells, and the owners around these
-        reached = np.searchsorted(self._keys, self._cells[:, None] + self._steps)
+        reached = np.searchsorted(self._keys, self.cells[:, None] + self._steps)
         around = owners[reached].reshape(-1, corners * corners)
         outgoing = {}
         for peer in np.unique(around):
             if peer != self._messages.rank:
-                mine = self._cells[(around == peer).any(axis=1)]
+                mine = self.cells[(around == peer).any(axis=1)]
                 outgoing[int(peer)] = mine.view(np.uint8)
         received = self._messages.exchange(outgoing)
         return {peer: part.view(np.int64) for peer, part in received.items()}

@@ -21,10 +21,6 @@ class Missing(NamedTuple):
     """Whether a scene has it."""
 
 
-def _leads_elastic_bodies(scene: MpmScene) -> bool:
-    return scene.method == "mpm" and bool(scene.leads_elastic_bodies)
-
-
 def _couples_by_pressure(scene: MpmScene) -> bool:
     return isinstance(scene, SandWaterScene) and coupling_of(scene.mixture) == "pore-pressure"
 
@@ -34,7 +30,6 @@ METHODS = ("mpm", "continuum-foam", "sand-water", "point-based")
 MISSING = (
     Missing("grids that deform with the material (grid.frame = 'total')", lambda scene: scene.grid.frame == "total"),
     Missing("budgets of the energy (frames.energy)", lambda scene: scene.frames.energy),
-    Missing("elastic bodies with a transfer.scheme other than 'flip'", _leads_elastic_bodies),
     Missing("sand and water with coupling 'pore-pressure'", _couples_by_pressure),
 )
 """For scenes of METHODS with a grid."""

@@ -7,18 +7,16 @@ row may be nodes that this rank does not have: the owner of a block of cells tha
 every product.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.grid.blocks import NODES_PER_BLOCK, around_steps, corner_steps
+from spume.grid.blocks import NODES_PER_BLOCK, corner_steps
 from spume.grid.cells import Cells
 from spume.grid.nodes import DegreesOfFreedom, Nodes
 from spume.grid.transfers import Transfers
 from spume.ranks.communicator import Communicator
 from spume.ranks.cuts import Cuts
-from spume.ranks.migration import pack, unpack_points
+from spume.ranks.ghosts import GhostsOfPeers
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -28,17 +26,17 @@ class RankSurroundings:
     """See `grid.surroundings.Surroundings`. All ranks make theirs at the same time."""
 
     def __init__(
-        self, messages: Communicator, cuts: Cuts, transfers: Transfers, nodes: Nodes, dofs: DegreesOfFreedom,
-        x: Floats, ids: Integers,
+        self, messages: Communicator, cuts: Cuts, transfers: Transfers, nodes: Nodes, blocks: Integers,
+        dofs: DegreesOfFreedom, x: Floats, ids: Integers,
     ) -> None:  # fmt: skip
-        """`x`, `ids`: of the own points, to which the `transfers` belong."""
+        """`x`, `ids`: of the own points, to which the `transfers` belong; `blocks`: keys of the blocks with own points
+        of all species, whose stencils the nodes cover."""
         self._messages = messages
         own = transfers.cells
-        self._sent = points_near_others(own, cuts, messages.rank)
-        """Own points that each peer needs."""
+        self.points = GhostsOfPeers(messages, own, blocks).extended
+        """See `Surroundings`."""
         self.cells = Cells(own.dimension, own.size, own.offset)
-        found = self._with_others({"x": x, "id": ids})
-        self.cells.sort(found["x"], found["id"])
+        self.cells.sort(self.points(x), self.points(ids))
         steps = corner_steps(nodes.dimension)
         reached = self.cells.keys[:, None] + steps
         self.keys = np.union1d(nodes.keys, reached.reshape(-1))
@@ -79,16 +77,6 @@ class RankSurroundings:
             self._received[peer] = slice(first, last)
         self._room = np.empty((last, nodes.dimension))
 
-    def _with_others(self, arrays: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-        """Own values, and those of the points of others behind them."""
-        outgoing = {peer: pack(arrays, points) for peer, points in self._sent.items()}
-        others = unpack_points(arrays, list(self._messages.exchange(outgoing).values()))
-        return {name: np.concatenate([array, others[name]]) for name, array in arrays.items()}
-
-    def points(self, values: NDArray[Any]) -> NDArray[Any]:
-        """See `Surroundings`."""
-        return self._with_others({"values": values})["values"]
-
     def unknowns(self, values: Floats) -> Floats:
         """See `Surroundings`."""
         room = self._room
@@ -98,18 +86,6 @@ class RankSurroundings:
             [(peer, room[rows]) for peer, rows in self._received.items() if rows.stop > rows.start],
         )
         return room
-
-
-def points_near_others(cells: Cells, cuts: Cuts, rank: int) -> dict[int, Integers]:
-    """The points in blocks that are adjacent to a block, occupied or not, of another rank, by this rank."""
-    steps = around_steps(cells.dimension)
-    owners = cuts.owners((cells.keys[:, None] + steps).reshape(-1)).reshape(-1, steps.size)
-    counts = np.diff(cells.cell_start[::NODES_PER_BLOCK])
-    return {
-        int(peer): cells.sorted_points[np.repeat((owners == peer).any(axis=1), counts)]
-        for peer in np.unique(owners)
-        if peer != rank
-    }
 
 
 def _first_owners(reached: Integers, owner: Integers, own: Integers) -> tuple[Integers, Integers]:

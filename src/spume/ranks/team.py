@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
-from spume.grid.blocks import neighbour_table, with_surrounding_blocks
+from spume.grid.blocks import around_steps, neighbour_table, with_surrounding_blocks
 from spume.grid.cells import Cells
 from spume.grid.nodes import DegreesOfFreedom, Nodes
 from spume.grid.transfers import Transfers
@@ -20,7 +20,7 @@ from spume.ranks.ghosts import Ghosts, GhostsOfPeers
 from spume.ranks.halo import Halo
 from spume.ranks.migration import pack, unpack_points
 from spume.ranks.ranks import Active, Arrays, Integers, Movable, R, Ranks, Work
-from spume.ranks.surroundings import RankSurroundings, points_near_others
+from spume.ranks.surroundings import RankSurroundings
 
 Floats = NDArray[np.float64]
 EVERY = 20
@@ -131,8 +131,14 @@ class Team(Ranks):
         """See `Ranks`."""
         assert self.cuts is not None
         sent = arrays | {"id": ids}
-        near = points_near_others(cells, self.cuts, self.rank)
-        outgoing = {peer: pack(sent, points) for peer, points in near.items()}
+        steps = around_steps(cells.dimension)
+        owners = self.cuts.owners((cells.keys[:, None] + steps).reshape(-1)).reshape(-1, steps.size)
+        counts = np.diff(cells.cell_start[::64])
+        outgoing = {}
+        for peer in np.unique(owners):
+            if peer != self.rank:
+                near = np.repeat((owners == peer).any(axis=1), counts)
+                outgoing[int(peer)] = pack(sent, cells.sorted_points[near])
         ghosts = unpack_points(sent, list(self.messages.exchange(outgoing).values()))
         whole = {name: np.concatenate([array, ghosts[name]]) for name, array in sent.items()}
         sorted_cells = Cells(cells.dimension, cells.size, cells.offset)
@@ -148,7 +154,8 @@ class Team(Ranks):
     ) -> RankSurroundings:
         """See `Ranks`."""
         assert self.cuts is not None
-        return RankSurroundings(self.messages, self.cuts, transfers, nodes, dofs, x, ids)
+        assert isinstance(nodes.border, Halo)
+        return RankSurroundings(self.messages, self.cuts, transfers, nodes, nodes.border.cells, dofs, x, ids)
 
     def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
         """See `Ranks`: the work of the writer."""
