@@ -83,8 +83,8 @@ def test_a_frame_is_hashed_once_and_a_scene_checked_once(several_run: Path, monk
     from spume.frames import reader
 
     hashed: list[str] = []
-    verify = reader.verify_arrays
-    monkeypatch.setattr(reader, "verify_arrays", lambda path: (hashed.append(path.name), verify(path)))
+    verify = reader.verify_whole
+    monkeypatch.setattr(reader, "verify_whole", lambda path: (hashed.append(path.name), verify(path)))
     run = open_run(several_run)
     for _ in range(3):
         assert run[1].x is not None

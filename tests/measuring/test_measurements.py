@@ -142,7 +142,7 @@ def lattice(size: tuple[float, ...], count: tuple[int, ...]) -> Sample:
     axes = [(np.arange(n) + 0.5) * step for n, step in zip(count, steps)]
     x = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(size))
     volume = np.full(len(x), math.prod(steps))
-    return Sample(x, 1000.0 * volume, volume, np.zeros(len(x), int), np.zeros((len(x), 6)), steps[0])
+    return Sample(x, 1000.0 * volume, volume, np.zeros(len(x), int), np.zeros((len(x), 6)), np.arange(len(x)), steps[0])
 
 
 def test_height_and_run_out_end_where_the_material_ends():
@@ -159,7 +159,7 @@ def test_a_stray_drop_can_be_ignored():
     column = lattice((0.1, 0.1), (10, 10))
     x = column.x.copy()
     x[np.argmax(x[:, 1])] = (0.05, 3.0)
-    stray = Sample(x, column.mass, column.volume, column.body, column.stress, column.spacing)
+    stray = Sample(x, column.mass, column.volume, column.body, column.stress, column.id, column.spacing)
     assert height(Height(), stray) > 3.0
     assert height(Height(ignore=0.02), stray) == pytest.approx(0.1, rel=1e-12)
 
@@ -199,7 +199,7 @@ def test_von_mises_stress_of_pure_shear_and_of_pressure():
 def test_stress_is_the_largest_or_the_mean_by_volume(what, expected):
     """A point of 1 m² in tension by 9 Pa, of pressure −3 Pa, beside 3 m² under a pressure of 6 Pa."""
     sigma = np.array([[9.0, 0, 0, 0, 0, 0], [-6.0, -6.0, -6.0, 0, 0, 0]])
-    two = Sample(np.zeros((2, 2)), np.ones(2), np.array([1.0, 3.0]), np.zeros(2, int), sigma, 1.0)
+    two = Sample(np.zeros((2, 2)), np.ones(2), np.array([1.0, 3.0]), np.zeros(2, int), sigma, np.arange(2), 1.0)
     assert stress(Stress(**what), two) == pytest.approx(expected, rel=1e-14)
 
 

@@ -65,7 +65,7 @@ def moved(method, motion):
     order = np.random.default_rng(1).permutation(len(particles))
     particles.replace({name: array[order] for name, array in particles.arrays().items()})
     (surface,) = method.surfaces.values()
-    return surface, surface.arrays(particles)["x"]
+    return surface, surface.arrays(particles.arrays())["x"]
 
 
 def test_vertices_rotate_with_their_body_exactly():
@@ -109,7 +109,7 @@ def test_triangles_of_vertices_without_points_are_left_out():
     particles = method.particles
     particles.replace({name: array[particles.x[:, 0] < 0.0] for name, array in particles.arrays().items()})
     (surface,) = method.surfaces.values()
-    frame = surface.arrays(particles)
+    frame = surface.arrays(particles.arrays())
     assert 0 < len(frame["triangles"]) < len(surface.triangles)
     assert frame["x"][frame["triangles"]].max(axis=(0, 1))[0] < 0.3
     assert np.isfinite(frame["x"]).all()
@@ -193,7 +193,7 @@ def test_points_that_no_longer_exist_leave_no_gap():
     particles = method.particles
     particles.replace({name: array[::2] for name, array in particles.arrays().items()})
     (surface,) = method.surfaces.values()
-    assert surface.parted(particles, 0.3) == 0.0
+    assert surface.parted(particles.arrays(), 0.3) == 0.0
 
 
 @pytest.mark.parametrize("spin", [(0.0, 0.0, 0.0), (3.0, -1.0, 2.0)])

@@ -125,10 +125,15 @@ def test_a_signal_stops_all_ranks_and_another_number_of_ranks_goes_on(scene, num
 
 
 @pytest.mark.slow_suite
-@pytest.mark.parametrize("attempt", range(5))
+@pytest.mark.parametrize("attempt", range(6))
 def test_a_killed_rank_ends_the_run_and_the_frames_stay_good(scene, attempt):
     whole, folder = whole_run(scene), scene.parent / "ranks"
-    process = start(3, "run", str(scene), "--out", str(folder))
+    if attempt % 2:
+        script = scene.parent / "in_parts.py"
+        script.write_text(FAULT.format(rank=-1, fault="pass", whole_up_to=0))
+        process = mpi_runs.start_line([*mpi_runs.command(3)[:4], str(script), "run", str(scene), "--out", str(folder)])
+    else:
+        process = start(3, "run", str(scene), "--out", str(folder))
     stopped_at_frame(process, folder, attempt)
     rng = random.Random(attempt)
     time.sleep(rng.uniform(0.0, 0.2))
@@ -166,6 +171,8 @@ def test_a_simulation_that_fails_ends_all_ranks_with_one_sentence(scene):
 FAULT = """
 import sys
 from mpi4py import MPI
+import spume.runs.crew as crew
+crew.WHOLE_UP_TO = {whole_up_to}
 import spume.mpm.species as species
 from spume.cli import main
 calls = 0
@@ -185,7 +192,7 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.parametrize("rank", [0, 1])
 def test_an_exception_on_a_rank_ends_all_ranks(scene, rank):
     script, folder = scene.parent / "fault.py", scene.parent / "ranks"
-    script.write_text(FAULT.format(rank=rank, fault="raise MemoryError('no memory left')"))
+    script.write_text(FAULT.format(rank=rank, fault="raise MemoryError('no memory left')", whole_up_to=0))
     line = [*mpi_runs.command(3)[:4], str(script), "run", str(scene), "--out", str(folder)]
     done = subprocess.run(line, capture_output=True, text=True, env=mpi_runs.environment(), timeout=120)
     assert done.returncode != 0
@@ -195,10 +202,11 @@ def test_an_exception_on_a_rank_ends_all_ranks(scene, rank):
 
 
 @pytest.mark.slow_suite
-def test_a_full_disk_ends_all_ranks_with_one_sentence(scene):
+@pytest.mark.parametrize(("rank", "whole_up_to"), [(0, 200_000), (2, 0)])
+def test_a_full_disk_ends_all_ranks_with_one_sentence(scene, rank, whole_up_to):
     script, folder = scene.parent / "fault.py", scene.parent / "ranks"
     full = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, resource.RLIM_INFINITY))"
-    script.write_text(FAULT.format(rank=0, fault=full))
+    script.write_text(FAULT.format(rank=rank, fault=full, whole_up_to=whole_up_to))
     line = [*mpi_runs.command(3)[:4], str(script), "run", str(scene), "--out", str(folder)]
     done = subprocess.run(line, capture_output=True, text=True, env=mpi_runs.environment(), timeout=120)
     assert done.returncode != 0

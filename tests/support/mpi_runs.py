@@ -10,7 +10,7 @@ import numpy as np
 
 import spume
 from spume.runs.launching import mpiexec
-from spume.runs.storage import read_checked
+from spume.runs.parts import read_checked_whole
 
 PATIENCE = 600.0
 """Time after which a run on ranks counts as hanging [s]."""
@@ -27,8 +27,13 @@ def environment(threads: int = 1) -> dict[str, str]:
 
 def start(size: int, *arguments: str, threads: int = 1) -> subprocess.Popen:
     """The command line on so many ranks, in the background."""
+    return start_line(command(size, *arguments), threads)
+
+
+def start_line(line: list[str], threads: int = 1) -> subprocess.Popen:
+    """A command in the background."""
     return subprocess.Popen(
-        command(size, *arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(threads),
+        line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(threads),
         start_new_session=True,
     )  # fmt: skip
 
@@ -43,7 +48,7 @@ def frames(folder: Path) -> list[dict[str, Any]]:
     """The arrays of each frame, those of points sorted by id."""
     found = []
     for number in range(len(spume.open_run(folder))):
-        _, arrays = read_checked(folder / "frames" / f"frame_{number:05d}.safetensors")
+        _, arrays = read_checked_whole(folder / "frames" / f"frame_{number:05d}.safetensors")
         order = {name[:-3]: np.argsort(array) for name, array in arrays.items() if name.endswith("/id")}
         found.append({name: array[order.get(name.split("/")[0], ...)].tobytes() for name, array in arrays.items()})
     return found

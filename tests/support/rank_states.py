@@ -10,7 +10,8 @@ from lockstep import on_ranks
 
 from spume.methods import method_class
 from spume.ranks.team import Team
-from spume.runs.crew import Leader, follow, gather_points
+from spume.runs.crew import Leader, follow
+from spume.runs.shared import gather_points
 from spume.runs.storage import plain
 from spume.scene.common import Scene
 from spume.scene.loading import load_scene

@@ -11,7 +11,6 @@ from spume.fields import Field
 from spume.foam.resampling import ResamplingSettings
 from spume.materials.law import Law, Parameters
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import total
 from spume.scene.continuum_foam import Recovery, Resampling, SubgridRemoval, Tearing
 
 NOTEWORTHY_SHARE = 0.01
@@ -105,14 +104,14 @@ class FoamState:
 
     def diagnostics(self, world: GridWorld) -> dict[str, Any]:
         """Number of weak points, counters since the start, and a warning."""
-        weak = int(world.particles.weak.sum())
+        weak = world.ranks.count(int(world.particles.weak.sum()))
         return {"weak_points": weak} | self.totals() | {"warnings": self._warning(world)}
 
     def _warning(self, world: GridWorld) -> dict[str, str]:
         """Warning, by topic, if a large part of the material was removed."""
         if self.mass_removed == 0.0:
             return {}
-        share = self.mass_removed / (total(world.particles.mass) + self.mass_removed)
+        share = self.mass_removed / (world.ranks.total(world.particles.mass) + self.mass_removed)
         if share <= NOTEWORTHY_SHARE:
             return {}
         return {

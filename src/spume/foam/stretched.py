@@ -89,7 +89,7 @@ class Torn:
 
     def diagnostics(self, world: GridWorld) -> dict[str, Any]:
         """Number of torn points."""
-        return {"weak_points": int(world.particles.weak.sum())}
+        return {"weak_points": world.ranks.count(int(world.particles.weak.sum()))}
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""

@@ -22,7 +22,8 @@ from spume.methods import Shapes, method_shapes
 from spume.runs.changes import scene_at
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
-from spume.runs.storage import array_shapes, folder_inside, read_arrays, read_metadata, verify_arrays
+from spume.runs.parts import metadata_of_whole, read_whole, stamps, verify_whole, whole_shapes
+from spume.runs.storage import folder_inside
 from spume.scene.common import Scene
 from spume.scene.measure import MeasureTable
 from spume.scene.overrides import Changes
@@ -46,7 +47,7 @@ class Frame(FramePopulations):
         scene_at: Callable[[float], Scene] | None = None,
     ) -> None:
         """`scene_at` gives the scene at a time [s], for what is derived from the laws of its materials."""
-        about = read_metadata(path)
+        about = metadata_of_whole(path)
         check_metadata(about, path)
         self.path = path
         self.number: int = about["frame"]
@@ -69,7 +70,7 @@ def _populations(
     path: Path, declarations: tuple[Population, ...], derived: Derived | None
 ) -> Iterator[PopulationArrays]:
     """The populations in the file at `path`, as described by `declarations`."""
-    shapes = array_shapes(path)
+    shapes = whole_shapes(path)
     stored = frozenset(shapes)
     plain = not any("/" in name for name in stored)  # format 1: fields without the name of their population
     for declared in declarations:
@@ -95,7 +96,7 @@ class _Reader:
         name = self.prefix + field
         if name not in self.stored and field == "J":
             return np.asarray(np.linalg.det(self("F")))
-        values = read_arrays(self.path, [name])[name]
+        values = read_whole(self.path, [name])[name]
         check_kind(self.fields[field], values, self.path)
         check_indices(self.kind, field, values, self.count, self.path)
         return values
@@ -139,8 +140,8 @@ class Run:
             self._manifest = Manifest.read(self._folder.manifest)
         except CacheError as error:
             raise CacheError(f"{error}; 'spume resume {self.path}' rebuilds it from the checkpoint") from None
-        self._verified: dict[int, tuple[int, int]] = {}
-        """Size and modification time of the frames whose checksums were verified."""
+        self._verified: dict[int, list[tuple[int, int]]] = {}
+        """Sizes and modification times of the files of the frames whose checksums were verified."""
         self._scenes: dict[int, Scene] = {}
         """The scene after so many of the changes during the run."""
 
@@ -270,9 +271,9 @@ class Run:
             raise IndexError(f"'{self.path}' has frames 0 to {len(self) - 1}, not {number}")
         number %= len(self)
         path = self._folder.frame(number)
-        stamp = _stamp(path)
+        stamp = stamps(path)
         if stamp is None or self._verified.get(number) != stamp:
-            verify_arrays(path)
+            verify_whole(path)
         if stamp is not None:
             self._verified[number] = stamp
         return self.frame_in(path)
@@ -340,15 +341,6 @@ class Frames(Sequence[Frame]):
 
     def __repr__(self) -> str:
         return f"Frames({self.run!r}, {self.numbers})"
-
-
-def _stamp(path: Path) -> tuple[int, int] | None:
-    """Size and modification time of a file; None if it does not exist."""
-    try:
-        about = path.stat()
-    except OSError:
-        return None
-    return about.st_size, about.st_mtime_ns
 
 
 @lru_cache(maxsize=16)

@@ -8,7 +8,7 @@ computed only for frames. The mesh keeps its triangles, so it does not tear with
 a warning recommends the reconstructed surface.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from spume.errors import SceneError
 from spume.fields import Field, Population
 from spume.geometry.surface_mesh import surface_mesh
-from spume.matter.particles import Particles
 from spume.matter.world import World
 from spume.scene.mpm import MaterialScene
 
@@ -56,6 +55,8 @@ class EmbeddedSurface:
         self.material = np.full(len(vertices), material, np.int32)
         self.first_id: int | None = None
         """Id of the first point of the body, once it has appeared."""
+        self.bound_ids = np.empty(0, np.int64)
+        """Ids of all points that vertices are bound to."""
 
     def bind(self, x: NDArray[np.float64], first_id: int) -> None:
         """Bind the vertices to the points of the body, with initial positions `x` (n, 3) and ids from `first_id` on."""
@@ -65,6 +66,7 @@ class EmbeddedSurface:
         distance, near = (np.reshape(found, (-1, count)) for found in KDTree(x).query(self.vertices, count))
         self.first_id = first_id
         self.ids = first_id + near
+        self.bound_ids = np.unique(self.ids)
         """Points that each vertex is bound to (m, k)."""
         self.initial = x[near]
         """Their initial positions (m, k, 3) [m]."""
@@ -75,15 +77,21 @@ class EmbeddedSurface:
         """Population of the surface in frames."""
         return Population(self.name, FIELDS, "mesh", spacing)
 
-    def arrays(self, particles: Particles) -> dict[str, NDArray[Any]]:
+    def points_bound_to(self, world: World[Any]) -> Mapping[str, NDArray[Any]] | None:
+        """Id, position and velocity of at least the points that vertices are bound to; None on all ranks but one."""
+        p = world.species[self.species].particles
+        return world.ranks.collected({"id": p.id, "x": p.x, "v": p.v}, self.bound_ids)
+
+    def arrays(self, points: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
         """Arrays of a frame. Triangles of vertices with fewer than four remaining points are omitted."""
         if self.first_id is None:
             nothing = self.vertices[:0]
             return {"x": nothing, "v": nothing, "triangles": self.triangles[:0], "material": self.material[:0]}
-        x, v = np.empty_like(self.vertices), np.empty_like(self.vertices)
-        bound = np.empty(len(x), bool)
-        for part, near, present in self._bound_points(particles):
-            current, speed = particles.x[near], particles.v[near]
+        x, v = self.vertices.copy(), np.zeros_like(self.vertices)
+        bound = np.zeros(len(x), bool)
+        for part, near, present in self._bound_points(points):
+            current = np.where(present[..., None], points["x"][near], self.initial[part])
+            speed = np.where(present[..., None], points["v"][near], 0.0)
             weights = np.where(present, self.weights[part], 0.0)
             bound[part] = np.count_nonzero(weights, axis=1) >= 4
             weights[~bound[part]] = 1.0
@@ -92,7 +100,7 @@ class EmbeddedSurface:
         kept = bound[self.triangles].all(axis=1)
         return {"x": x, "v": v, "triangles": self.triangles[kept], "material": self.material}
 
-    def parted(self, particles: Particles, reach: float) -> float:
+    def parted(self, points: Mapping[str, NDArray[Any]], reach: float) -> float:
         """Fraction of the vertices whose points have parted: a gap wider than `reach` [m] along an axis separates them.
 
         With `reach` the width of the splines, the points on both sides of the gap share no node and exert no forces
@@ -101,18 +109,22 @@ class EmbeddedSurface:
         if self.first_id is None or len(self.vertices) == 0:
             return 0.0
         count = 0
-        for _, near, present in self._bound_points(particles):
-            current = particles.x[near]
+        for _, near, present in self._bound_points(points):
+            current = points["x"][near]
             first = np.take_along_axis(current, present.argmax(axis=1)[:, None, None], axis=1)
             sorted_axes = np.sort(np.where(present[..., None], current, first), axis=1)
             count += int((np.diff(sorted_axes, axis=1) > reach).any(axis=(1, 2)).sum())
         return count / len(self.vertices)
 
-    def _bound_points(self, particles: Particles) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.bool_]]]:
+    def _bound_points(
+        self, points: Mapping[str, NDArray[Any]]
+    ) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.bool_]]]:
         """For some vertices at a time: which, the present indices of their points (m, k), and whether each of these
         points still exists (m, k)."""
-        order = np.argsort(particles.id)
-        ids = particles.id[order]
+        order = np.argsort(points["id"])
+        ids = points["id"][order]
+        if not ids.size:
+            return
         for first in range(0, len(self.vertices), CHUNK):
             part = slice(first, first + CHUNK)
             place = np.minimum(np.searchsorted(ids, self.ids[part]), len(ids) - 1)
@@ -173,7 +185,8 @@ def parting_warning(surfaces: Iterable[EmbeddedSurface], world: World[Any]) -> d
     cells = round(world.reach / world.cell)
     warnings = {}
     for surface in surfaces:
-        part = surface.parted(world.species[surface.species].particles, world.reach)
+        points = surface.points_bound_to(world)
+        part = surface.parted(points, world.reach) if points is not None else 0.0
         if part > PARTED:
             warnings[surface.name] = (
                 f"at t = {world.time:.4g} s the embedded '{surface.name}' spans gaps: points of {part:.2g} of its "

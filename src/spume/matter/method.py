@@ -151,15 +151,16 @@ class ParticleMethod(ABC, Generic[W, S]):
         return (*points, *surfaces, *pose_declarations(self.scene))
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
-        """The arrays of a frame."""
+        """The arrays of a frame: points are those of this rank, and only one rank has the surfaces."""
         frame = {}
         for species in self.world.species:
             arrays = species.particles.arrays()
             frame[species.name] = {field.name: arrays[field.name] for field in _in_frames(species)}
             frame[species.name][VOLUME_RATIO.name] = species.model.volume_ratio(arrays)
             frame[species.name] |= made_arrays(self.scene.frames.fields, species)
-        points = [species.particles for species in self.world.species]
-        frame |= {surface.name: surface.arrays(points[surface.species]) for surface in self.surfaces.values()}
+        for surface in self.surfaces.values():
+            if (points := surface.points_bound_to(self.world)) is not None:
+                frame[surface.name] = surface.arrays(points)
         return frame | pose_arrays(self.scene, self.world)
 
     def diagnostics(self) -> dict[str, Any]:
@@ -176,15 +177,12 @@ class ParticleMethod(ABC, Generic[W, S]):
         return report | {"warnings": warnings} if warnings else report
 
     def _sample(self) -> Sample:
-        groups = []
-        for species in self.world.species:
-            order = np.argsort(species.particles.id)  # sums follow it, and no bit may depend on the order in memory
-            arrays = {name: array[order] for name, array in species.particles.arrays().items()}
-            groups.append((arrays, species.model.volume_ratio(arrays)))
-        return sample(groups, point_spacing(self.scene))
+        found = ((species.model, species.particles.arrays()) for species in self.world.species)
+        groups = [(arrays, model.volume_ratio(arrays)) for model, arrays in found]
+        return sample(groups, point_spacing(self.scene), self.world.ranks)
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Everything a bit-for-bit continuation needs."""
+        """Everything a bit-for-bit continuation needs; points are those of this rank."""
         values = checkpoint_values(self.world)
         for part in self.parts:
             values |= part.checkpoint()

@@ -21,7 +21,6 @@ from spume.mpm.implicit.semi_implicit import build_semi_implicit
 from spume.mpm.method import GridMethod, assemble, build_time_step, materials_of
 from spume.mpm.species import SpeciesPlan
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import dot, total
 from spume.scene.sand_water import SandWaterScene, coupling_of
 
 COST = 1.3
@@ -36,8 +35,8 @@ class SpeciesReport:
         report = {}
         for species in world.species:
             p = species.particles
-            report[f"{species.name}_mass"] = total(p.mass)
-            report[f"{species.name}_volume"] = dot(p.volume, species.model.volume_ratio(p.arrays()))
+            report[f"{species.name}_mass"] = world.ranks.total(p.mass)
+            report[f"{species.name}_volume"] = world.ranks.dot(p.volume, species.model.volume_ratio(p.arrays()))
         return report
 
     def checkpoint(self) -> dict[str, Any]:

@@ -24,10 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import prange
 
-from spume.grid.blocks import cell_at, cell_in_block, neighbour_table
+from spume.grid.blocks import NODES_PER_BLOCK, cell_at, cell_in_block, neighbour_table
 from spume.grid.nodes import NodeFields, Nodes
 from spume.grid.transfers import Transfers
-from spume.matter.small_clouds import SCATTER, density_of_neighbours
+from spume.matter.small_clouds import MOST_POINTS, SCATTER, density_of_neighbours
 from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
@@ -57,15 +57,18 @@ class Density(NamedTuple):
 
 
 def cloud_density(world: GridWorld, species: GridSpecies) -> Density | None:
-    """Median over the interior of the density of the points; None if there is no interior."""
-    p = species.particles
-    if len(p) == 0:
+    """Median over the interior of the density of the points; None if there is no interior, and on ranks that do not
+    write."""
+    ranks, p = world.ranks, species.particles
+    if ranks.count(len(p)) == 0:
         return None
+    ranks.bring_home(world.species, world.dimension, world.steps)
     volume = p.volume * species.model.volume_ratio(p.arrays())
     nodes = Nodes(world.dimension, world.cell, world.nodes.order)
     transfers = Transfers(world.dimension, world.cell, world.nodes.order)
     transfers.cells.sort(p.x, p.id)
     nodes.cover([transfers.cells])
+    ranks.border(nodes, transfers.cells)
     transfers.connect(nodes)
     # Summed by the kernel of the step, as if volumes were masses: compiling one for it alone takes longer than a
     # thousand frames of a small scene gain from it.
@@ -75,13 +78,19 @@ def cloud_density(world: GridWorld, species: GridSpecies) -> Density | None:
         species.scheme.to_grid, p.x, fields.array, v=p.v, mass=volume, volume=p.volume, stress=p.stress,
         affine_velocity=species.affine_velocity,
     )  # fmt: skip
-    filled = fields["mass"].reshape(-1) / world.cell**world.dimension
+    keys, filled, own = ranks.beside(nodes, fields["mass"].reshape(-1, NODES_PER_BLOCK) / world.cell**world.dimension)
     inside = np.empty(filled.size, np.bool_)
-    _find_interior[world.dimension](neighbour_table(nodes.keys), filled, inside)
-    if inside.sum() >= FEWEST_NODES:
-        return Density(float(np.median(filled[inside])), TOLERANCE)
-    order = np.argsort(p.id)
-    among_neighbours = density_of_neighbours(p.x[order], volume[order])
+    _find_interior[world.dimension](neighbour_table(keys), filled.reshape(-1), inside)
+    inside &= np.repeat(own, NODES_PER_BLOCK)
+    if ranks.count(int(inside.sum())) >= FEWEST_NODES:
+        return Density(ranks.median(filled.reshape(-1)[inside]), TOLERANCE)
+    if ranks.count(len(p)) > MOST_POINTS:
+        return None
+    whole = ranks.collected({"id": p.id, "x": p.x, "volume": volume})
+    if whole is None:
+        return None
+    order = np.argsort(whole["id"])
+    among_neighbours = density_of_neighbours(whole["x"][order], whole["volume"][order])
     return None if among_neighbours is None else Density(among_neighbours, SCATTER)
 
 

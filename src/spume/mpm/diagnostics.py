@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from spume.mpm.cloud_density import cloud_density, density_warning
 from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import dot, total, weighted_total
 
 
 def elastic_energy(world: GridWorld) -> float:
     """Elastic energy of all points [J]."""
+    dot = world.ranks.dot
     return sum(dot(s.particles.volume, s.model.energy(s.particles.arrays())) for s in world.species)
 
 
@@ -23,7 +23,7 @@ def kinetic_energy(world: GridWorld) -> float:
     energy = 0.0
     for species in world.species:
         p, own = species.particles.arrays(), species.motion_of_nodes()
-        energy += 0.5 * dot(p["mass"], squares(p, moment)) if own is None else own.kinetic_energy
+        energy += 0.5 * world.ranks.dot(p["mass"], squares(p, moment)) if own is None else own.kinetic_energy
     return energy
 
 
@@ -46,50 +46,55 @@ def species_angular_momentum(world: GridWorld, species: GridSpecies) -> NDArray[
         return own.angular_momentum
     p = species.particles
     x, v = _spatial(p.x), _spatial(p.v)
-    momentum = weighted_total(p.mass, np.cross(x, v))
+    momentum = world.ranks.weighted_total(p.mass, np.cross(x, v))
     if species.scheme.affine:
         C = np.zeros((len(p), 3, 3))
         d = world.dimension
         C[:, :d, :d] = p.C
         # Σ_i m w (x_i − x_p) × C (x_i − x_p), [Jiang15]
         spin = np.stack([C[:, 2, 1] - C[:, 1, 2], C[:, 0, 2] - C[:, 2, 0], C[:, 1, 0] - C[:, 0, 1]], axis=1)
-        momentum = momentum + world.nodes.second_moment * weighted_total(p.mass, spin)
+        momentum = momentum + world.nodes.second_moment * world.ranks.weighted_total(p.mass, spin)
     return momentum
 
 
 def diagnose(world: GridWorld) -> dict[str, Any]:
     """Diagnostics of a frame in SI units and warnings by topic, JSON-serialisable."""
-    points = [species.particles for species in world.species]
+    ranks, points = world.ranks, [species.particles for species in world.species]
     ratios = [species.model.volume_ratio(species.particles.arrays()) for species in world.species]
+    count = ranks.count(world.count)
     gravity = world.gravity(world.time)[: world.dimension]
-    moment = sum((weighted_total(p.mass, p.x) for p in points), start=np.zeros(world.dimension))
-    momentum = sum((weighted_total(p.mass, p.v) for p in points), start=np.zeros(world.dimension))
-    squares = [float(np.einsum("ij,ij->i", p.v, p.v).max(initial=0.0)) for p in points]
-    # where species overlap, densities differ from J for other reasons, such as water in the pores of sand
-    density = cloud_density(world, world.only) if len(world.species) == 1 else None
+    moment = sum((ranks.weighted_total(p.mass, p.x) for p in points), start=np.zeros(world.dimension))
+    momentum = sum((ranks.weighted_total(p.mass, p.v) for p in points), start=np.zeros(world.dimension))
+    fastest = max(float(np.einsum("ij,ij->i", p.v, p.v).max(initial=0.0)) for p in points)
+    least = -ranks.largest(max(-float(J.min(initial=np.inf)) for J in ratios))
+    most = ranks.largest(max(float(J.max(initial=-np.inf)) for J in ratios))
     report: dict[str, Any] = {
-        "points": world.count,
-        "mass": sum(total(p.mass) for p in points),
+        "points": count,
+        "mass": sum(ranks.total(p.mass) for p in points),
         "momentum": momentum.tolist(),
         "angular_momentum": angular_momentum(world).tolist(),
         "kinetic_energy": kinetic_energy(world),
         "elastic_energy": elastic_energy(world),
         "gravitational_energy": -float(moment @ gravity),
-        "volume": sum(dot(p.volume, J) for p, J in zip(points, ratios)),
-        "volume_ratio_min": min(float(J.min(initial=np.inf)) for J in ratios) if world.count else None,
-        "volume_ratio_max": max(float(J.max(initial=-np.inf)) for J in ratios) if world.count else None,
-        "cloud_density": None if density is None else density.ratio,
-        "speed_max": float(np.sqrt(max(squares))),
+        "volume": sum(ranks.dot(p.volume, J) for p, J in zip(points, ratios)),
+        "volume_ratio_min": least if count else None,
+        "volume_ratio_max": most if count else None,
+        "cloud_density": None,
+        "speed_max": float(np.sqrt(ranks.largest(fastest))),
         "dt": world.time_step.last,
         "steps": world.steps,
         "seconds": {stage: round(spent, 6) for stage, spent in world.seconds.items()},
-        "warnings": density_warning(world, density),
     }
     if world.obstacle_loads.active:
         report["obstacles"] = world.obstacle_loads.report()
     if any("dissipation" in p for p in points):
-        report["dissipated_energy"] = sum(dot(p.volume, p.dissipation) for p in points if "dissipation" in p)
-    return report
+        dissipated = (ranks.dot(p.volume, p.dissipation) for p in points if "dissipation" in p)
+        report["dissipated_energy"] = sum(dissipated)
+    # Last, since ranks exchange points for it. Where species overlap, densities differ from J for other reasons, such
+    # as water in the pores of sand.
+    density = cloud_density(world, world.only) if len(world.species) == 1 else None
+    report["cloud_density"] = None if density is None else density.ratio
+    return report | {"warnings": density_warning(world, density)}
 
 
 def _spatial(a: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -62,7 +62,7 @@ class Tearing:
 
     def diagnostics(self, world: "PointWorld") -> dict[str, Any]:
         """Number of torn points."""
-        return {"weak_points": int(world.particles.weak.sum())}
+        return {"weak_points": world.ranks.count(int(world.particles.weak.sum()))}
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""

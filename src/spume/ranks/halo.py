@@ -184,7 +184,7 @@ class Halo:
             found.append(NODES_PER_BLOCK * np.searchsorted(self._keys, theirs[:, 0]) + theirs[:, 1])
         return np.unique(np.concatenate(found))
 
-    def counts(self, node: NDArray[np.int64]) -> NDArray[np.bool_] | slice:
+    def counts(self, node: NDArray[np.int64]) -> NDArray[np.bool_]:
         """See `Border`."""
         return np.asarray(self._first_rank[node // NODES_PER_BLOCK] == self._messages.rank)
 

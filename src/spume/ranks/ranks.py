@@ -14,7 +14,7 @@ from spume.grid.cells import Cells
 from spume.grid.nodes import DegreesOfFreedom, Nodes
 from spume.grid.surroundings import NoSurroundings, Surroundings
 from spume.grid.transfers import Transfers
-from spume.numerics.sums import dot, total
+from spume.numerics.sums import dot, total, weighted_total
 from spume.ranks.ghosts import NO_GHOSTS, Ghosts
 
 Floats = NDArray[np.float64]
@@ -73,6 +73,22 @@ class Ranks:
     def join(self, nodes: Nodes, cells: Sequence[Cells]) -> None:
         """Find out which nodes, which cover these cells, other ranks have as well."""
 
+    def bring_home(self, species: Sequence[Movable], dimension: int, steps: int) -> None:
+        """`settle` for points that have moved since they were sorted, outside of a step."""
+
+    def border(self, nodes: Nodes, cells: Cells) -> None:
+        """`join` for nodes outside of a step, which cover the cells of points that are at home."""
+
+    def beside(self, nodes: Nodes, values: Floats) -> tuple[Integers, Floats, NDArray[np.bool_]]:
+        """Values (blocks, n) of the blocks of nodes that this rank owns and of those adjacent to these: keys ascending,
+        values, and which of them it owns. The values of a block are the same wherever it is."""
+        return nodes.keys, values, np.ones(len(values), np.bool_)
+
+    def collected(self, arrays: Arrays, ids: Integers | None = None) -> Arrays | None:
+        """Some points of all ranks on one rank, None on the others: those with the given ids, which `arrays` have as
+        "id", or all of them. With one process others may be among them."""
+        return arrays
+
     def around(self, cells: Cells, ids: Integers, arrays: Arrays) -> tuple[Cells, Arrays]:
         """The points in `cells`, with their `ids`, and those of other ranks in adjacent blocks: their cells, and their
         `arrays`. Own points keep their indices, the others follow."""
@@ -127,6 +143,14 @@ class Ranks:
     def dot(self, a: Floats, b: Floats) -> float:
         """Sum of the products of corresponding entries on all ranks."""
         return dot(a, b)
+
+    def weighted_total(self, weights: Floats, values: Floats) -> Floats:
+        """Σ w q for weights (n,) and values (n, …) on all ranks."""
+        return weighted_total(weights, values)
+
+    def median(self, values: Floats) -> float:
+        """Median of all numbers on all ranks, of which there is at least one."""
+        return float(np.median(values))
 
     def count(self, number: int) -> int:
         """Sum of a number over all ranks."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
-from spume.grid.blocks import around_steps, neighbour_table, with_surrounding_blocks
+from spume.grid.blocks import NODES_PER_BLOCK, around_steps, neighbour_table, with_surrounding_blocks
 from spume.grid.cells import Cells
 from spume.grid.nodes import DegreesOfFreedom, Nodes
 from spume.grid.transfers import Transfers
@@ -18,6 +18,7 @@ from spume.ranks.communicator import Communicator
 from spume.ranks.cuts import UNEVEN, Cuts, costs, even_cuts, imbalance
 from spume.ranks.ghosts import Ghosts, GhostsOfPeers
 from spume.ranks.halo import Halo
+from spume.ranks.medians import median
 from spume.ranks.migration import pack, unpack_points
 from spume.ranks.ranks import Active, Arrays, Integers, Movable, R, Ranks, Work
 from spume.ranks.surroundings import RankSurroundings
@@ -121,11 +122,48 @@ class Team(Ranks):
         """See `Ranks`."""
         if not self._to_join:
             return
-        assert self.cuts is not None
         self._to_join = False
         self._joined = tuple(each.generation for each in cells)
-        keys = np.unique(np.concatenate([each.keys for each in cells]))
+        self._find_border(nodes, np.unique(np.concatenate([each.keys for each in cells])))
+
+    def _find_border(self, nodes: Nodes, keys: Integers) -> None:
+        assert self.cuts is not None
         nodes.border = Halo(self.messages, self.cuts, nodes, keys)
+
+    def border(self, nodes: Nodes, cells: Cells) -> None:
+        """See `Ranks`."""
+        self._find_border(nodes, cells.keys)
+
+    def bring_home(self, species: Sequence[Movable], dimension: int, steps: int) -> None:
+        """See `Ranks`."""
+        for each in species:
+            each.sort()
+        self.settle(species, dimension, steps)
+
+    def beside(self, nodes: Nodes, values: Floats) -> tuple[Integers, Floats, NDArray[np.bool_]]:
+        """See `Ranks`. The first rank that has a block sends it to its owner and to those of adjacent blocks."""
+        assert self.cuts is not None
+        assert isinstance(nodes.border, Halo)
+        held = np.flatnonzero(nodes.border.counts(np.arange(len(nodes.keys)) * NODES_PER_BLOCK))
+        keys, width = nodes.keys[held], values.shape[1]
+        steps = around_steps(nodes.dimension)
+        owners = self.cuts.owners((keys[:, None] + steps).reshape(-1)).reshape(-1, steps.size)
+        outgoing = {}
+        for peer in np.unique(owners):
+            sent = (owners == peer).any(axis=1)
+            outgoing[int(peer)] = pack({"key": keys[sent], "values": values[held[sent]]})
+        like = {"key": keys[:0], "values": np.empty((0, width))}
+        own = outgoing.pop(self.rank, None)
+        parts = [*self.messages.exchange(outgoing).values(), *([] if own is None else [own])]
+        found = unpack_points(like, parts)
+        order = np.argsort(found["key"])
+        keys = found["key"][order]
+        return keys, found["values"][order], self.cuts.owners(keys) == self.rank
+
+    def collected(self, arrays: Arrays, ids: Integers | None = None) -> Arrays | None:
+        """See `Ranks`."""
+        parts = self.messages.gather(pack(arrays, slice(None) if ids is None else np.isin(arrays["id"], ids)))
+        return None if parts is None else unpack_points(arrays, parts)
 
     def around(self, cells: Cells, ids: Integers, arrays: Arrays) -> tuple[Cells, Arrays]:
         """See `Ranks`."""
@@ -245,6 +283,15 @@ class Team(Ranks):
     def dot(self, a: Floats, b: Floats) -> float:
         """See `Ranks`."""
         return self.total(a * b)
+
+    def weighted_total(self, weights: Floats, values: Floats) -> Floats:
+        """See `Ranks`."""
+        columns = values.reshape(len(values), int(np.prod(values.shape[1:])))
+        return np.array(self.totals([weights * column for column in columns.T])).reshape(values.shape[1:])
+
+    def median(self, values: Floats) -> float:
+        """See `Ranks`."""
+        return median(values, self.messages)
 
     def count(self, number: int) -> int:
         """See `Ranks`."""

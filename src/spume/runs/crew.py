@@ -1,38 +1,40 @@
 """A run on several ranks, as its loop sees it: the writer has a `Method`, whose calls all ranks execute.
 
 The loop over frames runs on the writer only. The others wait in `follow` for what the method is asked to do: be built,
-advance, hand over all points, restore a state. So nothing but the writer writes, and the loop does not know how many
-ranks there are.
+advance, sum, write their parts of a frame, restore a state. So the loop does not know how many ranks there are.
 """
 
 import contextlib
-import itertools
 import json
 import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
-from spume.errors import RunFailed, SpumeError
+from spume.errors import CacheError, RunFailed, SpumeError
 from spume.fields import Population
 from spume.matter.method import ParticleMethod
 from spume.matter.world import EXCHANGE, World
 from spume.methods import Method, Progress, method_class
 from spume.ranks.communicator import Communicator
-from spume.ranks.migration import pack, unpack_points
-from spume.ranks.ranks import ALONE
 from spume.ranks.support import refuse_on_ranks
 from spume.ranks.team import Team
+from spume.runs.parts import remove_folder, write_index
+from spume.runs.shared import gather_whole, restore_parts, restore_share, write_own_part
 from spume.runs.stopping import StopRequest, stop_on_signals
-from spume.runs.storage import plain
+from spume.runs.storage import plain, stored_arrays, write_arrays
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
 from spume.terminal import readable_size, tell
 
 Arrays = dict[str, NDArray[Any]]
+What = Literal["frame", "checkpoint"]
+WHOLE_UP_TO = 200_000
+"""Number of points up to which several ranks write one file: the writer then holds them all."""
 ABORTED = 1
 """Exit code of ranks that end because another one failed."""
 
@@ -49,6 +51,19 @@ class Crew:
     def summary(self) -> str:
         """A line about the work of the ranks; empty for one process."""
         return ""
+
+    def write(
+        self, method: Method, what: What, path: Path, make_folder: Callable[[], Path], about: dict[str, Any]
+    ) -> None:
+        """Write a frame or checkpoint with the metadata `about` to `path`. If it is in parts, `make_folder` makes the
+        place for them."""
+        arrays, values = (stored_arrays(method.frame()), {}) if what == "frame" else method.checkpoint()
+        write_arrays(path, arrays, about_whole(what, about, values))
+        remove_folder(path.with_suffix(".parts"))  # of a run on more ranks
+
+    def restore_parts(self, method: Method, path: Path, values: dict[str, Any]) -> None:
+        """Let `method` continue from the checkpoint at `path`, of which it is to read the parts."""
+        raise NotImplementedError("one process reads a checkpoint whole")
 
 
 class Leader(Crew):
@@ -80,6 +95,21 @@ class Leader(Crew):
         found: Method = method
         self._team, self._world = team, inner.world
         return found
+
+    def write(
+        self, method: Method, what: What, path: Path, make_folder: Callable[[], Path], about: dict[str, Any]
+    ) -> None:
+        """See `Crew`."""
+        assert isinstance(method, OnRanks)
+        if method.count_points() <= WHOLE_UP_TO:
+            super().write(method, what, path, make_folder, about)
+        else:
+            method.write_parts(what, path, make_folder(), about)
+
+    def restore_parts(self, method: Method, path: Path, values: dict[str, Any]) -> None:
+        """See `Crew`."""
+        assert isinstance(method, OnRanks)
+        method.restore_parts(path, values)
 
     def summary(self) -> str:
         """See `Crew`: shares of the writer since this process was started."""
@@ -114,8 +144,6 @@ class OnRanks:
 
     def __init__(self, leader: Leader, inner: ParticleMethod[Any, Any], team: Team) -> None:
         self._leader, self._inner, self._team = leader, inner, team
-        self._whole: dict[str, Arrays] | None = None
-        """All points of the present state by species, once they have been asked for."""
 
     @property
     def name(self) -> str:
@@ -129,15 +157,8 @@ class OnRanks:
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
         """See `Method`."""
-        self._whole = None
-        self._leader.command("advance", until)
-        try:
+        with self._all_do("advance", until, agreed=RunFailed):
             done = self._inner.advance(until, interrupted, report)
-        except RunFailed:  # agreed upon: all ranks have left the step
-            raise
-        except BaseException:
-            self._leader.lost = True
-            raise
         if not done and not interrupted():
             # Another rank was asked to stop. The loop learns of it as of a signal of its own.
             signal.raise_signal(signal.SIGTERM)
@@ -148,41 +169,69 @@ class OnRanks:
         return self._inner.declarations()
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
-        """See `Method`."""
-        with self._as_one():
-            return self._inner.frame()
+        """See `Method`: with all points."""
+        with self._all_do("gather", "frame"):
+            arrays, _ = gather_whole(self._inner, self._team, "frame")
+        frame: dict[str, dict[str, NDArray[Any]]] = {}
+        for name, array in arrays.items():
+            population, _, field = name.partition("/")
+            frame.setdefault(population, {})[field] = array
+        return frame
 
     def diagnostics(self) -> dict[str, Any]:
-        """See `Method`."""
-        with self._as_one():
+        """See `Method`: sums over the points of all ranks."""
+        with self._all_do("diagnose"):
             return self._inner.diagnostics()
 
     def checkpoint(self) -> tuple[Arrays, dict[str, Any]]:
-        """See `Method`."""
-        with self._as_one():
-            return self._inner.checkpoint()
+        """See `Method`: with all points."""
+        with self._all_do("gather", "checkpoint"):
+            return gather_whole(self._inner, self._team, "checkpoint")
 
     def restore(self, arrays: Arrays, values: dict[str, Any]) -> None:
         """See `Method`. The number of ranks may be another than when the state was saved."""
-        self._whole = None
         self._inner.restore(arrays, values)  # checks it
-        self._leader.command("restore", values)
+        with self._all_do("restore", values):
+            restore_share(self._inner, self._team, values)
         self._leader.resumed_at(self._inner.world.steps)
-        restore_share(self._inner, self._team, values)
+
+    def restore_parts(self, path: Path, values: dict[str, Any]) -> None:
+        """Restore a checkpoint in parts, whoever wrote them."""
+        with self._all_do("restore parts", str(path), values, agreed=CacheError):
+            restore_parts(self._inner, self._team, str(path), values)
+        self._leader.resumed_at(self._inner.world.steps)
+
+    def count_points(self) -> int:
+        """Number of points of all ranks."""
+        with self._all_do("count"):
+            return self._team.count(self._inner.world.count)
+
+    def write_parts(self, what: str, path: Path, folder: Path, about: dict[str, Any]) -> None:
+        """Write a "frame" or "checkpoint" to `path`, with its points in parts in `folder`."""
+        try:
+            with self._all_do("write", what, str(folder), agreed=CacheError):
+                checksums, arrays, values = write_own_part(self._inner, self._team, what, str(folder))
+            write_index(path, folder, checksums, arrays, about_whole(what, about, values))
+        except CacheError:
+            with contextlib.suppress(OSError):
+                remove_folder(folder)  # a full disk has room again
+            raise
 
     @contextlib.contextmanager
-    def _as_one(self) -> Iterator[None]:
-        """In the `with` block the method of the writer has all points, and no ranks."""
-        if self._whole is None:
-            self._leader.command("gather")
-            self._whole = gather_points(self._inner, self._team)
-        world = self._inner.world
-        with contextlib.ExitStack() as stack:
-            for species in world.species:
-                stack.enter_context(species.particles.lent(self._whole[species.name]))
-            world.share_with(ALONE)
-            stack.callback(world.share_with, self._team)
+    def _all_do(self, name: str, *arguments: Any, agreed: type[SpumeError] | tuple[()] = ()) -> Iterator[None]:
+        """What all ranks do is done in the `with` block. After an error that is not `agreed` upon, some may wait for
+        messages that never come."""
+        self._leader.command(name, *arguments)
+        try:
             yield
+        except BaseException as error:
+            self._leader.lost = not isinstance(error, agreed)
+            raise
+
+
+def about_whole(what: str, about: dict[str, Any], values: dict[str, Any]) -> dict[str, Any]:
+    """The metadata of a frame or checkpoint."""
+    return about if what == "frame" else about | {"values": values}
 
 
 def shared_method(scene: Scene, team: Team) -> ParticleMethod[Any, Any]:
@@ -190,32 +239,6 @@ def shared_method(scene: Scene, team: Team) -> ParticleMethod[Any, Any]:
     kind: Any = method_class(scene.method)
     method: ParticleMethod[Any, Any] = kind(scene, team)
     return method
-
-
-def gather_points(method: ParticleMethod[Any, Any], team: Team) -> dict[str, Arrays]:
-    """All points by species, on the writer; nothing on the others."""
-    whole = {}
-    for species in method.world.species:
-        arrays = species.particles.arrays()
-        if (parts := team.messages.gather(pack(arrays))) is not None:
-            whole[species.name] = unpack_points(arrays, parts)
-    return whole
-
-
-def restore_share(method: ParticleMethod[Any, Any], team: Team, values: dict[str, Any]) -> None:
-    """Restore a state of which the writer has all points: each rank keeps a part of them, until the first step moves
-    them to their owners."""
-    own: Arrays = {}
-    for species in method.world.species:
-        arrays, parts = species.particles.arrays(), None
-        if team.rank == 0:
-            count = len(species.particles)
-            bounds = [count * k // team.size for k in range(team.size + 1)]
-            parts = [pack(arrays, slice(first, last)) for first, last in itertools.pairwise(bounds)]
-        share = unpack_points(arrays, [team.messages.scatter(parts)])
-        own |= {f"{species.name}/{name}": array for name, array in share.items()}
-    method.restore(own, values)
-    team.forget()
 
 
 def follow(messages: Communicator) -> None:
@@ -245,13 +268,21 @@ def follow(messages: Communicator) -> None:
 def _execute(
     method: ParticleMethod[Any, Any], team: Team, name: str, arguments: tuple[Any, ...], stop: StopRequest
 ) -> None:
-    if name == "advance":
-        with contextlib.suppress(RunFailed):  # the writer tells the user
+    with contextlib.suppress(RunFailed, CacheError):  # agreed upon: the writer tells the user
+        if name == "advance":
             method.advance(arguments[0], stop, lambda progress: None)
-    elif name == "gather":
-        gather_points(method, team)
-    elif name == "restore":
-        restore_share(method, team, arguments[0])
+        elif name == "gather":
+            gather_whole(method, team, arguments[0])
+        elif name == "diagnose":
+            method.diagnostics()
+        elif name == "count":
+            team.count(method.world.count)
+        elif name == "write":
+            write_own_part(method, team, *arguments)
+        elif name == "restore":
+            restore_share(method, team, arguments[0])
+        elif name == "restore parts":
+            restore_parts(method, team, *arguments)
 
 
 def _report(rank: int, error: BaseException) -> None:

@@ -3,13 +3,16 @@
 DIR/manifest.json                        scene, version, fields
 DIR/frames.jsonl                         diagnostics of every frame, a line each
 DIR/frames/frame_00000.safetensors ...   frame 0 is the initial state
+DIR/frames/frame_00001.parts/...         parts of a frame that several ranks have written, see `parts.py`
 DIR/checkpoint.safetensors               everything a bit-for-bit continuation needs
 DIR/checkpoint.previous.safetensors      the one before, should the last be damaged
+DIR/checkpoint.0.parts/...               parts of a checkpoint, in a folder that the present ones do not use
 DIR/snapshot.safetensors                 the state at which a live run was paused, for its viewer
 DIR/run.lock                             held by the process that writes
 """
 
 import contextlib
+import itertools
 import os
 import re
 import sys
@@ -19,6 +22,7 @@ from typing import IO, Any
 
 from spume.errors import CacheError
 from spume.runs.manifest import Manifest, records_file
+from spume.runs.parts import folders_in, make_folder, remove_folder, remove_unused_folders
 from spume.runs.storage import contents_of, folder_inside, open_own, parse_json
 from spume.whole_files import PARTIAL, sync_folder
 
@@ -45,6 +49,17 @@ class RunFolder:
         """The file of a frame."""
         return self.frames / f"frame_{number:05d}.safetensors"
 
+    def make_parts_of_frame(self, number: int) -> Path:
+        """An empty folder for the parts of a frame, whose file is deleted."""
+        return make_folder(self.frame(number), f"{self.frame(number).stem}.parts")
+
+    def make_parts_of_checkpoint(self) -> Path:
+        """An empty folder for the parts of the next checkpoint, which the present checkpoints do not use."""
+        remove_unused_folders(self.path)
+        names = (f"checkpoint.{number}.parts" for number in itertools.count())
+        free = next(name for name in names if not (self.path / name).exists())
+        return make_folder(self.next_checkpoint, free)
+
     def frames_on_disk(self) -> list[int]:
         """Numbers of the frames whose files exist."""
         if not self.frames.is_dir():
@@ -64,6 +79,7 @@ class RunFolder:
                 os.replace(self.checkpoint, self.previous_checkpoint)
             os.replace(self.next_checkpoint, self.checkpoint)
             sync_folder(self.path)
+            remove_unused_folders(self.path)
         except OSError as error:
             raise CacheError(f"'{self.checkpoint}' cannot be written: {error.strerror}") from error
 
@@ -109,6 +125,11 @@ class RunFolder:
                 file.unlink(missing_ok=True)
             except OSError as error:
                 raise CacheError(f"'{file}' cannot be deleted: {error.strerror}") from None
+        for folder in (*folders_in(self.path), *folders_in(self.frames)):
+            try:
+                remove_folder(folder)
+            except OSError as error:
+                raise CacheError(f"'{folder}' cannot be deleted: {error.strerror}") from None
 
     def _manifest_is_own(self) -> bool:
         """Whether manifest.json is absent or spume's; an unreadable one counts as spume's if there are frames."""
@@ -130,6 +151,7 @@ class RunFolder:
                 target = match[1] + match[2] if match else ""
                 if target in self._own_names() or FRAME_NAME.fullmatch(target):
                     file.unlink(missing_ok=True)
+            remove_unused_folders(folder)
 
     def _own_names(self) -> set[str]:
         own = (self.manifest, self.records, self.checkpoint, self.next_checkpoint, self.snapshot)

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from spume.cores import most_threads
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.memory import refuse_without_disk, refuse_without_memory
-from spume.methods import Method, method_class
+from spume.methods import method_class
 from spume.numerics.clock import compilation_time, working_time
 from spume.runs.compile_ahead import CompileAhead
 from spume.runs.crew import Crew
@@ -25,11 +25,7 @@ from spume.runs.progress import Display, Silent
 from spume.runs.recovery import catch_up, record_of, recover
 from spume.runs.steering import Restart, Steering, Unsteered
 from spume.runs.stopping import StopRequest, stop_on_signals
-from spume.runs.storage import (
-    plain,
-    stored_arrays,
-    write_arrays,
-)
+from spume.runs.storage import plain
 from spume.runs.under_way import RunUnderWay
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
@@ -98,7 +94,8 @@ def start_run(
                 )
                 began = working_time()
                 try:
-                    outcome = _start(RunUnderWay(method, scene, place, manifest, shown, stop, steering or Unsteered()))
+                    run = RunUnderWay(method, scene, place, manifest, shown, stop, steering or Unsteered(), crew)
+                    outcome = _start(run)
                 except Restart as asked:
                     scene, method, changes = asked.scene, asked.method, ()
                     place.prepare(overwrite=True)
@@ -154,7 +151,7 @@ def resume_run(
     with _session(place, threads, shown) as stop:
         place.refuse_links()
         place.remove_partial_files()
-        manifest, checkpoint = recover(place, shown)
+        manifest, checkpoint = recover(place, shown, crew.size > 1)
         load_laws_of(manifest.scene, trust)
         scene = Scene(**manifest.scene)
         if manifest.complete:
@@ -167,10 +164,10 @@ def resume_run(
                     f"the run in '{place.path}' was changed on its way, which ranks cannot repeat yet: use one"
                 )
             method = crew.build(scene)
-            run = RunUnderWay(method, scene, place, manifest, shown, stop, Unsteered())
+            run = RunUnderWay(method, scene, place, manifest, shown, stop, Unsteered(), crew)
             if checkpoint is None:
                 return _start(run)
-            checkpoint.restore(method, scene)
+            checkpoint.restore(method, scene, crew)
             # Frames from now on hold the populations of this version, whichever version began the run.
             run.manifest = replace(manifest, populations=population_entries(method.declarations()))
             run.manifest = catch_up(run.manifest, checkpoint.frame, scene, place, shown)
@@ -269,7 +266,7 @@ def _start(run: RunUnderWay) -> Outcome:
     run.manifest = replace(run.manifest, frames=[])
     run.place.records.unlink(missing_ok=True)
     run.manifest.write_header(run.place.manifest)
-    run.manifest = _save(run.method, 0, 0.0, run.place, run.manifest)
+    run.manifest = _save(run, 0, 0.0)
     return _advance(run)
 
 
@@ -282,9 +279,9 @@ def _advance(run: RunUnderWay) -> Outcome:
         time = scene.frame_time(number)
         try:
             if not _reach(run, time):
-                _write_checkpoint(run.method, number - 1, place, run.manifest)
+                _write_checkpoint(run, number - 1)
                 return Outcome("interrupted", place.path, number, run.method.time)
-            run.manifest = _save(run.method, number, time, place, run.manifest)
+            run.manifest = _save(run, number, time)
             if number == last:
                 _complete(run)
             _tell_new_warnings(run.manifest, display)
@@ -328,28 +325,29 @@ def _tell_new_warnings(manifest: Manifest, display: Display) -> None:
             display.note(f"warning: {sentence}")
 
 
-def _save(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest) -> Manifest:
+def _save(run: RunUnderWay, number: int, time: float) -> Manifest:
     """Write frame, checkpoint and record to disk, in this order."""
-    place.keep_lock()
+    run.place.keep_lock()
     try:
-        return _write_all(method, number, time, place, manifest)
+        return _write_all(run, number, time)
     except CacheError:
-        place.keep_lock()  # another process that took the folder meanwhile is the better reason
+        run.place.keep_lock()  # another process that took the folder meanwhile is the better reason
         raise
 
 
-def _write_all(method: Method, number: int, time: float, place: RunFolder, manifest: Manifest) -> Manifest:
-    diagnostics = plain(method.diagnostics())
+def _write_all(run: RunUnderWay, number: int, time: float) -> Manifest:
+    place = run.place
+    diagnostics = plain(run.method.diagnostics())
     wall_times = {SECONDS: diagnostics.pop(SECONDS)} if SECONDS in diagnostics else {}
     about = {"frame": number, "time": time, "diagnostics": diagnostics}
-    write_arrays(place.frame(number), stored_arrays(method.frame()), about)
-    _write_checkpoint(method, number, place, manifest)
+    run.crew.write(run.method, "frame", place.frame(number), lambda: place.make_parts_of_frame(number), about)
+    _write_checkpoint(run, number)
     place.keep_lock()
-    return manifest.with_frame(record_of(about) | wall_times, place.manifest)
+    return run.manifest.with_frame(record_of(about) | wall_times, place.manifest)
 
 
-def _write_checkpoint(method: Method, frame: int, place: RunFolder, manifest: Manifest) -> None:
-    arrays, values = method.checkpoint()
+def _write_checkpoint(run: RunUnderWay, frame: int) -> None:
+    place, about = run.place, {"frame": frame, "manifest": run.manifest.header()}
     place.keep_lock()
-    write_arrays(place.next_checkpoint, arrays, {"frame": frame, "values": values, "manifest": manifest.header()})
+    run.crew.write(run.method, "checkpoint", place.next_checkpoint, place.make_parts_of_checkpoint, about)
     place.rotate_checkpoints()

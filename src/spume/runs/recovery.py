@@ -8,14 +8,13 @@ from numpy.typing import NDArray
 
 from spume.errors import CacheError
 from spume.methods import Method
+from spume.runs.crew import Crew
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
+from spume.runs.parts import metadata_of_whole, part_files, read_checked_whole, verify_whole
 from spume.runs.progress import Display
-from spume.runs.storage import read_checked, read_metadata, verify_arrays
+from spume.runs.restoring import DOES_NOT_FIT, restore_checked
 from spume.scene.common import MOST_FRAMES, Scene
-
-MAY_LACK = frozenset({"allowed_dt", "poses", "energy_budget", "kinetic"})
-"""Values of a checkpoint that are None at times, or in those of earlier versions."""
 
 DAMAGES_LISTED = 5
 """Maximum number of damaged frames named in a message."""
@@ -23,58 +22,34 @@ DAMAGES_LISTED = 5
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The state from which a run continues, read from one file."""
+    """The state from which a run continues."""
 
     path: Path
     frame: int
     """The last complete frame."""
     values: dict[str, Any]
     manifest: dict[str, Any]
-    arrays: dict[str, NDArray[Any]]
+    arrays: dict[str, NDArray[Any]] | None
+    """None: they are in parts, which the ranks read."""
 
-    def restore(self, method: Method, scene: Scene) -> None:
-        """Let `method`, built from `scene`, continue from here. Raises CacheError if this is not a state of the scene:
-        the checksum is good, but somebody else may have written the file."""
-        arrays, values = method.checkpoint()
+    def restore(self, method: Method, scene: Scene, crew: Crew | None = None) -> None:
+        """Let `method`, built from `scene` by `crew` (None: this process alone), continue from here. Raises CacheError
+        if this is not a state of the scene: the checksum is good, but somebody else may have written the file."""
         try:
-            for name, array in self.arrays.items():
-                if name in arrays and not _fits(array, arrays[name]):
-                    raise ValueError(f"the array '{name}' has another shape or type")
-            _check_kinds(self.values, values, "values")
-            method.restore(self.arrays, self.values)
+            if self.arrays is None:
+                (crew or Crew()).restore_parts(method, self.path, self.values)
+            else:
+                restore_checked(method, self.arrays, self.values)
             if not scene.frame_time(self.frame) <= method.time <= scene.frame_time(self.frame + 1):
                 raise ValueError(f"its time is {method.time:g} s, and that of frame {self.frame} is another")
-        except (KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        except DOES_NOT_FIT as error:
             raise CacheError(f"'{self.path}' does not fit the scene of its run: {error}") from error
 
 
-def _fits(array: NDArray[Any], wanted: NDArray[Any]) -> bool:
-    return array.dtype.kind == wanted.dtype.kind and array.ndim == wanted.ndim and array.shape[1:] == wanted.shape[1:]
-
-
-def _check_kinds(found: object, wanted: object, where: str, may_lack: bool = False) -> None:
-    """Raise ValueError if values of a checkpoint are of another kind than those of the initial state."""
-    if isinstance(wanted, dict) and isinstance(found, dict):
-        for key in wanted.keys() & found.keys():
-            _check_kinds(found[key], wanted[key], f"{where}.{key}", key in MAY_LACK or where == "values.surfaces")
-    elif wanted is not None and _kind(found) != _kind(wanted) and not (found is None and may_lack):
-        raise ValueError(f"{where} is {found!r:.40}")
-    elif isinstance(wanted, list | tuple) and isinstance(found, list | tuple) and wanted:
-        for k, item in enumerate(found):
-            _check_kinds(item, wanted[min(k, len(wanted) - 1)], f"{where}[{k}]", may_lack)
-
-
-def _kind(value: object) -> str:
-    if isinstance(value, bool | str):
-        return type(value).__name__
-    if isinstance(value, int | float):
-        return "number"
-    return "nothing" if value is None else "list" if isinstance(value, list | tuple) else "table"
-
-
-def recover(place: RunFolder, display: Display) -> tuple[Manifest, Checkpoint | None]:
-    """The manifest and the checkpoint (None before the first one), as far as they can be read."""
-    checkpoint = _latest_checkpoint(place, display)
+def recover(place: RunFolder, display: Display, several: bool) -> tuple[Manifest, Checkpoint | None]:
+    """The manifest and the checkpoint (None before the first one), as far as they can be read. If `several` ranks go
+    on, they read the parts of a checkpoint."""
+    checkpoint = _latest_checkpoint(place, display, several)
     try:
         return Manifest.read(place.manifest), checkpoint
     except CacheError:
@@ -83,12 +58,11 @@ def recover(place: RunFolder, display: Display) -> tuple[Manifest, Checkpoint | 
     return Manifest.from_dict(checkpoint.manifest, place.checkpoint), checkpoint
 
 
-def _latest_checkpoint(place: RunFolder, display: Display) -> Checkpoint | None:
+def _latest_checkpoint(place: RunFolder, display: Display, several: bool) -> Checkpoint | None:
     damages: list[CacheError] = []
     for file in place.checkpoints():
         try:
-            about, arrays = read_checked(file)
-            checkpoint = _checkpoint(file, about, arrays)
+            checkpoint = _checkpoint(file, *_contents(file, several))
         except CacheError as error:
             damages.append(error)
             continue
@@ -100,7 +74,15 @@ def _latest_checkpoint(place: RunFolder, display: Display) -> Checkpoint | None:
     return None
 
 
-def _checkpoint(file: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Checkpoint:
+def _contents(file: Path, several: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]] | None]:
+    """Metadata and arrays of a checkpoint, checked."""
+    if several and part_files(file):
+        verify_whole(file)
+        return metadata_of_whole(file), None
+    return read_checked_whole(file)
+
+
+def _checkpoint(file: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any]] | None) -> Checkpoint:
     kinds = {"frame": int, "values": dict, "manifest": dict}
     for key, kind in kinds.items():
         if not isinstance(about.get(key), kind) or isinstance(about[key], bool):
@@ -116,8 +98,8 @@ def catch_up(manifest: Manifest, frame: int, scene: Scene, place: RunFolder, dis
     entries, damages = [], []
     for number in range(frame + 1):
         try:
-            verify_arrays(place.frame(number))
-            entries.append(known.get(number) or record_of(read_metadata(place.frame(number))))
+            verify_whole(place.frame(number))
+            entries.append(known.get(number) or record_of(metadata_of_whole(place.frame(number))))
         except CacheError as error:
             damages.append(str(error))
             entries.append(known.get(number) or {"frame": number, "time": scene.frame_time(number)})

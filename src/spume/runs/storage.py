@@ -40,8 +40,9 @@ TYPES = {
 BLOCK = 1 << 22
 
 
-def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]) -> None:
-    """Write a safetensors file with `arrays` and JSON-serialisable `metadata`, in one atomic move."""
+def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: Mapping[str, Any]) -> str:
+    """Write a safetensors file with `arrays` and JSON-serialisable `metadata`, in one atomic move. Return its
+    checksum."""
     # Widest types first, so that every array starts on a multiple of its item size.
     ordered = sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0]))
     layout = _layout(ordered)
@@ -57,6 +58,7 @@ def write_arrays(path: Path, arrays: Mapping[str, NDArray[Any]], metadata: Mappi
         file.write(header)
         for _, array in ordered:
             file.write(_bytes_of(array))
+    return digest.hexdigest()
 
 
 def write_json(path: Path, value: Mapping[str, Any]) -> None:
@@ -239,16 +241,19 @@ def _readable(path: Path) -> BinaryIO:
     return open(descriptor, "rb")
 
 
-def read_metadata(path: Path) -> dict[str, Any]:
-    """The metadata `write_arrays` was given. Checks that the file is complete, but not its checksum."""
+def read_metadata(path: Path, *, also_checksum: bool = False) -> dict[str, Any]:
+    """The metadata `write_arrays` was given. Checks that the file is complete, but not its checksum, which is given as
+    well if `also_checksum`."""
     with open_arrays(path) as file:
         texts = file.metadata() or {}
     if "checksum" not in texts:
         raise CacheError(f"'{path}' was not written by spume: it has no checksum")
+    checksum = texts.pop("checksum")
     try:
-        return {key: parse_json(text) for key, text in texts.items() if key != "checksum"}
+        about = {key: parse_json(text) for key, text in texts.items()}
     except ValueError:
         raise CacheError(f"'{path}' is damaged: its metadata cannot be read") from None
+    return about | {"checksum": checksum} if also_checksum else about
 
 
 def array_shapes(path: Path) -> dict[str, tuple[int, ...]]:

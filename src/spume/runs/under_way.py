@@ -5,6 +5,7 @@ from typing import Any
 
 from spume.methods import Method
 from spume.runs.changes import with_scene
+from spume.runs.crew import Crew
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
 from spume.runs.progress import Display
@@ -26,6 +27,8 @@ class RunUnderWay:
     display: Display
     stop: StopRequest
     steering: Steering
+    crew: Crew
+    """The processes that share the points."""
     changed: int = 0
     """Changes of the manifest that have been made."""
 

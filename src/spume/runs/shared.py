@@ -1,0 +1,112 @@
+"""What all ranks of a run do at the same time for its files: write parts of a frame or checkpoint, and read them."""
+
+import contextlib
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.errors import CacheError
+from spume.matter.method import ParticleMethod
+from spume.ranks.migration import pack, unpack_points
+from spume.ranks.team import Team
+from spume.runs.parts import joined, part_files, write_part
+from spume.runs.restoring import DOES_NOT_FIT, restore_checked
+from spume.runs.storage import read_checked, stored_arrays
+
+Arrays = dict[str, NDArray[Any]]
+Shared = ParticleMethod[Any, Any]
+
+
+def shared_arrays(method: Shared, what: str) -> tuple[dict[str, Arrays], Arrays, dict[str, Any]]:
+    """Of a "frame" or a "checkpoint": the arrays of the points of this rank by species, the other arrays, which the
+    writer has whole, and values."""
+    found, values = method.checkpoint() if what == "checkpoint" else (stored_arrays(method.frame()), {})
+    points: dict[str, Arrays] = {species.name: {} for species in method.world.species}
+    others: Arrays = {}
+    for name, array in found.items():
+        population, _, field = name.partition("/")
+        if population in points:
+            points[population][field] = array
+        else:
+            others[name] = array
+    return points, others, values
+
+
+def gather_whole(method: Shared, team: Team, what: str) -> tuple[Arrays, dict[str, Any]]:
+    """The arrays and values of a frame or checkpoint with all points, on the writer."""
+    points, whole, values = shared_arrays(method, what)
+    for species, own in points.items():
+        found = team.collected(own)
+        whole |= {f"{species}/{name}": array for name, array in (found or {}).items()}
+    return whole, values
+
+
+def gather_points(method: Shared, team: Team) -> dict[str, Arrays]:
+    """All points by species, on the writer; nothing on the others."""
+    found = {species.name: team.collected(species.particles.arrays()) for species in method.world.species}
+    return {name: arrays for name, arrays in found.items() if arrays is not None}
+
+
+def write_own_part(method: Shared, team: Team, what: str, folder: str) -> tuple[list[str], Arrays, dict[str, Any]]:
+    """Write the points of this rank to a part in `folder`. Return, on the writer, the checksums of all parts, the
+    arrays that are not divided, and values."""
+    points, others, values = shared_arrays(method, what)
+    arrays = {f"{species}/{name}": array for species, own in points.items() for name, array in own.items()}
+    checksum = ""
+    with team.agreed():
+        checksum = write_part(Path(folder), team.rank, arrays)
+    parts = team.messages.gather(np.frombuffer(checksum.encode(), np.uint8))
+    return [part.tobytes().decode() for part in parts or ()], others, values
+
+
+def restore_share(method: Shared, team: Team, values: dict[str, Any]) -> None:
+    """Restore a state of which the writer has all points: each rank keeps a part of them, until the first step moves
+    them to their owners."""
+    own: Arrays = {}
+    for species in method.world.species:
+        arrays, parts = species.particles.arrays(), None
+        if team.rank == 0:
+            count = len(species.particles)
+            bounds = [count * k // team.size for k in range(team.size + 1)]
+            parts = [pack(arrays, slice(first, last)) for first, last in itertools.pairwise(bounds)]
+        share = unpack_points(arrays, [team.messages.scatter(parts)])
+        own |= {f"{species.name}/{name}": array for name, array in share.items()}
+    method.restore(own, values)
+    team.forget()
+
+
+def restore_parts(method: Shared, team: Team, path: str, values: dict[str, Any]) -> None:
+    """Restore a state whose points are in the parts of the checkpoint at `path`: each rank reads some of these. Raises
+    CacheError on all ranks if the state does not fit the scene."""
+    file = Path(path)
+    with team.agreed(), _fitting(file):
+        parts = [read_checked(part)[1] for part in part_files(file)[team.rank :: team.size]]
+        nothing = {name: array[:0] for name, array in method.checkpoint()[0].items()}
+        restore_checked(method, joined(parts) or nothing, values)
+    with team.agreed(), _fitting(file):
+        for species in method.world.species:
+            _check_different(species.particles.id, team)
+    team.forget()
+
+
+@contextlib.contextmanager
+def _fitting(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except DOES_NOT_FIT as error:
+        raise CacheError(f"'{file}' does not fit the scene of its run: {error}") from error
+
+
+def _check_different(ids: NDArray[np.int64], team: Team) -> None:
+    """Raise ValueError if points of different ranks have the same id: each rank looks at some of the ids of all."""
+    sorter = ids % team.size
+    outgoing = {rank: np.ascontiguousarray(ids[sorter == rank]).view(np.uint8) for rank in range(team.size)}
+    mine = outgoing.pop(team.rank).view(np.int64)
+    received = [part.view(np.int64) for part in team.messages.exchange(outgoing).values()]
+    found = np.concatenate([mine, *received])
+    if len(np.unique(found)) < len(found):
+        raise ValueError("the field 'id' of its points has numbers that occur twice")
