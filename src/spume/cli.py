@@ -101,7 +101,7 @@ def _run(
     threads: int | None,
 ) -> int:
     from spume.runs.loop import start_run
-    from spume.runs.progress import display_for
+    from spume.runs.progress import display_for, rank_sentence
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
@@ -118,8 +118,8 @@ def _run(
             loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for(), crew=team
         )
         code = report(outcome)
-    if summary := team.summary():
-        tell(summary)
+    if did := team.report():
+        tell(rank_sentence(did))
     return code
 
 
@@ -192,12 +192,21 @@ def replay(
     overwrite: Overwrite = False,
     threads: Threads = None,
     trust: Trust = False,
+    ranks: Ranks = None,
 ) -> int:
     """Repeat a run from the start, bit for bit, with the changes that were made to it live at the same steps."""
+    from spume.runs.launching import crew, launched, start_ranks
     from spume.runs.loop import replay_run
     from spume.runs.progress import display_for
 
-    return report(replay_run(folder, out, overwrite=overwrite, threads=threads, display=display_for(), trust=trust))
+    if ranks not in (None, 1) and not launched():
+        return start_ranks(ranks or 1, threads, _without_ranks())
+    with crew(threads) as team:
+        if team is None:
+            return 0
+        return report(
+            replay_run(folder, out, overwrite=overwrite, threads=threads, display=display_for(), trust=trust, crew=team)
+        )
 
 
 @app.command

@@ -9,7 +9,8 @@ from spume.fields import Field
 from spume.frames.logs import log_populations, log_table
 from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
-from spume.runs.loop import SECONDS, WARNINGS
+from spume.runs.loop import RANKS, SECONDS, WARNINGS
+from spume.runs.progress import rank_sentence
 from spume.runs.storage import plain
 
 COLUMNS = (
@@ -53,7 +54,15 @@ def run_lines(run: Run) -> list[str]:
     rows = [columns, *([_cell(entry.get(name)) for name in columns] for entry in frames)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(columns))]
     lines = ["  ".join(f"{cell:>{width}}" for cell, width in zip(row, widths)) for row in rows]
-    return [heading, *lines, *_measurement_lines(run), *_warning_lines(frames), *_log_lines(run), *_stage_lines(frames)]
+    return [
+        heading,
+        *lines,
+        *_measurement_lines(run),
+        *_warning_lines(frames),
+        *_log_lines(run),
+        *_stage_lines(frames),
+        *_rank_lines(frames),
+    ]
 
 
 def _measurement_lines(run: Run) -> list[str]:
@@ -96,6 +105,12 @@ def _stage_lines(frames: list[dict[str, Any]]) -> list[str]:
     whole = sum(seconds.values())
     shares = sorted(seconds.items(), key=lambda item: -item[1])
     return ["", "time per stage", *(f"{spent:10.3g} s  {spent / whole:6.1%}  {stage}" for stage, spent in shares)]
+
+
+def _rank_lines(frames: list[dict[str, Any]]) -> list[str]:
+    """What the ranks of the last part of the run did."""
+    report = frames[-1].get(RANKS) if frames else None
+    return ["", rank_sentence(report)] if report else []
 
 
 def describe_frame(run: Run, number: int) -> dict[str, Any]:

@@ -210,9 +210,15 @@ def live(
     """Run a scene and show it in the browser at once: pause, step, restart it, adjust gravity, obstacles and materials.
     'spume replay' repeats the run with its adjustments."""
     from spume.look.viewer.live_session import run_live
+    from spume.runs.launching import launched
     from spume.runs.progress import display_for
     from spume.scene.loading import load_scene
 
+    if launched():
+        raise SceneError(
+            "a live run has one process: the requests of its viewer are fulfilled between two of its steps; run the "
+            "scene on ranks with 'spume run', and watch it with 'spume view'"
+        )
     loaded = load_scene(scene, changes or (), preset)
     name = Path(scene).stem
     outcome = run_live(

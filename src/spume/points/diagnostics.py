@@ -14,12 +14,7 @@ def angular_momentum(world: PointWorld) -> NDArray[np.float64]:
     """Σ m x × v about the origin [kg m²/s], three components."""
     p = world.particles
     fill = ((0, 0), (0, 3 - world.dimension))
-    return _weighted(world, np.cross(np.pad(p.x, fill), np.pad(p.v, fill)))
-
-
-def _weighted(world: PointWorld, values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Σ m q of all points for values (n, k)."""
-    return np.array(world.ranks.totals([world.particles.mass * column for column in values.T]))
+    return world.ranks.weighted_total(p.mass, np.cross(np.pad(p.x, fill), np.pad(p.v, fill)))
 
 
 def diagnose(world: PointWorld) -> dict[str, Any]:
@@ -39,11 +34,11 @@ def diagnose(world: PointWorld) -> dict[str, Any]:
     report: dict[str, Any] = {
         "points": count,
         "mass": ranks.total(p.mass),
-        "momentum": _weighted(world, p.v).tolist(),
+        "momentum": ranks.weighted_total(p.mass, p.v).tolist(),
         "angular_momentum": angular_momentum(world).tolist(),
         "kinetic_energy": 0.5 * ranks.dot(p.mass, squares),
         "elastic_energy": ranks.dot(p.volume, world.model.energy(arrays)),
-        "gravitational_energy": -float(_weighted(world, p.x) @ gravity),
+        "gravitational_energy": -float(ranks.weighted_total(p.mass, p.x) @ gravity),
         "volume": ranks.dot(p.volume, J),
         "volume_ratio_min": -least if count else None,
         "volume_ratio_max": most if count else None,

@@ -15,8 +15,11 @@ def with_scene(method: Method, scene: Scene) -> Method:
     Laws, obstacles, gravity and the limits of the time step are those of `scene`; the points and the length of the last
     step, from which the next grows at the most by a factor, are those of the present state.
     """
-    new = method_class(scene.method)(scene)
-    arrays, values = method.checkpoint()
+    return continued(method_class(scene.method)(scene), *method.checkpoint())
+
+
+def continued(new: Method, arrays: dict[str, Any], values: dict[str, Any]) -> Method:
+    """`new` in the state of a checkpoint. Raises SceneError if it needs other fields."""
     try:
         new.restore({name: array.copy() for name, array in arrays.items()}, values)
     except (ValueError, KeyError):

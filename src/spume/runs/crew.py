@@ -23,13 +23,21 @@ from spume.methods import Method, Progress, method_class
 from spume.ranks.communicator import Communicator
 from spume.ranks.support import refuse_on_ranks
 from spume.ranks.team import Team
+from spume.runs.changes import with_scene
 from spume.runs.parts import remove_folder, write_index
-from spume.runs.shared import gather_whole, restore_parts, restore_share, write_own_part
+from spume.runs.shared import (
+    changed_share,
+    gather_whole,
+    restore_parts,
+    restore_share,
+    shared_method,
+    write_own_part,
+)
 from spume.runs.stopping import StopRequest, stop_on_signals
 from spume.runs.storage import plain, stored_arrays, write_arrays
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
-from spume.terminal import readable_size, tell
+from spume.terminal import tell
 
 Arrays = dict[str, NDArray[Any]]
 What = Literal["frame", "checkpoint"]
@@ -48,9 +56,13 @@ class Crew:
         """A method of the scene."""
         return method_class(scene.method)(scene)
 
-    def summary(self) -> str:
-        """A line about the work of the ranks; empty for one process."""
-        return ""
+    def changed(self, method: Method, scene: Scene) -> Method:
+        """A method of `scene` in the state of `method`; see `with_scene`."""
+        return with_scene(method, scene)
+
+    def report(self) -> dict[str, Any]:
+        """Numbers about the work of the ranks, see `rank_sentence`; none for one process."""
+        return {}
 
     def write(
         self, method: Method, what: What, path: Path, make_folder: Callable[[], Path], about: dict[str, Any]
@@ -111,18 +123,25 @@ class Leader(Crew):
         assert isinstance(method, OnRanks)
         method.restore_parts(path, values)
 
-    def summary(self) -> str:
-        """See `Crew`: shares of the writer since this process was started."""
+    def changed(self, method: Method, scene: Scene) -> Method:
+        """See `Crew`."""
+        assert isinstance(method, OnRanks)
+        refuse_on_ranks(scene)
+        self._world = method.change(scene)
+        return method
+
+    def report(self) -> dict[str, Any]:
+        """See `Crew`: of the writer, since this process was started."""
         if self._world is None or self._team is None or not self._world.steps:
-            return ""
+            return {}
         seconds, steps = self._world.seconds, max(self._world.steps - self._first_step, 1)
-        part = seconds.get(EXCHANGE, 0.0) / max(sum(seconds.values()), 1e-9)
-        size = readable_size(self._messages.sent / steps)
-        return (
-            f"{self.size} ranks: {100 * part:.0f} % of the time in messages and waiting; the costliest rank has "
-            f"{self._team.imbalance:.2f} times the mean; {size} and {self._messages.messages / steps:.0f} messages "
-            "a step from the first"
-        )
+        return {
+            "size": self.size,
+            "waiting": seconds.get(EXCHANGE, 0.0) / max(sum(seconds.values()), 1e-9),
+            "imbalance": self._team.imbalance,
+            "bytes_per_step": self._messages.sent / steps,
+            "messages_per_step": self._messages.messages / steps,
+        }
 
     def command(self, name: str, *arguments: Any) -> None:
         """Tell the others what is done next."""
@@ -201,6 +220,12 @@ class OnRanks:
             restore_parts(self._inner, self._team, str(path), values)
         self._leader.resumed_at(self._inner.world.steps)
 
+    def change(self, scene: Scene) -> World[Any]:
+        """Go on with another scene, see `with_scene`. Return its world."""
+        with self._all_do("change", json.dumps(plain(scene.resolved())), agreed=SpumeError):
+            self._inner = changed_share(self._inner, self._team, scene)
+        return self._inner.world
+
     def count_points(self) -> int:
         """Number of points of all ranks."""
         with self._all_do("count"):
@@ -234,13 +259,6 @@ def about_whole(what: str, about: dict[str, Any], values: dict[str, Any]) -> dic
     return about if what == "frame" else about | {"values": values}
 
 
-def shared_method(scene: Scene, team: Team) -> ParticleMethod[Any, Any]:
-    """A method of the scene on this rank."""
-    kind: Any = method_class(scene.method)
-    method: ParticleMethod[Any, Any] = kind(scene, team)
-    return method
-
-
 def follow(messages: Communicator) -> None:
     """Do what the writer says until it dismisses this rank."""
     team, method = Team(messages), None
@@ -257,6 +275,10 @@ def follow(messages: Communicator) -> None:
                         tables = json.loads(arguments[0])
                         load_laws_of(tables, True)  # the writer has asked
                         method = shared_method(Scene(**tables), team)
+                elif name == "change":
+                    assert method is not None
+                    with contextlib.suppress(SpumeError):  # told by the writer, too
+                        method = changed_share(method, team, Scene(**json.loads(arguments[0])))
                 else:
                     assert method is not None
                     _execute(method, team, name, arguments, stop)

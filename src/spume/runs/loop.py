@@ -36,6 +36,9 @@ SECONDS = "seconds"
 """The key of a method's diagnostics that holds wall times [s]. They differ from run to run, so they are stored in the
 manifest and not in the frames, whose files are bit-for-bit reproducible."""
 
+RANKS = "ranks"
+"""The key of the record of a frame that holds what its ranks did, likewise."""
+
 WARNINGS = "warnings"
 """The key of a method's diagnostics that holds sentences for the user, by a short name of what they are about."""
 
@@ -118,10 +121,11 @@ def replay_run(
     threads: int | None = None,
     display: Display | None = None,
     trust: bool = False,
+    crew: Crew | None = None,
 ) -> Outcome:
     """Run the scene of the run in `folder` again from the start, with the changes its manifest records at the same
     steps, and write the frames to `out`. They are the same bits. `trust`: execute the files of laws that it names, even
-    if the user has not run them before."""
+    if the user has not run them before. `crew` as in `start_run`."""
     original = RunFolder(folder)
     if Path(out).resolve() == original.path.resolve():
         raise SceneError(f"'{out}' is the run to repeat: give another folder as --out")
@@ -130,7 +134,7 @@ def replay_run(
     _note_other_versions(manifest, display or Silent(), "run", "repeated")
     return start_run(
         Scene(**manifest.scene), out, name=manifest.name, overwrite=overwrite, threads=threads, display=display,
-        changes=manifest.changes,
+        changes=manifest.changes, crew=crew,
     )  # fmt: skip
 
 
@@ -159,10 +163,6 @@ def resume_run(
         _note_other_versions(manifest, shown, "begun", "resumed")
         manifest = manifest.with_kernels(_kernels())
         try:
-            if manifest.changes and crew.size > 1:
-                raise SceneError(
-                    f"the run in '{place.path}' was changed on its way, which ranks cannot repeat yet: use one"
-                )
             method = crew.build(scene)
             run = RunUnderWay(method, scene, place, manifest, shown, stop, Unsteered(), crew)
             if checkpoint is None:
@@ -339,6 +339,8 @@ def _write_all(run: RunUnderWay, number: int, time: float) -> Manifest:
     place = run.place
     diagnostics = plain(run.method.diagnostics())
     wall_times = {SECONDS: diagnostics.pop(SECONDS)} if SECONDS in diagnostics else {}
+    if report := run.crew.report():
+        wall_times[RANKS] = report
     about = {"frame": number, "time": time, "diagnostics": diagnostics}
     run.crew.write(run.method, "frame", place.frame(number), lambda: place.make_parts_of_frame(number), about)
     _write_checkpoint(run, number)

@@ -2,11 +2,11 @@
 
 import sys
 import time
-from typing import Protocol, TextIO
+from typing import Any, Protocol, TextIO
 
 from spume.methods import Progress
 from spume.numerics.clock import working_time
-from spume.terminal import lasting, tell, visible
+from spume.terminal import lasting, readable_size, tell, visible
 
 COMPILING = "compiling kernels (first run only)"
 PLAIN_INTERVAL = 5.0
@@ -181,3 +181,12 @@ def readable_time(seconds: float) -> str:
     if seconds < 86400:
         return f"{int(seconds // 3600)}:{int(seconds % 3600 // 60):02d} h"
     return f"{seconds / 86400:.1f} days"
+
+
+def rank_sentence(report: dict[str, Any]) -> str:
+    """What the ranks of a run did, of `Crew.report`: shares of the first of them since it was started."""
+    return (
+        f"{report['size']} ranks: {100 * report['waiting']:.0f} % of the time in messages and waiting; the costliest "
+        f"rank has {report['imbalance']:.2f} times the mean; {readable_size(report['bytes_per_step'])} and "
+        f"{report['messages_per_step']:.0f} messages a step from the first"
+    )

@@ -11,14 +11,35 @@ from numpy.typing import NDArray
 
 from spume.errors import CacheError
 from spume.matter.method import ParticleMethod
+from spume.methods import method_class
 from spume.ranks.migration import pack, unpack_points
 from spume.ranks.team import Team
+from spume.runs.changes import continued
 from spume.runs.parts import joined, part_files, write_part
 from spume.runs.restoring import DOES_NOT_FIT, restore_checked
 from spume.runs.storage import read_checked, stored_arrays
+from spume.scene.common import Scene
 
 Arrays = dict[str, NDArray[Any]]
 Shared = ParticleMethod[Any, Any]
+
+
+def shared_method(scene: Scene, team: Team) -> Shared:
+    """A method of the scene on this rank."""
+    kind: Any = method_class(scene.method)
+    method: Shared = kind(scene, team)
+    return method
+
+
+def changed_share(method: Shared, team: Team, scene: Scene) -> Shared:
+    """A method of `scene` with the points of this rank, in the state of `method`: see `with_scene`."""
+    with team.agreed():
+        new: Any = shared_method(scene, team)
+        arrays, values = method.checkpoint()
+        continued(new, arrays, team.messages.broadcast(values))
+    team.forget()
+    found: Shared = new
+    return found
 
 
 def shared_arrays(method: Shared, what: str) -> tuple[dict[str, Arrays], Arrays, dict[str, Any]]:

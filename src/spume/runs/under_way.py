@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spume.methods import Method
-from spume.runs.changes import with_scene
 from spume.runs.crew import Crew
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
@@ -47,12 +46,12 @@ class RunUnderWay:
             scene = scene.changed(self.manifest.changes[self.changed]["values"])
             self.changed += 1
         if scene is not self.scene:
-            self.method, self.scene = with_scene(self.method, scene), scene
+            self.method, self.scene = self.crew.changed(self.method, scene), scene
 
     def change(self, values: dict[str, Any]) -> None:
         """Continue with changes of the scene, which the manifest records before they have an effect."""
         scene = self.scene.changed(values)
-        method = with_scene(self.method, scene)
+        method = self.crew.changed(self.method, scene)
         # changes that were recorded for later, as in a resumed run, no longer apply
         kept = replace(self.manifest, changes=self.manifest.changes[: self.changed])
         self.manifest = kept.with_change(method.time, plain(values))

@@ -1,0 +1,82 @@
+"""Runs that were changed on their way are repeated and resumed on ranks, bit for bit."""
+
+import pytest
+from clay import CLAY
+from lockstep import on_ranks
+from mpi_runs import assert_same
+
+from spume.errors import SceneError
+from spume.frames.info import run_lines
+from spume.frames.reader import open_run
+from spume.runs.crew import Leader, follow
+from spume.runs.loop import replay_run, resume_run, start_run
+from spume.runs.steering import Unsteered
+from spume.scene.loading import load_scene
+
+FALL = {
+    "title": "two discs fall on a ground",
+    "method": "mpm",
+    "dimension": 2,
+    "duration": 0.02,
+    "frame_rate": 200,
+    "grid": {"cell": 0.012},
+    "transfer": {"scheme": "flip"},
+    "body": [
+        {"material": "soft rubber", "shape": {"circle": {"center": [-0.08, 0.07], "radius": 0.06}}},
+        {"material": "soft rubber", "shape": {"circle": {"center": [0.08, 0.07], "radius": 0.06}}, "start": 0.008},
+    ],
+    "obstacle": CLAY["obstacle"],
+}
+SCENES = {"mpm": FALL, "point-based": CLAY | {"duration": 0.02, "frame_rate": 200}}
+CHANGES = [
+    {"time": 0.0031, "values": {"gravity": [3.0, -40.0]}},
+    {"time": 0.0112, "values": {"gravity": [0.0, -9.81], "obstacle.0.friction": 0.1}},
+]
+
+
+class StopAfter(Unsteered):
+    """Stops a run after a frame."""
+
+    def __init__(self, frame):
+        self.left = frame
+
+    def frame_done(self, run):
+        self.left -= 1
+        if self.left == 0:
+            run.ask_to_stop()
+
+
+def led(size, work):
+    """What `work` returns with the crew of so many ranks."""
+
+    def on_rank(messages):
+        if messages.rank > 0:
+            return follow(messages)
+        leader = Leader(messages)
+        try:
+            return work(leader)
+        finally:
+            leader.dismiss()
+
+    return on_ranks(size, on_rank)[0]
+
+
+@pytest.mark.parametrize("method", SCENES)
+def test_a_changed_run_is_repeated_and_resumed_on_ranks(method, tmp_path):
+    scene = load_scene(SCENES[method])
+    start_run(scene, tmp_path / "whole", changes=CHANGES)
+    led(3, lambda crew: replay_run(tmp_path / "whole", tmp_path / "again", crew=crew))
+    assert_same(tmp_path / "again", tmp_path / "whole")
+    stopped = tmp_path / "stopped"
+    first = led(2, lambda crew: start_run(scene, stopped, changes=CHANGES, steering=StopAfter(1), crew=crew))
+    assert first.status == "interrupted"
+    led(3, lambda crew: resume_run(stopped, crew=crew))
+    assert_same(stopped, tmp_path / "whole")
+    assert any(line.startswith("3 ranks: ") for line in run_lines(open_run(stopped)))
+    assert not any("ranks: " in line for line in run_lines(open_run(tmp_path / "whole")))
+
+
+def test_a_change_to_what_ranks_cannot_do_is_refused(tmp_path):
+    changes = [{"time": 0.0031, "values": {"transfer.scheme": "apic"}}]
+    with pytest.raises(SceneError, match="do not run on several ranks yet"):
+        led(2, lambda crew: start_run(load_scene(FALL), tmp_path / "run", changes=changes, crew=crew))
