@@ -76,7 +76,7 @@ def test_a_changed_run_is_repeated_and_resumed_on_ranks(method, tmp_path):
     assert not any("ranks: " in line for line in run_lines(open_run(tmp_path / "whole")))
 
 
-def test_a_change_to_what_ranks_cannot_do_is_refused(tmp_path):
+def test_a_change_that_needs_other_fields_is_refused_on_all_ranks(tmp_path):
     changes = [{"time": 0.0031, "values": {"transfer.scheme": "apic"}}]
-    with pytest.raises(SceneError, match="do not run on several ranks yet"):
+    with pytest.raises(SceneError, match="its points carry other fields"):
         led(2, lambda crew: start_run(load_scene(FALL), tmp_path / "run", changes=changes, crew=crew))

@@ -25,14 +25,14 @@ def counted(steps: int) -> Callable[[], bool]:
 
 def state(scene: Scene, steps: int, messages: Any = None, threads: int = 1, every: int = 5) -> tuple[dict, tuple]:
     """All points by id after some steps, on the first rank, and what every rank has of the world as a whole. The cuts
-    are looked at `every` few steps."""
+    are moved `every` few steps."""
     numba.set_num_threads(threads)
     if messages is None:
         method = method_class(scene.method)(scene)
         method.advance(scene.duration, counted(steps), lambda progress: None)
         whole = {species.name: species.particles.arrays() for species in method.world.species}
     else:
-        team = Team(messages, every=every)
+        team = Team(messages, every=every, uneven=0.0)
         method = method_class(scene.method)(scene, team)
         method.advance(scene.duration, counted(steps), lambda progress: None)
         whole = gather_points(method, team)
