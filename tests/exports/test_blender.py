@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import spume
 from spume.cli import main
 from spume.errors import MissingExtra
 from spume.exports.contents import contents
@@ -63,3 +64,28 @@ def test_a_blend_file_of_the_plane_is_refused(plane_run: Path, tmp_path: Path) -
 
     with pytest.raises(SceneError, match="2D"):
         write_blend(contents(open_run(plane_run), [0], "points", None), tmp_path / "a.blend")
+
+
+@NEEDS_BLENDER
+def test_a_blend_file_has_the_surfaces_of_bodies_by_name(tmp_path: Path) -> None:
+    """Names with spaces, a body that appears late, and materials of obstacles by name."""
+    ball = {"sphere": {"center": [0.0, 0.2, 0.0], "radius": 0.1}}
+    late = {"sphere": {"center": [0.4, 0.2, 0.0], "radius": 0.1}}
+    run = spume.run(
+        {
+            "title": "t", "method": "mpm", "duration": 0.1, "frame_rate": 20, "grid": {"cell": 0.05},
+            "body": [
+                {"name": "red ball", "material": "soft rubber", "shape": ball, "surface": "embedded"},
+                {"name": "late", "material": "gelatin", "shape": late, "start": 0.06},
+            ],
+            "obstacle": [{"name": "big box", "shape": {"box": {"center": [0, -1, 0], "size": [1, 1, 1]}}}],
+        },
+        tmp_path / "run", progress="none",
+    )  # fmt: skip
+    spume.export(run, "blend", out=tmp_path / "a.blend")
+    job = {"file": str(tmp_path / "a.blend"), "format": "blend", "frames": [0, 2], "rate": 20.0}
+    first, last = run_script("importing", job, {}, "importing")["frames"]
+    meshes = {name for name, entry in last.items() if entry["type"] == "MESH"}
+    assert meshes == {"surface of red ball", "surface", "big box"}
+    assert (first["surface"]["count"], last["surface"]["count"] > 0) == (0, True)
+    assert last["big box"]["materials"] == ["big box"]

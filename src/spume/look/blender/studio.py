@@ -205,7 +205,7 @@ def _add_solid(job: Job, name: str, mesh: TriangleMesh, finish: Finish, turn: Fl
     triangles, and its own materials."""
     painted = mesh.colors is not None
     parts = mesh.parts(name, finish)
-    looks = [_look(job, cover.finish, painted, size, cover.texture) for cover, _ in parts]
+    looks = [_look(job, cover.finish, painted, size, cover.texture, cover.name) for cover, _ in parts]
     item = _item(job, name, "mesh", looks[0], None)
     if mesh.own is None:
         _set_mesh(job, item, mesh, turn)
@@ -243,8 +243,10 @@ def _set_velocity(job: Job, item: str, v: Floats | None, turn: Floats) -> None:
         job.arrays[f"{item}/v"] = v @ turn.T
 
 
-def _look(job: Job, finish: Finish, is_painted: bool, size: float, texture: Texture | None = None) -> str:
-    """The name of a material with this finish, which is created if needed."""
+def _look(
+    job: Job, finish: Finish, is_painted: bool, size: float, texture: Texture | None = None, wanted: str = "look"
+) -> str:
+    """The name of a material with this finish, which is created if needed, called `wanted` if that is free."""
     table = look_table(finish, size, is_painted)
     if texture is not None:
         key = f"texture/{hashlib.sha256(texture.data).hexdigest()[:16]}{texture.suffix}"
@@ -253,7 +255,7 @@ def _look(job: Job, finish: Finish, is_painted: bool, size: float, texture: Text
     for name, known in job.tables["looks"].items():
         if known == table:
             return str(name)
-    name = f"look {len(job.tables['looks'])}"
+    name = wanted if wanted not in job.tables["looks"] else f"{wanted} {len(job.tables['looks'])}"
     job.tables["looks"][name] = table
     return name
 

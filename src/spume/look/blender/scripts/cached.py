@@ -6,6 +6,7 @@ that are drawn as grains: count and diameter in spacings, variation). Only Blend
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -31,9 +32,10 @@ def main(folder):
     made = [each for each in bpy.data.objects if each not in before]
     materials = [look(entry, frames) for entry in scene["materials"]]
     for thing in made:
-        entry = next((each for each in listed if each["name"] == thing.name), None)
+        entry = next((each for each in listed if each["prim"] == thing.name), None)
         if thing.type != "MESH" or entry is None:
             continue
+        thing.name = entry["name"]
         material = materials[entry["material"]]
         thing.data.materials.clear()
         thing.data.materials.append(material)
@@ -74,25 +76,33 @@ def write_cache(job, scene, frames, cache):
     stage.SetStartTimeCode(job["numbers"][0])
     stage.SetEndTimeCode(job["numbers"][-1])
     stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, "/run").GetPrim())
-    listed = []
+    listed: list[dict] = []
     for piece in scene["pieces"]:
-        several = len(piece["materials"]) > 1
         for k in piece["materials"] or [0]:
-            material = scene["materials"][k]["name"]
-            name = f"{piece['name']}_{material}" if several else piece["name"]
-            mesh = UsdGeom.Mesh.Define(stage, f"/run/{name}")
+            name = f"{piece['name']}_{scene['materials'][k]['name']}"
+            prim = f"{re.sub('[^A-Za-z0-9_]', '_', name)}_{len(listed)}"  # names of prims have letters and digits only
+            mesh = UsdGeom.Mesh.Define(stage, f"/run/{prim}")
             mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
-            listed.append({"name": name, "kind": piece["kind"], "material": k, "mesh": mesh, "piece": piece})
+            entry = {"name": name, "prim": prim, "kind": piece["kind"], "material": k, "mesh": mesh, "piece": piece}
+            listed.append(entry | {"most": 0})
     for number in job["numbers"]:
         arrays = np.load(frames / f"frame_{number:05d}.npz")
         for entry in listed:
-            sample(entry, arrays, number, job["grains"].get(str(entry["material"])))
+            count = sample(entry, arrays, number, job["grains"].get(str(entry["material"])))
+            entry["most"] = max(entry["most"], count)
+    for entry in listed:
+        if entry["most"] == 0:  # a material that this piece has in no frame
+            stage.RemovePrim(entry["mesh"].GetPath())
     stage.Save()
-    return listed
+    kept = [entry for entry in listed if entry["most"]]
+    for entry in kept:
+        if sum(each["piece"] is entry["piece"] for each in kept) == 1:
+            entry["name"] = entry["piece"]["name"]
+    return kept
 
 
 def sample(entry, arrays, number, grains):
-    """The part of a piece with one material, at a frame."""
+    """The part of a piece with one material, at a frame; returns the number of its vertices."""
     mesh, name = entry["mesh"], entry["piece"]["name"]
     x, kinds = arrays[f"{name}/x"], arrays[f"{name}/material"]
     v = arrays[f"{name}/v"] if f"{name}/v" in arrays.files else None
@@ -125,6 +135,7 @@ def sample(entry, arrays, number, grains):
     mesh.CreateFaceVertexIndicesAttr().Set(ints(triangles.ravel()), number)
     if v is not None:
         mesh.CreateVelocitiesAttr().Set(vectors(v), number)
+    return len(place)
 
 
 def scattered(x, colors, spacing, count, variation):

@@ -81,6 +81,8 @@ def picture_size(material):
 
 
 def positions(data):
+    if "position" not in data.attributes:  # a mesh without vertices
+        return np.empty((0, 3), np.float32)
     x = np.empty(3 * len(data.attributes["position"].data), np.float32)
     data.attributes["position"].data.foreach_get("vector", x)
     return x.reshape(-1, 3).astype(np.float64)
