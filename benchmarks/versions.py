@@ -118,9 +118,17 @@ def _steps_of(made: Any, steps: int, dt: float) -> Try:
     def run() -> float:
         for _ in range(steps):
             step(dt)
-        return float(steps * len(method.particles))
+        return float(steps * _points_of(method))
 
     return run
+
+
+def _points_of(method: Any) -> int:
+    """Points of all species; older versions call a world `state`."""
+    try:
+        return len(method.particles)
+    except AttributeError:  # there are several species
+        return int((getattr(method, "world", None) or method.state).count)
 
 
 def _set_threads(threads: int) -> None:
