@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from law_cases import every_name
 
 from spume.cli import main
 from spume.errors import MissingExtra, RunFailed, SceneError
@@ -128,7 +129,7 @@ def test_json_of_other_tests(question: list[str], keys: list[str], capsys: pytes
     assert all(np.isfinite(list(record.values())).all() for record in records)
 
 
-@pytest.mark.parametrize("name", named_materials())
+@every_name
 def test_every_material_answers_or_refuses_in_one_sentence(name: str):
     """Each measurement of each material: finite numbers, or a sentence with the material's name; never a constant."""
     material = choose_material(name)

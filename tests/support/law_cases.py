@@ -24,15 +24,28 @@ def materials_of(law: Law) -> list[tuple[str, Parameters]]:
     return found
 
 
+MANY_CONSTANTS = 12
+"""Forms of laws with more constants than this are tested in the slow suite: each takes more than ten seconds to
+compile. Their springs and flows have tests of their own."""
+
+
+def marks_of(form: Law) -> list[pytest.MarkDecorator]:
+    """The suite in which a form is tested."""
+    return [pytest.mark.slow_suite] if len(form.constants) > MANY_CONSTANTS else []
+
+
+MATERIALS = [(law, name, parameters) for law in LAWS.values() for name, parameters in materials_of(law)]
 CASES = [
-    pytest.param(law.of(parameters), parameters, id=f"{law.name}: {name}")
-    for law in LAWS.values()
-    for name, parameters in materials_of(law)
+    pytest.param(law.of(parameters), parameters, id=f"{law.name}: {name}", marks=marks_of(law.of(parameters)))
+    for law, name, parameters in MATERIALS
 ]
+every_name = pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=marks_of(law.of(parameters))) for law, name, parameters in MATERIALS]
+)
 every_law = pytest.mark.parametrize("law", [pytest.param(law, id=law.name) for law in LAWS.values()])
 every_material = pytest.mark.parametrize(("law", "parameters"), CASES)
 every_flowing_material = pytest.mark.parametrize(
-    ("law", "parameters"), [case for case in CASES if "dissipation" in {f.name for f in case.values[0].fields}]
+    ("law", "parameters"), [each for each in CASES if "dissipation" in {f.name for f in each.values[0].fields}]
 )
 
 

@@ -10,6 +10,7 @@ from spume.materials.table import Material
 from spume.numerics.jit import compiled
 
 Tensor = tuple[float, ...]
+NO_STRESS = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
 @cache
@@ -18,9 +19,9 @@ def _repeat(law: Law) -> Any:
 
     @compiled
     def repeat(f, dt, count, parameters, history):
-        """Stress and history after `count` steps of dt that each deform by f."""
-        stress, history = update(f, dt, parameters, history)
-        for _ in range(count - 1):
+        """Stress and history after `count` ≥ 1 steps of dt that each deform by f."""
+        stress = NO_STRESS
+        for _ in range(count):
             stress, history = update(f, dt, parameters, history)
         return stress, history
 
@@ -64,7 +65,7 @@ class Point:
         )
         self.stiffness = material.parameters.density * self.law.wave_speed(material.parameters) ** 2
         """P-wave modulus [Pa], the scale of stresses"""
-        self.stress: Tensor = (0.0,) * 6
+        self.stress: Tensor = NO_STRESS
         """Kirchhoff stress (xx, yy, zz, xy, xz, yz) [Pa]"""
 
     def deform(self, f: Tensor, dt: float, count: int = 1) -> None:
