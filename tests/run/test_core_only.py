@@ -86,6 +86,7 @@ COMMANDS = {
     "fit flow.csv": WORKS,
     f"check-law {LAW}": WORKS,
     "fit flow.csv --plot fit.png": "look",
+    "whitewater wet": WORKS,
     "sweep points.toml --vary points=5,6 --out swept --processes 1": WORKS,
     "calibrate mpm.toml --target flow.csv --out found --evaluations 2 --fit material.foam.yield_stress=10:200": WORKS,
 }
@@ -103,6 +104,8 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int | 
     write_inputs(place)
     for name, dimension in (("space", 3), ("plane", 2)):
         synthetic_run.write_run(place / name, frames=3, dimension=dimension, cell=0.05)
+    first, second = synthetic_run.scene_tables()["body"]
+    synthetic_run.write_run(place / "wet", frames=2, cell=0.05, body=[first | {"material": "water"}, second])
     paths = (place / "site", SUPPORT, Path(__file__).parents[2] / "src")
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
