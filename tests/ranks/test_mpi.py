@@ -45,6 +45,8 @@ what = { rebound = { direction = [0.0, 1.0] } }
 EVERY_METHOD = {
     "mpm": ("colliding-discs", 4, ("duration=0.03",)),
     "continuum-foam": ("shaving-cream", 3, ("grid.cell=0.012", "duration=0.1", "frame_rate=60")),
+    "sand-water": ("dam-breach-2d", 4, ("grid.cell=0.02", "duration=0.02", "frame_rate=100")),
+    "point-based": ("dough-star", 4, ("points.spacing=0.0075", "duration=0.05")),
     "implicit": ("roller", 4, ("grid.cell=0.04", "duration=0.09")),
     "semi-implicit": ("dam-breach-2d-semi-implicit", 3, ("grid.cell=0.12", "duration=0.02", "frame_rate=100")),
 }

@@ -87,7 +87,9 @@ class SandWater(GridMethod[SandWaterScene]):
 
     def frame(self) -> dict[str, dict[str, NDArray[Any]]]:
         """The arrays of a frame."""
-        return {name: arrays | pictured_arrays(self.world, name) for name, arrays in super().frame().items()}
+        world = self.world
+        world.ranks.bring_home(world.species, world.dimension, world.steps)  # for sums on nodes
+        return {name: arrays | pictured_arrays(world, name) for name, arrays in super().frame().items()}
 
     @classmethod
     def estimate(cls, scene: SandWaterScene) -> Estimate:

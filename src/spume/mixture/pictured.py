@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
+from spume.grid.cells import Cells
 from spume.grid.nodes import NodeFields, Nodes
 from spume.grid.transfers import Transfers
 from spume.materials.history import field_of, values_of
@@ -41,16 +42,20 @@ def active_cohesion(sand: GridSpecies) -> NDArray[np.float64]:
 
 def pore_pressure(world: GridWorld) -> NDArray[np.float64]:
     """Pressure of the water around each point of the sand [Pa], zero where there is none: Σ w p̄_i, where p̄_i is the
-    mass-weighted mean pressure of the water at a node, zero at nodes without water. Does not change the world."""
-    sand, water = world.species
+    mass-weighted mean pressure of the water at a node, zero at nodes without water. Does not change the world, whose
+    points must be at home."""
+    (sand, water), ranks = world.species, world.ranks
     result = np.zeros(len(sand.particles))
-    if len(sand.particles) == 0 or len(water.particles) == 0:
+    if 0 in ranks.counts(len(sand.particles), len(water.particles)):
         return result
     nodes = Nodes(world.dimension, world.cell, world.nodes.order)
     transfers = [Transfers(world.dimension, world.cell, world.nodes.order) for _ in range(2)]
     for transfer, species in zip(transfers, (sand, water)):
         transfer.cells.sort(species.particles.x, species.particles.id)
     nodes.cover([transfer.cells for transfer in transfers])
+    both = Cells(world.dimension, world.cell, transfers[0].cells.offset)
+    both.sort(np.concatenate([sand.particles.x, water.particles.x]))
+    ranks.border(nodes, both)
     for transfer in transfers:
         transfer.connect(nodes)
     p, sums = water.particles, NodeFields(mass=0, product=0)
