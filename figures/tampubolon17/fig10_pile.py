@@ -15,6 +15,8 @@ SCENES = {
 }
 TIMES = (0.8, 1.8, 3.0)
 """Initial, middle and final [s]."""
+SHOWN = ((-0.6, -0.03), (0.6, 0.645))
+"""Corners of the part of the plane in the panels [m]."""
 
 
 def run(around: Surroundings) -> Outcome:
@@ -35,7 +37,7 @@ def run(around: Surroundings) -> Outcome:
         ]
     )  # fmt: skip
     panels = [Panel(runs[0], time, label) for time in TIMES for label, runs in made.items()]
-    file = save_panels(around, "tampubolon17-10", panels, len(made), size=(480, 360))
+    file = save_panels(around, "tampubolon17-10", panels, len(made), size=(480, 270), corners=SHOWN)
     text = "Initial, middle and final states; from left to right explicit, 10 ms, 1 ms, unilateral."
     outcome.figures.append((file, text))
     return outcome

@@ -15,6 +15,8 @@ SCENES = {
 CELLS = {"draft": (0.01, 0.008), "medium": (0.006, 0.004), "paper": (0.005, 0.004)}
 TIMES = (0.2, 0.5)
 """Of the panels [s]."""
+SHOWN = ((-0.6, -0.02), (0.6, 0.24))
+"""Corners of the part of the plane in the panels [m]."""
 
 
 def run(around: Surroundings) -> Outcome:
@@ -40,7 +42,7 @@ def run(around: Surroundings) -> Outcome:
         ]
     )  # fmt: skip
     panels = [Panel(runs[-1], time, label) for time in TIMES for label, runs in made.items()]
-    file = save_panels(around, "tampubolon17-11", panels, len(made), size=(560, 320))
+    file = save_panels(around, "tampubolon17-11", panels, len(made), size=(600, 130), corners=SHOWN)
     outcome.figures.append((file, "From left to right: regular energy, unilateral energy, fully implicit."))
     return outcome
 

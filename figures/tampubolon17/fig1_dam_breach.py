@@ -7,14 +7,12 @@ from reports.drawing import COLOURS, panels, save
 from figures.bodies import times_of
 from figures.figure import Figure, save_csv
 from figures.panels import Panel, save_panels
-from figures.repeats import at_sizes
+from figures.repeats import at_cells
 from figures.tampubolon17.dams import dry_cohesion, front, top
 from spume import Run
 
 CELLS = {"draft": (0.2,), "medium": (0.1, 0.08), "paper": (0.025, 0.02)}
-END = 4.0
-"""End of the runs [s]."""
-TIMES = (0.0, 1.5, 2.5, 3.0, 3.5, END)
+TIMES = (0.0, 2.0, 3.0, 3.5, 4.0, 5.0)
 """Of the panels [s]."""
 CREST = (1.75, 2.25)
 """The dam between its shoulders along the valley [m]."""
@@ -34,7 +32,7 @@ def breaks(run: Run) -> float:
 def run(around: Surroundings) -> Outcome:
     """Run the scene at both resolutions."""
     cells = CELLS[around.preset]
-    runs = at_sizes(around, "dam-breach-semi-implicit", "grid.cell", cells, {"duration": END})
+    runs = at_cells(around, "dam-breach-semi-implicit", cells)
     figure, (left, right) = panels(2)
     rows, broken, cohesion, fronts = [], [], [], []
     for cell, made, colour in zip(cells, runs, COLOURS):

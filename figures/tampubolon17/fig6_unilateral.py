@@ -11,6 +11,8 @@ OPENINGS = {1.1: "1-1", 2.0: "2", 2.5: "2-5", 3.0: "3"}
 CELLS = {"draft": (0.01, 0.008), "medium": (0.006, 0.004), "paper": (0.005, 0.004)}
 TIMES = (0.1, 0.2)
 """The early and the late frame [s]."""
+SHOWN = ((-0.5, -0.02), (0.5, 0.23))
+"""Corners of the part of the plane in the panels [m]."""
 
 
 def run(around: Surroundings) -> Outcome:
@@ -35,7 +37,7 @@ def run(around: Surroundings) -> Outcome:
         ]
     )
     panels = [Panel(runs[-1], time, f"c0 = {c0:g}") for c0, runs in made.items() for time in TIMES]
-    file = save_panels(around, "tampubolon17-6", panels, len(TIMES), size=(560, 320))
+    file = save_panels(around, "tampubolon17-6", panels, len(TIMES), size=(720, 180), corners=SHOWN)
     outcome.figures.append((file, "An early and a late frame."))
     return outcome
 

@@ -6,13 +6,14 @@ from reports.runs import run_of
 from figures.figure import Figure, save_csv
 from figures.panels import Panel, save_panels
 from figures.tampubolon17.sand import volume_at
-from spume import PictureOptions
 
 WITHOUT, WITH = "hourglass-without-correction", "hourglass"
 CELLS = {"draft": (0.0148, 0.0074), "medium": (0.0074, 0.005), "paper": (0.0074, 0.0037)}
 """The two resolutions of each preset [m]; "paper" has those of the caption."""
 TIMES = (2.9, 6.4, 10.0)
 """Ends of the three runs through the neck [s]."""
+SHOWN = ((-0.25, -0.5), (0.25, 0.5))
+"""Corners of the part of the plane in the panels [m]."""
 STEADY = 0.07
 """Largest change of the volume that counts as none: half of the cell at the rough edge of a heap 0.15 m high."""
 
@@ -46,7 +47,7 @@ def run(around: Surroundings) -> Outcome:
         for (scene, cell), made in runs.items()
         for time in TIMES
     ]
-    file = save_panels(around, "tampubolon17-8", [panels[0], *panels[1:]], 7, PictureOptions(), (320, 640))
+    file = save_panels(around, "tampubolon17-8", panels, 7, size=(320, 640), corners=SHOWN)
     outcome.figures.append((file, "The start, and after each of three runs through the neck."))
     return outcome
 
