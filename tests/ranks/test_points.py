@@ -19,6 +19,27 @@ SCENES = {
         | {"formulation": "rest-configuration", "forces": {}, "body": CLAY["body"][:2]},
         30,
     ),
+    "drops": (
+        {k: v for k, v in CLAY.items() if k != "body"}
+        | {
+            "emitter": [
+                {
+                    "material": "clay",
+                    "shape": {"circle": {"center": [0.0, 0.06], "radius": 0.011}},
+                    "copies": {"interval": 0.004, "count": 3},
+                    "velocity": [0.5, -9.0],
+                    "start": 0.002,
+                },
+                {
+                    "material": "clay",
+                    "nozzle": {"slot": {"center": [0.2, 0.2], "width": 0.03}},
+                    "velocity": [-3.0, 0.0],
+                    "motion": {"rotate": {"about": [0.2, 0.2], "rate": 20.0}},
+                },
+            ]
+        },
+        70,
+    ),
     "few": (CLAY | {"points": {"spacing": 0.01, "neighbours": 6}}, 30),
 }
 
