@@ -11,7 +11,8 @@ from pictures.recipe import Recipe, read_recipes
 from pictures.reel import RATE, Shot, make_reel, read_shots
 from PIL import Image
 
-from spume import SceneError
+from spume import SceneError, load_scene
+from spume.geometry.mesh_files.reading import read_mesh_file
 from spume.scene.extending import library_entries
 
 OTHERS = re.compile(r"figure-.*|live|blender-.*|piping|press-and-release|silicone-thread|cupcake-.*")
@@ -52,6 +53,16 @@ def test_recipes_name_scenes_and_presets_that_exist() -> None:
         else:
             assert name in presets, picture
             assert not preset or preset in presets[name], picture
+
+
+def test_the_scene_of_the_tutorial_loads_with_its_mesh() -> None:
+    """It shows the vertices, both materials and both textures of the file."""
+    scene = load_scene(ROOT / "examples" / "cupcake" / "cupcake.toml", preset="draft")
+    mesh = read_mesh_file(str(ROOT / "examples" / "cupcake" / "cupcake.obj"))
+    assert [obstacle.name for obstacle in scene.obstacle] == ["cupcake", "table", "piping tip"]
+    assert len(mesh.vertices) == 1322
+    assert [(each.name, each.texture is not None) for each in mesh.materials] == [("paper", True), ("cake", True)]
+    assert not mesh.missing
 
 
 def test_every_picture_of_the_docs_has_a_recipe() -> None:
