@@ -12,7 +12,6 @@ of the grid, and the copies are added up in the same order: the sums have the sa
 import functools
 from typing import Any
 
-import numpy as np
 from numba import prange
 
 from spume.grid.blocks import BLOCK, NODES_PER_BLOCK
@@ -20,6 +19,7 @@ from spume.grid.cells import STENCIL_OFFSET
 from spume.grid.stencil import column_at, plane_into
 from spume.numerics.bspline import SPLINES
 from spume.numerics.jit import compiled
+from spume.numerics.scratch import zeros
 
 QUANTITIES = ("mass", "momentum", "affine momentum", "stress divergence", "tensor divergence", "scalar")
 """What can be summed, in the order of the channels:
@@ -129,8 +129,8 @@ def _make_scatter(
         number = copies.shape[0]
         for colour in range(tasks.shape[0]):
             for task in prange(tasks.shape[1] - 1):
-                s = np.zeros(SIZE)
-                tile = np.zeros(C * TT)
+                s = zeros(SIZE)
+                tile = zeros(C * TT)
                 for listed in range(tasks[colour, task], tasks[colour, task + 1]):
                     block = listed_blocks[listed]
                     target = copies[copy_of_block[block]] if number > 0 else grid

@@ -20,6 +20,7 @@ from spume.mpm.implicit.principal_newton import ACTIVE, ROWS, THETA, principal_s
 from spume.mpm.implicit.weights import point_weight
 from spume.numerics.jit import compiled
 from spume.numerics.lanes import LANES
+from spume.numerics.scratch import zeros
 from spume.numerics.spectral3 import svd
 from spume.numerics.svd_lanes import LEFT, RIGHT, VALUES, plane_svd, plane_svd_of_eight, svd_of_eight
 from spume.numerics.tensor3 import multiply, multiply_transpose
@@ -187,7 +188,7 @@ def branch_loops(law: Law, index: int, dimension: int) -> BranchLoops:
     ):  # fmt: skip
         n = material.size
         for task in prange((n + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
-            memory = np.zeros((ROWS, LANES))
+            memory = zeros(ROWS * LANES).reshape((ROWS, LANES))
             for first in range(POINTS_PER_TASK * task, min(n, POINTS_PER_TASK * (task + 1)), LANES):
                 prepare(material, belongs, dt, rho, rescale, L, change, Fe, weight, q, first, memory)
                 decompose_eight(memory)
