@@ -19,6 +19,8 @@ SCENES = {
         | {"formulation": "rest-configuration", "forces": {}, "body": CLAY["body"][:2]},
         30,
     ),
+    "printed": (CLAY | {"forces": {"gradient": "plain", "stress": "printed", "pressure": 5e3}}, 30),
+    "additive": (CLAY | {"formulation": "additive", "forces": {}}, 30),
     "drops": (
         {k: v for k, v in CLAY.items() if k != "body"}
         | {
