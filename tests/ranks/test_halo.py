@@ -5,59 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lockstep import on_ranks
+from rank_clouds import Cloud, points
 
-from spume.grid.cells import Cells
 from spume.grid.nodes import Nodes
-from spume.grid.transfers import Transfers
 from spume.numerics.sums import total
 from spume.ranks.cuts import Cuts
 from spume.ranks.team import Team
-
-QUANTITIES = ("mass", "affine momentum", "stress divergence")
-"""Those of an explicit step, whose kernels are compiled anyway."""
-
-
-class Cloud:
-    """Points of one rank: what `spume.ranks.ranks.Movable` asks for."""
-
-    def __init__(self, arrays, dimension, order):
-        self.arrays = arrays
-        self.transfers = Transfers(dimension, 1.0, order)
-        self.next_id = 0
-
-    @property
-    def cells(self) -> Cells:
-        return self.transfers.cells
-
-    def sort(self):
-        self.cells.sort(self.arrays["x"], self.arrays["id"])
-
-    def point_arrays(self):
-        return self.arrays
-
-    def exchange_points(self, kept, arrived):
-        self.arrays = {name: np.concatenate([array[kept], arrived[name]]) for name, array in self.arrays.items()}
-
-    def node_sums(self, nodes):
-        a = self.arrays
-        target = np.empty((len(nodes), 1 + 2 * nodes.dimension, 64))
-        self.transfers.to_grid(
-            QUANTITIES, a["x"], target, v=a["v"], mass=a["mass"], volume=a["mass"], stress=a["stress"],
-            affine_velocity=a["C"],
-        )  # fmt: skip
-        return target
-
-
-def points(rng, dimension, count, width):
-    d = dimension
-    return {
-        "x": rng.uniform(-width, width, (count, d)),
-        "id": rng.permutation(count).astype(np.int64),
-        "v": rng.normal(size=(count, d)),
-        "mass": rng.uniform(0.1, 1.0, count) * 10.0 ** rng.integers(-8, 8, count),
-        "stress": rng.normal(size=(count, 6)),
-        "C": rng.normal(size=(count, d, d)),
-    }
 
 
 def sums_of_node(nodes, target):

@@ -1,4 +1,4 @@
-"""Steps that solve linear systems have the bits of one process on ranks."""
+"""Steps that solve linear systems, and those with pore pressure, have the bits of one process on ranks."""
 
 import numba
 import pytest
@@ -19,11 +19,17 @@ SCENES = {
     "sand-column-implicit": ("sand-column-implicit", ("grid.cell=0.04",), 4),
     "sofa": ("sofa", ("grid.cell=0.12",), 12),
     "dam-breach-2d-semi-implicit": ("dam-breach-2d-semi-implicit", ("grid.cell=0.12",), 4),
+    "pore pressure": ("dam-breach-2d", ("grid.cell=0.12", "mixture.coupling='pore-pressure'"), 12),
+    "pore pressure, semi-implicit": (
+        "dam-breach-2d-semi-implicit",
+        ("grid.cell=0.12", "mixture.coupling='pore-pressure'"),
+        4,
+    ),
     "sand-wedge-semi-implicit": ("sand-wedge-semi-implicit", ("grid.cell=0.06",), 2),
     "sand-pile-semi-implicit": ("sand-pile-semi-implicit", ("grid.cell=0.02",), 20),
 }
 """Built-in scene, changes and number of steps."""
-FAST = ("roller", "roller by Newton's method", "dam-breach-2d-semi-implicit")
+FAST = ("roller", "roller by Newton's method", "dam-breach-2d-semi-implicit", "pore pressure, semi-implicit")
 """In the plane, with kernels that other tests need, too."""
 
 

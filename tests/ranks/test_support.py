@@ -11,7 +11,6 @@ from spume.scene.loading import load_scene
 PAGE = Path(__file__).parents[2] / "docs" / "ranks.md"
 REFUSED = {
     "energy": ("colliding-discs", ("transfer.scheme='flip'", "frames.energy=true"), "budgets of the energy"),
-    "pores": ("dam-breach-2d", ("mixture.coupling='pore-pressure'",), "coupling 'pore-pressure'"),
     "dry": ("dry-foam-shear", (), "the method 'dry-foam'"),
 }
 

@@ -42,10 +42,12 @@ def even_pressure(world: GridWorld, dt: float, mixture: Mixture) -> None:
         if fluid is None:
             continue
         J = field_of(use, fluid.volume_ratio, arrays)
-        free, stiffness = (values_of(use, f, materials)[p.material] for f in (fluid.separates, fluid.bulk_modulus))
-        pressed = (stiffness > 0.0) & ~((free > 0.0) & (J >= 1.0))
-        for K in np.unique(stiffness[pressed]):
-            chosen = pressed & (stiffness == K)
+        free, stiffness = (values_of(use, f, materials) for f in (fluid.separates, fluid.bulk_modulus))
+        pressed = ~((free[p.material] > 0.0) & (J >= 1.0))
+        for K in np.unique(stiffness[stiffness > 0.0]):
+            chosen = pressed & (stiffness[p.material] == K)
+            if not world.ranks.any(bool(chosen.any())):
+                continue
             volume = np.where(chosen, p.mass / mixture.water_density, 0.0)
             decay = CROSSINGS * world.cell / math.sqrt(K / mixture.water_density)
             every = max(1, int(0.25 * decay / dt))

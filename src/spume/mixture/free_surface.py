@@ -52,8 +52,6 @@ def restore_volume(world: GridWorld, dt: float, mixture: Mixture, step: MixtureS
     """Correct J of all points of the water. Requires the masses and contacts of the nodes."""
     water = world.species[1]
     p = water.particles
-    if len(p) == 0:
-        return
     now, wider, least = volume_ratios(world, mixture, step)
     materials, arrays = water.model.materials, p.arrays()
     rates = np.array([law.wave_speed(parameters) for law, parameters in materials]) / (CROSSINGS * world.cell)

@@ -168,8 +168,6 @@ def deform_by_flux(world: GridWorld, dt: float, step: MixtureStep) -> None:
     """
     sand, water = world.species
     p = water.particles
-    if len(p) == 0:
-        return
     pores, walls = _found(step)
     flux = NodeFields(flux=world.dimension)
     flux.fit(world.nodes)

@@ -14,15 +14,15 @@ difference. e is s or, if that is closer to the wall than the next node in front
 pressure is then in exact equilibrium if the wall is on nodes or midway between them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.grid.blocks import BLOCK, KEY_STEP, NODES_PER_BLOCK, pack
+from spume.grid.blocks import NODES_PER_BLOCK
 from spume.grid.contacts import TOUCH, Contacts
-from spume.grid.nodes import Nodes
+from spume.grid.mirrors import Mirrors
 from spume.mpm.species import GridSpecies
 from spume.mpm.step import gaps_of
 from spume.mpm.world import GridWorld
@@ -37,6 +37,10 @@ LEAVING = 1e-9
 class Reflection:
     """Nodes behind walls; all arrays have one row for each."""
 
+    mirrors: Mirrors
+    """Ties of all nodes behind walls"""
+    row: NDArray[np.int64]
+    """Index of the node among these"""
     contact: NDArray[np.int64]
     """Index of the contact of the node"""
     node: NDArray[np.int64]
@@ -45,7 +49,7 @@ class Reflection:
     velocity: Floats
     """of the wall [m/s]"""
     sources: NDArray[np.int64]
-    """Flat indices of the nodes around y, shape (n, 2^d)"""
+    """The nodes around y, for `mirrors.at`, shape (n, 2^d)"""
     weights: Floats
     """s/e w of these nodes"""
 
@@ -55,19 +59,20 @@ class Reflection:
     def only(self, chosen: NDArray[np.bool_]) -> "Reflection":
         """Some of the nodes."""
         return Reflection(
-            self.contact[chosen], self.node[chosen], self.normal[chosen], self.velocity[chosen], self.sources[chosen],
-            self.weights[chosen],
+            self.mirrors, self.row[chosen], self.contact[chosen], self.node[chosen], self.normal[chosen],
+            self.velocity[chosen], self.sources[chosen], self.weights[chosen],
         )  # fmt: skip
 
     def without_leaving(self, flux: Floats) -> "Reflection":
         """The nodes that `flux` (blocks, d, 64) does not carry away from their walls."""
         own = flux[self.node // NODES_PER_BLOCK, :, self.node % NODES_PER_BLOCK] - self.velocity
-        speed = np.abs(own).sum(axis=1) + np.abs(self._at_sources(flux)).max(axis=1, initial=0.0)
+        ahead = np.where(self.weights > 0.0, np.abs(self._at_sources(flux)), 0.0)
+        speed = np.abs(own).sum(axis=1) + ahead.max(axis=1, initial=0.0)
         return self.only(np.einsum("nq,nq->n", own, self.normal) <= LEAVING * speed)
 
     def _at_sources(self, flux: Floats) -> Floats:
         """n·(q_j − u) of the sources, shape (n, 2^d)."""
-        q = flux[self.sources // NODES_PER_BLOCK, :, self.sources % NODES_PER_BLOCK] - self.velocity[:, None, :]
+        q = self.mirrors.at(flux, self.sources) - self.velocity[:, None, :]
         return np.einsum("njq,nq->nj", q, self.normal)
 
     def extend(self, flux: Floats) -> None:
@@ -77,25 +82,31 @@ class Reflection:
 
     def at_rest(self) -> "Reflection":
         """The same for walls without velocity, for changes of a flux."""
-        return Reflection(
-            self.contact, self.node, self.normal, np.zeros_like(self.velocity), self.sources, self.weights
-        )  # fmt: skip
+        return replace(self, velocity=np.zeros_like(self.velocity))
 
     def return_forces(self, force: Floats) -> Floats:
         """Apply the transpose to the node field `force` (blocks, d, 64), in place; return the force that the walls add
         on the material by it, shape (n, d)."""
         own = force[self.node // NODES_PER_BLOCK, :, self.node % NODES_PER_BLOCK]
-        along = np.einsum("nq,nq->n", own, self.normal)[:, None] * self.normal
-        added = -self.weights[:, :, None] * along[:, None, :]
-        _add(force, self.sources.ravel(), added.reshape(-1, force.shape[1]))
-        return np.asarray(added.sum(axis=1))
+        along = np.einsum("nq,nq->n", own, self.normal)
+        rows = self.mirrors.rows(along, self.row)
+        added = _returned(rows.along, rows.normal, rows.weights)
+        _add(force, rows.sources.ravel(), added.reshape(-1, force.shape[1]))
+        return np.asarray(_returned(along, self.normal, self.weights).sum(axis=1))
 
     def load(self, world: GridWorld, species: GridSpecies, impulse: Floats) -> None:
         """Add impulses of the walls on the material, one row for each node, to the loads on the obstacles."""
-        if not world.obstacle_loads.active or len(self) == 0:
+        if not world.obstacle_loads.active:
             return
+        counted = world.nodes.border.counts(self.node)
         owner = world.contacts_of(species).numbers[self.contact, 8].astype(np.int64)
-        world.obstacle_loads.add(world.obstacles_of(species), owner, world.nodes.places(self.node), impulse)
+        places = world.nodes.places(self.node)
+        world.obstacle_loads.add(world.obstacles_of(species), owner[counted], places[counted], impulse[counted])
+
+
+def _returned(along: Floats, normal: Floats, weights: Floats) -> Floats:
+    """−s/e w_j n n·F of each row, (n, 2^d, d)."""
+    return -weights[:, :, None] * (along[:, None] * normal)[:, None, :]
 
 
 def closed_walls(world: GridWorld, species: GridSpecies, other: GridSpecies) -> Reflection:
@@ -117,23 +128,26 @@ def closed_walls(world: GridWorld, species: GridSpecies, other: GridSpecies) -> 
     lower = np.floor(place + 1e-9)
     part = np.clip(place - lower, 0.0, 1.0)
     part[part < 1e-9] = 0.0
-    sources, weights = np.zeros((at.size, 2**d), np.int64), np.zeros((at.size, 2**d))
-    for k, corner in enumerate(product((0, 1), repeat=d)):
-        upper = np.array(corner) == 1
-        weights[:, k] = np.prod(np.where(upper, part, 1.0 - part), axis=1)
-        sources[:, k] = _flat(world.nodes, lower.astype(np.int64) + np.array(corner))
-    mass = species.fields["mass"].reshape(-1)
-    reached = ((sources >= 0) & (mass[np.maximum(sources, 0)] > 0.0)) | (weights == 0.0)
+    corners, weights = np.array(list(product((0, 1), repeat=d))), np.zeros((at.size, 2**d))
+    for k, corner in enumerate(corners):
+        weights[:, k] = np.prod(np.where(corner == 1, part, 1.0 - part), axis=1)
+    mirrors = world.ranks.mirrors(world.nodes, lower.astype(np.int64)[:, None, :] + corners)
+    present, sources = mirrors.sources >= 0, np.maximum(mirrors.sources, 0)
+    mass = mirrors.at(species.fields["mass"][:, None], sources)[..., 0]
+    reached = ((present & (mass > 0.0)) | (weights == 0.0)).all(axis=1)
     weights *= (behind / ahead)[:, None]
     velocity = np.ascontiguousarray(numbers[at, 3 : 3 + d])
-    found = Reflection(at, node, normal, velocity, np.maximum(sources, 0), weights)
-    return found.only(reached.all(axis=1))
+    mirrors.tie(node[reached], normal[reached], weights[reached], reached)
+    row = np.cumsum(reached) - 1
+    return Reflection(mirrors, row, at, node, normal, velocity, sources, weights).only(reached)
 
 
 @compiled
 def _add(field, node, values):
-    """Add `values` (n, d) at nodes, which may repeat, to a node field (blocks, d, 64)."""
+    """Add `values` (n, d) at nodes, which may repeat, to a node field (blocks, d, 64); −1 stands for no node."""
     for k in range(node.size):
+        if node[k] < 0:
+            continue
         for q in range(field.shape[1]):
             field[node[k] // NODES_PER_BLOCK, q, node[k] % NODES_PER_BLOCK] += values[k, q]
 
@@ -156,18 +170,3 @@ def _held(contacts: Contacts, others: Contacts) -> NDArray[np.bool_]:
     rows = [np.column_stack([c.node.astype(np.float64), c.numbers[:, :8]]) for c in (contacts, others)]
     own, known = (np.ascontiguousarray(row).view(np.dtype((np.void, row.shape[1] * 8))).ravel() for row in rows)
     return np.isin(own, known)
-
-
-def _flat(nodes: Nodes, index: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Flat indices (64 per block) of the nodes with the given coordinates (n, d); −1 where there is no block."""
-    side = BLOCK[nodes.dimension]
-    whole = np.zeros((len(index), 3), np.int64)
-    whole[:, : nodes.dimension] = index
-    block = whole // np.array(side)
-    local = whole - block * np.array(side)
-    keys = block @ np.array(KEY_STEP) + pack(0, 0, 0)
-    if not len(nodes):
-        return np.full(len(index), -1)
-    place = np.minimum(np.searchsorted(nodes.keys, keys), len(nodes) - 1)
-    flat = place * NODES_PER_BLOCK + (local[:, 0] * side[1] + local[:, 1]) * side[2] + local[:, 2]
-    return np.where(nodes.keys[place] == keys, flat, -1)

@@ -39,6 +39,8 @@ class Solids:
     world: GridWorld
     grains: Floats
     """V_s of each point of the sand under water, zero elsewhere [m³]"""
+    submerged: bool
+    """Whether there are such points on any rank"""
     fit: LinearFit
     """of the pressure to the points of the water"""
     water: Floats
@@ -50,7 +52,7 @@ class Solids:
         """Turn gradients (n, 3, 3) of the node field `flux` (blocks, d, 64) at the points of the water into those with
         which the water deforms, V_b/V_w ∇q + Aᵀ (V_s ∇·q)/(3 V_w) I, in place."""
         gradient *= (self.bulk / self.water)[:, None, None]
-        if not self.grains.any():
+        if not self.submerged:
             return
         sand, water = self.world.species
         own = np.zeros((len(self.grains), 3, 3))
@@ -63,7 +65,7 @@ class Solids:
     def add_forces(self, mean: Floats, force: Floats) -> None:
         """Add the forces on the grains to the node field `force` (blocks, d, 64). `mean` is a third of the trace of the
         stress of each point of the water [Pa]."""
-        if not self.grains.any():
+        if not self.submerged:
             return
         sand, water = self.world.species
         at_sand, stress = self.fit.carry(water, self.water * mean, sand), np.zeros((len(self.grains), 6))
@@ -88,7 +90,8 @@ def find_solids(world: GridWorld, grains: Floats, water: Floats, held: Floats, p
     fit = fit_linear(world, wet, water, share)
     porosity = np.ones(len(water))
     wet.transfers.to_points(("scalar",), wet.particles.x, nodes, scalar=porosity)
-    return Solids(world, np.where(near > 0.0, 0.0, grains), fit, water, water / porosity)
+    under = np.where(near > 0.0, 0.0, grains)
+    return Solids(world, under, world.ranks.any(bool(under.any())), fit, water, water / porosity)
 
 
 def _nodes(world: GridWorld, channels: int) -> Floats:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.grid.cells import Cells
+from spume.grid.mirrors import Mirrors, NoMirrors
 from spume.grid.nodes import DegreesOfFreedom, Nodes
 from spume.grid.surroundings import NoSurroundings, Surroundings
 from spume.grid.transfers import Transfers
@@ -105,6 +106,10 @@ class Ranks:
         """Points and unknowns that add to the rows of the own unknowns; `x` [m] and `ids` are those of the points of
         the transfers."""
         return NoSurroundings(transfers, nodes, dofs)
+
+    def mirrors(self, nodes: Nodes, index: Integers) -> Mirrors:
+        """Ties of own nodes to the nodes with the coordinates `index` (n, k, d)."""
+        return NoMirrors(nodes, index)
 
     def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
         """Let one rank do some work on the fields `names` of all points, and take over the field it has `changed`."""

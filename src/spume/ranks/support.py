@@ -9,7 +9,6 @@ from typing import NamedTuple
 from spume.errors import SceneError
 from spume.scene.common import Scene
 from spume.scene.mpm import MpmScene
-from spume.scene.sand_water import SandWaterScene, coupling_of
 
 
 class Missing(NamedTuple):
@@ -21,16 +20,11 @@ class Missing(NamedTuple):
     """Whether a scene has it."""
 
 
-def _couples_by_pressure(scene: MpmScene) -> bool:
-    return isinstance(scene, SandWaterScene) and coupling_of(scene.mixture) == "pore-pressure"
-
-
 METHODS = ("mpm", "continuum-foam", "sand-water", "point-based")
 """Methods whose steps run on ranks."""
 MISSING = (
     Missing("grids that deform with the material (grid.frame = 'total')", lambda scene: scene.grid.frame == "total"),
     Missing("budgets of the energy (frames.energy)", lambda scene: scene.frames.energy),
-    Missing("sand and water with coupling 'pore-pressure'", _couples_by_pressure),
 )
 """For scenes of METHODS with a grid."""
 

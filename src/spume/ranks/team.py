@@ -20,6 +20,7 @@ from spume.ranks.ghosts import Ghosts, GhostsOfPeers
 from spume.ranks.halo import Halo
 from spume.ranks.medians import median
 from spume.ranks.migration import pack, unpack_points
+from spume.ranks.mirrors import RankMirrors
 from spume.ranks.ranks import Active, Arrays, Integers, Movable, R, Ranks, Work
 from spume.ranks.surroundings import RankSurroundings
 
@@ -194,6 +195,11 @@ class Team(Ranks):
         assert self.cuts is not None
         assert isinstance(nodes.border, Halo)
         return RankSurroundings(self.messages, self.cuts, transfers, nodes, nodes.border.cells, dofs, x, ids)
+
+    def mirrors(self, nodes: Nodes, index: Integers) -> RankMirrors:
+        """See `Ranks`."""
+        assert self.cuts is not None
+        return RankMirrors(self.messages, self.cuts, nodes, index)
 
     def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
         """See `Ranks`: the work of the writer."""
