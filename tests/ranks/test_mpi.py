@@ -172,7 +172,7 @@ def test_a_simulation_that_fails_ends_all_ranks_with_one_sentence(scene):
 
 FAULT = """
 import sys
-from mpi4py import MPI
+from spume.runs.launching import communicator
 import spume.runs.crew as crew
 crew.WHOLE_UP_TO = {whole_up_to}
 import spume.mpm.species as species
@@ -182,7 +182,7 @@ original = species.GridSpecies.gather
 def gather(self, dt):
     global calls
     calls += 1
-    if calls == 7 and MPI.COMM_WORLD.rank == {rank}:
+    if calls == 7 and communicator().rank == {rank}:
         {fault}
     original(self, dt)
 species.GridSpecies.gather = gather

@@ -71,7 +71,7 @@ class ParticleMethod(ABC, Generic[W, S]):
     def __init__(self, scene: S, ranks: Ranks = ALONE) -> None:
         """`ranks`: the processes that share the points."""
         self.scene = scene
-        self.sources = sources_of(scene)
+        self.sources = sources_of(scene, ranks)
         self.releases = releases(self.sources)
         self.released = 0
         """Releases that have happened."""
@@ -251,17 +251,17 @@ class ParticleMethod(ABC, Generic[W, S]):
             points = self.complete(source, source.points(release.number))
             species = self._species_of(source)
             first_id = species.particles.next_id
-            ids, mine = np.arange(first_id, first_id + source.count), world.ranks.part(source.count)
-            own = {name: array[mine] for name, array in points.items()}
-            new = species.particles.add(
-                len(ids[mine]), id=ids[mine], **own, material=source.material, body=release.source
-            )
+            part = world.ranks.part(source.count)
+            mine = slice(None) if source.shared else part
+            own, ids = {name: array[mine] for name, array in points.items()}, first_id + source.numbers[mine]
+            new = species.particles.add(len(ids), id=ids, **own, material=source.material, body=release.source)
             species.particles.next_id = first_id + source.count
             self.held.add(release.source, release.number, first_id)
             if release.source in self.surfaces:
                 self.surfaces[release.source].bind(points["x"], first_id)
             self.welcome(species, new, source)
-            world.speed = max(world.speed, float(np.linalg.norm(points["v"], axis=1).max()))
+            fastest = float(np.linalg.norm(points["v"], axis=1).max(initial=0.0))
+            world.speed = max(world.speed, world.ranks.largest(fastest))
             self.released += 1
 
     def _species_of(self, source: Source) -> Species:

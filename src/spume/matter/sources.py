@@ -13,10 +13,12 @@ from spume.geometry.motion import MotionModel, pose
 from spume.geometry.shapes import ShapeModel, TriangleMesh
 from spume.matter.flow_schedule import FlowCurve, Layers
 from spume.matter.paint import mesh_paint
-from spume.matter.placement import check_placement
+from spume.matter.placement import Initial, check_placement
 from spume.matter.sections import NozzleSection, ShapeSection
 from spume.matter.surface_section import SurfaceSection
 from spume.memory import refuse_memory
+from spume.numerics.rows import rows_along, rows_times
+from spume.ranks.ranks import ALONE, Ranks
 from spume.scene.emitter import Emitter
 from spume.scene.mpm import Body, MaterialScene
 
@@ -43,21 +45,28 @@ class Release:
 class BodySource:
     """A filled shape, released once or as copies."""
 
-    def __init__(self, table: Body | Emitter, scene: MaterialScene, index: int) -> None:
+    def __init__(self, table: Body | Emitter, scene: MaterialScene, index: int, ranks: Ranks = ALONE) -> None:
         self.table = table
         assert table.shape is not None  # copies have no nozzle
         self.material = scene.material_index(table.material, table.look)
         self.density = scene.materials[self.material].parameters.density
+        self.estimate_volume = isinstance(table, Body) and table.volume == "grid"
+        # what is estimated or embedded in the points of a body needs all of them
+        shared = not self.estimate_volume and (isinstance(table, Emitter) or table.surface != "embedded")
         # each source has its own random numbers, so that changing one body does not change the others
         self.filling: Filling = fill(
             table.shape, scene.dimension, scene.cell, table.fill.pattern, table.fill.points_per_axis,
-            table.fill.jitter, np.random.default_rng([scene.seed, index]), scene.folder,
+            table.fill.jitter, np.random.default_rng([scene.seed, index]), scene.folder, ranks if shared else ALONE,
         )  # fmt: skip
+        self.shared = shared and ranks.size > 1
+        """Whether this rank has only some of the points."""
         self.affine = scene.affine
-        self.estimate_volume = isinstance(table, Body) and table.volume == "grid"
         self.times = _schedule(table, scene.duration)
         self.motion = table.motion if isinstance(table, Emitter) else None
-        self.count = len(self.filling.positions)
+        self.numbers = self.filling.places
+        """Numbers of the points of this rank among all of a release."""
+        self.count = self.filling.count
+        """Number of points of a release, on all ranks."""
         self.paint: NDArray[np.float64] | None = None
         """Colours that the points carry."""
         if isinstance(table, Body) and table.colors == "mesh":
@@ -72,7 +81,7 @@ class BodySource:
             )
 
     def points(self, number: int) -> dict[str, NDArray[np.float64]]:
-        """Position, velocity, volume and mass of the points of a release."""
+        """Position, velocity, volume and mass of the points of a release that this rank has."""
         x = self.filling.positions
         v = np.zeros_like(x)
         # the affine velocity of [Jiang15] must contain the gradient of v, or the first step would lose part of it
@@ -86,7 +95,7 @@ class BodySource:
             C += _spin_velocity(self.table.spin, np.eye(x.shape[1])).T
         if isinstance(self.table, Body) and self.table.wave is not None:
             wave = self.table.wave
-            phase = x @ np.array(wave.wave_vector)
+            phase = rows_along(x, np.array(wave.wave_vector))
             v += np.outer(np.sin(phase), wave.velocity)
             C += np.einsum("p,i,j->pij", np.cos(phase), wave.velocity, wave.wave_vector)
         volume = self.filling.volume
@@ -109,6 +118,7 @@ class FlowSource:
         self.material = scene.material_index(table.material, table.look)
         self.density = scene.materials[self.material].parameters.density
         self.estimate_volume = False
+        self.shared = False
         self.dimension = scene.dimension
         self.affine = scene.affine
         self.seed = [scene.seed, index]
@@ -127,6 +137,7 @@ class FlowSource:
                 "the shape larger or the cell smaller"
             )
         self.count = len(self.x)
+        self.numbers = np.arange(self.count)
         self._random = (-1, -1), np.empty((0, 0, 0))
         """First and last of some layers, and their random numbers, stored because layers in a barrel use them again."""
         self.barrel = self.flow.barrel
@@ -250,10 +261,25 @@ class Flow:
 Source = BodySource | FlowSource
 
 
-def sources_of(scene: MaterialScene) -> list[Source]:
+def sources_of(scene: MaterialScene, ranks: Ranks = ALONE) -> list[Source]:
     """Sources of a scene, bodies first. They are kept with the scene, because a run needs them for its estimate and
     for its state."""
-    return scene.derived(build_sources)
+    kept = scene.derived(_none_yet)
+    process = ranks.rank, ranks.size
+    if process not in kept:
+        kept[process] = build_sources(scene, ranks)
+    return kept[process]
+
+
+def share_sources(scene: MaterialScene, ranks: Ranks) -> None:
+    """Build the sources of a scene whose points are shared; its estimate needs no others, since their numbers are
+    those of all ranks."""
+    scene.derived(_none_yet)[ALONE.rank, ALONE.size] = sources_of(scene, ranks)
+
+
+def _none_yet(scene: MaterialScene) -> dict[tuple[int, int], list["Source"]]:
+    """The sources of a process by its rank and the number of ranks."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -302,14 +328,18 @@ def refuse_too_many_points(scene: MaterialScene) -> None:
     refuse_memory(BYTES_PER_POINT * total + BASE_MEMORY, what, advice)
 
 
-def build_sources(scene: MaterialScene) -> list[Source]:
-    """Build the sources of a scene, bodies first. Raises SceneError if they do not fit the machine or the scene."""
-    refuse_too_many_points(scene)
-    sources: list[Source] = [BodySource(body, scene, k) for k, body in enumerate(scene.body)]
+def build_sources(scene: MaterialScene, ranks: Ranks = ALONE) -> list[Source]:
+    """Build the sources of a scene, bodies first; each of several ranks makes some of the points of a body. Raises
+    SceneError if they do not fit the machine or the scene."""
+    with ranks.agreed():  # this reads all shapes, whose files one of them may lack
+        refuse_too_many_points(scene)
+    sources: list[Source] = [BodySource(body, scene, k, ranks) for k, body in enumerate(scene.body)]
     for emitter in scene.emitter:
         k = len(sources)
-        sources.append(FlowSource(emitter, scene, k) if emitter.copies is None else BodySource(emitter, scene, k))
-    check_placement(scene, [list(source.places()) for source in sources], list(source_names(scene)))
+        flows = emitter.copies is None
+        sources.append(FlowSource(emitter, scene, k) if flows else BodySource(emitter, scene, k, ranks))
+    listed = [Initial(source.numbers, source.count, list(source.places())) for source in sources]
+    check_placement(scene, listed, list(source_names(scene)), ranks)
     return sources
 
 
@@ -366,8 +396,8 @@ def _carried(
     at = pose(motion, time, dimension)
     R, p = at.R[:dimension, :dimension], at.p[:dimension]
     omega = at.omega[2] if dimension == 2 else at.omega
-    arm = points["x"] @ R.T
-    moved = points | {"x": arm + p, "v": points["v"] @ R.T + at.v[:dimension] + _spin_velocity(omega, arm)}
+    arm = rows_times(points["x"], R.T)
+    moved = points | {"x": arm + p, "v": rows_times(points["v"], R.T) + at.v[:dimension] + _spin_velocity(omega, arm)}
     if affine:
         own = points.get("C", np.zeros((len(arm), dimension, dimension)))
         moved["C"] = R @ own @ R.T + _spin_velocity(omega, np.eye(dimension)).T

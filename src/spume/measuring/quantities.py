@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.measuring.sample import Sample
+from spume.numerics.rows import rows_along
 from spume.scene.measure import Height, NeckWidth, Pressure, Rebound, RunOut, Stress
 
 Floats = NDArray[np.float64]
@@ -21,14 +22,14 @@ REACH = 4.0
 
 def height(what: Height, points: Sample) -> float | None:
     """Largest coordinate along the direction, plus half the size of a point."""
-    along = _along(points.x - _vector(what.origin, points), _direction(what.direction, points))
+    along = rows_along(points.x - _vector(what.origin, points), _direction(what.direction, points))
     return _outermost(along + 0.5 * points.sizes, points, what.ignore)
 
 
 def run_out(what: RunOut, points: Sample) -> float | None:
     """Largest distance from the axis, plus half the size of a point."""
     axis, relative = _direction(what.axis, points), points.x - _vector(what.center, points)
-    across = relative - _along(relative, axis)[:, None] * axis
+    across = relative - rows_along(relative, axis)[:, None] * axis
     return _outermost(np.linalg.norm(across, axis=1) + 0.5 * points.sizes, points, what.ignore)
 
 
@@ -55,7 +56,7 @@ def _outermost(reach: Floats, points: Sample, ignore: float) -> float | None:
 
 def centre(what: Rebound, points: Sample) -> float | None:
     """The coordinate of the centre of mass."""
-    along = _along(points.x, _direction(what.direction, points))
+    along = rows_along(points.x, _direction(what.direction, points))
     if points.ranks.count(points.mass.size) == 0:
         return None
     moment, mass = points.ranks.totals([points.mass * along, points.mass])
@@ -67,7 +68,7 @@ def neck_width(what: NeckWidth, points: Sample) -> float:
     low, high = what.between
     count = max(1, int((high - low) / (what.slice or REACH * points.spacing)))
     edges = np.linspace(low, high, count + 1)
-    along, sizes = _along(points.x, _direction(what.axis, points)), points.sizes
+    along, sizes = rows_along(points.x, _direction(what.axis, points)), points.sizes
     volume_below = (np.clip((edge - along + 0.5 * sizes) / sizes, 0.0, 1.0) * points.volume for edge in edges)
     below = np.array([points.ranks.total(volume) for volume in volume_below])
     section = np.diff(below) / np.diff(edges)
@@ -104,11 +105,6 @@ def von_mises(sigma: Floats) -> Floats:
 
 def _pressure(points: Sample) -> Floats:
     return np.asarray(-points.stress[:, :3].mean(axis=1))
-
-
-def _along(x: Floats, direction: Floats) -> Floats:
-    """Component of each row along a direction, term by term: a matrix product rounds rows by their place."""
-    return np.asarray(sum(x[:, q] * direction[q] for q in range(len(direction))))
 
 
 def _direction(vector: tuple[float, ...] | None, points: Sample) -> Floats:

@@ -149,6 +149,14 @@ class Ranks:
         """Sum of the products of corresponding entries on all ranks."""
         return dot(a, b)
 
+    def dots(self, pairs: Sequence[tuple[Floats, Floats]]) -> list[float]:
+        """Sums of the products of corresponding entries of each pair of arrays, on all ranks."""
+        return [dot(a, b) for a, b in pairs]
+
+    def places(self, numbers: Integers) -> Integers:
+        """Places of different numbers, ascending here and not negative, among those of all ranks in ascending order."""
+        return np.arange(len(numbers))
+
     def weighted_total(self, weights: Floats, values: Floats) -> Floats:
         """Σ w q for weights (n,) and values (n, …) on all ranks."""
         return weighted_total(weights, values)

@@ -21,6 +21,7 @@ from spume.ranks.halo import Halo
 from spume.ranks.medians import median
 from spume.ranks.migration import pack, unpack_points
 from spume.ranks.mirrors import RankMirrors
+from spume.ranks.places import places
 from spume.ranks.ranks import Active, Arrays, Integers, Movable, R, Ranks, Work
 from spume.ranks.surroundings import RankSurroundings
 
@@ -289,6 +290,14 @@ class Team(Ranks):
     def dot(self, a: Floats, b: Floats) -> float:
         """See `Ranks`."""
         return self.total(a * b)
+
+    def dots(self, pairs: Sequence[tuple[Floats, Floats]]) -> list[float]:
+        """See `Ranks`."""
+        return self.totals([a * b for a, b in pairs])
+
+    def places(self, numbers: Integers) -> Integers:
+        """See `Ranks`."""
+        return places(numbers, self.messages)
 
     def weighted_total(self, weights: Floats, values: Floats) -> Floats:
         """See `Ranks`."""

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from spume.errors import CacheError, RunFailed, SpumeError
 from spume.fields import Population
 from spume.matter.method import ParticleMethod
+from spume.matter.sources import share_sources
 from spume.matter.world import EXCHANGE, World
-from spume.methods import Method, Progress, method_class
+from spume.methods import Estimate, Method, Progress, method_class
 from spume.ranks.communicator import Communicator
 from spume.ranks.support import refuse_on_ranks
 from spume.ranks.team import Team
@@ -37,6 +38,7 @@ from spume.runs.stopping import StopRequest, stop_on_signals
 from spume.runs.storage import plain, stored_arrays, write_arrays
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
+from spume.scene.mpm import MaterialScene
 from spume.terminal import tell
 
 Arrays = dict[str, NDArray[Any]]
@@ -51,6 +53,10 @@ class Crew:
     """One process, which does everything itself."""
 
     size = 1
+
+    def estimate(self, scene: Scene) -> Estimate:
+        """Points, memory and time of the scene."""
+        return method_class(scene.method).estimate(scene)
 
     def build(self, scene: Scene) -> Method:
         """A method of the scene."""
@@ -87,22 +93,28 @@ class Leader(Crew):
         self._team: Team | None = None
         self._world: World[Any] | None = None
         self._first_step = 0
+        self._known = ""
+        """The scene that the others have."""
         self.lost = False
         """Whether the ranks are no longer at the same place, so that they can only be aborted."""
+
+    def estimate(self, scene: Scene) -> Estimate:
+        """See `Crew`. No rank enumerates all points."""
+        refuse_on_ranks(scene)
+        self._tell(scene)
+        team = Team(self._messages)
+        assert isinstance(scene, MaterialScene)  # as those of all methods with points
+        with self._at_the_same_time("share"), team.agreed():
+            share_sources(scene, team)
+        return super().estimate(scene)
 
     def build(self, scene: Scene) -> Method:
         """A method of the scene, whose points the ranks share."""
         refuse_on_ranks(scene)
+        self._tell(scene)
         team = Team(self._messages)
-        self.command("build", json.dumps(plain(scene.resolved())))
-        try:
-            with team.agreed():  # all build theirs at the same time, since the first points may need messages
-                inner = shared_method(scene, team)
-        except SpumeError:
-            raise
-        except BaseException:
-            self.lost = True
-            raise
+        with self._at_the_same_time("build"), team.agreed():
+            inner = shared_method(scene, team)
         method: Any = OnRanks(self, inner, team)  # which is not built from a scene alone, as methods are
         found: Method = method
         self._team, self._world = team, inner.world
@@ -142,6 +154,26 @@ class Leader(Crew):
             "bytes_per_step": self._messages.sent / steps,
             "messages_per_step": self._messages.messages / steps,
         }
+
+    def _tell(self, scene: Scene) -> None:
+        """Let the others have the scene."""
+        tables = json.dumps(plain(scene.resolved()))
+        if tables != self._known:
+            self._known = tables
+            self.command("scene", tables)
+            with Team(self._messages).agreed():
+                pass  # the others have read it
+
+    @contextlib.contextmanager
+    def _at_the_same_time(self, name: str) -> Iterator[None]:
+        self.command(name)
+        try:
+            yield
+        except SpumeError:
+            raise
+        except BaseException:
+            self.lost = True
+            raise
 
     def command(self, name: str, *arguments: Any) -> None:
         """Tell the others what is done next."""
@@ -262,19 +294,25 @@ def about_whole(what: str, about: dict[str, Any], values: dict[str, Any]) -> dic
 def follow(messages: Communicator) -> None:
     """Do what the writer says until it dismisses this rank."""
     team, method = Team(messages), None
+    scene: Any = None
     with stop_on_signals(lambda sentence: None) as stop:
         try:
             while True:
                 name, arguments = messages.broadcast(None)
                 if name == "end":
                     return
-                if name == "build":
+                if name in ("scene", "share", "build"):
                     team = Team(messages)
                     # an error is told by the writer, which then dismisses this rank
                     with contextlib.suppress(SpumeError), team.agreed():
-                        tables = json.loads(arguments[0])
-                        load_laws_of(tables, True)  # the writer has asked
-                        method = shared_method(Scene(**tables), team)
+                        if name == "scene":
+                            tables = json.loads(arguments[0])
+                            load_laws_of(tables, True)  # the writer has asked
+                            scene = Scene(**tables)
+                        elif name == "share":
+                            share_sources(scene, team)
+                        else:
+                            method = shared_method(scene, team)
                 elif name == "change":
                     assert method is not None
                     with contextlib.suppress(SpumeError):  # told by the writer, too

@@ -14,7 +14,6 @@ from typing import Any, Literal
 from spume.cores import most_threads
 from spume.errors import CacheError, CompilationStopped, RunFailed, SceneError
 from spume.memory import refuse_without_disk, refuse_without_memory
-from spume.methods import method_class
 from spume.numerics.clock import compilation_time, working_time
 from spume.runs.compile_ahead import CompileAhead
 from spume.runs.crew import Crew
@@ -75,9 +74,8 @@ def start_run(
     """
     crew = crew or Crew()
     place, shown = RunFolder(folder), display or Silent()
-    with _session(place, threads, shown, scene) as stop:
-        chosen = method_class(scene.method)
-        estimate = chosen.estimate(scene)
+    with _session(place, threads, shown, scene if crew.size == 1 else None) as stop:
+        estimate = crew.estimate(scene)
         refuse_without_memory(estimate)
         refuse_without_disk(estimate, place.path)
         for note in scene.notes():

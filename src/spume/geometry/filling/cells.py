@@ -26,6 +26,9 @@ HALF, TENTH = 0.5 - 1e-6, 0.1 - 1e-6
 """Parts of a cell that count as half and a tenth of it: rounding must not decide where symmetry gives one half."""
 NOTHING = 1e-6
 """Part of a cell that is rounding."""
+REACH = 4
+"""Number of cells up to which a point depends on other cells: what a small cell gives to a neighbour follows from which
+of its own neighbours take it, and these from theirs."""
 STRETCH = (1.0 + 1.0e-10, 1.0 + 1.4142e-10, 1.0 + 1.7320e-10)
 """Places are stretched a little about the origin before distances are taken. A place as far from one face as from
 another would have the gradient of either, by rounding."""
@@ -40,8 +43,15 @@ class CellPoints(NamedTuple):
     """In cells, shape (n,)."""
     whole: Flags
     """Whether the cell lies in the shape and has received nothing."""
-    thin: float
-    """Volume of the points with less than half a cell [cells]."""
+    thin: Flags
+    """Whether less than half of the cell is in the shape."""
+    cell: NDArray[np.int64]
+    """Places of the cells among those given."""
+
+    def of(self, chosen: Flags) -> "CellPoints":
+        """Those that are chosen."""
+        positions, volume, whole, thin, cell = self
+        return CellPoints(positions[chosen], volume[chosen], whole[chosen], thin[chosen], cell[chosen])
 
 
 def points_of_cells(program: ShapeProgram, index: NDArray[np.int64], first: Floats, step: Floats) -> CellPoints:
@@ -54,11 +64,13 @@ def points_of_cells(program: ShapeProgram, index: NDArray[np.int64], first: Floa
     _cover(program, index, origin, steps, covered, moment)
     some = covered > NOTHING
     index, covered, moment = index[some], covered[some], moment[some]
+    if not len(index):
+        return CellPoints(np.empty((0, d)), covered, covered > 0.0, covered > 0.0, np.flatnonzero(some))
     kept, content = _gather(index[:, :d], covered, moment[:, :d])
     volume = content[kept, 0]
     positions = index[kept, :d] + 0.5 + content[kept, 1:] / volume[:, None]
     whole = (covered[kept] == 1.0) & (volume == 1.0)
-    return CellPoints(positions, volume, whole, float(volume[covered[kept] < HALF].sum()))
+    return CellPoints(positions, volume, whole, covered[kept] < HALF, np.flatnonzero(some)[kept])
 
 
 @compiled

@@ -25,11 +25,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SceneError
-from spume.geometry.filling.cells import CellPoints, points_of_cells
+from spume.geometry.filling.cells import REACH, CellPoints, points_of_cells
 from spume.geometry.filling.darts import throw_darts
 from spume.geometry.filling.frame import Frame, own_frame, pieces
-from spume.geometry.filling.lattice import lattice_within
+from spume.geometry.filling.lattice import lattice_within, slab_within
 from spume.geometry.filling.moments import with_moments
+from spume.geometry.filling.sharing import ALONE, Sharers
 from spume.geometry.filling.tight_box import tight_box
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
 from spume.geometry.sdf.operations import ShapeProgram
@@ -46,6 +47,8 @@ THIN = 0.5
 """Largest part of a shape that may be thinner than half the spacing of the points."""
 TIE = 1e-4
 """Where a length is between n and n + 1 spacings, n + 1 points stand for it from n + 1/2 − TIE on."""
+CHUNK = 1 << 16
+"""Points whose random numbers are made at a time."""
 SATURATION = {2: 0.705, 3: 0.747}
 """Points per volume r^dimension in the bulk when there is no room for further darts with minimum distance r, measured.
 Darts anywhere, one after another, give 0.6966 and 0.7336 [Zhang13]; one in turn from each cell, a bit more."""
@@ -65,6 +68,10 @@ class Filling:
     """[m³, m² in 2D], shape (n,); the sum is that of the shape"""
     shape: Moments
     """Volume and centroid of the shape, and of the points."""
+    places: NDArray[np.int64]
+    """Numbers of these points among those of all processes, shape (n,)."""
+    count: int
+    """Number of points of all processes."""
 
 
 def fill(
@@ -76,12 +83,14 @@ def fill(
     jitter: float = 0.0,
     rng: np.random.Generator | int = 0,
     folder: Path | None = None,
+    sharers: Sharers = ALONE,
 ) -> Filling:
     """Fill `shape` with about points_per_axis^dimension points per grid cell of size `cell` [m].
 
     jitter [1] moves each point of a lattice at random, along each axis by up to that part of half the lattice spacing;
-    a move that would leave the shape is halved until it does not. `rng` is a generator or a seed. Raises SceneError for
-    a shape that is unbounded, has no volume, or is too thin for the cell.
+    a move that would leave the shape is halved until it does not. `rng` is a generator or a seed. Each of several
+    `sharers` gets some of the points; those of a lattice are made by it alone. Raises SceneError for a shape that is
+    unbounded, has no volume, or is too thin for the cell.
     """
     if not cell > 0 or points_per_axis < 1 or not 0.0 <= jitter <= 1.0:
         raise SceneError(
@@ -93,7 +102,7 @@ def fill(
     generator = np.random.default_rng(rng)
     whole = moments(shape, dimension, folder)
     spacing = cell / points_per_axis
-    parts = list(_lattices(shape, dimension, spacing, folder))
+    parts = list(_lattices(shape, dimension, spacing, folder, sharers))
     thin = _thin_part(parts, whole)
     if thin > THIN:
         raise SceneError(_too_thin(shape, dimension, cell, points_per_axis, whole, thin, folder))
@@ -101,19 +110,30 @@ def fill(
         frame = own_frame(shape, HERE, dimension, folder)
         y, r = _scattered(frame, spacing, generator)
         depth = -distances(frame.program, y)
-        filled = [_completed(frame, y, _scattered_volumes(depth, r, dimension, frame.moments.volume), spacing)]
-    else:
-        filled = [points for part in parts for points in _points_of(part, spacing, jitter, generator)]
+        volumes = _scattered_volumes(depth, r, dimension, frame.moments.volume)
+        x, volumes = _completed(frame, y, volumes, spacing, ALONE)
+        first, last = (len(x) * k // sharers.size for k in (sharers.rank, sharers.rank + 1))
+        return Filling(x[first:last], volumes[first:last], whole, np.arange(first, last), len(x))
+    filled, places, count = [], [], 0
+    for part in parts:
+        for points in _points_of(part, spacing, jitter, generator, sharers):
+            filled.append(points)
+            places.append(count + part.places)
+            count += part.count
     positions, volumes = (np.concatenate(arrays) for arrays in zip(*filled))
-    return Filling(positions, volumes, whole)
+    return Filling(positions, volumes, whole, np.concatenate(places), count)
 
 
 @dataclass(frozen=True)
 class Lattice:
-    """The lattice of a piece of a shape."""
+    """The lattice of a piece of a shape, or the part of it that this process has."""
 
     frame: Frame
     points: CellPoints
+    places: NDArray[np.int64]
+    """Numbers of the points among those of all processes."""
+    count: int
+    """Number of points of all processes."""
     first: Floats
     """Corner of the cell with index 0 [m], shape (dimension,)."""
     step: Floats
@@ -124,7 +144,9 @@ class Lattice:
     """Volume that is thinner than half a spacing, for each copy [m³]."""
 
 
-def _lattices(shape: ShapeModel, dimension: int, spacing: float, folder: Path | None) -> Iterator[Lattice]:
+def _lattices(
+    shape: ShapeModel, dimension: int, spacing: float, folder: Path | None, sharers: Sharers = ALONE
+) -> Iterator[Lattice]:
     for piece, placement, copies in pieces(shape, HERE, dimension, folder):
         frame = own_frame(piece, placement, dimension, folder)
         lower, upper = frame.lower, frame.upper
@@ -132,12 +154,17 @@ def _lattices(shape: ShapeModel, dimension: int, spacing: float, folder: Path | 
             lower, upper = tight_box(frame.program, lower, upper, spacing)
         step = (upper - lower) / _cells_along(upper - lower, spacing)
         reach = 0.5 * float(np.linalg.norm(step))
-        index = lattice_within(frame.program, frame.lower, frame.upper, step, reach, lower)
-        points = points_of_cells(frame.program, index, lower, step)
-        thin = float(points.thin * np.prod(step))
-        if step.min() < 0.5 * spacing or len(points.volume) == 0:
+        slab = slab_within(
+            frame.program, frame.lower, frame.upper, step, reach, lower, sharers.rank, sharers.size, REACH
+        )
+        points = points_of_cells(frame.program, slab.index, lower, step)
+        points = points.of(slab.own[points.cell])
+        order = slab.order[points.cell] if slab.order.size else points.cell
+        count = sharers.count(len(order))
+        thin = float(sharers.total(points.volume[points.thin]) * np.prod(step))
+        if step.min() < 0.5 * spacing or count == 0:
             thin = frame.moments.volume
-        yield Lattice(frame, points, lower, step, copies, thin)
+        yield Lattice(frame, points, sharers.places(order), count, lower, step, copies, thin)
 
 
 def _cells_along(size: Floats, spacing: float) -> Floats:
@@ -160,7 +187,7 @@ def expected_points(
 
 
 def _points_of(
-    lattice: Lattice, spacing: float, jitter: float, rng: np.random.Generator
+    lattice: Lattice, spacing: float, jitter: float, rng: np.random.Generator, sharers: Sharers
 ) -> Iterator[tuple[Floats, Floats]]:
     """Positions and volumes of the points of each copy."""
     frame, points = lattice.frame, lattice.points
@@ -168,22 +195,24 @@ def _points_of(
     volume = points.volume * np.prod(lattice.step)
     d = y.shape[1]
     if jitter == 0.0:
-        x, volume = _completed(frame, y, volume, spacing, ~points.whole)
+        x, volume = _completed(frame, y, volume, spacing, sharers, ~points.whole)
         for copy in lattice.copies:
             yield x + copy[:d], volume
     else:
         for copy in lattice.copies:
-            moved = _jittered(frame.program, y, 0.5 * jitter * lattice.step, rng)
-            x, changed = _completed(frame, moved, volume, spacing)
+            moves = _random_rows(rng, lattice.places, lattice.count, d) * (0.5 * jitter * lattice.step)
+            x, changed = _completed(frame, _jittered(frame.program, y, moves), volume, spacing, sharers)
             yield x + copy[:d], changed
 
 
 def _completed(
-    frame: Frame, y: Floats, volume: Floats, spacing: float, free: NDArray[np.bool_] | None = None
+    frame: Frame, y: Floats, volume: Floats, spacing: float, sharers: Sharers, free: NDArray[np.bool_] | None = None
 ) -> tuple[Floats, Floats]:
     """Positions in the world and volumes, with the moments of the shape; `free`: the points whose volumes may change,
     all if None."""
-    y, volume = with_moments(y, volume, np.ones(len(y), bool) if free is None else free, frame.moments, spacing)
+    y, volume = with_moments(
+        y, volume, np.ones(len(y), bool) if free is None else free, frame.moments, spacing, sharers
+    )
     return frame.world(y), volume
 
 
@@ -195,8 +224,18 @@ def _inside(program: ShapeProgram, y: Floats, spacing: float) -> Floats:
     return y
 
 
-def _jittered(program: ShapeProgram, positions: Floats, reach: Floats, rng: np.random.Generator) -> Floats:
-    moves = rng.uniform(-1.0, 1.0, positions.shape) * reach
+def _random_rows(rng: np.random.Generator, places: NDArray[np.int64], count: int, d: int) -> Floats:
+    """The rows `places`, ascending, of `count` rows of random numbers between −1 and 1."""
+    found = np.empty((len(places), d))
+    for first in range(0, count, CHUNK):
+        rows = rng.uniform(-1.0, 1.0, (min(CHUNK, count - first), d))
+        low, high = np.searchsorted(places, (first, first + len(rows)))
+        found[low:high] = rows[places[low:high] - first]
+    return found
+
+
+def _jittered(program: ShapeProgram, positions: Floats, moves: Floats) -> Floats:
+    """Positions moved, by less where they would leave the shape."""
     out = np.flatnonzero(distances(program, positions + moves) >= 0.0)
     for _ in range(20):
         moves[out] *= 0.5

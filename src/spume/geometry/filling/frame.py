@@ -20,6 +20,7 @@ from spume.geometry.shapes.parts import parts, placed
 from spume.geometry.shapes.placement import HERE, Matrix, Placement, spatial, unit
 from spume.geometry.shapes.primitives import ShapeModel, TriangleMesh
 from spume.geometry.shapes.volume import Moments, are_apart, copies_are_apart, has_volume, moments
+from spume.numerics.rows import rows_times
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +42,7 @@ class Frame:
     def world(self, y: Floats) -> Floats:
         """Positions in the world [m] of positions in this frame, shape (n, dimension)."""
         d = y.shape[1]
-        return np.asarray(y @ self.home.rotation[:d, :d].T + self.home.origin[:d])
+        return rows_times(y, self.home.rotation[:d, :d].T) + self.home.origin[:d]
 
 
 def own_frame(shape: ShapeModel, placement: Placement, dimension: int, folder: Path | None) -> Frame:
