@@ -15,6 +15,8 @@ COMMON: dict[str, Any] = {
     "title": "loads", "dimension": 2, "duration": 1.0, "grid": {"cell": 0.01},
     "measure": [{"name": "weight", "what": {"force": {"obstacle": "ground"}}}],  # loads are summed up on demand only
 }  # fmt: skip
+QUADRATIC = {"cell": 0.01, "spline": "quadratic"}
+"""As in other tests of implicit steps, whose kernels these share."""
 G = np.array([0.0, -9.81])
 
 SCENES: dict[str, dict[str, Any]] = {
@@ -47,18 +49,21 @@ SCENES: dict[str, dict[str, Any]] = {
     },
     "newton": {
         "method": "mpm",
+        "grid": QUADRATIC,
         "body": [{**BLOCK, "material": "gelatin"}],
         "time": {"integrator": "implicit", "max_dt": 2e-3},
         "implicit": {"solver": "newton", "tolerance": 1e-9},
     },
     "admm": {
         "method": "mpm",
+        "grid": QUADRATIC,
         "body": [{**BLOCK, "material": "gelatin"}],
         "time": {"integrator": "implicit", "max_dt": 2e-3},
         "implicit": {"tolerance": 1e-7, "iterations": 400, "linear_tolerance": 1e-9},
     },
     "semi-implicit solid": {
         "method": "mpm",
+        "grid": QUADRATIC,
         "body": [{**BLOCK, "material": "gelatin"}],
         "time": {"integrator": "semi-implicit", "max_dt": 2e-3},
         "semi_implicit": {"tolerance": 1e-8, "iterations": 20, "linear_tolerance": 1e-8},

@@ -6,7 +6,6 @@ from typing import Any
 from spume.errors import SceneError
 from spume.scene.common import Scene
 from spume.scene.overrides import Changes, parse_override, parse_path
-from spume.scene.surroundings import materials
 
 PLACES = ("camera", "backdrop")
 """Tables of a scene that pictures alone depend on."""
@@ -30,6 +29,8 @@ def appearances(changes: Changes) -> dict[str, Any]:
 
 def with_appearances(scene: Scene, looks: dict[str, Any]) -> Scene:
     """The scene with these values. Raises SceneError if its points would have other materials."""
+    from spume.scene.surroundings import materials  # loads the laws, and with them Numba
+
     changed = scene.changed(looks)
     if [each.name for each in materials(changed)] != [each.name for each in materials(scene)]:
         raise SceneError(

@@ -18,8 +18,8 @@ from spume.geometry.sdf.compiler import ShapeProgram, compile_shape
 from spume.geometry.sdf.evaluation import distances, distances_and_gradients
 from spume.geometry.shapes import TriangleMesh
 from spume.geometry.shapes.extent import bounds
-from spume.geometry.shapes.parts import placed
-from spume.geometry.shapes.placement import HERE, Placement
+from spume.geometry.shapes.parts import own_mesh_of
+from spume.geometry.shapes.placement import Placement
 
 MOST_SAMPLES = 20_000_000
 """Largest number of sampled distances; they take 8 bytes each, their positions 24."""
@@ -56,14 +56,6 @@ def surface_mesh(shape: Any, spacing: float, folder: Path = Path()) -> tuple[Flo
         raise SceneError(f"the shape has no surface at triangles of {spacing:.3g} m: it is too thin, or empty")
     triangles = np.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
     return vertices, triangles.astype(np.int32)
-
-
-def own_mesh_of(shape: Any) -> tuple[TriangleMesh, Placement] | None:
-    """The mesh that a shape is, which may be displaced, rotated or scaled, with its placement; None for others."""
-    inner, placement = shape, HERE
-    while (inside_it := placed(inner, placement)) is not None:
-        inner, placement = inside_it
-    return (inner, placement) if isinstance(inner, TriangleMesh) else None
 
 
 def contour(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spume.geometry.mesh_files.colors import nearest_colors
 from spume.geometry.mesh_files.reading import read_mesh_file
 from spume.geometry.shapes import ShapeModel
-from spume.geometry.surface_mesh import own_mesh_of
+from spume.geometry.shapes.parts import own_mesh_of
 
 
 def mesh_paint(shape: ShapeModel, x: NDArray[np.float64], folder: Path) -> NDArray[np.float64]:

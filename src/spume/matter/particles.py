@@ -1,7 +1,6 @@
 """Points and their fields: one array per declared field."""
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -108,16 +107,6 @@ class Particles:
         for name, array in self._arrays.items():
             self._arrays[name] = np.concatenate([array[kept], arrived[name]])
         self.generation = new_generation()
-
-    @contextmanager
-    def lent(self, arrays: dict[str, NDArray[Any]]) -> Iterator[None]:
-        """Hold other points in the `with` block."""
-        before = self._arrays, self.generation
-        self._arrays, self.generation = dict(arrays), new_generation()
-        try:
-            yield
-        finally:
-            self._arrays, self.generation = before
 
     def take(self, index: NDArray[Any]) -> None:
         """Keep the points selected by `index`, in its order: a permutation reorders, a mask removes points."""

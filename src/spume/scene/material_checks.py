@@ -9,8 +9,8 @@ from spume.geometry.mesh_files.colors import has_colors
 from spume.geometry.mesh_files.reading import read_mesh_file
 from spume.geometry.motion import check_motion
 from spume.geometry.shapes.extent import bounds
+from spume.geometry.shapes.parts import own_mesh_of
 from spume.geometry.shapes.sequences import placed_sequence
-from spume.geometry.surface_mesh import own_mesh_of
 from spume.materials import BUILT_IN, LAWS
 from spume.materials.table import Material
 from spume.scene.emitter_checks import emitter_problems

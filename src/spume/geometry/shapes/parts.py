@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from spume.errors import SceneError
 from spume.geometry.shapes import combinations
 from spume.geometry.shapes.combinations import NAMES
-from spume.geometry.shapes.placement import Placement, rotation_matrix
-from spume.geometry.shapes.primitives import ShapeModel
+from spume.geometry.shapes.placement import HERE, Placement, rotation_matrix
+from spume.geometry.shapes.primitives import ShapeModel, TriangleMesh
 
 ORIGIN = (0.0, 0.0, 0.0)
 
@@ -56,3 +56,11 @@ def placed(shape: ShapeModel, placement: Placement) -> tuple[ShapeModel, Placeme
     if isinstance(shape, combinations.Scale):
         return shape.shape, placement.scaled(shape.factor, shape.about or ORIGIN)
     return None
+
+
+def own_mesh_of(shape: ShapeModel) -> tuple[TriangleMesh, Placement] | None:
+    """The mesh that a shape is, which may be displaced, rotated or scaled, with its placement; None for others."""
+    inner, placement = shape, HERE
+    while (inside_it := placed(inner, placement)) is not None:
+        inner, placement = inside_it
+    return (inner, placement) if isinstance(inner, TriangleMesh) else None

@@ -8,13 +8,12 @@ neighbour could use it, too.
 
 import functools
 import itertools
-from typing import Any
 
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.look.surface.field import ABSENT, SIDE, Blocks, node_value, pack
+from spume.look.surface.field import SIDE, Blocks, node_value
 from spume.numerics.jit import compiled
 
 CORNERS = tuple(itertools.product((0, 1), repeat=3))
@@ -39,21 +38,6 @@ def surface_of(blocks: Blocks, field: NDArray[np.float32]) -> tuple[NDArray[np.f
     triangles = np.empty((first_triangle[-1], 3), np.int32)
     _connect(blocks.near, field, numbers, triangles_of, first_triangle, index, triangles)
     return vertices, triangles
-
-
-def surface_of_samples(
-    values: NDArray[Any], spacing: float, origin: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """As `surface_of`, for samples on a lattice, shape (nx, ny, nz), the first of which is at `origin` [m]."""
-    counts = [-(-count // SIDE) for count in values.shape]
-    padded = np.full([SIDE * count for count in counts], ABSENT, np.float32)
-    padded[tuple(slice(count) for count in values.shape)] = values
-    nx, ny, nz = counts
-    field = padded.reshape(nx, SIDE, ny, SIDE, nz, SIDE).transpose(0, 2, 4, 1, 3, 5).reshape(-1, SIDE, SIDE, SIDE)
-    places = np.stack(np.meshgrid(*(np.arange(count) for count in counts), indexing="ij"), axis=-1).reshape(-1, 3)
-    blocks = Blocks(spacing, pack(places), places, np.empty(0, np.int64), np.zeros(len(places) + 1, np.int64))
-    vertices, triangles = surface_of(blocks, np.ascontiguousarray(field))
-    return vertices + origin, triangles
 
 
 @compiled

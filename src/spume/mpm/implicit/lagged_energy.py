@@ -17,7 +17,7 @@ from spume.materials.law import Law
 from spume.materials.loops import constants_reader, history_access
 from spume.materials.principal import hencky_energy
 from spume.materials.unilateral import at_tip, unilateral_energy
-from spume.mpm.implicit.tangent import correction
+from spume.mpm.implicit.tangent import correction, deformation_of_step
 from spume.numerics.jit import compiled
 from spume.numerics.spectral3 import eigen_sym
 from spume.numerics.tensor3 import congruence, gram
@@ -77,12 +77,7 @@ def energy_loop(law: Law, energy: Literal["hencky", "unilateral"]) -> Any:
             if not belongs[m]:
                 continue
             parameters, own = read_constants(constants[m]), load_history(history, p)
-            l = load(L, p)
-            f = (
-                1.0 + dt * l[0], dt * l[1], dt * l[2],
-                dt * l[3], 1.0 + dt * l[4], dt * l[5],
-                dt * l[6], dt * l[7], 1.0 + dt * l[8],
-            )  # fmt: skip
+            f = deformation_of_step(load(L, p), dt)
             beta, _ = eigen_sym(congruence(f, gram(deformation(parameters, own))))
             if beta[0] > 0.0 and beta[1] > 0.0 and beta[2] > 0.0:
                 strain = (0.5 * math.log(beta[0]), 0.5 * math.log(beta[1]), 0.5 * math.log(beta[2]))

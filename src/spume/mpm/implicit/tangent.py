@@ -68,6 +68,16 @@ def correction(law: Law, granular: Granular) -> Callable[..., Any]:
 
 
 @compiled(inline="always")
+def deformation_of_step(l, dt):
+    """f = I + Δt L."""
+    return (
+        1.0 + dt * l[0], dt * l[1], dt * l[2],
+        dt * l[3], 1.0 + dt * l[4], dt * l[5],
+        dt * l[6], dt * l[7], 1.0 + dt * l[8],
+    )  # fmt: skip
+
+
+@compiled(inline="always")
 def _along_trace(slope, tau, K):
     """Q τ and Q K Q with Q = I + (slope − 1)/3 1 1ᵀ: stress and stiffness of an energy of the corrected strain."""
     c = (slope - 1.0) / 3.0
@@ -240,12 +250,7 @@ def tangent_loops(
             if not belongs[m]:
                 continue
             parameters, own = read_constants(constants[m]), load_history(history, p)
-            l = load(L, p)
-            f = (
-                1.0 + dt * l[0], dt * l[1], dt * l[2],
-                dt * l[3], 1.0 + dt * l[4], dt * l[5],
-                dt * l[6], dt * l[7], 1.0 + dt * l[8],
-            )  # fmt: skip
+            f = deformation_of_step(load(L, p), dt)
             det = (
                 f[0] * (f[4] * f[8] - f[5] * f[7])
                 - f[1] * (f[3] * f[8] - f[5] * f[6])
