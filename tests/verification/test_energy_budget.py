@@ -14,7 +14,6 @@ import pytest
 from scenes import ball, box, half_space, simulate
 
 from spume import Simulation
-from spume.errors import SceneError
 
 G = 9.81
 COUNTED = {"frames": {"energy": True}, "dimension": 2, "grid": {"cell": 0.02}}
@@ -180,13 +179,3 @@ def test_the_budget_survives_a_restart_and_does_not_depend_on_threads_nor_change
     plain.advance(0.02)
     assert np.array_equal(plain.particles.x, sim.particles.x)
     assert "energy_budget" not in plain.diagnostics()
-
-
-def test_methods_without_a_budget_say_so():
-    with pytest.raises(SceneError, match=r"frames.energy is true with method 'sand-water'"):
-        simulate(
-            **COUNTED,
-            method="sand-water",
-            mixture={"hydraulic_conductivity": 1e-3},
-            body=[DISC | {"material": "water"}],
-        )

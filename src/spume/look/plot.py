@@ -39,7 +39,7 @@ def plot_energy(run: Run, file: Path, numbers: list[int]) -> list[str]:
     if not any(entry.get(BUDGET) for entry in entries):
         raise SceneError(
             f"'{run.path}' has no energy budget: run the scene again with --set frames.energy=true, which the methods "
-            "mpm and continuum-foam know; runs of point-based scenes always have one"
+            "mpm, continuum-foam and sand-water know; runs of point-based scenes always have one"
         )
     panels = [("energy", _energy), ("energy gained since the start", _budget), ("unaccounted for", _unaccounted)]
     _write(_figure(run, panels, entries), file)

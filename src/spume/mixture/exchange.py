@@ -42,6 +42,7 @@ def push(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> No
     """Apply the buoyancy printed at the end of [Tampubolon17] section 5.3: move the water's fraction of the mass,
     m_w/(m_s + m_w), of its internal force to the sand, with the point volumes that are missing there. Call before
     forces become velocities."""
+    step.pushed = None
     if mixture.buoyancy == "none":
         return
     sand, water = world.species
@@ -49,7 +50,7 @@ def push(world: GridWorld, dt: float, mixture: Mixture, step: MixtureStep) -> No
     both = m_s + m_w
     share = np.divide(m_w, both, out=np.zeros_like(both), where=both > 0.0)
     share[(m_s <= 0.0) | (m_w <= 0.0)] = 0.0
-    taken = share[:, None, :] * water.fields["force"]
+    step.pushed = taken = share[:, None, :] * water.fields["force"]
     sand.fields["force"][:] += taken
     water.fields["force"][:] -= taken
 

@@ -12,7 +12,8 @@ from spume.matter.stages import Stage
 from spume.matter.time_step import TimeStep
 from spume.methods import Estimate
 from spume.mixture.drains import Drains
-from spume.mixture.mixture import RETENTION_EXPONENT, Buoyancy, Mixture
+from spume.mixture.energy import budget_stages
+from spume.mixture.mixture import RETENTION_EXPONENT, Buoyancy, Mixture, MixtureStep
 from spume.mixture.pictured import COHESION, PORE_PRESSURE, pictured_arrays, pictured_fields
 from spume.mixture.pore_pressure import wave_speed
 from spume.mixture.saturation import SATURATION
@@ -52,6 +53,7 @@ def plan_species(scene: SandWaterScene) -> tuple[SpeciesPlan, ...]:
     frictions = [obstacle.friction for obstacle in scene.obstacle]
     frictions.append(0.0 if scene.walls is None else scene.walls.friction)
     own_contacts = any(obstacle.holds != "all" or obstacle.drained for obstacle in scene.obstacle) or any(frictions)
+    pores = coupling_of(scene.mixture) == "pore-pressure"
     plans = []
     for name, fields in (("sand", (SATURATION,)), ("water", ())):
         materials = tuple(
@@ -59,7 +61,8 @@ def plan_species(scene: SandWaterScene) -> tuple[SpeciesPlan, ...]:
         )
         held = tuple(k for k, obstacle in enumerate(scene.obstacle) if scene.holds(obstacle, name))
         friction: Literal["coulomb", "none"] = "none" if name == "water" and own_contacts else "coulomb"
-        plans.append(SpeciesPlan(name, materials, fields, held if own_contacts else None, friction))
+        density = scene.mixture.water_density if name == "water" and pores else None
+        plans.append(SpeciesPlan(name, materials, fields, held if own_contacts else None, friction, density))
     return tuple(plans)
 
 
@@ -70,16 +73,17 @@ class SandWater(GridMethod[SandWaterScene]):
 
     def assemble(self, scene: SandWaterScene) -> Assembly[GridWorld]:
         """World and step of a scene."""
-        mixture, drains = build_mixture(scene), Drains(scene)
+        mixture, step, drains = build_mixture(scene), MixtureStep(), Drains(scene)
         parts: list[Part[GridWorld]] = [drains, SpeciesReport()]
         if scene.time.integrator == "semi-implicit":
             solver = build_semi_implicit(scene)
             parts.append(solver)
-            stages = semi_implicit_mixture_stages(mixture, solver)
+            stages = semi_implicit_mixture_stages(mixture, step, solver)
         else:
-            stages = explicit_mixture_stages(mixture)
-        after = [Stage("drains", drains.drain, when=len(drains) > 0)]
-        return assemble(scene, plan_species(scene), stages, parts, mixture_time_step(scene, mixture), after)
+            stages = explicit_mixture_stages(mixture, step)
+        after = [Stage("drains", drains.drain, when=len(drains) > 0, energy="removal")]
+        time_step, budgeted = mixture_time_step(scene, mixture), budget_stages(step)
+        return assemble(scene, plan_species(scene), stages, parts, time_step, after, budgeted)
 
     def declarations(self) -> tuple[Population, ...]:
         """Points of each species, with pressures and cohesion."""

@@ -133,6 +133,8 @@ class MixtureStep(Interaction):
     """Set by `find_pores` with coupling "pore-pressure"."""
     walls: Reflection | None = None
     """Set by `find_walls`, likewise."""
+    pushed: NDArray[np.float64] | None = None
+    """Force that buoyancy moves from the water to the sand [N], shape (blocks, d, 64); None: there is no such force."""
 
 
 def bulk_volume(

@@ -14,9 +14,8 @@ from spume.mpm.step import CROWDED_SAND, GATHER, MATERIAL, MOVE, RASTERIZE, SORT
 from spume.mpm.world import GridWorld
 
 
-def explicit_mixture_stages(mixture: Mixture) -> list[Stage]:
+def explicit_mixture_stages(mixture: Mixture, step: MixtureStep) -> list[Stage]:
     """Symplectic Euler."""
-    step = MixtureStep()
     pores = mixture.coupling == "pore-pressure"
     return [
         SORT,
@@ -31,8 +30,8 @@ def explicit_mixture_stages(mixture: Mixture) -> list[Stage]:
         Stage("grid", share_pressure, step, when=pores),
         Stage("grid", accelerate),
         Stage("grid", drag, step),  # eqs. (20) to (22)
-        Stage("grid", restore_volume, mixture, step),
-        Stage("pores", even_pressure, mixture, when=pores),
+        Stage("grid", restore_volume, mixture, step, energy="volume correction"),
+        Stage("pores", even_pressure, mixture, when=pores, energy="volume correction"),
         GATHER,  # eqs. (28) and (29)
         Stage("pores", deform_by_flux, step, when=pores),
         CROWDED_SAND,
@@ -41,9 +40,8 @@ def explicit_mixture_stages(mixture: Mixture) -> list[Stage]:
     ]
 
 
-def semi_implicit_mixture_stages(mixture: Mixture, solver: SemiImplicit) -> list[Stage]:
+def semi_implicit_mixture_stages(mixture: Mixture, step: MixtureStep, solver: SemiImplicit) -> list[Stage]:
     """Backward Euler with lagged plasticity; drag and pore pressure are part of the solved system."""
-    step = MixtureStep()
     pores = mixture.coupling == "pore-pressure"
     return [
         SORT,
@@ -53,8 +51,8 @@ def semi_implicit_mixture_stages(mixture: Mixture, solver: SemiImplicit) -> list
         Stage("mixture", exchange_forces, mixture, step),
         Stage("implicit solve", solver.solve_step, step),
         Stage("mixture", saturate, mixture, step),
-        Stage("mixture", restore_volume, mixture, step),
-        Stage("pores", even_pressure, mixture, when=pores),
+        Stage("mixture", restore_volume, mixture, step, energy="volume correction"),
+        Stage("pores", even_pressure, mixture, when=pores, energy="volume correction"),
         GATHER,
         Stage("pores", find_walls, step, when=pores),
         Stage("pores", deform_by_flux, step, when=pores),

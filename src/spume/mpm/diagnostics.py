@@ -14,7 +14,7 @@ from spume.mpm.world import GridWorld
 def elastic_energy(world: GridWorld) -> float:
     """Elastic energy of all points [J]."""
     dot = world.ranks.dot
-    return sum(dot(s.particles.volume, s.model.energy(s.particles.arrays())) for s in world.species)
+    return sum(dot(s.energy_volume, s.model.energy(s.particles.arrays())) for s in world.species)
 
 
 def kinetic_energy(world: GridWorld) -> float:
@@ -88,7 +88,8 @@ def diagnose(world: GridWorld) -> dict[str, Any]:
     if world.obstacle_loads.active:
         report["obstacles"] = world.obstacle_loads.report()
     if any("dissipation" in p for p in points):
-        dissipated = (ranks.dot(p.volume, p.dissipation) for p in points if "dissipation" in p)
+        flows = (s for s in world.species if "dissipation" in s.particles)
+        dissipated = (ranks.dot(s.energy_volume, s.particles.dissipation) for s in flows)
         report["dissipated_energy"] = sum(dissipated)
     # Last, since ranks exchange points for it. Where species overlap, densities differ from J for other reasons, such
     # as water in the pores of sand.

@@ -5,6 +5,7 @@ the step, v̄ their mean, and I the impulses on the node, ½ m (v² − v⁰²) 
 step. So the change of the kinetic energy on the grid is divided exactly among gravity, contacts and stress:
 
     transfers          from the kinetic energy of the points to that of the nodes, ½ Σ p²/m, and back
+    drag               Σ I·v̄ with the impulses I between two species, on the nodes
     contacts           Σ I·(v̄ − u) with the impulses I of obstacles that move with u, on nodes and on points
     obstacles          Σ I·u
     gravity            Σ m g·Δx of the points
@@ -18,8 +19,8 @@ bear no tension and their deformation is limited, so for these the work of the s
 the change of W and the flow that the law records; the difference is `tearing`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ from spume.matter.stages import Stage
 from spume.mpm.consistency import restore_consistency
 from spume.mpm.crowded_sand import INTERVAL, restore_crowded_sand
 from spume.mpm.diagnostics import elastic_energy, kinetic_energy, squares
-from spume.mpm.energy_sums import contact_work, gathered, in_material, moved, node_energies, work_of_obstacles
+from spume.mpm.energy_nodes import Exchange, count_nodes, keep_forced
+from spume.mpm.energy_sums import gathered, in_material, moved, work_of_obstacles
 from spume.mpm.implicit.semi_implicit import SemiImplicit
 from spume.mpm.implicit.step import Integrator
 from spume.mpm.species import GridSpecies
@@ -44,8 +46,8 @@ from spume.numerics.sums import dot
 
 Floats = NDArray[np.float64]
 NOTHING, NONE_TORN = np.empty(0), np.empty(0, np.uint8)
-REPLACING = ("removal", "resampling")
-"""Terms of stages that insert, merge or remove points."""
+REPLACING = ("removal", "resampling", "volume correction")
+"""Terms of stages that insert, merge or remove points, or correct their volumes."""
 SOLVE = "implicit solve"
 """Name of the stage that solves for the velocities of the nodes."""
 NAME = "energy"
@@ -67,12 +69,19 @@ class Stored:
 class EnergyBudget:
     """Energy that the points have gained by each cause since the start [J]."""
 
-    def __init__(self, world: GridWorld, solver: Integrator | SemiImplicit | None, replaces: bool) -> None:
+    def __init__(
+        self,
+        world: GridWorld,
+        solver: Integrator | SemiImplicit | None,
+        replaces: bool,
+        exchange: Exchange | None = None,
+    ) -> None:
         """
         solver: that of implicit steps, which knows the impulses of contacts; None: steps are explicit.
-        replaces: whether stages insert, merge or remove points.
+        replaces: whether stages insert, merge or remove points, or correct volumes.
+        exchange: what two species exchange.
         """
-        self.world, self.solver, self.replaces = world, solver, replaces
+        self.world, self.solver, self.replaces, self.exchange = world, solver, replaces, exchange
         self.terms = dict.fromkeys(TERMS, 0.0)
         self.largest = 0.0
         """Largest energy of the points in a frame so far [J]."""
@@ -88,6 +97,8 @@ class EnergyBudget:
         """Energy in gravity before the points move [J]."""
         self.power: list[Floats] = []
         """Work of the stress before the step at each point of each species [J/m³]."""
+        self.corrected: dict[str, Floats] = {}
+        """Stress [Pa] of species whose volumes were corrected in the current step."""
         self.forced: list[list[Floats]] = []
         """Changes of the velocities of the nodes before obstacles act, for each layer of each species [m/s]."""
         self.before: list[tuple[Floats, Floats]] = []
@@ -129,10 +140,11 @@ class EnergyBudget:
 
     def released(self, species: Species, new: slice) -> None:
         """Count the points that a source has released."""
+        assert isinstance(species, GridSpecies)
         arrays = {name: values[new] for name, values in species.particles.arrays().items()}
         self.start = None
         energy = 0.5 * dot(arrays["mass"], squares(arrays, self.world.nodes.second_moment))
-        self.terms["sources"] += energy + dot(arrays["volume"], species.model.energy(arrays))
+        self.terms["sources"] += energy + dot(species.energy_volume[new], species.model.energy(arrays))
 
     def stored(self, species: GridSpecies) -> Stored:
         """Elastic energy of the points of a species, as last computed."""
@@ -152,31 +164,40 @@ class EnergyBudget:
         self._stored[species.name] = found = Stored(p.generation, density, dissipated)
         return found
 
+    def power_now(self, species: GridSpecies) -> Floats:
+        """Work of the stress before the material is updated, in the deformation of the step [J/m³]."""
+        return stress_power(self.corrected.get(species.name, species.particles.stress), species.deformation)
+
     def gained(self, term: str, kinetic: float) -> None:
         """Count the difference of the kinetic energy from that after the last counted stage, and remember it."""
         self.step[term] += kinetic - self.kinetic
         self.kinetic = kinetic
 
 
-def counted(stages: Sequence[Stage], budget: EnergyBudget) -> list[Stage]:
+def counted(stages: Sequence[Stage], budget: EnergyBudget, own: "OwnStages") -> list[Stage]:
     """The stages of a step that is repeated if it fails, with those of the budget between them."""
+    preparing, following = {**BEFORE, **own.before}, {**AFTER, **own.after}
 
     def insert() -> Iterator[Stage]:
         yield Stage(NAME, begin, budget)
         for stage in stages:
             if not stage.when:
                 continue
-            if (prepare := BEFORE.get(stage.function)) is not None:
+            if (prepare := preparing.get(stage.function)) is not None:
                 yield Stage(NAME, prepare, budget)
             if stage.energy == "tearing":
                 yield Stage(NAME, begin_tearing, budget)
+            elif stage.energy == "volume correction":
+                yield Stage(NAME, keep_stored, budget)
             yield stage
-            if (follow := AFTER.get(stage.function)) is not None:
+            if (follow := following.get(stage.function)) is not None:
                 yield Stage(NAME, follow, budget)
             if stage.name == SOLVE:
                 yield Stage(NAME, count_nodes, budget)
             if stage.energy == "tearing":
                 yield Stage(NAME, end_tearing, budget)
+            elif stage.energy == "volume correction":
+                yield Stage(NAME, count_volumes, budget)
             elif stage.energy is not None:
                 yield Stage(NAME, count_replaced, budget, stage.energy)
         yield Stage(NAME, end, budget)
@@ -185,13 +206,20 @@ def counted(stages: Sequence[Stage], budget: EnergyBudget) -> list[Stage]:
 
 
 def counted_once(stages: Sequence[Stage], budget: EnergyBudget) -> list[Stage]:
-    """Stages that change the velocities of points before a step, each with stages of the budget around it."""
-    return [
-        each
-        for stage in stages
-        if stage.when and stage.energy is not None
-        for each in (Stage(NAME, begin, budget), stage, Stage(NAME, end_once, budget, stage.energy))
-    ]
+    """Stages that change the velocities of points, or remove points, before or after a step, each with stages of the
+    budget around it."""
+
+    def insert() -> Iterator[Stage]:
+        for stage in stages:
+            if not stage.when:
+                continue
+            if stage.energy is not None:
+                yield Stage(NAME, begin, budget)
+            yield stage
+            if stage.energy is not None:
+                yield Stage(NAME, end_once, budget, stage.energy)
+
+    return list(insert())
 
 
 def begin(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
@@ -200,6 +228,7 @@ def begin(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
         budget.start = kinetic_energy(world)
     budget.step = dict.fromkeys(TERMS, 0.0)
     budget.kinetic = budget.start
+    budget.power, budget.corrected = [], {}
 
 
 def end(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
@@ -210,62 +239,12 @@ def end(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
 
 
 def end_once(world: GridWorld, dt: float, budget: EnergyBudget, term: str) -> None:
-    """Count a stage before the step."""
-    budget.gained(term, kinetic_energy(world))
+    """Count a stage before or after the step."""
+    if term in REPLACING:
+        count_replaced(world, dt, budget, term)
+    else:
+        budget.gained(term, kinetic_energy(world))
     end(world, dt, budget)
-
-
-def keep_forced(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
-    """Remember the velocity changes of the nodes before contacts."""
-    budget.forced = [[layer.fields["change"].copy() for layer in species.layers] for species in world.species]
-
-
-def count_nodes(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
-    """From the points to the nodes, and there: gravity, stress and contacts."""
-    before = 0.0
-    for k, species in enumerate(world.species):
-        contacts = world.contacts_of(species)
-        bonded = bond_work(species)
-        budget.step["contacts"] += bonded
-        budget.step["time integration"] -= bonded
-        for layer, (_, fields) in enumerate(species.layers):
-            start, gain = node_energies(fields.array)
-            impulse = impulses(budget, species, k, layer, contacts.node)
-            contact, driven = contact_work(world.nodes, contacts, fields["velocity"], fields["change"], impulse)
-            before += start
-            budget.step["transfers"] += start
-            budget.step["contacts"] += contact - driven
-            budget.step["obstacles"] += driven
-            budget.step["time integration"] += gain - contact
-            before += gain
-    budget.step["transfers"] -= budget.kinetic
-    budget.kinetic = before
-
-
-def bond_work(species: GridSpecies) -> float:
-    """Work of the impulses between the layers of a species, Σ I·v̄ [J]."""
-    work = 0.0
-    for number, node, impulse in species.bonds:
-        fields = species.layers[number].fields
-        block, local = node // 64, node % 64
-        mean = fields["velocity"][block, :, local] - 0.5 * fields["change"][block, :, local]
-        work += dot(impulse, mean)
-    return work
-
-
-def impulses(budget: EnergyBudget, species: GridSpecies, k: int, layer: int, node: NDArray[np.int64]) -> Floats:
-    """Impulses of the contacts on the nodes in a layer of species k [N s]; `node` is that of each contact."""
-    block, local = node // 64, node % 64
-    fields = species.layers[layer].fields
-    mass = fields["mass"]
-    if budget.solver is None:
-        change = fields["change"][block, :, local] - budget.forced[k][layer][block, :, local]
-        return np.asarray(mass[block, local][:, None] * change)
-    known = budget.solver.impulses
-    if not known or not node.size:
-        return np.zeros((node.size, fields.components["change"]))
-    number = np.cumsum(mass.ravel() > 0.0) - 1
-    return np.asarray(known[k][number[node]])
 
 
 def count_gathered(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
@@ -276,6 +255,8 @@ def count_gathered(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     for species, power in zip(world.species, budget.power):
         budget.stored(species)
         kinetic += gathered(species, moment, power)
+        if species.name in budget.corrected:
+            power[:] = budget.power_now(species)
     budget.gained("transfers", kinetic)
 
 
@@ -301,20 +282,35 @@ def torn_energy(world: GridWorld) -> float:
 
 def count_sand(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     """Volume correction of sand."""
-    if world.steps % INTERVAL:
-        return
+    if world.steps % INTERVAL == 0:
+        count_volumes(world, dt, budget)
+
+
+def keep_stored(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Compute the elastic energy before volumes are corrected, where it is not known."""
     for species in world.species:
-        before = budget.stored(species).density
-        if before.size:
-            gain = budget.store(species).density - before
-            budget.step["volume correction"] += dot(species.particles.volume, gain)
+        budget.stored(species)
+
+
+def count_volumes(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
+    """Change of the elastic energy by a correction of volumes, from which the stress in the material goes on."""
+    for k, species in enumerate(world.species):
+        p, before = species.particles, budget.stored(species).density
+        gain = budget.store(species).density - before if before.size else before
+        if not gain.any():
+            continue
+        budget.step["volume correction"] += dot(species.energy_volume, gain)
+        budget.corrected[species.name] = p.stress.copy()
+        species.model.stress(p.arrays(), budget.corrected[species.name])
+        if budget.power:  # the deformation is known
+            budget.power[k][:] = budget.power_now(species)
 
 
 def count_consistency(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     """Work of the stress in what is added to the deformation of the step."""
     for species, power in zip(world.species, budget.power):
-        now = stress_power(species.particles.stress, species.deformation)
-        added = dot(species.particles.volume, now - power)
+        now = budget.power_now(species)
+        added = dot(species.energy_volume, now - power)
         budget.step["consistency"] += added
         budget.step["time integration"] -= added
         power[:] = now
@@ -367,10 +363,20 @@ def count_replaced(world: GridWorld, dt: float, budget: EnergyBudget, term: str)
     """Count what a stage has changed that may insert, merge or remove points."""
     if all(budget.knows(species) for species in world.species):
         return
-    elastic = sum(dot(s.particles.volume, budget.stored(s).density) for s in world.species)
+    elastic = sum(dot(s.energy_volume, d) for s in world.species if (d := budget.stored(s).density).size)
     budget.step[term] += elastic - budget.elastic
     budget.elastic = elastic
     budget.gained(term, kinetic_energy(world))
+
+
+@dataclass(frozen=True)
+class OwnStages:
+    """Stages of the budget for a method with stages of its own."""
+
+    exchange: Exchange | None = None
+    before: Mapping[Callable[..., None], Callable[..., None]] = field(default_factory=dict)
+    after: Mapping[Callable[..., None], Callable[..., None]] = field(default_factory=dict)
+    """By the stages that follow them, and by those that they follow."""
 
 
 BEFORE: dict[Callable[..., None], Callable[..., None]] = {collide: keep_forced, collide_and_move: keep_points}

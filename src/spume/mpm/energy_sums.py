@@ -85,7 +85,18 @@ def in_material(
     p, order = species.particles, species.transfers.cells.sorted_points
     parts = np.zeros((_chunks(order), 5))
     _in_material(
-        order, p.x, p.mass, p.volume, gravity, p.stress, species.deformation, power, *energies, *dissipated, weak, parts
+        order,
+        p.x,
+        p.mass,
+        species.energy_volume,
+        gravity,
+        p.stress,
+        species.deformation,
+        power,
+        *energies,
+        *dissipated,
+        weak,
+        parts,
     )
     return np.asarray(parts.sum(axis=0))
 
@@ -173,6 +184,8 @@ def _in_material(order, x, mass, volume, gravity, stress, deformation, power, W0
                 torn += V * (power[p] - gain - recorded)
             else:
                 mean = 0.5 * (power[p] + power_of(p, stress, deformation))
+                if known and recorded == 0.0 and (W0[p] == 0.0) != (W1[p] == 0.0):
+                    mean = gain  # water that parts or meets: its pressure has a kink
                 work += V * mean
                 if recorded != 0.0:
                     flow += V * (mean - gain)

@@ -1,7 +1,7 @@
 """The material point method as the frame loop sees it."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
@@ -29,7 +29,7 @@ from spume.methods import Estimate
 from spume.mpm import consistency
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose, kinetic_energy
-from spume.mpm.energy import REPLACING, EnergyBudget, counted, counted_once
+from spume.mpm.energy import REPLACING, EnergyBudget, OwnStages, counted, counted_once
 from spume.mpm.implicit.problem import ACCELERATION
 from spume.mpm.implicit.semi_implicit import Interaction, SemiImplicit, build_semi_implicit
 from spume.mpm.implicit.step import Integrator, implicit_stages
@@ -164,13 +164,15 @@ def assemble(
     stages: Sequence[Stage],
     parts: Sequence[Part[GridWorld]] = (),
     time_step: TimeStep | None = None,
-    after: Iterable[Stage] = (),
+    after: Sequence[Stage] = (),
+    budgeted: OwnStages | None = None,
 ) -> Assembly[GridWorld]:
     """World and step of a scene on a grid, with the species `plans` and the `stages` of a step.
 
     parts: what has data that survive a step.
     time_step: None for that of the scene's materials.
     after: stages applied once after each step.
+    budgeted: how stages of the method's own count in the energy budget.
     """
     materials = materials_of(scene)
     transfer = scene.transfer
@@ -195,8 +197,11 @@ def assemble(
     stages, parts = with_rates(consistency.with_consistency(stages, scene), scene.frames.fields), tuple(parts)
     if scene.frames.energy:
         solver = next((part for part in parts if isinstance(part, Integrator | SemiImplicit)), None)
-        budget = EnergyBudget(world, solver, any(stage.energy in REPLACING for stage in stages))
-        stages, before, parts = counted(stages, budget), counted_once(before, budget), (*parts, budget)
+        own = budgeted or OwnStages()
+        replaces = any(stage.when and stage.energy in REPLACING for stage in (*stages, *after))
+        budget = EnergyBudget(world, solver, replaces, own.exchange)
+        stages, parts = counted(stages, budget, own), (*parts, budget)
+        before, after = counted_once(before, budget), counted_once(after, budget)
     return Assembly(world, Step(stages, before, after), parts, tuple(species_of[k] for k in range(len(materials))))
 
 
@@ -221,7 +226,9 @@ def build_species(
         chosen = tuple(range(len(scene.obstacle))) if plan.obstacles is None else plan.obstacles
         obstacles = build_obstacles(scene, chosen, plan.friction)
     kind = TotalSpecies if total else GridSpecies
-    return kind(particles, model, scheme, nodes, plan.name, obstacles)
+    species = kind(particles, model, scheme, nodes, plan.name, obstacles)
+    species.energy_density = plan.energy_density
+    return species
 
 
 def build_time_step(scene: MpmScene, materials: list[tuple[Law, Parameters]]) -> TimeStep:

@@ -66,6 +66,8 @@ class SpeciesPlan:
     """Indices of the obstacles of the scene that act on it; None: all. Walls act on every species."""
     friction: Literal["coulomb", "none"] = "coulomb"
     """Whether the friction of obstacles and walls acts on it. A species without friction has its own contacts."""
+    energy_density: float | None = None
+    """Rest density of what stores elastic energy [kg/m³], see `GridSpecies.energy_volume`."""
 
 
 def one_species(scene: MpmScene, fields: tuple[Field, ...] = ()) -> tuple[SpeciesPlan, ...]:
@@ -126,6 +128,8 @@ class GridSpecies(Species):
         d = nodes.dimension
         self.own_contacts = None if obstacles is None else Contacts()
         self.scheme = scheme
+        self.energy_density: float | None = None
+        """See `energy_volume` [kg/m³]."""
         self.transfers = Transfers(d, nodes.cell, nodes.order)
         self.fields = NodeFields(mass=0, momentum=d, force=d)
         """Fields on the nodes of the first layer, see `Layer`."""
@@ -138,6 +142,13 @@ class GridSpecies(Species):
     def cells(self) -> Cells:
         """The cells of the points."""
         return self.transfers.cells
+
+    @property
+    def energy_volume(self) -> NDArray[np.float64]:
+        """Volume in which each point stores elastic energy [m³]: its rest volume, or its mass over the density of what
+        stores it, such as water that fills a part of the volume only."""
+        p, density = self.particles, self.energy_density
+        return p.volume if density is None else p.mass / density
 
     @property
     def weighted_at(self) -> NDArray[np.float64]:

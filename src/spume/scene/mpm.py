@@ -503,11 +503,6 @@ class MpmScene(MaterialScene):
         """The table [implicit], or its defaults."""
         return Implicit() if self.implicit is None else self.implicit
 
-    @property
-    def has_energy_budget(self) -> bool:
-        """Whether the steps can count where energy goes."""
-        return self.method != "sand-water"
-
     def notes(self) -> list[str]:
         """Parameters without effect, and tables of solvers that are not used."""
         integrator = self.time.integrator

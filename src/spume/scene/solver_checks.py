@@ -44,11 +44,6 @@ def solver_problems(scene: "MpmScene") -> Iterator[Problem]:
             )
         elif scene.transfer.flip is not None:
             yield Problem("transfer", "has both 'flip' and 'damping_rate': give one of them")
-    if scene.frames.energy and not scene.has_energy_budget:
-        yield Problem(
-            "frames.energy",
-            f"is true with method '{scene.method}', for which there is no budget of the energy: drop it",
-        )
 
 
 def _implicit(scene: "MpmScene") -> Iterator[Problem]:
