@@ -100,9 +100,10 @@ def amount(size: float) -> str:
     return readable_size(size) if size < 1e15 else f"{size:.2g} bytes"
 
 
-def refuse_without_memory(estimate: Estimate) -> None:
-    """Raise SceneError if the scene needs more memory than this process can have, or would take too many steps."""
-    refuse_memory(estimate.memory, f"{estimate.points:,} points")
+def refuse_without_memory(estimate: Estimate, share: float = 1.0) -> None:
+    """Raise SceneError if the scene needs more memory than this process can have, or would take too many steps. `share`
+    of it is on this machine."""
+    refuse_memory(share * estimate.memory, f"{round(share * estimate.points):,} points")
     if not estimate.steps <= MOST_STEPS:
         raise SceneError(
             f"the scene would take {estimate.steps:.3g} steps, and {MOST_STEPS:.0e} is the most: a shorter duration, "

@@ -2,6 +2,8 @@
 torn one is recovered like a torn file."""
 
 import json
+import os
+import platform
 import shutil
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from spume.errors import CacheError
 from spume.ranks.team import Team
 from spume.runs import crew, shared
 from spume.runs.crew import Crew, Leader, follow
+from spume.runs.folder import RunFolder
 from spume.runs.loop import resume_run, start_run
 from spume.runs.parts import read_checked_whole, read_whole
 from spume.runs.progress import Silent
@@ -269,6 +272,44 @@ def test_a_new_run_deletes_the_parts_of_the_old_one(copied, whole):
     assert [file.name for file in (copied / "frames/frame_00000.parts").iterdir()] == ["notes.txt"]
 
 
+def test_files_of_others_in_a_folder_of_parts_are_no_obstacle(copied, whole, in_parts):
+    for folder in copied.rglob("*.parts"):
+        (folder / ".DS_Store").write_text("mine")
+    (copied / "frames/frame_00003.parts").mkdir()
+    (copied / "frames/frame_00003.parts/.DS_Store").write_text("mine")
+    resume(copied, 2)
+    assert_same(copied, whole)
+    assert len(list(copied.rglob(".DS_Store"))) == 6
+
+
+def test_the_parts_of_an_index_that_cannot_be_read_stay(copied, in_parts):
+    index = copied / "frames/frame_00001.safetensors"
+    index.write_bytes(index.read_bytes()[:20])
+    (copied / "frames/frame_00007.parts").mkdir()
+    (copied / "frames/notes.safetensors").write_text("no arrays")
+    RunFolder(copied).remove_partial_files()
+    assert folders(copied / "frames") == [f"frame_0000{k}.parts" for k in range(3)]
+
+
+def test_a_checkpoint_whose_rotation_is_missing_is_kept_until_the_next(copied, whole, in_parts, monkeypatch):
+    """A run is killed when it has written a checkpoint that has not taken the place of the last yet; the one that goes
+    on is killed while it writes its first one."""
+    os.replace(copied / "checkpoint.safetensors", copied / "checkpoint.next.safetensors")
+    with monkeypatch.context() as patch:
+
+        def write_index(path, *others):
+            if "checkpoint" in path.name:
+                raise KeyboardInterrupt
+            original(path, *others)
+
+        original = crew.write_index
+        patch.setattr(crew, "write_index", write_index)
+        resume(copied, 3, last=4)
+    assert (copied / "checkpoint.next.safetensors").exists()
+    assert resume(copied, 2) == []
+    assert_same(copied, whole)
+
+
 def reindexed(index, **changes):
     about, arrays = read_checked(index)
     write_arrays(index, arrays, about | {"parts": about["parts"] | changes})
@@ -339,3 +380,12 @@ def test_points_of_all_ranks_are_collected_on_the_first():
     assert every["x"].tolist() == [40.0, 20.0, 70.0]
     assert some["id"].tolist() == [2, 7]
     assert others == [(None, None)] * 2
+
+
+def test_ranks_count_those_on_their_machine(monkeypatch):
+    def work(messages):
+        team = Team(messages)
+        monkeypatch.setattr(platform, "node", lambda: "alpha" if messages.rank < 3 else "beta")
+        return team.share_of_machine()
+
+    assert on_ranks(4, work) == [0.75, 0.75, 0.75, 0.25]

@@ -314,8 +314,9 @@ def plan_sources(scene: MaterialScene) -> list[Plan]:
     return plans
 
 
-def refuse_too_many_points(scene: MaterialScene) -> None:
-    """Raise SceneError, before any point is created, if the machine does not have enough memory for them."""
+def refuse_too_many_points(scene: MaterialScene, share: float = 1.0) -> None:
+    """Raise SceneError, before any point is created, if the machine does not have enough memory for them. `share` of
+    them are on this machine."""
     plans = plan_sources(scene)
     total = math.fsum(plan.total for plan in plans)
     largest = max(plans, key=lambda plan: plan.total)
@@ -325,14 +326,15 @@ def refuse_too_many_points(scene: MaterialScene) -> None:
     advice = f"make the scene smaller, or {scene.spacing_key}, {scene.cell:g} m, larger"
     if isinstance(largest.shape, TriangleMesh) and largest.shape.scale == 1.0:
         advice += "; if its mesh is in millimetres, give it scale = 0.001"
-    refuse_memory(BYTES_PER_POINT * total + BASE_MEMORY, what, advice)
+    refuse_memory(share * BYTES_PER_POINT * total + BASE_MEMORY, what, advice)
 
 
 def build_sources(scene: MaterialScene, ranks: Ranks = ALONE) -> list[Source]:
     """Build the sources of a scene, bodies first; each of several ranks makes some of the points of a body. Raises
     SceneError if they do not fit the machine or the scene."""
+    share = ranks.share_of_machine()
     with ranks.agreed():  # this reads all shapes, whose files one of them may lack
-        refuse_too_many_points(scene)
+        refuse_too_many_points(scene, share)
     sources: list[Source] = [BodySource(body, scene, k, ranks) for k, body in enumerate(scene.body)]
     for emitter in scene.emitter:
         k = len(sources)

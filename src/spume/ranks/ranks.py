@@ -68,6 +68,10 @@ class Ranks:
         are sorted."""
         return slice(0, count)
 
+    def share_of_machine(self) -> float:
+        """Part of all ranks that are on this machine."""
+        return 1.0
+
     def settle(self, species: Sequence[Movable], dimension: int, steps: int) -> None:
         """Move sorted points to the ranks that own their blocks; `steps` is the number of steps since the start."""
 

@@ -1,6 +1,8 @@
 """Several ranks: the verbs of `ranks.py` by messages."""
 
+import hashlib
 import math
+import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, cast
@@ -59,6 +61,12 @@ class Team(Ranks):
         """See `Ranks`: an equal share."""
         self._new_points = True
         return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
+
+    def share_of_machine(self) -> float:
+        """See `Ranks`."""
+        name = hashlib.sha256(platform.node().encode()).digest()[:8]
+        names = self.messages.everyone(np.frombuffer(name, np.int64))
+        return sum(int(each[0]) == int(names[self.rank][0]) for each in names) / self.size
 
     def forget(self) -> None:
         """The points are those of another state."""

@@ -53,6 +53,8 @@ class Crew:
     """One process, which does everything itself."""
 
     size = 1
+    share = 1.0
+    """Part of the points that is on this machine."""
 
     def estimate(self, scene: Scene) -> Estimate:
         """Points, memory and time of the scene."""
@@ -77,7 +79,8 @@ class Crew:
         place for them."""
         arrays, values = (stored_arrays(method.frame()), {}) if what == "frame" else method.checkpoint()
         write_arrays(path, arrays, about_whole(what, about, values))
-        remove_folder(path.with_suffix(".parts"))  # of a run on more ranks
+        with contextlib.suppress(OSError):
+            remove_folder(path.with_suffix(".parts"))  # of a run on more ranks
 
     def restore_parts(self, method: Method, path: Path, values: dict[str, Any]) -> None:
         """Let `method` continue from the checkpoint at `path`, of which it is to read the parts."""
@@ -104,8 +107,10 @@ class Leader(Crew):
         self._tell(scene)
         team = Team(self._messages)
         assert isinstance(scene, MaterialScene)  # as those of all methods with points
-        with self._at_the_same_time("share"), team.agreed():
-            share_sources(scene, team)
+        with self._at_the_same_time("share"):
+            self.share = team.share_of_machine()
+            with team.agreed():
+                share_sources(scene, team)
         return super().estimate(scene)
 
     def build(self, scene: Scene) -> Method:
@@ -303,6 +308,8 @@ def follow(messages: Communicator) -> None:
                     return
                 if name in ("scene", "share", "build"):
                     team = Team(messages)
+                    if name == "share":
+                        team.share_of_machine()
                     # an error is told by the writer, which then dismisses this rank
                     with contextlib.suppress(SpumeError), team.agreed():
                         if name == "scene":

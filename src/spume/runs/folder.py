@@ -51,14 +51,17 @@ class RunFolder:
 
     def make_parts_of_frame(self, number: int) -> Path:
         """An empty folder for the parts of a frame, whose file is deleted."""
-        return make_folder(self.frame(number), f"{self.frame(number).stem}.parts")
+        try:
+            self.frame(number).unlink(missing_ok=True)
+        except OSError as error:
+            raise CacheError(f"'{self.frame(number)}' cannot be deleted: {error.strerror}") from error
+        return make_folder(self.frame(number).with_suffix(".parts"))
 
     def make_parts_of_checkpoint(self) -> Path:
         """An empty folder for the parts of the next checkpoint, which the present checkpoints do not use."""
         remove_unused_folders(self.path)
-        names = (f"checkpoint.{number}.parts" for number in itertools.count())
-        free = next(name for name in names if not (self.path / name).exists())
-        return make_folder(self.next_checkpoint, free)
+        numbered = (self.path / f"checkpoint.{number}.parts" for number in itertools.count())
+        return make_folder(next(folder for folder in numbered if not folder.exists()))
 
     def frames_on_disk(self) -> list[int]:
         """Numbers of the frames whose files exist."""

@@ -76,7 +76,7 @@ def start_run(
     place, shown = RunFolder(folder), display or Silent()
     with _session(place, threads, shown, scene if crew.size == 1 else None) as stop:
         estimate = crew.estimate(scene)
-        refuse_without_memory(estimate)
+        refuse_without_memory(estimate, crew.share)
         refuse_without_disk(estimate, place.path)
         for note in scene.notes():
             shown.note(note)

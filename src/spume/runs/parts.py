@@ -68,14 +68,12 @@ def write_part(folder: Path, number: int, arrays: Mapping[str, NDArray[Any]]) ->
     return write_arrays(part_file(folder, number), arrays, {"part": number})
 
 
-def make_folder(path: Path, name: str) -> Path:
-    """The empty folder `name` of the parts of a file at `path`, which is deleted first: its parts would be gone."""
-    path.unlink(missing_ok=True)
-    folder = folder_inside(path.parent, name)
+def make_folder(folder: Path) -> Path:
+    """An empty folder for parts, or one with files of others."""
     try:
-        remove_folder(folder)
-        folder.mkdir()
-        sync_folder(path.parent)
+        remove_folder(folder_inside(folder.parent, folder.name))
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
     except OSError as error:
         raise CacheError(f"'{folder}' cannot be made: {error.strerror}") from error
     return folder
@@ -85,7 +83,10 @@ def write_index(
     path: Path, folder: Path, checksums: Sequence[str], arrays: Mapping[str, NDArray[Any]], about: Mapping[str, Any]
 ) -> None:
     """Complete a whole whose parts are written, by what is not divided and its metadata."""
-    sync_folder(folder)
+    try:
+        sync_folder(folder)
+    except OSError as error:
+        raise CacheError(f"'{folder}' cannot be written: {error.strerror}") from error
     write_arrays(path, arrays, {**about, KEY: {"folder": folder.name, "checksums": list(checksums)}})
 
 
@@ -107,17 +108,20 @@ def folders_in(place: Path) -> list[Path]:
 
 def remove_unused_folders(place: Path) -> None:
     """Delete the folders of parts in `place` that no index beside them names: those of wholes that were replaced, or
-    whose process was killed. If an index cannot be read, all of them stay."""
-    folders = folders_in(place)
-    if not folders:
-        return
+    whose process was killed. The folders that an index may name that cannot be read stay."""
+    for folder in folders_in(place):
+        own = folder.with_suffix(".safetensors")
+        may_name = [own] if folder.name.startswith("frame_") else sorted(place.glob("checkpoint*.safetensors"))
+        if not any(index.exists() and _may_name(index, folder) for index in may_name):
+            with contextlib.suppress(OSError):
+                remove_folder(folder)
+
+
+def _may_name(index: Path, folder: Path) -> bool:
     try:
-        named = {_listed(read_metadata(file, also_checksum=True), file)[0] for file in place.glob("*.safetensors")}
+        return _listed(read_metadata(index, also_checksum=True), index)[0] == folder.name
     except CacheError:
-        return
-    for folder in folders:
-        if folder.name not in named:
-            remove_folder(folder)
+        return True
 
 
 def metadata_of_whole(path: Path) -> dict[str, Any]:
@@ -159,12 +163,26 @@ def joined(parts: Sequence[Mapping[str, NDArray[Any]]]) -> Arrays:
 def verify_whole(path: Path) -> None:
     """Read a whole once, block by block, and raise CacheError if it is damaged."""
     verify_arrays(path)
-    _, checksums = _listed(read_metadata(path, also_checksum=True), path)
-    for number, (file, checksum) in enumerate(zip(part_files(path), checksums)):
+    for number, file in enumerate(part_files(path)):
         verify_arrays(file)
-        about = read_metadata(file, also_checksum=True)
-        if about["checksum"] != checksum or about.get("part") != number:
-            raise CacheError(f"'{file}' is damaged: it does not belong to '{path.name}'")
+        _check_part(path, number, file)
+
+
+def _check_part(path: Path, number: int, file: Path) -> None:
+    """Raise CacheError if a file is not the part of that number of the whole at `path`."""
+    _, checksums = _listed(read_metadata(path, also_checksum=True), path)
+    about = read_metadata(file, also_checksum=True)
+    if about["checksum"] != checksums[number] or about.get("part") != number:
+        raise CacheError(f"'{file}' is damaged: it does not belong to '{path.name}'")
+
+
+def read_some_parts(path: Path, first: int, step: int) -> list[Arrays]:
+    """The arrays of every so-many-th part of a whole, checked."""
+    found = []
+    for number, file in list(enumerate(part_files(path)))[first::step]:
+        found.append(read_checked(file)[1])
+        _check_part(path, number, file)
+    return found
 
 
 def read_checked_whole(path: Path) -> tuple[dict[str, Any], Arrays]:
@@ -174,9 +192,8 @@ def read_checked_whole(path: Path) -> tuple[dict[str, Any], Arrays]:
         return about, arrays
     verify_whole(path)
     del about[KEY]
-    parts = [read_checked(file)[1] for file in part_files(path)]
     whole_shapes(path)
-    return about, arrays | joined(parts)
+    return about, arrays | joined(read_some_parts(path, 0, 1))
 
 
 def stamps(path: Path) -> list[tuple[int, int]] | None:

@@ -15,9 +15,9 @@ from spume.methods import method_class
 from spume.ranks.migration import pack, unpack_points
 from spume.ranks.team import Team
 from spume.runs.changes import continued
-from spume.runs.parts import joined, part_files, write_part
+from spume.runs.parts import joined, read_some_parts, write_part
 from spume.runs.restoring import DOES_NOT_FIT, restore_checked
-from spume.runs.storage import read_checked, stored_arrays
+from spume.runs.storage import stored_arrays
 from spume.scene.common import Scene
 
 Arrays = dict[str, NDArray[Any]]
@@ -33,10 +33,11 @@ def shared_method(scene: Scene, team: Team) -> Shared:
 
 def changed_share(method: Shared, team: Team, scene: Scene) -> Shared:
     """A method of `scene` with the points of this rank, in the state of `method`: see `with_scene`."""
-    with team.agreed():
+    arrays, own = method.checkpoint()
+    values = team.messages.broadcast(own)
+    with team.agreed():  # on building it, all agree in `build_sources` before they speak of anything else
         new: Any = shared_method(scene, team)
-        arrays, values = method.checkpoint()
-        continued(new, arrays, team.messages.broadcast(values))
+        continued(new, arrays, values)
     team.forget()
     found: Shared = new
     return found
@@ -105,7 +106,7 @@ def restore_parts(method: Shared, team: Team, path: str, values: dict[str, Any])
     CacheError on all ranks if the state does not fit the scene."""
     file = Path(path)
     with team.agreed(), _fitting(file):
-        parts = [read_checked(part)[1] for part in part_files(file)[team.rank :: team.size]]
+        parts = read_some_parts(file, team.rank, team.size)
         nothing = {name: array[:0] for name, array in method.checkpoint()[0].items()}
         restore_checked(method, joined(parts) or nothing, values)
     with team.agreed(), _fitting(file):
