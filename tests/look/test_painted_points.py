@@ -1,5 +1,6 @@
 """Points that carry the colours of the mesh of their body."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,8 @@ import pytest
 from PIL import Image
 
 import spume
-from spume import SceneError
+from spume import Run, SceneError
+from spume.exports.formats import What
 from spume.fields import PAINT
 from spume.geometry.mesh_files.colors import nearest_colors
 from spume.geometry.mesh_files.reading import read_mesh_file
@@ -62,10 +64,14 @@ def test_the_nearest_place_of_the_surface_gives_the_colour(cube: Path) -> None:
     np.testing.assert_array_equal(found[:, 3], 1.0)
 
 
-def test_points_of_a_turned_body_carry_its_texture_on_and_its_picture_shows_it(cube: Path, tmp_path: Path) -> None:
+@pytest.fixture
+def run(cube: Path, tmp_path: Path) -> Run:
+    return spume.run(scene(cube), tmp_path / "run", progress="none")
+
+
+def test_points_of_a_turned_body_carry_its_texture_on_and_its_picture_shows_it(run: Run) -> None:
     """Turned by a quarter about y, red (x < 0) is in front, towards +z; the colours are those of the start in every
     frame."""
-    run = spume.run(scene(cube), tmp_path / "run", progress="none")
     first, last = run[0], run[-1]
     paint = np.asarray(first[PAINT.name])
     away = np.abs(np.asarray(first["x"])[:, 2]) > 0.006
@@ -76,6 +82,33 @@ def test_points_of_a_turned_body_carry_its_texture_on_and_its_picture_shows_it(c
     picture = space_drawer(run, PictureOptions(width=160, height=90), None).draw(0)
     middle = picture[40:50, 75:85].reshape(-1, 3).mean(axis=0)
     assert middle[0] > 3 * middle[2]
+
+
+@pytest.mark.parametrize("what", ["points", "surface"])
+def test_usd_has_the_colours(run: Run, tmp_path: Path, what: What) -> None:
+    """Points and skin: red in front, blue behind; the material takes its colour from them."""
+    usd = pytest.importorskip("pxr.Usd", reason="needs the extra 'export'")
+    from pxr import UsdGeom, UsdShade
+
+    (file,) = spume.export(run, "usd", what=what, out=tmp_path / "a.usda", layout="single")
+    stage = usd.Stage.Open(str(file))
+    kind = UsdGeom.Points if what == "points" else UsdGeom.Mesh
+    (prim,) = (each for each in stage.Traverse() if each.IsA(kind))
+    x = np.array(UsdGeom.PointBased(prim).GetPointsAttr().Get(0))
+    colors = np.array(UsdGeom.Gprim(prim).GetDisplayColorPrimvar().Get(0))
+    away = np.abs(x[:, 2]) > 0.03
+    np.testing.assert_allclose(colors[away], np.where(x[:, 2:] > 0, color(RED), color(BLUE))[away], atol=1e-6)
+    material, _ = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial()
+    reader = UsdShade.Shader(stage.GetPrimAtPath(f"{material.GetPath()}/color"))
+    assert reader.GetInput("varname").Get() == "displayColor"
+
+
+def test_gltf_has_the_colours_and_white_materials(run: Run, tmp_path: Path) -> None:
+    (file,) = spume.export(run, "gltf", frames=0, out=tmp_path / "a.glb")
+    data = file.read_bytes()
+    tables = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
+    assert tables["materials"][0]["pbrMetallicRoughness"]["baseColorFactor"] == [1.0, 1.0, 1.0, 1.0]
+    assert all("COLOR_0" in each["attributes"] for each in tables["meshes"][0]["primitives"])
 
 
 def test_other_bodies_keep_the_colour_of_their_material(cube: Path) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from spume.errors import SceneError
 from spume.exports.formats import What
-from spume.fields import Field, Population
+from spume.fields import PAINT, Field, Population
 from spume.frames.extent import point_bounds, point_spacing, run_dimension
 from spume.frames.names import Names, identifier
 from spume.frames.populations import PopulationArrays
@@ -21,7 +21,7 @@ from spume.frames.poses import ObstaclePoses, poses_in_frames
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, spatial
 from spume.frames.reader import Frame, Run
 from spume.look.finish import Finish, ground_finish, material_finishes
-from spume.look.grains import DROP, WHITE, colors_of, is_granular
+from spume.look.grains import DROP, WHITE, colors_of, is_granular, nearest_paint
 from spume.look.ground import ground_square
 from spume.look.obstacles import (
     Solid,
@@ -72,7 +72,7 @@ class Piece(NamedTuple):
     materials: tuple[int, ...] = ()
     """materials that the points or vertices can have in any frame"""
     colors: NDArray[np.float64] | None = None
-    """linear RGB of each point, shape (n, 3); None for meshes and lines"""
+    """linear RGB of each point, shape (n, 3); None for lines, and for meshes unless points carry colours"""
 
     def take(self, index: Any) -> "Piece":
         """The points that `index` selects."""
@@ -128,6 +128,11 @@ class Contents:
             for each in listed
         ]
         return [*own, WHITEWATER] if self.has_whitewater else own
+
+    @cached_property
+    def has_paint(self) -> bool:
+        """Whether points carry colours of their own; every piece then has colours."""
+        return any(field.name == PAINT.name for each in self.run.populations for field in each.fields)
 
     @cached_property
     def has_whitewater(self) -> bool:
@@ -188,8 +193,8 @@ class Contents:
             own = tuple(each for each in self.fields or () if has_quantity(population, each))
             made = skin_of(self.run, frame, declared, ("fine",), own, self.keeps_skins)
             piece = Piece(name, made.vertices, made.triangles, made.normals, dict(made.fields), spacing, dimension)
-            kinds = made.fields.get("material", np.full(len(made.vertices), possible[0]))
-            return piece._replace(kinds=np.round(kinds).astype(np.int64), materials=possible)
+            kinds = np.round(made.fields.get("material", np.full(len(made.vertices), possible[0]))).astype(np.int64)
+            return self._painted(piece._replace(kinds=kinds, materials=possible), population)
         fields = {each: _values(population, each) for each in self._names(population, tensors)}
         x = spatial(population["x"])
         kinds = np.asarray(population["material"] if "material" in population else np.full(len(x), possible[0]))
@@ -199,7 +204,19 @@ class Contents:
         if declared.kind == "lines":
             return piece._replace(lines=np.asarray(population["lines"], dtype=np.int64))
         triangles = np.asarray(population["triangles"], dtype=np.int32)
-        return piece._replace(triangles=triangles, normals=vertex_normals(x, triangles))
+        return self._painted(piece._replace(triangles=triangles, normals=vertex_normals(x, triangles)), population)
+
+    def _painted(self, mesh: Piece, population: PopulationArrays) -> Piece:
+        """The mesh with the colours of the points its vertices are nearest to, or of its materials; as it is if no
+        points carry colours."""
+        if not self.has_paint:
+            return mesh
+        finishes = material_finishes(self.run.scene)
+        colors = np.array([finishes[int(kind) % len(finishes)].color for kind in mesh.kinds]).reshape(-1, 3)
+        if PAINT.name in population and len(population["x"]):
+            paint = nearest_paint(population, mesh.x)
+            colors = paint[:, :3] + (1.0 - paint[:, 3:]) * colors
+        return mesh._replace(colors=colors)
 
     def _names(self, population: PopulationArrays, tensors: bool) -> list[str]:
         """The fields of a population that are written; without `tensors` only scalars and the velocity."""

@@ -27,7 +27,10 @@ def write_gltf(contents: Contents, file: Path, again: bool = False) -> bool:
     if not again and is_current(file, recipe):
         return False
     glb = Glb()
-    materials = [_material(glb, name, each) for name, each in contents.materials]
+    finishes = contents.materials
+    if contents.has_paint:  # the colour of a material multiplies those of vertices
+        finishes = [(name, each._replace(color=(1.0, 1.0, 1.0))) for name, each in finishes]
+    materials = [_material(glb, name, each) for name, each in finishes]
     frames = each_frame(lambda number: _frame(glb, contents, materials, number), contents.numbers, "export")
     channels: list[tuple[int, str, NDArray[Any], NDArray[Any], str]] = []
     times = np.array([contents.time(number) for number in contents.numbers], np.float32)
@@ -96,12 +99,14 @@ def _primitives(glb: Glb, contents: Contents, piece: Piece, materials: list[int]
             shown, each = piece.take(piece.kinds == kind), contents.materials[kind][1]
             attributes = {"POSITION": glb.accessor(shown.x, bounds=True)} | _velocity(glb, shown)
             if shown.colors is not None:  # the material's colour multiplies that of the points
-                relative = shown.colors / np.maximum(each.color, 1e-6)
+                relative = shown.colors / np.maximum(1.0 if contents.has_paint else each.color, 1e-6)
                 attributes["COLOR_0"] = glb.accessor(np.clip(relative, 0.0, 1.0))
             found.append({"attributes": attributes, "mode": POINTS, "material": materials[kind]})
         return found
     attributes = {"POSITION": glb.accessor(piece.x, bounds=True), "NORMAL": glb.accessor(piece.normals)}
     attributes |= _velocity(glb, piece)
+    if piece.colors is not None:
+        attributes["COLOR_0"] = glb.accessor(np.clip(piece.colors, 0.0, 1.0))
     faces = piece.kinds[piece.triangles[:, 0]]
     return [
         {

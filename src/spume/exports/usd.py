@@ -196,7 +196,8 @@ def _define(stage: Any, contents: Contents, textures: dict[Texture, str]) -> dic
     # every prim has a type: importers lose the axis conversion of what stands below one without
     UsdGeom.Scope.Define(stage, f"{root}/materials")
     listed = list(zip(contents.material_names, (finish for _, finish in contents.materials)))
-    materials = [define_material(stage, f"{root}/materials/{name}", finish) for name, finish in listed]
+    painted = contents.has_paint
+    materials = [define_material(stage, f"{root}/materials/{name}", finish, None, painted) for name, finish in listed]
     prims: dict[str, Any] = {}
     names = Names("materials", "obstacles", "ground", "camera")
     for piece in contents.pieces(contents.numbers[0], tensors=False):
@@ -209,7 +210,7 @@ def _define(stage: Any, contents: Contents, textures: dict[Texture, str]) -> dic
             for k in piece.materials:
                 name, finish = listed[k]
                 points = UsdGeom.Points.Define(stage, f"{path}/{name}")
-                _color(points, finish)
+                _color(points, finish, painted)
                 UsdShade.MaterialBindingAPI.Apply(points.GetPrim()).Bind(materials[k])
                 prims[f"{piece.name}/points {k}"] = points
                 _declare(points, piece)
@@ -218,7 +219,9 @@ def _define(stage: Any, contents: Contents, textures: dict[Texture, str]) -> dic
         mesh.CreateSubdivisionSchemeAttr(UsdGeom.Tokens.none)
         binding = UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim())
         binding.Bind(materials[piece.materials[0]])
-        if len(piece.materials) == 1:
+        if piece.colors is not None:
+            mesh.CreateDisplayColorPrimvar(UsdGeom.Tokens.vertex)
+        elif len(piece.materials) == 1:
             _, finish = listed[piece.materials[0]]
             mesh.CreateDisplayColorAttr([finish.color])
             mesh.CreateDisplayOpacityAttr([finish.opacity])
@@ -259,11 +262,11 @@ def _sample_curves(curves: Any, piece: Piece, number: int) -> None:
         primvar(curves, name, values).Set(array(values), number)
 
 
-def _color(points: Any, finish: Finish) -> None:
+def _color(points: Any, finish: Finish, painted: bool) -> None:
     """One colour for all points, or the promise of one for each."""
     from pxr import UsdGeom
 
-    if finish.variation > 0 or finish.grain > 0:
+    if painted or finish.variation > 0 or finish.grain > 0:
         points.CreateDisplayColorPrimvar(UsdGeom.Tokens.vertex)
     else:
         points.CreateDisplayColorAttr([finish.color])
@@ -316,6 +319,8 @@ def _sample_mesh(
 ) -> None:
     mesh = prims[piece.name]
     set_mesh(mesh, piece.x, triangles, normals, number)
+    if piece.colors is not None:
+        mesh.GetDisplayColorPrimvar().Set(vectors(piece.colors), number)
     for name, values in piece.fields.items():
         if name == "v":
             mesh.CreateVelocitiesAttr().Set(vectors(values), number)
@@ -327,8 +332,9 @@ def _sample_mesh(
 
 
 def _sample_points(points: Any, piece: Piece, finish: Finish, number: int) -> None:
-    if piece.colors is not None and (finish.variation > 0 or finish.grain > 0):
-        points.GetDisplayColorPrimvar().Set(vectors(piece.colors), number)
+    shades = points.GetDisplayColorPrimvar()
+    if piece.colors is not None and shades.GetInterpolation() == "vertex":
+        shades.Set(vectors(piece.colors), number)
     points.GetPointsAttr().Set(vectors(piece.x), number)
     if "v" in piece.fields:
         points.GetVelocitiesAttr().Set(vectors(piece.fields["v"]), number)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from spume.fields import PAINT, Population
 from spume.frames.populations import PopulationArrays
+from spume.frames.quantities import spatial
 from spume.look.finish import Finish
 from spume.scene.common import Scene
 from spume.scene.surroundings import materials_of
@@ -52,6 +53,14 @@ def grains_of(points: PopulationArrays, members: NDArray[Any], finish: Finish) -
 def covered_by(paint: NDArray[np.float64], finish: Finish) -> NDArray[np.float64]:
     """Colours (n, 3) of a material under the paint (n, 4) that its points carry."""
     return np.asarray(paint[:, :3] + (1.0 - paint[:, 3:]) * np.array(finish.color))
+
+
+def nearest_paint(points: PopulationArrays, x: Floats) -> Floats:
+    """Paint (n, 4) at places `x` [m], the mean over the four nearest points that carry it."""
+    from scipy.spatial import cKDTree
+
+    _, nearest = cKDTree(spatial(points["x"])).query(x, k=[1, 2, 3, 4], workers=-1)
+    return np.asarray(points[PAINT.name])[np.minimum(nearest, len(points["x"]) - 1)].mean(axis=1)
 
 
 def colors_of(points: PopulationArrays, kinds: NDArray[Any], finishes: list[Finish]) -> NDArray[np.float64]:

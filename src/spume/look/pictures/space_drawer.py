@@ -15,7 +15,17 @@ from spume.frames.poses import obstacle_poses, poses_in_frames
 from spume.frames.quantities import drawable, label, quantities, spatial, volumes
 from spume.frames.reader import Frame, Run
 from spume.look.finish import Color, Finish, background, ground_finish, material_finishes
-from spume.look.grains import DROP, WHITE, covered_by, grains_of, is_granular, opaque_first, scattered, shades
+from spume.look.grains import (
+    DROP,
+    WHITE,
+    covered_by,
+    grains_of,
+    is_granular,
+    nearest_paint,
+    opaque_first,
+    scattered,
+    shades,
+)
 from spume.look.obstacles import (
     Solid,
     ground_height,
@@ -325,15 +335,17 @@ def varied(mesh: ColoredMesh, population: PopulationArrays, finish: Finish) -> C
     is_painted = PAINT.name in population
     if (finish.variation == 0 and not is_painted) or len(mesh.vertices) == 0 or population.declared.kind != "points":
         return mesh
+    colors: Any = np.array(finish.color)
+    if is_painted:
+        colors = covered_by(nearest_paint(population, mesh.vertices), finish)
+    if finish.variation == 0:
+        return replace(mesh, colors=colors)
     from scipy.spatial import cKDTree
 
     _, nearest = cKDTree(spatial(population["x"])).query(mesh.vertices, k=4, workers=-1)
     near = np.minimum(nearest, len(population["x"]) - 1)
     ids = np.asarray(population["id"] if "id" in population else np.arange(len(population["x"])))
     brightness = shades(ids, finish.variation)[near].mean(axis=1)
-    colors = np.tile(finish.color, (len(near), 1))
-    if is_painted:
-        colors = covered_by(np.asarray(population[PAINT.name])[near].mean(axis=1), finish)
     return replace(mesh, colors=brightness[:, None] * colors)
 
 
