@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -69,14 +69,25 @@ def run(
     ranks: Ranks = None,
 ) -> int:
     """Run a scene and write its frames to a folder."""
+    return _on_ranks(
+        ranks, threads, lambda team: _run(team, scene, out, changes, preset, preview, overwrite, render, threads)
+    )
+
+
+def _on_ranks(ranks: int | None, threads: int | None, work: Callable[["Crew"], int]) -> int:
+    """Start the ranks of this command, or, on one of them, do the work of the writer; the others follow it."""
     from spume.runs.launching import crew, launched, start_ranks
+    from spume.runs.progress import rank_sentence
 
     if ranks not in (None, 1) and not launched():
         return start_ranks(ranks or 1, threads, _without_ranks())
     with crew(threads) as team:
         if team is None:  # the writer has done it
             return 0
-        return _run(team, scene, out, changes, preset, preview, overwrite, render, threads)
+        code = work(team)
+        if did := team.report():
+            tell(rank_sentence(did))
+        return code
 
 
 def _without_ranks() -> list[str]:
@@ -101,7 +112,7 @@ def _run(
     threads: int | None,
 ) -> int:
     from spume.runs.loop import start_run
-    from spume.runs.progress import display_for, rank_sentence
+    from spume.runs.progress import display_for
     from spume.scene.loading import load_scene
 
     loaded = load_scene(scene, changes or (), preset)
@@ -117,10 +128,7 @@ def _run(
         outcome = start_run(
             loaded, folder, name=name, overwrite=overwrite, threads=threads, display=display_for(), crew=team
         )
-        code = report(outcome)
-    if did := team.report():
-        tell(rank_sentence(did))
-    return code
+        return report(outcome)
 
 
 def _threads_beside_drawing() -> int:
@@ -171,16 +179,13 @@ def resume(
     for name, value in (("processes", processes), ("cluster", cluster), ("pictures", pictures)):
         if value is not None:
             raise SceneError(f"--{name} {value}: '{folder}' is not a sweep, which has a file sweep.json")
-    from spume.runs.launching import crew, launched, start_ranks
     from spume.runs.loop import resume_run
     from spume.runs.progress import display_for
 
-    if ranks not in (None, 1) and not launched():
-        return start_ranks(ranks or 1, threads, _without_ranks())
-    with crew(threads) as team:
-        if team is None:
-            return 0
+    def work(team: "Crew") -> int:
         return report(resume_run(folder, threads=threads, display=display_for(), trust=trust, crew=team))
+
+    return _on_ranks(ranks, threads, work)
 
 
 @app.command
@@ -195,18 +200,16 @@ def replay(
     ranks: Ranks = None,
 ) -> int:
     """Repeat a run from the start, bit for bit, with the changes that were made to it live at the same steps."""
-    from spume.runs.launching import crew, launched, start_ranks
     from spume.runs.loop import replay_run
     from spume.runs.progress import display_for
 
-    if ranks not in (None, 1) and not launched():
-        return start_ranks(ranks or 1, threads, _without_ranks())
-    with crew(threads) as team:
-        if team is None:
-            return 0
-        return report(
-            replay_run(folder, out, overwrite=overwrite, threads=threads, display=display_for(), trust=trust, crew=team)
+    def work(team: "Crew") -> int:
+        again = replay_run(
+            folder, out, overwrite=overwrite, threads=threads, display=display_for(), trust=trust, crew=team
         )
+        return report(again)
+
+    return _on_ranks(ranks, threads, work)
 
 
 @app.command
