@@ -40,6 +40,7 @@ def test_every_sample_of_points_is_the_frame(solid_run: Path, tmp_path: Path) ->
         np.testing.assert_allclose(list(J), np.linalg.det(frame["F"]), rtol=2 * SINGLE)
 
 
+@pytest.mark.slow_suite
 def test_a_surface_keeps_its_triangles(solid_run: Path, tmp_path: Path) -> None:
     chosen = contents(open_run(solid_run), [1], "surface", None)
     file = tmp_path / "surface.abc"

@@ -84,7 +84,12 @@ def simulation(name: str, contact: dict[str, Any]) -> spume.Simulation:
     return spume.Simulation({key: value for key, value in tables.items() if value is not None})
 
 
-@pytest.mark.parametrize("name", SCENES)
+SLOW = "semi-implicit sand-water"
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow_suite) if name == SLOW else name for name in SCENES]
+)
 def test_obstacles_get_the_momentum_that_the_material_loses(name: str) -> None:
     """Momentum: P(t) = P(0) + M g t − Σ impulses of the obstacles. Both obstacles are hit."""
     sim = simulation(name, {"contact": "separate", "friction": 0.3})

@@ -238,6 +238,7 @@ def test_a_definite_stiffness_stays_as_it_is():
     np.testing.assert_allclose(dense(system), before, atol=1e-12 * np.abs(before).max())
 
 
+@pytest.mark.slow_suite
 def test_steps_with_the_unilateral_energy_converge():
     """Stiffness appears and vanishes within a few thousandths of strain, a small part of that of a step, in which sound
     travels two cells. With the norm of the residual as the measure of progress and without a definite matrix, 11 of

@@ -37,7 +37,11 @@ def shell(folder: Path, redirected: str, *arguments: str) -> subprocess.Complete
     return subprocess.run(["bash", "-c", command], cwd=folder, capture_output=True, text=True, timeout=120)
 
 
-LOST = ["2>&1 | head -2", "2>/dev/full", ">/dev/full", "2>&-", ">&-", "<&- >&- 2>&-"]
+LOST = [
+    "2>&1 | head -2",
+    "<&- >&- 2>&-",
+    *(pytest.param(words, marks=pytest.mark.slow_suite) for words in ("2>/dev/full", ">/dev/full", "2>&-", ">&-")),
+]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")

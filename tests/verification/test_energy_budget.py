@@ -81,7 +81,9 @@ def test_a_sticking_impact_takes_the_energy_of_the_relative_motion(speed):
     assert abs(terms["unaccounted"]) < 1e-10 * mass
 
 
-@pytest.mark.parametrize("integrator", ["explicit", "implicit", "semi-implicit"])
+@pytest.mark.parametrize(
+    "integrator", ["explicit", "implicit", pytest.param("semi-implicit", marks=pytest.mark.slow_suite)]
+)
 def test_friction_takes_the_normal_force_times_the_distance(integrator):
     """−μ m g cos θ d for a block that slides by d. As in `test_incline.py`, the slope is level and gravity tilted, and
     elastic settling makes 3 %."""
