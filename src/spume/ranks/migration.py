@@ -25,8 +25,7 @@ def unpack_points(like: Arrays, packed: Sequence[Bytes]) -> dict[str, NDArray[An
         count, first = message.size // size, 0
         for name, array in sorted(like.items()):
             last = first + count * array.dtype.itemsize * int(np.prod(array.shape[1:]))
-            # a copy is aligned
-            values = np.frombuffer(message[first:last].tobytes(), array.dtype)
-            found[name].append(values.reshape(count, *array.shape[1:]))
+            # in a place that need not be aligned, which the copy below is
+            found[name].append(message[first:last].view(array.dtype).reshape(count, *array.shape[1:]))
             first = last
     return {name: np.concatenate([like[name][:0], *parts]) for name, parts in found.items()}

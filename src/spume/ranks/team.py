@@ -123,6 +123,7 @@ class Team(Ranks):
         incoming = self.messages.exchange(outgoing)
         if not outgoing and not incoming:
             return
+        outgoing.clear()  # at the first settlement these are most of the points
         stay = np.ones(len(cells.sorted_points), np.bool_)
         stay[cells.sorted_points[target != self.rank]] = False
         species.exchange_points(stay, unpack_points(arrays, list(incoming.values())))
