@@ -66,7 +66,7 @@ def export(
         current = len(made.files) - made.written
         say(f"{made.written} files written, {current} already up to date, in {made.files[0].parent}")
     elif FORMATS[to].kind == "tables":
-        say(f"{len(made.files)} tables: {listed}")
+        say(f"{len(made.files)} table{'s' if len(made.files) > 1 else ''}: {listed}")
     elif FORMATS[to].kind == "folder":
         say(f"{made.written} frames written, {len(numbers) - made.written} already up to date, in {listed}")
     elif made.written:
