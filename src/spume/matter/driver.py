@@ -38,7 +38,7 @@ class Driven(Protocol):
         """Move what is in the barrels of nozzles."""
 
     def check_health(self) -> None:
-        """Raise an error if the world is not physical."""
+        """Raise an error, on all ranks, if the world is not physical."""
 
     def done(self) -> float | None:
         """Completed fraction of the work; None if it follows the simulated time."""
@@ -65,8 +65,7 @@ def advance_to(
             if dt == remaining:
                 world.time = stop
             if world.steps % HEALTH_INTERVAL == 0 or world.time >= until:
-                with world.ranks.agreed():
-                    method.check_health()
+                method.check_health()
             if world.steps % REPORT_INTERVAL == 0:
                 report(_progress(method, dt))
         method.release_due()

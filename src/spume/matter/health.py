@@ -1,6 +1,8 @@
 """Checks that stop a failing simulation with a message: where, why, and what to change."""
 
-from typing import Any
+import math
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,8 @@ from spume.materials.loops import ConstitutiveModel
 from spume.materials.traits import Failure
 from spume.matter.particles import Particles
 from spume.matter.world import World
+from spume.matter.worst import is_first, worst_point
+from spume.ranks.ranks import ALONE, Ranks
 
 VOLUME_RATIO_RANGE = (0.02, 50.0)
 """Range of J; outside, points were crushed or torn apart numerically."""
@@ -24,55 +28,105 @@ Corners = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def check(state: World[Any], walls: Corners | None) -> None:
-    """Raise RunFailed if a point's J is out of range, or a point is outside the walls or the reach of the grid."""
+    """Raise RunFailed on all ranks if a point's J is out of range, or a point is outside the walls or the reach of the
+    grid."""
     for species in state.species:
         name = "point" if len(state.species) == 1 else f"{species.name} point"
-        check_points(species.particles, species.model, name, state.time, state.cell, walls)
+        check_points(species.particles, species.model, name, state.time, state.cell, walls, state.ranks)
+
+
+class Failing(NamedTuple):
+    """The worst point of a check that fails."""
+
+    check: Literal["crushed", "blown up", "walls", "grid"]
+    badness: float
+    """How bad it is; numbers of the same check compare."""
+    point: int
+    """Its index."""
 
 
 def check_points(
-    particles: Particles, model: ConstitutiveModel, name: str, time: float, cell: float, walls: Corners | None
+    particles: Particles,
+    model: ConstitutiveModel,
+    name: str,
+    time: float,
+    cell: float,
+    walls: Corners | None,
+    ranks: Ranks = ALONE,
 ) -> None:
     """Like `check`, for the points of one species, called `name` in messages, on cells of size `cell` [m]."""
-    if len(particles) == 0:
+    worst = next(_failing(particles, model, cell, walls), None) if len(particles) else None
+    if not ranks.any(worst is not None):
         return
-    x = particles.x
-    _check_volume_ratio(particles, model, name, time)
+    key = None
+    if worst is not None:
+        key = float(CHECKS.index(worst.check)), -worst.badness, float(particles.id[worst.point])
+    mine = is_first(ranks, key, 3)
+    # the advice depends on the speed of the material of that point
+    material = int(ranks.largest(float(particles.material[worst.point]) if mine and worst is not None else -1.0))
+    v = particles.v[particles.material == material]
+    speed = math.sqrt(ranks.median(np.einsum("ij,ij->i", v, v)))
+    with ranks.agreed():
+        if mine and worst is not None:
+            raise RunFailed(_sentence(particles, model, name, time, cell, worst, speed))
+
+
+CHECKS = ("crushed", "blown up", "walls", "grid")
+"""The checks in their order."""
+
+
+def _failing(particles: Particles, model: ConstitutiveModel, cell: float, walls: Corners | None) -> Iterator[Failing]:
+    """The checks that fail, in their order."""
+    x, ids = particles.x, particles.id
+    low, high = VOLUME_RATIO_RANGE
+    J = model.volume_ratio(particles.arrays())
+    stretched = J / _separation(particles, model, J)
+    for check, badness, limit in (
+        ("crushed", np.where(np.isnan(J), -np.inf, -J), -low),
+        ("blown up", np.where(np.isnan(stretched), np.inf, stretched), high),
+    ):
+        point = worst_point(badness, ids)
+        if badness[point] >= limit:
+            yield Failing(check, float(badness[point]), point)  # type: ignore[arg-type]
     if walls is not None:
         lower, upper = walls
         beyond = np.max(np.maximum(lower - x, x - upper), axis=1)
-        worst = int(np.argmax(beyond))
+        point = worst_point(beyond, ids)
         # Separating contact lets points pass a wall by less than a cell.
-        if beyond[worst] > cell:
-            raise RunFailed(
-                f"{name} {worst} left the walls by {beyond[worst]:.3g} m at t = {time:.6g} s, at {_place(x, worst)}: "
-                "it crossed the wall's contact zone in one step; reduce [time] courant, or move the wall outwards"
-            )
-    reach = extent_of_grid(x.shape[1], cell)
-    if max(x.max(), -x.min()) > reach:
-        far = int(np.argmax(np.abs(x).max(axis=1)))
-        raise RunFailed(
-            f"{name} {far} is at {_place(x, far)} at t = {time:.6g} s, farther from the origin than the grid extends "
+        if beyond[point] > cell:
+            yield Failing("walls", float(beyond[point]), point)
+    away = np.abs(x).max(axis=1)
+    point = worst_point(away, ids)
+    if away[point] > extent_of_grid(x.shape[1], cell):
+        yield Failing("grid", float(away[point]), point)
+
+
+def _sentence(
+    particles: Particles, model: ConstitutiveModel, name: str, time: float, cell: float, worst: Failing, speed: float
+) -> str:
+    point, place = worst.point, _place(particles.x, worst.point)
+    called = f"{name} {particles.id[point]}"
+    if worst.check == "walls":
+        return (
+            f"{called} left the walls by {worst.badness:.3g} m at t = {time:.6g} s, at {place}: "
+            "it crossed the wall's contact zone in one step; reduce [time] courant, or move the wall outwards"
+        )
+    if worst.check == "grid":
+        reach = extent_of_grid(particles.x.shape[1], cell)
+        return (
+            f"{called} is at {place} at t = {time:.6g} s, farther from the origin than the grid extends "
             f"({reach:.3g} m): give the scene a ground or walls to keep it"
         )
+    J = model.volume_ratio(particles.arrays())[point]
+    return (
+        f"{called} at {place} was {worst.check} to {J:.3g} times its rest volume at t = {time:.6g} s: "
+        f"{_advice(particles, model, point, worst.check, speed)}"
+    )
 
 
 def extent_of_grid(dimension: int, cell: float) -> float:
     """Distance from the origin along an axis up to which the grid can extend [m]."""
     return float(REACH_IN_BLOCKS * BLOCK[dimension][0] * cell)
-
-
-def _check_volume_ratio(particles: Particles, model: ConstitutiveModel, name: str, time: float) -> None:
-    J = model.volume_ratio(particles.arrays())
-    stretched = J / _separation(particles, model, J)
-    low, high = VOLUME_RATIO_RANGE
-    for worst in (int(np.argmin(J)), int(np.argmax(stretched))):
-        if J[worst] <= low or not stretched[worst] < high:
-            failure: Failure = "crushed" if J[worst] <= low else "blown up"
-            raise RunFailed(
-                f"{name} {worst} at {_place(particles.x, worst)} was {failure} to {J[worst]:.3g} times its rest volume "
-                f"at t = {time:.6g} s: {_advice(particles, model, worst, failure)}"
-            )
 
 
 def _separation(particles: Particles, model: ConstitutiveModel, J: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -89,13 +143,11 @@ def _separation(particles: Particles, model: ConstitutiveModel, J: NDArray[np.fl
     return apart
 
 
-def _advice(particles: Particles, model: ConstitutiveModel, point: int, failure: Failure) -> str:
-    """Advice on what to change, depending on the law of the point and the speed of its material."""
+def _advice(particles: Particles, model: ConstitutiveModel, point: int, failure: Failure, speed: float) -> str:
+    """Advice on what to change, depending on the law of the point and the median speed of its material [m/s]."""
     material = int(particles.material[point])
     law, parameters = model.materials[material]
     sound = law.wave_speed(parameters)
-    v = particles.v[particles.material == material]
-    speed = float(np.sqrt(np.median(np.einsum("ij,ij->i", v, v))))
     if failure == "crushed" and sound < speed < FASTEST_IMPACT * sound:
         return (
             f"its material moves at {speed:.3g} m/s, faster than its speed of sound, {sound:.3g} m/s, so an impact "

@@ -16,6 +16,7 @@ from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.sdf.operations import ShapeProgram
 from spume.numerics.jit import compiled
+from spume.numerics.rows import rows_along
 from spume.ranks.ranks import Ranks
 from spume.scene.force import ForceTable
 from spume.scene.mpm import MaterialScene
@@ -60,7 +61,7 @@ class Load:
         """Force [N] on pieces of surface with the outward area vectors `area` [m²], shape (n, d)."""
         if self.kind == "pressure":
             return -self.pressure * area
-        return (area @ self.normal)[:, None] * self.vector
+        return rows_along(area, self.normal)[:, None] * self.vector
 
 
 class PointArrays(Protocol):

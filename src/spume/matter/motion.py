@@ -13,6 +13,7 @@ from spume.grid.contacts import MARGIN
 from spume.matter.obstacle_loads import WatchedPoints
 from spume.matter.species import Species
 from spume.matter.world import World
+from spume.matter.worst import is_first
 from spume.numerics.jit import compiled
 
 
@@ -20,7 +21,7 @@ def collide_and_move(world: World[Any], dt: float, advice: str) -> None:
     """Collide the velocities of points inside obstacles, then x ← x + Δt v; sticking points move rigidly with their
     obstacle. `advice` tells what to change when a velocity is not finite."""
     threads = numba.get_num_threads()
-    fastest, lost = 0.0, list[tuple[Species, int]]()
+    fastest, lost = 0.0, False
     for species in world.species:
         p, held_by = species.particles, world.obstacles_of(species)
         obstacles = held_by.during(world.time, world.time + dt)
@@ -38,13 +39,22 @@ def collide_and_move(world: World[Any], dt: float, advice: str) -> None:
         if watched is not None:
             watched.load(world.obstacle_loads, held_by, obstacles, p.v, p.mass)
         fastest = max(fastest, float(speed.max(initial=0.0)))
-        if broken.max(initial=-1) >= 0:
-            lost.append((species, int(broken.max())))
+        lost = lost or broken.max(initial=-1) >= 0
     world.speed = world.ranks.largest(math.inf if lost else fastest)
     if world.speed == math.inf:
+        _report_lost(world, dt, advice)
+
+
+def _report_lost(world: World[Any], dt: float, advice: str) -> None:
+    """Raise the error for the point with the lowest id whose velocity is not finite, on all ranks."""
+    for species in world.species:
+        p = species.particles
+        broken = np.flatnonzero(~np.isfinite(np.einsum("ij,ij->i", p.v, p.v)))
+        point = int(broken[np.argmin(p.id[broken])]) if broken.size else None
+        mine = is_first(world.ranks, None if point is None else (float(p.id[point]),), 1)
         with world.ranks.agreed():
-            for first, point in lost:
-                report_broken_point(world, first, point, dt, advice)
+            if mine and point is not None:
+                report_broken_point(world, species, point, dt, advice)
 
 
 def report_broken_point(world: World[Any], species: Species, point: int, dt: float, advice: str) -> NoReturn:
@@ -53,8 +63,8 @@ def report_broken_point(world: World[Any], species: Species, point: int, dt: flo
     place = ", ".join(f"{c:.4g}" for c in p.x[point])
     law, _ = species.model.materials[int(p.material[point])]
     raise RunFailed(
-        f"the velocity of point {point} near ({place}) is not finite at t = {world.time + dt:.6g} s (dt = {dt:.3g} s, "
-        f"material {int(p.material[point])}, law {law.name}): {advice}"
+        f"the velocity of point {p.id[point]} near ({place}) is not finite at t = {world.time + dt:.6g} s "
+        f"(dt = {dt:.3g} s, material {int(p.material[point])}, law {law.name}): {advice}"
     )
 
 

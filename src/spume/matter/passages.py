@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.numerics.rows import rows_along
 from spume.ranks.ranks import ALONE, Ranks
 
 Floats = NDArray[np.float64]
@@ -25,7 +26,7 @@ class Passages:
 
     def sides(self, x: Floats) -> dict[str, NDArray[np.bool_]]:
         """Mask of the points at `x` that are beyond each plane, by name."""
-        return {name: np.asarray(x @ normal > offset) for name, (normal, offset) in self._planes.items()}
+        return {name: rows_along(x, normal) > offset for name, (normal, offset) in self._planes.items()}
 
     def count(self, before: Mapping[str, NDArray[np.bool_]], x: Floats, mass: Floats) -> None:
         """Add the mass of the points at `x` that were on the other side before."""

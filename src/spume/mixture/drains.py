@@ -3,12 +3,12 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from spume.geometry.motion import pose
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.mpm.world import GridWorld
+from spume.numerics.rows import rows_times
 from spume.scene.followers import moving_obstacles
 from spume.scene.sand_water import SandWaterScene, SelectiveObstacle
 
@@ -40,7 +40,7 @@ class Drains:
         gone = np.zeros(len(p), np.bool_)
         for program, motion, depth in self._shapes:
             placed, d = pose(motion, world.time, self._dimension), self._dimension
-            local: NDArray[np.float64] = np.ascontiguousarray((p.x - placed.p[:d]) @ placed.R[:d, :d])
+            local = rows_times(p.x - placed.p[:d], placed.R[:d, :d])
             gone |= distances(program, local) < -depth * world.cell
         if count := world.ranks.count(int(gone.sum())):
             self.mass += world.ranks.total(p.mass[gone])
