@@ -16,8 +16,8 @@ from spume.grid.to_points import gather_kernel
 from spume.numerics.jit import compiled
 
 FEW_BLOCKS = 64
-"""Number of occupied blocks per thread up to which each colour of blocks has a copy of the grid; with more blocks, or
-one thread, they are added colour by colour. No result depends on it."""
+"""Number of occupied blocks per thread up to which each colour of blocks has a copy of the grid; with more blocks, they
+are added colour by colour, and with one thread in an order with the same sums. No result depends on it."""
 
 _NO_NUMBERS, _NO_VECTORS, _NO_TENSORS = np.zeros(0), np.zeros((0, 1)), np.zeros((0, 1, 1))
 
@@ -42,7 +42,7 @@ class Transfers:
         """Where the sums at the corners are written, see `Border.corners`."""
         self.tasks = np.zeros(1, np.int64)
         """Boundaries that divide the occupied blocks among the threads, evenly by points."""
-        self._connected = (0, 0)
+        self._connected = (0, 0, 0)
         self._all_blocks = np.empty(0, np.int64)
         self._by_colour = np.empty(0, np.int64)
         self._colour_start = np.zeros(2, np.int64)
@@ -53,8 +53,10 @@ class Transfers:
 
     def connect(self, nodes: Nodes) -> None:
         """Find the nodes of the sorted cells; `nodes` must cover them."""
-        if self._connected != (self.cells.generation, nodes.generation) or self._border is not nodes.border:
-            self._connected = (self.cells.generation, nodes.generation)
+        threads = numba.get_num_threads()
+        connected = (self.cells.generation, nodes.generation, threads)
+        if self._connected != connected or self._border is not nodes.border:
+            self._connected = connected
             self.node_block_of_corner = nodes.corner_blocks(self.cells)
             self._border = nodes.border
             self._sums_at = self._border.corners(self.node_block_of_corner)
@@ -63,7 +65,6 @@ class Transfers:
                 self.cell_block_of_corner[self.node_block_of_corner[:, corner], corner] = np.arange(len(self.cells))
             self._colour_blocks()
             self._copies.clear()
-        threads = numba.get_num_threads()
         if self.tasks.size != threads + 1:
             self.tasks = np.empty(threads + 1, np.int64)
         if self._colour_tasks.shape != (self._colour_start.size - 1, threads + 1):
@@ -79,11 +80,20 @@ class Transfers:
         return found
 
     def _colour_blocks(self) -> None:
+        """Find the order in which blocks are added: at each node in that of their colours.
+
+        With one thread, blocks are taken nearly as they are in memory: of two that meet on a node, the one that is even
+        along the first axis along which their parities differ must come first, and it does if each odd plane of blocks
+        comes after the even one that follows it."""
         self._all_blocks = np.arange(len(self.cells))
         parity = self.cells.blocks & 1
         colour = 4 * parity[:, 0] + 2 * parity[:, 1] + parity[:, 2]
         threads = numba.get_num_threads()
-        if threads > 1 and len(self.cells) <= FEW_BLOCKS * threads:
+        self._reached = np.empty((0, 0), np.int32)
+        if threads == 1:  # one row of tasks; the planes across each axis in the order 0, 2, 1, 4, 3, 6, ...
+            x, y, z = (self.cells.blocks + 2 * parity).T
+            self._by_colour, self._colour_start = np.lexsort((z, y, x)), np.array([0, len(self.cells)])
+        elif len(self.cells) <= FEW_BLOCKS * threads:
             self._by_colour, self._colour_start = self._all_blocks, np.array([0, len(self.cells)])
             colours, self._copy_of_block = np.unique(colour, return_inverse=True)
             blocks = self._border.blocks(len(self.cell_block_of_corner))
@@ -93,7 +103,6 @@ class Transfers:
         else:
             self._by_colour = np.argsort(colour, kind="stable")
             self._colour_start = np.searchsorted(colour[self._by_colour], np.arange(9))
-            self._reached = np.empty((0, 0), np.int32)
 
     def to_grid(
         self, quantities: tuple[str, ...], x: NDArray[np.float64], target: NDArray[np.float64], *,
