@@ -9,6 +9,8 @@ import pytest
 
 from spume import Scene, Simulation
 from spume.errors import RunFailed
+from spume.matter import driver
+from spume.matter.driver import take_step
 from spume.matter.time_step import TimeStep
 
 SOLID = {"law": "neo-hookean", "density": 1000.0, "bulk_modulus": 2.0e4, "shear_modulus": 5.0e3}
@@ -67,6 +69,22 @@ def test_a_body_appears_at_its_start_time():
     # it falls from its start time on, not from zero
     late = sim.particles.body == 1
     assert np.abs(sim.particles.v[late, 1]).max() <= 9.81 * 0.0002 * 1.01
+
+
+@pytest.mark.parametrize("side", [0.0, 1.0])
+def test_times_that_differ_by_rounding_are_one_and_no_step_lies_between(side, monkeypatch):
+    """A body that starts with a frame, up to rounding: implicit steps of 1e-18 s do not converge."""
+    frame = 0.01
+    lengths = []
+    monkeypatch.setattr(driver, "take_step", lambda world, step, dt: lengths.append(dt) or take_step(world, step, dt))
+    sim = simulate(body=[square([0.0, 0.5]), square([1.0, 0.5], start=float(np.nextafter(frame, side)))])
+    one = len(sim.particles)
+    for k in (1, 2):
+        sim.method.advance(k * frame, lambda: False, lambda progress: None)
+        assert sim.time == k * frame
+    assert len(sim.particles) == 2 * one
+    assert min(lengths) > 1e-6
+    assert sum(lengths) == pytest.approx(2 * frame, rel=1e-12)
 
 
 def test_copies_are_released_on_schedule_with_their_spin():

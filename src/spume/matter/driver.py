@@ -15,6 +15,8 @@ REPORT_INTERVAL = 10
 """Steps between two reports of progress."""
 HEALTH_INTERVAL = 32
 """Steps between two checks of the points; a check costs about a hundredth of a step."""
+ROUNDING = 2.0**-49
+"""Relative difference of two times, such as those of a frame and of a release, that are taken as the same."""
 SHORTEST = 2.0**-12
 """Fraction of the length of a step at which one that keeps failing ends the run."""
 
@@ -55,19 +57,19 @@ def advance_to(
         if stops:
             return False
         stop = min(until, method.next_release())
-        if points == 0:
+        remaining = stop - world.time
+        if points == 0 or remaining <= ROUNDING * abs(stop):
             world.time = stop
         else:
-            remaining = stop - world.time
             dt = TimeStep.cut(world.time_step.choose(world.speed, world.time), remaining)
             method.hold()
             take_step(world, method.step, dt)
             if dt == remaining:
                 world.time = stop
-            if world.steps % HEALTH_INTERVAL == 0 or world.time >= until:
-                method.check_health()
             if world.steps % REPORT_INTERVAL == 0:
                 report(_progress(method, dt))
+        if points > 0 and (world.steps % HEALTH_INTERVAL == 0 or world.time >= until):
+            method.check_health()
         method.release_due()
     report(_progress(method, world.time_step.last))
     return True
