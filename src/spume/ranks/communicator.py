@@ -29,7 +29,7 @@ class Communicator(Protocol):
     """Messages sent since the start, likewise."""
 
     def maximum(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Largest value of each entry over all ranks."""
+        """Largest value of each entry over all ranks; NaN where one has NaN."""
 
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:
         """Sum of each entry over all ranks. The order is not defined: only for numbers whose sums are exact."""

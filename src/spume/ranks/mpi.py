@@ -14,6 +14,8 @@ LONGEST = 1 << 30
 PATIENCE = 20e-6
 """Pause between two looks for a message [s], after the first SPINS: cores are left to those who still compute."""
 SPINS = 50
+MAGNITUDE = np.int64(2**63 - 1)
+"""All bits of a number but its sign."""
 Parts = Sequence[tuple[int, NDArray[Any]]]
 """Arrays to or from other ranks."""
 
@@ -45,8 +47,11 @@ class MpiCommunicator:
         return found
 
     def maximum(self, values: NDArray[Any]) -> NDArray[Any]:
-        """See `Communicator`."""
-        return self._reduced(values, self._mpi.MAX)
+        """See `Communicator`. Numbers are compared as integers of the same order, in which NaN comes after all
+        others: what MPI makes of NaN depends on the order in which ranks meet."""
+        if values.dtype != np.float64:
+            return self._reduced(values, self._mpi.MAX)
+        return _number(self._reduced(_rank(values), self._mpi.MAX))
 
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:
         """See `Communicator`."""
@@ -119,6 +124,17 @@ class MpiCommunicator:
     def abort(self, code: int) -> None:
         """See `Communicator`."""
         self._world.Abort(code)
+
+
+def _rank(values: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Integers in the order of the numbers, NaN last."""
+    bits = np.where(np.isnan(values), np.nan, values).view(np.int64)
+    return np.where(bits < 0, bits ^ MAGNITUDE, bits)
+
+
+def _number(rank: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The numbers of which `_rank` made integers."""
+    return np.where(rank < 0, rank ^ MAGNITUDE, rank).view(np.float64)
 
 
 def _parts(array: NDArray[Any]) -> list[NDArray[np.uint8]]:

@@ -178,11 +178,11 @@ class Ranks:
         return numbers
 
     def largest(self, number: float) -> float:
-        """Largest of a number over all ranks."""
+        """Largest of a number over all ranks; NaN if it is NaN on one."""
         return number
 
     def maxima(self, values: Floats) -> Floats:
-        """Largest of each of several numbers over all ranks."""
+        """Largest of each of several numbers over all ranks; NaN where it is NaN on one."""
         return values
 
     def least(self, number: float) -> float:

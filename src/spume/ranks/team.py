@@ -1,7 +1,6 @@
 """Several ranks: the verbs of `ranks.py` by messages."""
 
 import hashlib
-import math
 import platform
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -335,9 +334,7 @@ class Team(Ranks):
 
     def least(self, number: float) -> float:
         """See `Ranks`."""
-        unknown = math.isnan(number)
-        found, nan = self.messages.maximum(np.array([-math.inf if unknown else -number, float(unknown)]))
-        return math.nan if nan else -float(found)
+        return -self.largest(-number)
 
     def either(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """See `Ranks`."""
