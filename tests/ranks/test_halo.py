@@ -113,3 +113,8 @@ def test_threads_of_a_rank_change_no_bit(dimension, threads):
 def test_a_sum_over_ranks_has_the_bits_of_one(parts):
     whole = total(np.array([x for part in parts for x in part]))
     assert set(on_ranks(len(parts), lambda m: Team(m).total(np.array(parts[m.rank])))) == {whole}
+
+
+def test_no_node_is_around_places_where_there_are_none():
+    """A rank without points has no nodes, but may get points of adjacent blocks to look at."""
+    assert len(Nodes(3, 0.1, 3).around(np.zeros((2, 3)))) == 0

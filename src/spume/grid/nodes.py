@@ -87,6 +87,8 @@ class Nodes:
     def around(self, places: NDArray[np.float64]) -> NDArray[np.int64]:
         """Flat indices (64 per block), ascending, of the listed nodes at the corners of the cells that contain `places`
         [m], shape (n, d)."""
+        if not len(self.keys):
+            return np.empty(0, np.int64)
         d, side = self.dimension, np.array(BLOCK[self.dimension])
         first = np.zeros((len(places), 3), np.int64)
         first[:, :d] = np.floor(places / self.cell)
