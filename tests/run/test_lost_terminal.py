@@ -16,7 +16,7 @@ from spume.runs import compile_ahead
 from spume.runs.compile_ahead import CompileAhead
 from spume.runs.loop import start_run
 from spume.runs.progress import Live, display_for
-from spume.runs.stopping import stop_on_signals
+from spume.runs.stopping import stop_on_signals, stop_signals
 from spume.scene.common import Scene
 
 SUPPORT = Path(__file__).parents[1] / "support"
@@ -147,5 +147,26 @@ def test_a_lost_terminal_stops_the_run_at_a_checkpoint():
         with stop_on_signals(lambda text: None) as stop:
             os.kill(os.getpid(), signal.SIGHUP)
             assert not stop()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_the_first_signal_after_that_of_another_process_does_not_end_the_run_at_once():
+    """Launchers send a signal to all ranks; a rank may learn of that of another one before its own arrives."""
+    told = []
+    with stop_on_signals(told.append) as stop:
+        stop.ask_for_peer()
+        assert stop()
+        signal.raise_signal(signal.SIGTERM)
+        assert len(told) == 1
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGHUP")
+def test_an_ignored_loss_of_the_terminal_is_no_signal_to_stop():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        assert signal.SIGHUP not in stop_signals()
     finally:
         signal.signal(signal.SIGHUP, before)

@@ -6,7 +6,6 @@ advance, sum, write their parts of a frame, restore a state. So the loop does no
 
 import contextlib
 import json
-import signal
 import sys
 import traceback
 from collections.abc import Callable, Iterator
@@ -212,13 +211,9 @@ class OnRanks:
         return self._inner.time
 
     def advance(self, until: float, interrupted: Callable[[], bool], report: Callable[[Progress], None]) -> bool:
-        """See `Method`."""
+        """See `Method`; False also if another rank was asked to stop."""
         with self._all_do("advance", until, agreed=RunFailed):
-            done = self._inner.advance(until, interrupted, report)
-        if not done and not interrupted():
-            # Another rank was asked to stop. The loop learns of it as of a signal of its own.
-            signal.raise_signal(signal.SIGTERM)
-        return done
+            return self._inner.advance(until, interrupted, report)
 
     def declarations(self) -> tuple[Population, ...]:
         """See `Method`."""

@@ -18,6 +18,7 @@ from spume.extras import require
 from spume.options import INTERRUPTED
 from spume.ranks.communicator import Communicator
 from spume.runs.crew import Crew, Leader, follow
+from spume.runs.stopping import stop_signals
 from spume.terminal import tell
 
 SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS")
@@ -177,8 +178,7 @@ def start_ranks(count: int, threads: int | None, arguments: Sequence[str]) -> in
             with contextlib.suppress(ProcessLookupError):
                 process.send_signal(signal.SIGINT if asked == 1 else signal.SIGKILL)
 
-        numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
-        before = {number: signal.signal(number, pass_on) for number in numbers}
+        before = {number: signal.signal(number, pass_on) for number in stop_signals()}
         try:
             code = process.wait()
             if not asked and code not in OWN_CODES:

@@ -310,6 +310,8 @@ def _reach(run: RunUnderWay, time: float) -> bool:
             return False
         if run.method.advance(time, run.waits, run.display.step):
             return True
+        if run.crew.size > 1 and not run.waits():
+            run.stop.ask_for_peer()
 
 
 def _tell_new_warnings(manifest: Manifest, display: Display) -> None:
