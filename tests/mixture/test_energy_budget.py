@@ -63,6 +63,16 @@ def test_the_budget_of_a_dam_that_breaks_closes(coupling):
     assert abs(terms["volume correction"]) > HALF * largest
 
 
+def test_water_that_splashes_dissipates_what_its_viscosity_takes():
+    """The pressure of water that parts and meets is no flow; what its viscosity takes is the record of the law."""
+    water = WATER | {"viscosity": 1.0}
+    sim = dam(body=[body("water", [0.0, 0.0], [0.18, 0.35])], material={"sand": SAND, "water": water})
+    sim.advance(0.5)
+    terms, report = budget(sim), sim.diagnostics()
+    assert abs(terms["flow"] + report["dissipated_energy"]) < 0.001 * terms["gravity"]
+    assert abs(terms["unaccounted"]) < 0.001 * terms["gravity"]
+
+
 @pytest.mark.parametrize("coupling", ["drag", "pore-pressure"])
 def test_the_budget_of_semi_implicit_steps_closes(coupling):
     solver = {"tolerance": 1e-5, "linear_tolerance": 1e-3}

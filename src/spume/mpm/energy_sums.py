@@ -84,20 +84,11 @@ def in_material(
     """
     p, order = species.particles, species.transfers.cells.sorted_points
     parts = np.zeros((_chunks(order), 5))
+    fluid = np.array([law.traits.fluid is not None for law, _ in species.model.materials])
     _in_material(
-        order,
-        p.x,
-        p.mass,
-        species.energy_volume,
-        gravity,
-        p.stress,
-        species.deformation,
-        power,
-        *energies,
-        *dissipated,
-        weak,
-        parts,
-    )
+        order, p.x, p.mass, species.energy_volume, gravity, p.stress, species.deformation, power, *energies,
+        *dissipated, weak, fluid, p.material, parts,
+    )  # fmt: skip
     return np.asarray(parts.sum(axis=0))
 
 
@@ -167,7 +158,9 @@ def _gathered(order, mass, v, C, moment, stress, deformation, power, parts):
 
 
 @compiled(parallel=True)
-def _in_material(order, x, mass, volume, gravity, stress, deformation, power, W0, W1, D0, D1, weak, parts):
+def _in_material(
+    order, x, mass, volume, gravity, stress, deformation, power, W0, W1, D0, D1, weak, fluid, material, parts
+):
     known, flows, tears = W0.size > 0, D0.size > 0, weak.size > 0
     for chunk in prange(parts.shape[0]):
         work, flow, torn, elastic, potential = 0.0, 0.0, 0.0, 0.0, 0.0
@@ -184,8 +177,8 @@ def _in_material(order, x, mass, volume, gravity, stress, deformation, power, W0
                 torn += V * (power[p] - gain - recorded)
             else:
                 mean = 0.5 * (power[p] + power_of(p, stress, deformation))
-                if known and recorded == 0.0 and (W0[p] == 0.0) != (W1[p] == 0.0):
-                    mean = gain  # water that parts or meets: its pressure has a kink
+                if known and fluid[material[p]] and (W0[p] == 0.0) != (W1[p] == 0.0):
+                    mean = gain + recorded  # water that parts or meets: its pressure has a kink
                 work += V * mean
                 if recorded != 0.0:
                     flow += V * (mean - gain)
