@@ -194,7 +194,15 @@ def test_a_run_that_counts_keeps_its_counts():
     assert foam.happened.duration == pytest.approx(foam.time)
 
 
-@pytest.mark.parametrize(("seed", "boundary"), [(1, "periodic"), (2, "free"), (3, "periodic"), (4, "free")])
+@pytest.mark.parametrize(
+    ("seed", "boundary"),
+    [
+        (1, "periodic"),
+        (2, "free"),
+        pytest.param(3, "periodic", marks=pytest.mark.slow_suite),
+        pytest.param(4, "free", marks=pytest.mark.slow_suite),
+    ],
+)
 def test_random_foams_coarsen_to_ten_cells_with_valid_networks_at_every_event(seed, boundary):
     """A small version of `python -m validation.dry_foam_robustness`, which takes 200 foams of up to 2,000 cells."""
     foam = Foam.voronoi(20 + 15 * seed, boundary, seed=seed)

@@ -24,14 +24,10 @@ def materials_of(law: Law) -> list[tuple[str, Parameters]]:
     return found
 
 
-MANY_CONSTANTS = 12
-"""Forms of laws with more constants than this are tested in the slow suite: each takes more than ten seconds to
-compile. Their springs and flows have tests of their own."""
-
-
 def marks_of(form: Law) -> list[pytest.MarkDecorator]:
-    """The suite in which a form is tested."""
-    return [pytest.mark.slow_suite] if len(form.constants) > MANY_CONSTANTS else []
+    """The suite in which a form of a law is tested. Forms that parameters choose have kernels of their own, which take
+    five to twenty seconds to compile; their springs and flows have tests of their own."""
+    return [pytest.mark.slow_suite] if form.form_of else []
 
 
 MATERIALS = [(law, name, parameters) for law in LAWS.values() for name, parameters in materials_of(law)]
