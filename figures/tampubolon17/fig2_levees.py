@@ -13,8 +13,8 @@ SCENES = {"levee": "levee-semi-implicit", "lower drag and cohesion": "levee-weak
 CELLS = {"draft": (0.25, 0.2), "medium": (0.1, 0.08), "paper": (0.025, 0.02)}
 END = 3.0
 """End of the runs [s]: a second after the flood."""
-TIMES = (0.0, 1.5, 2.0, END)
-"""Of the panels [s]."""
+TIMES = (0.0, 1.2, 1.8, 2.4)
+"""Of the panels [s]: later the landslide leaves the picture."""
 CREST = (1.75, 2.05)
 """The crown of the levee along the flow [m]."""
 
