@@ -139,6 +139,21 @@ def test_both_ways_of_adding_have_the_same_bits(dimension, order, monkeypatch):
     assert found[0] == found[1] == found[2]
 
 
+@pytest.mark.parametrize("dimension", [2, 3])
+def test_one_thread_adds_blocks_that_meet_in_the_order_of_their_colours(dimension):
+    """Two blocks meet on a node if they are adjacent; their colour is the parity of their coordinates."""
+    x = np.random.default_rng(3).uniform(-30.0 * CELL, 30.0 * CELL, (600, dimension))
+    numba.set_num_threads(1)
+    transfers, _ = connected(x, 3)
+    blocks = transfers.cells.blocks
+    assert len(blocks) > 50
+    colour = (blocks & 1) @ [4, 2, 1]
+    turn = np.argsort(transfers._by_colour)
+    for block in range(len(blocks)):
+        near = np.abs(blocks - blocks[block]).max(axis=1) == 1
+        assert np.array_equal(colour[near] < colour[block], turn[near] < turn[block])
+
+
 @pytest.mark.parametrize(("dimension", "order", "quantities"), cases(TO_GRID), ids=name)
 def test_sums_on_nodes_match_the_oracle(dimension, order, quantities, adding):
     points = cloud(dimension)
