@@ -9,7 +9,7 @@ from spume.scene.loading import load_scene
 
 RUIZ = ("weights='ruiz'", "balancing='residual'", "anderson_memory=0", "over_relaxation=1.6")
 SCENES = {
-    "roller": ("roller", (), 10),
+    "roller": ("roller", ("frames.energy=true",), 10),
     "roller by Newton's method": ("roller", ("implicit.solver='newton'",), 12),
     "roller with Ruiz weights": ("roller", tuple(f"implicit.{key}" for key in RUIZ), 6),
     "twisting": ("twisting", ("grid.cell=0.04",), 3),

@@ -10,7 +10,7 @@ from spume.scene.loading import load_scene
 
 PAGE = Path(__file__).parents[2] / "docs" / "ranks.md"
 REFUSED = {
-    "energy": ("colliding-discs", ("transfer.scheme='flip'", "frames.energy=true"), "budgets of the energy"),
+    "frame": ("roller", ("grid.frame='total'",), "grids that deform with the material"),
     "dry": ("dry-foam-shear", (), "the method 'dry-foam'"),
 }
 

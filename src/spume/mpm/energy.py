@@ -42,7 +42,6 @@ from spume.mpm.implicit.step import Integrator
 from spume.mpm.species import GridSpecies
 from spume.mpm.step import collide, gather
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import dot
 
 Floats = NDArray[np.float64]
 NOTHING, NONE_TORN = np.empty(0), np.empty(0, np.uint8)
@@ -103,6 +102,8 @@ class EnergyBudget:
         """Changes of the velocities of the nodes before obstacles act, for each layer of each species [m/s]."""
         self.before: list[tuple[Floats, Floats]] = []
         """Positions and velocities of the points before they move, for each species; empty if all obstacles rest."""
+        self.points: list[tuple[int, int]] = []
+        """See `points_of`, after the material was updated."""
         self.torn = 0.0
         """Kinetic energy of the torn points before their deformation is limited [J]."""
         self._stored: dict[str, Stored] = {}
@@ -143,6 +144,7 @@ class EnergyBudget:
         assert isinstance(species, GridSpecies)
         arrays = {name: values[new] for name, values in species.particles.arrays().items()}
         self.start = None
+        dot = self.world.ranks.dot
         energy = 0.5 * dot(arrays["mass"], squares(arrays, self.world.nodes.second_moment))
         self.terms["sources"] += energy + dot(species.energy_volume[new], species.model.energy(arrays))
 
@@ -159,10 +161,13 @@ class EnergyBudget:
         """Compute the elastic energy of the points of a species."""
         p = species.particles
         dissipated = p.dissipation.copy() if "dissipation" in p else NOTHING
-        needed = self.replaces or "dissipation" in p
-        density = species.model.energy(p.arrays()) if needed else NOTHING
+        density = species.model.energy(p.arrays()) if self.follows(species) else NOTHING
         self._stored[species.name] = found = Stored(p.generation, density, dissipated)
         return found
+
+    def follows(self, species: GridSpecies) -> bool:
+        """Whether the elastic energy of the points of a species is needed in every step."""
+        return self.replaces or "dissipation" in species.particles
 
     def power_now(self, species: GridSpecies) -> Floats:
         """Work of the stress before the material is updated, in the deformation of the step [J/m³]."""
@@ -254,7 +259,7 @@ def count_gathered(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     kinetic = 0.0
     for species, power in zip(world.species, budget.power):
         budget.stored(species)
-        kinetic += gathered(species, moment, power)
+        kinetic += gathered(world.ranks, species, moment, power)
         if species.name in budget.corrected:
             power[:] = budget.power_now(species)
     budget.gained("transfers", kinetic)
@@ -274,10 +279,8 @@ def torn_energy(world: GridWorld) -> float:
     """Kinetic energy of the torn points [J]."""
     p = world.particles
     weak = np.flatnonzero(p.weak)
-    if not weak.size:
-        return 0.0
     arrays = {name: getattr(p, name)[weak] for name in ("mass", "v", "C") if name in p}
-    return 0.5 * dot(arrays["mass"], squares(arrays, world.nodes.second_moment))
+    return 0.5 * world.ranks.dot(arrays["mass"], squares(arrays, world.nodes.second_moment))
 
 
 def count_sand(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
@@ -297,9 +300,9 @@ def count_volumes(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     for k, species in enumerate(world.species):
         p, before = species.particles, budget.stored(species).density
         gain = budget.store(species).density - before if before.size else before
-        if not gain.any():
+        if not world.ranks.any(bool(gain.any())):
             continue
-        budget.step["volume correction"] += dot(species.energy_volume, gain)
+        budget.step["volume correction"] += world.ranks.dot(species.energy_volume, gain)
         budget.corrected[species.name] = p.stress.copy()
         species.model.stress(p.arrays(), budget.corrected[species.name])
         if budget.power:  # the deformation is known
@@ -310,7 +313,7 @@ def count_consistency(world: GridWorld, dt: float, budget: EnergyBudget) -> None
     """Work of the stress in what is added to the deformation of the step."""
     for species, power in zip(world.species, budget.power):
         now = budget.power_now(species)
-        added = dot(species.energy_volume, now - power)
+        added = world.ranks.dot(species.energy_volume, now - power)
         budget.step["consistency"] += added
         budget.step["time integration"] -= added
         power[:] = now
@@ -324,14 +327,15 @@ def count_material(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
         p, before = species.particles, budget.stored(species)
         after = budget.store(species)
         work, flow, torn, elastic, potential = in_material(
-            species, gravity, power, (before.density, after.density), (before.dissipated, after.dissipated),
-            p.weak if "weak" in p else NONE_TORN,
+            world.ranks, species, gravity, power, (before.density, after.density),
+            (before.dissipated, after.dissipated), p.weak if "weak" in p else NONE_TORN,
         )  # fmt: skip
         budget.step["time integration"] += work
         budget.step["flow"] -= flow
         budget.step["tearing"] -= torn
         budget.elastic += elastic
         budget.potential += potential
+    budget.points = points_of(world) if budget.replaces else []
 
 
 def keep_points(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
@@ -345,7 +349,7 @@ def count_move(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     gravity, moment = world.gravity(world.time), world.nodes.second_moment
     kinetic = potential = 0.0
     for species in world.species:
-        own, high = moved(species, moment, gravity)
+        own, high = moved(world.ranks, species, moment, gravity)
         kinetic += own
         potential += high
     budget.step["gravity"] += budget.potential - potential
@@ -353,7 +357,7 @@ def count_move(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     for species, (x, v) in zip(world.species, budget.before):
         p = species.particles
         obstacles = world.obstacles_of(species).during(world.time, world.time + dt)
-        driven = work_of_obstacles(obstacles, x, p.mass, v, p.v)
+        driven = work_of_obstacles(world.ranks, obstacles, x, p.mass, v, p.v)
         budget.step["obstacles"] += driven
         budget.step["contacts"] -= driven
     budget.gained("contacts", kinetic)
@@ -361,12 +365,21 @@ def count_move(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
 
 def count_replaced(world: GridWorld, dt: float, budget: EnergyBudget, term: str) -> None:
     """Count what a stage has changed that may insert, merge or remove points."""
-    if all(budget.knows(species) for species in world.species):
+    now = points_of(world)
+    if now == budget.points:
         return
-    elastic = sum(dot(s.energy_volume, d) for s in world.species if (d := budget.stored(s).density).size)
+    budget.points = now
+    followed = (species for species in world.species if budget.follows(species))
+    elastic = sum(world.ranks.dot(s.energy_volume, budget.stored(s).density) for s in followed)
     budget.step[term] += elastic - budget.elastic
     budget.elastic = elastic
     budget.gained(term, kinetic_energy(world))
+
+
+def points_of(world: GridWorld) -> list[tuple[int, int]]:
+    """Number of the points of each species, and the next id: one of both changes when points are inserted, merged or
+    removed."""
+    return [(world.ranks.count(len(species.particles)), species.next_id) for species in world.species]
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.grid.blocks import NODES_PER_BLOCK
 from spume.mpm.energy_sums import contact_work, node_energies
 from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import dot
 
 if TYPE_CHECKING:
     from spume.mpm.energy import EnergyBudget
@@ -42,20 +42,22 @@ def count_nodes(world: GridWorld, dt: float, budget: "EnergyBudget") -> None:
     exchanged = None if budget.exchange is None else budget.exchange(world, dt)
     for k, species in enumerate(world.species):
         contacts = world.contacts_of(species)
-        between = bond_work(species)
+        between = bond_work(world, species)
         budget.step["contacts"] += between
         if exchanged is not None:
-            drag = exchange_work(exchanged, k, species)
+            drag = exchange_work(world, exchanged, k, species)
             budget.step["drag"] += drag
             between += drag
         budget.step["time integration"] -= between
         for layer, (_, fields) in enumerate(species.layers):
-            start, gain = node_energies(fields.array)
+            start, gain = node_energies(world.nodes, fields.array)
             impulse = impulses(budget, species, k, layer, contacts.node)
             if exchanged is not None and budget.solver is None:
                 block, local = contacts.node // 64, contacts.node % 64
                 impulse = impulse - (-1.0) ** k * exchanged.with_contacts[block, :, local]
-            contact, driven = contact_work(world.nodes, contacts, fields["velocity"], fields["change"], impulse)
+            contact, driven = contact_work(
+                world.ranks, world.nodes, contacts, fields["velocity"], fields["change"], impulse
+            )
             before += start
             budget.step["transfers"] += start
             budget.step["contacts"] += contact - driven
@@ -66,23 +68,24 @@ def count_nodes(world: GridWorld, dt: float, budget: "EnergyBudget") -> None:
     budget.kinetic = before
 
 
-def exchange_work(exchanged: Exchanged, k: int, species: GridSpecies) -> float:
+def exchange_work(world: GridWorld, exchanged: Exchanged, k: int, species: GridSpecies) -> float:
     """Work on species k of what it has exchanged with the other one, Σ I·v̄ [J]."""
     fields = species.fields
     mean = fields["velocity"] - 0.5 * fields["change"]
     impulse = exchanged.with_contacts if exchanged.other is None else exchanged.with_contacts + exchanged.other
-    return (-1.0) ** k * dot(impulse.ravel(), mean.ravel())
+    counted = world.nodes.border.counts(NODES_PER_BLOCK * np.arange(len(world.nodes)))
+    return (-1.0) ** k * world.ranks.dot(impulse[counted].ravel(), mean[counted].ravel())
 
 
-def bond_work(species: GridSpecies) -> float:
+def bond_work(world: GridWorld, species: GridSpecies) -> float:
     """Work of the impulses between the layers of a species, Σ I·v̄ [J]."""
-    work = 0.0
+    works = [np.empty((0, world.dimension))]
     for number, node, impulse in species.bonds:
         fields = species.layers[number].fields
         block, local = node // 64, node % 64
         mean = fields["velocity"][block, :, local] - 0.5 * fields["change"][block, :, local]
-        work += dot(impulse, mean)
-    return work
+        works.append((impulse * mean)[world.nodes.border.counts(node)])
+    return world.ranks.total(np.concatenate(works)) if len(species.layers) > 1 else 0.0
 
 
 def impulses(budget: "EnergyBudget", species: GridSpecies, k: int, layer: int, node: NDArray[np.int64]) -> Floats:

@@ -1,7 +1,7 @@
 """Sums over nodes and points for the energy budget.
 
-Nodes are summed by block, points in the order of their cells and ids, a chunk at a time: the bits depend neither on the
-threads nor on the order of the arrays.
+Both are summed by block, points in the order of their cells and ids; then the sums of the blocks of all ranks are
+added. The bits depend neither on threads and ranks nor on the order of the arrays.
 """
 
 import numpy as np
@@ -10,48 +10,50 @@ from numpy.typing import NDArray
 
 from spume.geometry.obstacles.collision import find_owners, obstacle_velocity
 from spume.geometry.obstacles.obstacle_set import ObstacleArrays
+from spume.grid.blocks import CELLS_PER_BLOCK
+from spume.grid.cells import Cells
 from spume.grid.contacts import Contacts
 from spume.grid.nodes import Nodes
 from spume.matter.frame_fields import power_of
 from spume.matter.obstacle_loads import split
 from spume.mpm.species import GridSpecies
 from spume.numerics.jit import compiled
-from spume.numerics.sums import CHUNK, dot
+from spume.ranks.ranks import Ranks
 
 Floats = NDArray[np.float64]
 
 
-def node_energies(fields: Floats) -> tuple[float, float]:
+def node_energies(nodes: Nodes, fields: Floats) -> tuple[float, float]:
     """½ Σ m v⁰² [J] of nodes with the velocity v⁰ before the step, and its change in the step, Σ m Δv·(v − Δv/2); from
     the channels mass, velocity v and change Δv of `fields` (blocks, channels, 64)."""
     parts = np.empty((len(fields), 2))
     _node_energies(fields, (fields.shape[1] - 1) // 2, parts)
-    before, gained = parts.sum(axis=0)
+    before, gained = nodes.border.all_blocks(parts.T).T.copy().sum(axis=0)
     return float(before), float(gained)
 
 
 def contact_work(
-    nodes: Nodes, contacts: Contacts, velocity: Floats, change: Floats, impulse: Floats
+    ranks: Ranks, nodes: Nodes, contacts: Contacts, velocity: Floats, change: Floats, impulse: Floats
 ) -> tuple[float, float]:
     """Work of the contacts on the nodes, and that done by the motion of their obstacles [J]: Σ I·v̄ and Σ I·u with the
     velocity u of an obstacle. `impulse` [N s] is that of the node of each contact."""
     node, numbers = contacts.node, contacts.numbers
-    if not node.size:
-        return 0.0, 0.0
     d = nodes.dimension
     block, local = node // 64, node % 64
     mean = velocity[block, :, local] - 0.5 * change[block, :, local]
-    first = np.r_[True, node[1:] != node[:-1]]
-    surface = np.ascontiguousarray(numbers[:, 3 : 3 + d])
-    moved = dot(split(node, numbers[:, :d], impulse), surface) if surface.any() else 0.0
-    return dot(impulse[first], mean[first]), moved
+    first = np.r_[True, node[1:] != node[:-1]][: node.size]
+    counted = np.zeros(node.size, np.bool_)
+    counted[nodes.border.counts(node)] = True
+    driven = split(node, numbers[:, :d], impulse) * numbers[:, 3 : 3 + d]
+    work, moved = ranks.totals([(impulse * mean)[first & counted], driven[counted]])
+    return work, moved
 
 
-def work_of_obstacles(obstacles: ObstacleArrays, x: Floats, mass: Floats, before: Floats, after: Floats) -> float:
+def work_of_obstacles(
+    ranks: Ranks, obstacles: ObstacleArrays, x: Floats, mass: Floats, before: Floats, after: Floats
+) -> float:
     """Σ m Δv·u of points at `x` whose velocity `before` obstacles with the velocity u have changed to `after` [J]."""
     hit = np.flatnonzero((after != before).any(axis=1))
-    if not hit.size:
-        return 0.0
     d = x.shape[1]
     place = np.ascontiguousarray(np.pad(x[hit], ((0, 0), (0, 3 - d))))
     owner = np.zeros(hit.size, np.int64)
@@ -60,49 +62,50 @@ def work_of_obstacles(obstacles: ObstacleArrays, x: Floats, mass: Floats, before
     surface = np.zeros((hit.size, 3))
     _surface_velocities(obstacles, place, owner, surface)
     impulse = mass[hit, None] * (after[hit] - before[hit])
-    return dot(impulse, np.ascontiguousarray(surface[:, :d]))
+    return ranks.dot(impulse, np.ascontiguousarray(surface[:, :d]))
 
 
-def gathered(species: GridSpecies, second_moment: float, power: Floats) -> float:
+def gathered(ranks: Ranks, species: GridSpecies, second_moment: float, power: Floats) -> float:
     """Kinetic energy of the points [J]; write the work τ : ln f of their stress in the deformation of the step [J/m³]
     to `power`."""
-    p, order = species.particles, species.transfers.cells.sorted_points
-    parts = np.zeros((_chunks(order), 1))
-    _gathered(order, p.mass, p.v, species.affine_velocity, second_moment, p.stress, species.deformation, power, parts)
-    return float(parts.sum(axis=0)[0])
+    p, affine = species.particles, species.affine_velocity
+    points, parts = _blocks(species.cells, 1)
+    _gathered(*points, p.mass, p.v, affine, second_moment, p.stress, species.deformation, power, parts)
+    return ranks.total(parts)
 
 
 def in_material(
-    species: GridSpecies, gravity: Floats, power: Floats, energies: tuple[Floats, Floats],
+    ranks: Ranks, species: GridSpecies, gravity: Floats, power: Floats, energies: tuple[Floats, Floats],
     dissipated: tuple[Floats, Floats], weak: NDArray[np.uint8],
-) -> Floats:  # fmt: skip
+) -> list[float]:  # fmt: skip
     """Sums over the points: work of the mean stress, flow, what torn points lose beyond it, elastic energy, and energy
     in gravity [J].
 
     power: work of the stress before the step [J/m³]. energies, dissipated: elastic energy and dissipated energy before
     and after the material was updated [J/m³]; they may be empty, and likewise `weak`.
     """
-    p, order = species.particles, species.transfers.cells.sorted_points
-    parts = np.zeros((_chunks(order), 5))
+    p = species.particles
+    points, parts = _blocks(species.cells, 5)
     fluid = np.array([law.traits.fluid is not None for law, _ in species.model.materials])
     _in_material(
-        order, p.x, p.mass, species.energy_volume, gravity, p.stress, species.deformation, power, *energies,
+        *points, p.x, p.mass, species.energy_volume, gravity, p.stress, species.deformation, power, *energies,
         *dissipated, weak, fluid, p.material, parts,
     )  # fmt: skip
-    return np.asarray(parts.sum(axis=0))
+    return ranks.totals(list(parts.T))
 
 
-def moved(species: GridSpecies, second_moment: float, gravity: Floats) -> tuple[float, float]:
+def moved(ranks: Ranks, species: GridSpecies, second_moment: float, gravity: Floats) -> tuple[float, float]:
     """Kinetic energy of the points and their energy in gravity [J]."""
-    p, order = species.particles, species.transfers.cells.sorted_points
-    parts = np.zeros((_chunks(order), 2))
-    _moved(order, p.x, p.mass, p.v, species.affine_velocity, second_moment, gravity, parts)
-    kinetic, potential = parts.sum(axis=0)
-    return float(kinetic), float(potential)
+    p = species.particles
+    points, parts = _blocks(species.cells, 2)
+    _moved(*points, p.x, p.mass, p.v, species.affine_velocity, second_moment, gravity, parts)
+    kinetic, potential = ranks.totals(list(parts.T))
+    return kinetic, potential
 
 
-def _chunks(order: NDArray[np.int32]) -> int:
-    return -(-len(order) // CHUNK)
+def _blocks(cells: Cells, sums: int) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32]], Floats]:
+    """The points by block: where each block begins in their order, and this order; and room for sums of each block."""
+    return (cells.cell_start[::CELLS_PER_BLOCK], cells.sorted_points), np.zeros((len(cells), sums))
 
 
 @compiled(parallel=True)
@@ -147,24 +150,24 @@ def _potential(p, x, mass, gravity):
 
 
 @compiled(parallel=True)
-def _gathered(order, mass, v, C, moment, stress, deformation, power, parts):
-    for chunk in prange(parts.shape[0]):
+def _gathered(first, order, mass, v, C, moment, stress, deformation, power, parts):
+    for block in prange(parts.shape[0]):
         kinetic = 0.0
-        for n in range(chunk * CHUNK, min(order.size, (chunk + 1) * CHUNK)):
+        for n in range(first[block], first[block + 1]):
             p = order[n]
             kinetic += _kinetic(p, mass, v, C, moment)
             power[p] = power_of(p, stress, deformation)
-        parts[chunk, 0] = kinetic
+        parts[block, 0] = kinetic
 
 
 @compiled(parallel=True)
 def _in_material(
-    order, x, mass, volume, gravity, stress, deformation, power, W0, W1, D0, D1, weak, fluid, material, parts
+    first, order, x, mass, volume, gravity, stress, deformation, power, W0, W1, D0, D1, weak, fluid, material, parts
 ):
     known, flows, tears = W0.size > 0, D0.size > 0, weak.size > 0
-    for chunk in prange(parts.shape[0]):
+    for block in prange(parts.shape[0]):
         work, flow, torn, elastic, potential = 0.0, 0.0, 0.0, 0.0, 0.0
-        for n in range(chunk * CHUNK, min(order.size, (chunk + 1) * CHUNK)):
+        for n in range(first[block], first[block + 1]):
             p = order[n]
             V = volume[p]
             recorded = D1[p] - D0[p] if flows else 0.0
@@ -182,24 +185,24 @@ def _in_material(
                 work += V * mean
                 if recorded != 0.0:
                     flow += V * (mean - gain)
-        parts[chunk, 0] = work
-        parts[chunk, 1] = flow
-        parts[chunk, 2] = torn
-        parts[chunk, 3] = elastic
-        parts[chunk, 4] = potential
+        parts[block, 0] = work
+        parts[block, 1] = flow
+        parts[block, 2] = torn
+        parts[block, 3] = elastic
+        parts[block, 4] = potential
 
 
 @compiled(parallel=True)
-def _moved(order, x, mass, v, C, moment, gravity, parts):
-    for chunk in prange(parts.shape[0]):
+def _moved(first, order, x, mass, v, C, moment, gravity, parts):
+    for block in prange(parts.shape[0]):
         kinetic = 0.0
         potential = 0.0
-        for n in range(chunk * CHUNK, min(order.size, (chunk + 1) * CHUNK)):
+        for n in range(first[block], first[block + 1]):
             p = order[n]
             kinetic += _kinetic(p, mass, v, C, moment)
             potential += _potential(p, x, mass, gravity)
-        parts[chunk, 0] = kinetic
-        parts[chunk, 1] = potential
+        parts[block, 0] = kinetic
+        parts[block, 1] = potential
 
 
 @compiled

@@ -24,7 +24,6 @@ METHODS = ("mpm", "continuum-foam", "sand-water", "point-based")
 """Methods whose steps run on ranks."""
 MISSING = (
     Missing("grids that deform with the material (grid.frame = 'total')", lambda scene: scene.grid.frame == "total"),
-    Missing("budgets of the energy (frames.energy)", lambda scene: scene.frames.energy),
 )
 """For scenes of METHODS with a grid."""
 
