@@ -107,9 +107,13 @@ class EnergyBudget:
         self.torn = 0.0
         """Kinetic energy of the torn points before their deformation is limited [J]."""
         self._stored: dict[str, Stored] = {}
+        self._released: list[tuple[Floats, Floats]] = []
+        """Twice the kinetic energy, and the elastic energy, of points released since the last call of `count_released`
+        [J]."""
 
     def diagnostics(self, world: GridWorld) -> dict[str, Any]:
         """The terms, what is unaccounted for [J], and a warning if that is much."""
+        self.count_released()
         own = kinetic_energy(world) + elastic_energy(world)
         rest = own - sum(self.terms.values())
         self.largest = max(self.largest, own)
@@ -124,6 +128,7 @@ class EnergyBudget:
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""
+        self.count_released()
         elastic = elastic_energy(self.world)
         saved = {"terms": dict(self.terms), "largest": self.largest, "elastic": elastic, "kinetic": self.start}
         return {"energy_budget": saved}
@@ -131,6 +136,7 @@ class EnergyBudget:
     def restore(self, values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned. If the materials have changed, so has the energy of the points."""
         self._stored.clear()
+        self._released.clear()
         now = elastic_energy(self.world)
         if (saved := values.get("energy_budget")) is None:  # the run began without a budget
             self.terms = dict.fromkeys(TERMS, 0.0) | {"changes": kinetic_energy(self.world) + now}
@@ -140,13 +146,20 @@ class EnergyBudget:
         self.terms["changes"] += now - saved["elastic"]
 
     def released(self, species: Species, new: slice) -> None:
-        """Count the points that a source has released."""
+        """Remember the energy of the points that a source has released."""
         assert isinstance(species, GridSpecies)
         arrays = {name: values[new] for name, values in species.particles.arrays().items()}
         self.start = None
-        dot = self.world.ranks.dot
-        energy = 0.5 * dot(arrays["mass"], squares(arrays, self.world.nodes.second_moment))
-        self.terms["sources"] += energy + dot(species.energy_volume[new], species.model.energy(arrays))
+        kinetic = arrays["mass"] * squares(arrays, self.world.nodes.second_moment)
+        self._released.append((kinetic, species.energy_volume[new] * species.model.energy(arrays)))
+
+    def count_released(self) -> None:
+        """Count the points that sources have released since the last call. A release itself sends no messages: it may
+        fail on one of several ranks."""
+        for parts in self._released:
+            kinetic, elastic = self.world.ranks.totals(parts)
+            self.terms["sources"] += 0.5 * kinetic + elastic
+        self._released.clear()
 
     def stored(self, species: GridSpecies) -> Stored:
         """Elastic energy of the points of a species, as last computed."""
@@ -229,6 +242,7 @@ def counted_once(stages: Sequence[Stage], budget: EnergyBudget) -> list[Stage]:
 
 def begin(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     """Begin a step, or repeat it."""
+    budget.count_released()
     if budget.start is None:
         budget.start = kinetic_energy(world)
     budget.step = dict.fromkeys(TERMS, 0.0)
