@@ -120,11 +120,13 @@ def test_volume_ratio_is_the_determinant_of_the_motion(law: Law, parameters: Par
     assert not checks.volume_of_motion(law, unyielding(law, parameters))
 
 
-def test_laws_in_one_scene_touch_only_their_own_points():
-    """A scene of every named material: each point ends with the history, stress and energy it would have alone, bit for
-    bit, and the fields of other laws stay at their initial values."""
+@pytest.mark.parametrize("forms", [False, pytest.param(True, marks=pytest.mark.slow_suite)], ids=["laws", "forms"])
+def test_laws_in_one_scene_touch_only_their_own_points(forms: bool):
+    """A scene of every named material, with those that have forms of laws or without: each point ends with the history,
+    stress and energy it would have alone, bit for bit, and the fields of other laws stay at their initial values."""
     rng = np.random.default_rng(9)
-    scene = [(law.of(parameters), parameters) for law in LAWS.values() for _, parameters in materials_of(law)]
+    every = [(law.of(parameters), parameters) for law in LAWS.values() for _, parameters in materials_of(law)]
+    scene = [(law, parameters) for law, parameters in every if forms or not law.form_of]
     model = ConstitutiveModel(scene)
     count = 40 * len(scene)
     material = rng.permutation(np.arange(count) % len(scene)).astype(np.int32)
