@@ -19,6 +19,7 @@ bear no tension and their deformation is limited, so for these the work of the s
 the change of W and the flow that the law records; the difference is `tearing`.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -107,6 +108,8 @@ class EnergyBudget:
         self.torn = 0.0
         """Kinetic energy of the torn points before their deformation is limited [J]."""
         self._stored: dict[str, Stored] = {}
+        self._restored: float | None = None
+        """Elastic energy of the checkpoint from which the state was restored [J], nan if unknown; None: counted."""
         self._released: list[tuple[Floats, Floats]] = []
         """Twice the kinetic energy, and the elastic energy, of points released since the last call of `count_released`
         [J]."""
@@ -137,13 +140,13 @@ class EnergyBudget:
         """Restore what `checkpoint` returned. If the materials have changed, so has the energy of the points."""
         self._stored.clear()
         self._released.clear()
-        now = elastic_energy(self.world)
-        if (saved := values.get("energy_budget")) is None:  # the run began without a budget
-            self.terms = dict.fromkeys(TERMS, 0.0) | {"changes": kinetic_energy(self.world) + now}
+        saved = values.get("energy_budget")
+        self._restored = math.nan if saved is None else float(saved["elastic"])
+        if saved is None:  # the run began without a budget
+            self.terms = dict.fromkeys(TERMS, 0.0)
             return
-        self.terms, self.largest = dict(saved["terms"]), saved["largest"]
+        self.terms, self.largest = dict.fromkeys(TERMS, 0.0) | saved["terms"], saved["largest"]
         self.start = None if saved["kinetic"] is None else float(saved["kinetic"])
-        self.terms["changes"] += now - saved["elastic"]
 
     def released(self, species: Species, new: slice) -> None:
         """Remember the energy of the points that a source has released."""
@@ -154,8 +157,13 @@ class EnergyBudget:
         self._released.append((kinetic, species.energy_volume[new] * species.model.energy(arrays)))
 
     def count_released(self) -> None:
-        """Count the points that sources have released since the last call. A release itself sends no messages: it may
-        fail on one of several ranks."""
+        """Count the points that sources have released since the last call, and what a restored state has of the energy
+        beyond that of its checkpoint. Releasing and restoring send no messages: they may fail on one of several
+        ranks."""
+        if (before := self._restored) is not None:
+            self._restored = None
+            own = elastic_energy(self.world)
+            self.terms["changes"] += kinetic_energy(self.world) + own if math.isnan(before) else own - before
         for parts in self._released:
             kinetic, elastic = self.world.ranks.totals(parts)
             self.terms["sources"] += 0.5 * kinetic + elastic

@@ -73,6 +73,7 @@ class GridMethod(ParticleMethod[GridWorld, S]):
         if budget is None or not self.held.layers:
             super().hold()
             return
+        budget.count_released()
         before = kinetic_energy(self.world)
         super().hold()
         budget.start = kinetic_energy(self.world)
