@@ -10,6 +10,7 @@ DISCS = {
     "duration": 1.0,
     "grid": {"cell": 0.012},
     "damping": {"viscosity": 0.01},
+    "frames": {"energy": True},
     "body": [
         {
             "name": "left",
