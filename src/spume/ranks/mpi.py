@@ -1,5 +1,6 @@
 """Messages by MPI. Arrays are sent from and received into their memory; only commands and errors are pickled."""
 
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -14,6 +15,8 @@ LONGEST = 1 << 30
 PATIENCE = 20e-6
 """Pause between two looks for a message [s], after the first SPINS: cores are left to those who still compute."""
 SPINS = 50
+FAREWELL = 0.5
+"""Pause before all ranks are aborted [s]."""
 MAGNITUDE = np.int64(2**63 - 1)
 """All bits of a number but its sign."""
 Parts = Sequence[tuple[int, NDArray[Any]]]
@@ -122,7 +125,10 @@ class MpiCommunicator:
         return value if self.rank == root else self._mpi.pickle.loads(buffer)
 
     def abort(self, code: int) -> None:
-        """See `Communicator`."""
+        """See `Communicator`. The launcher ends the processes without passing on what it has not read yet, so it gets
+        time to read the message of this one."""
+        sys.stderr.flush()
+        time.sleep(FAREWELL)
         self._world.Abort(code)
 
 
