@@ -94,7 +94,7 @@ def _adopt(x: NDArray[np.float64], ids: NDArray[np.int64], piece: NDArray[np.int
 def _numbered(root: NDArray[np.int64]) -> NDArray[np.int64]:
     """Number of the piece of each point, from the links of `_join`."""
     _flatten(root)
-    return np.unique(root, return_inverse=True)[1]
+    return (np.cumsum(root == np.arange(root.size)) - 1)[root]
 
 
 def _join(
@@ -135,9 +135,10 @@ def _make_link(D: int) -> Any:
             p = chosen[c]
             block, i, j, k = cell_in_block(D, cell_of[p])
             own = _root_of(root, p)
-            for a in range(i - reach, i + reach + 1):
-                for b in range(j - reach, j + reach + 1):
-                    for e in range(k - deep, k + deep + 1):
+            # cells before this one have met it already
+            for a in range(i, i + reach + 1):
+                for b in range(j - reach if a > i else j, j + reach + 1):
+                    for e in range(k - deep if a > i or b > j else k, k + deep + 1):
                         here = cell_at(D, neighbours, block, a, b, e)
                         if here < 0:
                             continue
