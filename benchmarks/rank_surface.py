@@ -4,7 +4,8 @@
 
 Without frames: a box of 24³ blocks of cells, and the dollop of `shaving-cream`. A frame gives the blocks that its
 points occupy, with the cell of its run. Prints, for 2 to 64 ranks, the slots (`ranks/halo.py`) that the
-busiest rank sends for each sum, as a fraction of the blocks it owns, and its peers.
+busiest rank sends for each sum, as a fraction of the blocks it owns, and its peers; then the efficiency that this
+predicts for boxes with 216 blocks of each rank on a cluster with the network stated below.
 """
 
 import sys
@@ -19,25 +20,68 @@ from spume.ranks.cuts import costs
 from spume.ranks.surface import exchanged
 
 SIZES = (2, 4, 8, 16, 32, 64)
+PREDICTED = (64, 1024)
+BLOCKS_PER_RANK = 216
+SECONDS_PER_POINT = 150e-9
+"""Measured time of a step on one thread (`benchmarks.ranks 79`)."""
+SLOT = 64 * 7 * 8
+"""Bytes of a slot with mass, momentum and force in 3D."""
+BANDWIDTH, LATENCY = 12.5e9, 2e-6
+"""Of the network: bytes per second and node, seconds per message."""
+RANKS_PER_NODE = 32
+"""They share the bandwidth of a node."""
+AGREEMENTS = 8
+"""Numbers that all ranks agree on in a step, by a tree of messages each."""
 CURVES = {"Hilbert": places, "Morton": morton_places}
 
 
 def report(name, keys, counts, dimension):
     """Print the table of one arrangement of blocks."""
-    cost = costs(counts)
     print(f"{name}: {keys.size} blocks, {counts.sum():,} points, {dimension}D")
     print("  ranks   blocks/rank    Hilbert: slots/block  peers    Morton: slots/block  peers")
     for size in SIZES:
         line = f"  {size:5}   {keys.size / size:11.0f}"
         for curve in CURVES.values():
-            place = curve(keys, dimension)
-            order = np.argsort(place)
-            owner = np.empty(keys.size, np.int64)
-            owner[order] = np.minimum(np.cumsum(cost[order]) * size // cost.sum(), size - 1)
+            owner = owners(keys, counts, size, dimension, curve)
             sent, peers = exchanged(keys, owner, size, dimension)
             owned = np.bincount(owner, minlength=size)
             line += f"    {(sent / np.maximum(owned, 1)).max():20.2f}  {peers.max():5}"
         print(line)
+
+
+def owners(keys, counts, size, dimension, curve=places):
+    """The rank that owns each block."""
+    cost, place = costs(counts), curve(keys, dimension)
+    order = np.argsort(place)
+    owner = np.empty(keys.size, np.int64)
+    owner[order] = np.minimum(np.cumsum(cost[order]) * size // cost.sum(), size - 1)
+    return owner
+
+
+def box(side):
+    """Keys of the blocks of a full cube, and their points."""
+    half = side // 2
+    index = np.stack(np.meshgrid(*[np.arange(side) - half] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    keys = np.sort(pack(*index.T))
+    return keys, np.full(keys.size, 512)
+
+
+def predict():
+    """Print the predicted efficiency: the time of the points over that of points, slots and messages. The slots cost
+    least if those between ranks of one node take no time and each crosses the network once, most if all cross it."""
+    print(f"predicted, {RANKS_PER_NODE} ranks per node, {BANDWIDTH / 1e9} GB/s per node, {LATENCY * 1e6} µs a message")
+    for size in PREDICTED:
+        keys, counts = box(round((BLOCKS_PER_RANK * size) ** (1 / 3)))
+        owner = owners(keys, counts, size, 3)
+        sent, peers = exchanged(keys, owner, size, 3)
+        between, _ = exchanged(keys, owner // RANKS_PER_NODE, size // RANKS_PER_NODE, 3)
+        points = 512 * np.bincount(owner).max() * SECONDS_PER_POINT
+        waits = (peers.max() + AGREEMENTS * 2 * np.log2(size)) * LATENCY
+        print(f"  {size:5} ranks, {counts.sum():,} points: {1e3 * points:.1f} ms, messages {1e3 * waits:.2f} ms")
+        for name, crossing in (("least", between.max()), ("most", RANKS_PER_NODE * sent.max())):
+            slots = crossing * SLOT / BANDWIDTH
+            efficiency = points / (points + slots + waits)
+            print(f"      slots {name} {1e3 * slots:.1f} ms: efficiency {100 * efficiency:.0f} %")
 
 
 def blocks_of(frame: Path):
@@ -68,10 +112,9 @@ def main(frames: list[str]) -> None:
     for frame in frames:
         report(frame, *blocks_of(Path(frame)))
     if not frames:
-        index = np.stack(np.meshgrid(*[np.arange(-12, 12)] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
-        keys = np.sort(pack(*index.T))
-        report("box of 24³ blocks", keys, np.full(keys.size, 512), 3)
+        report("box of 24³ blocks", *box(24), 3)
         report("dollop of shaving-cream with cells of 1 mm", *dollop())
+        predict()
 
 
 if __name__ == "__main__":
