@@ -1,5 +1,6 @@
 """Text on pictures, colour maps and colour bars."""
 
+import math
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -118,9 +119,10 @@ def with_label(picture: Picture, text: str, corner: Corner = "upper left", size:
     margin = font_size(height) // 2
     size = size or font_size(height)
     size = max(1, min(size, int(size * (width - 2 * margin) / max(1.0, _font(size).getlength(text)))))
+    reach = 2 * margin + math.ceil(_font(size).getlength(text))
     y, anchor = (margin, "la") if corner == "upper left" else (height - margin, "ld")
     behind = picture[: 2 * size] if corner == "upper left" else picture[-2 * size :]
-    fill = INK if behind[:, : width // 2].mean() > DARK else PAPER
+    fill = INK if behind[:, :reach].mean() > DARK else PAPER
     draw.text((margin, y), text, fill=fill, font=_font(size), anchor=anchor)
     return np.asarray(image)
 
