@@ -2,13 +2,12 @@
 
 import pytest
 from clay import CLAY
-from lockstep import on_ranks
 from mpi_runs import assert_same
+from rank_states import on_crew
 
 from spume.errors import SceneError
 from spume.frames.info import run_lines
 from spume.frames.reader import open_run
-from spume.runs.crew import Leader, follow
 from spume.runs.loop import replay_run, resume_run, start_run
 from spume.runs.steering import Unsteered
 from spume.scene.loading import load_scene
@@ -46,31 +45,16 @@ class StopAfter(Unsteered):
             run.ask_to_stop()
 
 
-def led(size, work):
-    """What `work` returns with the crew of so many ranks."""
-
-    def on_rank(messages):
-        if messages.rank > 0:
-            return follow(messages)
-        leader = Leader(messages)
-        try:
-            return work(leader)
-        finally:
-            leader.dismiss()
-
-    return on_ranks(size, on_rank)[0]
-
-
 @pytest.mark.parametrize("method", SCENES)
 def test_a_changed_run_is_repeated_and_resumed_on_ranks(method, tmp_path):
     scene = load_scene(SCENES[method])
     start_run(scene, tmp_path / "whole", changes=CHANGES)
-    led(3, lambda crew: replay_run(tmp_path / "whole", tmp_path / "again", crew=crew))
+    on_crew(3, lambda crew: replay_run(tmp_path / "whole", tmp_path / "again", crew=crew))
     assert_same(tmp_path / "again", tmp_path / "whole")
     stopped = tmp_path / "stopped"
-    first = led(2, lambda crew: start_run(scene, stopped, changes=CHANGES, steering=StopAfter(1), crew=crew))
+    first = on_crew(2, lambda crew: start_run(scene, stopped, changes=CHANGES, steering=StopAfter(1), crew=crew))
     assert first.status == "interrupted"
-    led(3, lambda crew: resume_run(stopped, crew=crew))
+    on_crew(3, lambda crew: resume_run(stopped, crew=crew))
     assert_same(stopped, tmp_path / "whole")
     assert any(line.startswith("3 ranks: ") for line in run_lines(open_run(stopped)))
     assert not any("ranks: " in line for line in run_lines(open_run(tmp_path / "whole")))
@@ -79,4 +63,4 @@ def test_a_changed_run_is_repeated_and_resumed_on_ranks(method, tmp_path):
 def test_a_change_that_needs_other_fields_is_refused_on_all_ranks(tmp_path):
     changes = [{"time": 0.0031, "values": {"transfer.scheme": "apic"}}]
     with pytest.raises(SceneError, match="its points carry other fields"):
-        led(2, lambda crew: start_run(load_scene(FALL), tmp_path / "run", changes=changes, crew=crew))
+        on_crew(2, lambda crew: start_run(load_scene(FALL), tmp_path / "run", changes=changes, crew=crew))

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from lockstep import on_ranks
 from mpi_runs import assert_same, frames
+from rank_states import on_crew
 
 import spume
 from spume.errors import CacheError
 from spume.ranks.team import Team
 from spume.runs import crew, shared
-from spume.runs.crew import Crew, Leader, follow
 from spume.runs.folder import RunFolder
 from spume.runs.loop import resume_run, start_run
 from spume.runs.parts import read_checked_whole, read_whole
@@ -73,23 +73,6 @@ class Until(Silent):
 
     def note(self, sentence: str) -> None:
         self.notes.append(sentence)
-
-
-def on_crew(size, work):
-    """What `work` returns, which is given a crew of so many ranks."""
-    if size == 1:
-        return work(Crew())
-
-    def of_rank(messages):
-        if messages.rank > 0:
-            return follow(messages)
-        leader = Leader(messages)
-        try:
-            return work(leader)
-        finally:
-            leader.dismiss()
-
-    return on_ranks(size, of_rank)[0]
 
 
 def run(folder, size, last=None):

@@ -10,7 +10,7 @@ from lockstep import on_ranks
 
 from spume.methods import method_class
 from spume.ranks.team import Team
-from spume.runs.crew import Leader, follow
+from spume.runs.crew import Crew, Leader, follow
 from spume.runs.shared import gather_points
 from spume.runs.storage import plain
 from spume.scene.common import Scene
@@ -91,18 +91,26 @@ def frames_of(build: Callable[[Scene], Any], tables: dict, count: int) -> list[t
     return [*found, frame_state(again)]
 
 
-def frames_on_ranks(size: int, tables: dict, count: int) -> list[tuple[dict, dict]]:
-    """The same on ranks, as the loop over frames sees it."""
+def on_crew(size: int, work: Callable[[Crew], Any]) -> Any:
+    """What `work` returns, which is given a crew of so many ranks."""
+    if size == 1:
+        return work(Crew())
 
-    def work(messages: Any) -> Any:
+    def on_rank(messages: Any) -> Any:
         if messages.rank > 0:
             return follow(messages)
         leader = Leader(messages)
-        found = frames_of(leader.build, tables, count)
-        leader.dismiss()
-        return found
+        try:
+            return work(leader)
+        finally:
+            leader.dismiss()
 
-    found: list[tuple[dict, dict]] = on_ranks(size, work)[0]
+    return on_ranks(size, on_rank)[0]
+
+
+def frames_on_ranks(size: int, tables: dict, count: int) -> list[tuple[dict, dict]]:
+    """The same on ranks, as the loop over frames sees it."""
+    found: list[tuple[dict, dict]] = on_crew(size, lambda crew: frames_of(crew.build, tables, count))
     return found
 
 
