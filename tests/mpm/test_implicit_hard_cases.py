@@ -6,7 +6,7 @@ import pytest
 
 from spume import Scene
 from spume.mpm.method import MaterialPointMethod
-from spume.scene.mpm import Implicit
+from spume.scene.time_stepping import Implicit
 
 pytestmark = pytest.mark.slow_suite
 

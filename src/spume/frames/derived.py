@@ -67,7 +67,7 @@ class Derived:
     def _find(self, population: str) -> "ConstitutiveModel | None":
         # imported where it is needed: most frames are read without a compiler
         from spume.materials.loops import ConstitutiveModel
-        from spume.scene.mpm import MaterialScene
+        from spume.scene.material_scene import MaterialScene
         from spume.scene.surroundings import materials_of
 
         try:

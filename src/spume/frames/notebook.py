@@ -18,8 +18,9 @@ from spume.fields import OBSTACLE_POSES
 from spume.frames.populations import FramePopulations
 from spume.frames.quantities import spatial
 from spume.geometry.motion import pose
+from spume.scene.bodies import ObstacleTable
 from spume.scene.common import Scene
-from spume.scene.mpm import MaterialScene, ObstacleTable
+from spume.scene.material_scene import MaterialScene
 from spume.scene.surroundings import obstacles
 
 if TYPE_CHECKING:

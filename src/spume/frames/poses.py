@@ -12,7 +12,7 @@ from spume.frames.reader import Frame, Run
 from spume.frames.selection import spread
 from spume.geometry.motion import pose
 from spume.runs.folder import RunFolder
-from spume.scene.mpm import MaterialScene
+from spume.scene.material_scene import MaterialScene
 from spume.scene.surroundings import obstacles
 
 Floats = NDArray[np.float64]

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from spume.materials.appearance import Appearance
+from spume.scene.bodies import ObstacleTable
 from spume.scene.common import Scene
-from spume.scene.mpm import ObstacleTable
 from spume.scene.surroundings import materials
 from spume.srgb import to_linear
 

@@ -28,8 +28,8 @@ from spume.look.own_meshes import OwnMesh, deformed, own_mesh, own_triangles
 from spume.look.triangle_mesh import TriangleMesh, joined, split_at_edges
 from spume.materials.appearance import Appearance
 from spume.scene import surroundings
+from spume.scene.bodies import ObstacleTable
 from spume.scene.common import Scene
-from spume.scene.mpm import ObstacleTable
 
 Floats = NDArray[np.float64]
 RESOLUTION = 80

@@ -12,7 +12,8 @@ from spume.matter.sources import BASE_MEMORY, BYTES_PER_POINT, source_names, sou
 from spume.matter.time_step import TimeStep
 from spume.methods import Estimate
 from spume.scene.common import Scene
-from spume.scene.mpm import MaterialScene, MpmScene
+from spume.scene.material_scene import MaterialScene
+from spume.scene.mpm import MpmScene
 
 PARTICLE_STEPS_PER_SECOND = {2: 6.0e6, 3: 3.0e6}
 """Speed of two cores of 2021."""

@@ -18,7 +18,7 @@ from spume.errors import SceneError
 from spume.fields import Field, Population
 from spume.geometry.surface_mesh import surface_mesh
 from spume.matter.world import World
-from spume.scene.mpm import MaterialScene
+from spume.scene.material_scene import MaterialScene
 
 NEIGHBOURS = 24
 """Number of points to which a vertex is bound: within about 1.2 cells at a flat surface with 8 points per cell."""

@@ -10,8 +10,8 @@ from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
 from spume.geometry.shapes.combinations import dilated
 from spume.geometry.shapes.primitives import HalfSpace
 from spume.scene.followers import moving_obstacles
+from spume.scene.material_scene import MaterialScene
 from spume.scene.measure import obstacle_labels
-from spume.scene.mpm import MaterialScene
 
 
 def build_obstacles(

@@ -19,7 +19,7 @@ from spume.numerics.jit import compiled
 from spume.numerics.rows import rows_along
 from spume.ranks.ranks import Ranks
 from spume.scene.force import ForceTable
-from spume.scene.mpm import MaterialScene
+from spume.scene.material_scene import MaterialScene
 
 Floats = NDArray[np.float64]
 ON_SURFACES = ("traction", "pressure")

@@ -28,8 +28,9 @@ from spume.measuring.measure import measured_values, measures_loads
 from spume.measuring.sample import Sample, sample
 from spume.methods import Estimate, Progress
 from spume.ranks.ranks import ALONE, Ranks
+from spume.scene.bodies import Body
 from spume.scene.emitter import Emitter
-from spume.scene.mpm import Body, MaterialScene
+from spume.scene.material_scene import MaterialScene
 
 W = TypeVar("W", bound=World[Any])
 W_contra = TypeVar("W_contra", bound=World[Any], contravariant=True)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from spume.fields import PAINT, Field, merge_declarations
 from spume.grid.generations import new_generation
-from spume.scene.mpm import MaterialScene
+from spume.scene.material_scene import MaterialScene
 
 
 def point_fields(dimension: int, affine: bool) -> tuple[Field, ...]:

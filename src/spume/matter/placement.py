@@ -15,7 +15,7 @@ from spume.geometry.shapes import ShapeModel
 from spume.numerics.rows import rows_times
 from spume.ranks.ranks import Ranks
 from spume.scene.followers import moving_obstacles
-from spume.scene.mpm import MaterialScene
+from spume.scene.material_scene import MaterialScene
 
 SAMPLE = 2000
 """Number of points of a body that are tested against another body."""

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from spume.fields import OBSTACLE_POSES, Population, obstacle_vertices
 from spume.geometry.shapes.sequences import placed_sequence
 from spume.matter.world import World
-from spume.scene.mpm import MaterialScene
+from spume.scene.material_scene import MaterialScene
 
 
 def pose_declarations(scene: MaterialScene) -> tuple[Population, ...]:

@@ -19,8 +19,9 @@ from spume.matter.surface_section import SurfaceSection
 from spume.memory import refuse_memory
 from spume.numerics.rows import rows_along, rows_times
 from spume.ranks.ranks import ALONE, Ranks
+from spume.scene.bodies import Body
 from spume.scene.emitter import Emitter
-from spume.scene.mpm import Body, MaterialScene
+from spume.scene.material_scene import MaterialScene
 
 BYTES_PER_POINT = 700
 BASE_MEMORY = 300_000_000

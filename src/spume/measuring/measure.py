@@ -7,8 +7,8 @@ import numpy as np
 
 from spume.measuring.quantities import QUANTITIES
 from spume.measuring.sample import Sample
+from spume.scene.material_scene import MaterialScene
 from spume.scene.measure import Discharge, Force, Torque
-from spume.scene.mpm import MaterialScene
 
 Plane = tuple[tuple[float, ...], tuple[float, ...]]
 

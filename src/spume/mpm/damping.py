@@ -14,7 +14,7 @@ from spume.grid.nodes import NodeFields
 from spume.mpm.step import sort_points
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
-from spume.scene.mpm import Damping
+from spume.scene.time_stepping import Damping
 
 HALF_MOMENT = {2: 1.0 / 8.0, 3: 1.0 / 6.0}
 """Half the second moment of the splines [cells²], by their order."""

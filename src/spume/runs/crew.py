@@ -37,7 +37,7 @@ from spume.runs.stopping import StopRequest, stop_on_signals
 from spume.runs.storage import plain, stored_arrays, write_arrays
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
-from spume.scene.mpm import MaterialScene
+from spume.scene.material_scene import MaterialScene
 from spume.terminal import tell
 
 Arrays = dict[str, NDArray[Any]]

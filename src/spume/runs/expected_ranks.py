@@ -12,7 +12,8 @@ from spume.methods import Estimate
 from spume.ranks.support import refuse_on_ranks
 from spume.ranks.surface import surface
 from spume.scene.common import Scene
-from spume.scene.mpm import MaterialScene, MpmScene
+from spume.scene.material_scene import MaterialScene
+from spume.scene.mpm import MpmScene
 
 
 def expected_ranks(scene: Scene, cost: Estimate, size: int) -> dict[str, Any]:

@@ -17,8 +17,9 @@ from spume.geometry.motion import Fixed, Keyframes, MotionModel, Retime, traject
 from spume.geometry.shapes.extent import bounds
 from spume.geometry.shapes.primitives import HalfPlane, HalfSpace
 from spume.materials.table import Material, named_materials, parameter_units
+from spume.scene.bodies import ObstacleTable
 from spume.scene.common import Scene
-from spume.scene.mpm import MaterialScene, ObstacleTable
+from spume.scene.material_scene import MaterialScene
 from spume.scene.problems import dotted
 
 DECADES, DECADES_OF_NUMBERS = 2.0, 1.0

@@ -14,7 +14,7 @@ from spume.scene.problems import Problem, shown
 from spume.tables import Vector
 
 if TYPE_CHECKING:
-    from spume.scene.mpm import MaterialScene
+    from spume.scene.material_scene import MaterialScene
 
 SAMPLES = 33
 """Times between two keyframes at which a smooth velocity is tested."""

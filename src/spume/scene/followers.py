@@ -9,7 +9,8 @@ from spume.scene.problems import Problem
 from spume.suggestions import did_you_mean
 
 if TYPE_CHECKING:
-    from spume.scene.mpm import MaterialScene, ObstacleTable
+    from spume.scene.bodies import ObstacleTable
+    from spume.scene.material_scene import MaterialScene
 
 
 def moving_obstacles(scene: "MaterialScene") -> "tuple[ObstacleTable, ...]":

@@ -13,7 +13,7 @@ from spume.scene.problems import Problem, shown
 from spume.tables import Direction, Number, Table, Vector
 
 if TYPE_CHECKING:
-    from spume.scene.mpm import MaterialScene
+    from spume.scene.material_scene import MaterialScene
 
 KINDS = ("acceleration", "force", "growth", "traction", "pressure")
 """Kinds of load, of which a table [[force]] gives one."""

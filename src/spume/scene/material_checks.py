@@ -21,7 +21,8 @@ from spume.scene.part_checks import check_filled, check_friction, check_spin, ch
 from spume.scene.problems import Problem, dotted, shown
 
 if TYPE_CHECKING:
-    from spume.scene.mpm import Body, MaterialScene
+    from spume.scene.bodies import Body
+    from spume.scene.material_scene import MaterialScene
 
 SPEED_OF_LIGHT = 299_792_458.0
 """[m/s]"""

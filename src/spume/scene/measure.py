@@ -11,7 +11,7 @@ from spume.suggestions import did_you_mean
 from spume.tables import Direction, Number, Table, Variant, Vector, one_key_table
 
 if TYPE_CHECKING:
-    from spume.scene.mpm import MaterialScene
+    from spume.scene.material_scene import MaterialScene
 
 Part = Annotated[float, Field(strict=True, ge=0, lt=1)]
 BODY = "name of a body or emitter; all material if absent"

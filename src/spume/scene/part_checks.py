@@ -12,7 +12,8 @@ from spume.scene.emitter import Emitter
 from spume.scene.problems import Problem, shown
 
 if TYPE_CHECKING:
-    from spume.scene.mpm import Body, MaterialScene
+    from spume.scene.bodies import Body
+    from spume.scene.material_scene import MaterialScene
 
 
 def check_vector(value: tuple[float, ...] | None, path: str, dimension: int) -> Iterator[Problem]:

@@ -8,9 +8,10 @@ from pydantic import Field
 
 from spume.materials.law import Law
 from spume.scene import material_checks
+from spume.scene.bodies import Body, Walls
 from spume.scene.common import Count, NotNegative, Positive, Scene
 from spume.scene.emitter import Emitter, Fill
-from spume.scene.mpm import Body, MaterialScene, Walls
+from spume.scene.material_scene import MaterialScene
 from spume.scene.problems import Problem
 from spume.tables import Table
 

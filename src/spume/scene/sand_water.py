@@ -7,10 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, Tag
 
 from spume.materials import LAWS
+from spume.scene.bodies import ObstacleTable
 from spume.scene.common import NotNegative, Positive
 from spume.scene.force import ForceTable
-from spume.scene.mpm import Grid, MpmScene, ObstacleTable, Time
+from spume.scene.mpm import Grid, MpmScene
 from spume.scene.problems import Problem, shown
+from spume.scene.time_stepping import Time
 from spume.tables import Number, Table
 
 

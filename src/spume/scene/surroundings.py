@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.materials.table import Material
+from spume.scene.bodies import Body, ObstacleTable, Walls
 from spume.scene.common import Scene
 from spume.scene.followers import moving_obstacles
-from spume.scene.mpm import Body, MaterialScene, ObstacleTable, Walls
+from spume.scene.material_scene import MaterialScene
 
 
 def materials(scene: Scene) -> tuple[Material, ...]:

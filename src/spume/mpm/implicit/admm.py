@@ -21,7 +21,7 @@ from spume.mpm.implicit.grid_matrix import GridMatrix
 from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.problem import StepProblem
 from spume.numerics.krylov import conjugate_gradient
-from spume.scene.mpm import Implicit
+from spume.scene.time_stepping import Implicit
 
 UNBALANCED, BALANCE = 10.0, 2.0
 """The penalty changes by a factor of BALANCE when primal and dual residual differ by more than UNBALANCED. [Boyd11]

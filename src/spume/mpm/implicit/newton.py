@@ -30,7 +30,7 @@ from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.tangent import NONE_TORN, NUMBERS, tangent_loops
 from spume.numerics.krylov import Solution, conjugate_gradient, gmres
-from spume.scene.mpm import Implicit
+from spume.scene.time_stepping import Implicit
 
 Floats = NDArray[np.float64]
 LOOSEST, TIGHTEST = 0.1, 1e-12

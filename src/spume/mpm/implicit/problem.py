@@ -18,7 +18,7 @@ from spume.matter.obstacle_loads import load_by_nodes
 from spume.mpm.implicit.contact_set import ContactSet
 from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
-from spume.scene.mpm import Implicit
+from spume.scene.time_stepping import Implicit
 
 ACCELERATION = "acceleration"
 """Name of the field with the acceleration of points in the last step."""

@@ -16,7 +16,7 @@ from spume.mpm.implicit.outcome import Outcome
 from spume.mpm.implicit.problem import StepProblem, carried_fields
 from spume.mpm.step import CROWDED_SAND, GATHER, MATERIAL, MOVE, RASTERIZE, SORT
 from spume.mpm.world import GridWorld
-from spume.scene.mpm import Implicit
+from spume.scene.time_stepping import Implicit
 
 SOLVERS = {"admm": solve_by_admm, "newton": solve_by_newton}
 ADVICE = "raise [implicit] iterations or accepted_residual, reduce dt, or use a smaller cell"
