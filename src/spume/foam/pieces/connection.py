@@ -106,9 +106,8 @@ def _join(
     listed = np.zeros(len(x), np.bool_)
     listed[chosen] = True
     _link[cells.dimension](
-        cells.neighbours, cells.cell_start, cells.sorted_points, cells.of_points(), chosen, listed, x, piece, radius,
-        reach, root,
-    )  # fmt: skip
+        cells.neighbours, cells.cell_start, cells.sorted_points, listed, x, piece, radius, reach, root
+    )
 
 
 @compiled
@@ -129,33 +128,64 @@ def _make_link(D: int) -> Any:
     last = BLOCK[D][2] > 1
 
     @compiled(fastmath=False)
-    def link(neighbours, cell_start, sorted_points, cell_of, chosen, listed, x, piece, radius, reach, root):
+    def link(neighbours, cell_start, sorted_points, listed, x, piece, radius, reach, root):
+        # Cells whose points are all connected count as one point when they meet: most do.
+        whole = np.zeros(cell_start.size - 1, np.bool_)
+        for cell in range(whole.size):
+            begin, end = cell_start[cell], cell_start[cell + 1]
+            if begin < end:
+                _link_points(D, sorted_points, begin, end, begin, end, False, listed, x, piece, radius, root)
+                own = _root_of(root, sorted_points[begin])
+                whole[cell] = True
+                for entry in range(begin, end):
+                    p = sorted_points[entry]
+                    whole[cell] &= listed[p] and _root_of(root, p) == own
         deep = reach if last else 0
-        for c in range(chosen.size):
-            p = chosen[c]
-            block, i, j, k = cell_in_block(D, cell_of[p])
-            own = _root_of(root, p)
-            # cells before this one have met it already
+        for cell in range(whole.size):
+            begin, end = cell_start[cell], cell_start[cell + 1]
+            if begin == end:
+                continue
+            block, i, j, k = cell_in_block(D, cell)
+            # each pair of cells meets once
             for a in range(i, i + reach + 1):
                 for b in range(j - reach if a > i else j, j + reach + 1):
-                    for e in range(k - deep if a > i or b > j else k, k + deep + 1):
+                    for e in range(k - deep if a > i or b > j else k + 1, k + deep + 1):
                         here = cell_at(D, neighbours, block, a, b, e)
-                        if here < 0:
+                        if here < 0 or cell_start[here] == cell_start[here + 1]:
                             continue
-                        for entry in range(cell_start[here], cell_start[here + 1]):
-                            q = sorted_points[entry]
-                            if root[q] == own or piece[q] != piece[p] or not listed[q]:
+                        start, finish = cell_start[here], cell_start[here + 1]
+                        both = whole[cell] and whole[here]
+                        if both:
+                            p, q = sorted_points[begin], sorted_points[start]
+                            if piece[p] != piece[q] or _root_of(root, p) == _root_of(root, q):
                                 continue
-                            square = 0.0
-                            for axis in range(D):
-                                square += (x[p, axis] - x[q, axis]) ** 2
-                            if square <= radius * radius:
-                                other = _root_of(root, q)
-                                low, high = min(own, other), max(own, other)
-                                root[high] = low
-                                own = low
+                        _link_points(D, sorted_points, begin, end, start, finish, both, listed, x, piece, radius, root)
 
     return link
+
+
+@compiled(fastmath=False)
+def _link_points(D, sorted_points, begin, end, first, last, once, listed, x, piece, radius, root):
+    """Link the points of one cell to those of another, or of the same; `once`: one link connects all of them."""
+    for entry in range(begin, end):
+        p = sorted_points[entry]
+        if not listed[p]:
+            continue
+        own = _root_of(root, p)
+        for other in range(max(first, entry + 1) if first == begin else first, last):
+            q = sorted_points[other]
+            if root[q] == own or piece[q] != piece[p] or not listed[q]:
+                continue
+            square = 0.0
+            for axis in range(D):
+                square += (x[p, axis] - x[q, axis]) ** 2
+            if square <= radius * radius:
+                root_of_q = _root_of(root, q)
+                low, high = min(own, root_of_q), max(own, root_of_q)
+                root[high] = low
+                own = low
+                if once:
+                    return
 
 
 _link = {d: _make_link(d) for d in (2, 3)}
