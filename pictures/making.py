@@ -80,11 +80,12 @@ def make(recipe: Recipe, say: Say, folder: Path = FOLDER) -> Path:
     runs = runs_of(recipe, say)
     say(f"{recipe.name}: drawing")
     width, height = recipe.size
+    frames = slice(None, None, recipe.every) if recipe.time is None else frame_at(max(runs, key=len), recipe.time)
     made = render(
-        *runs, frames=None if recipe.time is None else frame_at(max(runs, key=len), recipe.time),
+        *runs, frames=frames,
         labels=recipe.labels or None, out=_drawn(recipe, runs), stills_only=recipe.time is not None,
         width=width, height=height, color=recipe.color, engine="beauty" if recipe.beauty else "fast",
-        samples=recipe.samples, renderer="cycles" if recipe.beauty else "auto",
+        samples=recipe.samples, shutter=recipe.shutter, renderer="cycles" if recipe.beauty else "auto",
     )  # fmt: skip
     drawn = made.stills[0] if recipe.time is not None else made.sheet
     assert drawn is not None  # a sheet is only missing for a run of one frame

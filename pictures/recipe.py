@@ -34,6 +34,10 @@ class Recipe:
     """whether Cycles draws it"""
     samples: int = 48
     """light paths per pixel of Cycles"""
+    shutter: float = 0.5
+    """part of the time between frames in which the shutter of Cycles is open"""
+    every: int = 1
+    """of a sheet: its pictures are chosen among every so many frames of the run"""
     color: str | None = None
     """quantity to colour by"""
     size: tuple[int, int] = (960, 540)

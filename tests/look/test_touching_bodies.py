@@ -6,7 +6,7 @@ import synthetic_run
 
 from spume.fields import Population
 from spume.frames.populations import PopulationArrays
-from spume.look.surface.files import crumb_gap, make_skin, solid_bodies
+from spume.look.surface.files import crumbs_of, make_skin, solid_bodies
 from spume.look.surface.finishing import connected_parts
 from spume.look.surface.skin import enclosed_volume
 from spume.scene.common import Scene
@@ -53,6 +53,6 @@ def test_a_crumb_of_foam_close_to_its_body_is_left_out(material: str, away: floa
     x = np.concatenate([block, [[4.0, 7.5 + away, 4.0]]])
     arrays = {"x": x, "v": np.zeros_like(x), "volume": np.ones(len(x)), "material": np.zeros(len(x), np.int32)}
     points = PopulationArrays(Population("points", synthetic_run.FIELDS[3], "points", 1.0), arrays, arrays.__getitem__)
-    made = make_skin(points, None, 1.0, "fine", crumb_gap=crumb_gap(scene(material), points))
+    made = make_skin(points, None, 1.0, "fine", crumbs=crumbs_of(scene(material), points))
     assert connected_parts(made.vertices.astype(float), made.triangles).number == parts
     assert enclosed_volume(made.vertices, made.triangles) == pytest.approx(len(x), rel=2e-3)

@@ -1,4 +1,4 @@
-"""Camera, backdrop and looks of a finished run that differ from those of its scene."""
+"""Camera, backdrop, skin and looks of a finished run that differ from those of its scene."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from spume.errors import SceneError
 from spume.scene.common import Scene
 from spume.scene.overrides import Changes, parse_override, parse_path
 
-PLACES = ("camera", "backdrop")
+PLACES = ("camera", "backdrop", "skin")
 """Tables of a scene that pictures alone depend on."""
 
 
 def appearances(changes: Changes) -> dict[str, Any]:
-    """Values by path. Raises SceneError for what is not a camera, a backdrop or a look: frames depend on the rest."""
+    """Values by path. Raises SceneError for what is not camera, backdrop, skin or a look: frames depend on the rest."""
     if isinstance(changes, Mapping):
         found = dict(changes)
     else:
@@ -21,7 +21,7 @@ def appearances(changes: Changes) -> dict[str, Any]:
         path = parse_path(key)
         if path[0] not in PLACES and "look" not in path:
             raise SceneError(
-                f"--set {key}: the frames of a run depend on it; only camera, backdrop and looks can be changed "
+                f"--set {key}: the frames of a run depend on it; only camera, backdrop, skin and looks can be changed "
                 "afterwards, as in camera.fov=25 or obstacle.0.look.color=#c03020"
             )
     return found

@@ -10,6 +10,7 @@ from spume.scene.camera import Backdrop, Camera
 from spume.scene.overrides import Changes, apply_overrides
 from spume.scene.problems import Problem, SceneProblems, describe
 from spume.scene.registry import scene_model
+from spume.scene.skin_table import SkinTable
 from spume.tables import DEEPEST, Table, depth
 
 Positive = Annotated[float, Field(strict=True, gt=0)]
@@ -36,6 +37,7 @@ class Scene(Table):
     )
     camera: Camera | None = Field(default=None, description="where pictures are taken from")
     backdrop: Backdrop = Field(default=Backdrop(), description="what is seen around the scene")
+    skin: SkinTable = Field(default=SkinTable(), description="skins of points in pictures and exports")
 
     def __new__(cls, /, **tables: Any) -> "Scene":
         chosen = scene_model(tables.get("method")) if cls is Scene else cls

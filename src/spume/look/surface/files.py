@@ -17,10 +17,12 @@ from spume.frames.names import Names, slug
 from spume.frames.populations import PopulationArrays
 from spume.frames.quantities import has_quantity, quantity, spatial, volumes
 from spume.frames.reader import Frame, Run
+from spume.look.surface.crumbs import DROPS, Crumbs
 from spume.look.surface.skin import SETTINGS, Quality, Skin, enclosed_volume, is_watertight, point_radius, skin
 from spume.runs.folder import RunFolder
 from spume.runs.storage import read_arrays, read_metadata, write_arrays
 from spume.scene.common import Scene
+from spume.scene.skin_table import SkinTable
 from spume.scene.surroundings import bodies, materials
 from spume.work import each_frame
 
@@ -172,13 +174,15 @@ def skin_of(
     points = frame[population.name]
     chosen = without_embedded(run.scene, points)
     groups = solid_bodies(run.scene, points)
-    gap = crumb_gap(run.scene, points)
-    return make_skin(points, chosen, point_spacing(run, population), qualities[-1], extra, None, groups, gap)
+    crumbs = crumbs_of(run.scene, points)
+    return make_skin(points, chosen, point_spacing(run, population), qualities[-1], extra, None, groups, crumbs)
 
 
 def _about(run: Run, part: SurfacePart, quality: Quality) -> dict[str, Any]:
     spacing = point_spacing(run, part.population)
     about = {"format": FORMAT, "part": part.name, "quality": quality, "spacing": spacing, **asdict(SETTINGS[quality])}
+    given = run.scene.skin
+    about |= {"crumbs": [given.crumbs, given.crumb_points]} if given != SkinTable() else {}
     return about | ({"skin": run.skin} if run.skin == "reconstructed" else {})
 
 
@@ -205,13 +209,13 @@ def solid_bodies(scene: Scene, points: PopulationArrays) -> NDArray[np.int64] | 
     return solid[np.asarray(points["body"])]
 
 
-def crumb_gap(scene: Scene, points: PopulationArrays) -> float:
-    """Distance, in point spacings, from a larger part up to which crumbs are left out: a few points of torn foam that
-    the grid still holds in place would seem to hover. Drops of other materials are shown wherever they are."""
+def crumbs_of(scene: Scene, points: PopulationArrays) -> Crumbs:
+    """What becomes of crumbs. Drops of torn foam that the grid still holds in place would seem to hover, and are left
+    out; those of other materials are shown wherever they are."""
     listed = materials(scene)
     present = np.unique(points["material"]) if "material" in points else np.zeros(0, int)
     tears = [listed[int(kind)].law.traits.tearing is not None for kind in present if kind < len(listed)]
-    return HELD if tears and all(tears) else 0.0
+    return Crumbs(scene.skin.crumbs, scene.skin.crumb_points, HELD if tears and all(tears) else 0.0)
 
 
 def joined_skins(parts: list[Skin]) -> Skin:
@@ -234,20 +238,20 @@ def make_skin(
     extra: tuple[str, ...] = (),
     material: int | None = None,
     groups: NDArray[Any] | None = None,
-    crumb_gap: float = 0.0,
+    crumbs: Crumbs = DROPS,
 ) -> Skin:
     """The skin of the chosen points (all of them when None), with what it carries and the quantities `extra`.
 
     material: the part of that skin that this material fills, which meets those of the others without gaps.
     groups: a number for each point; those with different numbers get skins of their own. None: a common one.
-    crumb_gap: distance, in point spacings, from a larger part up to which crumbs are left out.
+    crumbs: what becomes of small parts of the skin of all materials.
     """
     if groups is not None:
         among = np.ones(len(points["x"]), bool) if chosen is None else chosen
         own = [among & (groups == group) for group in np.unique(groups[among])]
         if len(own) > 1:
             return joined_skins(
-                [make_skin(points, each, spacing, quality, extra, material, None, crumb_gap) for each in own]
+                [make_skin(points, each, spacing, quality, extra, material, None, crumbs) for each in own]
             )
     members: Any = slice(None) if chosen is None else chosen
     fields: dict[str, NDArray[Any]] = {}
@@ -264,7 +268,7 @@ def make_skin(
         del fields["material"]
         fields |= {f"part of {kind}": np.asarray(kinds == kind, dtype=np.float64) for kind in present}
     chosen_kinds = None if material is None else kinds
-    made = skin(x, point_radius(spacing, rest), quality, fields, filled, chosen_kinds, material, crumb_gap)
+    made = skin(x, point_radius(spacing, rest), quality, fields, filled, chosen_kinds, material, crumbs)
     if material is not None and "material" in fields:
         made.fields["material"][:] = material
     if len(present) > 1:
@@ -279,9 +283,8 @@ def _write(
     points: PopulationArrays = frame[part.population.name]
     chosen = without_embedded(run.scene, points)
     groups = solid_bodies(run.scene, points) if part.material is None else None
-    made = make_skin(
-        points, chosen, spacing, quality, (), part.material, groups, crumb_gap(run.scene, points)
-    )  # fmt: skip
+    crumbs = crumbs_of(run.scene, points)
+    made = make_skin(points, chosen, spacing, quality, (), part.material, groups, crumbs)
     if part.material is not None:
         own = np.asarray(points["material"] == part.material)
         chosen = own if chosen is None else chosen & own

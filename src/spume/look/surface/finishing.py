@@ -233,49 +233,15 @@ def connected_parts(vertices: Floats, triangles: Triangles) -> Parts:
 def without_cavities(vertices: Floats, triangles: Triangles, largest: float) -> tuple[Floats, Triangles]:
     """Mesh without cavities of up to `largest` [m³]: closed parts whose normals point inwards."""
     parts = connected_parts(vertices, triangles)
-    return _with_parts(vertices, triangles, ~((parts.volumes < 0) & (parts.volumes > -largest))[parts.of_vertex])
+    return with_vertices(vertices, triangles, ~((parts.volumes < 0) & (parts.volumes > -largest))[parts.of_vertex])
 
 
-def _with_parts(vertices: Floats, triangles: Triangles, kept: NDArray[np.bool_]) -> tuple[Floats, Triangles]:
-    """The mesh with the parts of these vertices alone."""
+def with_vertices(vertices: Floats, triangles: Triangles, kept: NDArray[np.bool_]) -> tuple[Floats, Triangles]:
+    """The parts of the mesh that have these vertices."""
     if kept.all():
         return vertices, triangles
     new = np.cumsum(kept, dtype=np.int32) - 1
     return vertices[kept], new[triangles[kept[triangles[:, 0]]]]
-
-
-def without_close_crumbs(
-    vertices: Floats, triangles: Triangles, largest: float, gap: float
-) -> tuple[Floats, Triangles]:
-    """Mesh without parts of up to `largest` [m³] that are nearer than `gap` [m] to a larger one."""
-    from scipy.spatial import cKDTree
-
-    parts = connected_parts(vertices, triangles)
-    is_crumb = ((parts.volumes > 0) & (parts.volumes < largest))[parts.of_vertex]
-    if gap <= 0.0 or not is_crumb.any() or is_crumb.all():
-        return vertices, triangles
-    away = np.full(len(vertices), np.inf)
-    away[is_crumb] = cKDTree(vertices[~is_crumb]).query(vertices[is_crumb], workers=-1)[0]
-    nearest = np.full(parts.number, np.inf)
-    np.minimum.at(nearest, parts.of_vertex, away)
-    return _with_parts(vertices, triangles, nearest[parts.of_vertex] >= gap)
-
-
-def with_round_crumbs(vertices: Floats, triangles: Triangles, largest: float) -> Floats:
-    """Vertices of the mesh with parts of up to `largest` [m³] made balls of the same volume about the same middle."""
-    parts = connected_parts(vertices, triangles)
-    is_crumb = (parts.volumes > 0) & (parts.volumes < largest)
-    if not is_crumb.any():
-        return vertices
-    number = np.bincount(parts.of_vertex, minlength=parts.number)
-    total = [np.bincount(parts.of_vertex, weights=vertices[:, k], minlength=parts.number) for k in range(3)]
-    middle = np.stack(total, axis=1) / np.maximum(number, 1)[:, None]
-    away = vertices - middle[parts.of_vertex]
-    length = np.sqrt(np.einsum("ij,ij->i", away, away))
-    radius = np.cbrt(3.0 * np.maximum(parts.volumes, 0.0) / (4.0 * np.pi))[parts.of_vertex]
-    chosen = is_crumb[parts.of_vertex] & (length > 0)
-    rounded = middle[parts.of_vertex] + away * (radius / np.where(length > 0, length, 1.0))[:, None]
-    return np.where(chosen[:, None], rounded, vertices)
 
 
 def with_volumes(

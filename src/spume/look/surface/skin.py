@@ -13,16 +13,15 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
+from spume.look.surface.crumbs import DROPS, Crumbs, with_drops, without_crumbs
 from spume.look.surface.field import SIDE, Blocks, at_points, cover, pack, volume_fraction
 from spume.look.surface.finishing import (
     evened,
     signed_volumes,
     smoothed,
     unit_normals,
-    with_round_crumbs,
     with_volumes,
     without_cavities,
-    without_close_crumbs,
 )
 from spume.look.surface.marching import surface_of
 from spume.numerics.jit import compiled
@@ -56,8 +55,6 @@ WIDEST = 1.6
 block."""
 VOID = 30
 """Cavities with a volume of fewer points than this are gaps between points, and are filled."""
-CRUMB = 8
-"""Parts with a volume of fewer points than this become round drops."""
 EVENED = (0.4, 1.4)
 """Limits of the factor that normalises volumes by the local density of points."""
 COARSE = 1.0
@@ -99,11 +96,11 @@ def skin(
     volumes: NDArray[Any] | None = None,
     kinds: NDArray[Any] | None = None,
     kind: int | None = None,
-    crumb_gap: float = 0.0,
+    crumbs: Crumbs = DROPS,
 ) -> Skin:
     """Skin of points at `x` [m], shape (n, 3), that are about twice `radius` [m] apart.
 
-    crumb_gap: distance, in point spacings, from a larger part up to which crumbs are left out.
+    crumbs: what becomes of small parts of the skin of all kinds.
     volumes: of the points [m³]; None: those of a cubic lattice.
     kinds, kind: make the skin of the points of one kind only, which meets those of the other kinds without gaps.
     """
@@ -140,15 +137,17 @@ def skin(
         for each in np.setdiff1d(kinds, [kind]):
             inside = np.minimum(inside, np.float32(0.5) * (own - fraction(np.asarray(kinds == each))))
     vertices, triangles = surface_of(blocks, inside)
+    seen = members
     if len(triangles):
         vertices, triangles = without_cavities(vertices, triangles, VOID * spacing**3)
-        free = None if kinds is None else _freedom(blocks, whole, vertices)
         if kinds is None:
-            vertices, triangles = without_close_crumbs(vertices, triangles, CRUMB * spacing**3, crumb_gap * spacing)
-            vertices = with_round_crumbs(vertices, triangles, CRUMB * spacing**3)
+            vertices, triangles, seen = without_crumbs(vertices, triangles, crumbs, spacing, points)
+            vertices = with_drops(vertices, triangles, crumbs, spacing)
+    if len(triangles):
+        free = None if kinds is None else _freedom(blocks, whole, vertices)
         vertices = smoothed(vertices, triangles, settings.sweeps, free)
         vertices = evened(vertices, triangles, settings.even, free)
-        vertices = with_volumes(vertices, triangles, points[members], filled[members], spacing, free)
+        vertices = with_volumes(vertices, triangles, points[seen], filled[seen], spacing, free)
     values = {name: np.asarray(v)[members] if kinds is not None else np.asarray(v) for name, v in wanted.items()}
     near = density[members] < DEEP
     if not near.any():
