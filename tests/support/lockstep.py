@@ -1,5 +1,6 @@
 """Ranks as threads of one process, of which one runs at a time: tests of what ranks do without starting MPI."""
 
+import pickle
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -91,7 +92,7 @@ class LockstepCommunicator:
         return self._all(parts)[WRITER][self.rank].copy()
 
     def broadcast(self, value, root=WRITER):
-        return self._all(value)[root]
+        return pickle.loads(pickle.dumps(self._all(value)[root]))  # as MPI does: nobody shares it
 
     def abort(self, code: int) -> None:
         raise SystemExit(code)

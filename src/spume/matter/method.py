@@ -191,12 +191,15 @@ class ParticleMethod(ABC, Generic[W, S]):
         values["held"] = self.held.layers
         values["next_id"] = [species.particles.next_id for species in self.world.species]
         values["surfaces"] = {str(k): surface.first_id for k, surface in self.surfaces.items()}
-        arrays = {
+        return self.state_arrays(), values
+
+    def state_arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays of a checkpoint: of the points of this rank, and of whatever else ranks divide."""
+        return {
             f"{species.name}/{name}": array
             for species in self.world.species
             for name, array in species.particles.arrays().items()
         }
-        return arrays, values
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""

@@ -42,10 +42,10 @@ def collide_and_move(world: World[Any], dt: float, advice: str) -> None:
         lost = lost or broken.max(initial=-1) >= 0
     world.speed = world.ranks.largest(math.inf if lost else fastest)
     if world.speed == math.inf:
-        _report_lost(world, dt, advice)
+        report_lost(world, dt, advice)
 
 
-def _report_lost(world: World[Any], dt: float, advice: str) -> None:
+def report_lost(world: World[Any], dt: float, advice: str) -> None:
     """Raise the error for the point with the lowest id whose velocity is not finite, on all ranks."""
     for species in world.species:
         p = species.particles

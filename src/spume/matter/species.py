@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.materials.loops import ConstitutiveModel
 from spume.matter.particles import Particles
+from spume.ranks.ranks import ALONE, Ranks
 
 
 class Species:
@@ -22,6 +23,8 @@ class Species:
         self.model = model
         """Laws and parameters of the materials."""
         self.own_obstacles = obstacles
+        self.ranks: Ranks = ALONE
+        """The processes that share the points."""
         self.deformation = np.zeros((0, 3, 3))
         """Deformation f of each point in the current step [1]."""
         self._clear_until = np.empty(0)

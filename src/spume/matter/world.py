@@ -54,6 +54,8 @@ class World(ABC, Generic[S]):
     def share_with(self, ranks: Ranks) -> None:
         """From now on hold only the points of this rank."""
         self.ranks = self.passages.ranks = self.obstacle_loads.ranks = ranks
+        for species in self.species:
+            species.ranks = ranks
 
     @property
     @abstractmethod

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from spume.grid.blocks import NODES_PER_BLOCK, cell_at, cell_in_block, neighbour_table
 from spume.grid.nodes import NodeFields, Nodes
@@ -31,6 +32,8 @@ from spume.matter.small_clouds import MOST_POINTS, SCATTER, density_of_neighbour
 from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
+from spume.ranks.plain_points import PlainPoints
+from spume.ranks.ranks import Ranks
 
 REACHED = 1e-3
 """Fraction of its volume above which a node counts as reached by material [1]."""
@@ -40,6 +43,8 @@ REACH = 2
 """Number of cells that splines reach."""
 UNIFORM = 0.5
 """Smallest ratio of two sums within `REACH` of an interior node [1]."""
+FIELDS = ("id", "x", "v", "volume", "stress", "C")
+"""Of points, that the sums use."""
 FEWEST_NODES = 10
 """Smallest number of interior nodes for which a result is reported."""
 TOLERANCE = 0.1
@@ -59,14 +64,11 @@ class Density(NamedTuple):
 def cloud_density(world: GridWorld, species: GridSpecies) -> Density | None:
     """Median over the interior of the density of the points; None if there is no interior, and on ranks that do not
     write."""
-    ranks, p = world.ranks, species.particles
-    if ranks.count(len(p)) == 0:
+    if world.ranks.count(len(species.particles)) == 0:
         return None
-    ranks.bring_home(world.species, world.dimension, world.steps)
-    volume = p.volume * species.model.volume_ratio(p.arrays())
     nodes = Nodes(world.dimension, world.cell, world.nodes.order)
     transfers = Transfers(world.dimension, world.cell, world.nodes.order)
-    transfers.cells.sort(p.x, p.id)
+    p, ranks = _at_home(world, species, transfers)
     nodes.cover([transfers.cells])
     ranks.border(nodes, transfers.cells)
     transfers.connect(nodes)
@@ -75,8 +77,8 @@ def cloud_density(world: GridWorld, species: GridSpecies) -> Density | None:
     fields = NodeFields(mass=0, momentum=world.dimension, force=world.dimension)
     fields.fit(nodes)
     transfers.to_grid(
-        species.scheme.to_grid, p.x, fields.array, v=p.v, mass=volume, volume=p.volume, stress=p.stress,
-        affine_velocity=species.affine_velocity,
+        species.scheme.to_grid, p["x"], fields.array, v=p["v"], mass=p["present"], volume=p["volume"],
+        stress=p["stress"], affine_velocity=p["C"] if species.scheme.affine else species.affine_velocity,
     )  # fmt: skip
     keys, filled, own = ranks.beside(nodes, fields["mass"].reshape(-1, NODES_PER_BLOCK) / world.cell**world.dimension)
     inside = np.empty(filled.size, np.bool_)
@@ -84,14 +86,30 @@ def cloud_density(world: GridWorld, species: GridSpecies) -> Density | None:
     inside &= np.repeat(own, NODES_PER_BLOCK)
     if ranks.count(int(inside.sum())) >= FEWEST_NODES:
         return Density(ranks.median(filled.reshape(-1)[inside]), TOLERANCE)
-    if ranks.count(len(p)) > MOST_POINTS:
+    if ranks.count(len(p["id"])) > MOST_POINTS:
         return None
-    whole = ranks.collected({"id": p.id, "x": p.x, "volume": volume})
+    whole = ranks.collected({"id": p["id"], "x": p["x"], "volume": p["present"]})
     if whole is None:
         return None
     order = np.argsort(whole["id"])
     among_neighbours = density_of_neighbours(whole["x"][order], whole["volume"][order])
     return None if among_neighbours is None else Density(among_neighbours, SCATTER)
+
+
+def _at_home(world: GridWorld, species: GridSpecies, transfers: Transfers) -> tuple[dict[str, NDArray[Any]], Ranks]:
+    """The points of the blocks that this rank has, sorted into the cells of `transfers`, with their "present" volume;
+    and the ranks, which have divided them by their positions."""
+    p, ranks = species.particles, world.ranks
+    if species.weighted_at is p.x:  # so that the points belong to the rank where they are
+        ranks.bring_home(world.species, world.dimension, world.steps)
+        transfers.cells.sort(p.x, p.id)
+        return p.arrays() | {"present": p.volume * species.model.volume_ratio(p.arrays())}, ranks
+    arrays = {name: array for name, array in p.arrays().items() if name in FIELDS}
+    arrays["present"] = p.volume * species.model.volume_ratio(p.arrays())
+    copies, apart = PlainPoints(arrays, transfers.cells), ranks.apart()
+    apart.bring_home([copies], world.dimension, world.steps)
+    copies.sort()
+    return copies.arrays, apart
 
 
 def density_warning(world: GridWorld, density: Density | None) -> dict[str, str]:

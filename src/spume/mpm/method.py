@@ -40,6 +40,8 @@ from spume.mpm.total_species import MOVE_WITH_NODES, TotalSpecies
 from spume.mpm.world import GridWorld
 from spume.scene.mpm import MpmScene
 
+NODES = "nodes"
+"""Begins the names of the arrays of nodes in checkpoints."""
 ORDERS = {"quadratic": 2, "cubic": 3}
 S = TypeVar("S", bound=MpmScene)
 
@@ -139,11 +141,16 @@ class MaterialPointMethod(GridMethod[MpmScene]):
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""
         arrays, values = super().checkpoint()
-        species = self.world.only
-        if isinstance(species, TotalSpecies):
-            arrays |= species.node_arrays()
+        if isinstance(self.world.only, TotalSpecies):
             values["grid"] = self._grid
         return arrays, values
+
+    def state_arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays of a checkpoint: of points, and of nodes that keep their displacements."""
+        arrays, species = super().state_arrays(), self.world.only
+        if isinstance(species, TotalSpecies):
+            arrays |= {f"{NODES}/{name}": array for name, array in species.node_arrays().items()}
+        return arrays
 
     def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
         """Restore what `checkpoint` returned."""
@@ -152,7 +159,8 @@ class MaterialPointMethod(GridMethod[MpmScene]):
         if isinstance(species, TotalSpecies):
             if values["grid"] != self._grid:
                 raise ValueError("a grid that deforms with the material cannot be replaced by another one")
-            species.restore_nodes(arrays)
+            own = {name.removeprefix(f"{NODES}/"): a for name, a in arrays.items() if name.startswith(f"{NODES}/")}
+            species.restore_nodes(own)
 
     @property
     def _grid(self) -> list[float]:

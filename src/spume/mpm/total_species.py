@@ -19,19 +19,22 @@ from numpy.typing import NDArray
 from spume.errors import RunFailed, SceneError
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.grid.blocks import NODES_PER_BLOCK
+from spume.grid.border import NO_BORDER, Border
 from spume.grid.nodes import NodeFields, Nodes
 from spume.grid.reference_transfers import ReferenceTransfers
 from spume.grid.transfers import Transfers
 from spume.materials.loops import ConstitutiveModel
-from spume.matter.motion import report_broken_point
+from spume.matter.motion import report_lost
 from spume.matter.particles import Particles
 from spume.matter.stages import Stage
+from spume.matter.worst import is_first, worst_point
 from spume.mpm.species import GridSpecies, MotionOfNodes, TransferScheme
 from spume.mpm.step import ADVICE
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import dot, weighted_total
+from spume.ranks.ranks import Ranks
 
 Floats = NDArray[np.float64]
+FAR = np.iinfo(np.int64).max
 
 
 class TotalSpecies(GridSpecies):
@@ -52,7 +55,10 @@ class TotalSpecies(GridSpecies):
         self._generation = (0, 0)
         """Of the nodes and points that the fields below belong to."""
         self._keys = np.empty(0, np.int64)
+        self._border: Border = NO_BORDER
         self._mass = np.empty((0, NODES_PER_BLOCK))
+        self._known = np.empty((0, NODES_PER_BLOCK), np.bool_)
+        """Nodes that have displacement and velocity."""
         self.displacement = np.empty((0, d, NODES_PER_BLOCK))
         """u [m], by block of nodes."""
         self.velocity = np.empty((0, d, NODES_PER_BLOCK))
@@ -79,7 +85,7 @@ class TotalSpecies(GridSpecies):
     def welcome(self, new: slice) -> None:
         """Points are in their reference state when they appear."""
         super().welcome(new)
-        count = _pieces(self.particles.reference[new], self._nodes.cell)
+        count = _pieces(self.particles.reference[new], self._nodes.cell, self.ranks)
         if count > 1:
             raise SceneError(
                 f"body.0 consists of {count} separate pieces, more than a cell apart: with grid.frame = 'total' they "
@@ -89,29 +95,40 @@ class TotalSpecies(GridSpecies):
     def connect(self, nodes: Nodes) -> None:
         """Find the nodes of the sorted points, and the deformation of the points from the nodes."""
         super().connect(nodes)
+        ranks = self.ranks
         generation = (nodes.generation, self.particles.generation)
-        if generation != self._generation:
+        if ranks.any(generation != self._generation):
             self._refit(nodes)
             self._given = self._interpolated(self.velocity)[:2]
             self._generation = generation
         _, _, F = self._interpolated(self.displacement)
         determinant, stretch = self.transfers.deform(F)
-        self._stretch = min(1.0, float(stretch.min(initial=1.0)))
-        if not determinant.min(initial=1.0) > 0.0:
-            self._report_inversion(int(np.argmin(determinant)))
+        least = -ranks.maxima(-np.array([determinant.min(initial=1.0), stretch.min(initial=1.0)]))
+        self._stretch = min(1.0, float(least[1]))
+        if not least[0] > 0.0:
+            self._report_inversion(determinant)
 
     def _refit(self, nodes: Nodes) -> None:
         """Arrange displacement and velocity by the blocks of `nodes`, and find the masses."""
-        old = self._keys, self.displacement, self.velocity
-        shape = (len(nodes), nodes.dimension, NODES_PER_BLOCK)
-        self._keys, self.displacement, self.velocity = nodes.keys.copy(), np.zeros(shape), np.zeros(shape)
-        kept = np.flatnonzero(np.isin(old[0], nodes.keys))
-        place = np.searchsorted(nodes.keys, old[0][kept])
-        self.displacement[place], self.velocity[place] = old[1][kept], old[2][kept]
+        rows = self.ranks.of_blocks(nodes.keys, self.node_arrays())
+        self._arrange(nodes.keys.copy(), rows)
+        self._border = nodes.border
         self._force.fit(nodes)
         p = self.particles
         self._scatter(np.zeros_like(p.v), np.zeros_like(p.C))
         self._mass = self.fields.array[:, 0].copy()
+        self._known = self._mass > 0.0
+
+    def _arrange(self, keys: NDArray[np.int64], rows: dict[str, NDArray[Any]]) -> None:
+        """Set the nodes of the blocks `keys`, ascending, from rows of `node_arrays`; the others are at rest."""
+        shape = (len(keys), self._nodes.dimension, NODES_PER_BLOCK)
+        self._keys, self.displacement, self.velocity = keys, np.zeros(shape), np.zeros(shape)
+        self._known = np.zeros((len(keys), NODES_PER_BLOCK), np.bool_)
+        chosen = np.isin(rows["block"], keys)
+        block, local = np.searchsorted(keys, rows["block"][chosen]), rows["local"][chosen]
+        self.displacement[block, :, local] = rows["displacement"][chosen]
+        self.velocity[block, :, local] = rows["velocity"][chosen]
+        self._known[block, local] = True
 
     def _scatter(self, v: Floats, C: Floats) -> None:
         """Write the masses to the fields, and the momentum of points with the velocities v and C."""
@@ -130,20 +147,29 @@ class TotalSpecies(GridSpecies):
         )
         return v, C, F
 
-    def _report_inversion(self, point: int) -> None:
-        p = self.particles
-        place = ", ".join(f"{c:.4g}" for c in p.x[point])
-        raise RunFailed(
-            f"the grid is turned inside out at point {point} near ({place}): with [grid] frame = 'total' it deforms "
-            "with the material; use smaller steps or cells, or frame = 'updated' for strains that large"
-        )
+    def _report_inversion(self, determinant: Floats) -> None:
+        """Raise the error for the point with the smallest determinant, on all ranks."""
+        p, key, point = self.particles, None, 0
+        if len(determinant):
+            badness = -np.where(np.isnan(determinant), -np.inf, determinant)
+            point = worst_point(badness, p.id)
+            key = float(-badness[point]), float(p.id[point])
+        mine = is_first(self.ranks, key, 2)
+        with self.ranks.agreed():
+            if mine:
+                place = ", ".join(f"{c:.4g}" for c in p.x[point])
+                raise RunFailed(
+                    f"the grid is turned inside out at point {p.id[point]} near ({place}): with [grid] frame = 'total' "
+                    "it deforms with the material; use smaller steps or cells, or frame = 'updated' for strains that "
+                    "large"
+                )
 
     def rasterize(self) -> None:
         """Mass, momentum and internal forces of the nodes."""
         p, fields = self.particles, self.fields
         fields.rename(velocity="momentum", change="force")
         v, C = p.v - self._given[0], p.C - self._given[1]
-        if v.any() or C.any():
+        if self.ranks.any(bool(v.any() or C.any())):
             self._scatter(v, C)
         else:
             fields["mass"][:], fields["momentum"][:] = self._mass, 0.0
@@ -172,43 +198,46 @@ class TotalSpecies(GridSpecies):
         """½ Σ m v² and Σ m x × v of the nodes; None if the points have other velocities, as before the first step."""
         p, d = self.particles, self._nodes.dimension
         same = self._generation == (self._nodes.generation, p.generation)
-        if not (same and np.array_equal(p.v, self._given[0]) and np.array_equal(p.C, self._given[1])):
+        same = same and np.array_equal(p.v, self._given[0]) and np.array_equal(p.C, self._given[1])
+        if self.ranks.any(not same):
             return None
-        energy = 0.5 * dot(self._mass, (self.velocity**2).sum(axis=1))
+        counted = self._border.counts(np.arange(self._mass.size))
+        mass, squares = self._mass.reshape(-1)[counted], (self.velocity**2).sum(axis=1).reshape(-1)[counted]
         flat = ((0, 0), (0, 3 - d))
-        x = np.pad(self.moved_nodes(self._nodes).reshape(-1, d), flat)
-        v = np.pad(self.velocity.transpose(0, 2, 1).reshape(-1, d), flat)
-        return MotionOfNodes(energy, weighted_total(self._mass.reshape(-1), np.cross(x, v)))
+        x = np.pad(self.moved_nodes(self._nodes).reshape(-1, d), flat)[counted]
+        v = np.pad(self.velocity.transpose(0, 2, 1).reshape(-1, d), flat)[counted]
+        return MotionOfNodes(0.5 * self.ranks.dot(mass, squares), self.ranks.weighted_total(mass, np.cross(x, v)))
 
     def node_arrays(self) -> dict[str, NDArray[Any]]:
-        """Displacement and velocity of the nodes, for checkpoints."""
-        block, local = np.nonzero(self._mass > 0.0)
+        """Displacement and velocity of the nodes, each on one rank, for checkpoints and for other ranks."""
+        node = np.flatnonzero(self._known)
+        block, local = np.divmod(node[self._border.counts(node)], NODES_PER_BLOCK)
         return {
-            "nodes/block": self._keys[block],
-            "nodes/local": local,
-            "nodes/displacement": self.displacement[block, :, local],
-            "nodes/velocity": self.velocity[block, :, local],
+            "block": self._keys[block],
+            "local": local,
+            "displacement": self.displacement[block, :, local],
+            "velocity": self.velocity[block, :, local],
         }
 
     def restore_nodes(self, arrays: dict[str, NDArray[Any]]) -> None:
-        """Restore what `node_arrays` returned."""
-        keys, block = np.unique(arrays["nodes/block"], return_inverse=True)
-        shape = (len(keys), self._nodes.dimension, NODES_PER_BLOCK)
-        self._keys, self.displacement, self.velocity = keys, np.zeros(shape), np.zeros(shape)
-        self.displacement[block, :, arrays["nodes/local"]] = arrays["nodes/displacement"]
-        self.velocity[block, :, arrays["nodes/local"]] = arrays["nodes/velocity"]
-        self._mass, self._generation = np.zeros((len(keys), NODES_PER_BLOCK)), (0, 0)
+        """Restore what `node_arrays` returned, or a part of it on each rank."""
+        self._arrange(np.unique(arrays["block"]), arrays)
+        self._mass, self._border, self._generation = np.zeros(self._known.shape), NO_BORDER, (0, 0)
 
 
-def _pieces(x: Floats, cell: float) -> int:
-    """Number of groups of points that are more than about a cell apart."""
+def _pieces(x: Floats, cell: float, ranks: Ranks) -> int:
+    """Number of groups of the points of all ranks that are more than about a cell apart."""
     from scipy.ndimage import label  # slow to import
 
+    d = x.shape[1]
     index = np.floor(x / cell).astype(np.int64)
-    index -= index.min(axis=0)
-    filled = np.zeros(index.max(axis=0) + 1, np.bool_)
-    filled[tuple(index.T)] = True
-    return int(label(filled, np.ones((3,) * x.shape[1]))[1])
+    low = -ranks.maxima(-index.min(axis=0, initial=FAR))
+    extent = ranks.maxima(index.max(axis=0, initial=-FAR)) + 1 - low
+    cells = np.unique(np.ravel_multi_index(tuple((index - low).T), tuple(extent)))
+    cells, _ = ranks.totals_by(cells, np.ones_like(cells))
+    filled = np.zeros(tuple(extent), np.bool_)
+    filled.reshape(-1)[cells] = True
+    return int(label(filled, np.ones((3,) * d))[1])
 
 
 def move_with_nodes(world: GridWorld, dt: float, advice: str) -> None:
@@ -217,12 +246,13 @@ def move_with_nodes(world: GridWorld, dt: float, advice: str) -> None:
     assert isinstance(species, TotalSpecies)
     p = species.particles
     squares = np.einsum("ij,ij->i", p.v, p.v)
-    if not np.isfinite(squares).all():
-        report_broken_point(world, species, int(np.argmin(np.isfinite(squares))), dt, advice)
+    fastest = world.ranks.largest(float(squares.max(initial=0.0)) if np.isfinite(squares).all() else np.inf)
+    if fastest == np.inf:
+        report_lost(world, dt, advice)
     sides = world.passages.sides(p.x)
     species.move(dt)
     world.passages.count(sides, p.x, p.mass)
-    world.speed = float(np.sqrt(squares.max(initial=0.0)))
+    world.speed = float(np.sqrt(fastest))
 
 
 MOVE_WITH_NODES = Stage("move", move_with_nodes, ADVICE)

@@ -89,6 +89,15 @@ class Ranks:
         values, and which of them it owns. The values of a block are the same wherever it is."""
         return nodes.keys, values, np.ones(len(values), np.bool_)
 
+    def of_blocks(self, keys: Integers, rows: Arrays) -> Arrays:
+        """Of the rows of all ranks, each of which belongs to the block whose key it has as "block", at least those of
+        the blocks with the given keys."""
+        return rows
+
+    def apart(self) -> "Ranks":
+        """The same ranks, to divide points among them otherwise than those of the steps."""
+        return self
+
     def collected(self, arrays: Arrays, ids: Integers | None = None) -> Arrays | None:
         """Some points of all ranks on one rank, None on the others: those with the given ids, which `arrays` have as
         "id", or all of them. With one process others may be among them."""

@@ -15,7 +15,7 @@ from spume.grid.cells import Cells
 from spume.grid.nodes import DegreesOfFreedom, Nodes
 from spume.grid.transfers import Transfers
 from spume.numerics.sums import totals
-from spume.ranks.communicator import Communicator
+from spume.ranks.communicator import Bytes, Communicator
 from spume.ranks.cuts import UNEVEN, Cuts, costs, even_cuts, imbalance
 from spume.ranks.ghosts import Ghosts, GhostsOfPeers
 from spume.ranks.halo import Halo
@@ -169,6 +169,30 @@ class Team(Ranks):
         order = np.argsort(found["key"])
         keys = found["key"][order]
         return keys, found["values"][order], self.cuts.owners(keys) == self.rank
+
+    def of_blocks(self, keys: Integers, rows: Arrays) -> Arrays:
+        """See `Ranks`. The owner of a block finds the rows for those who want them."""
+        assert self.cuts is not None
+        owner, found = self.cuts.owners(rows["block"]), []
+        arrived = self._by_rank({int(peer): pack(rows, owner == peer) for peer in np.unique(owner)})
+        own = unpack_points(rows, list(arrived.values()))
+        owner = self.cuts.owners(keys)
+        wanted = self._by_rank({int(peer): keys[owner == peer].view(np.uint8) for peer in np.unique(owner)})
+        answers = {}
+        for peer, part in wanted.items():
+            answers[peer] = pack(own, np.isin(own["block"], part.view(np.int64)))
+        found = list(self._by_rank(answers).values())
+        return unpack_points(rows, found)
+
+    def _by_rank(self, parts: dict[int, Bytes]) -> dict[int, Bytes]:
+        """What all ranks have for this one, itself included."""
+        own = parts.pop(self.rank, None)
+        received = self.messages.exchange(parts)
+        return received if own is None else received | {self.rank: own}
+
+    def apart(self) -> "Team":
+        """See `Ranks`."""
+        return Team(self.messages)
 
     def collected(self, arrays: Arrays, ids: Integers | None = None) -> Arrays | None:
         """See `Ranks`."""

@@ -44,18 +44,24 @@ def changed_share(method: Shared, team: Team, scene: Scene) -> Shared:
 
 
 def shared_arrays(method: Shared, what: str) -> tuple[dict[str, Arrays], Arrays, dict[str, Any]]:
-    """Of a "frame" or a "checkpoint": the arrays of the points of this rank by species, the other arrays, which the
-    writer has whole, and values."""
-    found, values = method.checkpoint() if what == "checkpoint" else (stored_arrays(method.frame()), {})
-    points: dict[str, Arrays] = {species.name: {} for species in method.world.species}
-    others: Arrays = {}
-    for name, array in found.items():
+    """Of a "frame" or a "checkpoint": the arrays of which each rank has some rows, by population, the other arrays,
+    which the writer has whole, and values. In a frame these rows are the points of the species; everything in a
+    checkpoint is divided."""
+    if what == "checkpoint":
+        arrays, values = method.checkpoint()
+        return _by_population(arrays), {}, values
+    frame, names = method.frame(), {species.name for species in method.world.species}
+    others = stored_arrays({name: arrays for name, arrays in frame.items() if name not in names})
+    return {name: arrays for name, arrays in frame.items() if name in names}, others, {}
+
+
+def _by_population(arrays: Arrays) -> dict[str, Arrays]:
+    """Arrays called "population/field", by population and field."""
+    found: dict[str, Arrays] = {}
+    for name, array in arrays.items():
         population, _, field = name.partition("/")
-        if population in points:
-            points[population][field] = array
-        else:
-            others[name] = array
-    return points, others, values
+        found.setdefault(population, {})[field] = array
+    return found
 
 
 def gather_whole(method: Shared, team: Team, what: str) -> tuple[Arrays, dict[str, Any]]:
@@ -89,14 +95,14 @@ def restore_share(method: Shared, team: Team, values: dict[str, Any]) -> None:
     """Restore a state of which the writer has all points: each rank keeps a part of them, until the first step moves
     them to their owners."""
     own: Arrays = {}
-    for species in method.world.species:
-        arrays, parts = species.particles.arrays(), None
+    for population, arrays in _by_population(method.state_arrays()).items():
+        parts = None
         if team.rank == 0:
-            count = len(species.particles)
+            count = len(next(iter(arrays.values())))
             bounds = [count * k // team.size for k in range(team.size + 1)]
             parts = [pack(arrays, slice(first, last)) for first, last in itertools.pairwise(bounds)]
         share = unpack_points(arrays, [team.messages.scatter(parts)])
-        own |= {f"{species.name}/{name}": array for name, array in share.items()}
+        own |= {f"{population}/{name}": array for name, array in share.items()}
     method.restore(own, values)
     team.forget()
 
