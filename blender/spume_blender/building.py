@@ -9,7 +9,6 @@ from . import cache, looks, points
 FOLDER, ITEM, KIND = "spume_folder", "spume_item", "spume_kind"
 """Keys of objects: the folder that they show, their name in it, and "mesh", "points", "lines", "obstacle", "ground" or
 "camera"."""
-TINT = "tint"
 
 
 def import_folder(scene, folder, offset=None):
@@ -159,11 +158,11 @@ def _show(thing, arrays):
         mesh.vertices.foreach_set("co", x.ravel())
         if kind == "lines":
             _edges(mesh, arrays[f"{item}/lines"], len(x))
-        if f"{item}/color" in arrays:
-            color = np.ones((len(x), 4), np.float32)
-            color[:, :3] = arrays[f"{item}/color"]
-            attribute = mesh.attributes.new(TINT, "FLOAT_COLOR", "POINT")
-            attribute.data.foreach_set("color", color.ravel())
+    if f"{item}/color" in arrays:
+        color = np.ones((len(x), 4), np.float32)
+        color[:, :3] = arrays[f"{item}/color"]
+        attribute = mesh.attributes.new(looks.TINT, "FLOAT_COLOR", "POINT")
+        attribute.data.foreach_set("color", color.ravel())
     if f"{item}/v" in arrays:
         _vectors(mesh, "velocity", arrays[f"{item}/v"])
     for name, values in arrays.items():

@@ -4,6 +4,9 @@ from pathlib import Path
 
 import bpy
 
+TINT = "tint"
+"""The attribute with the colours of vertices and points."""
+
 
 def material(look, folder):
     """A material with the look of a table in scene.json. One that has the name already is used as it is, so that what
@@ -26,6 +29,11 @@ def material(look, folder):
     inputs["Subsurface Radius"].default_value = look["radius"]
     inputs["Subsurface Scale"].default_value = look["depth"]
     made.diffuse_color = (*look["color"], 1.0 - 0.6 * look["transparency"])
+    if look.get("colored"):
+        node = made.node_tree.nodes.new("ShaderNodeAttribute")
+        node.location = (-400, 300)
+        node.attribute_name = TINT
+        made.node_tree.links.new(node.outputs["Color"], shader.inputs["Base Color"])
     if look.get("texture"):
         _textured(made, shader, Path(folder) / look["texture"])
     return made

@@ -132,6 +132,12 @@ def described(scene, number):
                 v = np.empty(3 * len(x), np.float32)
                 mesh.attributes["velocity"].data.foreach_get("vector", v)
                 entry["velocity"] = v.reshape(-1, 3).mean(axis=0).tolist()
+            if "tint" in mesh.attributes and len(x):
+                color = np.empty(4 * len(x), np.float32)
+                mesh.attributes["tint"].data.foreach_get("color", color)
+                entry["tint"] = color.reshape(-1, 4).mean(axis=0).tolist()
+                shaders = [each.node_tree.nodes["Principled BSDF"] for each in mesh.materials]
+                entry["painted"] = all(each.inputs["Base Color"].is_linked for each in shaders)
             if thing.modifiers:
                 made = thing.evaluated_get(graph).evaluated_geometry()
                 cloud = made.pointcloud

@@ -228,3 +228,23 @@ def test_marked_objects_are_simulated_and_shown(tmp_path: Path) -> None:
     fall = 1.0 * 0.2 + 0.5 * 9.81 * 0.2**2
     # implicit in the transfer: a hundredth of it
     assert heights[0] - heights[1] == pytest.approx(fall, rel=0.02)
+
+
+@NEEDS_BLENDER
+def test_a_painted_skin_keeps_its_colours(run_folder: Path, tmp_path: Path) -> None:
+    """Colours of vertices in the folder become the attribute that the material reads."""
+    place = tmp_path / "painted"
+    spume.export(run_folder, "blender-cache", what="surface", frames=0, out=place)
+    tables = json.loads((place / "scene.json").read_text())
+    for look in tables["materials"]:
+        look["colored"] = True
+    (place / "scene.json").write_text(json.dumps(tables))
+    name = tables["pieces"][0]["name"]
+    arrays = dict(np.load(frame_file(place, 0)))
+    arrays[f"{name}/color"] = np.full_like(arrays[f"{name}/x"], 0.5)
+    np.savez(frame_file(place, 0), **arrays)
+    found = inside_blender(tmp_path, task="show", folder=str(place), frames=[0])["frames"]["0"]
+    (skin,) = (each for each in found.values() if each["kind"] == "mesh")
+    assert {"tint", "velocity"} <= set(skin["attributes"])
+    assert skin["tint"] == pytest.approx([0.5, 0.5, 0.5, 1.0])
+    assert skin["painted"]

@@ -13,6 +13,7 @@ from spume.exports.formats import What
 from spume.fields import PAINT
 from spume.geometry.mesh_files.colors import nearest_colors
 from spume.geometry.mesh_files.reading import read_mesh_file
+from spume.look.blender.process import has_blender, run_script
 from spume.look.finish import Finish
 from spume.look.grains import covered_by
 from spume.look.pictures.drawing import PictureOptions
@@ -109,6 +110,63 @@ def test_gltf_has_the_colours_and_white_materials(run: Run, tmp_path: Path) -> N
     tables = json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])
     assert tables["materials"][0]["pbrMetallicRoughness"]["baseColorFactor"] == [1.0, 1.0, 1.0, 1.0]
     assert all("COLOR_0" in each["attributes"] for each in tables["meshes"][0]["primitives"])
+
+
+def assert_painted(x: np.ndarray, colors: np.ndarray, atol: float = 1e-6) -> None:
+    """Red in front, blue behind, away from the border."""
+    away = np.abs(x[:, 2]) > 0.03
+    assert away.sum() > 100
+    np.testing.assert_allclose(colors[away], np.where(x[:, 2:] > 0, color(RED), color(BLUE))[away], atol=atol)
+
+
+@pytest.mark.parametrize("what", ["points", "surface"])
+def test_ply_has_the_colours_as_bytes(run: Run, tmp_path: Path, what: What) -> None:
+    """Rounded to a 255th in sRGB, at most 0.009 in linear light, where sRGB is steepest."""
+    spume.export(run, "ply", what=what, frames=0, out=tmp_path)
+    (file,) = tmp_path.glob("*.ply")
+    header, _, body = file.read_bytes().partition(b"end_header\n")
+    names = [
+        line.split() for line in header.decode().splitlines() if line.startswith("property") and "list" not in line
+    ]
+    kinds = {"float": "<f4", "double": "<f8", "uchar": "u1", "int": "<i4"}
+    count = int(header.decode().split("element vertex ")[1].split()[0])
+    rows = np.frombuffer(body, np.dtype([(name, kinds[kind]) for _, kind, name in names]), count)
+    x = np.stack([rows[axis] for axis in "xyz"], axis=1)
+    assert_painted(x, to_linear(np.stack([rows[each] for each in ("red", "green", "blue")], axis=1) / 255), 0.009)
+
+
+@pytest.mark.parametrize("what", ["points", "surface"])
+def test_alembic_has_the_colours(run: Run, tmp_path: Path, what: What) -> None:
+    pytest.importorskip("alembic3d", reason="needs the extra 'alembic' (alembic3d)")
+    from alembic3d import Abc, AbcGeom
+
+    (file,) = spume.export(run, "alembic", what=what, out=tmp_path / "a.abc")
+    top = Abc.IArchive(str(file)).getTop()
+    kind = AbcGeom.IPoints if what == "points" else AbcGeom.IPolyMesh
+    schema = kind(top, top.getChildHeader(0).getName()).getSchema()
+    x = np.array([list(each) for each in schema.getValue(Abc.ISampleSelector(0.0)).getPositions()])
+    found = AbcGeom.IC3fGeomParam(schema.getArbGeomParams(), "Cd").getExpandedValue(Abc.ISampleSelector(0.0)).getVals()
+    assert_painted(x, np.array([[each.r, each.g, each.b] for each in found]))
+
+
+@pytest.mark.parametrize("what", ["points", "surface"])
+def test_blender_gets_the_colours_and_materials_that_read_them(run: Run, tmp_path: Path, what: What) -> None:
+    spume.export(run, "blender-cache", what=what, frames=0, out=tmp_path)
+    tables = json.loads((tmp_path / "scene.json").read_text())
+    (piece,) = tables["pieces"]
+    arrays = np.load(tmp_path / "frame_00000.npz")
+    x, up = arrays[f"{piece['name']}/x"], np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]])
+    assert_painted(x @ up.T, arrays[f"{piece['name']}/color"])
+    assert all(tables["materials"][k]["colored"] for k in piece["materials"])
+
+
+@pytest.mark.skipif(not has_blender(), reason="needs Blender: the extra 'blender', or SPUME_BLENDER")
+def test_a_blend_file_has_the_colours(run: Run, tmp_path: Path) -> None:
+    spume.export(run, "blend", frames=0, out=tmp_path / "a.blend")
+    job = {"file": str(tmp_path / "a.blend"), "format": "blend", "frames": [0], "rate": 20.0}
+    report = run_script("importing", job, {}, "importing")
+    (skin,) = (each for each in report["frames"][0].values() if each["type"] == "MESH" and each["count"])
+    assert "tint" in skin["attributes"]
 
 
 def test_other_bodies_keep_the_colour_of_their_material(cube: Path) -> None:

@@ -26,6 +26,9 @@ from spume.terminal import readable_size
 from spume.whole_files import whole_file
 from spume.work import each_frame
 
+COLOR = "Cd"
+"""The colours of points and vertices, as other programs call them."""
+
 
 def write_alembic(contents: Contents, file: Path, again: bool = False) -> bool:
     """Write the frames to `file`; returns whether that was needed."""
@@ -119,6 +122,8 @@ def _add(
             sample.setVelocities(_vectors(piece.fields["v"]))
         schema.set(sample)
         _add_fields(geom, schema, known, {k: v for k, v in piece.fields.items() if k != "v"}, index)
+        if piece.colors is not None and contents.has_paint:
+            _add_colors(geom, schema, known, piece.colors, index)
 
 
 def _set_matrix(geom: Any, xform: Any, matrix: NDArray[np.float64]) -> None:
@@ -242,6 +247,16 @@ def _add_fields(
             parameters[name] = geom.OFloatGeomParam(parent, identifier(name), False, scope, 1, index)
         floats = imath.FloatArrayFromBuffer(np.ascontiguousarray(values, dtype=np.float32))
         parameters[name].set(geom.OFloatGeomParamSample(floats, geom.GeometryScope.kVertexScope))
+
+
+def _add_colors(geom: Any, schema: Any, parameters: dict[str, Any], colors: NDArray[Any], index: int) -> None:
+    """Linear colours of points or vertices, under the name that programs look for."""
+    import imath
+
+    scope = geom.GeometryScope.kVertexScope
+    if COLOR not in parameters:
+        parameters[COLOR] = geom.OC3fGeomParam(schema.getArbGeomParams(), COLOR, False, scope, 1, index)
+    parameters[COLOR].set(geom.OC3fGeomParamSample(imath.C3fArray(_vectors(colors)), scope))
 
 
 def _vectors(values: NDArray[Any]) -> Any:

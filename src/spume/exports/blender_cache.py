@@ -2,8 +2,9 @@
 
 Coordinates are Blender's: metres, z up. `scene.json` says what there is (pieces, materials, obstacles) and changes only
 with the scene. `frame_00012.npz` has, for each piece, `NAME/x`, `NAME/v`, `NAME/triangles`, `NAME/material` (one for
-each triangle or point) and `NAME/@FIELD` for scalars; for each obstacle `NAME/place`, a 4 × 4 matrix, and, if it
-deforms, `NAME/x` and `NAME/v`; and `camera/place` and `camera/angle` [rad].
+each triangle or point), `NAME/color` of points and of the vertices of painted skins, and `NAME/@FIELD` for scalars; for
+each obstacle `NAME/place`, a 4 × 4 matrix, and, if it deforms, `NAME/x` and `NAME/v`; and `camera/place` and
+`camera/angle` [rad].
 """
 
 import hashlib
@@ -109,8 +110,8 @@ def _arrays(piece: Piece, turn: Floats) -> dict[str, NDArray[Any]]:
             found["normals"] = _single(piece.normals @ turn.T)
     else:
         found["material"] = piece.kinds.astype(np.int32)
-        if piece.colors is not None:
-            found["color"] = _single(piece.colors)
+    if piece.colors is not None:
+        found["color"] = _single(piece.colors)
     if piece.lines is not None:
         found["lines"] = piece.lines
     for name, values in piece.fields.items():
@@ -135,7 +136,8 @@ def _scene(contents: Contents) -> tuple[dict[str, Any], dict[str, Any], list[Sol
         for piece in first
     ]
     materials = [
-        {"name": name, **_look(finish, size)} for name, (_, finish) in zip(contents.material_names, contents.materials)
+        {"name": name, **look_table(finish, size, contents.has_paint)}
+        for name, (_, finish) in zip(contents.material_names, contents.materials)
     ]
     arrays: dict[str, Any] = {"textures": {}}
     names, obstacles, solids = Names("camera", "ground", *contents.piece_names), [], []

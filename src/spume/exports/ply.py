@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from spume.exports.contents import Contents, Piece
 from spume.frames.quantities import SYMMETRIC
+from spume.srgb import to_srgb
 from spume.whole_files import whole_file
 
 TYPES = {"f": "float", "d": "double", "i": "int", "B": "uchar", "b": "char", "h": "short", "H": "ushort", "I": "uint"}
@@ -40,6 +41,8 @@ def write_ply(contents: Contents, piece: Piece, file: Path, number: int) -> None
         table |= {f"n{axis}": piece.normals[:, k] for k, axis in enumerate("xyz")}
     for name, values in piece.fields.items():
         table |= columns(name, values)
+    if piece.colors is not None and contents.has_paint:
+        table |= dict(zip(("red", "green", "blue"), to_srgb(piece.colors).T))
     comment = f"spume {contents.name} frame {number} time {contents.time(number):.9g} s, SI units"
     with whole_file(file) as partial:
         partial.write_bytes(_ply(table, piece.triangles, _segments(piece), comment))

@@ -115,6 +115,8 @@ def sample(entry, arrays, number, grains):
         mesh.SetNormalsInterpolation(UsdGeom.Tokens.vertex)
         place, triangles = x[used], corners.reshape(-1, 3)
         v = None if v is None else v[used]
+        if f"{name}/color" in arrays.files:
+            set_tint(mesh, arrays[f"{name}/color"][used], number)
     else:
         colors = arrays[f"{name}/color"][own] if f"{name}/color" in arrays.files else np.ones((int(own.sum()), 3))
         count, diameter, variation = grains or (1, 1.0, 0.0)
@@ -123,10 +125,7 @@ def sample(entry, arrays, number, grains):
         v = None if v is None else np.repeat(v[own], count, axis=0)
         triangles = np.zeros((0, 3), int)
         api = UsdGeom.PrimvarsAPI(mesh)
-        full = np.ones((len(place), 4), np.float32)
-        full[:, :3] = colors
-        tint = api.CreatePrimvar(TINT, Sdf.ValueTypeNames.Color4fArray, UsdGeom.Tokens.vertex)
-        tint.Set(Vt.Vec4fArray.FromNumpy(full), number)
+        set_tint(mesh, colors, number)
         size = diameter * spacing / np.cbrt(count) * (1.25 if count > 1 else 1.0)
         radius = api.CreatePrimvar("radius", Sdf.ValueTypeNames.FloatArray, UsdGeom.Tokens.vertex)
         radius.Set(Vt.FloatArray.FromNumpy(np.full(len(place), 0.5 * size, np.float32)), number)
@@ -136,6 +135,14 @@ def sample(entry, arrays, number, grains):
     if v is not None:
         mesh.CreateVelocitiesAttr().Set(vectors(v), number)
     return len(place)
+
+
+def set_tint(mesh, colors, number):
+    """The colours of the vertices at a frame."""
+    full = np.ones((len(colors), 4), np.float32)
+    full[:, :3] = colors
+    tint = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(TINT, Sdf.ValueTypeNames.Color4fArray, UsdGeom.Tokens.vertex)
+    tint.Set(Vt.Vec4fArray.FromNumpy(full), number)
 
 
 def scattered(x, colors, spacing, count, variation):
