@@ -1,4 +1,4 @@
-"""[Fang19] figure 9: balls press a viscoelastic and a hyperelastic panda and leave."""
+"""[Fang19] figure 9: an array of balls presses a viscoelastic and a hyperelastic panda and leaves."""
 
 import numpy as np
 from reports.case import Outcome, Surroundings, differs
@@ -63,7 +63,8 @@ def run(around: Surroundings) -> Outcome:
                     took["elastic"], took["viscoelastic"], "more"),
         ]
     )  # fmt: skip
-    file = save_panels(around, "fang19-9", [Panel(runs[-1], time, "") for time in TIMES], 3)
+    shown = [Panel(runs[-1], time, "") for time in TIMES]
+    file = save_panels(around, "fang19-9", shown, 3, size=(720, 480))
     outcome.figures.append((file, "The viscoelastic panda is on the left."))
     outcome.figures.append((save(figure, around.pictures, "fang19-9-depth"), "How far the heads are pressed."))
     return outcome
@@ -76,6 +77,6 @@ FIGURE = Figure(
     "longer.",
     run,
     paper="Fang19",
-    finding="One ball for each panda, on its head, in place of an array: ears that are pinched to less than a cell do "
-    "not come back. The pandas are put together from spheres.",
+    finding="Three balls press each panda, on its head and its feet; ears that are pinched to less than a cell do not "
+    "come back. The pandas are put together from spheres.",
 )

@@ -10,7 +10,7 @@ from figures.yue15.dollop import cell_of, pieces
 from spume import Run
 
 CELLS = {"draft": (0.0065, 0.0055), "medium": (0.004, 0.003), "paper": (0.002, 0.0016)}
-TIMES = (0.0, 0.03, 0.1, 0.2, 0.4, 0.8)
+TIMES = (0.0, 0.03, 0.2, 0.37, 0.53, 0.8)
 """Of the panels [s]."""
 CHUNK = 20
 """Least points of a chunk."""

@@ -1,12 +1,17 @@
 """[Yue15] figure 13: viscoplastic and shear-thickening spheres and penguins, side by side."""
 
-import numpy as np
-from reports.case import Outcome, Surroundings, differs
+from dataclasses import dataclass
 
+import numpy as np
+from reports.case import Outcome, Surroundings, differs, states
+
+from figures.bodies import times_of
 from figures.figure import Figure, save_csv
-from figures.panels import Panel, save_panels
+from figures.panels import Panel, number_at, save_panels
 from figures.repeats import at_cells
+from figures.yue15.dollop import cell_of
 from spume import Run
+from spume.frames.reader import Frame
 
 BODIES = {"sphere": "oobleck-sphere", "penguin": "oobleck-penguin"}
 CELLS = {
@@ -14,21 +19,39 @@ CELLS = {
     "penguin": {"draft": (0.0035, 0.003), "medium": (0.0025, 0.0016), "paper": (0.0016, 0.0012)},
 }
 """The two resolutions of each preset [m]; the last is drawn."""
-TIMES = (0.15, 0.2, 0.3, 1.0)
-"""Of the panels [s]."""
+TIMES = {"sphere": (0.15, 0.2, 0.27, 0.4, 1.0), "penguin": (0.12, 0.17, 0.27, 0.4, 1.0)}
+"""Of the panels [s]: before the first impact, in it, the top of the bounce, the second impact, the end."""
 
 
-def rebound(run: Run) -> tuple[float, float]:
-    """Rise of the lowest point above the ground after the first impact, and largest width after it, before that rise
-    ends, both over the diameter of the body at the start."""
+@dataclass(frozen=True)
+class Bounce:
+    """What the path of a body that falls on the ground tells."""
+
+    rise: float
+    """greatest height of the lowest point after the first impact [heights of the body]"""
+    again: float
+    """time of the second impact; that of the greatest height if the body does not leave the ground [s]"""
+
+
+def bounce(run: Run) -> Bounce:
+    """The first bounce of a body."""
     low = np.array([float(frame["x"][:, 1].min()) for frame in run])
-    middle = np.array([float(frame["x"][:, 1].mean()) for frame in run])
-    start = run[0]["x"]
-    size = float(np.ptp(start[:, 1]))
-    cell = float(run.scene.grid.cell)  # type: ignore[attr-defined]
-    landed = int(np.argmax(low < cell))
-    lowest = landed + int(np.argmax(np.diff(middle[landed:]) > 0.0))
-    return float(low[lowest:].max()) / size, float(np.ptp(run[len(run) - 1]["x"][:, 0]) / np.ptp(start[:, 0]))
+    middle = np.array([float(np.average(frame["x"][:, 1], weights=frame["mass"])) for frame in run])
+    ground = cell_of(run)
+    landed = int(np.argmax(low < ground))
+    lowest = landed + int(np.argmax(np.diff(middle[landed:], append=np.inf) > 0.0))
+    top = lowest + int(np.argmax(np.diff(middle[lowest:], append=-np.inf) < 0.0))
+    again = top + int(np.argmax(low[top:] < ground))
+    return Bounce(float(low[lowest:].max() / np.ptp(run[0]["x"][:, 1])), float(times_of(run)[again]))
+
+
+def flowed(run: Run, time: float) -> float:
+    """Part of the energy that flow dissipates during the run that it has dissipated until a time."""
+
+    def dissipated(frame: Frame) -> float:
+        return float((frame["dissipation"] * frame["volume"]).sum())
+
+    return dissipated(run[number_at(run, time)]) / dissipated(run[len(run) - 1])
 
 
 def run(around: Surroundings) -> Outcome:
@@ -40,22 +63,27 @@ def run(around: Surroundings) -> Outcome:
             "viscoplastic": at_cells(around, f"{scene}-viscoplastic", cells),
             "oobleck": at_cells(around, scene, cells),
         }
-        found = {label: [rebound(run) for run in runs] for label, runs in made.items()}
-        rows += [[body, label, f"{1e3 * cell:g}", f"{rise:.4f}", f"{width:.4f}"]
-                 for label, each in found.items() for cell, (rise, width) in zip(cells, each)]  # fmt: skip
-        plastic, thick = found["viscoplastic"], found["oobleck"]
+        rises = {label: [bounce(run).rise for run in runs] for label, runs in made.items()}
+        again = [bounce(run).again for run in made["oobleck"]]
+        parts = {label: [flowed(*pair) for pair in zip(runs, again)] for label, runs in made.items()}
+        rows += [[body, label, f"{1e3 * cell:g}", f"{rise:.4f}", f"{time:.3f}", f"{part:.4f}"]
+                 for label in made
+                 for cell, rise, time, part in zip(cells, rises[label], again, parts[label])]  # fmt: skip
+        oobleck = parts["oobleck"]
         outcome.checks += [
             differs(f"{body}: rise of its lowest point after the impact, viscoplastic and oobleck [heights]",
-                    [r for r, _ in plastic], [r for r, _ in thick], "more"),
-            differs(f"{body}: width in the end over that at the start, oobleck and viscoplastic",
-                    [w for _, w in thick], [w for _, w in plastic], "more"),
+                    rises["viscoplastic"], rises["oobleck"], "more"),
+            differs(f"{body}: part of the energy dissipated by flow before the oobleck's second impact, oobleck and "
+                    "viscoplastic", oobleck, parts["viscoplastic"], "more"),
+            states(f"{body}: that part of the oobleck", ", ".join(f"{part:.0%}" for part in oobleck),
+                   "flows after the second impact: less than half", max(oobleck) < 0.5),
         ]  # fmt: skip
-        panels += [Panel(runs[-1], time, f"{label} {body}") for label, runs in made.items() for time in TIMES]
-    columns = ("body", "material", "cell [mm]", "rise [heights]", "width in the end over the first")
+        panels += [Panel(runs[-1], time, f"{label} {body}") for label, runs in made.items() for time in TIMES[body]]
+    columns = ("body", "material", "cell [mm]", "rise [heights]", "oobleck's second impact [s]", "dissipated before it")
     save_csv(around.pictures, "yue15-13", columns, rows)
     for body in BODIES:
         own = [panel for panel in panels if panel.label.endswith(body)]
-        file = save_panels(around, f"yue15-13-{body}", own, len(TIMES), size=(480, 480))
+        file = save_panels(around, f"yue15-13-{body}", own, len(TIMES[body]), size=(480, 480))
         outcome.figures.append((file, f"The {body}: viscoplastic above, oobleck below."))
     return outcome
 
@@ -67,5 +95,6 @@ FIGURE = Figure(
     "first, fast impact and flow only after the second, slower one. Only the power h differs.",
     run,
     paper="Yue15",
-    finding="A body has rebounded if its lowest point has left the ground.",
+    finding="A body has rebounded if its lowest point has left the ground. The energy that flow dissipates says how "
+    "much of the flow comes before the second impact of the oobleck.",
 )
