@@ -1,5 +1,7 @@
 """[Tampubolon17] figure 11: semi-implicit and fully implicit collapse of a column."""
 
+from typing import Literal
+
 from reports.case import Outcome, Surroundings, differs, states
 
 from figures.figure import Figure, save_csv
@@ -13,6 +15,8 @@ SCENES = {
     "fully implicit": "sand-column-admm",
 }
 CELLS = {"draft": (0.01, 0.008), "medium": (0.006, 0.004), "paper": (0.005, 0.004)}
+CHANGES: dict[str, Literal["less", "more"]] = {"height": "more", "half width": "less"}
+"""What artificial cohesion does to a heap."""
 TIMES = (0.2, 0.5)
 """Of the panels [s]."""
 SHOWN = ((-0.6, -0.02), (0.6, 0.24))
@@ -29,20 +33,19 @@ def run(around: Surroundings) -> Outcome:
     rows = [[label, f"{1e3 * cell:g}", f"{h:.4f}", f"{w:.4f}"]
             for label, each in heaps.items() for cell, (h, w) in zip(cells, each)]  # fmt: skip
     save_csv(around.pictures, "tampubolon17-11", ("steps", "cell [mm]", "height [m]", "half width [m]"), rows)
-    height = {label: [h for h, _ in each] for label, each in heaps.items()}
-    mean = {label: sum(values) / len(values) for label, values in height.items()}
-    regular, unilateral, full = (mean[label] for label in SCENES)
-    outcome = Outcome(
-        [
-            differs("height in the end [m]: fully implicit, and semi-implicit", height["fully implicit"],
-                    height["semi-implicit"], "more"),
-            states("height with the unilateral energy", f"{unilateral:.4f} m",
+    outcome = Outcome()
+    for k, (name, change) in enumerate(CHANGES.items()):
+        sizes = {label: [size[k] for size in each] for label, each in heaps.items()}
+        regular, unilateral, full = (sum(values) / len(values) for values in sizes.values())
+        outcome.checks += [
+            differs(f"{name} in the end [m]: fully implicit, and semi-implicit", sizes["fully implicit"],
+                    sizes["semi-implicit"], change),
+            states(f"{name} with the unilateral energy", f"{unilateral:.4f} m",
                    f"nearer to the fully implicit {full:.4f} m than to the regular {regular:.4f} m",
                    abs(unilateral - full) < abs(unilateral - regular)),
-        ]
-    )  # fmt: skip
+        ]  # fmt: skip
     panels = [Panel(runs[-1], time, label) for time in TIMES for label, runs in made.items()]
-    file = save_panels(around, "tampubolon17-11", panels, len(made), size=(600, 130), corners=SHOWN)
+    file = save_panels(around, "tampubolon17-11", panels, len(made), size=(720, 156), corners=SHOWN)
     outcome.figures.append((file, "From left to right: regular energy, unilateral energy, fully implicit."))
     return outcome
 

@@ -41,14 +41,14 @@ def run(around: Surroundings) -> Outcome:
             )
     rows = [[scene, cell, *(f"{value:.4f}" for value in values)] for (scene, cell), values in found.items()]
     save_csv(around.pictures, "tampubolon17-8", ("scene", "cell", *(f"after {t:g} s" for t in TIMES)), rows)
-    panels = [Panel(runs[WITH, cells[0]], 0.0, "at the start")]
-    panels += [
-        Panel(made, time, f"{'correction' if scene == WITH else 'none'}, {1e3 * cell:g} mm")
-        for (scene, cell), made in runs.items()
-        for time in TIMES
-    ]
-    file = save_panels(around, "tampubolon17-8", panels, 7, size=(320, 640), corners=SHOWN)
-    outcome.figures.append((file, "The start, and after each of three runs through the neck."))
+    panels = []
+    for cell in cells:
+        panels.append(Panel(runs[WITH, cell], 0.0, f"{1e3 * cell:g} mm"))
+        for scene, label in ((WITHOUT, "none"), (WITH, "correction")):
+            panels += [Panel(runs[scene, cell], time, f"{label}, {1e3 * cell:g} mm") for time in TIMES]
+    file = save_panels(around, "tampubolon17-8", panels, 7, size=(480, 960), corners=SHOWN)
+    text = "The start, and after each of three runs through the neck; the larger cells above."
+    outcome.figures.append((file, text))
     return outcome
 
 
