@@ -5,18 +5,20 @@ import numpy as np
 from numba import prange
 
 from spume.look.pictures.shading import (
-    AS_GIVEN,
     BOUNCE,
     KEY,
-    KIND,
-    ROUGHNESS,
     SKY,
-    TRANSPARENCY,
+    TOWARDS_LAMP,
+    facing_camera,
+    half_way,
     light_of,
     room_at,
     toned,
 )
 from spume.look.pictures.shadows import corner_weights
+from spume.look.pictures.soup import AS_GIVEN, KIND, ROUGHNESS, TRANSPARENCY
+from spume.look.pictures.vectors import between, dot, mirrored, put, row_of, unit
+from spume.look.pictures.visible import ray_at
 from spume.numerics.jit import compiled
 
 TINTED = 0.12
@@ -28,80 +30,59 @@ SHIFT = 0.25
 
 
 @compiled
-def _clear_at(
-    t, row, column, thick, eye, axes, scale, rows, columns, x, normals, colors, triangles, finish, size, behind,
-    nearness, soil, lights,
-):  # fmt: skip
+def _clear_at(t, row, column, thick, eye, mesh, behind, nearness, room):
     """Light of a clear surface and of what is behind it, at (row, column) of the samples."""
-    right, above = (column - 0.5 * columns) / scale, (0.5 * rows - row) / scale
-    dx = axes[0, 0] * right + axes[1, 0] * above + axes[2, 0]
-    dy = axes[0, 1] * right + axes[1, 1] * above + axes[2, 1]
-    dz = axes[0, 2] * right + axes[1, 2] * above + axes[2, 2]
-    a, b, c = corner_weights(t, x, triangles, dx, dy, dz, eye[0], eye[1], eye[2])
-    p, q, r = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-    nx = a * normals[p, 0] + b * normals[q, 0] + c * normals[r, 0]
-    ny = a * normals[p, 1] + b * normals[q, 1] + c * normals[r, 1]
-    nz = a * normals[p, 2] + b * normals[q, 2] + c * normals[r, 2]
-    over = 1.0 / max(np.sqrt(nx * nx + ny * ny + nz * nz), 1e-12)
-    nx, ny, nz = nx * over, ny * over, nz * over
-    length = np.sqrt(dx * dx + dy * dy + dz * dz)
-    vx, vy, vz = -dx / length, -dy / length, -dz / length
-    facing = nx * vx + ny * vy + nz * vz
-    if facing < 0.0:
-        nx, ny, nz, facing = nx - 2 * facing * vx, ny - 2 * facing * vy, nz - 2 * facing * vz, -facing
+    ray, triangle = ray_at(eye, row, column), row_of(mesh.triangles, t)
+    weights = corner_weights(triangle, mesh.x, ray, eye.position)
+    length = np.sqrt(dot(ray, ray))
+    view = -ray[0] / length, -ray[1] / length, -ray[2] / length
+    normal, facing = facing_camera(unit(between(mesh.normals, triangle, weights)), view)
     thick = max(thick, 0.0) * length
-    px = a * x[p, 0] + b * x[q, 0] + c * x[r, 0] - eye[0]
-    py = a * x[p, 1] + b * x[q, 1] + c * x[r, 1] - eye[1]
-    pz = a * x[p, 2] + b * x[q, 2] + c * x[r, 2] - eye[2]
-    depth = px * axes[2, 0] + py * axes[2, 1] + pz * axes[2, 2]
+    x, y, z = between(mesh.x, triangle, weights)
+    depth = dot((x - eye.position[0], y - eye.position[1], z - eye.position[2]), row_of(eye.axes, 2))
     # what is behind the surface is seen displaced by refraction
-    side = nx * axes[0, 0] + ny * axes[0, 1] + nz * axes[0, 2]
-    rise = nx * axes[1, 0] + ny * axes[1, 1] + nz * axes[1, 2]
-    shift = min(SHIFT * thick * scale / depth, 0.05 * rows)
+    side, rise = dot(normal, row_of(eye.axes, 0)), dot(normal, row_of(eye.axes, 1))
+    rows, columns = eye.rows, eye.columns
+    shift = min(SHIFT * thick * eye.scale / depth, 0.05 * rows)
     from_row = min(max(int(row + shift * rise), 0), rows - 1)
     from_column = min(max(int(column - shift * side), 0), columns - 1)
     if nearness[from_row, from_column] > 1.0 / depth:  # that stands before the surface
         from_row, from_column = min(max(int(row), 0), rows - 1), min(max(int(column), 0), columns - 1)
     ratio = rows // behind.shape[0]
     i, j = from_row // ratio, from_column // ratio
-    red = a * colors[p, 0] + b * colors[q, 0] + c * colors[r, 0]
-    green = a * colors[p, 1] + b * colors[q, 1] + c * colors[r, 1]
-    blue = a * colors[p, 2] + b * colors[q, 2] + c * colors[r, 2]
+    color, finish = between(mesh.colors, triangle, weights), mesh.finishes[0]
     fresnel = 0.02 + 0.98 * (1.0 - facing) ** 5
-    rx, ry, rz = 2 * facing * nx - vx, 2 * facing * ny - vy, 2 * facing * nz - vz
-    room = toned(room_at(rx, ry, rz, finish[ROUGHNESS], lights))
-    surface = light_of(red, green, blue, finish, nx, ny, nz, vx, vy, vz, 1.0, 1.0, soil, lights)
+    reflected = toned(room_at(mirrored(view, normal, facing), finish[ROUGHNESS], room.lights))
+    own = light_of(color, finish, normal, view, 1.0, 1.0, room)
     milky = 0.7 * (1.0 - finish[TRANSPARENCY])
-    out_red, out_green, out_blue = 0.0, 0.0, 0.0
-    for k in range(3):
-        color = red if k == 0 else (green if k == 1 else blue)
-        own = surface[0] if k == 0 else (surface[1] if k == 1 else surface[2])
-        passes = np.exp(np.log(max(color, 0.02)) * thick / (TINTED * size))
-        inside = behind[i, j, k] * passes + CLOUDY * color * (SKY + BOUNCE + 0.4 * KEY) * (1.0 - passes)
-        value = inside + milky * (own - inside)
-        value += fresnel * (room - value)
-        if k == 0:
-            out_red = value
-        elif k == 1:
-            out_green = value
-        else:
-            out_blue = value
-    # the highlight of the lamp
-    hx, hy, hz = vx + lights[0, 0], vy + lights[0, 1], vz + lights[0, 2]
-    half = (nx * hx + ny * hy + nz * hz) / np.sqrt(hx * hx + hy * hy + hz * hz)
-    shine = 0.8 * (1.0 - finish[ROUGHNESS]) ** 2 * max(half, 0.0) ** 160.0
-    return min(out_red + shine, 1.0), min(out_green + shine, 1.0), min(out_blue + shine, 1.0)
+    half = half_way(normal, view, row_of(room.lights, TOWARDS_LAMP))
+    shine = 0.8 * (1.0 - finish[ROUGHNESS]) ** 2 * max(half, 0.0) ** 160.0  # the highlight of the lamp
+    surface = (thick, TINTED * room.size, milky, fresnel, reflected, shine)
+    return (
+        _channel(color[0], behind[i, j, 0], own[0], surface),
+        _channel(color[1], behind[i, j, 1], own[1], surface),
+        _channel(color[2], behind[i, j, 2], own[2], surface),
+    )
+
+
+@compiled
+def _channel(color, behind, own, surface):
+    """One channel of `_clear_at`: of what is behind the body, of its own light and of what its surface reflects."""
+    thick, tinted, milky, fresnel, reflected, shine = surface
+    passes = np.exp(np.log(max(color, 0.02)) * thick / tinted)
+    inside = behind * passes + CLOUDY * color * (SKY + BOUNCE + 0.4 * KEY) * (1.0 - passes)
+    value = inside + milky * (own - inside)
+    value += fresnel * (reflected - value)
+    return min(value + shine, 1.0)
 
 
 @compiled(parallel=True)
-def lay_over(
-    nearness, hit, thickness, solid, eye, axes, scale, x, normals, colors, triangles, finish, opacity, size, soil,
-    lights, behind, out,
-):  # fmt: skip
-    """Draw a clear mesh over the picture `behind` into `out`, which has its pixels or its samples; `solid` is the
-    nearness of what is drawn."""
-    rows, columns = nearness.shape
-    ratio = rows // out.shape[0]
+def lay_over(front, thickness, solid, eye, mesh, opacity, room, behind, out):
+    """Draw a clear mesh over the picture `behind` into `out`, which has its pixels or its samples; `front` is where it
+    is seen, `solid` the nearness of what is drawn."""
+    nearness, hit = front.nearness, front.hit
+    ratio = eye.rows // out.shape[0]
+    finish = mesh.finishes[0]
     for row in prange(out.shape[0]):
         for column in range(out.shape[1]):
             top, left = row * ratio, column * ratio
@@ -120,28 +101,20 @@ def lay_over(
                 for b in range(1 if one else ratio):
                     y = top + (0.5 * ratio if one else a + 0.5)
                     z = left + (0.5 * ratio if one else b + 0.5)
+                    red, green, blue = behind[row, column, 0], behind[row, column, 1], behind[row, column, 2]
+                    t = hit[top + a, left + b]
                     if nearness[top + a, left + b] <= solid[top + a, left + b]:
-                        red, green, blue = behind[row, column, 0], behind[row, column, 1], behind[row, column, 2]
+                        pass
                     elif finish[KIND] == AS_GIVEN:
-                        t = hit[top + a, left + b]
-                        right, above = (z - 0.5 * columns) / scale, (0.5 * rows - y) / scale
-                        dx = axes[0, 0] * right + axes[1, 0] * above + axes[2, 0]
-                        dy = axes[0, 1] * right + axes[1, 1] * above + axes[2, 1]
-                        dz = axes[0, 2] * right + axes[1, 2] * above + axes[2, 2]
-                        u, v, w = corner_weights(t, x, triangles, dx, dy, dz, eye[0], eye[1], eye[2])
-                        p, q, r = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-                        red = u * colors[p, 0] + v * colors[q, 0] + w * colors[r, 0]
-                        green = u * colors[p, 1] + v * colors[q, 1] + w * colors[r, 1]
-                        blue = u * colors[p, 2] + v * colors[q, 2] + w * colors[r, 2]
-                        red = behind[row, column, 0] + opacity * (red - behind[row, column, 0])
-                        green = behind[row, column, 1] + opacity * (green - behind[row, column, 1])
-                        blue = behind[row, column, 2] + opacity * (blue - behind[row, column, 2])
+                        triangle = row_of(mesh.triangles, t)
+                        weights = corner_weights(triangle, mesh.x, ray_at(eye, y, z), eye.position)
+                        color = between(mesh.colors, triangle, weights)
+                        red += opacity * (color[0] - red)
+                        green += opacity * (color[1] - green)
+                        blue += opacity * (color[2] - blue)
                     else:
-                        red, green, blue = _clear_at(
-                            hit[top + a, left + b], y, z, thickness[top + a, left + b], eye, axes, scale, rows,
-                            columns, x, normals, colors, triangles, finish, size, behind, solid, soil, lights,
-                        )  # fmt: skip
+                        thick = thickness[top + a, left + b]
+                        red, green, blue = _clear_at(t, y, z, thick, eye, mesh, behind, solid, room)
                     total_red, total_green, total_blue = total_red + red, total_green + green, total_blue + blue
             share = 1.0 if one else 1.0 / ratio**2
-            out[row, column, 0], out[row, column, 1] = share * total_red, share * total_green
-            out[row, column, 2] = share * total_blue
+            put(out, row, column, (share * total_red, share * total_green, share * total_blue))

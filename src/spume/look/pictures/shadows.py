@@ -9,7 +9,9 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.look.pictures.lighting import Occupancy, open_at
-from spume.look.pictures.visible import FIRST_POINT, NOTHING, Eye, Seen
+from spume.look.pictures.soup import Soup
+from spume.look.pictures.vectors import between, dot, put, row_of, unit
+from spume.look.pictures.visible import FIRST_POINT, NOTHING, Eye, Seen, ray_at
 from spume.numerics.jit import compiled
 
 Floats = NDArray[np.float64]
@@ -77,31 +79,24 @@ def lamp_map(
     return LampMap(axes, origin, texel, nearest)
 
 
-def dimmed(
-    eye: Eye, seen: Seen, x: Floats, normals: Floats, triangles: NDArray[np.int32], lamp: LampMap,
-    around: Occupancy, up: Floats, size: float,
-) -> Dimmed:  # fmt: skip
+def dimmed(eye: Eye, seen: Seen, solid: Soup, lamp: LampMap, around: Occupancy, up: Floats, size: float) -> Dimmed:
     """The visible part of lamp and sky at every second pixel; `size` is that of the scene [m]."""
     shape = -(-eye.rows // CELL), -(-eye.columns // CELL)
-    place, outward, light = np.empty((*shape, 3)), np.empty((*shape, 3)), np.empty((*shape, 2))
-    _find_places(
-        eye.axes, eye.position, eye.scale, seen.nearness, seen.hit, x, normals, triangles, up, place, outward
-    )  # fmt: skip
+    found = Dimmed(np.empty((*shape, 3)), np.empty((*shape, 3)), np.empty((*shape, 2)))
+    _find_places(eye, seen, solid, up, found)
     turned = np.argsort(np.argsort(np.array([0, 8, 2, 10, 12, 4, 14, 6, 3, 11, 1, 9, 15, 7, 13, 5])))
     turn = 2.0 * np.pi * turned / turned.size
-    _dim(
-        place, outward, eye.axes, eye.position, eye.scale / CELL, lamp.axes, lamp.origin, lamp.texel, lamp.nearest,
-        around.origin, around.voxel, around.far, turn, size, light,
-    )  # fmt: skip
-    even = np.empty_like(light)
-    _even_out(place, outward, light, 0.004 * size, even)
-    return Dimmed(place, outward, even)
+    _dim(found, eye, lamp, around, turn, size)
+    even = np.empty_like(found.light)
+    _even_out(found.x, found.normals, found.light, 0.004 * size, even)
+    return found._replace(light=even)
 
 
 @compiled
-def corner_weights(t, x, triangles, dx, dy, dz, ox, oy, oz):
-    """Weights of a triangle's corners where the ray from o along d meets its plane, cut to the triangle."""
-    i, j, k = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+def corner_weights(triangle, x, ray, eye):
+    """Weights of a triangle's corners where the ray from `eye` meets its plane, cut to the triangle."""
+    (i, j, k), (dx, dy, dz) = triangle, ray
+    ox, oy, oz = eye[0], eye[1], eye[2]
     ax, ay, az = x[i, 0] - ox, x[i, 1] - oy, x[i, 2] - oz
     bx, by, bz = x[j, 0] - ox, x[j, 1] - oy, x[j, 2] - oz
     cx, cy, cz = x[k, 0] - ox, x[k, 1] - oy, x[k, 2] - oz
@@ -117,35 +112,30 @@ def corner_weights(t, x, triangles, dx, dy, dz, ox, oy, oz):
 
 
 @compiled(parallel=True)
-def _find_places(axes, eye, scale, nearness, hit, x, normals, triangles, up, place, outward):
-    rows, columns = nearness.shape
-    for i in prange(place.shape[0]):
+def _find_places(eye, seen, solid, up, found):
+    rows, columns = seen.nearness.shape
+    nothing = (0.0, 0.0, 0.0)
+    for i in prange(found.x.shape[0]):
         row = min(i * CELL + 1, rows - 1)
-        for j in range(place.shape[1]):
+        for j in range(found.x.shape[1]):
             column = min(j * CELL + 1, columns - 1)
-            t, u = hit[row, column], nearness[row, column]
+            t, u = seen.hit[row, column], seen.nearness[row, column]
             if t == NOTHING:
-                for k in range(3):
-                    place[i, j, k], outward[i, j, k] = 0.0, 0.0
+                put(found.x, i, j, nothing)
+                put(found.normals, i, j, nothing)
                 continue
-            right, above = (column + 0.5 - 0.5 * columns) / scale, (0.5 * rows - row - 0.5) / scale
-            dx = axes[0, 0] * right + axes[1, 0] * above + axes[2, 0]
-            dy = axes[0, 1] * right + axes[1, 1] * above + axes[2, 1]
-            dz = axes[0, 2] * right + axes[1, 2] * above + axes[2, 2]
-            place[i, j, 0], place[i, j, 1], place[i, j, 2] = eye[0] + dx / u, eye[1] + dy / u, eye[2] + dz / u
-            nx, ny, nz = up[0], up[1], up[2]
+            ray = ray_at(eye, row + 0.5, column + 0.5)
+            place = eye.position[0] + ray[0] / u, eye.position[1] + ray[1] / u, eye.position[2] + ray[2] / u
+            normal = up[0], up[1], up[2]
             if t >= 0:
-                a, b, c = corner_weights(t, x, triangles, dx, dy, dz, eye[0], eye[1], eye[2])
-                p, q, r = triangles[t, 0], triangles[t, 1], triangles[t, 2]
-                nx = a * normals[p, 0] + b * normals[q, 0] + c * normals[r, 0]
-                ny = a * normals[p, 1] + b * normals[q, 1] + c * normals[r, 1]
-                nz = a * normals[p, 2] + b * normals[q, 2] + c * normals[r, 2]
-                over = 1.0 / max(np.sqrt(nx * nx + ny * ny + nz * nz), 1e-12)
-                nx, ny, nz = nx * over, ny * over, nz * over
+                triangle = row_of(solid.triangles, t)
+                weights = corner_weights(triangle, solid.x, ray, eye.position)
+                normal = unit(between(solid.normals, triangle, weights))
             elif t <= FIRST_POINT:
-                over = 1.0 / np.sqrt(dx * dx + dy * dy + dz * dz)
-                nx, ny, nz = -dx * over, -dy * over, -dz * over
-            outward[i, j, 0], outward[i, j, 1], outward[i, j, 2] = nx, ny, nz
+                over = 1.0 / np.sqrt(dot(ray, ray))
+                normal = -ray[0] * over, -ray[1] * over, -ray[2] * over
+            put(found.x, i, j, place)
+            put(found.normals, i, j, normal)
 
 
 @compiled
@@ -155,14 +145,12 @@ def _nearest_at(nearest, i, j):
 
 
 @compiled
-def lamp_at(px, py, pz, nx, ny, nz, axes, origin, texel, nearest, taps, turn):
+def lamp_at(place, normal, lamp, taps, turn):
     """Visible part of the lamp at a place with a normal; `turn` rotates the taps."""
-    na = axes[0, 0] * nx + axes[0, 1] * ny + axes[0, 2] * nz
-    nb = axes[1, 0] * nx + axes[1, 1] * ny + axes[1, 2] * nz
-    nl = axes[2, 0] * nx + axes[2, 1] * ny + axes[2, 2] * nz
-    a = axes[0, 0] * px + axes[0, 1] * py + axes[0, 2] * pz
-    b = axes[1, 0] * px + axes[1, 1] * py + axes[1, 2] * pz
-    height = axes[2, 0] * px + axes[2, 1] * py + axes[2, 2] * pz
+    origin, texel, nearest = lamp.origin, lamp.texel, lamp.nearest
+    across, along, towards = row_of(lamp.axes, 0), row_of(lamp.axes, 1), row_of(lamp.axes, 2)
+    na, nb, nl = dot(across, normal), dot(along, normal), dot(towards, normal)
+    a, b, height = dot(across, place), dot(along, place), dot(towards, place)
     # the plane through the place, as seen from the lamp; a bias that grows where it is seen at a grazing angle
     steep = max(nl, 0.25)
     bias = texel * (1.0 + 1.5 / steep)
@@ -192,11 +180,12 @@ def lamp_at(px, py, pz, nx, ny, nz, axes, origin, texel, nearest, taps, turn):
 
 
 @compiled(parallel=True)
-def _dim(place, outward, axes, eye, scale, lamp, origin, texel, nearest, first, voxel, far, turn, size, light):
+def _dim(found, eye, lamp, around, turn, size):
     """Scalable ambient obscurance (McGuire, Mara and Luebke 2012) for the sky, percentage-closer soft shadows (Fernando
     2005) for the lamp."""
+    place, outward, light = found.x, found.normals, found.light
     rows, columns = place.shape[0], place.shape[1]
-    radius = AROUND * size
+    radius, scale = AROUND * size, eye.scale / CELL
     for i in prange(rows):
         for j in range(columns):
             nx, ny, nz = outward[i, j, 0], outward[i, j, 1], outward[i, j, 2]
@@ -205,11 +194,12 @@ def _dim(place, outward, axes, eye, scale, lamp, origin, texel, nearest, first, 
                 continue
             px, py, pz = place[i, j, 0], place[i, j, 1], place[i, j, 2]
             own = turn[(i % TILE) * TILE + j % TILE]
-            facing = lamp[2, 0] * nx + lamp[2, 1] * ny + lamp[2, 2] * nz
+            facing = dot(row_of(lamp.axes, 2), (nx, ny, nz))
             light[i, j, 0] = 1.0
             if facing > -0.3:
-                light[i, j, 0] = lamp_at(px, py, pz, nx, ny, nz, lamp, origin, texel, nearest, TAPS, own)
-            away = (px - eye[0]) * axes[2, 0] + (py - eye[1]) * axes[2, 1] + (pz - eye[2]) * axes[2, 2]
+                light[i, j, 0] = lamp_at((px, py, pz), (nx, ny, nz), lamp, TAPS, own)
+            at = eye.position
+            away = dot((px - at[0], py - at[1], pz - at[2]), row_of(eye.axes, 2))
             reach = min(radius * scale / away, 70.0)
             hidden = 0.0
             for t in range(TAPS):
@@ -225,7 +215,7 @@ def _dim(place, outward, axes, eye, scale, lamp, origin, texel, nearest, first, 
                 above = (vx * nx + vy * ny + vz * nz) / np.sqrt(square + 1e-30) - 0.08
                 hidden += max(above, 0.0) * max(0.0, 1.0 - square / (radius * radius))
             near = max(0.0, 1.0 - 2.2 * hidden / TAPS)
-            light[i, j, 1] = near * open_at(far, first, voxel, px, py, pz, nx, ny, nz)
+            light[i, j, 1] = near * open_at(around.far, around.origin, around.voxel, px, py, pz, nx, ny, nz)
 
 
 @compiled(parallel=True)

@@ -108,6 +108,18 @@ def _extent(eye: Eye, seen: Floats, triangles: NDArray[np.int32]) -> Floats:
 
 
 @compiled
+def ray_at(eye, row, column):
+    """Direction from the camera to a place of the picture [samples], with length one along the view."""
+    right, above = (column - 0.5 * eye.columns) / eye.scale, (0.5 * eye.rows - row) / eye.scale
+    axes = eye.axes
+    return (
+        axes[0, 0] * right + axes[1, 0] * above + axes[2, 0],
+        axes[0, 1] * right + axes[1, 1] * above + axes[2, 1],
+        axes[0, 2] * right + axes[1, 2] * above + axes[2, 2],
+    )
+
+
+@compiled
 def _draw_triangle(corners, scale, top, bottom, number, is_clear, thickness, behind, nearness, hit):
     """Draw a triangle in front of the camera in the rows `top` to `bottom`. A corner is x, y, z."""
     rows, columns = nearness.shape
