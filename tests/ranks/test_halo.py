@@ -35,9 +35,9 @@ def steps_of_one(arrays, dimension, order, shift):
     return found
 
 
-def steps_of_rank(messages, arrays, dimension, order, shift, first):
+def steps_of_rank(messages, arrays, dimension, order, shift, first, many=50):
     """The same with the points of one rank, and their ids at the end. `first` are the cuts; None: even ones."""
-    team = Team(messages, every=1, uneven=1.1 if first is None else np.inf)
+    team = Team(messages, every=1, uneven=1.1 if first is None else np.inf, many=many)
     part = team.part(len(arrays["x"]))
     cloud, nodes = Cloud({name: a[part] for name, a in arrays.items()}, dimension, order), Nodes(dimension, 1.0, order)
     if first is not None:
@@ -65,9 +65,10 @@ def steps_of_rank(messages, arrays, dimension, order, shift, first):
     width=st.floats(1.0, 25.0),
     shift=st.floats(0.0, 9.0),
     random_cuts=st.booleans(),
+    many=st.sampled_from([0, 20, 300]),
 )
 def test_any_ranks_with_any_cuts_have_the_sums_of_one_process(
-    seed, size, dimension, order, count, width, shift, random_cuts
+    seed, size, dimension, order, count, width, shift, random_cuts, many
 ):
     rng = np.random.default_rng(seed)
     arrays = points(rng, dimension, count, width)
@@ -76,7 +77,7 @@ def test_any_ranks_with_any_cuts_have_the_sums_of_one_process(
         middle = 1 << (dimension * (20 if dimension == 3 else 21) - 1)
         first = np.sort(middle + rng.integers(-middle // 2, middle // 2, size - 1) // 10 ** rng.integers(0, 12))
     whole = steps_of_one(arrays, dimension, order, shift)
-    ranks = on_ranks(size, lambda m: steps_of_rank(m, arrays, dimension, order, shift, first))
+    ranks = on_ranks(size, lambda m: steps_of_rank(m, arrays, dimension, order, shift, first, many))
     for step in range(2):
         for found, _, _ in ranks:
             assert found[step].items() <= whole[step].items()

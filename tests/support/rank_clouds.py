@@ -28,7 +28,7 @@ class Cloud:
         return self.arrays
 
     def exchange_points(self, kept, arrived):
-        self.arrays = {name: np.concatenate([array[kept], arrived[name]]) for name, array in self.arrays.items()}
+        self.arrays = {name: np.concatenate([array[kept], arrived(name)]) for name, array in self.arrays.items()}
 
     def node_sums(self, nodes):
         a = self.arrays

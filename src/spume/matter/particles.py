@@ -1,6 +1,6 @@
 """Points and their fields: one array per declared field."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -102,10 +102,12 @@ class Particles:
         self.generation = new_generation()
         return slice(before, before + count)
 
-    def exchange(self, kept: NDArray[Any], arrived: dict[str, NDArray[Any]]) -> None:
-        """Keep the points selected by `kept`, and append others, which have their ids."""
-        for name, array in self._arrays.items():
-            self._arrays[name] = np.concatenate([array[kept], arrived[name]])
+    def exchange(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
+        """Keep the points selected by `kept`, and append others, which have their ids: `arrived` is asked for their
+        values field by field, so that two states of a single field are in memory, not of all."""
+        for name in self._arrays:
+            new = arrived(name)
+            self._arrays[name] = np.concatenate([self._arrays[name][kept], new])
         self.generation = new_generation()
 
     def take(self, index: NDArray[Any]) -> None:

@@ -1,5 +1,6 @@
 """A species: points that move together, and the laws of their materials."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,8 +68,9 @@ class Species:
         """All arrays of the points, by name."""
         return self.particles.arrays()
 
-    def exchange_points(self, kept: NDArray[Any], arrived: dict[str, NDArray[Any]]) -> None:
-        """Keep the points selected by `kept`, and append those that arrived from other ranks."""
+    def exchange_points(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
+        """Keep the points selected by `kept`, and append those that arrived from other ranks, see
+        `Particles.exchange`."""
         known = self._clear_generation == self.particles.generation
         self.particles.exchange(kept, arrived)
         if known:

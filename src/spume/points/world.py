@@ -1,5 +1,6 @@
 """The world of the point-based method: points with lists of their neighbours."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -94,7 +95,7 @@ class SortedPoints:
         """All arrays of the points, by name."""
         return self.species.point_arrays()
 
-    def exchange_points(self, kept: NDArray[Any], arrived: dict[str, NDArray[Any]]) -> None:
+    def exchange_points(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
         """See `Species`."""
         self.species.exchange_points(kept, arrived)
 

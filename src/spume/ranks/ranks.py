@@ -41,8 +41,9 @@ class Movable(Protocol):
     def point_arrays(self) -> Arrays:
         """All arrays of the points, by name."""
 
-    def exchange_points(self, kept: NDArray[Any], arrived: Arrays) -> None:
-        """Keep the points selected by `kept`, and append those that arrived."""
+    def exchange_points(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
+        """Keep the points selected by `kept`, and append those that arrived: `arrived` has the values of each field, and
+        is called once for each, in the order of `point_arrays`."""
 
     @property
     def next_id(self) -> int:

@@ -29,19 +29,22 @@ from spume.ranks.surroundings import RankSurroundings
 Floats = NDArray[np.float64]
 EVERY = 20
 """Steps between two looks at the balance."""
+MANY = 50_000
+"""Points leaving a rank from which on they leave field by field: with all fields at once, the first settlement, where
+most points leave, would need several times the memory of the points."""
 
 
 class Team(Ranks):
     """This process and its peers."""
 
-    def __init__(self, communicator: Communicator, every: int = EVERY, uneven: float = UNEVEN) -> None:
-        """`every`, `uneven`: see EVERY and `cuts.UNEVEN`."""
+    def __init__(self, communicator: Communicator, every: int = EVERY, uneven: float = UNEVEN, many: int = MANY) -> None:
+        """`every`, `uneven`, `many`: see EVERY, `cuts.UNEVEN` and MANY."""
         self.messages = communicator
         self.rank, self.size = communicator.rank, communicator.size
         self.cuts: Cuts | None = None
         self.imbalance = 1.0
         """Cost of the costliest rank over the mean at the last look."""
-        self._every, self._uneven = every, uneven
+        self._every, self._uneven, self._many = every, uneven, many
         self._looked_at = -1
         """The interval of `every` steps in which the balance was last looked at."""
         self._joined: tuple[int, ...] = ()
@@ -78,13 +81,13 @@ class Team(Ranks):
             self._balance(species, dimension)
             self._new_points, self._looked_at = False, interval
         owners = [self._owners(each.cells) for each in species]
-        leave = any(bool((owner != self.rank).any()) for owner in owners)
+        leave = sum(int(_points(each.cells)[owner != self.rank].sum()) for each, owner in zip(species, owners))
         changed = self._joined != tuple(each.cells.generation for each in species)
-        news = self.largest(2.0 if leave else 1.0 if changed else 0.0)
+        news = self.largest(1.0 + leave if leave else 1.0 if changed else 0.0)
         self._to_join = self._to_join or news > 0.0
         if news > 1.0:
             for each, owner in zip(species, owners):
-                self._migrate(each, owner)
+                self._migrate(each, owner, by_field=news > 1.0 + self._many)
 
     def _owners(self, cells: Cells) -> Integers:
         """Owner of each block of cells."""
@@ -98,7 +101,7 @@ class Team(Ranks):
     def _balance(self, species: Sequence[Movable], dimension: int) -> None:
         """Move the cuts if the ranks have too different costs: decided from the numbers of points in the blocks."""
         keys = np.concatenate([each.cells.keys for each in species])
-        points = np.concatenate([np.diff(each.cells.cell_start[::64]) for each in species])
+        points = np.concatenate([_points(each.cells) for each in species])
         everyone = self.messages.everyone(np.stack([keys, points], axis=1).reshape(-1))
         found = np.concatenate(everyone).reshape(-1, 2)
         keys, place = np.unique(found[:, 0], return_inverse=True)
@@ -110,23 +113,32 @@ class Team(Ranks):
             self._to_join = True
         self.imbalance = imbalance(cost, self.cuts.owners(keys), self.size)
 
-    def _migrate(self, species: Movable, owner: NDArray[np.int64]) -> None:
-        """Send the points of blocks that other ranks own to these."""
-        cells, arrays = species.cells, species.point_arrays()
-        target = np.repeat(owner, np.diff(cells.cell_start[::64]))
-        outgoing = {
-            int(rank): pack(arrays, cells.sorted_points[target == rank])
-            for rank in np.unique(owner)
-            if rank != self.rank
-        }
-        incoming = self.messages.exchange(outgoing)
-        if not outgoing and not incoming:
-            return
-        outgoing.clear()  # at the first settlement these are most of the points
-        stay = np.ones(len(cells.sorted_points), np.bool_)
+    def _migrate(self, species: Movable, owner: NDArray[np.int64], by_field: bool) -> None:
+        """Send the points of blocks that other ranks own to these, `by_field` or all at once."""
+        cells, like = species.cells, {name: array[:0].copy() for name, array in species.point_arrays().items()}
+        target = np.repeat(owner, _points(cells))
+        chosen = {int(rank): cells.sorted_points[target == rank] for rank in np.unique(owner) if rank != self.rank}
+        stay = np.ones(len(target), np.bool_)
         stay[cells.sorted_points[target != self.rank]] = False
-        species.exchange_points(stay, unpack_points(arrays, list(incoming.values())))
-        species.sort()
+
+        def fetch(names: Sequence[str]) -> Arrays:
+            arrays = species.point_arrays()
+            sent = {name: arrays[name] for name in names}
+            incoming = self.messages.exchange({rank: pack(sent, index) for rank, index in chosen.items()})
+            return unpack_points({name: like[name] for name in names}, list(incoming.values()))
+
+        to_fetch = [[name] for name in like] if by_field else [list(like)]
+        found = fetch(to_fetch.pop(0))
+
+        def arrived(name: str) -> NDArray[Any]:
+            return found.pop(name) if name in found else fetch(to_fetch.pop(0))[name]
+
+        if chosen or len(next(iter(found.values()))):
+            species.exchange_points(stay, arrived)
+            species.sort()
+        else:
+            for names in to_fetch:  # others exchange points
+                fetch(names)
 
     def join(self, nodes: Nodes, cells: Sequence[Cells]) -> None:
         """See `Ranks`."""
@@ -205,7 +217,7 @@ class Team(Ranks):
         sent = arrays | {"id": ids}
         steps = around_steps(cells.dimension)
         owners = self.cuts.owners((cells.keys[:, None] + steps).reshape(-1)).reshape(-1, steps.size)
-        counts = np.diff(cells.cell_start[::64])
+        counts = _points(cells)
         outgoing = {}
         for peer in np.unique(owners):
             if peer != self.rank:
@@ -256,20 +268,20 @@ class Team(Ranks):
         arrays = species.point_arrays()
         near = self._near(species.cells, active(*self._around_now(species, names)), margin)
         chosen = np.zeros(len(arrays["id"]), np.bool_)
-        chosen[species.cells.sorted_points[np.repeat(near, np.diff(species.cells.cell_start[::64]))]] = True
+        chosen[species.cells.sorted_points[np.repeat(near, _points(species.cells))]] = True
         rest = {name: array[~chosen] for name, array in arrays.items()}
         gathered = self.messages.gather(pack(arrays, chosen))
         parts, answer = None, None
         none = np.empty(0, np.int64)
         if gathered is not None:
-            species.exchange_points(none, unpack_points(arrays, gathered))
+            species.exchange_points(none, unpack_points(arrays, gathered).__getitem__)
             answer = work()
             species.sort()
             cells, found = species.cells, species.point_arrays()
-            owner = np.repeat(self.cuts.owners(cells.keys), np.diff(cells.cell_start[::64]))
+            owner = np.repeat(self.cuts.owners(cells.keys), _points(cells))
             parts = [pack(found, cells.sorted_points[owner == rank]) for rank in range(self.size)]
         arrived = unpack_points(arrays, [self.messages.scatter(parts)])
-        species.exchange_points(none, {name: np.concatenate([rest[name], arrived[name]]) for name in rest})
+        species.exchange_points(none, lambda name: np.concatenate([rest[name], arrived[name]]))
         answer, species.next_id = self.messages.broadcast((answer, species.next_id))
         return cast(R, answer)
 
@@ -380,3 +392,8 @@ class Team(Ranks):
         if lowest < self.size:
             found: Any = self.messages.broadcast(error, lowest)
             raise found
+
+
+def _points(cells: Cells) -> Integers:
+    """Numbers of points of the occupied blocks."""
+    return np.diff(cells.cell_start[::64])
