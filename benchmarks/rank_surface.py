@@ -3,8 +3,8 @@
     python -m benchmarks.rank_surface [FRAME.safetensors ...]
 
 Without frames: a box of 24³ blocks of cells, and the dollop of `shaving-cream`. A frame gives the blocks that its
-points occupy, with the cell of its run. Prints, for 2 to 64 ranks, the slots (`ranks/halo.py`) that the
-busiest rank sends for each sum, as a fraction of the blocks it owns, and its peers; then the efficiency that this
+points occupy, with the cell of its run. Prints, for 2 to 64 ranks, the nodes (of `ranks/slots.py`) that the
+busiest rank sends for each sum, per node of the blocks it owns, and its peers; then the efficiency that this
 predicts for boxes with 216 blocks of each rank on a cluster with the network stated below.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spume.grid.blocks import pack
+from spume.grid.blocks import NODES_PER_BLOCK, pack
 from spume.grid.cells import STENCIL_OFFSET, Cells
 from spume.ranks.curve import morton_places, places
 from spume.ranks.cuts import costs
@@ -24,8 +24,8 @@ PREDICTED = (64, 1024)
 BLOCKS_PER_RANK = 216
 SECONDS_PER_POINT = 150e-9
 """Measured time of a step on one thread (`benchmarks.ranks 79`)."""
-SLOT = 64 * 7 * 8
-"""Bytes of a slot with mass, momentum and force in 3D."""
+NODE = 7 * 8
+"""Bytes of a node with mass, momentum and force in 3D."""
 BANDWIDTH, LATENCY = 12.5e9, 2e-6
 """Of the network: bytes per second and node, seconds per message."""
 RANKS_PER_NODE = 32
@@ -38,14 +38,14 @@ CURVES = {"Hilbert": places, "Morton": morton_places}
 def report(name, keys, counts, dimension):
     """Print the table of one arrangement of blocks."""
     print(f"{name}: {keys.size} blocks, {counts.sum():,} points, {dimension}D")
-    print("  ranks   blocks/rank    Hilbert: slots/block  peers    Morton: slots/block  peers")
+    print("  ranks   blocks/rank    Hilbert: nodes/node   peers    Morton: nodes/node   peers")
     for size in SIZES:
         line = f"  {size:5}   {keys.size / size:11.0f}"
         for curve in CURVES.values():
             owner = owners(keys, counts, size, dimension, curve)
             sent, peers = exchanged(keys, owner, size, dimension)
             owned = np.bincount(owner, minlength=size)
-            line += f"    {(sent / np.maximum(owned, 1)).max():20.2f}  {peers.max():5}"
+            line += f"    {(sent / NODES_PER_BLOCK / np.maximum(owned, 1)).max():20.2f}  {peers.max():5}"
         print(line)
 
 
@@ -79,7 +79,7 @@ def predict():
         waits = (peers.max() + AGREEMENTS * 2 * np.log2(size)) * LATENCY
         print(f"  {size:5} ranks, {counts.sum():,} points: {1e3 * points:.1f} ms, messages {1e3 * waits:.2f} ms")
         for name, crossing in (("least", between.max()), ("most", RANKS_PER_NODE * sent.max())):
-            slots = crossing * SLOT / BANDWIDTH
+            slots = crossing * NODE / BANDWIDTH
             efficiency = points / (points + slots + waits)
             print(f"      slots {name} {1e3 * slots:.1f} ms: efficiency {100 * efficiency:.0f} %")
 

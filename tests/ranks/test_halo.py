@@ -1,5 +1,8 @@
 """Sums on shared nodes, and points that move, for random points, cuts and numbers of ranks: the bits of one process."""
 
+from unittest.mock import patch
+
+import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +11,7 @@ from lockstep import on_ranks
 from rank_clouds import Cloud, points
 
 from spume.grid.nodes import Nodes
+from spume.grid.transfers import FEW_BLOCKS
 from spume.numerics.sums import total
 from spume.ranks.cuts import Cuts
 from spume.ranks.team import Team
@@ -55,7 +59,7 @@ def steps_of_rank(messages, arrays, dimension, order, shift, first, many=50):
     return found, cloud.arrays["id"], team.total(cloud.arrays["mass"])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     size=st.integers(1, 5),
@@ -66,9 +70,11 @@ def steps_of_rank(messages, arrays, dimension, order, shift, first, many=50):
     shift=st.floats(0.0, 9.0),
     random_cuts=st.booleans(),
     many=st.sampled_from([0, 20, 300]),
+    threads=st.integers(1, numba.config.NUMBA_NUM_THREADS),
+    few=st.sampled_from([0, FEW_BLOCKS]),
 )
 def test_any_ranks_with_any_cuts_have_the_sums_of_one_process(
-    seed, size, dimension, order, count, width, shift, random_cuts, many
+    seed, size, dimension, order, count, width, shift, random_cuts, many, threads, few
 ):
     rng = np.random.default_rng(seed)
     arrays = points(rng, dimension, count, width)
@@ -77,7 +83,13 @@ def test_any_ranks_with_any_cuts_have_the_sums_of_one_process(
         middle = 1 << (dimension * (20 if dimension == 3 else 21) - 1)
         first = np.sort(middle + rng.integers(-middle // 2, middle // 2, size - 1) // 10 ** rng.integers(0, 12))
     whole = steps_of_one(arrays, dimension, order, shift)
-    ranks = on_ranks(size, lambda m: steps_of_rank(m, arrays, dimension, order, shift, first, many))
+
+    def work(messages):
+        numba.set_num_threads(threads)
+        return steps_of_rank(messages, arrays, dimension, order, shift, first, many)
+
+    with patch("spume.grid.transfers.FEW_BLOCKS", few):
+        ranks = on_ranks(size, work)
     for step in range(2):
         for found, _, _ in ranks:
             assert found[step].items() <= whole[step].items()
@@ -89,8 +101,6 @@ def test_any_ranks_with_any_cuts_have_the_sums_of_one_process(
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("dimension", [2, 3])
 def test_threads_of_a_rank_change_no_bit(dimension, threads):
-    import numba
-
     if threads > numba.config.NUMBA_NUM_THREADS:
         pytest.skip("this process may use one thread only")
     arrays = points(np.random.default_rng(3), dimension, 2000, 9.0)

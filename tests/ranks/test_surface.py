@@ -28,13 +28,13 @@ def test_slots_and_peers_are_those_of_ranks(dimension, size):
         nodes = Nodes(dimension, 1.0, 3)
         nodes.cover([mine])
         halo = Halo(messages, cuts, nodes, mine.keys)
-        return halo.sent_blocks, halo.peers
+        return halo.sent_nodes, halo.peers
 
     sent, peers = exchanged(cells.keys, owner, size, dimension)
     assert list(zip(sent.tolist(), peers.tolist())) == on_ranks(size, work)
     busiest = surface(cells.keys, points, size, dimension)
     assert busiest.peers == peers.max()
-    assert busiest.sent == sent.max() * 64 * 8 * (1 + 2 * dimension)
+    assert busiest.sent == sent.max() * 8 * (1 + 2 * dimension)
 
 
 def test_an_estimate_says_what_ranks_would_have(capsys):

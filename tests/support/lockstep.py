@@ -9,6 +9,9 @@ import numpy as np
 
 from spume.ranks.communicator import WRITER
 
+UNDEFINED = 255
+"""Bytes of what is not received yet: NaN as floating-point numbers, −1 as integers."""
+
 
 class _Meeting:
     """A place where all threads exchange one value each."""
@@ -66,18 +69,33 @@ class LockstepCommunicator:
         found = {k: sent[self.rank] for k, sent in enumerate(everyone) if self.rank in sent}
         return {k: part for k, part in found.items() if part.size}
 
-    def swap(self, outgoing: Sequence[tuple[int, Any]], incoming: Sequence[tuple[int, Any]]) -> None:
+    def swap(self, outgoing, incoming):
+        self.start_swap(outgoing, incoming)()
+
+    def start_swap(self, outgoing: Sequence[tuple[int, Any]], incoming: Sequence[tuple[int, Any]]):
+        """The arrays belong to the messages until they are waited for: those that are sent must not change, those that
+        are received have wrong values."""
         self.sent += sum(part.nbytes for _, part in outgoing)
+        self.messages += len(outgoing)
         meeting = self._meeting
-        for peer, part in outgoing:
-            meeting.letters.setdefault((self.rank, peer), []).append(part.copy())
+        copies = [(peer, part, part.copy()) for peer, part in outgoing]
+        for peer, _, copied in copies:
+            meeting.letters.setdefault((self.rank, peer), []).append(copied)
+        for _, part in incoming:
+            part.reshape(-1).view(np.uint8)[:] = UNDEFINED
         meeting.turn.notify_all()
-        for peer, part in incoming:
-            letters = meeting.letters.setdefault((peer, self.rank), [])
-            meeting.wait(lambda letters=letters: bool(letters), "a message did not come")
-            letter = letters.pop(0)
-            assert letter.shape == part.shape, "a message of another size than expected"
-            part[...] = letter
+
+        def wait() -> None:
+            for _, part, copied in copies:
+                assert part.tobytes() == copied.tobytes(), "an array was changed before it was sent"
+            for peer, part in incoming:
+                letters = meeting.letters.setdefault((peer, self.rank), [])
+                meeting.wait(lambda letters=letters: bool(letters), "a message did not come")
+                letter = letters.pop(0)
+                assert letter.shape == part.shape, "a message of another size than expected"
+                part[...] = letter
+
+        return wait
 
     def everyone(self, values, sizes=None):
         found = self._all(values.copy())

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 
 class Listed(Protocol):
@@ -26,6 +27,10 @@ class Listed(Protocol):
 class Border(Protocol):
     """Nodes that other processes also have."""
 
+    def awaited(self, cells: Integers) -> NDArray[np.bool_]:
+        """Which of these blocks of cells, given by their keys, add to nodes that other processes also have: they are
+        added before `send`, the others between `send` and `complete`."""
+
     def corners(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
         """Where sums at the corners of blocks of cells are written: `table`, see `Nodes.corner_blocks`, or blocks
         behind those of the nodes."""
@@ -35,6 +40,9 @@ class Border(Protocol):
 
     def room(self, target: Floats) -> Floats:
         """The array (blocks, channels, 64) that sums are written to instead of `target`."""
+
+    def send(self, sums: Floats) -> None:
+        """Let other processes have what the awaited blocks have added to `sums`, without waiting for them."""
 
     def complete(self, sums: Floats, target: Floats) -> None:
         """Write `sums`, with those of other processes, to `target`."""
@@ -52,6 +60,10 @@ class Border(Protocol):
 class NoBorder:
     """The border of a process that has all blocks."""
 
+    def awaited(self, cells: Integers) -> NDArray[np.bool_]:
+        """See `Border`."""
+        return np.zeros(len(cells), np.bool_)
+
     def corners(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
         """See `Border`."""
         return table
@@ -63,6 +75,9 @@ class NoBorder:
     def room(self, target: Floats) -> Floats:
         """See `Border`."""
         return target
+
+    def send(self, sums: Floats) -> None:
+        """See `Border`."""
 
     def complete(self, sums: Floats, target: Floats) -> None:
         """See `Border`."""

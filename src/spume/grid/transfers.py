@@ -44,9 +44,8 @@ class Transfers:
         """Boundaries that divide the occupied blocks among the threads, evenly by points."""
         self._connected = (0, 0, 0)
         self._all_blocks = np.empty(0, np.int64)
-        self._by_colour = np.empty(0, np.int64)
-        self._colour_start = np.zeros(2, np.int64)
-        self._colour_tasks = np.zeros((1, 1), np.int64)
+        self._orders = [_Order(self._all_blocks, np.zeros(2, np.int64))]
+        """In which blocks are added: those that other processes wait for, if there are any, then the others."""
         self._copy_of_block = np.empty(0, np.int64)
         self._copies: dict[int, NDArray[np.float64]] = {}
         self._reached = np.empty((0, 0), np.int32)
@@ -67,11 +66,9 @@ class Transfers:
             self._copies.clear()
         if self.tasks.size != threads + 1:
             self.tasks = np.empty(threads + 1, np.int64)
-        if self._colour_tasks.shape != (self._colour_start.size - 1, threads + 1):
-            self._colour_tasks = np.empty((self._colour_start.size - 1, threads + 1), np.int64)
-        _split_all(
-            self.cells.cell_start, self._all_blocks, self._by_colour, self._colour_start, self.tasks, self._colour_tasks
-        )
+        for order in self._orders:
+            order.divide(threads)
+            _split_all(self.cells.cell_start, self._all_blocks, order.blocks, order.starts, self.tasks, order.tasks)
 
     def chosen(self, mask: NDArray[np.bool_]) -> "Transfers":
         """Transfers of the points in `mask` only, between the same cells and nodes, valid until the next sort."""
@@ -92,17 +89,23 @@ class Transfers:
         self._reached = np.empty((0, 0), np.int32)
         if threads == 1:  # one row of tasks; the planes across each axis in the order 0, 2, 1, 4, 3, 6, ...
             x, y, z = (self.cells.blocks + 2 * parity).T
-            self._by_colour, self._colour_start = np.lexsort((z, y, x)), np.array([0, len(self.cells)])
+            self._orders = self._awaited_first(_Order(np.lexsort((z, y, x)), np.array([0, len(self.cells)])))
         elif len(self.cells) <= FEW_BLOCKS * threads:
-            self._by_colour, self._colour_start = self._all_blocks, np.array([0, len(self.cells)])
+            self._orders = [_Order(self._all_blocks, np.array([0, len(self.cells)]))]
             colours, self._copy_of_block = np.unique(colour, return_inverse=True)
             blocks = self._border.blocks(len(self.cell_block_of_corner))
             self._reached = np.full((blocks, len(colours)), -1, np.int32)
             for corner in range(0, 8, 1 if self.dimension == 3 else 2):
                 self._reached[self._sums_at[:, corner], self._copy_of_block] = self._all_blocks
         else:
-            self._by_colour = np.argsort(colour, kind="stable")
-            self._colour_start = np.searchsorted(colour[self._by_colour], np.arange(9))
+            by_colour = np.argsort(colour, kind="stable")
+            starts = np.searchsorted(colour[by_colour], np.arange(9))
+            self._orders = self._awaited_first(_Order(by_colour, starts))
+
+    def _awaited_first(self, order: "_Order") -> list["_Order"]:
+        """Divide `order` into that of the blocks that other processes wait for and that of the others."""
+        awaited = self._border.awaited(self.cells.keys)[order.blocks]
+        return [order.of(awaited), order.of(~awaited)] if awaited.any() else [order]
 
     def to_grid(
         self, quantities: tuple[str, ...], x: NDArray[np.float64], target: NDArray[np.float64], *,
@@ -121,13 +124,21 @@ class Transfers:
         copies = self._copies[channels]
         if len(copies) == 0:
             clear(sums)
-        kernel(
-            self._colour_tasks, self._by_colour, self.cells.blocks, self.cells.cell_start, self.cells.sorted_points,
-            self._sums_at, self.cells.inverse_size, x, v, mass, volume, stress, tensor, affine_velocity,
-            scalar, sums, copies, self._copy_of_block,
-        )  # fmt: skip
+
+        def add(order: _Order) -> None:
+            kernel(
+                order.tasks, order.blocks, self.cells.blocks, self.cells.cell_start, self.cells.sorted_points,
+                self._sums_at, self.cells.inverse_size, x, v, mass, volume, stress, tensor, affine_velocity,
+                scalar, sums, copies, self._copy_of_block,
+            )  # fmt: skip
+
+        first, *others = self._orders
+        add(first)
         if len(copies) > 0:
             add_copies(copies, self._reached, sums)
+        self._border.send(sums)
+        for order in others:
+            add(order)
         self._border.complete(sums, target)
 
     def pulled_back(self, metric: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -154,6 +165,26 @@ class Transfers:
             self.tasks, self.cells.blocks, self.cells.cell_start, self.cells.sorted_points, self.node_block_of_corner,
             self.cells.inverse_size, x, source, first_channel, blend, dt, v, tensor, affine_velocity, scalar,
         )  # fmt: skip
+
+
+class _Order:
+    """Blocks of cells in the order in which they are added, colour by colour, or as if they had one colour."""
+
+    def __init__(self, blocks: NDArray[np.int64], starts: NDArray[np.int64]) -> None:
+        self.blocks = blocks
+        self.starts = starts
+        """First block of each colour in `blocks`, then their number."""
+        self.tasks = np.empty((0, 0), np.int64)
+        """Boundaries that divide each colour among the threads, evenly by points."""
+
+    def of(self, chosen: NDArray[np.bool_]) -> "_Order":
+        """The chosen ones of `blocks`."""
+        return _Order(self.blocks[chosen], np.concatenate([[0], np.cumsum(chosen)])[self.starts])
+
+    def divide(self, threads: int) -> None:
+        """Make room for the tasks of so many threads."""
+        if self.tasks.shape != (self.starts.size - 1, threads + 1):
+            self.tasks = np.empty((self.starts.size - 1, threads + 1), np.int64)
 
 
 @compiled(fastmath=False)

@@ -3,13 +3,15 @@
 `mpi.py` implements them with MPI. All ranks call the same operations in the same order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Bytes = NDArray[np.uint8]
+Parts = Sequence[tuple[int, NDArray[Any]]]
+"""Arrays to or from other ranks."""
 WRITER = 0
 """The rank that writes frames and checkpoints, and talks to the user."""
 
@@ -38,8 +40,12 @@ class Communicator(Protocol):
         """Send bytes to other ranks, which do not know how many, and return those received, by rank in ascending order;
         empty messages are not delivered."""
 
-    def swap(self, outgoing: Sequence[tuple[int, NDArray[Any]]], incoming: Sequence[tuple[int, NDArray[Any]]]) -> None:
+    def swap(self, outgoing: Parts, incoming: Parts) -> None:
         """Send arrays to other ranks, and receive arrays of known sizes from others, in place."""
+
+    def start_swap(self, outgoing: Parts, incoming: Parts) -> Callable[[], None]:
+        """The same without waiting: the arrays belong to the messages until what is returned has been called, which
+        waits for them."""
 
     def everyone(self, values: NDArray[np.int64], sizes: Sequence[int] | None = None) -> list[NDArray[np.int64]]:
         """The arrays of all ranks, by rank; their lengths may differ. `sizes` are these lengths, where all ranks know

@@ -2,13 +2,13 @@
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.ranks.communicator import WRITER, Bytes
+from spume.ranks.communicator import WRITER, Bytes, Parts
 
 LONGEST = 1 << 30
 """Bytes of one message; MPI counts them by 32-bit integers."""
@@ -19,8 +19,6 @@ FAREWELL = 0.5
 """Pause before all ranks are aborted [s]."""
 MAGNITUDE = np.int64(2**63 - 1)
 """All bits of a number but its sign."""
-Parts = Sequence[tuple[int, NDArray[Any]]]
-"""Arrays to or from other ranks."""
 
 
 class MpiCommunicator:
@@ -68,21 +66,20 @@ class MpiCommunicator:
         expected = np.empty(self.size, np.int64)
         self._wait([self._world.Ialltoall(sizes, expected)])
         incoming = {int(peer): np.empty(expected[peer], np.uint8) for peer in np.flatnonzero(expected)}
-        self._deliver([(p, part) for p, part in outgoing.items() if part.size], list(incoming.items()))
+        self.swap([(p, part) for p, part in outgoing.items() if part.size], list(incoming.items()))
         return incoming
 
-    def swap(self, outgoing: Sequence[tuple[int, NDArray[Any]]], incoming: Sequence[tuple[int, NDArray[Any]]]) -> None:
+    def swap(self, outgoing: Parts, incoming: Parts) -> None:
         """See `Communicator`."""
-        self._deliver(outgoing, incoming)
+        self.start_swap(outgoing, incoming)()
 
-    def _deliver(
-        self, outgoing: Sequence[tuple[int, NDArray[Any]]], incoming: Sequence[tuple[int, NDArray[Any]]]
-    ) -> None:
+    def start_swap(self, outgoing: Parts, incoming: Parts) -> Callable[[], None]:
+        """See `Communicator`."""
         requests = [self._world.Irecv(part, peer) for peer, whole in incoming for part in _parts(whole)]
         requests += [self._world.Isend(part, peer) for peer, whole in outgoing for part in _parts(whole)]
         self.sent += sum(part.nbytes for _, part in outgoing)
         self.messages += len(outgoing)
-        self._wait(requests)
+        return lambda: self._wait(requests)
 
     def everyone(self, values: NDArray[np.int64], sizes: Sequence[int] | None = None) -> list[NDArray[np.int64]]:
         """See `Communicator`."""

@@ -1,5 +1,6 @@
 """Copies of points, which ranks divide by their positions: for sums over points that belong to a rank otherwise."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,6 @@ class PlainPoints:
         """See `Movable`."""
         return dict(self.arrays)
 
-    def exchange_points(self, kept: NDArray[Any], arrived: dict[str, NDArray[Any]]) -> None:
+    def exchange_points(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
         """See `Movable`."""
-        self.arrays = {name: np.concatenate([a[kept], arrived[name]]) for name, a in self.arrays.items()}
+        self.arrays = {name: np.concatenate([a[kept], arrived(name)]) for name, a in self.arrays.items()}

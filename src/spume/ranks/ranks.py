@@ -42,8 +42,8 @@ class Movable(Protocol):
         """All arrays of the points, by name."""
 
     def exchange_points(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
-        """Keep the points selected by `kept`, and append those that arrived: `arrived` has the values of each field, and
-        is called once for each, in the order of `point_arrays`."""
+        """Keep the points selected by `kept`, and append those that arrived: `arrived` has the values of each field,
+        and is called once for each, in the order of `point_arrays`."""
 
     @property
     def next_id(self) -> int:

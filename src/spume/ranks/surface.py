@@ -5,8 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.grid.blocks import NODES_PER_BLOCK, corner_steps
+from spume.grid.blocks import corner_steps
 from spume.ranks.cuts import costs, even_cuts, imbalance
+from spume.ranks.slots import Reach
 
 Integers = NDArray[np.int64]
 
@@ -22,28 +23,29 @@ class Surface(NamedTuple):
     """Most bytes that one sends."""
 
 
-def surface(keys: Integers, points: Integers, size: int, dimension: int) -> Surface:
-    """Of `size` ranks that share blocks of cells with so many points each. In an explicit step they exchange mass,
-    momentum and force once."""
+def surface(keys: Integers, points: Integers, size: int, dimension: int, order: int = 3) -> Surface:
+    """Of `size` ranks that share blocks of cells with so many points each, with splines of this order. In an explicit
+    step they exchange mass, momentum and force once."""
     cost = costs(points)
     owner = even_cuts(keys, cost, size, dimension).owners(keys)
-    slots, peers = exchanged(keys, owner, size, dimension)
-    of_slot = (1 + 2 * dimension) * NODES_PER_BLOCK * 8
-    return Surface(imbalance(cost, owner, size), int(peers.max(initial=0)), int(slots.max(initial=0)) * of_slot)
+    nodes, peers = exchanged(keys, owner, size, dimension, order)
+    of_node = (1 + 2 * dimension) * 8
+    return Surface(imbalance(cost, owner, size), int(peers.max(initial=0)), int(nodes.max(initial=0)) * of_node)
 
 
-def exchanged(keys: Integers, owner: Integers, size: int, dimension: int) -> tuple[Integers, Integers]:
-    """Slots (`ranks/halo.py`) that each rank sends for each sum, and its number of peers."""
+def exchanged(keys: Integers, owner: Integers, size: int, dimension: int, order: int = 3) -> tuple[Integers, Integers]:
+    """Nodes in slots (`ranks/slots.py`) that each rank sends for each sum, and its number of peers."""
     steps = corner_steps(dimension)
     node = (keys[:, None] + steps).reshape(-1)
     rank = np.repeat(owner, steps.size)
-    order = np.argsort(node, kind="stable")
-    node, rank = node[order], rank[order]
+    reach = Reach(dimension, order).counts[np.tile(np.arange(0, 8, 8 // steps.size), keys.size)]
+    ascending = np.argsort(node, kind="stable")
+    node, rank, reach = node[ascending], rank[ascending], reach[ascending]
     starts = np.flatnonzero(np.r_[True, node[1:] != node[:-1]][: node.size])
     sent, known = np.zeros(size, np.int64), np.zeros((size, size), np.bool_)
     for first, last in zip(starts, np.r_[starts[1:], node.size]):
-        holders, slots = np.unique(rank[first:last], return_counts=True)
+        holders, place = np.unique(rank[first:last], return_inverse=True)
         if holders.size > 1:
-            sent[holders] += slots * (holders.size - 1)
+            sent[holders] += np.bincount(place, reach[first:last]).astype(np.int64) * (holders.size - 1)
             known[np.ix_(holders, holders)] = True
     return sent, np.maximum(known.sum(axis=1) - 1, 0)

@@ -37,7 +37,9 @@ most points leave, would need several times the memory of the points."""
 class Team(Ranks):
     """This process and its peers."""
 
-    def __init__(self, communicator: Communicator, every: int = EVERY, uneven: float = UNEVEN, many: int = MANY) -> None:
+    def __init__(
+        self, communicator: Communicator, every: int = EVERY, uneven: float = UNEVEN, many: int = MANY
+    ) -> None:
         """`every`, `uneven`, `many`: see EVERY, `cuts.UNEVEN` and MANY."""
         self.messages = communicator
         self.rank, self.size = communicator.rank, communicator.size

@@ -30,9 +30,10 @@ def expected_ranks(scene: Scene, cost: Estimate, size: int) -> dict[str, Any]:
     assert isinstance(scene, MaterialScene)  # others are refused
     at_start = [s.points(0)["x"] for s in sources_of(scene) if len(s.times) and s.times[0] == 0.0]
     if isinstance(scene, MpmScene) and at_start:
-        cells = Cells(scene.dimension, scene.cell, STENCIL_OFFSET[{"quadratic": 2, "cubic": 3}[scene.grid.spline]])
+        order = {"quadratic": 2, "cubic": 3}[scene.grid.spline]
+        cells = Cells(scene.dimension, scene.cell, STENCIL_OFFSET[order])
         cells.sort(np.concatenate(at_start))
-        found |= surface(cells.keys, np.diff(cells.cell_start[::64]), size, scene.dimension)._asdict()
+        found |= surface(cells.keys, np.diff(cells.cell_start[::64]), size, scene.dimension, order)._asdict()
     return found
 
 

@@ -1,0 +1,200 @@
+"""Slots: what single blocks of cells add to blocks of nodes, where it cannot be added to the node at once.
+
+A node adds the tiles of the blocks of cells around it in the order of their colours, whoever computes them
+(`grid/to_grid.py`). What comes from this rank is added where it is computed as long as it is computed in this order;
+what comes too early, and all that other ranks are sent, is kept in a slot of its own, and added in the end.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numba import prange
+from numpy.typing import NDArray
+
+from spume.grid.blocks import BLOCK, NODES_PER_BLOCK
+from spume.numerics.jit import compiled
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class Contributions(NamedTuple):
+    """Pairs of a block of nodes and a block of cells of which it is a corner."""
+
+    node: Integers
+    """Blocks of nodes, ascending."""
+    corner: Integers
+    """Which corner of the block of cells it is, see `Nodes.corner_blocks`."""
+    cell: Integers
+    """Block of cells."""
+
+    def chosen(self, mask: NDArray[np.bool_]) -> "Contributions":
+        """Some of the pairs."""
+        return Contributions(self.node[mask], self.corner[mask], self.cell[mask])
+
+
+class Reach:
+    """The nodes of a block that the tile of a block of cells reaches: all of those in its own place, and the first few
+    in the next blocks along each axis."""
+
+    def __init__(self, dimension: int, order: int) -> None:
+        """`order`: that of the splines."""
+        side = BLOCK[dimension]
+        index = np.stack(np.unravel_index(np.arange(NODES_PER_BLOCK), side), axis=1)
+        listed = []
+        for corner in range(8):
+            beyond = np.array([corner >> 2, (corner >> 1) & 1, corner & 1], np.bool_)
+            listed.append(np.flatnonzero((~beyond | (index < order)).all(axis=1)))
+        self.nodes = np.concatenate(listed)
+        """Nodes of a block, one corner after the other."""
+        self.starts = np.cumsum([0, *map(len, listed)])
+        """First of these of each corner, then their number."""
+        self.counts = np.diff(self.starts)
+        """Number of nodes by corner."""
+
+
+def colours(corner: Integers, parity: Integers) -> Integers:
+    """Colour of blocks of cells that have blocks of nodes, whose coordinates have this `parity` (n, 3), at a corner."""
+    steps = np.stack([corner >> 2, (corner >> 1) & 1, corner & 1], axis=1)
+    return np.asarray((parity ^ steps) @ [4, 2, 1])
+
+
+def out_of_order(node: Integers, colour: Integers, early: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which contributions to the blocks `node` cannot be added where they are computed, if the `early` ones are
+    computed before the others: from the first early one on that comes after one that is not. Each block of nodes adds
+    in the order of `colour`."""
+    order = np.lexsort((colour, node))
+    node, early, place = node[order], early[order], np.arange(order.size)
+    begins = np.r_[True, node[1:] != node[:-1]][: order.size]
+    first = np.maximum.accumulate(np.where(begins, place, 0))
+    late = np.maximum.accumulate(np.where(early, -1, place))
+    wrong = np.maximum.accumulate(np.where(early & (late >= first), place, -1))
+    found = np.empty(order.size, np.bool_)
+    found[order] = wrong >= first
+    return found
+
+
+class Slots:
+    """The slots of one rank, and what it sends and receives of them."""
+
+    def __init__(
+        self, own: Contributions, shared: Mapping[int, Integers], theirs: Mapping[int, Contributions],
+        parity: Integers, reach: Reach,
+    ) -> None:  # fmt: skip
+        """`own`: contributions of this rank that have slots; `shared`: blocks of nodes that a peer has as well,
+        ascending; `theirs`: contributions of each peer to these; `parity`: of the coordinates of all blocks of nodes.
+        """
+        self._reach, count = reach, len(parity)
+        self.table = np.full((count, 8), -1, np.int32)
+        """Slot at each corner of each block of nodes, behind these; −1 where there is none."""
+        self.table[own.node, own.corner] = count + np.arange(own.node.size)
+        self.blocks = count + own.node.size
+        """Blocks of nodes and slots."""
+        slots, corners = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        self._sent: dict[int, tuple[int, int]] = {}
+        """First node that is sent to each peer, and one past the last."""
+        for peer, nodes in shared.items():
+            mine = self.table[nodes]
+            row, corner = np.nonzero(mine >= 0)
+            slots.append(mine[row, corner].astype(np.int64))
+            corners.append(corner)
+            first = self._sent_until()
+            self._sent[peer] = first, first + int(reach.counts[corner].sum())
+        self._slot, self._corner = np.concatenate(slots), np.concatenate(corners)
+        self._place = self._places(self._corner)
+        received, self._received = 0, dict[int, tuple[int, int]]()
+        for peer, found in theirs.items():
+            last = received + int(reach.counts[found.corner].sum())
+            self._received[peer] = received, last
+            received = last
+        self._list_sources([own, *theirs.values()], parity)
+
+    def _sent_until(self) -> int:
+        return max((last for _, last in self._sent.values()), default=0)
+
+    def _places(self, corner: Integers) -> Integers:
+        """First place of each slot in a message that has one after the other."""
+        return np.cumsum(self._reach.counts[corner]) - self._reach.counts[corner]
+
+    def _list_sources(self, listed: list[Contributions], parity: Integers) -> None:
+        """List for each block of nodes what is added to it in the end, in the order of the colours."""
+        own = listed[0]
+        node = np.concatenate([each.node for each in listed])
+        corner = np.concatenate([each.corner for each in listed])
+        # own ones are in slots, those of others in messages
+        slot = np.full(node.size, -1)
+        slot[: own.node.size] = self.table[own.node, own.corner]
+        place = np.zeros(node.size, np.int64)
+        place[own.node.size :] = self._places(corner[own.node.size :])
+        order = np.lexsort((colours(corner, parity[node]), node))
+        self._sources = slot[order], corner[order], place[order]
+        self._starts = np.searchsorted(node[order], np.arange(len(parity) + 1))
+
+    @property
+    def sent_nodes(self) -> int:
+        """Number of nodes that are sent, to all peers together."""
+        return self._sent_until()
+
+    def messages(self, channels: int) -> "Messages":
+        """Room for messages with so many numbers per node."""
+        return Messages(self._sent, self._received, channels)
+
+    def pack(self, sums: Floats, messages: "Messages") -> None:
+        """Write what is sent of the slots in `sums`."""
+        _pack(sums, self._slot, self._corner, self._place, self._reach.starts, self._reach.nodes, messages.packed)
+
+    def finish(self, sums: Floats, messages: "Messages", target: Floats) -> None:
+        """Write the sums on the nodes with all slots, own ones and those received, to `target`."""
+        reach = self._reach
+        _finish(sums, messages.arrived, self._starts, *self._sources, reach.starts, reach.nodes, target)
+
+
+class Messages:
+    """The slots that are sent and received for one sum."""
+
+    def __init__(
+        self, sent: Mapping[int, tuple[int, int]], received: Mapping[int, tuple[int, int]], channels: int
+    ) -> None:
+        """`sent`, `received`: range of nodes of each peer."""
+        self.packed, self.outgoing = _parts(sent, channels)
+        self.arrived, self.incoming = _parts(received, channels)
+
+
+def _parts(ranges: Mapping[int, tuple[int, int]], channels: int) -> tuple[Floats, list[tuple[int, Floats]]]:
+    """An array for all peers, and the part of each."""
+    whole = np.empty(channels * max((last for _, last in ranges.values()), default=0))
+    parts = {peer: whole[channels * first : channels * last] for peer, (first, last) in ranges.items()}
+    return whole, [(peer, part) for peer, part in parts.items() if part.size]
+
+
+@compiled(parallel=True, fastmath=False)
+def _pack(sums, slot, corner, place, reach_start, reach, packed):
+    """Write the reached nodes of slots one after the other."""
+    channels = sums.shape[1]
+    for n in prange(slot.size):
+        first, last = reach_start[corner[n]], reach_start[corner[n] + 1]
+        for c in range(channels):
+            start = channels * place[n] + c * (last - first) - first
+            for r in range(first, last):
+                packed[start + r] = sums[slot[n], c, reach[r]]
+
+
+@compiled(parallel=True, fastmath=False)
+def _finish(sums, arrived, starts, slot, corner, place, reach_start, reach, result):
+    """Add slots to the sums of the nodes, in their order."""
+    channels = result.shape[1]
+    for block in prange(result.shape[0]):
+        for c in range(channels):
+            for node in range(NODES_PER_BLOCK):
+                result[block, c, node] = sums[block, c, node]
+        for entry in range(starts[block], starts[block + 1]):
+            first, last = reach_start[corner[entry]], reach_start[corner[entry] + 1]
+            for c in range(channels):
+                if slot[entry] >= 0:
+                    for r in range(first, last):
+                        result[block, c, reach[r]] += sums[slot[entry], c, reach[r]]
+                else:
+                    start = channels * place[entry] + c * (last - first) - first
+                    for r in range(first, last):
+                        result[block, c, reach[r]] += arrived[start + r]
