@@ -15,7 +15,7 @@ from spume import SceneError, load_scene
 from spume.geometry.mesh_files.reading import read_mesh_file
 from spume.scene.extending import library_entries
 
-OTHERS = re.compile(r"figure-.*|live|blender-.*|piping|press-and-release|silicone-thread|cupcake-.*")
+OTHERS = re.compile(r"figure-.*|live|blender-.*|press-and-release|silicone-thread|cupcake-.*")
 """Pictures of docs/pictures that are no runs of one scene, or that another program shows."""
 SLUMP = """
 title = "A square falls"
