@@ -41,5 +41,6 @@ FIGURE = Figure(
     finding="Times of different machines: only their order of magnitude is a comparison. The paper's seconds per frame "
     "are converted with its time steps and 30 frames per second, which it does not print. Ours are processor times of "
     "the first steps, in which the bodies still fall.",
+    cause="our shapes: a cube filled on a lattice has 512 or 729 points, and none has 665.",
     presets=("paper",),
 )
