@@ -33,6 +33,27 @@ def test_an_error_of_one_rank_is_raised_on_all():
     assert on_ranks(3, work) == ["rank 1 failed"] * 3
 
 
+@pytest.mark.parametrize("verb", ["largest", "places", "agreed"])
+def test_a_rank_must_not_call_others_in_work_of_its_own(verb):
+    """Another rank may have an error there, and would not answer."""
+
+    def work(messages):
+        team = Team(messages)
+        with team.agreed(speaking=True):
+            assert team.largest(1.0 + messages.rank) == 2.0
+            with team.agreed():
+                if verb == "largest":
+                    team.largest(1.0)
+                elif verb == "places":
+                    team.places(np.arange(2))
+                else:
+                    with team.agreed():
+                        pass
+
+    with pytest.raises(AssertionError, match="in work of its own"):
+        on_ranks(2, work)
+
+
 def test_ranks_with_other_machine_code_are_refused_on_all(monkeypatch):
     def work(messages):
         own = {"version of spume": "1", "processor": "old" if messages.rank == 1 else "new"}

@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import shutil
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -16,12 +17,12 @@ from rank_states import on_crew
 import spume
 from spume.errors import CacheError
 from spume.ranks.team import Team
-from spume.runs import crew, shared
+from spume.runs import crew, parts, shared
 from spume.runs.folder import RunFolder
 from spume.runs.loop import resume_run, start_run
 from spume.runs.parts import read_checked_whole, read_whole
 from spume.runs.progress import Silent
-from spume.runs.storage import read_checked, write_arrays
+from spume.runs.storage import read_checked, verify_arrays, write_arrays
 from spume.scene.loading import load_scene
 from spume.whole_files import DiskFull
 
@@ -190,6 +191,21 @@ def test_a_torn_checkpoint_gives_way_to_the_one_before(copied, whole, in_parts, 
     (note,) = resume(copied, size)
     assert part.name in note
     assert note.endswith("going on from the checkpoint before it, after frame 1")
+    assert_same(copied, whole)
+
+
+def test_each_rank_looks_for_damages_in_its_own_parts(copied, whole, in_parts, monkeypatch):
+    readers = {}
+
+    def verify(file):
+        readers.setdefault(file.name, set()).add(threading.get_ident())
+        return verify_arrays(file)
+
+    monkeypatch.setattr(parts, "verify_arrays", verify)
+    assert resume(copied, 3) == []
+    of_parts = [readers[f"part_{number:05d}.safetensors"] for number in range(3)]
+    assert [len(each) for each in of_parts] == [1, 1, 1]
+    assert len(set.union(*of_parts)) == 3
     assert_same(copied, whole)
 
 

@@ -53,8 +53,10 @@ class LockstepCommunicator:
     def __init__(self, rank: int, meeting: _Meeting) -> None:
         self.rank, self.size, self._meeting = rank, meeting.size, meeting
         self.waited, self.sent, self.messages = 0.0, 0, 0
+        self.silent = False
 
     def _all(self, value: Any) -> list[Any]:
+        assert not self.silent, "a rank calls others in work of its own"
         return self._meeting.meet(self.rank, value)
 
     def maximum(self, values):
@@ -75,6 +77,7 @@ class LockstepCommunicator:
     def start_swap(self, outgoing: Sequence[tuple[int, Any]], incoming: Sequence[tuple[int, Any]]):
         """The arrays belong to the messages until they are waited for: those that are sent must not change, those that
         are received have wrong values."""
+        assert not self.silent, "a rank calls others in work of its own"
         self.sent += sum(part.nbytes for _, part in outgoing)
         self.messages += len(outgoing)
         meeting = self._meeting

@@ -29,6 +29,9 @@ class Communicator(Protocol):
     """Bytes sent since the start, without the sums and maxima of a few numbers."""
     messages: int
     """Messages sent since the start, likewise."""
+    silent: bool
+    """Whether this rank does work of its own, in which it must not call any of these operations, since others need not
+    do the same: see `Ranks.agreed`. The communicator of the tests checks it."""
 
     def maximum(self, values: NDArray[Any]) -> NDArray[Any]:
         """Largest value of each entry over all ranks; NaN where one has NaN."""

@@ -32,6 +32,7 @@ class MpiCommunicator:
         self.rank: int = world.Get_rank()
         self.size: int = world.Get_size()
         self.waited, self.sent, self.messages = 0.0, 0, 0
+        self.silent = False
 
     def _wait(self, requests: list[Any]) -> None:
         """Wait for `requests` without keeping a core busy."""

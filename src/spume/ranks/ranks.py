@@ -208,8 +208,10 @@ class Ranks:
         return flag
 
     @contextmanager
-    def agreed(self) -> Iterator[None]:
-        """An error for the user that is raised in the `with` block on any rank is raised on all."""
+    def agreed(self, speaking: bool = False) -> Iterator[None]:
+        """An error for the user that is raised in the `with` block on any rank is raised on all. A rank with an error
+        would not answer the others, so the block must not use any verb, unless it is `speaking`: it then agrees by
+        itself on errors that occur before its last verb."""
         yield
 
 

@@ -383,13 +383,16 @@ class Team(Ranks):
         return bool(self.messages.maximum(np.array([flag], np.int64))[0])
 
     @contextmanager
-    def agreed(self) -> Iterator[None]:
+    def agreed(self, speaking: bool = False) -> Iterator[None]:
         """See `Ranks`: the error of the lowest rank that has one."""
         error: SpumeError | None = None
+        before, self.messages.silent = self.messages.silent, not speaking
         try:
             yield
         except SpumeError as raised:
             error = raised
+        finally:
+            self.messages.silent = before
         lowest = self.size - int(self.messages.maximum(np.array([0 if error is None else self.size - self.rank]))[0])
         if lowest < self.size:
             found: Any = self.messages.broadcast(error, lowest)

@@ -24,7 +24,7 @@ from spume.ranks.communicator import Communicator
 from spume.ranks.support import refuse_on_ranks
 from spume.ranks.team import Team
 from spume.runs.changes import with_scene
-from spume.runs.parts import remove_folder, write_index
+from spume.runs.parts import part_files, remove_folder, verify_some_parts, verify_whole, write_index
 from spume.runs.shared import (
     changed_share,
     gather_whole,
@@ -34,7 +34,7 @@ from spume.runs.shared import (
     write_own_part,
 )
 from spume.runs.stopping import StopRequest, stop_on_signals
-from spume.runs.storage import plain, stored_arrays, write_arrays
+from spume.runs.storage import plain, stored_arrays, verify_arrays, write_arrays
 from spume.scene.common import Scene
 from spume.scene.loading import load_laws_of
 from spume.scene.material_scene import MaterialScene
@@ -81,6 +81,10 @@ class Crew:
         with contextlib.suppress(OSError):
             remove_folder(path.with_suffix(".parts"))  # of a run on more ranks
 
+    def verify(self, path: Path) -> None:
+        """Read a frame or checkpoint once, and raise CacheError if it is damaged."""
+        verify_whole(path)
+
     def restore_parts(self, method: Method, path: Path, values: dict[str, Any]) -> None:
         """Let `method` continue from the checkpoint at `path`, of which it is to read the parts."""
         raise NotImplementedError("one process reads a checkpoint whole")
@@ -108,7 +112,7 @@ class Leader(Crew):
         assert isinstance(scene, MaterialScene)  # as those of all methods with points
         with self._at_the_same_time("share"):
             self.share = team.share_of_machine()
-            with team.agreed():
+            with team.agreed(speaking=True):
                 share_sources(scene, team)
         return super().estimate(scene)
 
@@ -117,7 +121,7 @@ class Leader(Crew):
         refuse_on_ranks(scene)
         self._tell(scene)
         team = Team(self._messages)
-        with self._at_the_same_time("build"), team.agreed():
+        with self._at_the_same_time("build"), team.agreed(speaking=True):
             inner = shared_method(scene, team)
         method: Any = OnRanks(self, inner, team)  # which is not built from a scene alone, as methods are
         found: Method = method
@@ -133,6 +137,14 @@ class Leader(Crew):
             super().write(method, what, path, make_folder, about)
         else:
             method.write_parts(what, path, make_folder(), about)
+
+    def verify(self, path: Path) -> None:
+        """See `Crew`: each rank reads some of the parts."""
+        verify_arrays(path)
+        if part_files(path):
+            self.command("verify", str(path))
+            with Team(self._messages).agreed():
+                verify_some_parts(path, 0, self.size)
 
     def restore_parts(self, method: Method, path: Path, values: dict[str, Any]) -> None:
         """See `Crew`."""
@@ -306,7 +318,7 @@ def follow(messages: Communicator) -> None:
                     if name == "share":
                         team.share_of_machine()
                     # an error is told by the writer, which then dismisses this rank
-                    with contextlib.suppress(SpumeError), team.agreed():
+                    with contextlib.suppress(SpumeError), team.agreed(speaking=True):
                         if name == "scene":
                             tables = json.loads(arguments[0])
                             load_laws_of(tables, True)  # the writer has asked
@@ -315,6 +327,9 @@ def follow(messages: Communicator) -> None:
                             share_sources(scene, team)
                         else:
                             method = shared_method(scene, team)
+                elif name == "verify":
+                    with contextlib.suppress(CacheError), team.agreed():
+                        verify_some_parts(Path(arguments[0]), team.rank, team.size)
                 elif name == "change":
                     assert method is not None
                     with contextlib.suppress(SpumeError):  # told by the writer, too

@@ -153,7 +153,7 @@ def resume_run(
     with _session(place, threads, shown) as stop:
         place.refuse_links()
         place.remove_partial_files()
-        manifest, checkpoint = recover(place, shown, crew.size > 1)
+        manifest, checkpoint = recover(place, shown, crew)
         load_laws_of(manifest.scene, trust)
         scene = Scene(**manifest.scene)
         if manifest.complete:
@@ -168,7 +168,7 @@ def resume_run(
             checkpoint.restore(method, scene, crew)
             # Frames from now on hold the populations of this version, whichever version began the run.
             run.manifest = replace(manifest, populations=population_entries(method.declarations()))
-            run.manifest = catch_up(run.manifest, checkpoint.frame, scene, place, shown)
+            run.manifest = catch_up(run.manifest, checkpoint.frame, scene, place, shown, crew)
             place.keep_lock()
             run.manifest.write(place.manifest)
             return _advance(run)

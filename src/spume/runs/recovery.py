@@ -11,7 +11,7 @@ from spume.methods import Method
 from spume.runs.crew import Crew
 from spume.runs.folder import RunFolder
 from spume.runs.manifest import Manifest
-from spume.runs.parts import metadata_of_whole, part_files, read_checked_whole, verify_whole
+from spume.runs.parts import metadata_of_whole, part_files, read_checked_whole
 from spume.runs.progress import Display
 from spume.runs.restoring import DOES_NOT_FIT, restore_checked
 from spume.scene.common import MOST_FRAMES, Scene
@@ -46,10 +46,10 @@ class Checkpoint:
             raise CacheError(f"'{self.path}' does not fit the scene of its run: {error}") from error
 
 
-def recover(place: RunFolder, display: Display, several: bool) -> tuple[Manifest, Checkpoint | None]:
-    """The manifest and the checkpoint (None before the first one), as far as they can be read. If `several` ranks go
-    on, they read the parts of a checkpoint."""
-    checkpoint = _latest_checkpoint(place, display, several)
+def recover(place: RunFolder, display: Display, crew: Crew) -> tuple[Manifest, Checkpoint | None]:
+    """The manifest and the checkpoint (None before the first one), as far as they can be read. Several ranks of
+    `crew` read the parts of a checkpoint."""
+    checkpoint = _latest_checkpoint(place, display, crew)
     try:
         return Manifest.read(place.manifest), checkpoint
     except CacheError:
@@ -58,11 +58,11 @@ def recover(place: RunFolder, display: Display, several: bool) -> tuple[Manifest
     return Manifest.from_dict(checkpoint.manifest, place.checkpoint), checkpoint
 
 
-def _latest_checkpoint(place: RunFolder, display: Display, several: bool) -> Checkpoint | None:
+def _latest_checkpoint(place: RunFolder, display: Display, crew: Crew) -> Checkpoint | None:
     damages: list[CacheError] = []
     for file in place.checkpoints():
         try:
-            checkpoint = _checkpoint(file, *_contents(file, several))
+            checkpoint = _checkpoint(file, *_contents(file, crew))
         except CacheError as error:
             damages.append(error)
             continue
@@ -74,10 +74,10 @@ def _latest_checkpoint(place: RunFolder, display: Display, several: bool) -> Che
     return None
 
 
-def _contents(file: Path, several: bool) -> tuple[dict[str, Any], dict[str, NDArray[Any]] | None]:
+def _contents(file: Path, crew: Crew) -> tuple[dict[str, Any], dict[str, NDArray[Any]] | None]:
     """Metadata and arrays of a checkpoint, checked."""
-    if several and part_files(file):
-        verify_whole(file)
+    if crew.size > 1 and part_files(file):
+        crew.verify(file)
         return metadata_of_whole(file), None
     return read_checked_whole(file)
 
@@ -92,13 +92,13 @@ def _checkpoint(file: Path, about: dict[str, Any], arrays: dict[str, NDArray[Any
     return Checkpoint(file, about["frame"], about["values"], about["manifest"], arrays)
 
 
-def catch_up(manifest: Manifest, frame: int, scene: Scene, place: RunFolder, display: Display) -> Manifest:
+def catch_up(manifest: Manifest, frame: int, scene: Scene, place: RunFolder, display: Display, crew: Crew) -> Manifest:
     """The manifest with the frames up to the checkpoint; missing entries are taken from the frames' metadata."""
     known = {entry["frame"]: entry for entry in manifest.frames}
     entries, damages = [], []
     for number in range(frame + 1):
         try:
-            verify_whole(place.frame(number))
+            crew.verify(place.frame(number))
             entries.append(known.get(number) or record_of(metadata_of_whole(place.frame(number))))
         except CacheError as error:
             damages.append(str(error))

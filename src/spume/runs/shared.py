@@ -35,7 +35,7 @@ def changed_share(method: Shared, team: Team, scene: Scene) -> Shared:
     """A method of `scene` with the points of this rank, in the state of `method`: see `with_scene`."""
     arrays, own = method.checkpoint()
     values = team.messages.broadcast(own)
-    with team.agreed():  # on building it, all agree in `build_sources` before they speak of anything else
+    with team.agreed(speaking=True):  # all agree in `build_sources` before they speak of anything else
         new: Any = shared_method(scene, team)
         continued(new, arrays, values)
     team.forget()
@@ -115,9 +115,10 @@ def restore_parts(method: Shared, team: Team, path: str, values: dict[str, Any])
         parts = read_some_parts(file, team.rank, team.size)
         nothing = {name: array[:0] for name, array in method.checkpoint()[0].items()}
         restore_checked(method, joined(parts) or nothing, values)
+    of_all = [_some_ids(species.particles.id, team) for species in method.world.species]
     with team.agreed(), _fitting(file):
-        for species in method.world.species:
-            _check_different(species.particles.id, team)
+        if any(len(np.unique(ids)) < len(ids) for ids in of_all):
+            raise ValueError("the field 'id' of its points has numbers that occur twice")
     team.forget()
 
 
@@ -129,12 +130,9 @@ def _fitting(file: Path) -> Iterator[None]:
         raise CacheError(f"'{file}' does not fit the scene of its run: {error}") from error
 
 
-def _check_different(ids: NDArray[np.int64], team: Team) -> None:
-    """Raise ValueError if points of different ranks have the same id: each rank looks at some of the ids of all."""
+def _some_ids(ids: NDArray[np.int64], team: Team) -> NDArray[np.int64]:
+    """Of the ids of points of all ranks, those that this rank looks at; equal ones are looked at by the same rank."""
     sorter = ids % team.size
     outgoing = {rank: np.ascontiguousarray(ids[sorter == rank]).view(np.uint8) for rank in range(team.size)}
     mine = outgoing.pop(team.rank).view(np.int64)
-    received = [part.view(np.int64) for part in team.messages.exchange(outgoing).values()]
-    found = np.concatenate([mine, *received])
-    if len(np.unique(found)) < len(found):
-        raise ValueError("the field 'id' of its points has numbers that occur twice")
+    return np.concatenate([mine, *(part.view(np.int64) for part in team.messages.exchange(outgoing).values())])
