@@ -4,8 +4,8 @@ Runs in out/pictures are used again, and continued if they are not finished.
 """
 
 import argparse
+import os
 import sys
-import time
 from pathlib import Path
 
 from rich.console import Console
@@ -38,6 +38,11 @@ def listing(recipes: dict[str, Recipe], folder: Path) -> Table:
     return table
 
 
+def processor_time() -> float:
+    """Of this process and of those that it waited for, such as Blender [s]."""
+    return sum(os.times()[:4])
+
+
 def main() -> int:
     """Make the chosen pictures, or list all."""
     given, console = arguments(), Console()
@@ -55,9 +60,9 @@ def main() -> int:
         with console.status("") as status:
             say = status.update if console.is_terminal else console.print
             for recipe in chosen:
-                began = time.process_time()
+                began = processor_time()
                 file = make(recipe, say, given.out)
-                console.print(f"{file}: {file.stat().st_size / 1e3:.0f} kB, {time.process_time() - began:.0f} CPU s")
+                console.print(f"{file}: {file.stat().st_size / 1e3:.0f} kB, {processor_time() - began:.0f} CPU s")
             if given.reel:
                 console.print(f"{make_reel(REEL, say)}")
     except KeyboardInterrupt:
