@@ -94,7 +94,7 @@ def test_a_filling_does_not_depend_on_the_number_of_threads(name):
     found = []
     for threads in (1, 2):
         numba.set_num_threads(threads)
-        found.append(filling.throw_darts(program, *bounds(case.shape, case.dimension), 0.05, 7))
+        found.append(filling.throw_darts(program, *bounds(case.shape, case.dimension), 0.05, 7).positions)
     numba.set_num_threads(before)
     assert len(found[0]) > 100
     assert np.array_equal(*found)

@@ -8,7 +8,10 @@ from lockstep import on_ranks
 from shape_cases import BY_NAME, read
 
 from spume.errors import SceneError
+from spume.geometry.filling.darts import throw_darts
 from spume.geometry.filling.fill import fill
+from spume.geometry.filling.frame import own_frame
+from spume.geometry.shapes.placement import HERE
 from spume.matter.sources import build_sources
 from spume.ranks.team import Team
 from spume.scene.loading import load_scene
@@ -62,8 +65,29 @@ def test_ranks_have_about_equal_parts(size):
     assert max(counts) < 1.2 * sum(counts) / size
 
 
-def test_random_points_are_those_of_one_process():
-    assert_same(3, *SHAPES["sphere"], pattern="poisson-disk")
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [("sphere", 3), ("ring", 4), ("small", 8), ("parts and a difference", 2), ("thin", 5), ("turned", 8), ("torus", 1)],
+)
+def test_random_points_are_those_of_one_process(name, size):
+    """Also where ranks have one layer of cells, or none, and where darts at a border wait for each other."""
+    counts = assert_same(size, *SHAPES[name], pattern="poisson-disk", rng=5)
+    assert size == 1 or name == "small" or max(counts) < sum(counts)
+
+
+def test_darts_have_numbers_in_the_order_of_one_process():
+    frame = own_frame(SHAPES["sphere"][0], HERE, 3, None)
+    whole = throw_darts(frame.program, frame.lower, frame.upper, 0.05, 7)
+
+    def work(messages):
+        darts = throw_darts(frame.program, frame.lower, frame.upper, 0.05, 7, Team(messages))
+        return darts.positions, darts.numbers
+
+    found = on_ranks(4, work)
+    positions = np.concatenate([part[0] for part in found])
+    numbers = np.concatenate([part[1] for part in found])
+    assert positions[np.argsort(numbers)].tobytes() == whole.positions.tobytes()
+    assert sorted(numbers.tolist()) == whole.numbers.tolist()
 
 
 @settings(max_examples=25, deadline=None)

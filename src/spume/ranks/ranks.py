@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.geometry.darts import NO_LINKS, Links
 from spume.grid.cells import Cells
 from spume.grid.mirrors import Mirrors, NoMirrors
 from spume.grid.nodes import DegreesOfFreedom, Nodes
@@ -166,6 +167,10 @@ class Ranks:
     def dots(self, pairs: Sequence[tuple[Floats, Floats]]) -> list[float]:
         """Sums of the products of corresponding entries of each pair of arrays, on all ranks."""
         return [dot(a, b) for a, b in pairs]
+
+    def links(self, numbers: Integers, owner: Integers) -> Links:
+        """Links of rows to those of the ranks `owner`; rows have the same `numbers`, ascending here, on all ranks."""
+        return NO_LINKS
 
     def places(self, numbers: Integers) -> Integers:
         """Places of different numbers, ascending here and not negative, among those of all ranks in ascending order."""

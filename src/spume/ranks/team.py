@@ -24,6 +24,7 @@ from spume.ranks.migration import pack, unpack_points
 from spume.ranks.mirrors import RankMirrors
 from spume.ranks.places import places
 from spume.ranks.ranks import Active, Arrays, Integers, Movable, R, Ranks, Work
+from spume.ranks.row_links import RowLinks
 from spume.ranks.surroundings import RankSurroundings
 
 Floats = NDArray[np.float64]
@@ -340,6 +341,10 @@ class Team(Ranks):
     def dots(self, pairs: Sequence[tuple[Floats, Floats]]) -> list[float]:
         """See `Ranks`."""
         return self.totals([a * b for a, b in pairs])
+
+    def links(self, numbers: Integers, owner: Integers) -> RowLinks:
+        """See `Ranks`."""
+        return RowLinks(self.messages, numbers, owner)
 
     def places(self, numbers: Integers) -> Integers:
         """See `Ranks`."""

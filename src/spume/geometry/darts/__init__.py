@@ -6,6 +6,7 @@ domain, a few compiled functions (`Domain` in `throwing.py`).
 """
 
 from spume.geometry.darts.cells import DartCells, cells_at, periodic_cells
+from spume.geometry.darts.links import NO_LINKS, Links
 from spume.geometry.darts.throwing import Domain, Thrower
 
-__all__ = ["DartCells", "Domain", "Thrower", "cells_at", "periodic_cells"]
+__all__ = ["NO_LINKS", "DartCells", "Domain", "Links", "Thrower", "cells_at", "periodic_cells"]

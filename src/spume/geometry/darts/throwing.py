@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from spume.geometry.darts.cells import DartCells, offsets
 from spume.geometry.darts.coverage import keep_if_near
+from spume.geometry.darts.links import NO_LINKS, Links
 from spume.geometry.darts.search import ALL, make_scratch, make_search
 from spume.numerics.jit import compiled
 from spume.numerics.random import mix, uniform
@@ -63,12 +64,22 @@ class Thrower:
         self._propose = _make_propose(dimension, domain, self.search, levels, rounds)
 
     def throw(
-        self, cells: DartCells, arrays: Any, alpha: float, state: np.uint64, fixed: int = 0, limit: int | None = None
+        self,
+        cells: DartCells,
+        arrays: Any,
+        alpha: float,
+        state: np.uint64,
+        fixed: int = 0,
+        limit: int | None = None,
+        links: Links = NO_LINKS,
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Darts in the domain, no two closer than `alpha` ≤ 1, until there are no free places or `limit` darts. Returns
         the cell of each, ascending, and its place relative to the corner of the cell, in cell widths, shape (n, 3).
 
         `fixed`: the most that `near_points` writes for one cell; `state`: a random state (`numerics.random`).
+
+        `links`: to the processes that throw at the other cells of a domain, which must have no limit. Each has its own
+        cells and copies of those beside them, in one order for all, and returns the darts in its own.
         """
         d = self.dimension
         # cubes of the diagonal α: each can contain one dart
@@ -80,22 +91,25 @@ class Thrower:
         proposal = np.zeros((len(cells), 3))
         priority = np.zeros(len(cells))
         tasks = 4 * numba.get_num_threads()
-        active = np.arange(len(cells))
+        active = np.delete(np.arange(len(cells)), links.copies)
         total, turn = 0, 0
-        while active.size and (limit is None or total < limit):
+        while links.any(active.size > 0) and (limit is None or total < limit):
             self._propose(
                 arrays, active, cells.index, cells.neighbours, alpha, state, turn, min(tasks, active.size),
                 fixed + 3**d * most + 1, places, count, thrown, status, proposal, priority,
             )  # fmt: skip
             active = active[status[active] != _FULL]
             waiting = active[status[active] == _WAITING]
-            while waiting.size:
+            links.fill(status, proposal, priority)
+            while links.any(waiting.size > 0):
                 decided = np.empty(waiting.size, np.uint8)
                 _settle(waiting, cells.neighbours, _OFFSETS[d], alpha, status, proposal, priority, decided)
                 status[waiting] = decided
                 waiting = waiting[decided == _WAITING]
-            landed = active[status[active] == _LANDED]
-            status[active] = _MISSED
+                links.fill(status)
+            listed = np.concatenate([active, links.copies])
+            landed = listed[status[listed] == _LANDED]
+            status[listed] = _MISSED
             if limit is not None and landed.size > limit - total:
                 landed = landed[np.argsort(-priority[landed], kind="stable")[: limit - total]]
             places[landed, count[landed]] = proposal[landed]
@@ -103,6 +117,7 @@ class Thrower:
             active = active[count[active] < most]
             total += landed.size
             turn += 1
+        count[links.copies] = 0
         taken = np.arange(most) < count[:, None]
         return np.repeat(np.arange(len(cells)), count), places[taken]
 

@@ -1,12 +1,14 @@
 """Random points of a shape, no two closer than r, so many that there is no room for another."""
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.darts import Domain, Thrower, cells_at
-from spume.geometry.filling.lattice import lattice_within
+from spume.geometry.filling.lattice import slab_within
+from spume.geometry.filling.sharing import ALONE, Sharers
 from spume.geometry.sdf.evaluation import distance
 from spume.geometry.sdf.operations import ShapeProgram
 from spume.numerics.jit import compiled
@@ -15,6 +17,8 @@ ALPHA = {2: 0.75, 3: 0.9}
 """r in widths of the cells at which darts are thrown."""
 INDEX, WIDTH = 5, 6
 """Places of the indices and the width of the cells in the tuple that the functions of the domain get."""
+MOST_IN_CELL = 64
+"""More points than a cell can have."""
 LEVELS = 5
 """Gaps below 4^−5 = 1/1024 of a cell may stay open."""
 MARGIN = 0.01
@@ -22,15 +26,37 @@ MARGIN = 0.01
 surface from outside down to the last level, a million in each cell along a face."""
 
 
+class Darts(NamedTuple):
+    """Points that this process has."""
+
+    positions: NDArray[np.float64]
+    """[m], shape (n, dimension)"""
+    numbers: NDArray[np.int64]
+    """In the order of the points of all processes, ascending, with gaps."""
+
+
 def throw_darts(
-    program: ShapeProgram, lower: NDArray[np.float64], upper: NDArray[np.float64], r: float, seed: int
-) -> NDArray[np.float64]:
-    """Points inside the shape [m], shape (n, dimension), no two closer than `r` [m]; the same for the same seed."""
+    program: ShapeProgram,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    r: float,
+    seed: int,
+    sharers: Sharers = ALONE,
+) -> Darts:
+    """Points inside the shape, no two closer than `r` [m]; the same for the same seed. Each of several `sharers` throws
+    in the cells of its slab."""
     d = len(lower)
-    width = r / ALPHA[d]
-    index = lattice_within(program, lower, upper, np.full(d, width), 0.5 * math.sqrt(d) * width)
-    cell, place = _THROWERS[d].throw(cells_at(index, d), (*program, index, width), ALPHA[d], np.uint64(seed))
-    return (index[cell] + place)[:, :d] * width
+    width, step = r / ALPHA[d], np.full(d, r / ALPHA[d])
+    slab = slab_within(
+        program, lower, upper, step, 0.5 * math.sqrt(d) * width, None, sharers.rank, sharers.size, near=1
+    )
+    order = slab.order if slab.order.size else np.arange(len(slab.index))
+    cell, place = _THROWERS[d].throw(
+        cells_at(slab.index, d), (*program, slab.index, width), ALPHA[d], np.uint64(seed),
+        links=sharers.links(order, slab.owner),
+    )  # fmt: skip
+    number_in_cell = np.arange(len(cell)) - np.searchsorted(cell, cell)
+    return Darts((slab.index[cell] + place)[:, :d] * width, MOST_IN_CELL * order[cell] + number_in_cell)
 
 
 @compiled

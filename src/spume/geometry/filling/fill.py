@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from spume.errors import SceneError
 from spume.geometry.filling.cells import REACH, CellPoints, points_of_cells
-from spume.geometry.filling.darts import throw_darts
+from spume.geometry.filling.darts import Darts, throw_darts
 from spume.geometry.filling.frame import Frame, own_frame, pieces
-from spume.geometry.filling.lattice import lattice_within, slab_within
+from spume.geometry.filling.lattice import count_within, slab_within
 from spume.geometry.filling.moments import with_moments
 from spume.geometry.filling.sharing import ALONE, Sharers
 from spume.geometry.filling.tight_box import tight_box
@@ -38,7 +38,6 @@ from spume.geometry.shapes import ShapeModel
 from spume.geometry.shapes.combinations import NAMES
 from spume.geometry.shapes.placement import HERE
 from spume.geometry.shapes.volume import Moments, moments
-from spume.numerics.sums import total as sum_of
 
 Floats = NDArray[np.float64]
 Pattern = Literal["lattice", "poisson-disk"]
@@ -108,12 +107,11 @@ def fill(
         raise SceneError(_too_thin(shape, dimension, cell, points_per_axis, whole, thin, folder))
     if pattern == "poisson-disk":
         frame = own_frame(shape, HERE, dimension, folder)
-        y, r = _scattered(frame, spacing, generator)
-        depth = -distances(frame.program, y)
-        volumes = _scattered_volumes(depth, r, dimension, frame.moments.volume)
-        x, volumes = _completed(frame, y, volumes, spacing, ALONE)
-        first, last = (len(x) * k // sharers.size for k in (sharers.rank, sharers.rank + 1))
-        return Filling(x[first:last], volumes[first:last], whole, np.arange(first, last), len(x))
+        darts, r = _scattered(frame, spacing, generator, sharers)
+        depth = -distances(frame.program, darts.positions)
+        volumes = _scattered_volumes(depth, r, dimension, frame.moments.volume, sharers)
+        x, volumes = _completed(frame, darts.positions, volumes, spacing, sharers)
+        return Filling(x, volumes, whole, sharers.places(darts.numbers), sharers.count(len(x)))
     filled, places, count = [], [], 0
     for part in parts:
         for points in _points_of(part, spacing, jitter, generator, sharers):
@@ -158,7 +156,7 @@ def _lattices(
             frame.program, frame.lower, frame.upper, step, reach, lower, sharers.rank, sharers.size, REACH
         )
         points = points_of_cells(frame.program, slab.index, lower, step)
-        points = points.of(slab.own[points.cell])
+        points = points.of(slab.owner[points.cell] == sharers.rank)
         order = slab.order[points.cell] if slab.order.size else points.cell
         count = sharers.count(len(order))
         thin = float(sharers.total(points.volume[points.thin]) * np.prod(step))
@@ -244,25 +242,26 @@ def _jittered(program: ShapeProgram, positions: Floats, moves: Floats) -> Floats
     return positions + moves
 
 
-def _scattered(frame: Frame, spacing: float, rng: np.random.Generator) -> tuple[Floats, float]:
+def _scattered(frame: Frame, spacing: float, rng: np.random.Generator, sharers: Sharers) -> tuple[Darts, float]:
     """Random points and their least distance r [m]."""
     program, lower, upper = frame.program, frame.lower, frame.upper
     d = len(lower)
     wanted = frame.moments.volume / spacing**d
     r = SATURATION[d] ** (1 / d) * spacing
     for _ in range(2):
-        near = lattice_within(program, lower, upper, np.full(d, spacing), DILATION * r)
-        r = (SATURATION[d] * len(near) / wanted) ** (1 / d) * spacing
+        near = count_within(program, lower, upper, np.full(d, spacing), DILATION * r)
+        r = (SATURATION[d] * near / wanted) ** (1 / d) * spacing
     seed = int(rng.integers(2**63))
     for _ in range(CORRECTIONS):
-        positions = throw_darts(program, lower, upper, r, seed)
-        if abs(len(positions) - wanted) <= max(COUNT_TOLERANCE * wanted, 1.0):
+        darts = throw_darts(program, lower, upper, r, seed, sharers)
+        count = sharers.count(len(darts.positions))
+        if abs(count - wanted) <= max(COUNT_TOLERANCE * wanted, 1.0):
             break
-        r *= (max(len(positions), 1) / wanted) ** (1 / d)
-    return positions, r
+        r *= (max(count, 1) / wanted) ** (1 / d)
+    return darts, r
 
 
-def _scattered_volumes(depth: Floats, r: float, dimension: int, total: float) -> Floats:
+def _scattered_volumes(depth: Floats, r: float, dimension: int, total: float, sharers: Sharers) -> Floats:
     """Volumes of random points at a `depth` [m] below the surface: V in the bulk, and V (1 + depth/a)/2 within a of the
     surface, as if each had a cell of the width 2 a that the surface cuts off. The width follows from the sum."""
     bulk = r**dimension / SATURATION[dimension]
@@ -271,11 +270,13 @@ def _scattered_volumes(depth: Floats, r: float, dimension: int, total: float) ->
         return bulk * np.minimum(1.0, 0.5 + 0.5 * depth / a)
 
     low, high = 0.0, 2.0 * r
-    if bulk * len(depth) <= total or sum_of(volumes(high)) >= total:  # too few points for statistics, or a thin shape
-        return np.full(len(depth), total / len(depth))
+    count = sharers.count(len(depth))
+    # too few points for statistics, or a thin shape
+    if bulk * count <= total or sharers.total(volumes(high)) >= total:
+        return np.full(len(depth), total / count)
     for _ in range(40):
         a = 0.5 * (low + high)
-        low, high = (a, high) if sum_of(volumes(a)) > total else (low, a)
+        low, high = (a, high) if sharers.total(volumes(a)) > total else (low, a)
     return volumes(high)
 
 

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +20,8 @@ class Slab:
     """Of the points between the planes and near them, shape (n, 3)."""
     order: NDArray[np.int64]
     """Their numbers among all points of the lattice, in the order of `lattice_within`."""
-    own: NDArray[np.bool_]
-    """Whether they are between the planes."""
+    owner: NDArray[np.int64]
+    """The slab that each is in."""
 
 
 def lattice_within(
@@ -36,6 +37,17 @@ def lattice_within(
     return slab_within(program, lower, upper, step, margin, first, 0, 1, 0).index
 
 
+def count_within(
+    program: ShapeProgram,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    step: NDArray[np.float64],
+    margin: float,
+) -> int:
+    """How many points `lattice_within` finds."""
+    return int(_layers(program, lower, upper, step, margin, None)[1].sum())
+
+
 def slab_within(
     program: ShapeProgram,
     lower: NDArray[np.float64],
@@ -49,6 +61,28 @@ def slab_within(
 ) -> Slab:
     """One of several slabs with about equal numbers of the points of `lattice_within`, and the points at most `near`
     steps beside it."""
+    box, layers = _layers(program, lower, upper, step, margin, first)
+    begin, axis = box[1], box[-1]
+    below = np.concatenate([[0], np.cumsum(layers)])
+    lowest = np.searchsorted(below, below[-1] * np.arange(slabs) // slabs)
+    low, high = (int(layer) for layer in np.append(lowest, layers.size)[number : number + 2])
+    first_near, last_near = max(low - near, 0), min(high + near, layers.size)
+    count = int(below[last_near] - below[first_near])
+    found, order = np.empty((count, 3), np.int64), np.empty(count if slabs > 1 else 0, np.int64)
+    _lattice(*box, begin[axis] + first_near, begin[axis] + last_near, layers, found, order)
+    layer = found[:, axis] - begin[axis]
+    return Slab(found, order, np.searchsorted(lowest, layer, side="right") - 1)
+
+
+def _layers(
+    program: ShapeProgram,
+    lower: NDArray[np.float64],
+    upper: NDArray[np.float64],
+    step: NDArray[np.float64],
+    margin: float,
+    first: NDArray[np.float64] | None,
+) -> tuple[tuple[Any, ...], NDArray[np.int64]]:
+    """The first arguments of `_lattice`, and the number of points in each layer across the longest axis."""
     d = len(lower)
     origin, steps = np.zeros(3), np.zeros(3)
     steps[:d] = step
@@ -59,19 +93,9 @@ def slab_within(
     end[:d] = np.ceil((upper + margin - origin[:d]) / step) + 1
     axis = int(np.argmax(end - begin))
     layers = np.zeros(int(end[axis] - begin[axis]), np.int64)
-    nothing = np.empty(0, np.int64)
     box = (program, begin, end, origin, steps, margin, axis)
-    _lattice(*box, 0, 0, layers, np.empty((0, 3), np.int64), nothing)
-    below = np.concatenate([[0], np.cumsum(layers)])
-    low, high = (int(np.searchsorted(below, below[-1] * k // slabs)) for k in (number, number + 1))
-    if number == slabs - 1:
-        high = layers.size
-    first_near, last_near = max(low - near, 0), min(high + near, layers.size)
-    count = int(below[last_near] - below[first_near])
-    found, order = np.empty((count, 3), np.int64), np.empty(count if slabs > 1 else 0, np.int64)
-    _lattice(*box, begin[axis] + first_near, begin[axis] + last_near, layers, found, order)
-    layer = found[:, axis] - begin[axis]
-    return Slab(found, order, (layer >= low) & (layer < high))
+    _lattice(*box, 0, 0, layers, np.empty((0, 3), np.int64), np.empty(0, np.int64))
+    return box, layers
 
 
 @compiled

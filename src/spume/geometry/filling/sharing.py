@@ -6,6 +6,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.geometry.darts import NO_LINKS, Links
 from spume.numerics.sums import dot, total
 
 Floats = NDArray[np.float64]
@@ -35,6 +36,9 @@ class Sharers(Protocol):
     def any(self, flag: bool) -> bool:
         """Whether a flag is set in any process."""
 
+    def links(self, numbers: Integers, owner: Integers) -> Links:
+        """Links of cells that belong to the processes `owner` and have the same numbers, ascending here, in all."""
+
     def places(self, numbers: Integers) -> Integers:
         """Places of different numbers, ascending here, among those of all processes in ascending order."""
 
@@ -60,6 +64,10 @@ class Alone:
     def any(self, flag: bool) -> bool:
         """See `Sharers`."""
         return flag
+
+    def links(self, numbers: Integers, owner: Integers) -> Links:
+        """See `Sharers`."""
+        return NO_LINKS
 
     def places(self, numbers: Integers) -> Integers:
         """See `Sharers`."""
