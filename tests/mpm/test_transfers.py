@@ -148,7 +148,8 @@ def test_one_thread_adds_blocks_that_meet_in_the_order_of_their_colours(dimensio
     blocks = transfers.cells.blocks
     assert len(blocks) > 50
     colour = (blocks & 1) @ [4, 2, 1]
-    turn = np.argsort(transfers._by_colour)
+    (order,) = transfers._orders
+    turn = np.argsort(order.blocks)
     for block in range(len(blocks)):
         near = np.abs(blocks - blocks[block]).max(axis=1) == 1
         assert np.array_equal(colour[near] < colour[block], turn[near] < turn[block])

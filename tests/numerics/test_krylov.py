@@ -23,8 +23,8 @@ class Dense:
     def project(self, x):
         x[self.held] = 0.0
 
-    def dot(self, a, b):
-        return float(a @ b)
+    def dots(self, pairs):
+        return [float(a @ b) for a, b in pairs]
 
 
 def symmetric(eigenvalues, seed=0):
@@ -35,6 +35,21 @@ def symmetric(eigenvalues, seed=0):
 
 POSITIVE = symmetric(np.geomspace(1.0, 100.0, 40)) + np.diag(np.linspace(0.0, 50.0, 40))
 INDEFINITE = symmetric(np.concatenate([np.linspace(-5.0, -1.0, 15), np.linspace(1.0, 20.0, 25)]))
+
+
+@pytest.mark.parametrize(("solve", "beside"), [(conjugate_gradient, 1), (minres, 2)])
+def test_inner_products_travel_together(solve, beside):
+    """Twice per iteration and `beside` that: each time, processes that share the vectors wait for each other."""
+    calls = []
+
+    class Counted(Dense):
+        def dots(self, pairs):
+            calls.append(len(pairs))
+            return super().dots(pairs)
+
+    found = solve(Counted(POSITIVE), np.ones(40), tolerance=1e-10)
+    assert found.converged
+    assert len(calls) == 2 * found.iterations + beside
 
 
 @pytest.mark.parametrize(("solve", "A"), [(conjugate_gradient, POSITIVE), (minres, POSITIVE), (minres, INDEFINITE)])

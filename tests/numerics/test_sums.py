@@ -7,7 +7,7 @@ import numba
 import numpy as np
 import pytest
 
-from spume.numerics.sums import block_dot, dot, total, weighted_total
+from spume.numerics.sums import block_dots, dot, total, weighted_total
 
 
 def numbers(rng, count):
@@ -66,6 +66,6 @@ def test_the_products_of_blocks_are_summed_block_by_block(count):
     starts = np.concatenate([[0], np.sort(rng.integers(0, count, 40)), [count]])
     expected = 0.0
     for first, last in itertools.pairwise(starts):
-        expected += block_dot(a[first:last], b[first:last], np.array([0, last - first]))
-    assert block_dot(a, b, starts) == expected
+        expected += block_dots([(a[first:last], b[first:last])], np.array([0, last - first]))[0]
+    assert block_dots([(a, b), (b, a)], starts) == [expected, expected]
     assert expected == pytest.approx(np.sum(a * b), abs=1e-12 * np.abs(a * b).sum())

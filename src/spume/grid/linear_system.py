@@ -9,7 +9,7 @@ tangent of the Kirchhoff stress and s = Δt², this is backward Euler; for a vis
 is (A : T(B) = B : T(A)), because gather and scatter are adjoint. One multiplication costs two transfers.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,6 @@ class StressSystem:
             assert self._engaged is not None
             self._contacts.project(v, self._dofs, self._engaged)
 
-    def dot(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-        """Inner product."""
-        return self._dofs.dot(a, b)
+    def dots(self, pairs: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> list[float]:
+        """Inner products."""
+        return self._dofs.dots(pairs)

@@ -19,7 +19,7 @@ from spume.grid.border import NO_BORDER, Border
 from spume.grid.cells import Cells
 from spume.grid.generations import new_generation
 from spume.numerics.jit import compiled
-from spume.numerics.sums import block_dot
+from spume.numerics.sums import block_dots
 
 
 class Nodes:
@@ -169,12 +169,9 @@ class DegreesOfFreedom:
         """Number of the first active node of each block, then the number of active nodes."""
         return np.searchsorted(self.node, NODES_PER_BLOCK * np.arange(len(self.number) + 1))
 
-    def dot(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-        """Inner product of two vectors of unknowns, shape (count, components)."""
-        return block_dot(a, b, self.starts, self._all_blocks)
-
-    def _all_blocks(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self.border.all_blocks(sums[None])[0])
+    def dots(self, pairs: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> list[float]:
+        """Inner products of pairs of vectors of unknowns, shape (count, components)."""
+        return block_dots(pairs, self.starts, self.border.all_blocks)
 
     @cached_property
     def counted(self) -> NDArray[np.bool_] | slice:

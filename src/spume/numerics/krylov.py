@@ -8,6 +8,7 @@ then find x in x0 + range(P) with P A x = P b.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -29,8 +30,8 @@ class System(Protocol):
     def project(self, x: Vector) -> None:
         """Remove the constrained components from x, in place."""
 
-    def dot(self, a: Vector, b: Vector) -> float:
-        """Inner product of two vectors."""
+    def dots(self, pairs: Sequence[tuple[Vector, Vector]]) -> list[float]:
+        """Inner products of pairs of vectors. Processes that share the vectors speak to each other once for all."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,19 @@ def _preconditioned(system: System, r: Vector) -> Vector:
     return z
 
 
-def _start(system: System, b: Vector, x0: Vector | None) -> tuple[Vector, Vector, float]:
-    """Initial guess, its projected residual, and the norm of the projected right-hand side."""
+def _dot(system: System, a: Vector, b: Vector) -> float:
+    return system.dots([(a, b)])[0]
+
+
+def _start(system: System, b: Vector, x0: Vector | None) -> tuple[Vector, Vector, Vector]:
+    """Initial guess, its projected residual, and the projected right-hand side."""
     right = b.copy()
     system.project(right)
-    x = np.zeros_like(b) if x0 is None else x0.copy()
-    r = right if x0 is None else b - system.multiply(x)
-    if x0 is not None:
-        system.project(r)
-    return x, r.copy(), math.sqrt(system.dot(right, right))
+    if x0 is None:
+        return np.zeros_like(b), right.copy(), right
+    r: Any = b - system.multiply(x0)
+    system.project(r)
+    return x0.copy(), r, right
 
 
 def conjugate_gradient(
@@ -70,18 +75,18 @@ def conjugate_gradient(
     Stops when the norm of the residual is below `tolerance` times that of b, or after `limit` iterations. Raises
     ArithmeticError if a search direction shows that A is not positive definite.
     """
-    x, r, scale = _start(system, b, x0)
-    size = math.sqrt(system.dot(r, r))
-    if scale == 0.0:
-        scale = size
+    x, r, right = _start(system, b, x0)
+    z = _preconditioned(system, r)
+    of_right, rr, rz = system.dots([(right, right), (r, r), (r, z)])
+    size = math.sqrt(rr)
+    scale = math.sqrt(of_right) or size
     if size <= tolerance * scale:
         return Solution(x, 0, size / scale if scale else 0.0, True)
-    z = _preconditioned(system, r)
-    p, rz = z.copy(), system.dot(r, z)
+    p = z.copy()
     for iteration in range(1, limit + 1):
         q = system.multiply(p)
         system.project(q)
-        curvature = system.dot(p, q)
+        curvature = _dot(system, p, q)
         if not curvature > 0.0:
             raise ArithmeticError(
                 f"p·A p is {curvature:.3g} in iteration {iteration}: the matrix is not positive definite; use minres"
@@ -89,11 +94,11 @@ def conjugate_gradient(
         alpha = rz / curvature
         x += alpha * p
         r -= alpha * q
-        size = math.sqrt(system.dot(r, r))
+        z, before = _preconditioned(system, r), rz
+        rr, rz = system.dots([(r, r), (r, z)])
+        size = math.sqrt(rr)
         if size <= tolerance * scale:
             return Solution(x, iteration, size / scale, True)
-        z = _preconditioned(system, r)
-        rz, before = system.dot(r, z), rz
         p *= rz / before
         p += z
     return Solution(x, limit, size / scale, False)
@@ -107,12 +112,12 @@ def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float
     Stops when its estimate is below `tolerance` times that of b, or after `limit` iterations; `Solution.residual` is
     computed from x.
     """
-    x, r, _ = _start(system, b, x0)
+    x, r, right = _start(system, b, x0)
     z = _preconditioned(system, r)
-    beta = math.sqrt(max(system.dot(r, z), 0.0))
+    rz, of_right = system.dots([(r, z), (right, _preconditioned(system, right))])
+    beta, target = math.sqrt(max(rz, 0.0)), tolerance * math.sqrt(max(of_right, 0.0))
     if beta == 0.0:
         return _finish(system, b, x, 0, tolerance)
-    target = tolerance * _preconditioned_norm(system, b)
     v_old, v = np.zeros_like(b), r / beta  # Lanczos vectors, before preconditioning
     z = z / beta
     d_old, d = np.zeros_like(b), np.zeros_like(b)  # the last two directions
@@ -123,10 +128,10 @@ def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float
         iteration += 1
         q = system.multiply(z)
         system.project(q)
-        alpha = system.dot(z, q)
+        alpha = _dot(system, z, q)
         v_new = q - alpha * v - beta_old * v_old
         z_new = _preconditioned(system, v_new)
-        beta_new = math.sqrt(max(system.dot(v_new, z_new), 0.0))
+        beta_new = math.sqrt(max(_dot(system, v_new, z_new), 0.0))
         # apply the previous rotations to the column (beta_old, alpha, beta_new) of T, then a new one to zero beta_new
         rho_3 = s_old * beta_old
         rho_2 = s * alpha + c * c_old * beta_old
@@ -153,8 +158,9 @@ def gmres(system: System, b: Vector, tolerance: float = 1e-8, limit: int = 1000,
     """
     from scipy.linalg import solve_triangular  # slow to import
 
-    x, r, scale = _start(system, b, None)
-    size, iterations = math.sqrt(system.dot(r, r)), 0
+    x, r, _ = _start(system, b, None)
+    scale = math.sqrt(_dot(system, r, r))
+    size, iterations = scale, 0
     while size > tolerance * scale and iterations < limit:
         steps = min(memory, limit - iterations)
         V, R, g = [r / size], np.zeros((steps + 1, steps)), np.zeros(steps + 1)
@@ -164,9 +170,9 @@ def gmres(system: System, b: Vector, tolerance: float = 1e-8, limit: int = 1000,
             q = system.multiply(_preconditioned(system, V[k]))
             system.project(q)
             for j, basis in enumerate(V):
-                R[j, k] = system.dot(basis, q)
+                R[j, k] = _dot(system, basis, q)
                 q -= R[j, k] * basis
-            rest = math.sqrt(system.dot(q, q))
+            rest = math.sqrt(_dot(system, q, q))
             for j, (c, s) in enumerate(rotations):
                 R[j, k], R[j + 1, k] = c * R[j, k] + s * R[j + 1, k], c * R[j + 1, k] - s * R[j, k]
             length = math.hypot(R[k, k], rest)
@@ -187,16 +193,10 @@ def gmres(system: System, b: Vector, tolerance: float = 1e-8, limit: int = 1000,
         iterations += k
         r = b - system.multiply(x)
         system.project(r)
-        before, size = size, math.sqrt(system.dot(r, r))
+        before, size = size, math.sqrt(_dot(system, r, r))
         if not size < before:  # rounding
             break
     return Solution(x, iterations, size / scale if scale else 0.0, size <= tolerance * scale)
-
-
-def _preconditioned_norm(system: System, b: Vector) -> float:
-    right = b.copy()
-    system.project(right)
-    return math.sqrt(max(system.dot(right, _preconditioned(system, right)), 0.0))
 
 
 def _finish(system: System, b: Vector, x: Vector, iterations: int, tolerance: float) -> Solution:
@@ -205,8 +205,7 @@ def _finish(system: System, b: Vector, x: Vector, iterations: int, tolerance: fl
     system.project(r)
     right = b.copy()
     system.project(right)
-    scale = math.sqrt(system.dot(right, right))
-    residual = math.sqrt(system.dot(r, r)) / scale if scale else math.sqrt(system.dot(r, r))
-    measured, allowed = _preconditioned_norm(system, r), _preconditioned_norm(system, b)
+    pairs = [(v, w) for v in (r, right) for w in (v, _preconditioned(system, v))]
+    size, measured, scale, allowed = (math.sqrt(max(found, 0.0)) for found in system.dots(pairs))
     # rounding makes the true residual differ from the estimate: allow a tenth more
-    return Solution(x, iterations, residual, bool(measured <= 1.1 * tolerance * allowed))
+    return Solution(x, iterations, size / scale if scale else size, bool(measured <= 1.1 * tolerance * allowed))

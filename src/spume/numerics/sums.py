@@ -4,8 +4,8 @@
 multiple q of a unit that is fixed by the largest number, and a remainder, which is split again [Demmel15]. Sums of
 such multiples are exact, so their order does not matter: points may be stored in any order, on any number of machines.
 
-`block_dot` is the faster inner product of solvers. Their unknowns are numbered by block; the products of each block are
-summed first, and then the blocks, in the order of their keys.
+`block_dots` are the faster inner products of solvers. Their unknowns are numbered by block; the products of each block
+are summed first, and then the blocks, in the order of their keys.
 """
 
 import math
@@ -168,19 +168,20 @@ def _in_order(partial):
     return s
 
 
-def block_dot(
-    a: NDArray[np.float64],
-    b: NDArray[np.float64],
+def block_dots(
+    pairs: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
     starts: NDArray[np.int64],
     all_blocks: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
-) -> float:
-    """Inner product of two vectors of unknowns, shape (n, components), whose blocks begin at `starts`, which ends with
-    n.
+) -> list[float]:
+    """Inner products of pairs of vectors of unknowns, shape (n, components), whose blocks begin at `starts`, which ends
+    with n.
 
-    all_blocks: returns the sums of all blocks, in their order, from those of the blocks of this process.
+    all_blocks: returns the sums (pairs, blocks) of all blocks, in their order, from those of the blocks of this
+    process.
     """
-    partial = np.empty(len(starts) - 1)
-    # with few unknowns, starting the threads would take longer than the sum
-    kernel = _few_products_of_blocks if a.size <= CHUNK else _products_of_blocks
-    kernel(a.reshape(-1), b.reshape(-1), starts, a.shape[1], partial)
-    return float(_in_order(partial if all_blocks is None else all_blocks(partial)))
+    partial = np.empty((len(pairs), len(starts) - 1))
+    for (a, b), sums in zip(pairs, partial):
+        # with few unknowns, starting the threads would take longer than the sum
+        kernel = _few_products_of_blocks if a.size <= CHUNK else _products_of_blocks
+        kernel(a.reshape(-1), b.reshape(-1), starts, a.shape[1], sums)
+    return [float(_in_order(sums)) for sums in (partial if all_blocks is None else all_blocks(partial))]

@@ -25,7 +25,7 @@ n : 1 − n. Their stiffness adds about k ((1 − n)², n (1 − n); n (1 − n)
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -43,7 +43,7 @@ from spume.mpm.implicit.node_stiffness import node_stiffness
 from spume.mpm.implicit.tangent import NONE_TORN, NUMBERS, Plasticity, tangent_loops
 from spume.mpm.species import GridSpecies
 from spume.mpm.world import GridWorld
-from spume.numerics.sums import block_dot
+from spume.numerics.sums import block_dots
 
 CUT = 0.4
 """Fraction below which a shortened iteration of Newton's method raises the damping [1]"""
@@ -273,7 +273,8 @@ class CoupledSystem:
         if self._laws != ("lagged", "unilateral") or any(part.viscous for part in self.parts):
             return math.nan
         v, change = self._v, self._v - self.free
-        result = 0.5 * self.dot(self.mass[:, None] * change, change) + 0.5 * self.dot(v, self._dragged(v))
+        inertia, drag = self.dots([(self.mass[:, None] * change, change), (v, self._dragged(v))])
+        result = 0.5 * inertia + 0.5 * drag
         for part in self.parts:
             p, arrays, flux = part.species.particles, part.species.particles.arrays(), self._flux_of(part)
             density = np.zeros(len(p))
@@ -419,11 +420,16 @@ class CoupledSystem:
 
     def dot(self, a: Floats, b: Floats) -> float:
         """Inner product."""
-        return block_dot(a, b, self._starts, self._all_blocks)
+        return self.dots([(a, b)])[0]
+
+    def dots(self, pairs: Sequence[tuple[Floats, Floats]]) -> list[float]:
+        """Inner products."""
+        return block_dots(pairs, self._starts, self._all_blocks)
 
     def _all_blocks(self, sums: Floats) -> Floats:
         """Sums of the blocks of all ranks, species by species."""
-        return self.world.nodes.border.all_blocks(sums.reshape(len(self.parts), -1)).reshape(-1)
+        rows = len(sums)
+        return self.world.nodes.border.all_blocks(sums.reshape(rows * len(self.parts), -1)).reshape(rows, -1)
 
     def project(self, x: Floats) -> None:
         """Remove the components constrained by closed contacts."""

@@ -5,6 +5,7 @@ the branches ([Fang19] section 7.1), for x, y and z alike. A row has (2 order + 
 spline can share points with; those of nodes without mass are zero and refer to the row's own node.
 """
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -77,9 +78,9 @@ class GridMatrix:
         """Remove what the contacts forbid."""
         self._contacts.project(x)
 
-    def dot(self, a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-        """Inner product."""
-        return self._dofs.dot(a, b)
+    def dots(self, pairs: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> list[float]:
+        """Inner products."""
+        return self._dofs.dots(pairs)
 
 
 def colours(blocks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

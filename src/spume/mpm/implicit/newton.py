@@ -17,6 +17,7 @@ where material jams. This makes it unsymmetric, and GMRES takes the place of con
 """
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -129,7 +130,11 @@ class _Equations:
 
     def dot(self, a: Floats, b: Floats) -> float:
         """Inner product."""
-        return self._stress.dot(a, b)
+        return self.dots([(a, b)])[0]
+
+    def dots(self, pairs: Sequence[tuple[Floats, Floats]]) -> list[float]:
+        """Inner products."""
+        return self._stress.dots(pairs)
 
     def energy(self) -> float:
         """Not known: flow in the step has none."""
