@@ -27,8 +27,8 @@ TIMES = (0.0, 0.5, 1.0, 1.5)
 END: dict[str, object] = {"duration": TIMES[-1]}
 COMPARED = 1.0
 """Time at which the spreads are compared [s]."""
-CLOCKED = 0.25
-"""Simulated time whose processor time is measured [s]."""
+CLOCKED = 7
+"""First frames whose processor time is measured."""
 COUNTS = (1, 3, 6, 10, 15)
 """Iterations after which the residual is evaluated; the paper does 15."""
 
@@ -46,7 +46,7 @@ def clocked(around: Surroundings, scene: str, cell: float) -> tuple[list[float],
     Simulation(loaded).advance(loaded.time.max_dt)
     sim = Simulation(loaded)
     times, spent = [0.0], [0.0]
-    while sim.time < CLOCKED:
+    for _ in range(CLOCKED):
         begin = time.process_time()
         sim.advance(1.0 / loaded.frame_rate)
         spent.append(spent[-1] + time.process_time() - begin)
@@ -65,7 +65,7 @@ def run(around: Surroundings) -> Outcome:
     rows = [[label, f"{1e3 * cell:g}", f"{far:.4f}", f"{took:.1f}" if took else ""]
             for label in made
             for cell, far, took in zip(cells, found[label], spent.get(label, [None] * len(cells)))]  # fmt: skip
-    columns = ("steps", "cell [mm]", "spread after 1 s [m]", "processor time of 0.25 s [s]")
+    columns = ("steps", "cell [mm]", "spread after 1 s [m]", f"processor time of {CLOCKED} frames [s]")
     save_csv(around.pictures, "fang19-16", columns, rows)
     residuals = [curve(study, (), COUNTS) for study in studies(around, "sand-column-implicit", SAND)]
     figure, (left, right) = panels(2)
@@ -80,7 +80,7 @@ def run(around: Surroundings) -> Outcome:
     fall = min(float(residual[0] / residual[-1]) for residual in residuals)
     outcome = Outcome(
         [
-            states(f"processor time of {CLOCKED:g} s by implicit steps over that by explicit ones",
+            states(f"processor time of {CLOCKED} frames by implicit steps over that by explicit ones",
                    ", ".join(f"{a / b:.2f}" for a, b in zip(spent["implicit"], spent["explicit"])), "less than one",
                    all(a < b for a, b in zip(spent["implicit"], spent["explicit"]))),
             states("fall of the residual from the first to the 15th iteration, the least of three steps",
