@@ -9,7 +9,7 @@ from law_cases import CASES, EPS, Array, Points, every_material, stiffness
 from spume.materials import Law, Parameters
 
 BRANCHES = [
-    pytest.param(law, parameters, k, id=f"{case.id}, branch {k}")
+    pytest.param(law, parameters, k, id=f"{case.id}, branch {k}", marks=case.marks)
     for case in CASES
     for law, parameters in [case.values]
     for k in range(len(law.branches))

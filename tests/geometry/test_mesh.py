@@ -197,7 +197,7 @@ def regular(name):
     }[name]
 
 
-@pytest.mark.parametrize("suffix", ["stl", "obj"])
+@pytest.mark.parametrize("suffix", ["stl", pytest.param("obj", marks=pytest.mark.slow_suite)])
 @pytest.mark.parametrize(
     "name",
     [

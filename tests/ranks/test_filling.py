@@ -108,7 +108,7 @@ def test_any_halves_of_a_ball_are_filled_as_by_one_process(middle, radius, thick
 
 
 def test_a_body_that_is_too_thin_is_refused_on_all_ranks():
-    sheet = read({"box": {"center": [0, 0, 0], "size": [1.0, 0.001, 1.0]}})
+    sheet = read({"box": {"center": [0, 0, 0], "size": [1.0, 0.01, 1.0]}})
 
     def work(messages):
         with pytest.raises(SceneError, match=r"is thinner than half the spacing"):

@@ -21,10 +21,12 @@ def angular_momentum(mass, x, v):
 
 
 NO_MERGING = ResamplingSettings(merge_distance=0.0)
+GRIDS = [(2, 2), (2, 3), (3, 3), pytest.param(3, 2, marks=pytest.mark.slow_suite)]
+"""Dimensions and orders of splines; nothing else needs the kernels of the last."""
+grids = pytest.mark.parametrize(("d", "order"), GRIDS)
 
 
-@pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("order", [2, 3])
+@grids
 @pytest.mark.parametrize("affine", [False, True])
 def test_mass_volume_and_momentum_are_conserved(d, order, affine):
     state = make_state(scattered(np.random.default_rng(6), d, 1.5), order=order, affine=affine)
@@ -41,8 +43,7 @@ def test_mass_volume_and_momentum_are_conserved(d, order, affine):
     assert np.all(np.abs(np.linalg.det(full(p.be)) - 1.0) <= rounding)
 
 
-@pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("order", [2, 3])
+@grids
 def test_fields_are_averages_by_way_of_the_grid(d, order):
     """Every averaged field of some new points against a direct sum. Momentum and angular momentum are zero all over,
     and random C lose energy when they are averaged, so that velocities need no correction."""
