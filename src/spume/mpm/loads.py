@@ -44,11 +44,10 @@ def _push_surface(world: GridWorld, species: GridSpecies, loads: Sequence[Load],
     sums = NodeFields(mass=0, area=d)
     sums.fit(world.nodes)
     volume = p.volume * species.model.volume_ratio(p.arrays())
-    inward = np.broadcast_to(np.array([-1.0, -1.0, -1.0, 0.0, 0.0, 0.0]), (len(p), 6))
+    inward = np.tile([-1.0, -1.0, -1.0, 0.0, 0.0, 0.0], (len(p), 1))
     species.transfers.to_grid(
-        ("mass", "stress divergence"), species.weighted_at, sums.array, mass=p.mass, volume=volume,
-        stress=np.ascontiguousarray(inward),
-    )  # fmt: skip
+        ("mass", "stress divergence"), species.weighted_at, sums.array, mass=p.mass, volume=volume, stress=inward
+    )
     block, local = np.nonzero(sums["mass"] > 0.0)
     moved = species.moved_nodes(world.nodes)
     place = (moved if len(moved) else world.nodes.positions())[block, local]
