@@ -84,5 +84,7 @@ FIGURE = Figure(
     "simulation; by their order the second number is the detection of tears and the last the resampling. Our stages "
     "are cut differently: forces are part of the transfer to the grid, and the plastic flow is part of the material. "
     "Little flows yet in the steps that are timed.",
+    cause="our method: the rest of our step is faster still. A point and step take 0.3 µs here, of which tears are "
+    "some 15 ns, and 16 µs of the paper's eight cores (Table II), of which they are 0.3 µs.",
     presets=("paper",),
 )
