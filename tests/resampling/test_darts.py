@@ -4,20 +4,22 @@ import numba
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
-from void_oracles import ALPHA, DEPTH, DenseDistance, R, lattice, make_state, scattered, uncovered
+from void_oracles import ALPHA, CELL, DEPTH, DenseDistance, R, lattice, make_state, scattered, uncovered
 
 from spume.foam.resampling import ResamplingSettings, avoid_a_void
 from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.darts import throw_darts
 from spume.foam.resampling.signed_distance import signed_distance
+from spume.foam.resampling.territory import alone
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.geometry.shapes import Cylinder
+from spume.grid.cells import Cells
 
 
 def throw(x, seed=(7, 50)):
     """New places [m] for points at x."""
-    bins = bin_points(x, R)
-    darts = throw_darts(bins, signed_distance(bins), ALPHA[x.shape[1]], DEPTH, seed)
+    bins, d = bin_points(x, R), x.shape[1]
+    darts = throw_darts(bins, signed_distance(bins), ALPHA[d], DEPTH, seed, alone(Cells(d, CELL, 0.0), len(x)))
     return bins.position(darts.y)
 
 

@@ -9,10 +9,11 @@ from void_oracles import R, full, grid_average, lattice, make_state, scattered, 
 from spume.foam.resampling import ResamplingSettings, avoid_a_void
 from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.conserved_values import Donors, find_donors, share, share_mass
-from spume.foam.resampling.darts import Darts
 from spume.foam.resampling.determinants import restore_determinant
+from spume.foam.resampling.new_points import NewPoints
 from spume.mpm.diagnostics import angular_momentum as mpm_angular_momentum
 from spume.mpm.diagnostics import kinetic_energy
+from spume.ranks.nearby import Nearby
 
 
 def angular_momentum(mass, x, v):
@@ -139,7 +140,8 @@ def test_a_dart_without_neighbours_within_r_draws_from_farther_ones(d, hole, rad
     cell = np.floor(y[0]).astype(int)
     block = np.flatnonzero((bins.blocks == cell // side).all(axis=1))
     local = np.ravel_multi_index(tuple(cell % side), side)
-    donors = find_donors(bins, Darts(y, block * 64 + local), np.zeros(len(x), np.int32), np.ones(len(x)))
+    new = NewPoints(y, centre[None], block * 64 + local, np.zeros(1, np.int64), Nearby(1))
+    donors = find_donors(bins, new, np.zeros(len(x), np.int32), np.ones(len(x)))
     distance = np.linalg.norm(x - centre, axis=1)
     assert set(donors.points) == set(np.flatnonzero(distance < radius * R))
     assert distance[donors.nearest[0]] == distance.min()
@@ -153,8 +155,8 @@ def test_new_points_draw_one_after_another():
     donors = Donors(np.array([0, 1]), np.array([0, 2, 4]), np.array([0, 1, 1, 2]))
     x = np.array([[0.0, 0.0], [2.0, 0.0], [4.0, 0.0], [1.0, 0.0], [3.0, 0.0]])
     mass, volume = np.array([3.0, 6.0, 9.0, 0.0, 0.0]), np.array([30.0, 60.0, 90.0, 0.0, 0.0])
-    fraction = share_mass(donors, 3, mass, x, np.zeros((5, 2)), NO_C, 0.0)
-    share(donors, 3, fraction, volume)
+    fraction = share_mass(donors, np.arange(2), np.array([3, 4]), mass, x, np.zeros((5, 2)), NO_C, 0.0)
+    share(donors, np.arange(2), np.array([3, 4]), fraction, volume)
     # the first takes a third of 3 and 6; the second a third of the 4 that are left, and of 9
     np.testing.assert_allclose(mass, [2.0, 8.0 / 3.0, 6.0, 3.0, 4.0 / 3.0 + 3.0], rtol=1e-15)
     np.testing.assert_allclose(volume, 10.0 * mass, rtol=1e-15)
@@ -165,7 +167,7 @@ def test_donors_that_do_not_surround_a_new_point_move_to_keep_the_centre_of_mass
     x = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.25]])
     mass, v = np.array([1.0, 2.0, 0.0]), np.array([[1.0, 2.0], [-1.0, 3.0], [5.0, -1.0]])
     centre, momentum, spin = mass @ x, mass @ v, angular_momentum(mass, x, v)
-    share_mass(donors, 2, mass, x, v, NO_C, 0.0)
+    share_mass(donors, np.arange(1), np.array([2]), mass, x, v, NO_C, 0.0)
     assert mass[2] == 1.0
     assert np.all(x[:2, 0] < 0.0)
     np.testing.assert_allclose(mass @ x, centre, rtol=1e-15)
@@ -180,7 +182,7 @@ def test_donors_that_surround_a_new_point_give_so_that_the_centre_of_mass_stays(
     x = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0], [0.3, 0.1]])
     places, mass = x.copy(), np.array([1.0, 1.5, 2.0, 0.7, 0.0])
     centre = mass @ x
-    fraction = share_mass(donors, 4, mass, x, np.zeros((5, 2)), NO_C, 0.0)
+    fraction = share_mass(donors, np.arange(1), np.array([4]), mass, x, np.zeros((5, 2)), NO_C, 0.0)
     np.testing.assert_allclose(mass @ x, centre, atol=1e-15)
     assert np.array_equal(x, places)
     assert np.all((fraction > 0) & (fraction < 2 / 5))
@@ -232,7 +234,7 @@ def test_the_correction_is_a_rigid_motion_when_the_energy_falls():
     v = np.array([[1.0, 0.0], [0.0, 3.0], [-2.0, 1.0], [0.5, 0.5], [0.0, 1.0]])
     interpolated = v.copy()
     momentum, spin = mass @ v, angular_momentum(mass, x, v)
-    share_mass(donors, 4, mass, x, v, NO_C, 0.0)
+    share_mass(donors, np.arange(1), np.array([4]), mass, x, v, NO_C, 0.0)
     np.testing.assert_allclose(mass @ v, momentum, rtol=1e-14)
     np.testing.assert_allclose(angular_momentum(mass, x, v), spin, rtol=1e-14)
     change = v - interpolated

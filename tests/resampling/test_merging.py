@@ -9,6 +9,7 @@ from spume.foam.resampling import ResamplingSettings, avoid_a_void
 from spume.foam.resampling.bins import bin_points
 from spume.foam.resampling.merging import close_pairs
 from spume.mpm.diagnostics import angular_momentum, kinetic_energy
+from spume.ranks.nearby import Nearby
 
 SETTINGS = ResamplingSettings()
 
@@ -73,7 +74,7 @@ def test_pairs_are_those_of_a_greedy_search_over_all_pairs(d):
             expected.append((p, q))
             taken |= {p, q}
     assert len(expected) > 20
-    pairs = close_pairs(bin_points(x, R), material, 0.5)
+    pairs = close_pairs(bin_points(x, R), material, 0.5, np.arange(len(x)), Nearby(len(x)))
     assert [tuple(pair) for pair in pairs] == expected
 
 

@@ -15,18 +15,14 @@ Procedures 11, 12 and 15 are applied every few steps; implicit steps, which are 
 many explicit ones.
 """
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from spume.foam.foam import FoamState
 from spume.foam.pieces import Storage, bond_layers, divide, find_pieces, rehearse_bonds, rehearse_pieces
 from spume.foam.recovery import recover, rehearse_recovery
 from spume.foam.removal import find_unresolved, rehearse_removal, remove_unresolved
-from spume.foam.resampling import MARGIN, KeptBodies, ResamplingReport, active_places, avoid_a_void
+from spume.foam.resampling import KeptBodies, avoid_a_void, enter, leave
 from spume.foam.tearing import detect_tearing, limit_deformation
-from spume.grid.cells import Cells
 from spume.matter.stages import Stage
 from spume.mpm.step import GATHER, MATERIAL, MOVE, RASTERIZE, SORT, accelerate, collide
 from spume.mpm.world import GridWorld
@@ -73,19 +69,14 @@ def resample(world: GridWorld, dt: float, foam: FoamState) -> None:
     if not foam.due(foam.resampling.every, foam.resampled_until, now, steps):
         return
     foam.resampled_until = now
-
-    def work() -> ResamplingReport:
-        world.only.arrange()  # what is merged and inserted follows the order of the arrays
-        # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.
-        kept = KeptBodies(world.particles, foam.kept_bodies) if foam.kept_bodies else None
-        return avoid_a_void(world, now, (foam.seed, steps), foam.resampling_settings, kept)
-
-    def active(cells: Cells, arrays: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-        order = cells.sorted_points
-        x, material = arrays["x"][order], arrays["material"][order]
-        return active_places(x, material, 0.5 * world.cell, (foam.seed, steps), foam.resampling_settings)
-
-    report = world.ranks.at_once(world.only, ("x", "material"), active, MARGIN, work)
+    species = world.only
+    territory = enter(world.ranks, species, species.cells)
+    species.arrange()  # what is merged and inserted follows the order of the arrays
+    territory.rows.reorder(species.cells.sorted_points)
+    kept = KeptBodies(world.particles, foam.kept_bodies) if foam.kept_bodies else None
+    # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.
+    report = avoid_a_void(world, now, (foam.seed, steps), foam.resampling_settings, kept, territory)
+    leave(species, territory)
     foam.points_inserted += report.inserted
     foam.pairs_merged += report.merged
     foam.degenerate_averages += report.degenerate

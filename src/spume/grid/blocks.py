@@ -43,6 +43,14 @@ def unpack(keys: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.stack([((keys >> (2 * _BITS)) & _MASK), ((keys >> _BITS) & _MASK), keys & _MASK], axis=1) - _OFFSET
 
 
+def keys_of_cells(index: NDArray[np.int64], dimension: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Keys of the blocks of the cells with the coordinates `index` (n, 3), and the places of the cells in them."""
+    bits = np.array([size.bit_length() - 1 for size in BLOCK[dimension]])
+    block, within = index >> bits, index & ((1 << bits) - 1)
+    keys = ((block[:, 0] + _OFFSET) << (2 * _BITS)) | ((block[:, 1] + _OFFSET) << _BITS) | (block[:, 2] + _OFFSET)
+    return keys, (within[:, 0] << (bits[1] + bits[2])) + (within[:, 1] << bits[2]) + within[:, 2]
+
+
 def corner_steps(dimension: int) -> NDArray[np.int64]:
     """Differences of keys from a block to itself and the next blocks along each axis: 2^d values, z fastest."""
     last = 2 if dimension == 3 else 1

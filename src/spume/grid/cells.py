@@ -191,6 +191,12 @@ class Cells:
             _sort_by_id(self.cell_start, ids, self.sorted_points)
         return bool(runs > 2 * keys.size + count // 16)
 
+    def coordinates(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Coordinates of the cells of positions (n, d) [m], shape (n, 3); in 2D the third is 0."""
+        index = np.zeros((len(x), 3), np.int64)
+        index[:, : self.dimension] = np.floor(x * self.inverse_size - self.offset)
+        return index
+
     def of_points(self) -> NDArray[np.int64]:
         """Flat index (64 per block) of the cell of each point."""
         cell = np.empty(len(self.sorted_points), np.int64)

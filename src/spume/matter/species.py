@@ -60,10 +60,6 @@ class Species:
         """Id of the next new point."""
         return self.particles.next_id
 
-    @next_id.setter
-    def next_id(self, value: int) -> None:
-        self.particles.next_id = value
-
     def point_arrays(self) -> dict[str, NDArray[Any]]:
         """All arrays of the points, by name."""
         return self.particles.arrays()

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.foam.resampling import MARGIN, ResamplingReport, ResamplingSettings, active_places, avoid_a_void
+from spume.foam.resampling import SEEN, ResamplingSettings, avoid_a_void, enter, leave
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.grid.cells import Cells
 from spume.grid.neighbour_search import all_within
@@ -30,7 +30,6 @@ from spume.materials.loops import ConstitutiveModel
 from spume.matter.particles import Particles
 from spume.points.elastic_metric import elastic_metric
 from spume.points.reference import NEW
-from spume.points.world import SortedPoints
 
 if TYPE_CHECKING:
     from spume.points.world import PointWorld
@@ -63,6 +62,8 @@ class ReferenceSpace:
     def __init__(self, state: "PointWorld", merge_distance: float, coverage: float) -> None:
         """merge_distance, coverage: lengths [m], see `Resampling`."""
         self.state, self.merge_distance, self.coverage = state, merge_distance, coverage
+        self.thinned = np.empty(0, np.int64)
+        """Groups that lose points by merging on this rank."""
 
     def _metric(self) -> NDArray[np.float64]:
         """b⁻¹ of each point, see `elastic_metric`, shape (n, 6)."""
@@ -73,9 +74,13 @@ class ReferenceSpace:
 
     def merges(self, pairs: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Pairs that are near to each other without the mean elastic deformation of both, too."""
-        x, metric = self.state.particles.x, self._metric()
+        points, metric = self.state.particles, self._metric()
         p, q = pairs.T
-        return squares(0.5 * (metric[p] + metric[q]), x[q] - x[p]) < self.merge_distance**2
+        merged = squares(0.5 * (metric[p] + metric[q]), points.x[q] - points.x[p]) < self.merge_distance**2
+        if "group" in points:
+            lighter = np.where(points.mass[p] >= points.mass[q], q, p)
+            self.thinned = points.group[lighter[merged]].astype(np.int64)
+        return merged
 
     def inserts(self, x: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Places that no point covers, each point without its elastic deformation."""
@@ -153,30 +158,29 @@ def resample(world: "PointWorld", dt: float, resampling: Resampling) -> None:
     criterion = ReferenceSpace(
         world, resampling.merge_distance * world.spacing, resampling.reach(world.dimension) * world.spacing
     )
-    listed = world.positions
-
-    def work() -> tuple[ResamplingReport, list[int]]:
-        p = world.particles
-        # what is merged and inserted follows the order of the arrays
-        world.only.reorder(_in_order(world, getattr(p, listed), p.id))
-        before = groups_of(p)
-        report = avoid_a_void(sampled, world.time + dt, seed, settings, criterion)
-        return report, changed_groups(before, groups_of(p))
-
-    def active(cells: Cells, arrays: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-        order = _in_order(world, arrays[listed], arrays["id"])
-        return active_places(arrays["x"][order], arrays["material"][order], 0.5 * cell, seed, settings)
-
-    points = SortedPoints(world.only, Cells(world.dimension, cell, 0.0), "x")
-    report, changed = world.ranks.at_once(points, ("x", "material", listed), active, MARGIN, work)
+    listed, species = world.positions, world.only
+    before = world.particles.generation
+    territory = enter(world.ranks, species, Cells(world.dimension, cell, 0.0), (*SEEN, listed))
+    p = world.particles
+    # what is merged and inserted follows the order of the arrays
+    order = _in_order(world, getattr(p, listed), p.id)
+    species.reorder(order)
+    territory.rows.reorder(order)
+    unmoved = bool((np.diff(order[territory.rows.own]) > 0).all())
+    first = p.next_id
+    report = avoid_a_void(sampled, world.time + dt, seed, settings, criterion, territory)
+    leave(species, territory)
     resampling.points_inserted += report.inserted
     resampling.pairs_merged += report.merged
     resampling.degenerate_averages += report.degenerate
     if report.inserted or report.merged:
         world.listed = False
-        if changed:
-            p = world.particles
+        if "group" in p:
+            changed = np.union1d(criterion.thinned, p.group[p.id >= first])
+            changed, _ = world.ranks.totals_by(changed.astype(np.int64), np.ones(len(changed), np.int64))
             p.group[np.isin(p.group, changed)] = NEW  # they get a new reference
+    elif unmoved and world.listed_as == before:
+        world.listed_as = p.generation  # the points are where they were before the copies came
 
 
 def _in_order(world: "PointWorld", x: NDArray[np.float64], ids: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -184,15 +188,3 @@ def _in_order(world: "PointWorld", x: NDArray[np.float64], ids: NDArray[np.int64
     cells = Cells(world.dimension, world.lists.cells.size, 0.0)
     cells.sort(x, ids)
     return cells.sorted_points
-
-
-def groups_of(particles: Particles) -> dict[int, NDArray[np.int64]]:
-    """The sorted ids of the points of each group; none if points have no groups."""
-    if "group" not in particles:
-        return {}
-    return {group: np.sort(particles.id[particles.group == group]) for group in np.unique(particles.group).tolist()}
-
-
-def changed_groups(before: dict[int, NDArray[np.int64]], after: dict[int, NDArray[np.int64]]) -> list[int]:
-    """Groups that have gained or lost points, and still have some."""
-    return [group for group, ids in after.items() if not np.array_equal(ids, before.get(group, ()))]

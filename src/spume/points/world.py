@@ -99,15 +99,6 @@ class SortedPoints:
         """See `Species`."""
         self.species.exchange_points(kept, arrived)
 
-    @property
-    def next_id(self) -> int:
-        """Id of the next new point."""
-        return self.species.next_id
-
-    @next_id.setter
-    def next_id(self, value: int) -> None:
-        self.species.next_id = value
-
 
 @dataclass(kw_only=True)
 class PointWorld(World[Species]):

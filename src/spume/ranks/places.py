@@ -15,7 +15,8 @@ def places(numbers: Integers, messages: Communicator) -> Integers:
     """
     size = messages.size
     end = int(messages.maximum(np.array([numbers.max(initial=-1)]))[0]) + 1
-    sorter = numbers * size // max(end, 1)
+    # in floating point, as products could exceed 64 bits
+    sorter = np.minimum((numbers / max(end, 1) * size).astype(np.int64), size - 1)
     asked = messages.exchange({rank: _bytes(numbers[sorter == rank]) for rank in range(size) if rank != messages.rank})
     asked[messages.rank] = _bytes(numbers[sorter == messages.rank])
     received = {rank: part.view(np.int64) for rank, part in sorted(asked.items())}

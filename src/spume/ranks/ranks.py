@@ -5,7 +5,7 @@ Stages call these verbs and do not know how many ranks there are. With one proce
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,11 @@ from spume.grid.surroundings import NoSurroundings, Surroundings
 from spume.grid.transfers import Transfers
 from spume.numerics.sums import dot, total, weighted_total
 from spume.ranks.ghosts import NO_GHOSTS, Ghosts
+from spume.ranks.nearby import Nearby
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Arrays = dict[str, NDArray[Any]]
-Work = Callable[[Cells, Arrays], None]
-"""Called with the sorted cells of points and some of their arrays, which it may change."""
-Active = Callable[[Cells, Arrays], Floats]
-"""Called likewise; returns positions (n, d)."""
-R = TypeVar("R")
 
 
 class Movable(Protocol):
@@ -45,13 +41,6 @@ class Movable(Protocol):
     def exchange_points(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
         """Keep the points selected by `kept`, and append those that arrived: `arrived` has the values of each field,
         and is called once for each, in the order of `point_arrays`."""
-
-    @property
-    def next_id(self) -> int:
-        """Id of the next new point."""
-
-    @next_id.setter
-    def next_id(self, value: int) -> None: ...
 
 
 class Ranks:
@@ -110,6 +99,15 @@ class Ranks:
         `arrays`. Own points keep their indices, the others follow."""
         return cells, arrays
 
+    def nearby(self, dimension: int, index: Integers, reach: int) -> Nearby:
+        """Rows of a table in the cells with the coordinates `index` (n, 3), and copies of those of other ranks that are
+        at most `reach` cells, no more than a block has, from a block that this rank owns."""
+        return Nearby(len(index))
+
+    def owns(self, dimension: int, index: Integers) -> NDArray[np.bool_]:
+        """Which of the cells with the coordinates `index` (n, 3) are in blocks that this rank owns."""
+        return np.ones(len(index), np.bool_)
+
     def ghosts(self, cells: Cells) -> Ghosts:
         """The points of other ranks that are in the same blocks as the own points in `cells`, which are sorted, or in
         adjacent ones, whoever owns these blocks."""
@@ -126,19 +124,10 @@ class Ranks:
         """Ties of own nodes to the nodes with the coordinates `index` (n, k, d)."""
         return NoMirrors(nodes, index)
 
-    def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
-        """Let one rank do some work on the fields `names` of all points, and take over the field it has `changed`."""
-        arrays = species.point_arrays()
-        work(species.cells, {name: arrays[name] for name in names})
-
-    def at_once(self, species: Movable, names: Sequence[str], active: Active, margin: int, work: Callable[[], R]) -> R:
-        """Let one rank work on the points of a species around some places: it may move, add and remove them. Return
-        what `work` does.
-
-        active: positions [m] that need work, found from the fields `names` of points and of those in adjacent blocks.
-        margin: blocks around them whose points are needed. `work` may also be given more points.
-        """
-        return work()
+    def united(self, labels: Integers, others: Integers) -> Integers:
+        """The least of all labels that mean the same: two do if they stand at the same place in `labels` and `others`
+        on any rank."""
+        return labels
 
     def border_nodes(self, nodes: Nodes, chosen: Integers) -> Integers:
         """Flat indices (64 per block), ascending, of the nodes that any rank has chosen, of those that this one has."""

@@ -1,5 +1,7 @@
 """Rows of arrays that are copies of rows of other ranks."""
 
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,6 +11,20 @@ from spume.ranks.communicator import Communicator
 from spume.ranks.migration import pack, unpack_points
 
 Integers = NDArray[np.int64]
+
+
+def fill_copies(
+    messages: Communicator, sent: Mapping[int, Integers], copies: Mapping[int, Integers],
+    arrays: Sequence[NDArray[Any]],
+) -> None:  # fmt: skip
+    """Send the rows `sent` of some arrays to peers, and write those that they send to the rows `copies`."""
+    named = {str(k): array for k, array in enumerate(arrays)}
+    size = sum(array.dtype.itemsize * math.prod(array.shape[1:]) for array in arrays)
+    incoming = {peer: np.empty(size * rows.size, np.uint8) for peer, rows in copies.items() if rows.size}
+    messages.swap([(peer, pack(named, rows)) for peer, rows in sent.items() if rows.size], list(incoming.items()))
+    for peer, part in incoming.items():
+        for name, values in unpack_points(named, [part]).items():
+            named[name][copies[peer]] = values
 
 
 class RowLinks:
@@ -26,13 +42,7 @@ class RowLinks:
 
     def fill(self, *arrays: NDArray[Any]) -> None:
         """See `Links`."""
-        named = {str(k): array for k, array in enumerate(arrays)}
-        size = sum(array[:1].nbytes for array in arrays)
-        incoming = {peer: np.empty(size * rows.size, np.uint8) for peer, rows in self._copies.items()}
-        self._messages.swap([(peer, pack(named, rows)) for peer, rows in self._wanted.items()], list(incoming.items()))
-        for peer, part in incoming.items():
-            for name, values in unpack_points(named, [part]).items():
-                named[name][self._copies[peer]] = values
+        fill_copies(self._messages, self._wanted, self._copies, arrays)
 
     def any(self, flag: bool) -> bool:
         """See `Links`."""

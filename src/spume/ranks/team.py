@@ -2,15 +2,15 @@
 
 import hashlib
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import SpumeError
-from spume.grid.blocks import NODES_PER_BLOCK, around_steps, neighbour_table, with_surrounding_blocks
+from spume.grid.blocks import NODES_PER_BLOCK, around_steps, keys_of_cells, neighbour_table
 from spume.grid.cells import Cells
 from spume.grid.nodes import DegreesOfFreedom, Nodes
 from spume.grid.transfers import Transfers
@@ -22,10 +22,12 @@ from spume.ranks.halo import Halo
 from spume.ranks.medians import median
 from spume.ranks.migration import pack, unpack_points
 from spume.ranks.mirrors import RankMirrors
+from spume.ranks.nearby import Nearby, NearbyOfPeers
 from spume.ranks.places import places
-from spume.ranks.ranks import Active, Arrays, Integers, Movable, R, Ranks, Work
+from spume.ranks.ranks import Arrays, Integers, Movable, Ranks
 from spume.ranks.row_links import RowLinks
 from spume.ranks.surroundings import RankSurroundings
+from spume.ranks.unions import united
 
 Floats = NDArray[np.float64]
 EVERY = 20
@@ -232,6 +234,17 @@ class Team(Ranks):
         sorted_cells.sort(whole["x"], whole["id"])
         return sorted_cells, whole
 
+    def nearby(self, dimension: int, index: Integers, reach: int) -> Nearby:
+        """See `Ranks`."""
+        assert self.cuts is not None
+        return NearbyOfPeers(self.messages, self.cuts, index, reach)
+
+    def owns(self, dimension: int, index: Integers) -> NDArray[np.bool_]:
+        """See `Ranks`."""
+        assert self.cuts is not None
+        keys, place = np.unique(keys_of_cells(index, dimension)[0], return_inverse=True)
+        return (self.cuts.owners(keys) == self.rank)[place]
+
     def ghosts(self, cells: Cells) -> Ghosts:
         """See `Ranks`."""
         return GhostsOfPeers(self.messages, cells)
@@ -249,59 +262,10 @@ class Team(Ranks):
         assert self.cuts is not None
         return RankMirrors(self.messages, self.cuts, nodes, index)
 
-    def together(self, species: Movable, names: Sequence[str], changed: str, work: Work) -> None:
-        """See `Ranks`: the work of the writer."""
-        cells, own = species.cells, species.point_arrays()
-        arrays = {name: own[name] for name in names}
-        parts, results = self.messages.gather(pack(arrays)), None
-        if parts is not None:
-            each = [unpack_points(arrays, [part]) for part in parts]
-            whole = {name: np.concatenate([one[name] for one in each]) for name in names}
-            sorted_cells = Cells(cells.dimension, cells.size, cells.offset)
-            sorted_cells.sort(whole["x"], whole["id"])
-            work(sorted_cells, whole)
-            ends = np.cumsum([len(one["x"]) for one in each])[:-1]
-            results = [pack({changed: part}) for part in np.split(whole[changed], ends)]
-        own[changed][:] = unpack_points({changed: own[changed]}, [self.messages.scatter(results)])[changed]
-
-    def at_once(self, species: Movable, names: Sequence[str], active: Active, margin: int, work: Callable[[], R]) -> R:
-        """See `Ranks`: the work of the writer."""
-        assert self.cuts is not None
-        species.sort()
-        arrays = species.point_arrays()
-        near = self._near(species.cells, active(*self._around_now(species, names)), margin)
-        chosen = np.zeros(len(arrays["id"]), np.bool_)
-        chosen[species.cells.sorted_points[np.repeat(near, _points(species.cells))]] = True
-        rest = {name: array[~chosen] for name, array in arrays.items()}
-        gathered = self.messages.gather(pack(arrays, chosen))
-        parts, answer = None, None
-        none = np.empty(0, np.int64)
-        if gathered is not None:
-            species.exchange_points(none, unpack_points(arrays, gathered).__getitem__)
-            answer = work()
-            species.sort()
-            cells, found = species.cells, species.point_arrays()
-            owner = np.repeat(self.cuts.owners(cells.keys), _points(cells))
-            parts = [pack(found, cells.sorted_points[owner == rank]) for rank in range(self.size)]
-        arrived = unpack_points(arrays, [self.messages.scatter(parts)])
-        species.exchange_points(none, lambda name: np.concatenate([rest[name], arrived[name]]))
-        answer, species.next_id = self.messages.broadcast((answer, species.next_id))
-        return cast(R, answer)
-
-    def _around_now(self, species: Movable, names: Sequence[str]) -> tuple[Cells, Arrays]:
-        """Fields of the sorted points of a species, and of those in adjacent blocks, which may have moved to blocks of
-        other owners in this step."""
-        arrays = species.point_arrays()
-        return self.around(species.cells, arrays["id"], {name: arrays[name] for name in names})
-
-    def _near(self, cells: Cells, places: Floats, margin: int) -> NDArray[np.bool_]:
-        """Which of the occupied blocks are at most `margin` blocks from one with a place of any rank."""
-        of_places = Cells(cells.dimension, cells.size, cells.offset)
-        of_places.sort(places)
-        keys = np.unique(np.concatenate(self.messages.everyone(of_places.keys)))
-        for _ in range(margin):
-            keys = with_surrounding_blocks(keys, cells.dimension)
-        return np.isin(cells.keys, keys)
+    def united(self, labels: Integers, others: Integers) -> Integers:
+        """See `Ranks`."""
+        pairs = np.unique(np.stack([labels, others], axis=1)[labels != others], axis=0)
+        return united(labels, np.concatenate(self.messages.everyone(pairs.reshape(-1))).reshape(-1, 2))
 
     def border_nodes(self, nodes: Nodes, chosen: Integers) -> Integers:
         """See `Ranks`."""

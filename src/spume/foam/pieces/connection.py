@@ -7,14 +7,16 @@ fused: when all points of one that are within reach of the other have come close
 """
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
 from spume.foam.foam import FoamState
-from spume.foam.pieces.layers import in_pieces
+from spume.foam.pieces.fusion import fuse
+from spume.foam.pieces.nearest import find_nearest
+from spume.foam.pieces.points import Points
 from spume.grid.blocks import BLOCK, cell_at, cell_in_block
 from spume.grid.cells import Cells
 from spume.mpm.step import sort_points
@@ -29,8 +31,6 @@ TORN_REACH = 2.0
 """Largest distance of connected points [point spacings]: resampling fills voids wider than 0.88 of this."""
 FIRM_REACH = 2.0
 """Largest distance of connected points of materials that cannot tear [cells]; also that of points that share nodes."""
-FUSED = 0.25
-"""Gap below which two pieces are one, if they have no larger one within reach [cells]."""
 
 
 def find_pieces(world: GridWorld, dt: float, foam: FoamState, spacing: float) -> None:
@@ -38,57 +38,46 @@ def find_pieces(world: GridWorld, dt: float, foam: FoamState, spacing: float) ->
     if world.steps % EVERY and not world.ranks.any(not world.particles.piece.all()):
         return
 
-    def work(cells: Cells, arrays: dict[str, NDArray[Any]]) -> None:
-        if len(arrays["x"]):
-            _label(cells, Points(**arrays), foam.tear_threshold, spacing)
-
-    world.ranks.together(world.only, Points._fields, "piece", work)
-
-
-class Points(NamedTuple):
-    """What decides on the piece of points."""
-
-    x: NDArray[np.float64]
-    id: NDArray[np.int64]
-    material: NDArray[np.int32]
-    volume: NDArray[np.float64]
-    piece: NDArray[np.int64]
+    points = Points.around(world, max(TORN_REACH * spacing, FIRM_REACH * world.cell))
+    _adopt(points, TORN_REACH * spacing)
+    _label(points, foam.tear_threshold, spacing)
+    fuse(points, FIRM_REACH * world.cell, world.ranks)
+    world.particles.piece[:] = points.piece[points.rows.own]
 
 
-def _label(cells: Cells, p: Points, tear_threshold: NDArray[np.float64], spacing: float) -> None:
-    """Label all points."""
-    _adopt(p.x, p.id, p.piece, TORN_REACH * spacing)
+def _adopt(p: Points, reach: float) -> None:
+    """Give new points the piece of the nearest assigned one within `reach` [m]."""
+    new = np.flatnonzero((p.piece == 0) & p.rows.own)
+    if not p.rows.any(new.size > 0):
+        return
+    nearest, _ = find_nearest(p, p.piece, new, reach)
+    found = nearest >= 0
+    p.piece[new[found]] = p.piece[nearest[found]]
+    p.rows.fill(p.piece)
+
+
+def _label(p: Points, tear_threshold: NDArray[np.float64], spacing: float) -> None:
+    """Label all points by the least id of those to which they are connected. What each rank has connected by its own
+    points and copies, ranks unite where a point has several labels."""
     root = np.arange(len(p.x))
-    near, far = TORN_REACH * spacing, FIRM_REACH * cells.size
-    _join(cells, np.arange(len(p.x)), p.x, p.piece, near, root)
+    near, far = TORN_REACH * spacing, FIRM_REACH * p.cells.size
+    _join(p.cells, np.arange(len(p.x)), p.x, p.piece, near, root)
     firm = np.flatnonzero(np.isinf(tear_threshold)[p.material])
     if firm.size:
-        _join(cells, firm, p.x, p.piece, far, root)
+        _join(p.cells, firm, p.x, p.piece, far, root)
     number = _numbered(root)
-    least = np.full(number.max() + 1, np.iinfo(np.int64).max)
+    least = np.full(int(number.max(initial=-1)) + 1, np.iinfo(np.int64).max)
     np.minimum.at(least, number, p.id)
-    p.piece[:] = least[number] + 1
-    if len(least) > 1:
-        _fuse(p, cells.size)
+    label = least[number]
+    theirs = label.copy()
+    p.rows.fill(theirs)
+    p.piece[:] = p.ranks.united(label, theirs) + 1
 
 
 def rehearse_pieces(world: GridWorld, dt: float, foam: FoamState, spacing: float) -> None:
     """Label the points where they are."""
     sort_points(world)
     find_pieces(world, dt, foam, spacing)
-
-
-def _adopt(x: NDArray[np.float64], ids: NDArray[np.int64], piece: NDArray[np.int64], reach: float) -> None:
-    """Give new points the piece of the nearest assigned one within `reach` [m]."""
-    from scipy.spatial import cKDTree
-
-    new, old = np.flatnonzero(piece == 0), np.flatnonzero(piece)
-    if not new.size or not old.size:
-        return
-    old = old[np.argsort(ids[old])]  # of equally near points the tree finds one by their order
-    distance, nearest = (np.asarray(each) for each in cKDTree(x[old]).query(x[new], distance_upper_bound=reach))
-    found = np.isfinite(distance)
-    piece[new[found]] = piece[old[nearest[found]]]
 
 
 def _numbered(root: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -189,31 +178,3 @@ def _link_points(D, sorted_points, begin, end, first, last, once, listed, x, pie
 
 
 _link = {d: _make_link(d) for d in (2, 3)}
-
-
-def _fuse(p: Points, cell: float) -> None:
-    """Make one piece of two that have no gap."""
-    from scipy.spatial import cKDTree
-
-    labels, counts, number = in_pieces(p.piece)
-    reach, dimension = FIRM_REACH * cell, p.x.shape[1]
-    lower, upper = (np.empty((len(labels), dimension)) for _ in range(2))
-    for k in range(len(labels)):
-        x = p.x[number == k]
-        lower[k], upper[k] = x.min(axis=0) - reach, x.max(axis=0) + reach
-    by_id = np.argsort(p.id)  # of equally near points the tree finds one by their order
-    size = np.asarray(p.volume ** (1.0 / dimension))
-    for k in np.argsort(counts, kind="stable")[:-1]:
-        own = by_id[number[by_id] == k]
-        inside = ((p.x > lower[k]) & (p.x < upper[k])).all(axis=1)
-        others = by_id[inside[by_id] & (number[by_id] != k)]
-        if not others.size:
-            continue
-        found_at = cKDTree(p.x[others]).query(p.x[own], distance_upper_bound=reach)
-        distance, nearest = (np.asarray(each) for each in found_at)
-        near = np.flatnonzero(np.isfinite(distance))
-        if near.size:
-            found = others[nearest[near]]
-            gap = distance[near] - 0.5 * (size[own[near]] + size[found])
-            if gap.max() <= FUSED * cell:
-                p.piece[own] = p.piece[found[gap.argmin()]]

@@ -1,15 +1,16 @@
 """Resampling of the points under large deformation: [Yue15] section 6, "Avoid a void"."""
 
-from spume.foam.resampling.active import MARGIN, active_places
 from spume.foam.resampling.kept_bodies import KeptBodies
 from spume.foam.resampling.procedure import Criterion, ResamplingReport, ResamplingSettings, avoid_a_void
+from spume.foam.resampling.territory import SEEN, enter, leave
 
 __all__ = [
-    "MARGIN",
+    "SEEN",
     "Criterion",
     "KeptBodies",
     "ResamplingReport",
     "ResamplingSettings",
-    "active_places",
     "avoid_a_void",
+    "enter",
+    "leave",
 ]

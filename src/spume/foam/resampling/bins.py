@@ -14,7 +14,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.grid.blocks import CELLS_PER_BLOCK
+from spume.grid.blocks import BLOCK, CELLS_PER_BLOCK, keys_of_cells
 from spume.grid.cells import Cells
 from spume.numerics.jit import compiled
 
@@ -46,6 +46,19 @@ class PointBins:
         points = np.diff(self.start[::CELLS_PER_BLOCK], append=0)
         points[-1] = 0  # for neighbours that are not listed
         return int(points[self.neighbours].sum(axis=1).max(initial=0)) + 2
+
+    def coordinates_of(self, bins: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Coordinates of bins, shape (n, 3), by their numbers, 64 a block."""
+        width = BLOCK[self.dimension]
+        return self.blocks[bins // 64] * width + np.stack(np.unravel_index(bins % 64, width), axis=1)
+
+    def numbers_of(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Numbers of the bins with the coordinates `index` (n, 3); −1 for those in blocks that are not listed."""
+        keys, local = keys_of_cells(index, self.dimension)
+        listed = keys_of_cells(self.blocks * BLOCK[self.dimension], self.dimension)[0]
+        block = np.searchsorted(listed, keys)
+        known = np.append(listed, -1)[block] == keys
+        return np.where(known, CELLS_PER_BLOCK * block + local, -1)
 
     def position(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
         """Convert coordinates [r] to metres."""

@@ -19,6 +19,7 @@ paper, mass donated with the donors' velocities then moves with an interpolated 
 point and its donors is restored, see `group_motion.py`.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,20 +27,24 @@ from numba import prange
 from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
-from spume.foam.resampling.darts import Darts
 from spume.foam.resampling.group_motion import CENTRE, MASS, SIZE, measure_motion, restore_motion
+from spume.foam.resampling.new_points import NewPoints
+from spume.foam.resampling.sampled import Sampled, has_affine_velocity
+from spume.foam.resampling.turns import find_turns
 from spume.grid.blocks import BLOCK, cell_at
 from spume.numerics.jit import compiled
+from spume.ranks.nearby import Nearby
 
 
 @dataclass(frozen=True)
 class Donors:
-    """Nearest old point and donors of each new point."""
+    """Nearest old point of each new point of this rank, and donors of these and of copies of others."""
 
     nearest: NDArray[np.int64]
     start: NDArray[np.int64]
     """First entry of each new point in `points`, then their number."""
     points: NDArray[np.int64]
+    """Those of copies may be incomplete, where this rank has no copies of the donors."""
 
 
 WIDEST, WIDER = 2.0, 0.5
@@ -48,20 +53,26 @@ MOST = 2.0
 """Largest share of a donor relative to the paper's [1]."""
 
 
-def find_donors(bins: PointBins, darts: Darts, material: NDArray[np.int32], mass: NDArray[np.float64]) -> Donors:
+def find_donors(
+    bins: PointBins, new: NewPoints, material: NDArray[np.int32], mass: NDArray[np.float64]
+) -> Donors:  # fmt: skip
     """Find the donors of each new point: old points of the material of the nearest, within r or a larger radius in
     which they surround it."""
-    count = len(darts)
-    nearest = np.empty(count, np.int64)
-    radius = np.empty(count)
-    start = np.zeros(count + 1, np.int64)
-    arrays = (bins.neighbours, bins.start, bins.y, bins.point, material, darts.y, darts.bin)
+    mine = new.mine
+    count = int(np.count_nonzero(mine))
+    nearest, enough = np.empty(count, np.int64), np.empty(count)
+    arrays = (bins.neighbours, bins.start, bins.y, bins.point, material)
     entry = np.empty(len(bins.point), np.int64)
     entry[bins.point] = np.arange(len(bins.point))
-    _count_donors[bins.dimension](*arrays, entry, mass, nearest, radius, start[1:])
+    _find_radii[bins.dimension](*arrays, new.y[mine], new.bin[mine], entry, mass, nearest, enough)
+    radius, wanted = np.empty(len(mine)), np.empty(len(mine), np.int32)
+    radius[mine], wanted[mine] = enough, material[nearest]
+    new.rows.fill(radius, wanted)
+    start, points = np.zeros(len(mine) + 1, np.int64), np.empty(0, np.int64)
+    _list_donors[bins.dimension](*arrays, new.y, new.bin, wanted, radius, start, points)
     np.cumsum(start, out=start)
     points = np.empty(start[-1], np.int64)
-    _list_donors[bins.dimension](*arrays, nearest, radius, start, points)
+    _list_donors[bins.dimension](*arrays, new.y, new.bin, wanted, radius, start, points)
     return Donors(nearest, start, points)
 
 
@@ -139,21 +150,22 @@ def relative_parts(D, xi, mass, parts):
     return True
 
 
-def _make_count_donors(D: int):
+def _make_find_radii(D: int):
     _, BY, BZ = BLOCK[D]
 
     @compiled(parallel=True, fastmath=False)
-    def count_donors(neighbours, start, y, point, material, darts, home, entry, mass, nearest, radius, count):
+    def find_radii(neighbours, start, y, point, material, darts, home, entry, mass, nearest, radius):
+        """Find the nearest point of each new point, and the radius in which its donors surround it."""
         for q in prange(home.size):
             nearest[q] = _nearest_point(D, BY, BZ, neighbours, start, y, point, darts[q], home[q])
             wanted = material[nearest[q]]
             nothing = np.empty(0, np.int64)
             radius[q] = 1.0
             while True:
-                count[q] = _donors_within(
+                count = _donors_within(
                     D, BY, BZ, neighbours, start, y, point, material, wanted, darts[q], home[q], radius[q], nothing
                 )
-                found = np.empty(count[q], np.int64)
+                found = np.empty(count, np.int64)
                 _donors_within(
                     D, BY, BZ, neighbours, start, y, point, material, wanted, darts[q], home[q], radius[q], found
                 )
@@ -167,34 +179,67 @@ def _make_count_donors(D: int):
                     break
                 radius[q] += WIDER
 
-    return count_donors
+    return find_radii
 
 
 def _make_list_donors(D: int):
     _, BY, BZ = BLOCK[D]
 
     @compiled(parallel=True)
-    def list_donors(neighbours, start, y, point, material, darts, home, nearest, radius, first, found):
+    def list_donors(neighbours, start, y, point, material, darts, home, wanted, radius, first, found):
+        """Count the donors of each new point q in first[q + 1], or, if `found` has space, list them."""
         for q in prange(home.size):
-            _donors_within(
-                D, BY, BZ, neighbours, start, y, point, material, material[nearest[q]], darts[q], home[q], radius[q],
-                found[first[q] : first[q + 1]],
-            )  # fmt: skip
+            if home[q] >= 0:
+                space = found[first[q] : first[q + 1]] if found.size > 0 else found
+                count = _donors_within(
+                    D, BY, BZ, neighbours, start, y, point, material, wanted[q], darts[q], home[q], radius[q], space
+                )
+                if found.size == 0:
+                    first[q + 1] = count
 
     return list_donors
 
 
-_count_donors = {d: _make_count_donors(d) for d in (2, 3)}
+_find_radii = {d: _make_find_radii(d) for d in (2, 3)}
 _list_donors = {d: _make_list_donors(d) for d in (2, 3)}
 
 
+def share_all(world: Sampled, donors: Donors, new: NewPoints, first: int, rows: Nearby) -> None:
+    """Transfer the conserved fields from the donors to the new points of this rank, which start at index `first` and
+    have nothing yet. A new point waits for those before it that have a donor in common with it."""
+    particles = world.particles
+    names = [f.name for f in particles.fields if f.resample == "share" and f.name != "mass"]
+    mine, done = new.mine, np.zeros(len(new.mine), np.bool_)
+    index = np.full(len(mine), -1, np.int64)
+    index[mine] = first + np.arange(np.count_nonzero(mine))
+    affine_velocity, moment = world.affine_velocity, world.nodes.second_moment
+    changing = {name: particles.arrays()[name] for name in ("mass", "x", "v", *names)}
+    if has_affine_velocity(world):
+        changing["C"] = affine_velocity
+    while True:
+        turn = find_turns(donors.start, donors.points, mine, done)
+        chosen = np.flatnonzero(turn)
+        fraction = share_mass(
+            donors, chosen, index, particles.mass, particles.x, particles.v, affine_velocity, moment
+        )  # fmt: skip
+        for name in names:
+            share(donors, chosen, index, fraction, particles.arrays()[name])
+        done |= turn
+        changed = np.zeros(len(particles), np.bool_)
+        changed[donors.points[np.repeat(turn, np.diff(donors.start))]] = True
+        rows.publish(changing, changed)
+        if not rows.any(bool((mine & ~done).any())):
+            break
+        new.rows.fill(done)
+
+
 @compiled(fastmath=False)
-def _share_mass(start, donors, new, mass, x, v, C, moment, fraction):
+def _share_mass(chosen, start, donors, index, mass, x, v, C, moment, fraction):
     D = x.shape[1]
     before = np.empty(SIZE)
-    for q in range(start.size - 1):
+    for q in chosen:
         first, count = start[q], start[q + 1] - start[q]
-        point = new + q
+        point = index[q]
         group = np.empty(count + 1, np.int64)
         for n in range(count):
             group[n] = donors[first + n]
@@ -225,31 +270,36 @@ def _share_mass(start, donors, new, mass, x, v, C, moment, fraction):
 
 
 def share_mass(
-    donors: Donors, new: int, mass: NDArray[np.float64], x: NDArray[np.float64], v: NDArray[np.float64],
-    C: NDArray[np.float64], moment: float,
+    donors: Donors, chosen: NDArray[np.int64], index: NDArray[np.int64], mass: NDArray[np.float64],
+    x: NDArray[np.float64], v: NDArray[np.float64], C: NDArray[np.float64], moment: float,
 ) -> NDArray[np.float64]:  # fmt: skip
-    """Transfer mass from the donors to the new points, which start at index `new` and have no mass yet.
+    """Transfer mass from the donors to the `chosen` ones of the new points, which are at `index` among all points and
+    have no mass yet.
 
     Mass, centre of mass, momentum and angular momentum of each new point with its donors are conserved to rounding;
     their energy does not grow unless they rotate like a rigid body. `moment`: second moment of the spline [m²]; `C` is
     empty if points have none. Returns the fraction given by each donor, in the order of `donors.points`.
     """
     fraction = np.empty(len(donors.points))
-    _share_mass(donors.start, donors.points, new, mass, x, v, C, moment, fraction)
+    _share_mass(chosen, donors.start, donors.points, index, mass, x, v, C, moment, fraction)
     return fraction
 
 
 @compiled(fastmath=False)
-def _share(start, donors, new, fraction, values):
-    for q in range(start.size - 1):
+def _share(chosen, start, donors, index, fraction, values):
+    for q in chosen:
         for n in range(start[q], start[q + 1]):
             for c in range(values.shape[1]):
                 given = fraction[n] * values[donors[n], c]
                 values[donors[n], c] -= given
-                values[new + q, c] += given
+                values[index[q], c] += given
 
 
-def share(donors: Donors, new: int, fraction: NDArray[np.float64], values: NDArray[np.float64]) -> None:
-    """Transfer the same `fraction` of another conserved field from the donors to the new points, which start at index
-    `new` and are zero; `values`, shape (n, …), are changed in place."""
-    _share(donors.start, donors.points, new, fraction, values.reshape(len(values), -1))
+def share(
+    donors: Donors, chosen: NDArray[np.int64], index: NDArray[np.int64], fraction: NDArray[np.float64],
+    values: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Transfer the same `fraction` of another conserved field from the donors to the `chosen` ones of the new points,
+    which are at `index` and have nothing yet; `values`, shape (n, …), are changed in place."""
+    flat = values.reshape(len(values), math.prod(values.shape[1:]))
+    _share(chosen, donors.start, donors.points, index, fraction, flat)

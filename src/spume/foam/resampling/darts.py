@@ -6,6 +6,7 @@ is what lies deeper than `depth`, by the distances at the nodes, interpolated.
 """
 
 from dataclasses import dataclass
+from itertools import product
 
 import numba
 import numpy as np
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.signed_distance import SignedDistance
+from spume.foam.resampling.territory import Territory
 from spume.geometry.darts import Domain, Thrower, cells_at
 from spume.geometry.darts.coverage import keep_if_near
 from spume.geometry.darts.search import make_scratch
-from spume.grid.blocks import BLOCK, cell_at, cell_in_block
+from spume.grid.blocks import BLOCK, cell_at, cell_in_block, keys_of_cells
 from spume.numerics.jit import compiled
 from spume.numerics.random import mix, seed_state
 
@@ -45,28 +47,49 @@ class Darts:
         return Darts(self.y[chosen], self.bin[chosen])
 
 
-def throw_darts(bins: PointBins, field: SignedDistance, alpha: float, depth: float, seed: tuple[int, ...]) -> Darts:
+def throw_darts(
+    bins: PointBins, field: SignedDistance, alpha: float, depth: float, seed: tuple[int, ...], territory: Territory
+) -> Darts:
     """New points deeper than `depth`, no nearer than `alpha` [r] to any point or each other, such that every place
-    deeper than `depth` is within `alpha` of a point."""
+    deeper than `depth` is within `alpha` of a point: those in the bins that this rank owns."""
     d = bins.dimension
-    found, index = open_bins(bins, field, alpha, depth, seed)
+    own = _open_bins(bins, field, alpha, depth, seed, territory)
+    shared = territory.share(bins.coordinates_of(own))
+    # in the order of the blocks and bins, which is that of all ranks
+    index = shared.extended({"index": bins.coordinates_of(own)})["index"]
+    found = shared.extended({"bin": own})["bin"]  # only that of own bins is used
+    order = in_order(index, d)
+    index, found = index[order], found[order]
+    shared.reorder(order)
     arrays = (found, bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, depth)
-    cell, place = _THROWERS[d].throw(cells_at(index, d), arrays, alpha, seed_state(seed), bins.capacity)
+    cell, place = _THROWERS[d].throw(
+        cells_at(index, d), arrays, alpha, seed_state(seed), bins.capacity, links=shared
+    )  # fmt: skip
     return Darts(index[cell] + place, found[cell])
 
 
-def open_bins(
-    bins: PointBins, field: SignedDistance, alpha: float, depth: float, seed: tuple[int, ...]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The bins in which a dart would be accepted, 64 a block, and their coordinates (n, 3)."""
+def in_order(index: NDArray[np.int64], dimension: int) -> NDArray[np.int64]:
+    """Bins with the coordinates `index` (n, 3) in the order of their blocks, and of the bins in these."""
+    keys, local = keys_of_cells(index, dimension)
+    return np.lexsort((local, keys))
+
+
+def _open_bins(
+    bins: PointBins, field: SignedDistance, alpha: float, depth: float, seed: tuple[int, ...], territory: Territory
+) -> NDArray[np.int64]:
+    """The bins of this rank in which a dart would be accepted, 64 a block."""
     d = bins.dimension
+    own = np.zeros(len(bins.blocks), np.bool_)
+    width = np.array(BLOCK[d])
+    for corner in product(*((0, size - 1) for size in BLOCK[d][:d])):  # a block of bins is in up to 2^d blocks
+        own |= territory.owns_bins(bins.blocks * width + (*corner, 0)[:3])
     opened = np.zeros(len(bins.blocks) * 64, np.uint8)
     _find_open[d](
-        bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth, seed_state(seed),
-        4 * numba.get_num_threads(), bins.capacity, opened,
+        np.flatnonzero(own), bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth,
+        seed_state(seed), 4 * numba.get_num_threads(), bins.capacity, opened,
     )  # fmt: skip
     found = np.flatnonzero(opened)
-    return found, bins.blocks[found // 64] * BLOCK[d] + np.stack(np.unravel_index(found % 64, BLOCK[d]), axis=1)
+    return found[territory.owns_bins(bins.coordinates_of(found))]
 
 
 @compiled(inline="always")
@@ -196,9 +219,9 @@ def _make_find_open(D: int):
     search = _THROWERS[D].search
 
     @compiled(parallel=True)
-    def find_open(neighbours, start, y, blocks, distance, alpha, depth, world, tasks, capacity, opened):
-        """Mark the bins in which a dart would be accepted."""
-        chunks = (blocks.shape[0] + _BLOCKS_AT_ONCE - 1) // _BLOCKS_AT_ONCE
+    def find_open(listed, neighbours, start, y, blocks, distance, alpha, depth, world, tasks, capacity, opened):
+        """Mark the bins in the `listed` blocks in which a dart would be accepted."""
+        chunks = (listed.size + _BLOCKS_AT_ONCE - 1) // _BLOCKS_AT_ONCE
         for task in prange(tasks):
             scratch = make_scratch(LEVELS, capacity)
             tile_start = np.empty(TILE + 1, np.int64)
@@ -208,7 +231,7 @@ def _make_find_open(D: int):
             dart = np.empty(3)
             one, last = np.int64(1), np.int64(LEVELS)  # not literals, for which `search` would be compiled once more
             for chunk in range(task, chunks, tasks):
-                for b in range(chunk * _BLOCKS_AT_ONCE, min(blocks.shape[0], (chunk + 1) * _BLOCKS_AT_ONCE)):
+                for b in listed[chunk * _BLOCKS_AT_ONCE : (chunk + 1) * _BLOCKS_AT_ONCE]:
                     loaded = False
                     for local in range(64):
                         i, j, k = local // (BY * BZ), local // BZ % BY, local % BZ

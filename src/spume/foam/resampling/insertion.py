@@ -6,71 +6,76 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
-from spume.foam.resampling.conserved_values import Donors, find_donors, share, share_mass
+from spume.foam.resampling.conserved_values import Donors, find_donors, share_all
 from spume.foam.resampling.darts import Darts
 from spume.foam.resampling.determinants import determinants, restore_determinant
 from spume.foam.resampling.field_values import COLUMNS, Stencils, average, find_stencils, pack
+from spume.foam.resampling.new_points import NewPoints
 from spume.foam.resampling.sampled import Sampled
 from spume.foam.resampling.stress import recompute_stress
+from spume.foam.resampling.territory import Territory
 from spume.matter.particles import Particles
 
 COMPUTED = ("x", "stress")
 """Fields of a new point that are not averaged: its position is given, and its stress follows from its history."""
 
 
-def insert(world: Sampled, bins: PointBins, darts: Darts) -> int:
-    """Add the darts to the points. Returns the number of tensors whose average was degenerate and was replaced by that
-    of the nearest point."""
-    particles = world.particles
-    x = bins.position(darts.y)
-    donors = find_donors(bins, darts, particles.material, particles.mass)
-    fresh, degenerate = _averaged_fields(world, donors, x)
+def insert(world: Sampled, bins: PointBins, darts: Darts, territory: Territory) -> int:
+    """Add the darts to the points; all fields of the points around them are known. Returns the number of tensors whose
+    average was degenerate and was replaced by that of the nearest point."""
+    particles, rows = world.particles, territory.rows
+    new = NewPoints.of(darts, bins, territory)
+    donors = find_donors(bins, new, particles.material, particles.mass)
+    fresh, degenerate = _averaged_fields(world, donors, new)
     for field in particles.fields:
         if field.resample == "share":
-            fresh[field.name] = np.zeros((len(x), *field.shape))
+            fresh[field.name] = np.zeros((len(darts), *field.shape))
         elif field.resample == "nearest":
             fresh[field.name] = particles.arrays()[field.name][donors.nearest]
-    new = particles.add(len(x), x=x, **fresh)
-    affine_velocity = world.affine_velocity
-    fraction = share_mass(
-        donors, new.start, particles.mass, particles.x, particles.v, affine_velocity, world.nodes.second_moment
-    )
-    for field in particles.fields:
-        if field.resample == "share" and field.name != "mass":
-            share(donors, new.start, fraction, particles.arrays()[field.name])
-    recompute_stress(world, np.arange(new.start, new.stop))
+    fresh["id"] = particles.next_id + new.place[new.mine]
+    added = particles.add(len(darts), x=new.x[new.mine], **fresh)
+    particles.next_id += territory.ranks.count(len(darts))
+    rows.append(len(darts))
+    share_all(world, donors, new, added.start, rows)
+    if len(darts):
+        recompute_stress(world, np.arange(added.start, added.stop))
     return degenerate
 
 
-def _averaged_fields(world: Sampled, donors: Donors, x: NDArray[np.float64]) -> tuple[dict[str, NDArray[Any]], int]:
-    """All averaged fields of new points at `x`, and the number of degenerate averages."""
+def _averaged_fields(world: Sampled, donors: Donors, new: NewPoints) -> tuple[dict[str, NDArray[Any]], int]:
+    """All averaged fields of the new points of this rank, and the number of degenerate averages."""
     particles = world.particles
+    count = int(np.count_nonzero(new.mine))
+    if count == 0:
+        return {}, 0
     fields = [f for f in particles.fields if f.resample.startswith("average") and f.name not in COMPUTED]
     sources = [particles.arrays()[f.name].reshape(len(particles), -1) for f in fields]
     for field in fields:
         if field.resample == "average-keep-determinant":
             sources.append(determinants(particles.arrays()[field.name])[:, None])
-    averages = _average_all(sources, find_stencils(particles.x, x, world.nodes), particles, donors)
+    averages = _average_all(sources, find_stencils(particles.x, new.x, world.nodes), particles, donors, new.mine)
     kept = averages[len(fields) :]
     fresh = {}
     degenerate = 0
     for field, averaged in zip(fields, averages):
         determinant = kept.pop(0)[:, 0] if field.resample == "average-keep-determinant" else None
         nearest = particles.arrays()[field.name][donors.nearest]
-        fresh[field.name], count = restore_determinant(
-            field, averaged.reshape(len(x), *field.shape), determinant, nearest
+        fresh[field.name], replaced = restore_determinant(
+            field, averaged.reshape(count, *field.shape), determinant, nearest
         )
-        degenerate += count
+        degenerate += replaced
     return fresh, degenerate
 
 
 def _average_all(
-    sources: list[NDArray[np.float64]], stencils: Stencils, particles: Particles, donors: Donors
-) -> list[NDArray[np.float64]]:
-    """Averages of each of `sources`, shape (points, width), at the new points over the points of their material."""
+    sources: list[NDArray[np.float64]], stencils: Stencils, particles: Particles, donors: Donors,
+    mine: NDArray[np.bool_],
+) -> list[NDArray[np.float64]]:  # fmt: skip
+    """Averages of each of `sources`, shape (points, width), at the new points `mine` over the points of their
+    material."""
     old = stencils.members < len(particles)
     index = np.where(old, stencils.members, 0)
-    new_material = particles.material[donors.nearest]
+    new_material, own = particles.material[donors.nearest], np.flatnonzero(mine)
     ends = np.cumsum([source.shape[1] for source in sources])
     averages = np.empty((len(new_material), ends[-1]))
     columns = np.zeros((index.size, COLUMNS))
@@ -84,5 +89,5 @@ def _average_all(
         for material in np.unique(new_material):
             mass = np.where(old & (particles.material[index] == material), particles.mass[index], 0.0)
             chosen = np.flatnonzero(new_material == material)
-            averages[chosen, first:last] = average(stencils, mass, columns, chosen)[:, : last - first]
+            averages[chosen, first:last] = average(stencils, mass, columns, own[chosen])[:, : last - first]
     return np.split(averages, ends[:-1], axis=1)

@@ -13,17 +13,40 @@ from numpy.typing import NDArray
 from spume.foam.resampling.bins import OFFSET, PointBins
 from spume.foam.resampling.determinants import determinants, restore_determinant
 from spume.foam.resampling.group_motion import ENERGY, SIZE, SPIN, measure_motion, restore_motion
-from spume.foam.resampling.sampled import Sampled
+from spume.foam.resampling.sampled import Sampled, has_affine_velocity
 from spume.foam.resampling.stress import recompute_stress
+from spume.foam.resampling.territory import Territory
+from spume.foam.resampling.turns import find_turns
 from spume.grid.blocks import BLOCK, cell_at
 from spume.grid.cells import Cells
 from spume.grid.neighbour_search import all_within
 from spume.numerics.jit import compiled
+from spume.ranks.nearby import Nearby
 
 
-def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -> NDArray[np.int64]:
+def close_pairs(
+    bins: PointBins, material: NDArray[np.int32], distance: float, ids: NDArray[np.int64], rows: Nearby
+) -> NDArray[np.int64]:
     """Disjoint pairs of points of one material closer than `distance` ≤ 1 [r], shape (n, 2), chosen greedily: the
-    closest first, equally close ones in the order of the points. The lower index comes first."""
+    closest first, equally close ones in the order of the points. The lower index comes first.
+
+    rows: those of the points, of which each rank chooses the pairs whose first point is in its blocks. It waits for
+    pairs that come earlier and have a point in common with one of its own; the pairs of others are returned, too.
+    """
+    pairs = _all_pairs(bins, material, distance)
+    mine, mate = rows.here[pairs[:, 0]], np.full(len(bins.y), -1, np.int64)
+    while True:
+        changed = np.zeros(len(mate), np.bool_)
+        waiting = _choose(pairs, mine, ids, mate, changed)
+        rows.publish({"mate": mate}, changed)
+        if not rows.any(waiting > 0):
+            break
+    p, q = pairs.T
+    return np.asarray(pairs[(mate[p] == ids[q]) & (mate[q] == ids[p])])
+
+
+def _all_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -> NDArray[np.int64]:
+    """All pairs of points of one material closer than `distance`, in the order in which they are chosen."""
     count = np.zeros(len(bins.y) + 1, np.int64)
     pairs, square = np.empty((0, 2), np.int64), np.empty(0)
     arrays = (bins.neighbours, bins.start, bins.y, bins.point, material, distance)
@@ -34,17 +57,46 @@ def close_pairs(bins: PointBins, material: NDArray[np.int32], distance: float) -
     np.cumsum(count, out=count)
     pairs, square = np.empty((total, 2), np.int64), np.empty(total)
     _find_pairs[bins.dimension](*arrays, count, pairs, square)
-    pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0], square))]
-    return pairs[_choose(pairs, np.zeros(len(bins.y), np.bool_))]
+    return pairs[np.lexsort((pairs[:, 1], pairs[:, 0], square))]
 
 
-def merge(world: Sampled, pairs: NDArray[np.int64]) -> int:
-    """Replace each pair by one point at the index of its first. Returns the number of tensors whose average was
-    degenerate and was replaced by that of the heavier point."""
-    particles, moment = world.particles, world.nodes.second_moment
-    p, q = pairs.T
+def merge(world: Sampled, pairs: NDArray[np.int64], mine: NDArray[np.bool_], territory: Territory) -> int:
+    """Replace each pair by one point at the index of its first: those that are `mine` are computed, others are
+    received. All fields of the former are known. Returns the number of tensors whose average was degenerate and was
+    replaced by that of the heavier point."""
+    particles, rows = world.particles, territory.rows
+    own = pairs[mine]
     motions = np.empty((len(pairs), SIZE))
-    _measure_pairs(pairs, particles.mass, particles.x, particles.v, world.affine_velocity, moment, motions)
+    moment = world.nodes.second_moment
+    _measure_pairs(
+        np.flatnonzero(mine), pairs, particles.mass, particles.x, particles.v, world.affine_velocity, moment, motions
+    )
+    degenerate = _merge_fields(world, own) if len(own) else 0
+    if has_affine_velocity(world):  # the new point alone can have the angular momentum
+        everything = np.ones(len(own), np.bool_)
+        _restore_spins(world, own[:, 0], np.arange(len(own) + 1), own[:, 0], everything, motions[mine])
+    rows.publish(particles.arrays(), _marked(len(particles), own[:, 0]))
+    gone = _marked(len(particles), own[:, 1])
+    rows.publish({"gone": gone}, gone.copy())
+    others = gone[pairs[:, 1]]  # of the pairs of other ranks, those that are merged
+    particles.take(~gone)
+    rows.reorder(~gone)
+    if not has_affine_velocity(world):
+        merged = (np.cumsum(~gone) - 1)[pairs[others, 0]]
+        _restore_spins_around(world, merged, mine[others], motions[others], territory)
+    return degenerate
+
+
+def _marked(count: int, index: NDArray[np.int64]) -> NDArray[np.bool_]:
+    mask = np.zeros(count, np.bool_)
+    mask[index] = True
+    return mask
+
+
+def _merge_fields(world: Sampled, pairs: NDArray[np.int64]) -> int:
+    """Give the first point of each pair the values of both. Returns the number of degenerate averages."""
+    particles = world.particles
+    p, q = pairs.T
     mass = particles.mass
     share_p = mass[p] / (mass[p] + mass[q])
     heavier = np.where(mass[p] >= mass[q], p, q)
@@ -67,39 +119,57 @@ def merge(world: Sampled, pairs: NDArray[np.int64]) -> int:
     for name, values in merged.items():
         particles.arrays()[name][p] = values
     recompute_stress(world, p)
-    keep = np.ones(len(particles), np.bool_)
-    keep[q] = False
-    particles.take(keep)
-    _restore_spins(world, (np.cumsum(keep) - 1)[p], motions)
     return degenerate
 
 
-def _restore_spins(world: Sampled, merged: NDArray[np.int64], motions: NDArray[np.float64]) -> None:
-    """Give the points `merged`, or their neighbourhoods, the angular momentum of the pairs, and no more energy.
+def _restore_spins_around(
+    world: Sampled, merged: NDArray[np.int64], mine: NDArray[np.bool_], motions: NDArray[np.float64],
+    territory: Territory,
+) -> None:  # fmt: skip
+    """Give the neighbourhoods of the points `merged` the angular momentum of the pairs, and no more energy. Each waits
+    for those before it that have a point in common with it."""
+    particles, rows = world.particles, territory.rows
+    x, v = particles.x, particles.v
+    cells = Cells(world.dimension, world.cell, OFFSET)
+    cells.sort(x)
+    start, found = all_within(cells, x, x[merged], world.cell)
+    members = found.astype(np.int64)
+    needed = _marked(len(x), members[np.repeat(mine, np.diff(start))])
+    rows.fetch({"mass": particles.mass, "v": v}, needed & ~rows.own)
+    settled = np.zeros(len(x), np.bool_)
+    while True:
+        turn = find_turns(start, members, mine, settled[merged])
+        _restore_spins(world, merged, start, members, turn, motions)
+        settled[merged[turn]] = True
+        changed = _marked(len(x), members[np.repeat(turn, np.diff(start))])
+        rows.publish({"v": v, "settled": settled}, changed)
+        if not rows.any(bool((mine & ~settled[merged]).any())):
+            break
 
-    motions: those of the pairs, see `group_motion.py`."""
+
+def _restore_spins(
+    world: Sampled, merged: NDArray[np.int64], start: NDArray[np.int64], members: NDArray[np.int64],
+    chosen: NDArray[np.bool_], motions: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Give the groups of the `chosen` ones of the points `merged` the angular momentum of the pairs, see
+    `group_motion.py`."""
     particles, C = world.particles, world.affine_velocity
-    x = particles.x
-    if len(C):
-        start, members = np.arange(len(merged) + 1), merged
-    else:
-        cells = Cells(world.dimension, world.cell, OFFSET)
-        cells.sort(x)
-        start, found = all_within(cells, x, x[merged], world.cell)
-        members = found.astype(np.int64)
-    _restore_spins_of(merged, start, members, particles.mass, x, particles.v, C, world.nodes.second_moment, motions)
+    _restore_spins_of(
+        np.flatnonzero(chosen), merged, start, members, particles.mass, particles.x, particles.v, C,
+        world.nodes.second_moment, motions,
+    )  # fmt: skip
 
 
 @compiled(fastmath=False)
-def _measure_pairs(pairs, mass, x, v, C, moment, motions):
-    for n in range(pairs.shape[0]):
+def _measure_pairs(chosen, pairs, mass, x, v, C, moment, motions):
+    for n in chosen:
         measure_motion(pairs[n], mass, x, v, C, moment, motions[n])
 
 
 @compiled(fastmath=False)
-def _restore_spins_of(merged, start, members, mass, x, v, C, moment, motions):
+def _restore_spins_of(chosen, merged, start, members, mass, x, v, C, moment, motions):
     own, wanted = np.empty(SIZE), np.empty(SIZE)
-    for n in range(merged.size):
+    for n in chosen:
         group = members[start[n] : start[n + 1]]
         if C.shape[0] == 0 and group.size == 1:
             continue
@@ -145,14 +215,21 @@ def _make_find_pairs(D: int):
 
 
 @compiled
-def _choose(pairs, taken):
-    """Mask of the pairs, in their order, that have no point in common with an earlier chosen pair."""
-    chosen = np.zeros(pairs.shape[0], np.bool_)
+def _choose(pairs, mine, ids, mate, changed):
+    """Give the points of chosen pairs the ids of each other as their mates. Returns how many pairs have to wait."""
+    blocked = np.zeros(mate.size, np.bool_)
+    waiting = 0
     for n in range(pairs.shape[0]):
         p, q = pairs[n, 0], pairs[n, 1]
-        if not taken[p] and not taken[q]:
-            chosen[n] = taken[p] = taken[q] = True
-    return chosen
+        if mate[p] >= 0 or mate[q] >= 0:
+            continue
+        if mine[n] and not blocked[p] and not blocked[q]:
+            mate[p], mate[q] = ids[q], ids[p]
+            changed[p] = changed[q] = True
+        else:
+            waiting += mine[n]
+            blocked[p] = blocked[q] = True
+    return waiting
 
 
 _find_pairs = {d: _make_find_pairs(d) for d in (2, 3)}

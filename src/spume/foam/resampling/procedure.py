@@ -14,6 +14,8 @@ from spume.foam.resampling.insertion import insert
 from spume.foam.resampling.merging import close_pairs, merge
 from spume.foam.resampling.sampled import Sampled
 from spume.foam.resampling.signed_distance import REACH, signed_distance
+from spume.foam.resampling.territory import AVERAGED, Territory, alone
+from spume.grid.cells import Cells
 
 
 @dataclass(frozen=True)
@@ -69,32 +71,43 @@ class Criterion(Protocol):
 
 
 def avoid_a_void(
-    world: Sampled, time: float, seed: tuple[int, ...], settings: ResamplingSettings, criterion: Criterion | None = None
-) -> ResamplingReport:
+    world: Sampled, time: float, seed: tuple[int, ...], settings: ResamplingSettings,
+    criterion: Criterion | None = None, territory: Territory | None = None,
+) -> ResamplingReport:  # fmt: skip
     """Merge points that are too close and fill the voids of the interior at `time` [s]. The result depends only on
-    world, time and seed, bit for bit, for any number of threads.
+    world, time and seed, bit for bit, for any number of threads and ranks; the report is that of all ranks.
+
+    The points are in the order of their cells and ids. `territory`: what this rank resamples, see there; None: all.
 
     The paper merges after inserting. New points are never within αr of another point, so the pairs are the same; but
     merging moves points, so that the interior is certainly covered only if merging comes first.
     """
     settings.check(world.dimension)
-    if len(world.particles) == 0:
-        return ResamplingReport(0, 0, 0)
+    particles = world.particles
+    if territory is None:
+        territory = alone(Cells(world.dimension, world.cell, 0.0), len(particles))
+    rows, ranks = territory.rows, territory.ranks
     r = 0.5 * world.cell
     alpha = settings.alpha(world.dimension)
     degenerate = 0
-    bins = bin_points(world.particles.x, r)
-    pairs = close_pairs(bins, world.particles.material, settings.merge_distance)
-    if criterion is not None and len(pairs):
-        pairs = pairs[criterion.merges(pairs)]
-    if len(pairs):
-        degenerate += merge(world, pairs)  # algorithm 21
-        bins = bin_points(world.particles.x, r)
+    bins = bin_points(particles.x, r)
+    pairs = close_pairs(bins, particles.material, settings.merge_distance, particles.id, rows)
+    mine = rows.here[pairs[:, 0]]
+    if rows.any(len(pairs) > 0):
+        needed = np.zeros(len(particles), np.bool_)
+        needed[pairs[mine]] = True
+        rows.fetch(particles.arrays(), needed & ~rows.own)
+        if criterion is not None and mine.any():
+            mine[mine] = criterion.merges(pairs[mine])
+        degenerate += merge(world, pairs, mine, territory)  # algorithm 21
+        bins = bin_points(particles.x, r)
     distance = signed_distance(bins)  # algorithm 2
-    darts = throw_darts(bins, distance, alpha, settings.depth, seed)  # algorithm 3
+    darts = throw_darts(bins, distance, alpha, settings.depth, seed, territory)  # algorithm 3
     darts = darts.keep(outside_obstacles(world, time, bins.position(darts.y)))
-    if criterion is not None and len(darts):
-        darts = darts.keep(criterion.inserts(bins.position(darts.y)))
-    if len(darts):
-        degenerate += insert(world, bins, darts)  # algorithms 19 and 20
-    return ResamplingReport(len(darts), len(pairs), degenerate)
+    if rows.any(len(darts) > 0):
+        rows.fetch(particles.arrays(), territory.near(particles.x, bins.position(darts.y), AVERAGED))
+        if criterion is not None and len(darts):
+            darts = darts.keep(criterion.inserts(bins.position(darts.y)))
+    if rows.any(len(darts) > 0):
+        degenerate += insert(world, bins, darts, territory)  # algorithms 19 and 20
+    return ResamplingReport(*ranks.counts(len(darts), int(np.count_nonzero(mine)), degenerate))

@@ -40,4 +40,9 @@ class Sampled(Protocol):
 
     @property
     def affine_velocity(self) -> NDArray[np.float64]:
-        """C of [Jiang15] of each point, or an empty array if points have none."""
+        """C of [Jiang15] of each point, shape (n, d, d), or an array of the shape (0, 1, 1) if points have none."""
+
+
+def has_affine_velocity(world: Sampled) -> bool:
+    """Whether points have an affine velocity; a rank may have no points."""
+    return world.affine_velocity.shape[1] > 1

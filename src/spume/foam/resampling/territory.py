@@ -1,0 +1,97 @@
+"""What a rank resamples: the places in its own blocks, with copies of the points of other ranks around them.
+
+A pair of points is merged by the rank in whose blocks its first point is, and a dart thrown by the one that owns its
+bin. A bin lies in one cell, and so in one block. Ranks exchange what they have decided after each pass, so the result
+is that of one process.
+
+A new point depends on points within three cells by its averages, and by its depth on those within 6 r: the surface is
+searched within 4 r, on nodes with points up to 2 r away. Points move by less than r/2 when they are merged.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from spume.foam.resampling.bins import OFFSET
+from spume.grid.cells import Cells
+from spume.matter.species import Species
+from spume.ranks.nearby import Nearby
+from spume.ranks.ranks import ALONE, Ranks
+
+REACH = 4
+"""Distance up to which points around the own blocks are needed [cells]: three cells, and the way of merged points."""
+AVERAGED = 3
+"""Distance of the cells with the points over which fields of a new point are averaged [cells]."""
+SEEN = ("x", "id", "material", "body")
+"""Fields of copies that are always known."""
+
+
+@dataclass
+class Territory:
+    """The rows of the points, and the lattice of cells of which the blocks of ranks consist."""
+
+    ranks: Ranks
+    cells: Cells
+    """Of the size 2 r; only their lattice matters."""
+    rows: Nearby
+
+    def owns_bins(self, index: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the bins with the coordinates `index` (n, 3) this rank owns."""
+        return self.ranks.owns(self.cells.dimension, self.cells_of_bins(index))
+
+    def cells_of_bins(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Coordinates of the cells that contain bins: a cell is two bins wide, and begins where a bin does."""
+        start = round(2.0 * self.cells.offset)
+        cells = (index + (int(OFFSET) - start)) >> 1
+        cells[:, self.cells.dimension :] = 0
+        return cells
+
+    def share(self, index: NDArray[np.int64]) -> Nearby:
+        """Rows in the bins with the coordinates `index` (n, 3), and copies of those of other ranks."""
+        return self.ranks.nearby(self.cells.dimension, self.cells_of_bins(index), REACH)
+
+    def near(self, x: NDArray[np.float64], places: NDArray[np.float64], reach: int) -> NDArray[np.bool_]:
+        """Which copies, of the points at `x`, are in cells at most `reach` from those of `places` [m]."""
+        found = np.zeros(len(x), np.bool_)
+        copies = self.rows.copies
+        if copies.size and len(places):
+            keys = _key(self.cells.coordinates(places))
+            for axis in range(self.cells.dimension):
+                step = int(_key(np.eye(3, dtype=np.int64)[axis : axis + 1])[0])
+                keys = np.unique(keys[:, None] + step * np.arange(-reach, reach + 1))
+            found[copies] = np.isin(_key(self.cells.coordinates(x[copies])), keys)
+        return found
+
+
+def _key(index: NDArray[np.int64]) -> NDArray[np.int64]:
+    """One number for each cell; those of cells 2²⁰ apart may be the same."""
+    return np.asarray((index[:, 0] << 42) + (index[:, 1] << 21) + index[:, 2])
+
+
+def alone(cells: Cells, count: int) -> Territory:
+    """That of a process which has all points."""
+    return Territory(ALONE, cells, Nearby(count))
+
+
+def enter(ranks: Ranks, species: Species, cells: Cells, seen: tuple[str, ...] = SEEN) -> Territory:
+    """Append copies of the points of other ranks to those of a species. Of their fields those in `seen` are known."""
+    p = species.particles
+    rows, count = ranks.nearby(cells.dimension, cells.coordinates(p.x), REACH), len(p)
+    if rows.any(rows.copies.size > 0):
+        known = rows.extended({name: p.arrays()[name] for name in seen})
+        fields = {field.name: field for field in p.fields}
+
+        def arrived(name: str) -> NDArray[Any]:
+            return known[name][count:] if name in known else fields[name].allocate(rows.copies.size)
+
+        species.exchange_points(np.ones(count, np.bool_), arrived)
+    return Territory(ranks, cells, rows)
+
+
+def leave(species: Species, territory: Territory) -> None:
+    """Drop the copies."""
+    if territory.rows.copies.size:
+        none = {name: array[:0] for name, array in species.point_arrays().items()}
+        species.exchange_points(territory.rows.own, none.__getitem__)
