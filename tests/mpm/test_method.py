@@ -197,8 +197,10 @@ class TestGoesWrong:
             control.choose(1e9, 0.5)
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("scheme", ["flip", "apic"])
+@pytest.mark.parametrize(
+    ("dimension", "scheme"),
+    [(2, "flip"), (2, "apic"), (3, "apic"), pytest.param(3, "flip", marks=pytest.mark.slow_suite)],
+)
 def test_a_run_is_the_same_bits_for_any_number_of_threads(dimension, scheme):
     kind = {2: "circle", 3: "sphere"}[dimension]
     plane = {"point": [0.0] * dimension, "normal": [0.0, 1.0, 0.0][:dimension]}
@@ -222,7 +224,7 @@ def test_a_run_is_the_same_bits_for_any_number_of_threads(dimension, scheme):
         assert np.array_equal(one, states[1][name]), name
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
+@pytest.mark.parametrize("dimension", [2, pytest.param(3, marks=pytest.mark.slow_suite)])
 def test_a_run_is_the_same_bits_whether_clearances_are_remembered_or_not(dimension):
     """A ball flies at a paddle that turns, a plate that comes down and a ground that turns; at the first two; and at a
     fixed plate so thin that no node feels it. What is known is kept for a step, for ten and for the whole run."""

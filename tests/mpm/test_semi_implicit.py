@@ -108,7 +108,9 @@ def disturbed(material, plasticity, unilateral=None, preconditioner="blocks"):
     return equations(sim, plasticity, unilateral, preconditioner), rng
 
 
-grains = pytest.mark.parametrize("material", [SAND, BEADS], ids=["sand", "beads"])
+grains = pytest.mark.parametrize(
+    "material", [pytest.param(SAND, id="sand"), pytest.param(BEADS, id="beads", marks=pytest.mark.slow_suite)]
+)
 
 
 @grains
