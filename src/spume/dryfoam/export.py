@@ -1,4 +1,4 @@
-"""Export of a dry foam: SVG with exact arcs, VTK (legacy, polygons with cell data)."""
+"""Export of a dry foam as SVG with exact arcs; `spume.exports` has the other formats."""
 
 from pathlib import Path
 
@@ -52,27 +52,3 @@ def save_svg(network: Network, path: str | Path) -> None:
             lines.append(f'<path {data} d="{_cell_path(network, loop, chords, turns)}"/>')
     lines += ["</g>", "</svg>", ""]
     Path(path).write_text("\n".join(lines), encoding="utf-8")
-
-
-def save_vtk(network: Network, path: str | Path) -> None:
-    """Write the cells as polygons (arcs in steps of 6°) to a legacy VTK file, with pressure, area, sides and label."""
-    outlines = cell_outlines(network)
-    points = np.concatenate(outlines)
-    counts = [len(outline) for outline in outlines]
-    lines = ["# vtk DataFile Version 3.0", "dry foam", "ASCII", "DATASET POLYDATA", f"POINTS {len(points)} double"]
-    lines += [f"{x:.12g} {y:.12g} 0" for x, y in points]
-    lines.append(f"POLYGONS {len(counts)} {len(points) + len(counts)}")
-    begin = 0
-    for count in counts:
-        lines.append(f"{count} " + " ".join(str(begin + k) for k in range(count)))
-        begin += count
-    lines.append(f"CELL_DATA {len(counts)}")
-    sides = network.sides()
-    for name, kind, values in (
-        ("pressure", "double", network.pressures),
-        ("area", "double", network.targets),
-        ("sides", "int", sides),
-        ("label", "int", network.labels),
-    ):
-        lines += [f"SCALARS {name} {kind} 1", "LOOKUP_TABLE default", *(f"{value:.12g}" for value in values)]
-    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")

@@ -49,7 +49,7 @@ def smoothed(vertices: Floats, triangles: Triangles, sweeps: int, free: Floats |
     here, there = vertices.copy(), np.empty_like(vertices)
     for sweep in range(sweeps):
         for factor in (SHRINK, GROW):
-            _towards_neighbours(here, first, neighbours, factor, sweep < most, there)
+            _towards_mean(here, first, neighbours, np.where(sweep < most, factor, 0.0), there)
             here, there = there, here
     return here
 
@@ -130,25 +130,6 @@ def _neighbour_lists(count, triangles):
             neighbours[place[a]] = triangles[t, (k + 1) % 3]
             place[a] += 1
     return first, neighbours
-
-
-@compiled(parallel=True)
-def _towards_neighbours(vertices, first, neighbours, factor, chosen, moved):
-    """Move the chosen vertices by the fraction `factor` towards the mean of their neighbours."""
-    for v in prange(len(vertices)):
-        if not chosen[v]:
-            moved[v, 0], moved[v, 1], moved[v, 2] = vertices[v, 0], vertices[v, 1], vertices[v, 2]
-            continue
-        sx, sy, sz = 0.0, 0.0, 0.0
-        for n in range(first[v], first[v + 1]):
-            other = neighbours[n]
-            sx += vertices[other, 0]
-            sy += vertices[other, 1]
-            sz += vertices[other, 2]
-        share = 1.0 / (first[v + 1] - first[v])
-        moved[v, 0] = vertices[v, 0] + factor * (share * sx - vertices[v, 0])
-        moved[v, 1] = vertices[v, 1] + factor * (share * sy - vertices[v, 1])
-        moved[v, 2] = vertices[v, 2] + factor * (share * sz - vertices[v, 2])
 
 
 @compiled
