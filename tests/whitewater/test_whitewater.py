@@ -9,11 +9,15 @@ import synthetic_run
 from scipy.spatial import cKDTree
 
 import spume
-from spume.errors import SceneError
+from spume.errors import SceneError, SpumeError
 from spume.exports.contents import contents
 from spume.frames.reader import Run, open_run
 from spume.look.pictures.drawing import PictureOptions
 from spume.look.pictures.space_drawer import space_drawer
+from spume.runs.folder import RunFolder
+from spume.runs.storage import read_metadata, write_arrays
+from spume.whitewater import making
+from spume.whitewater.commands import whitewater as command
 from spume.whitewater.making import Settings, has_whitewater, make_whitewater, whitewater, whitewater_file
 from spume.whitewater.points import BUBBLE, FOAM, SPRAY, Motion, Points, Water, moved, none, seeded
 from spume.whitewater.potentials import Range, Thresholds, crests, neighbours, normals, potentials, trapped_air
@@ -146,14 +150,16 @@ def test_what_is_inside_of_an_obstacle_vanishes() -> None:
     assert len(moved(none(), water, Motion(G), 0.01, nowhere).x) == 0
 
 
+BODIES = [
+    {"material": material, "shape": {"sphere": {"center": [x, 0.2, 0.0], "radius": 0.1}}}
+    for material, x in (("water", -0.15), ("gelatin", 0.15))
+]
+
+
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """A ball of water, which is stretched, and one of gelatin."""
-    bodies = [
-        {"material": material, "shape": {"sphere": {"center": [x, 0.2, 0.0], "radius": 0.1}}}
-        for material, x in (("water", -0.15), ("gelatin", 0.15))
-    ]
-    return open_run(synthetic_run.write_run(tmp_path / "balls", body=bodies, obstacle=[]))
+    return open_run(synthetic_run.write_run(tmp_path / "balls", body=BODIES, obstacle=[]))
 
 
 WILD = Settings(rate=5.0, thresholds=Thresholds(Range(-1.0, 0.0), Range(-1.0, 0.0), Range(-1.0, 0.0)))
@@ -199,3 +205,41 @@ def test_runs_without_water_and_in_the_plane_are_refused(tmp_path: Path) -> None
         make_whitewater(open_run(synthetic_run.write_run(tmp_path / "solid", frames=1)))
     with pytest.raises(SceneError, match="is 2D"):
         make_whitewater(open_run(synthetic_run.write_run(tmp_path / "plane", frames=1, dimension=2)))
+
+
+def test_the_time_between_frames_is_that_of_the_frames(tmp_path: Path) -> None:
+    """The last frame of a run follows sooner if the duration is not a whole number of frames. Here all frames are 0.1 s
+    apart, and the frame rate says otherwise: what is spray all the time gains g Δt."""
+    run = open_run(synthetic_run.write_run(tmp_path / "rate", body=BODIES, obstacle=[], frame_rate=40.0))
+    make_whitewater(run, WILD)
+    before, after = whitewater(run, 1), whitewater(run, 2)
+    _, old, new = np.intersect1d(before.id, after.id, return_indices=True)
+    gained = (after.v[new] - before.v[old])[(before.kind[old] == SPRAY) & (after.kind[new] == SPRAY)]
+    assert len(gained) > 10
+    assert np.isclose(gained[:, 1], -0.981, rtol=1e-9).sum() > 10
+
+
+def test_spray_flies_on_when_the_water_is_gone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    make_whitewater(run, WILD)
+    before = whitewater(run, 1)
+    dry = np.empty((0, 3)), np.empty((0, 3)), SPACING
+    monkeypatch.setattr(making, "_water", lambda *_: dry)
+    after, _ = making._advanced(run, 2, before, 10**6, WILD)
+    np.testing.assert_allclose(after.v - before.v, np.tile(0.1 * G, (len(before.x), 1)), rtol=1e-9)
+
+
+def test_a_new_run_in_the_folder_deletes_the_points(run: Run) -> None:
+    make_whitewater(run, WILD)
+    RunFolder(run.path).prepare(overwrite=True)
+    assert not has_whitewater(run, [2])
+
+
+@pytest.mark.parametrize("options", [("--seed", "-1"), ("--rate", "1e15"), ("--rate", "inf"), ("--life", "0")])
+def test_settings_that_cannot_be_are_told(tmp_path: Path, options: tuple[str, str]) -> None:
+    folder = synthetic_run.write_run(tmp_path / "fast", body=BODIES, obstacle=[], frames=2)
+    frame = RunFolder(folder).frame(1)
+    stored = {f"points/{name}": array for name, array in synthetic_run.frame_arrays(1).items()}
+    stored["points/v"] = -100.0 * stored["points/v"]  # together
+    write_arrays(frame, stored, read_metadata(frame))
+    with pytest.raises(SpumeError, match=rf"{options[0]}"):
+        command(str(folder), **{options[0][2:]: (int if "seed" in options[0] else float)(options[1])})

@@ -8,6 +8,7 @@ DIR/checkpoint.safetensors               everything a bit-for-bit continuation n
 DIR/checkpoint.previous.safetensors      the one before, should the last be damaged
 DIR/checkpoint.0.parts/...               parts of a checkpoint, in a folder that the present ones do not use
 DIR/snapshot.safetensors                 the state at which a live run was paused, for its viewer
+DIR/whitewater/frame_00000.safetensors   points made from the frames by `spume whitewater`
 DIR/run.lock                             held by the process that writes
 """
 
@@ -43,6 +44,7 @@ class RunFolder:
         self.previous_checkpoint = self.path / "checkpoint.previous.safetensors"
         self.snapshot = self.path / "snapshot.safetensors"
         self.frames = self.path / "frames"
+        self.whitewater = self.path / "whitewater"
         self.lock_file = self.path / "run.lock"
 
     def frame(self, number: int) -> Path:
@@ -65,10 +67,7 @@ class RunFolder:
 
     def frames_on_disk(self) -> list[int]:
         """Numbers of the frames whose files exist."""
-        if not self.frames.is_dir():
-            return []
-        matches = (FRAME_NAME.fullmatch(file.name) for file in self.frames.iterdir())
-        return sorted(int(match[1]) for match in matches if match)
+        return _numbers_in(self.frames)
 
     def checkpoints(self) -> list[Path]:
         """The existing checkpoints, latest first."""
@@ -123,7 +122,9 @@ class RunFolder:
             raise CacheError(f"'{self.manifest}' is not a manifest of spume: give another --out")
         # The manifest first: a folder without one never passes for a whole run, should this be cut short.
         own = [self.manifest, self.records, *self.checkpoints(), self.snapshot]
-        for file in (*own, *map(self.frame, self.frames_on_disk())):
+        made = folder_inside(self.path, self.whitewater.name)
+        whitewater = [made / self.frame(number).name for number in _numbers_in(made)]
+        for file in (*own, *map(self.frame, self.frames_on_disk()), *whitewater):
             try:
                 file.unlink(missing_ok=True)
             except OSError as error:
@@ -203,6 +204,14 @@ class RunFolder:
         file.write(str(os.getpid()).encode())
         file.flush()
         return file
+
+
+def _numbers_in(folder: Path) -> list[int]:
+    """Numbers of the frames whose files are in a folder."""
+    if not folder.is_dir():
+        return []
+    matches = (FRAME_NAME.fullmatch(file.name) for file in folder.iterdir())
+    return sorted(int(match[1]) for match in matches if match)
 
 
 def _is_same_file(file: IO[bytes], path: Path) -> bool:

@@ -1,5 +1,6 @@
 """The command that makes spray, foam and bubbles."""
 
+import math
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -28,16 +29,19 @@ def whitewater(
     show them; to be rid of them, delete the folder DIR/whitewater."""
     from spume.errors import SpumeError
     from spume.frames.reader import open_run
-    from spume.whitewater.making import FOLDER, Settings, make_whitewater
+    from spume.runs.folder import RunFolder
+    from spume.whitewater.making import Settings, make_whitewater
     from spume.whitewater.making import whitewater as points_of
 
     for name, value in (("rate", rate), ("life", life)):
-        if not value > 0.0:
-            raise SpumeError(f"--{name} {value:g}: it should be more than 0")
+        if not 0.0 < value < math.inf:
+            raise SpumeError(f"--{name} {value:g}: it should be more than 0 and finite")
+    if seed < 0:
+        raise SpumeError(f"--seed {seed}: it should be 0 or more")
     run = open_run(folder)
     made = make_whitewater(run, Settings(rate=rate, life=(0.2 * life, life), seed=seed), again)
     count = len(points_of(run, len(run) - 1).x)
     say(
-        f"{made} frames made, {len(run) - made} already up to date, in {run.path / FOLDER}; "
+        f"{made} frames made, {len(run) - made} already up to date, in {RunFolder(run.path).whitewater}; "
         f"{count} points in the last frame"
     )

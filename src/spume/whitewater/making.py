@@ -15,6 +15,7 @@ from spume.frames.poses import ObstaclePoses, obstacle_poses
 from spume.frames.reader import Frame, Run
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
+from spume.memory import refuse_memory
 from spume.runs.folder import RunFolder
 from spume.runs.storage import read_arrays, read_metadata, write_arrays
 from spume.scene.surroundings import gravity, materials, obstacles, walls
@@ -23,10 +24,11 @@ from spume.whitewater.potentials import Thresholds, potentials
 from spume.work import each_frame
 
 Floats = NDArray[np.float64]
-FOLDER = "whitewater"
-FORMAT = 1
+FORMAT = 2
 REACH = 2.0
 """Distance of neighbours, in point spacings."""
+BYTES_PER_POINT = 500
+"""Memory for a new point while it is made and moved."""
 STEPS = 4
 """Steps between two frames."""
 
@@ -47,13 +49,13 @@ DEFAULT = Settings()
 
 def whitewater_file(run: Run, number: int) -> Path:
     """The file of a frame."""
-    return run.path / FOLDER / f"frame_{number:05d}.safetensors"
+    return RunFolder(run.path).whitewater / f"frame_{number:05d}.safetensors"
 
 
 def has_whitewater(run: Run, numbers: list[int] | None = None) -> bool:
     """Whether there are points for all of the frames."""
     listed = range(len(run)) if numbers is None else numbers
-    return (run.path / FOLDER).is_dir() and all(whitewater_file(run, number).exists() for number in listed)
+    return RunFolder(run.path).whitewater.is_dir() and all(whitewater_file(run, number).exists() for number in listed)
 
 
 def whitewater(run: Run, number: int) -> Points:
@@ -69,7 +71,7 @@ def make_whitewater(run: Run, settings: Settings = DEFAULT, again: bool = False)
         raise SceneError(f"'{run.path}' is 2D, and spray is made for 3D runs only")
     _water(run, run[0])  # refuses runs without water
     recipe = hashlib.sha256(json.dumps([FORMAT, settings]).encode()).hexdigest()[:16]
-    (run.path / FOLDER).mkdir(exist_ok=True)
+    RunFolder(run.path).whitewater.mkdir(exist_ok=True)
     state, next_id = none(), 0
     made = 0
     fresh = again
@@ -98,31 +100,33 @@ def _is_current(run: Run, file: Path, number: int, recipe: str) -> bool:
 def _water(run: Run, frame: Frame) -> tuple[Floats, Floats, float]:
     """Positions and velocities of the points of water, and their distance [m]."""
     fluid = np.array([each.law.traits.fluid is not None for each in materials(run.scene)])
-    for population in frame.of_kind("points"):
-        if "material" not in population or "v" not in population:
-            continue
-        own = fluid[np.asarray(population["material"], dtype=np.int64)]
-        if own.any() or (len(own) == 0 and fluid.any()):
-            spacing = point_spacing(run, population.declared)
-            x, v = (np.asarray(population[name], dtype=np.float64)[own] for name in ("x", "v"))
-            return x, v, spacing
-    if fluid.any():
-        return np.empty((0, 3)), np.empty((0, 3)), 1.0
-    raise SceneError(f"'{run.path}' has no water: spray is made by materials with the law of water")
+    found = [each for each in frame.of_kind("points") if "material" in each and "v" in each]
+    if not (fluid.any() and found):
+        raise SceneError(f"'{run.path}' has no water: spray is made by materials with the law of water")
+    wet = [fluid[np.asarray(each["material"], dtype=np.int64)] for each in found]
+    most = int(np.argmax([own.sum() for own in wet]))
+    x, v = (np.asarray(found[most][name], dtype=np.float64)[wet[most]] for name in ("x", "v"))
+    return x, v, point_spacing(run, found[most].declared)
 
 
 def _advanced(run: Run, number: int, before: Points, first_id: int, settings: Settings) -> tuple[Points, int]:
     """The points of a frame from those of the frame before, and the next free id."""
     frame = run[number]
     x, v, spacing = _water(run, frame)
-    dt = 1.0 / float(run.scene.frame_rate) if number else 0.0
-    if dt == 0.0 or len(x) < 2:
+    dt = frame.time - run[number - 1].time if number else 0.0
+    if dt == 0.0:
         return before, first_id
     h = REACH * spacing
     found = potentials(x, v, h, settings.thresholds)
     chance = found.energy * 0.5 * (found.trapped_air + found.crest)
     random = np.random.default_rng([settings.seed, number])
-    counts = np.floor(settings.rate * dt * chance + random.uniform(size=len(x))).astype(np.int64)
+    expected = settings.rate * dt * chance
+    refuse_memory(
+        BYTES_PER_POINT * (float(expected.sum()) + len(before.x)),
+        f"frame {number} has about {float(expected.sum()):.3g} new points of whitewater",
+        "give a smaller --rate",
+    )
+    counts = np.floor(expected + random.uniform(size=len(x))).astype(np.int64)
     low, high = settings.life
     new = seeded(x - dt * v, v, counts, low + (high - low) * chance, 0.5 * spacing, dt, first_id, random)
     points = before.joined(new)
