@@ -341,7 +341,10 @@ def materials(
         ]
         say(f"{entry['name']}: {entry['description']}")
         units = parameter_units(entry["law"])
-        listed = (f"{key} {_shown(value)} {units.get(key, '')}".rstrip() for key, value in given.items())
+        listed = (
+            f"{key} {_shown(value)} {'' if isinstance(value, list) else units.get(key, '')}".rstrip()
+            for key, value in given.items()
+        )
         say(f"    {entry['law']}: {', '.join(listed)}")
         say(f"    derived: {', '.join(derived)}")
         say(f"    {entry['source']}")
@@ -349,6 +352,10 @@ def materials(
 
 def _shown(value: object) -> str:
     """A parameter as it is written in a scene."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{key} = {_shown(each)}' for key, each in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_shown, value))}]"
     return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -65,3 +65,10 @@ def test_a_look_that_would_divide_a_material_is_refused(folder: Path) -> None:
 def test_a_misspelt_key_is_told(folder: Path) -> None:
     with pytest.raises(SceneError, match="fov"):
         _ = open_run(folder, looks=["backdrop.color=#102030", "camera.fav=20"]).scene
+
+
+def test_a_camera_without_a_place_is_told_where_the_scene_has_none(folder: Path) -> None:
+    with pytest.raises(SceneError, match=r"--set camera\.fov: the scene has no \[camera\] to change"):
+        _ = open_run(folder, looks=["camera.fov=20"]).scene
+    placed = ["camera.fov=20", "camera.position=[1, 1, 1]", "camera.target=[0, 0, 0]"]
+    assert open_run(folder, looks=placed).scene.camera is not None

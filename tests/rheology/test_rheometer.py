@@ -45,6 +45,22 @@ def test_normal_stress_of_elastic_shear():
     np.testing.assert_allclose(curve.normal_stress_difference, 4e4 * strain**2, rtol=1e-12, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("exponent", [2.0, 5.0])
+def test_start_up_of_an_ogden_solid(exponent: float):
+    """The spring that relaxes has no modulus. In simple shear λ − 1/λ = γ and τ = dW/dγ, with
+    W = 2 μ/α² (λ^α + λ^−α − 2)."""
+    own = ("viscous_shear_modulus=0", "viscous_lame_modulus=0", "elasticity=ogden", f"ogden_exponents=[{exponent}]")
+    material = choose_material("silicone rubber", own)
+    curve = start_up(material, 1.0)
+    strain = curve.values
+    assert strain[-1] == 1.0
+    stretch = strain / 2 + np.sqrt(1 + strain**2 / 4)
+    mu = material.parameters.shear_modulus
+    expected = 2 * mu / exponent * (stretch ** (exponent - 1) - stretch ** (-exponent - 1)) / (1 + stretch**-2)
+    np.testing.assert_allclose(curve.shear_stress, expected, rtol=1e-11, atol=1e-9)
+
+
 @pytest.mark.parametrize("name", ELASTIC)
 def test_elastic_materials_have_no_flow_curve(name: str):
     material = choose_material(name)

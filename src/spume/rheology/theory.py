@@ -72,12 +72,14 @@ def _herschel_bulkley_first_strain(p: HerschelBulkleyParameters, rate: float) ->
 
 def _relaxation_times(p: ViscoelasticParameters) -> tuple[float, float]:
     """The shortest and the longest [s]; infinite if nothing relaxes."""
-    found = [part.relaxation_time for part in standard_linear_solid.relaxing(p)] or [math.inf]
+    found = [part.relaxation_time for part in standard_linear_solid.relaxing(p) if part.shear_modulus] or [math.inf]
     return min(found), max(found)
 
 
 def _viscoelastic_start_up_times(p: ViscoelasticParameters, rate: float) -> Array:
     shortest, longest = _relaxation_times(p)
+    if longest == math.inf:
+        return np.array([math.inf])
     if shortest == longest:
         return np.linspace(0.0, 8.0 * longest, 201)
     return np.concatenate([[0.0], np.geomspace(0.04 * shortest, 8.0 * longest, 201)])

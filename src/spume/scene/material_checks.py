@@ -172,7 +172,9 @@ def _colors(body: "Body", path: str) -> Iterator[Problem]:
         return
     found = own_mesh_of(body.shape)
     if found is None:
-        yield Problem(f"{path}.colors", "is 'mesh', but the shape is none: give it a 'mesh', also a displaced one")
+        yield Problem(
+            f"{path}.colors", "is 'mesh', but the shape is not a mesh: give it a 'mesh', also a displaced one"
+        )
     elif not has_colors(read_mesh_file(found[0].file)):
         yield Problem(f"{path}.colors", f"is 'mesh', but '{found[0].file}' has no colours of its own")
 
