@@ -94,6 +94,13 @@ def test_a_still_and_a_sheet_are_made_from_one_run(scene: str, tmp_path: Path) -
     assert height > 270
 
 
+def test_a_sheet_of_every_second_frame_draws_half_of_them(scene: str, tmp_path: Path) -> None:
+    """The run has four frames."""
+    make(Recipe(name="few", scene=scene, every=2, size=(320, 180)), nothing, tmp_path)
+    drawn = sorted(file.name for file in (tmp_path / "runs" / "drawn" / "fall").glob("*.png"))
+    assert drawn == ["frame_00000.png", "frame_00002.png"]
+
+
 def test_the_reel_has_its_shots_one_after_another(scene: str, tmp_path: Path) -> None:
     """0.1 s at half the speed and a second of the last picture, then a still; a second call draws nothing again."""
     import imageio.v2 as imageio
