@@ -6,6 +6,7 @@ from pydantic import TypeAdapter
 
 from spume import Scene
 from spume.errors import SpumeError
+from spume.geometry.filling.fill import Filling
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes import Shape
@@ -13,6 +14,7 @@ from spume.geometry.shapes.primitives import Box, Sphere
 from spume.geometry.surface_mesh import surface_mesh
 from spume.matter.embedded import DIFFERENCE, RIGID, EmbeddedSurface, deformed, moving
 from spume.mpm.method import MaterialPointMethod
+from spume.ranks.ranks import ALONE
 
 READ = TypeAdapter(Shape)
 VELOCITY = np.array([1.0, -2.0, 0.5])
@@ -65,7 +67,7 @@ def moved(method, motion):
     order = np.random.default_rng(1).permutation(len(particles))
     particles.replace({name: array[order] for name, array in particles.arrays().items()})
     (surface,) = method.surfaces.values()
-    return surface, surface.arrays(particles.arrays())["x"]
+    return surface, surface.arrays(surface.points_bound_to(method.world))["x"]
 
 
 def test_vertices_rotate_with_their_body_exactly():
@@ -88,7 +90,8 @@ def test_a_layer_of_points_carries_its_normal():
     grid = np.stack(np.meshgrid(np.arange(6.0), np.arange(6.0), [0.0]), axis=-1).reshape(-1, 3)
     vertices = np.array([[2.5, 2.5, 0.5], [2.5, 2.5, -0.5]])
     surface = EmbeddedSurface("sheet", vertices, np.zeros((0, 3), np.int32), 0, 0)
-    surface.bind(grid, 0)
+    surface.appear(Filling(grid, np.ones(36), None, np.arange(36), 36), 0)
+    surface.bind(ALONE)
     turned = np.array([[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]])  # x to −z, z to x
     x = deformed(vertices, surface.initial, surface.initial @ turned.T, surface.weights)
     assert x == pytest.approx(vertices @ turned.T, abs=1e-9)
@@ -109,7 +112,7 @@ def test_triangles_of_vertices_without_points_are_left_out():
     particles = method.particles
     particles.replace({name: array[particles.x[:, 0] < 0.0] for name, array in particles.arrays().items()})
     (surface,) = method.surfaces.values()
-    frame = surface.arrays(particles.arrays())
+    frame = surface.arrays(surface.points_bound_to(method.world))
     assert 0 < len(frame["triangles"]) < len(surface.triangles)
     assert frame["x"][frame["triangles"]].max(axis=(0, 1))[0] < 0.3
     assert np.isfinite(frame["x"]).all()
@@ -193,7 +196,7 @@ def test_points_that_no_longer_exist_leave_no_gap():
     particles = method.particles
     particles.replace({name: array[::2] for name, array in particles.arrays().items()})
     (surface,) = method.surfaces.values()
-    assert surface.parted(particles.arrays(), 0.3) == 0.0
+    assert surface.parted(surface.points_bound_to(method.world), 0.3) == 0.0
 
 
 @pytest.mark.parametrize("spin", [(0.0, 0.0, 0.0), (3.0, -1.0, 2.0)])

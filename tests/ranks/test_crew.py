@@ -56,8 +56,14 @@ BALL = {
         }
     ],
 }
+DARTS = BALL | {
+    "title": "the ball appears late, of random points with volumes by the grid",
+    "body": [BALL["body"][0] | {"fill": {"pattern": "poisson-disk"}, "volume": "grid", "start": 0.001}],
+}
 
 
-@pytest.mark.parametrize(("tables", "count", "size"), [(DISCS, 30, 3), (BALL, 40, 3)])
+@pytest.mark.parametrize(
+    ("tables", "count", "size"), [(DISCS, 30, 3), (BALL, 40, 3), (DARTS, 20, 4), (DARTS, 3, 8), (BALL, 3, 2)]
+)
 def test_frames_diagnostics_and_checkpoints_are_those_of_one_process(tables, count, size):
     assert_same_frames(size, tables, count)

@@ -16,8 +16,11 @@ from numpy.typing import NDArray
 
 from spume.errors import SceneError
 from spume.fields import Field, Population
+from spume.geometry.filling.fill import Filling
 from spume.geometry.surface_mesh import surface_mesh
+from spume.matter.nearest import nearest
 from spume.matter.world import World
+from spume.ranks.ranks import Ranks
 from spume.scene.material_scene import MaterialScene
 
 NEIGHBOURS = 24
@@ -41,7 +44,7 @@ FIELDS = (
 
 
 class EmbeddedSurface:
-    """The mesh of one body. It is empty until the body appears and `bind` is called."""
+    """The mesh of one body. It is empty until the body has appeared."""
 
     def __init__(
         self, name: str, vertices: NDArray[np.float64], triangles: NDArray[np.int32], material: int, species: int
@@ -57,21 +60,32 @@ class EmbeddedSurface:
         """Id of the first point of the body, once it has appeared."""
         self.bound_ids = np.empty(0, np.int64)
         """Ids of all points that vertices are bound to."""
+        self._unbound: Filling | None = None
+        """The points of the body, until vertices are bound to them."""
 
-    def bind(self, x: NDArray[np.float64], first_id: int) -> None:
-        """Bind the vertices to the points of the body, with initial positions `x` (n, 3) and ids from `first_id` on."""
-        from scipy.spatial import KDTree  # slow to import
+    def appear(self, filling: Filling, first_id: int) -> None:
+        """The points of the body have appeared, with ids from `first_id` on. Vertices are bound to them by all ranks
+        together, when the surface is first needed."""
+        if first_id != self.first_id:
+            self.first_id, self._unbound = first_id, filling
 
-        count = min(NEIGHBOURS, len(x))
-        distance, near = (np.reshape(found, (-1, count)) for found in KDTree(x).query(self.vertices, count))
-        self.first_id = first_id
-        self.ids = first_id + near
-        self.bound_ids = np.unique(self.ids)
-        """Points that each vertex is bound to (m, k)."""
-        self.initial = x[near]
-        """Their initial positions (m, k, 3) [m]."""
-        farthest = distance.max(axis=1, keepdims=True) * (1.0 + 1e-6)
-        self.weights = (1.0 - (distance / farthest) ** 2) ** 2
+    def bind(self, ranks: Ranks) -> None:
+        """Bind the vertices to points of the body, if that has not been done. One rank keeps to which."""
+        if self._unbound is None or self.first_id is None:
+            return
+        filling, self._unbound = self._unbound, None
+        count = min(NEIGHBOURS, filling.count)
+        found = nearest(self.vertices, filling.positions, filling.places, count, ranks)
+        numbers = np.empty(0, np.int64)
+        if found is not None:
+            numbers = np.unique(found.number)
+            self.ids = self.first_id + found.number
+            """Points that each vertex is bound to (m, k)."""
+            self.initial = found.x
+            """Their initial positions (m, k, 3) [m]."""
+            farthest = found.distance.max(axis=1, keepdims=True) * (1.0 + 1e-6)
+            self.weights = (1.0 - (found.distance / farthest) ** 2) ** 2
+        self.bound_ids = self.first_id + ranks.totals_by(numbers, np.ones_like(numbers))[0]
 
     def declaration(self, spacing: float) -> Population:
         """Population of the surface in frames."""
@@ -79,6 +93,7 @@ class EmbeddedSurface:
 
     def points_bound_to(self, world: World[Any]) -> Mapping[str, NDArray[Any]] | None:
         """Id, position and velocity of at least the points that vertices are bound to; None on all ranks but one."""
+        self.bind(world.ranks)
         p = world.species[self.species].particles
         return world.ranks.collected({"id": p.id, "x": p.x, "v": p.v}, self.bound_ids)
 

@@ -60,16 +60,10 @@ class HeldLayers:
         known = self._found.get(source)
         if known is not None and known[0] == p.generation:
             return known[1:]
-        own = [layer for layer in self.layers if layer[0] == source]
-        count = self.flows[source].count
-        number = np.repeat([layer[1] for layer in own], count)
-        member = np.tile(np.arange(count), len(own))
-        ids = np.repeat([layer[2] for layer in own], count) + member
-        order = np.argsort(p.id, kind="stable")
-        if not len(order):
-            ids, number, member = ids[:0], number[:0], member[:0]
-        place = np.minimum(np.searchsorted(p.id, ids, sorter=order), len(order) - 1)
-        where = order[place]
-        there = p.id[where] == ids  # points may have been merged or removed
-        self._found[source] = p.generation, where[there], number[there], member[there]
+        own = sorted((first_id, number) for k, number, first_id in self.layers if k == source)
+        first_ids, numbers = np.array(own, np.int64).reshape(-1, 2).T
+        layer = np.searchsorted(first_ids, p.id, side="right") - 1
+        where = np.flatnonzero((layer >= 0) & (p.id - first_ids[layer] < self.flows[source].count))
+        layer = layer[where]
+        self._found[source] = p.generation, where, numbers[layer], p.id[where] - first_ids[layer]
         return self._found[source][1:]

@@ -19,7 +19,7 @@ from spume.matter.held_layers import HeldLayers
 from spume.matter.particles import Particles
 from spume.matter.poses import pose_arrays, pose_declarations
 from spume.matter.restored import check_points
-from spume.matter.sources import Source, releases, sources_of
+from spume.matter.sources import BodySource, Source, releases, sources_of
 from spume.matter.species import Species
 from spume.matter.stages import Step, rehearse
 from spume.matter.workload import Workload
@@ -220,10 +220,10 @@ class ParticleMethod(ABC, Generic[W, S]):
         self.held.restore(values["held"])
         for part in self.parts:
             part.restore(values)
-        for k, surface in self.surfaces.items():
+        for k in self.surfaces:
             first_id = values["surfaces"][str(k)]
             if first_id is not None:
-                surface.bind(self.sources[k].points(0)["x"], first_id)
+                self._surface_appears(k, first_id)
 
     def rehearse(self) -> None:
         """Compile the last kernels of a step, and those of a frame; the world is meaningless afterwards."""
@@ -252,21 +252,27 @@ class ParticleMethod(ABC, Generic[W, S]):
         while self.next_release() <= world.time:
             release = self.releases[self.released]
             source = self.sources[release.source]
-            points = self.complete(source, source.points(release.number))
+            part = world.ranks.part(source.count)
+            numbers = source.numbers(part)
+            points = self.complete(source, source.points(release.number, part))
             species = self._species_of(source)
             first_id = species.particles.next_id
-            part = world.ranks.part(source.count)
-            mine = slice(None) if source.shared else part
-            own, ids = {name: array[mine] for name, array in points.items()}, first_id + source.numbers[mine]
-            new = species.particles.add(len(ids), id=ids, **own, material=source.material, body=release.source)
+            new = species.particles.add(
+                len(numbers), id=first_id + numbers, **points, material=source.material, body=release.source
+            )
             species.particles.next_id = first_id + source.count
             self.held.add(release.source, release.number, first_id)
             if release.source in self.surfaces:
-                self.surfaces[release.source].bind(points["x"], first_id)
+                self._surface_appears(release.source, first_id)
             self.welcome(species, new, source)
             fastest = float(np.linalg.norm(points["v"], axis=1).max(initial=0.0))
             world.speed = max(world.speed, world.ranks.largest(fastest))
             self.released += 1
+
+    def _surface_appears(self, body: int, first_id: int) -> None:
+        source = self.sources[body]
+        assert isinstance(source, BodySource)
+        self.surfaces[body].appear(source.filling, first_id)
 
     def _species_of(self, source: Source) -> Species:
         species: Species = self.world.species[self.species_of_material[source.material]]

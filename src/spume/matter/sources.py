@@ -28,6 +28,7 @@ BASE_MEMORY = 300_000_000
 """Memory of Python, NumPy and the compiled kernels [bytes]."""
 PLACES = 33
 """Number of releases of a source whose positions are checked."""
+ALL = slice(None)
 MOST_RELEASES = 2.0**52
 """Number up to which releases are counted exactly."""
 
@@ -52,20 +53,14 @@ class BodySource:
         self.material = scene.material_index(table.material, table.look)
         self.density = scene.materials[self.material].parameters.density
         self.estimate_volume = isinstance(table, Body) and table.volume == "grid"
-        # what is estimated or embedded in the points of a body needs all of them
-        shared = not self.estimate_volume and (isinstance(table, Emitter) or table.surface != "embedded")
         # each source has its own random numbers, so that changing one body does not change the others
         self.filling: Filling = fill(
             table.shape, scene.dimension, scene.cell, table.fill.pattern, table.fill.points_per_axis,
-            table.fill.jitter, np.random.default_rng([scene.seed, index]), scene.folder, ranks if shared else ALONE,
+            table.fill.jitter, np.random.default_rng([scene.seed, index]), scene.folder, ranks,
         )  # fmt: skip
-        self.shared = shared and ranks.size > 1
-        """Whether this rank has only some of the points."""
         self.affine = scene.affine
         self.times = _schedule(table, scene.duration)
         self.motion = table.motion if isinstance(table, Emitter) else None
-        self.numbers = self.filling.places
-        """Numbers of the points of this rank among all of a release."""
         self.count = self.filling.count
         """Number of points of a release, on all ranks."""
         self.paint: NDArray[np.float64] | None = None
@@ -81,7 +76,11 @@ class BodySource:
                 (self.times[number], self.points(number)["x"]) if moves else (self.table.start, self.filling.positions)
             )
 
-    def points(self, number: int) -> dict[str, NDArray[np.float64]]:
+    def numbers(self, part: slice = ALL) -> NDArray[np.int64]:
+        """Numbers of the points of this rank among all of a release; `part` is that of a flow."""
+        return self.filling.places
+
+    def points(self, number: int, part: slice = ALL) -> dict[str, NDArray[np.float64]]:
         """Position, velocity, volume and mass of the points of a release that this rank has."""
         x = self.filling.positions
         v = np.zeros_like(x)
@@ -119,7 +118,6 @@ class FlowSource:
         self.material = scene.material_index(table.material, table.look)
         self.density = scene.materials[self.material].parameters.density
         self.estimate_volume = False
-        self.shared = False
         self.dimension = scene.dimension
         self.affine = scene.affine
         self.seed = [scene.seed, index]
@@ -138,7 +136,6 @@ class FlowSource:
                 "the shape larger or the cell smaller"
             )
         self.count = len(self.x)
-        self.numbers = np.arange(self.count)
         self._random = (-1, -1), np.empty((0, 0, 0))
         """First and last of some layers, and their random numbers, stored because layers in a barrel use them again."""
         self.barrel = self.flow.barrel
@@ -157,11 +154,15 @@ class FlowSource:
             time = self.times[number]
             yield time, _carried({"x": self.x, "v": self.x}, self.table.motion, time, self.dimension, False)["x"]
 
-    def points(self, number: int) -> dict[str, NDArray[np.float64]]:
-        """Position, velocity, volume and mass of the points of a layer."""
-        volume = np.full(self.count, self.flow.section.area * float(self.thicknesses[number]) / self.count)
-        numbers = np.full(self.count, number)
-        return self.held(numbers, np.arange(self.count), self.times[number]) | {
+    def numbers(self, part: slice = ALL) -> NDArray[np.int64]:
+        """Numbers of a `part` of the points of a layer."""
+        return np.arange(self.count)[part]
+
+    def points(self, number: int, part: slice = ALL) -> dict[str, NDArray[np.float64]]:
+        """Position, velocity, volume and mass of a `part` of the points of a layer."""
+        members = self.numbers(part)
+        volume = np.full(len(members), self.flow.section.area * float(self.thicknesses[number]) / self.count)
+        return self.held(np.full(len(members), number), members, self.times[number]) | {
             "volume": volume, "mass": volume * self.density
         }  # fmt: skip
 
@@ -190,6 +191,8 @@ class FlowSource:
         size = self.table.fill.jitter * self.flow.section.spacing
         if size == 0:
             return np.zeros((len(numbers), self.dimension))
+        if not len(numbers):
+            return np.zeros((0, self.dimension))
         first, last = int(numbers.min()), int(numbers.max())
         if self._random[0] != (first, last):
             layers = [np.random.default_rng([*self.seed, number]) for number in range(first, last + 1)]
@@ -341,7 +344,7 @@ def build_sources(scene: MaterialScene, ranks: Ranks = ALONE) -> list[Source]:
         k = len(sources)
         flows = emitter.copies is None
         sources.append(FlowSource(emitter, scene, k) if flows else BodySource(emitter, scene, k, ranks))
-    listed = [Initial(source.numbers, source.count, list(source.places())) for source in sources]
+    listed = [Initial(source.numbers(), source.count, list(source.places())) for source in sources]
     check_placement(scene, listed, list(source_names(scene)), ranks)
     return sources
 

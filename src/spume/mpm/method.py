@@ -38,6 +38,7 @@ from spume.mpm.species import GridSpecies, SpeciesPlan, TransferScheme, one_spec
 from spume.mpm.step import MOVE, explicit_stages
 from spume.mpm.total_species import MOVE_WITH_NODES, TotalSpecies
 from spume.mpm.world import GridWorld
+from spume.ranks.plain_points import PlainPoints
 from spume.scene.mpm import MpmScene
 
 NODES = "nodes"
@@ -67,7 +68,8 @@ class GridMethod(ParticleMethod[GridWorld, S]):
         """The points of a release, with the rest volumes of [Yue15] where the scene asks for them."""
         if not source.estimate_volume:
             return points
-        return points | {"volume": estimated_volumes(self.world, points["x"], points["mass"])}
+        volume = estimated_volumes(self.world, points["x"], points["mass"], source.numbers())
+        return points | {"volume": volume}
 
     def hold(self) -> None:
         """Move what is in the barrels of nozzles."""
@@ -253,21 +255,31 @@ def build_time_step(scene: MpmScene, materials: list[tuple[Law, Parameters]]) ->
     return TimeStep(scene.cell, wave, fixed, scene.time.courant, scene.time.growth, largest)
 
 
-def estimated_volumes(world: GridWorld, x: NDArray[np.float64], mass: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Rest volume of new points, in the order of their ids, as [Yue15] algorithm 5 estimates it: V = m/ρ with
-    ρ = Σ w m_i / h³.
+def estimated_volumes(
+    world: GridWorld, x: NDArray[np.float64], mass: NDArray[np.float64], numbers: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Rest volume of new points with ascending `numbers`, as [Yue15] algorithm 5 estimates it: V = m/ρ with
+    ρ = Σ w m_i / h³, from the points of all ranks.
 
     Too large at free surfaces, where the nodes see less mass; for points that come without a volume of their own.
     """
     nodes = Nodes(world.dimension, world.cell, world.nodes.order)
     transfers = Transfers(world.dimension, world.cell, world.nodes.order)
-    x = np.ascontiguousarray(x)
-    transfers.cells.sort(x, np.arange(len(x)))
+    # the points belong to nobody yet: their copies are divided by where they are, and the results sent back
+    ranks = world.ranks.apart()
+    arrays = {"id": numbers, "x": np.ascontiguousarray(x), "mass": mass, "from": np.full(len(x), ranks.rank)}
+    copies = PlainPoints(arrays, transfers.cells)
+    ranks.bring_home([copies], world.dimension, world.steps)
+    copies.sort()
+    p = copies.arrays
     nodes.cover([transfers.cells])
+    ranks.border(nodes, transfers.cells)
     transfers.connect(nodes)
     fields = NodeFields(mass=0)
     fields.fit(nodes)
-    transfers.to_grid(("mass",), x, fields.array, mass=mass)
-    near = np.empty(len(x))  # ρ h^d
-    transfers.to_points(("scalar",), x, fields.array, scalar=near)
-    return np.asarray(mass * world.cell**world.dimension / near)
+    transfers.to_grid(("mass",), p["x"], fields.array, mass=p["mass"])
+    near = np.empty(len(p["x"]))  # ρ h^d
+    transfers.to_points(("scalar",), p["x"], fields.array, scalar=near)
+    volume = p["mass"] * world.cell**world.dimension / near
+    found = ranks.sent(p["from"], {"id": p["id"], "volume": volume})
+    return np.asarray(found["volume"][np.argsort(found["id"])])

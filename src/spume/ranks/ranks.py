@@ -85,6 +85,10 @@ class Ranks:
         the blocks with the given keys."""
         return rows
 
+    def sent(self, target: Integers, rows: Arrays) -> Arrays:
+        """The rows of all ranks that these send to this one; `target` is the rank to which each own row is sent."""
+        return rows
+
     def apart(self) -> "Ranks":
         """The same ranks, to divide points among them otherwise than those of the steps."""
         return self

@@ -190,16 +190,16 @@ class Team(Ranks):
     def of_blocks(self, keys: Integers, rows: Arrays) -> Arrays:
         """See `Ranks`. The owner of a block finds the rows for those who want them."""
         assert self.cuts is not None
-        owner, found = self.cuts.owners(rows["block"]), []
-        arrived = self._by_rank({int(peer): pack(rows, owner == peer) for peer in np.unique(owner)})
-        own = unpack_points(rows, list(arrived.values()))
+        own = self.sent(self.cuts.owners(rows["block"]), rows)
         owner = self.cuts.owners(keys)
         wanted = self._by_rank({int(peer): keys[owner == peer].view(np.uint8) for peer in np.unique(owner)})
-        answers = {}
-        for peer, part in wanted.items():
-            answers[peer] = pack(own, np.isin(own["block"], part.view(np.int64)))
-        found = list(self._by_rank(answers).values())
-        return unpack_points(rows, found)
+        answers = {peer: pack(own, np.isin(own["block"], part.view(np.int64))) for peer, part in wanted.items()}
+        return unpack_points(rows, list(self._by_rank(answers).values()))
+
+    def sent(self, target: Integers, rows: Arrays) -> Arrays:
+        """See `Ranks`."""
+        parts = self._by_rank({int(peer): pack(rows, target == peer) for peer in np.unique(target)})
+        return unpack_points(rows, list(parts.values()))
 
     def _by_rank(self, parts: dict[int, Bytes]) -> dict[int, Bytes]:
         """What all ranks have for this one, itself included."""
