@@ -80,7 +80,7 @@ def test_a_bamboo_foam_has_flat_films_and_equal_pressures():
 
 
 @pytest.mark.parametrize("boundary", ["box", "channel"])
-@pytest.mark.parametrize("seeds", ["random", "poisson-disk"])
+@pytest.mark.parametrize("seeds", ["random", pytest.param("poisson-disk", marks=pytest.mark.slow_suite)])
 def test_seeds_close_to_a_wall_give_a_network(boundary, seeds):
     """The bisector of a seed and its mirror image is the wall, however near the seed is to it."""
     for seed in range(10):

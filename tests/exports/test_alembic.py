@@ -70,6 +70,7 @@ def test_a_failure_is_told_in_the_words_of_alembic(solid_run: Path, tmp_path: Pa
         _write_elsewhere(chosen, tmp_path / "missing" / "unfinished.abc", tmp_path / "points.abc")
 
 
+@pytest.mark.slow_suite
 def test_a_second_export_writes_nothing(solid_run: Path, tmp_path: Path) -> None:
     chosen = contents(open_run(solid_run), [0], "points", None)
     assert write_alembic(chosen, tmp_path / "points.abc")

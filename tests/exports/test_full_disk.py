@@ -32,7 +32,8 @@ print(json.dumps(codes))
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=[pytest.mark.slow_suite] if kind == "alembic" else []) for kind in FORMATS]
+    "kind",
+    [pytest.param(kind, marks=[pytest.mark.slow_suite] if kind in ("alembic", "usd") else []) for kind in FORMATS],
 )
 def test_an_export_that_does_not_fit(solid_run: Path, tmp_path: Path, kind: str) -> None:
     package, name = FORMATS[kind]

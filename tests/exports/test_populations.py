@@ -84,6 +84,7 @@ def test_a_sequence_has_a_file_for_each(chosen: Contents, tmp_path: Path) -> Non
     np.testing.assert_array_equal(rubber.vertices, chosen.run[1]["rubber"].x)
 
 
+@pytest.mark.slow_suite
 def test_alembic_has_an_object_for_each(chosen: Contents, tmp_path: Path) -> None:
     pytest.importorskip("alembic3d", reason="needs the extra 'alembic'")
     from alembic3d import Abc, AbcGeom

@@ -76,6 +76,7 @@ def test_gltf_animations_are_the_poses_of_the_frames(chosen: Contents, tmp_path:
     np.testing.assert_allclose(turned, [each.rotation[1] for each in EXPECTED], atol=4 * single)
 
 
+@pytest.mark.slow_suite
 def test_alembic_transforms_are_the_poses_of_the_frames(chosen: Contents, tmp_path: Path) -> None:
     pytest.importorskip("alembic3d", reason="needs the extra 'alembic' (alembic3d)")
     from alembic3d import Abc, AbcGeom

@@ -45,7 +45,7 @@ def gap(method):
     return (cKDTree(p.x[~own]).query(p.x[own])[0].min() - SIDE) / CELL
 
 
-@pytest.mark.parametrize("shift", [0.0, 0.5 * CELL])
+@pytest.mark.parametrize("shift", [0.0, pytest.param(0.5 * CELL, marks=pytest.mark.slow_suite)])
 def test_a_crumb_lands_on_the_slab(shift):
     """With one velocity field it stops above it, at a third of a second, because they share nodes up to four cells
     apart; with two fields it touches within the gap that obstacles count as a touch, a tenth of a cell."""

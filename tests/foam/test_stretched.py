@@ -72,7 +72,7 @@ def _full(b: np.ndarray) -> np.ndarray:
     return b[:, [0, 3, 4, 3, 1, 5, 4, 5, 2]].reshape(-1, 3, 3)
 
 
-@pytest.mark.parametrize("parts", [0, 1])
+@pytest.mark.parametrize("parts", [0, pytest.param(1, marks=pytest.mark.slow_suite)])
 def test_filling_a_void_keeps_a_uniform_state(parts: int):
     """A void in a uniformly deformed body: the new points have the strains of all parts and the stress of the others,
     so that the stored energy stays the same."""

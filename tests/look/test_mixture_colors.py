@@ -24,8 +24,14 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Path]:
     return {d: mixture_run.write_run(tmp_path_factory.mktemp("runs") / f"wet-{d}", d) for d in (2, 3)}
 
 
-@pytest.mark.parametrize("dimension", [2, 3])
-@pytest.mark.parametrize("name", QUANTITIES)
+@pytest.mark.parametrize(
+    ("name", "dimension"),
+    [
+        *((name, 2) for name in QUANTITIES),
+        ("saturation", 3),
+        *(pytest.param(name, 3, marks=pytest.mark.slow_suite) for name in QUANTITIES[1:]),
+    ],
+)
 def test_a_picture_by_quantity_differs_from_the_plain_one(runs, tmp_path: Path, dimension: int, name: str) -> None:
     from spume.look.pictures.png import read_png
 

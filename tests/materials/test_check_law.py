@@ -75,7 +75,8 @@ def test_the_tutorial_has_no_misses(capsys: pytest.CaptureFixture[str]):
     assert "stress = dW" in printed
 
 
-@pytest.mark.parametrize("name", ["my_granular_law.py", pytest.param("my_fluid_law.py", marks=pytest.mark.slow_suite)])
+@pytest.mark.slow_suite
+@pytest.mark.parametrize("name", ["my_granular_law.py", "my_fluid_law.py"])
 def test_laws_that_separate_have_no_misses(name: str):
     """Their stiffness at rest is that of compression."""
     assert [report.misses for report in check_laws(Path(__file__).with_name(name))] == [()]

@@ -90,7 +90,8 @@ def bar(**tables):
     } | tables  # fmt: skip
 
 
-@pytest.mark.parametrize("solver", [pytest.param("admm", marks=pytest.mark.slow_suite), "newton"])
+@pytest.mark.slow_suite
+@pytest.mark.parametrize("solver", ["admm", "newton"])
 def test_implicit_steps_of_an_own_law_are_those_of_explicit_ones(ciarlet, solver):
     """The bar is pressed by ρ g h = 40 kPa at its foot: both integrators are of first order, with Δt = 2e-4 s and
     stable ones; the height differs by a few Δt times the speed of the top, about 2 m/s."""

@@ -105,8 +105,14 @@ def test_obstacles_get_the_momentum_that_the_material_loses(name: str) -> None:
     assert side[0] > 0.1 * scale, "the side is pressed outwards"
 
 
-@pytest.mark.parametrize("coupling", ["drag", "pore-pressure"])
-@pytest.mark.parametrize("integrator", ["explicit", "semi-implicit"])
+@pytest.mark.parametrize(
+    ("integrator", "coupling"),
+    [
+        ("explicit", "drag"),
+        pytest.param("explicit", "pore-pressure", marks=pytest.mark.slow_suite),
+        *(("semi-implicit", coupling) for coupling in ("drag", "pore-pressure")),
+    ],
+)
 def test_the_floor_carries_the_weight_of_sand_and_water(integrator: str, coupling: str) -> None:
     """Wet sand between walls without friction. Gravity sets in at once, so the column rings with speeds of up to g H/c
     (of a point at rest volume that falls for the time a wave takes through the height H), and the mean force over T is

@@ -156,7 +156,7 @@ def momentum(sim):
     return sum(p.mass @ p.v for p in sim.method.species.values())
 
 
-@pytest.mark.parametrize("integrator", ["explicit", "semi-implicit"])
+@pytest.mark.parametrize("integrator", ["explicit", pytest.param("semi-implicit", marks=pytest.mark.slow_suite)])
 def test_the_laws_of_the_tutorial_are_sand_and_water(tutorials, integrator):
     """They meet in free fall: drag brings their velocities together, and the momentum changes by M g t alone, up to
     the residual that the solver leaves, or rounding."""

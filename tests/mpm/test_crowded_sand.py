@@ -59,7 +59,7 @@ def test_the_excess_decays_at_its_rate():
     ("method", "integrator", "law"),
     [
         ("mpm", "semi-implicit", "drucker-prager"),
-        ("mpm", "implicit", "drucker-prager"),
+        pytest.param("mpm", "implicit", "drucker-prager", marks=pytest.mark.slow_suite),
         ("sand-water", "explicit", "drucker-prager"),
         ("sand-water", "semi-implicit", "drucker-prager"),
         ("mpm", "semi-implicit", "granular-flow"),

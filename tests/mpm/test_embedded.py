@@ -174,7 +174,9 @@ def test_a_placed_mesh_keeps_its_own_faces(tmp_path):
     assert distances(compile_shape(shape, 3, tmp_path), x) == pytest.approx(0.0, abs=0.1)
 
 
-@pytest.mark.parametrize(("spline", "cells"), [("quadratic", 3), ("cubic", 4)])
+@pytest.mark.parametrize(
+    ("spline", "cells"), [pytest.param("quadratic", 3, marks=pytest.mark.slow_suite), ("cubic", 4)]
+)
 def test_a_mesh_that_spans_a_gap_is_reported(spline, cells):
     """Two points that share no node exert no force on each other: apart by the width of the splines along an axis."""
     method = ball(grid={"cell": 0.1, "spline": spline})

@@ -66,7 +66,10 @@ def test_formulations_agree_in_small_strain(formulation):
     assert np.abs(results[0][0] - results[1][0]).max() < 100 * strain * scale
 
 
-@pytest.mark.parametrize("material", ["shaving cream", "dry sand", "gelatin", "water", "silicone rubber"])
+@pytest.mark.parametrize(
+    "material",
+    [pytest.param("shaving cream", marks=pytest.mark.slow_suite), "dry sand", "gelatin", "water", "silicone rubber"],
+)
 def test_any_law_drives_the_points(material):
     """Laws with one elastic deformation work in its reference space, water and viscoelastic ones in current space."""
     squeeze = {"velocity": [-0.3, 0.0], "wave_vector": [np.pi / (4 * SPACING), 0.0]}

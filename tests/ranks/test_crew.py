@@ -8,7 +8,7 @@ DISCS = {
     "method": "mpm",
     "dimension": 2,
     "duration": 1.0,
-    "grid": {"cell": 0.012},
+    "grid": {"cell": 0.012, "spline": "quadratic"},
     "damping": {"viscosity": 0.01},
     "frames": {"energy": True},
     "body": [

@@ -66,7 +66,7 @@ STRIP = {
 }
 """Most of it needs no resampling, so ranks hand over a part of the points only."""
 SHAVING = ["grid.cell=0.012", "resampling.every=5", "recovery.every=3", "subgrid_removal.every=4"]
-DISCS = ["grid.cell=0.012", "body.0.volume='grid'"]
+DISCS = ["grid.cell=0.012", "grid.spline='quadratic'", "body.0.volume='grid'"]
 SCENES = {
     "foam": (lambda: load_scene(FOAM), 60),
     "strip": (lambda: load_scene(STRIP), 160),

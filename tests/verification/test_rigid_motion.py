@@ -15,7 +15,7 @@ def kept_apart(dimension, spline, *rest):
 
 GRIDS = [(d, s) for d in (2, 3) for s in ("quadratic", "cubic")]
 COMBINATIONS = [kept_apart(*grid, scheme) for grid in GRIDS for scheme in ("flip", "apic")]
-COMBINATIONS.append((2, "cubic", "aflip"))
+COMBINATIONS.append((2, "quadratic", "aflip"))
 
 
 def moving_ball(dimension, spline, scheme, *, dt=1e-3, **body):

@@ -115,7 +115,7 @@ def test_creep_of_a_prony_series():
         )
 
 
-@pytest.mark.parametrize("elasticity", ["neo-hookean", "ogden"])
+@pytest.mark.parametrize("elasticity", ["neo-hookean", pytest.param("ogden", marks=pytest.mark.slow_suite)])
 def test_small_strains_do_not_know_the_energy(elasticity: str):
     """Storage and loss modulus of the standard linear solid; the strain of the oscillation is small."""
     exponents = {"ogden_exponents": [4.0]} if elasticity == "ogden" else {}
