@@ -173,6 +173,7 @@ def test_frames_that_do_not_fit_the_disk_are_refused(tmp_path, monkeypatch):
         start_run(Scene(**tables()), tmp_path / "run")
 
 
+@pytest.mark.slow_suite
 def test_the_estimate_of_disk_space_is_what_a_run_uses(tmp_path):
     scene = Scene(**tables(duration=0.02, frame_rate=100, emitter=[SLOT | {"velocity": [0, -3, 0]}]))
     cost = MaterialPointMethod.estimate(scene)

@@ -101,6 +101,7 @@ def test_a_sheet_of_every_second_frame_draws_half_of_them(scene: str, tmp_path: 
     assert drawn == ["frame_00000.png", "frame_00002.png"]
 
 
+@pytest.mark.slow_suite
 def test_the_reel_has_its_shots_one_after_another(scene: str, tmp_path: Path) -> None:
     """0.1 s at half the speed and a second of the last picture, then a still; a second call draws nothing again."""
     import imageio.v2 as imageio

@@ -243,8 +243,15 @@ def test_a_frame_whose_index_is_missing_is_computed_again(tmp_path, whole, in_pa
     assert_same(folder, whole)
 
 
-@pytest.mark.parametrize("rank", [0, 2])
-@pytest.mark.parametrize("what", ["frame", "checkpoint"])
+@pytest.mark.parametrize(
+    ("what", "rank"),
+    [
+        ("frame", 2),
+        ("checkpoint", 0),
+        pytest.param("frame", 0, marks=pytest.mark.slow_suite),
+        pytest.param("checkpoint", 2, marks=pytest.mark.slow_suite),
+    ],
+)
 def test_a_full_disk_on_one_rank_ends_the_run_with_its_sentence(tmp_path, whole, in_parts, monkeypatch, rank, what):
     original = shared.write_part
 

@@ -144,6 +144,7 @@ def test_a_rheometers_curve_gives_its_parameters_back(tmp_path, capsys):
     assert json.loads((tmp_path / "out" / "calibration.json").read_text())["converged"]
 
 
+@pytest.mark.slow_suite
 def test_a_block_that_sagged_gives_its_modulus_back_and_runs_are_not_made_again(tmp_path):
     """The target is a run of the scene itself with another modulus."""
     true = 1.0e4
