@@ -95,10 +95,7 @@ def test_newtons_method_and_admm_find_the_same_solution(name, dimension):
 
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(name, marks=[pytest.mark.slow_suite] if name in ("metal", "silicone", *FORMS) else [])
-        for name in MATERIALS
-    ],
+    [pytest.param(name, marks=[] if name in ("foam", "sand") else [pytest.mark.slow_suite]) for name in MATERIALS],
 )
 def test_the_stresses_after_the_flow_balance_the_momentum(name):
     """M (v − v̂) + Δt Σ V τ f⁻ᵀ ∇w, with τ of `Law.update`, vanishes at nodes without contacts, to the tolerance of
