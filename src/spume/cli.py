@@ -221,6 +221,7 @@ def estimate(
     preset: Preset = None,
     threads: Threads = None,
     ranks: Annotated[int | None, Parameter(help="Also say what each of so many ranks would have to do.")] = None,
+    per_node: Annotated[int | None, Parameter(help="Ranks on each node; otherwise all are on one machine.")] = None,
     as_json: Json = False,
 ) -> None:
     """Estimate the points, memory, disk space and time a scene needs, without running it.
@@ -237,10 +238,12 @@ def estimate(
     from spume.runs.progress import readable_time
     from spume.scene.loading import load_scene
 
+    if per_node is not None and ranks is None:
+        raise SceneError("--per-node needs --ranks: it says how many of the ranks are on each node")
     loaded = load_scene(scene, changes or (), preset)
     use_threads(threads)
     cost = method_class(loaded.method).estimate(loaded)
-    shared = None if ranks is None else expected_ranks(loaded, cost, ranks)
+    shared = None if ranks is None else expected_ranks(loaded, cost, ranks, per_node)
     if shared is None:
         refuse_without_memory(cost)
     cost = calibrated(loaded, cost)

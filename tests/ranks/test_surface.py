@@ -38,24 +38,34 @@ def test_slots_and_peers_are_those_of_ranks(dimension, size):
 
 
 @pytest.mark.parametrize(
-    ("scene", "ranks", "words"),
+    ("scene", "options", "words"),
     [
-        ("dough-star", 2, ["2 with about 570 points"]),
+        ("dough-star", ["--ranks", "2"], ["2 with about 570 points", "600.8 MB on one machine"]),
+        ("dough-star", ["--ranks", "4", "--per-node", "3"], ["900.6 MB on a node with 3 of them"]),
         pytest.param(
-            "shaving-cream", 4, ["4 with about 1,380 points", "to at most 3 others"], marks=pytest.mark.slow_suite
+            "shaving-cream",
+            ["--ranks", "4"],
+            ["4 with about 1,380 points", "to at most 3 others"],
+            marks=pytest.mark.slow_suite,
         ),
     ],
 )
-def test_an_estimate_says_what_ranks_would_have(capsys, scene, ranks, words):
-    assert main(["estimate", scene, "--preset", "draft", "--ranks", str(ranks)]) in (0, None)
+def test_an_estimate_says_what_ranks_would_have(capsys, scene, options, words):
+    assert main(["estimate", scene, "--preset", "draft", *options]) in (0, None)
     said = capsys.readouterr().out
     assert all(word in said for word in words)
 
 
 @pytest.mark.parametrize(
-    ("scene", "ranks", "words"),
-    [("dry-foam-shear", "2", "does not run on several ranks"), ("slump", "0", "1 rank or more")],
+    ("scene", "options", "words"),
+    [
+        ("dry-foam-shear", ["--ranks", "2"], "does not run on several ranks"),
+        ("slump", ["--ranks", "0"], "1 rank or more"),
+        ("slump", ["--ranks", "4", "--per-node", "5"], "a node has 1 to 4 of the ranks"),
+        ("slump", ["--ranks", "4", "--per-node", "0"], "a node has 1 to 4 of the ranks"),
+        ("slump", ["--per-node", "2"], "--per-node needs --ranks"),
+    ],
 )
-def test_an_estimate_refuses_what_ranks_cannot_do(capsys, scene, ranks, words):
-    assert main(["estimate", scene, "--ranks", ranks]) == 2
+def test_an_estimate_refuses_what_ranks_cannot_do(capsys, scene, options, words):
+    assert main(["estimate", scene, *options]) == 2
     assert words in capsys.readouterr().err
