@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.grid.blocks import with_surrounding_blocks
+from spume.grid.blocks import around_steps, with_surrounding_blocks
 from spume.grid.cells import Cells
 from spume.ranks.communicator import Communicator
+from spume.ranks.cuts import Cuts
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -54,30 +55,24 @@ class GhostsOfPeers(Ghosts):
     """The points of other ranks that are in the same blocks of cells as own points, or in adjacent ones. It does not
     matter who owns which blocks."""
 
-    def __init__(self, messages: Communicator, cells: Cells, further: Integers | None = None) -> None:
+    def __init__(self, messages: Communicator, cuts: Cuts, cells: Cells, further: Integers | None = None) -> None:
         """`cells`: those of the own points, sorted. All ranks make theirs at the same time. `further`: keys of blocks
         where other points of this rank are, whose neighbours are ghosts, too."""
         self._messages, self._own = messages, len(cells.sorted_points)
         keys = cells.keys if further is None else np.union1d(cells.keys, further)
         counts = np.zeros(keys.size, np.int64)
         counts[np.searchsorted(keys, cells.keys)] = np.diff(cells.cell_start[::64])
-        tables = messages.everyone(np.stack([keys, counts], axis=1).reshape(-1))
-        near = with_surrounding_blocks(keys, cells.dimension)
         self._sent: dict[int, Integers] = {}
         """Own points that are ghosts of each peer."""
         self._slices: dict[int, slice] = {}
         """Places of the ghosts from each peer, behind the own points."""
         blocks_sent, blocks_known = dict[int, Integers](), dict[int, Integers]()
         sizes = {}
-        for peer, table in enumerate(tables):
-            theirs, number = table.reshape(-1, 2).T
-            chosen = np.isin(theirs, near)
-            if peer == messages.rank or not chosen.any():
-                continue
-            mine = np.isin(keys, with_surrounding_blocks(theirs[chosen], cells.dimension))
-            blocks_sent[peer], blocks_known[peer] = keys[mine], theirs[chosen]
+        for peer, (theirs, number) in blocks_beside(messages, cuts, keys, counts, cells.dimension).items():
+            mine = np.isin(keys, with_surrounding_blocks(theirs, cells.dimension))
+            blocks_sent[peer], blocks_known[peer] = keys[mine], theirs
             self._sent[peer] = cells.sorted_points[np.repeat(mine, counts)].astype(np.int64)
-            sizes[peer] = int(number[chosen].sum())
+            sizes[peer] = int(number.sum())
         self._arrange(sizes)
         whole = np.unique(np.concatenate([keys, *blocks_known.values()]))
         self._blocks = [
@@ -143,6 +138,44 @@ class GhostsOfPeers(Ghosts):
             places.append((peer, slice(first, first + len(arriving))))
             first += len(arriving)
         return Links(self._messages, slots, sent, places)
+
+
+def blocks_beside(
+    messages: Communicator, cuts: Cuts, keys: Integers, counts: Integers, dimension: int
+) -> dict[int, tuple[Integers, Integers]]:
+    """The blocks of each peer that are among the blocks `keys` of this rank or adjacent to these, ascending, and their
+    `counts`, by the rank of the peer in ascending order.
+
+    Several ranks may have a block, and none of them need be its owner by the `cuts`. They meet at the owners: each rank
+    tells the owners of the blocks around its own which blocks it has, and the owners say who else is there.
+    """
+    around = keys[:, None] + around_steps(dimension)
+    owners = cuts.owners(around.reshape(-1)).reshape(around.shape)
+    table = np.stack([keys, counts], axis=1)
+    told = _swapped(messages, {int(rank): table[(owners == rank).any(axis=1)] for rank in np.unique(owners)}, 2)
+    answers = {}
+    for rank, listed in told.items():
+        own = listed[cuts.owners(listed[:, 0]) == messages.rank, 0]
+        near = with_surrounding_blocks(own, dimension)
+        found = [
+            np.column_stack([np.full(len(other), peer), other])[np.isin(other[:, 0], near)]
+            for peer, other in told.items()
+            if peer != rank
+        ]
+        answers[rank] = np.concatenate([np.empty((0, 3), np.int64), *found])
+    received = _swapped(messages, answers, 3).values()
+    entries = np.unique(np.concatenate([np.empty((0, 3), np.int64), *received]), axis=0)
+    of_peers = {int(peer): entries[entries[:, 0] == peer] for peer in np.unique(entries[:, 0])}
+    return {peer: (listed[:, 1], listed[:, 2]) for peer, listed in of_peers.items()}
+
+
+def _swapped(messages: Communicator, tables: Mapping[int, Integers], columns: int) -> dict[int, Integers]:
+    """The tables that other ranks and this one send to this one, by rank."""
+    others = {rank: table.reshape(-1).view(np.uint8) for rank, table in tables.items() if rank != messages.rank}
+    found = {rank: part.view(np.int64).reshape(-1, columns) for rank, part in messages.exchange(others).items()}
+    if messages.rank in tables:
+        found[messages.rank] = tables[messages.rank]
+    return found
 
 
 class Links:
