@@ -76,11 +76,13 @@ SCENES = {
     "toothpaste": (lambda: load_scene("toothpaste", (), preset="draft"), 60),
     "dam-breach-2d": (lambda: load_scene("dam-breach-2d", (), preset="draft"), 24),
     "sand-column": (lambda: load_scene("sand-column", (), preset="draft"), 40),
+    "silicone-thread": (lambda: load_scene("silicone-thread", (), preset="draft"), 250),
     "cream-rosette": (lambda: load_scene("cream-rosette", (), preset="draft"), 120),
     "dough-star": (lambda: load_scene("dough-star", (), preset="draft"), 60),
 }
 LONG = (
     "strip", "dam-breach-2d", "paddle", "toothpaste", "sand-column", "shaving-cream", "cream-rosette", "dough-star",
+    "silicone-thread",
 )  # fmt: skip
 
 

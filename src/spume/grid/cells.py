@@ -194,7 +194,8 @@ class Cells:
     def coordinates(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
         """Coordinates of the cells of positions (n, d) [m], shape (n, 3); in 2D the third is 0."""
         index = np.zeros((len(x), 3), np.int64)
-        index[:, : self.dimension] = np.floor(x * self.inverse_size - self.offset)
+        with np.errstate(invalid="ignore"):  # points that are not finite are found elsewhere
+            index[:, : self.dimension] = np.floor(x * self.inverse_size - self.offset)
         return index
 
     def of_points(self) -> NDArray[np.int64]:

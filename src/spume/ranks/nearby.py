@@ -23,6 +23,10 @@ Integers = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 
+MANY = 10_000
+"""Rows from which on arrays are fetched one by one: three copies of what a message has are in memory."""
+
+
 class Nearby:
     """Rows without copies: those of a process that is alone. See also `geometry.darts.links.Links`."""
 
@@ -67,7 +71,7 @@ class NearbyOfPeers(Nearby):
     """The rows of one rank, and copies of those of its peers. All ranks call the methods at the same time."""
 
     def __init__(self, messages: Communicator, cuts: Cuts, index: Integers, reach: int) -> None:
-        """See `Ranks.nearby`, for the rows of this rank."""
+        """See `Ranks.nearby`; `index`: coordinates (n, 3) of the cells of the rows of this rank."""
         super().__init__(len(index))
         self._messages = messages
         keys, local = keys_of_cells(index, cuts.dimension)
@@ -111,14 +115,16 @@ class NearbyOfPeers(Nearby):
         fill_copies(self._messages, self._sent, self._received, arrays)
 
     def fetch(self, arrays: Arrays, needed: Mask) -> None:
-        """See `Nearby`."""
+        """See `Nearby`: all arrays at once, or one by one where a rank needs many rows."""
         wanted = {peer: np.flatnonzero(needed[rows]) for peer, rows in self._received.items()}
         asked = self._messages.exchange({peer: places.view(np.uint8) for peer, places in wanted.items()})
-        answers = self._messages.exchange(
-            {peer: pack(arrays, self._sent[peer][request.view(np.int64)]) for peer, request in asked.items()}
-        )
-        for peer, packed in answers.items():
-            _write(arrays, self._received[peer][wanted[peer]], unpack_points(arrays, [packed]))
+        answered = {peer: self._sent[peer][request.view(np.int64)] for peer, request in asked.items()}
+        many = self.any(bool(np.count_nonzero(needed) > MANY))
+        for names in [[name] for name in arrays] if many else [list(arrays)]:
+            chosen = {name: arrays[name] for name in names}
+            answers = self._messages.exchange({peer: pack(chosen, rows) for peer, rows in answered.items()})
+            for peer, packed in answers.items():
+                _write(chosen, self._received[peer][wanted[peer]], unpack_points(chosen, [packed]))
 
     def publish(self, arrays: Arrays, changed: Mask) -> None:
         """See `Nearby`: by way of the holders."""

@@ -103,14 +103,14 @@ class Ranks:
         `arrays`. Own points keep their indices, the others follow."""
         return cells, arrays
 
-    def nearby(self, dimension: int, index: Integers, reach: int) -> Nearby:
-        """Rows of a table in the cells with the coordinates `index` (n, 3), and copies of those of other ranks that are
-        at most `reach` cells, no more than a block has, from a block that this rank owns."""
-        return Nearby(len(index))
+    def nearby(self, cells: Cells, x: Floats, reach: int) -> Nearby:
+        """Rows of a table, such as points, at the positions `x` [m], and copies of those of other ranks that are at
+        most `reach` cells, no more than a block has, from a block that this rank owns. `cells`: their lattice."""
+        return Nearby(len(x))
 
-    def owns(self, dimension: int, index: Integers) -> NDArray[np.bool_]:
-        """Which of the cells with the coordinates `index` (n, 3) are in blocks that this rank owns."""
-        return np.ones(len(index), np.bool_)
+    def owns(self, cells: Cells, x: Floats) -> NDArray[np.bool_]:
+        """Which of the positions `x` [m] are in blocks that this rank owns."""
+        return np.ones(len(x), np.bool_)
 
     def ghosts(self, cells: Cells) -> Ghosts:
         """The points of other ranks that are in the same blocks as the own points in `cells`, which are sorted, or in

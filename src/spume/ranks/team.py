@@ -234,15 +234,15 @@ class Team(Ranks):
         sorted_cells.sort(whole["x"], whole["id"])
         return sorted_cells, whole
 
-    def nearby(self, dimension: int, index: Integers, reach: int) -> Nearby:
+    def nearby(self, cells: Cells, x: Floats, reach: int) -> Nearby:
         """See `Ranks`."""
         assert self.cuts is not None
-        return NearbyOfPeers(self.messages, self.cuts, index, reach)
+        return NearbyOfPeers(self.messages, self.cuts, cells.coordinates(x), reach)
 
-    def owns(self, dimension: int, index: Integers) -> NDArray[np.bool_]:
+    def owns(self, cells: Cells, x: Floats) -> NDArray[np.bool_]:
         """See `Ranks`."""
         assert self.cuts is not None
-        keys, place = np.unique(keys_of_cells(index, dimension)[0], return_inverse=True)
+        keys, place = np.unique(keys_of_cells(cells.coordinates(x), cells.dimension)[0], return_inverse=True)
         return (self.cuts.owners(keys) == self.rank)[place]
 
     def ghosts(self, cells: Cells) -> Ghosts:

@@ -52,6 +52,10 @@ class PointBins:
         width = BLOCK[self.dimension]
         return self.blocks[bins // 64] * width + np.stack(np.unravel_index(bins % 64, width), axis=1)
 
+    def middles(self, index: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Positions of the middles of the bins with the coordinates `index` (n, 3) [m]."""
+        return self.position(index.astype(np.float64) + 0.5)
+
     def numbers_of(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Numbers of the bins with the coordinates `index` (n, 3); −1 for those in blocks that are not listed."""
         keys, local = keys_of_cells(index, self.dimension)

@@ -30,7 +30,7 @@ from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.group_motion import CENTRE, MASS, SIZE, measure_motion, restore_motion
 from spume.foam.resampling.new_points import NewPoints
 from spume.foam.resampling.sampled import Sampled, has_affine_velocity
-from spume.foam.resampling.turns import find_turns
+from spume.foam.resampling.turns import find_turns, members_of
 from spume.grid.blocks import BLOCK, cell_at
 from spume.numerics.jit import compiled
 from spume.ranks.nearby import Nearby
@@ -218,15 +218,14 @@ def share_all(world: Sampled, donors: Donors, new: NewPoints, first: int, rows: 
         changing["C"] = affine_velocity
     while True:
         turn = find_turns(donors.start, donors.points, mine, done)
-        chosen = np.flatnonzero(turn)
         fraction = share_mass(
-            donors, chosen, index, particles.mass, particles.x, particles.v, affine_velocity, moment
+            donors, turn, index, particles.mass, particles.x, particles.v, affine_velocity, moment
         )  # fmt: skip
         for name in names:
-            share(donors, chosen, index, fraction, particles.arrays()[name])
-        done |= turn
+            share(donors, turn, index, fraction, particles.arrays()[name])
+        done[turn] = True
         changed = np.zeros(len(particles), np.bool_)
-        changed[donors.points[np.repeat(turn, np.diff(donors.start))]] = True
+        changed[members_of(turn, donors.start, donors.points)] = True
         rows.publish(changing, changed)
         if not rows.any(bool((mine & ~done).any())):
             break

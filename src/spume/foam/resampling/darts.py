@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.signed_distance import SignedDistance
-from spume.foam.resampling.territory import Territory
+from spume.foam.resampling.territory import REACH, Territory
 from spume.geometry.darts import Domain, Thrower, cells_at
 from spume.geometry.darts.coverage import keep_if_near
 from spume.geometry.darts.search import make_scratch
@@ -54,10 +54,10 @@ def throw_darts(
     deeper than `depth` is within `alpha` of a point: those in the bins that this rank owns."""
     d = bins.dimension
     own = _open_bins(bins, field, alpha, depth, seed, territory)
-    shared = territory.share(bins.coordinates_of(own))
+    shared = territory.ranks.nearby(territory.cells, bins.middles(bins.coordinates_of(own)), REACH)
+    known = shared.extended({"index": bins.coordinates_of(own), "bin": own})
+    index, found = known["index"], known["bin"]  # the latter is used for own bins only
     # in the order of the blocks and bins, which is that of all ranks
-    index = shared.extended({"index": bins.coordinates_of(own)})["index"]
-    found = shared.extended({"bin": own})["bin"]  # only that of own bins is used
     order = in_order(index, d)
     index, found = index[order], found[order]
     shared.reorder(order)
@@ -82,14 +82,14 @@ def _open_bins(
     own = np.zeros(len(bins.blocks), np.bool_)
     width = np.array(BLOCK[d])
     for corner in product(*((0, size - 1) for size in BLOCK[d][:d])):  # a block of bins is in up to 2^d blocks
-        own |= territory.owns_bins(bins.blocks * width + (*corner, 0)[:3])
+        own |= territory.ranks.owns(territory.cells, bins.middles(bins.blocks * width + (*corner, 0)[:3]))
     opened = np.zeros(len(bins.blocks) * 64, np.uint8)
     _find_open[d](
         np.flatnonzero(own), bins.neighbours, bins.start, bins.y, bins.blocks, field.distance, alpha, depth,
         seed_state(seed), 4 * numba.get_num_threads(), bins.capacity, opened,
     )  # fmt: skip
     found = np.flatnonzero(opened)
-    return found[territory.owns_bins(bins.coordinates_of(found))]
+    return found[territory.ranks.owns(territory.cells, bins.middles(bins.coordinates_of(found)))]
 
 
 @compiled(inline="always")

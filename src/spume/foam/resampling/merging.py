@@ -16,7 +16,7 @@ from spume.foam.resampling.group_motion import ENERGY, SIZE, SPIN, measure_motio
 from spume.foam.resampling.sampled import Sampled, has_affine_velocity
 from spume.foam.resampling.stress import recompute_stress
 from spume.foam.resampling.territory import Territory
-from spume.foam.resampling.turns import find_turns
+from spume.foam.resampling.turns import find_turns, members_of
 from spume.grid.blocks import BLOCK, cell_at
 from spume.grid.cells import Cells
 from spume.grid.neighbour_search import all_within
@@ -34,6 +34,8 @@ def close_pairs(
     pairs that come earlier and have a point in common with one of its own; the pairs of others are returned, too.
     """
     pairs = _all_pairs(bins, material, distance)
+    if not rows.any(len(pairs) > 0):
+        return pairs
     mine, mate = rows.here[pairs[:, 0]], np.full(len(bins.y), -1, np.int64)
     while True:
         changed = np.zeros(len(mate), np.bool_)
@@ -73,8 +75,8 @@ def merge(world: Sampled, pairs: NDArray[np.int64], mine: NDArray[np.bool_], ter
     )
     degenerate = _merge_fields(world, own) if len(own) else 0
     if has_affine_velocity(world):  # the new point alone can have the angular momentum
-        everything = np.ones(len(own), np.bool_)
-        _restore_spins(world, own[:, 0], np.arange(len(own) + 1), own[:, 0], everything, motions[mine])
+        every = np.arange(len(own))
+        _restore_spins(world, own[:, 0], np.arange(len(own) + 1), own[:, 0], every, motions[mine])
     rows.publish(particles.arrays(), _marked(len(particles), own[:, 0]))
     gone = _marked(len(particles), own[:, 1])
     rows.publish({"gone": gone}, gone.copy())
@@ -134,14 +136,14 @@ def _restore_spins_around(
     cells.sort(x)
     start, found = all_within(cells, x, x[merged], world.cell)
     members = found.astype(np.int64)
-    needed = _marked(len(x), members[np.repeat(mine, np.diff(start))])
+    needed = _marked(len(x), members_of(np.flatnonzero(mine), start, members))
     rows.fetch({"mass": particles.mass, "v": v}, needed & ~rows.own)
     settled = np.zeros(len(x), np.bool_)
     while True:
         turn = find_turns(start, members, mine, settled[merged])
         _restore_spins(world, merged, start, members, turn, motions)
         settled[merged[turn]] = True
-        changed = _marked(len(x), members[np.repeat(turn, np.diff(start))])
+        changed = _marked(len(x), members_of(turn, start, members))
         rows.publish({"v": v, "settled": settled}, changed)
         if not rows.any(bool((mine & ~settled[merged]).any())):
             break
@@ -149,13 +151,13 @@ def _restore_spins_around(
 
 def _restore_spins(
     world: Sampled, merged: NDArray[np.int64], start: NDArray[np.int64], members: NDArray[np.int64],
-    chosen: NDArray[np.bool_], motions: NDArray[np.float64],
+    chosen: NDArray[np.int64], motions: NDArray[np.float64],
 ) -> None:  # fmt: skip
     """Give the groups of the `chosen` ones of the points `merged` the angular momentum of the pairs, see
     `group_motion.py`."""
     particles, C = world.particles, world.affine_velocity
     _restore_spins_of(
-        np.flatnonzero(chosen), merged, start, members, particles.mass, particles.x, particles.v, C,
+        chosen, merged, start, members, particles.mass, particles.x, particles.v, C,
         world.nodes.second_moment, motions,
     )  # fmt: skip
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from spume.errors import SceneError
 from spume.foam.resampling.bins import PointBins
 from spume.foam.resampling.darts import Darts
-from spume.foam.resampling.territory import Territory
+from spume.foam.resampling.territory import REACH, Territory
 from spume.grid.blocks import BLOCK, CELLS_PER_BLOCK
 from spume.ranks.nearby import Nearby
 
@@ -37,7 +37,7 @@ class NewPoints:
     def of(darts: Darts, bins: PointBins, territory: Territory) -> "NewPoints":
         """Those of all ranks, of which each has its own `darts`."""
         index = bins.coordinates_of(darts.bin)
-        rows = territory.share(index)
+        rows = territory.ranks.nearby(territory.cells, bins.middles(index), REACH)
         place = territory.ranks.places(_numbers(index, bins.dimension, territory))
         found = rows.extended({"y": darts.y, "index": index, "place": place})
         order = np.argsort(found["place"])

@@ -13,8 +13,8 @@ from spume.foam.resampling.free_places import outside_obstacles
 from spume.foam.resampling.insertion import insert
 from spume.foam.resampling.merging import close_pairs, merge
 from spume.foam.resampling.sampled import Sampled
-from spume.foam.resampling.signed_distance import REACH, signed_distance
-from spume.foam.resampling.territory import AVERAGED, Territory, alone
+from spume.foam.resampling.signed_distance import FARTHEST, signed_distance
+from spume.foam.resampling.territory import AVERAGED, REACH, Territory, alone
 from spume.grid.cells import Cells
 
 
@@ -42,7 +42,7 @@ class ResamplingSettings:
                 f"{math.sqrt(dimension) / 2:.4g} in {dimension}D, and below 1"
             )
         # distances of nodes are known between √3 (nodes around a core node) and 4 minus the diagonal of a cell
-        if not math.sqrt(3.0) <= self.depth <= REACH - math.sqrt(3.0):
+        if not math.sqrt(3.0) <= self.depth <= FARTHEST - math.sqrt(3.0):
             raise ValueError(f"depth is {self.depth}; it must be between √3 = 1.732 and 4 − √3 = 2.267")
         if not 0.0 <= self.merge_distance < self.alpha(dimension):
             raise ValueError(f"merge_distance is {self.merge_distance}; it must not be negative, and below coverage")
@@ -105,7 +105,8 @@ def avoid_a_void(
     darts = throw_darts(bins, distance, alpha, settings.depth, seed, territory)  # algorithm 3
     darts = darts.keep(outside_obstacles(world, time, bins.position(darts.y)))
     if rows.any(len(darts) > 0):
-        rows.fetch(particles.arrays(), territory.near(particles.x, bins.position(darts.y), AVERAGED))
+        reach = AVERAGED if criterion is None else REACH
+        rows.fetch(particles.arrays(), territory.near(particles.x, bins.position(darts.y), reach))
         if criterion is not None and len(darts):
             darts = darts.keep(criterion.inserts(bins.position(darts.y)))
     if rows.any(len(darts) > 0):

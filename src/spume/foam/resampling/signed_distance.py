@@ -21,7 +21,7 @@ from spume.foam.resampling.bins import PointBins
 from spume.grid.blocks import BLOCK, CELLS_PER_BLOCK, cell_at
 from spume.numerics.jit import compiled
 
-REACH = 4.0
+FARTHEST = 4.0
 """Distance from the surface up to which distances are computed [r]."""
 SHALLOW = np.inf
 """Value for nodes that are not near a core node, where the distance is never below −√3."""
@@ -136,8 +136,8 @@ def _bring_near(BX, BY, BZ, samples, count, ox, oy, oz, square):
     """Reduce the squared distances of a block's nodes to those from the samples of the block at (ox, oy, oz)."""
     for s in range(count):
         x, y, z = samples[s, 0] + ox, samples[s, 1] + oy, samples[s, 2] + oz
-        i0, i1 = max(0, int(np.ceil(x - REACH))), min(BX, int(np.floor(x + REACH)) + 1)
-        j0, j1 = max(0, int(np.ceil(y - REACH))), min(BY, int(np.floor(y + REACH)) + 1)
+        i0, i1 = max(0, int(np.ceil(x - FARTHEST))), min(BX, int(np.floor(x + FARTHEST)) + 1)
+        j0, j1 = max(0, int(np.ceil(y - FARTHEST))), min(BY, int(np.floor(y + FARTHEST)) + 1)
         for i in range(i0, i1):
             for j in range(j0, j1):
                 near = (x - i) * (x - i) + (y - j) * (y - j)
@@ -210,7 +210,7 @@ def _make_find_distances(D: int):
             if not wanted:
                 distance[b * 64 : b * 64 + 64] = SHALLOW
                 continue
-            square = np.full(64, REACH * REACH)
+            square = np.full(64, FARTHEST * FARTHEST)
             for code in range(27):
                 other = neighbours[b, code]
                 if other >= 0 and sample_count[other] > 0:

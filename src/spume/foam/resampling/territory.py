@@ -1,7 +1,7 @@
 """What a rank resamples: the places in its own blocks, with copies of the points of other ranks around them.
 
 A pair of points is merged by the rank in whose blocks its first point is, and a dart thrown by the one that owns its
-bin. A bin lies in one cell, and so in one block. Ranks exchange what they have decided after each pass, so the result
+bin: a bin lies in one cell, and so in one block. Ranks exchange what they have decided after each pass, so the result
 is that of one process.
 
 A new point depends on points within three cells by its averages, and by its depth on those within 6 r: the surface is
@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.foam.resampling.bins import OFFSET
 from spume.grid.cells import Cells
 from spume.matter.species import Species
 from spume.ranks.nearby import Nearby
@@ -36,21 +35,6 @@ class Territory:
     cells: Cells
     """Of the size 2 r; only their lattice matters."""
     rows: Nearby
-
-    def owns_bins(self, index: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of the bins with the coordinates `index` (n, 3) this rank owns."""
-        return self.ranks.owns(self.cells.dimension, self.cells_of_bins(index))
-
-    def cells_of_bins(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Coordinates of the cells that contain bins: a cell is two bins wide, and begins where a bin does."""
-        start = round(2.0 * self.cells.offset)
-        cells = (index + (int(OFFSET) - start)) >> 1
-        cells[:, self.cells.dimension :] = 0
-        return cells
-
-    def share(self, index: NDArray[np.int64]) -> Nearby:
-        """Rows in the bins with the coordinates `index` (n, 3), and copies of those of other ranks."""
-        return self.ranks.nearby(self.cells.dimension, self.cells_of_bins(index), REACH)
 
     def near(self, x: NDArray[np.float64], places: NDArray[np.float64], reach: int) -> NDArray[np.bool_]:
         """Which copies, of the points at `x`, are in cells at most `reach` from those of `places` [m]."""
@@ -78,7 +62,7 @@ def alone(cells: Cells, count: int) -> Territory:
 def enter(ranks: Ranks, species: Species, cells: Cells, seen: tuple[str, ...] = SEEN) -> Territory:
     """Append copies of the points of other ranks to those of a species. Of their fields those in `seen` are known."""
     p = species.particles
-    rows, count = ranks.nearby(cells.dimension, cells.coordinates(p.x), REACH), len(p)
+    rows, count = ranks.nearby(cells, p.x, REACH), len(p)
     if rows.any(rows.copies.size > 0):
         known = rows.extended({name: p.arrays()[name] for name in seen})
         fields = {field.name: field for field in p.fields}
