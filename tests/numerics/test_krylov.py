@@ -56,17 +56,15 @@ def test_inner_products_travel_together(solve, beside):
 @pytest.mark.parametrize("held", [[], [0, 7, 39]])
 def test_solutions_are_those_of_a_dense_solve(solve, A, held):
     rng = np.random.default_rng(2)
-    b, x0 = rng.normal(size=40), np.zeros(40)
-    x0[held] = rng.normal(size=len(held))
-    found = solve(Dense(A, held), b, x0, tolerance=1e-12, limit=400)
+    b, expected = rng.normal(size=40), np.zeros(40)
+    found = solve(Dense(A, held), b, tolerance=1e-12, limit=400)
     free = np.setdiff1d(np.arange(40), held)
-    expected = x0.copy()
-    expected[free] = np.linalg.solve(A[np.ix_(free, free)], b[free] - A[np.ix_(free, held)] @ x0[held])
+    expected[free] = np.linalg.solve(A[np.ix_(free, free)], b[free])
     assert found.converged
     # the error of a solution is the residual times the condition number at most
     bound = 1e-11 * np.linalg.cond(A[np.ix_(free, free)]) * np.linalg.norm(expected)
     assert np.linalg.norm(found.x - expected) <= bound
-    assert np.array_equal(found.x[held], x0[held])
+    assert not found.x[held].any()
 
 
 @pytest.mark.parametrize("held", [[], [0, 7, 39]])
@@ -94,10 +92,10 @@ def test_a_system_of_n_different_eigenvalues_takes_n_iterations(solve):
 
 
 @pytest.mark.parametrize("solve", [conjugate_gradient, minres])
-def test_an_exact_guess_and_a_zero_right_hand_side_need_no_iteration(solve):
-    x = np.random.default_rng(0).normal(size=40)
-    assert solve(Dense(POSITIVE), POSITIVE @ x, x).iterations == 0
-    assert np.all(solve(Dense(POSITIVE), np.zeros(40)).x == 0.0)
+def test_a_zero_right_hand_side_needs_no_iteration(solve):
+    found = solve(Dense(POSITIVE), np.zeros(40))
+    assert found.iterations == 0
+    assert np.all(found.x == 0.0)
 
 
 def test_an_indefinite_matrix_is_told_to_conjugate_gradients():

@@ -131,11 +131,11 @@ def stiffness(law: Law, parameters: Parameters) -> float:
     return float(parameters.density * law.wave_speed(parameters) ** 2)
 
 
-def present_stiffness(points: Points, dt: float = 1e-3) -> Array:
+def present_stiffness(points: Points) -> Array:
     """Stiffness of each point as it is [Pa], not less than that at rest: rounding of strains changes the stress by as
     much. Found by a small compression and expansion."""
     stress = points.stress()
-    moved = [points.copy().step((1.0 + change) * np.eye(3), dt) for change in (1e-7, -1e-7)]
+    moved = [points.copy().step((1.0 + change) * np.eye(3), 1e-3) for change in (1e-7, -1e-7)]
     found = np.max([np.abs(each - stress).max(axis=(1, 2)) for each in moved], axis=0) / 1e-7
     return np.asarray(np.maximum(np.nan_to_num(found), stiffness(points.law, points.parameters)))
 

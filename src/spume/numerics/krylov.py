@@ -4,7 +4,7 @@ Vectors are arrays of any shape. The system supplies the inner product: if it an
 same bits for any number of threads, so have the results.
 
 A system may be constrained: `project` is the orthogonal projection P onto the subspace of allowed changes. The solvers
-then find x in x0 + range(P) with P A x = P b.
+then find x in range(P) with P A x = P b, beginning with zero.
 """
 
 import math
@@ -56,32 +56,19 @@ def _dot(system: System, a: Vector, b: Vector) -> float:
     return system.dots([(a, b)])[0]
 
 
-def _start(system: System, b: Vector, x0: Vector | None) -> tuple[Vector, Vector, Vector]:
-    """Initial guess, its projected residual, and the projected right-hand side."""
-    right = b.copy()
-    system.project(right)
-    if x0 is None:
-        return np.zeros_like(b), right.copy(), right
-    r: Any = b - system.multiply(x0)
-    system.project(r)
-    return x0.copy(), r, right
-
-
-def conjugate_gradient(
-    system: System, b: Vector, x0: Vector | None = None, tolerance: float = 1e-8, limit: int = 1000
-) -> Solution:
+def conjugate_gradient(system: System, b: Vector, tolerance: float = 1e-8, limit: int = 1000) -> Solution:
     """Solve A x = b for a positive definite A by preconditioned conjugate gradients. [Shewchuk94] appendix B3
 
     Stops when the norm of the residual is below `tolerance` times that of b, or after `limit` iterations. Raises
     ArithmeticError if a search direction shows that A is not positive definite.
     """
-    x, r, right = _start(system, b, x0)
+    x, r = np.zeros_like(b), b.copy()
+    system.project(r)
     z = _preconditioned(system, r)
-    of_right, rr, rz = system.dots([(right, right), (r, r), (r, z)])
-    size = math.sqrt(rr)
-    scale = math.sqrt(of_right) or size
-    if size <= tolerance * scale:
-        return Solution(x, 0, size / scale if scale else 0.0, True)
+    rr, rz = system.dots([(r, r), (r, z)])
+    scale = math.sqrt(rr)
+    if scale <= tolerance * scale:
+        return Solution(x, 0, 1.0 if scale else 0.0, True)
     p = z.copy()
     for iteration in range(1, limit + 1):
         q = system.multiply(p)
@@ -104,7 +91,7 @@ def conjugate_gradient(
     return Solution(x, limit, size / scale, False)
 
 
-def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float = 1e-8, limit: int = 1000) -> Solution:
+def minres(system: System, b: Vector, tolerance: float = 1e-8, limit: int = 1000) -> Solution:
     """Solve A x = b for a symmetric, possibly indefinite A by preconditioned MINRES. [Paige75]
 
     The Lanczos process builds A V = V T with vectors V orthonormal in the preconditioner's inner product; Givens
@@ -112,10 +99,11 @@ def minres(system: System, b: Vector, x0: Vector | None = None, tolerance: float
     Stops when its estimate is below `tolerance` times that of b, or after `limit` iterations; `Solution.residual` is
     computed from x.
     """
-    x, r, right = _start(system, b, x0)
+    x, r = np.zeros_like(b), b.copy()
+    system.project(r)
     z = _preconditioned(system, r)
-    rz, of_right = system.dots([(r, z), (right, _preconditioned(system, right))])
-    beta, target = math.sqrt(max(rz, 0.0)), tolerance * math.sqrt(max(of_right, 0.0))
+    beta = math.sqrt(max(_dot(system, r, z), 0.0))
+    target = tolerance * beta
     if beta == 0.0:
         return _finish(system, b, x, 0, tolerance)
     v_old, v = np.zeros_like(b), r / beta  # Lanczos vectors, before preconditioning
@@ -158,7 +146,8 @@ def gmres(system: System, b: Vector, tolerance: float = 1e-8, limit: int = 1000,
     """
     from scipy.linalg import solve_triangular  # slow to import
 
-    x, r, _ = _start(system, b, None)
+    x, r = np.zeros_like(b), b.copy()
+    system.project(r)
     scale = math.sqrt(_dot(system, r, r))
     size, iterations = scale, 0
     while size > tolerance * scale and iterations < limit:

@@ -295,14 +295,13 @@ def collapse(n, h0):
     return -1
 
 
-def flip_film(network: Network, film: int, length: float | None = None) -> bool:
-    """Do a T1 of `film`; the new film has the `length` [m] (None: the old chord). Returns False if it is impossible."""
+def flip_film(network: Network, film: int) -> bool:
+    """Do a T1 of `film`; the new film has the length of the old chord. Returns False if it is impossible."""
     n = network
     h = 2 * film
     if not t1_allowed(n.mesh, h):
         return False
-    chord = float(np.hypot(*n.chords()[film])) if length is None else length
-    flip(n.mesh, h, chord)
+    flip(n.mesh, h, float(np.hypot(*n.chords()[film])))
     return True
 
 
