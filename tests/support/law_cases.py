@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from spume.materials import LAWS, Law, Parameters
-from spume.materials.checks import EPS, PAIRS, Points, deformations, full, rotated, rotations, stiffness
+from spume.materials.driven_points import EPS, PAIRS, Points, deformations, full, rotated, rotations, stiffness
 from spume.materials.table import complete_entry, named_materials
 
 __all__ = ["EPS", "PAIRS", "Points", "deformations", "full", "rotated", "rotations", "stiffness"]

@@ -11,6 +11,17 @@ from spume.dryfoam.dynamics.deformation import Deformation, deform, pure_extensi
 from spume.dryfoam.equilibrium.report import Events, Exchange, Options, Report, Solver
 from spume.dryfoam.equilibrium.search import equilibrate
 from spume.dryfoam.equilibrium.stability import Stability, stability
+from spume.dryfoam.inputs import (
+    Seeds,
+    given_areas,
+    kind_of_walls,
+    mean_area,
+    positive,
+    size_between_walls,
+    spread_areas,
+    unit_seeds,
+    whole_number,
+)
 from spume.dryfoam.network import geometry, voronoi
 from spume.dryfoam.network import seeds as seeding
 from spume.dryfoam.network.cutting import Walls, walled_voronoi, walls_and_lattice
@@ -19,32 +30,9 @@ from spume.dryfoam.network.polygons import Corner, network_of_polygons
 from spume.dryfoam.statistics import bulk_cells, texture
 from spume.errors import RunFailed, SceneError
 
-AREAS = (1e-30, 1e30)
-"""Smallest and largest mean area of the cells [m²]."""
-WIDEST = 100.0
-"""Largest polydispersity [1]."""
 MOST_WAITING = 100
 """Number of coarsening steps without progress, because cells cannot vanish, after which coarsening without a time limit
 ends."""
-Seeds = Literal["random", "poisson-disk", "hexagonal"]
-
-
-def _positive(name: str, value: float) -> float:
-    if not (np.isfinite(value) and value > 0):
-        raise SceneError(f"{name} must be a positive number, found {value}")
-    return float(value)
-
-
-def _area(name: str, value: float) -> float:
-    if not AREAS[0] <= value <= AREAS[1]:
-        raise SceneError(f"{name} must be between {AREAS[0]:g} and {AREAS[1]:g} m², found {value}")
-    return float(value)
-
-
-def _whole(name: str, value: int, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise SceneError(f"{name} must be a whole number, at least {least}, found {value!r}")
-    return int(value)
 
 
 class Foam:
@@ -55,8 +43,8 @@ class Foam:
     """
 
     def __init__(self, network: Network, T: float = 1.0, K: float = 1.0, options: Options | None = None) -> None:
-        self.T = _positive("the film tension", T)
-        self.K = _positive("the diffusion constant", K)
+        self.T = positive("the film tension", T)
+        self.K = positive("the diffusion constant", K)
         self.strain = 0.0
         """Strain imposed by `shear`, `extend` and `cycle` so far."""
         if np.any(network.targets <= 0):
@@ -100,36 +88,36 @@ class Foam:
         of the free cluster's outline, scaled to fit the cells; None: a disc. `aspect`: width over height of a box with
         walls, or of a period of a channel.
         """
-        _whole("the number of cells of a Voronoi foam", cells, 2)
-        _whole("the random seed", seed, 0)
-        _area("the mean cell area", cell_area)
+        whole_number("the number of cells of a Voronoi foam", cells, 2)
+        whole_number("the random seed", seed, 0)
+        mean_area("the mean cell area", cell_area)
         generator = np.random.default_rng(seed)
         if boundary == "periodic":
             side = np.sqrt(cells * cell_area)
-            network = voronoi.periodic_voronoi(_unit_seeds(cells, seeds, generator), side * np.eye(2))
+            network = voronoi.periodic_voronoi(unit_seeds(cells, seeds, generator), side * np.eye(2))
         elif boundary == "free":
             network = voronoi.free_voronoi(*seeding.seeds_in_shape(cells, seeds, generator, shape))
             scale = np.sqrt(cells * cell_area / network.targets.sum())
             network.positions *= scale
             network.targets *= scale**2
         elif boundary in ("box", "channel"):
-            height = float(np.sqrt(cells * cell_area / _positive("the aspect", aspect)))
+            height = float(np.sqrt(cells * cell_area / positive("the aspect", aspect)))
             size = np.array([aspect * height, height])
-            network = walled_voronoi(_unit_seeds(cells, seeds, generator) * size, boundary, *size)
+            network = walled_voronoi(unit_seeds(cells, seeds, generator) * size, boundary, *size)
         else:
             raise SceneError(
                 f"the boundary of a dry foam is 'periodic', 'free', 'box' or 'channel', found '{boundary}'"
             )
         if polydispersity is not None:
-            network.targets = _spread_areas(network.targets, polydispersity, generator)
+            network.targets = spread_areas(network.targets, polydispersity, generator)
         return cls(network, T, K)
 
     @classmethod
     def hexagonal(cls, columns: int, rows: int, T: float = 1.0, K: float = 1.0, *, cell_area: float = 1.0) -> "Foam":
         """Create a periodic honeycomb of `columns` by `rows` (even) cells of `cell_area` [m²], in equilibrium."""
-        _whole("the number of columns of a honeycomb", columns, 1)
-        _whole("the number of rows of a honeycomb", rows, 2)
-        width = np.sqrt(2.0 * _area("the cell area", cell_area) / np.sqrt(3.0))
+        whole_number("the number of columns of a honeycomb", columns, 1)
+        whole_number("the number of rows of a honeycomb", rows, 2)
+        width = np.sqrt(2.0 * mean_area("the cell area", cell_area) / np.sqrt(3.0))
         lattice = np.diag([columns * width, rows * width * np.sqrt(3.0) / 2.0])
         return cls(voronoi.periodic_voronoi(seeding.hexagonal_seeds(columns, rows), lattice), T, K)
 
@@ -159,7 +147,7 @@ class Foam:
         if walls is not None:
             if lattice is not None or shape is not None:
                 raise SceneError("walls have a size: give that, without a lattice or a shape")
-            network = walled_voronoi(points, _kind(walls), *_size(size))
+            network = walled_voronoi(points, kind_of_walls(walls), *size_between_walls(size))
         elif lattice is not None:
             if shape is not None:
                 raise SceneError("a periodic foam fills its box: give a lattice or a shape, not both")
@@ -170,7 +158,7 @@ class Foam:
         else:
             network = voronoi.free_voronoi(points, shape or seeding.disc_around(points))
         if areas is not None:
-            network.targets = _given_areas(areas, network.cells)[network.labels]
+            network.targets = given_areas(areas, network.cells)[network.labels]
         return cls(network, T, K)
 
     @classmethod
@@ -202,11 +190,11 @@ class Foam:
         if walls is not None:
             if lattice is not None:
                 raise SceneError("walls have a size: give that, without a lattice")
-            lines, box = walls_and_lattice(_kind(walls), *_size(size))
+            lines, box = walls_and_lattice(kind_of_walls(walls), *size_between_walls(size))
             box = box if np.any(box) else None
         network = network_of_polygons(np.asarray(positions, dtype=float), cells, box, lines)
         if areas is not None:
-            network.targets = _given_areas(areas, network.cells)
+            network.targets = given_areas(areas, network.cells)
         return cls(network, T, K)
 
     def _check_box(self) -> None:
@@ -310,7 +298,7 @@ class Foam:
         self._check_box()
         options = self.options
         if tolerance is not None:
-            options = replace(options, tolerance=_positive("the tolerance", tolerance))
+            options = replace(options, tolerance=positive("the tolerance", tolerance))
         if solver is not None:
             if solver not in get_args(Solver):
                 raise SceneError(f"the solver of a dry foam is 'newton' or 'gauss-seidel', found '{solver}'")
@@ -329,7 +317,7 @@ class Foam:
         Rigid motions are excluded. A minimum of the energy has no negative eigenvalue; `equilibrate` never ends in a
         saddle point. See `equilibrium.stability` for the unknowns.
         """
-        _whole("the number of modes", count, 1)
+        whole_number("the number of modes", count, 1)
         if self.network.is_lone:
             raise SceneError("a lone bubble has no modes: it is a circle without vertices")
         if not self.equilibrated:
@@ -364,10 +352,10 @@ class Foam:
             raise SceneError(f"the duration must be positive, found {duration}")
         if scheme not in ("adaptive", "unit"):
             raise SceneError(f"the scheme of coarsening is 'adaptive' or 'unit', found '{scheme}'")
-        _positive("the event tolerance", event_tolerance)
-        _whole("until_cells", until_cells, 0)
+        positive("the event tolerance", event_tolerance)
+        whole_number("until_cells", until_cells, 0)
         if most_steps is not None:
-            _whole("the largest number of steps", most_steps, 1)
+            whole_number("the largest number of steps", most_steps, 1)
         if self.cells <= until_cells:
             rest = "; until_cells=0 lets the last bubble shrink" if self.cells == 1 else ""
             raise SceneError(f"nothing to coarsen: cells left are {self.cells}, until_cells is {until_cells}{rest}")
@@ -425,8 +413,8 @@ class Foam:
     def cycle(self, amplitude: float, cycles: int = 1, steps: int = 0) -> Deformation:
         """Apply a cyclic simple shear: from the present strain up by `amplitude`, down by twice that, and back,
         `cycles` times; each quarter in `steps` increments (0: of at most 0.01). Returns the record of all cycles."""
-        _positive("the amplitude of the strain", amplitude)
-        _whole("the number of cycles", cycles, 1)
+        positive("the amplitude of the strain", amplitude)
+        whole_number("the number of cycles", cycles, 1)
         record = Deformation()
         for turn in (amplitude, -amplitude, -amplitude, amplitude) * cycles:
             part = self.shear(turn, steps)
@@ -439,43 +427,3 @@ class Foam:
     def extend(self, strain: float, steps: int = 0) -> Deformation:
         """Extend the foam and its walls by the logarithmic `strain` along x at constant area; otherwise as `shear`."""
         return deform(self, pure_extension, strain, steps)
-
-
-def _kind(walls: Walls) -> Walls:
-    if walls not in get_args(Walls):
-        raise SceneError(f"walls are those of a 'box' or of a 'channel', found '{walls}'")
-    return walls
-
-
-def _size(size: Sequence[float] | None) -> tuple[float, float]:
-    """Width and height between walls [m]."""
-    given = np.asarray(() if size is None else size, dtype=float)
-    if given.shape != (2,) or not np.all(np.isfinite(given) & (given > 0.0)):
-        raise SceneError(f"walls need a size of two positive numbers, width and height [m], found {size}")
-    return float(given[0]), float(given[1])
-
-
-def _unit_seeds(cells: int, seeds: Seeds, generator: np.random.Generator) -> Floats:
-    if seeds == "random":
-        return seeding.random_seeds(cells, generator)
-    if seeds == "poisson-disk":
-        return seeding.poisson_disk_seeds(cells, generator)
-    raise SceneError(f"seeds in a box or a channel are 'random' or 'poisson-disk', found '{seeds}'")
-
-
-def _given_areas(areas: Sequence[float] | Floats, cells: int) -> Floats:
-    given = np.asarray(areas, dtype=float)
-    if given.shape != (cells,):
-        raise SceneError(f"{len(given) if given.ndim else 'single'} areas are given for {cells} cells")
-    return given
-
-
-def _spread_areas(areas: Floats, polydispersity: float, generator: np.random.Generator) -> Floats:
-    """Log-normal areas with the given relative standard deviation, the same sum and the same ranking as `areas`."""
-    if not 0 <= polydispersity <= WIDEST:
-        raise SceneError(f"the polydispersity must be between 0 and {WIDEST:g}, found {polydispersity}")
-    sigma = np.sqrt(np.log1p(polydispersity**2))
-    drawn = np.sort(np.exp(sigma * generator.standard_normal(len(areas))))
-    spread = np.empty_like(areas)
-    spread[np.argsort(areas, kind="stable")] = drawn
-    return np.asarray(spread * (areas.sum() / spread.sum()))

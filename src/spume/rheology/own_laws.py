@@ -11,7 +11,8 @@ from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from spume.errors import SceneError
-from spume.materials.checks import CHECKS, FLOW_CHECKS, failure, flows, plain_numbers
+from spume.materials.checks import CHECKS, FLOW_CHECKS, failure, plain_numbers
+from spume.materials.driven_points import flows
 from spume.materials.law import Law, Parameters
 from spume.materials.registry import load_law_file
 from spume.materials.table import parameter_units
