@@ -6,7 +6,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -69,35 +69,11 @@ def run(
     ranks: Ranks = None,
 ) -> int:
     """Run a scene and write its frames to a folder."""
-    return _on_ranks(
+    from spume.runs.on_ranks import on_ranks
+
+    return on_ranks(
         ranks, threads, lambda team: _run(team, scene, out, changes, preset, preview, overwrite, render, threads)
     )
-
-
-def _on_ranks(ranks: int | None, threads: int | None, work: Callable[["Crew"], int]) -> int:
-    """Start the ranks of this command, or, on one of them, do the work of the writer; the others follow it."""
-    from spume.runs.launching import crew, launched, start_ranks
-    from spume.runs.progress import rank_sentence
-
-    if ranks not in (None, 1) and not launched():
-        return start_ranks(ranks or 1, threads, _without_ranks())
-    with crew(threads) as team:
-        if team is None:  # the writer has done it
-            return 0
-        code = work(team)
-        if did := team.report():
-            tell(rank_sentence(did))
-        return code
-
-
-def _without_ranks() -> list[str]:
-    """The arguments of this command without the number of ranks."""
-    found, skip = [], False
-    for argument in sys.argv[1:]:
-        if not skip and argument != "--ranks" and not argument.startswith("--ranks="):
-            found.append(argument)
-        skip = argument == "--ranks"
-    return found
 
 
 def _run(
@@ -180,12 +156,13 @@ def resume(
         if value is not None:
             raise SceneError(f"--{name} {value}: '{folder}' is not a sweep, which has a file sweep.json")
     from spume.runs.loop import resume_run
+    from spume.runs.on_ranks import on_ranks
     from spume.runs.progress import display_for
 
     def work(team: "Crew") -> int:
         return report(resume_run(folder, threads=threads, display=display_for(), trust=trust, crew=team))
 
-    return _on_ranks(ranks, threads, work)
+    return on_ranks(ranks, threads, work)
 
 
 @app.command
@@ -201,6 +178,7 @@ def replay(
 ) -> int:
     """Repeat a run from the start, bit for bit, with the changes that were made to it live at the same steps."""
     from spume.runs.loop import replay_run
+    from spume.runs.on_ranks import on_ranks
     from spume.runs.progress import display_for
 
     def work(team: "Crew") -> int:
@@ -209,7 +187,7 @@ def replay(
         )
         return report(again)
 
-    return _on_ranks(ranks, threads, work)
+    return on_ranks(ranks, threads, work)
 
 
 @app.command

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from lockstep import on_ranks
 
-from spume.cli import main
 from spume.errors import RunFailed, SceneError
 from spume.materials import LAWS
 from spume.materials.loops import ConstitutiveModel
@@ -86,12 +85,6 @@ def test_a_process_knows_whether_it_is_one_of_several(monkeypatch, variables, se
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     assert launching.launched() is several
-
-
-def test_a_live_run_on_ranks_is_refused(monkeypatch, capsys):
-    monkeypatch.setenv("PMI_SIZE", "2")
-    assert main(["live", "slump", "--preset", "draft"]) == 2
-    assert "a live run has one process" in capsys.readouterr().err
 
 
 def test_without_mpi4py_one_sentence_says_what_to_install(monkeypatch):

@@ -21,6 +21,7 @@ from spume.options import (
     Port,
     Preset,
     Processes,
+    Ranks,
     RunOut,
     SceneName,
     Skin,
@@ -29,6 +30,7 @@ from spume.options import (
 from spume.terminal import say, tell
 
 if TYPE_CHECKING:
+    from spume.runs.crew import Crew
     from spume.runs.loop import Outcome
 
 
@@ -204,28 +206,27 @@ def live(
     overwrite: Overwrite = False,
     paused: Annotated[bool, Parameter(negative="", help="Wait before the first step.")] = False,
     threads: Threads = None,
+    ranks: Ranks = None,
     host: Host = "127.0.0.1",
     port: Port = 8080,
 ) -> int:
     """Run a scene and show it in the browser at once: pause, step, restart it, adjust gravity, obstacles and materials.
     'spume replay' repeats the run with its adjustments."""
     from spume.look.viewer.live_session import run_live
-    from spume.runs.launching import launched
+    from spume.runs.on_ranks import on_ranks
     from spume.runs.progress import display_for
     from spume.scene.loading import load_scene
 
-    if launched():
-        raise SceneError(
-            "a live run has one process: the requests of its viewer are fulfilled between two of its steps; run the "
-            "scene on ranks with 'spume run', and watch it with 'spume view'"
-        )
-    loaded = load_scene(scene, changes or (), preset)
-    name = Path(scene).stem
-    outcome = run_live(
-        loaded, out or Path("out") / name, name=name, host=host, port=port, paused=paused, overwrite=overwrite,
-        threads=threads, display=display_for(),
-    )  # fmt: skip
-    return report(outcome)
+    def work(team: "Crew") -> int:
+        loaded = load_scene(scene, changes or (), preset)
+        name = Path(scene).stem
+        outcome = run_live(
+            loaded, out or Path("out") / name, name=name, host=host, port=port, paused=paused, overwrite=overwrite,
+            threads=threads, display=display_for(), crew=team,
+        )  # fmt: skip
+        return report(outcome)
+
+    return on_ranks(ranks, threads, work)
 
 
 def report(outcome: "Outcome") -> int:

@@ -314,19 +314,19 @@ def follow(messages: Communicator) -> None:
                 if name == "end":
                     return
                 if name in ("scene", "share", "build"):
-                    team = Team(messages)
+                    new = Team(messages)
                     if name == "share":
-                        team.share_of_machine()
+                        new.share_of_machine()
                     # an error is told by the writer, which then dismisses this rank
-                    with contextlib.suppress(SpumeError), team.agreed(speaking=True):
+                    with contextlib.suppress(SpumeError), new.agreed(speaking=True):
                         if name == "scene":
                             tables = json.loads(arguments[0])
                             load_laws_of(tables, True)  # the writer has asked
                             scene = Scene(**tables)
                         elif name == "share":
-                            share_sources(scene, team)
+                            share_sources(scene, new)
                         else:
-                            method = shared_method(scene, team)
+                            method, team = shared_method(scene, new), new
                 elif name == "verify":
                     with contextlib.suppress(CacheError), team.agreed():
                         verify_some_parts(Path(arguments[0]), team.rank, team.size)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Literal, Protocol
 
 from spume.errors import SceneError, SpumeError
-from spume.methods import Method, method_class
+from spume.methods import Method
 from spume.scene.common import Scene
 from spume.scene.controls import Control, changes, check, controls
 
@@ -31,6 +31,9 @@ class Steered(Protocol):
 
     method: Method
     scene: Scene
+
+    def build(self, scene: Scene) -> Method:
+        """A method of another scene, to begin again with."""
 
     def change(self, values: dict[str, Any]) -> None:
         """Continue with changes of the scene. Raises SpumeError, and changes nothing, if the scene forbids them."""
@@ -153,7 +156,7 @@ class Requests:
         if asked == "stop":
             run.ask_to_stop()
         elif asked == "restart":
-            self._restart()
+            self._restart(run)
         elif self._phase in ("finished", "failed"):
             self._trouble("the run is over: restart it first")
         elif asked == "pause":
@@ -196,12 +199,12 @@ class Requests:
             check(self._controls[key], value)
         return {key: float(value) for key, value in values.items()}
 
-    def _restart(self) -> None:
+    def _restart(self, run: Steered) -> None:
         """From the start with the values as they are now."""
         scene = self._original
         for key, value in self._values.items():
             scene = scene.changed(changes(self._original, scene, key, value, 0.0))
-        method = method_class(scene.method)(scene)
+        method = run.build(scene)
         if self._phase != "paused":
             self._phase = "running"
         self._step, self._pause_at_frame, self._begun = "none", False, False

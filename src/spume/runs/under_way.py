@@ -48,6 +48,10 @@ class RunUnderWay:
         if scene is not self.scene:
             self.method, self.scene = self.crew.changed(self.method, scene), scene
 
+    def build(self, scene: Scene) -> Method:
+        """See `Steered`."""
+        return self.crew.build(scene)
+
     def change(self, values: dict[str, Any]) -> None:
         """Continue with changes of the scene, which the manifest records before they have an effect."""
         scene = self.scene.changed(values)

@@ -17,6 +17,7 @@ from spume.children import python_command
 from spume.errors import SpumeError
 from spume.extras import require
 from spume.methods import Progress
+from spume.runs.crew import Crew
 from spume.runs.loop import Outcome, start_run
 from spume.runs.progress import Display
 from spume.runs.steering import Requests
@@ -38,8 +39,9 @@ def run_live(
     overwrite: bool,
     threads: int | None,
     display: Display,
+    crew: Crew | None = None,
 ) -> Outcome:
-    """Run `scene` and show it in the browser, where it can be paused, changed and restarted."""
+    """Run `scene` and show it in the browser, where it can be paused, changed and restarted. `crew`: of the run."""
     require("viser", "the viewer")
     _check_address(host, port)
     with _viewer(folder, host, port) as viewer:
@@ -47,7 +49,7 @@ def run_live(
         viewer.serve(requests)
         return start_run(
             scene, folder, name=name, overwrite=overwrite, threads=threads, display=Told(display, viewer),
-            steering=requests,
+            steering=requests, crew=crew,
         )  # fmt: skip
 
 
