@@ -99,18 +99,24 @@ def test_places_are_the_same_for_the_same_seed():
     np.testing.assert_array_equal(source().x, source().x)
 
 
-def test_foam_from_a_ball_grows_around_it():
-    """What has left is outside the ball, on all sides, and has the volume that the flow says."""
-    ball = {"name": "ball", "shape": BALL, "contact": "stick"}
-    simulation = Simulation(
-        scene(duration=0.3, obstacles=[ball], stop=0.2).model_copy(update={"gravity": (0.0, 0.0, 0.0)})
-    )
-    simulation.advance(0.3)
-    x, volume = simulation.particles.x, simulation.particles.volume
-    arm = x - np.array([0.1, 0.5, 0.0])
-    assert np.linalg.norm(arm, axis=1).min() > 0.08 - 0.5 * SPACING
-    assert volume.sum() == pytest.approx(4 * math.pi * 0.08**2 * 0.02, rel=5e-3)
-    assert np.abs(arm.mean(axis=0)).max() < 0.1 * SPACING + 0.005
+@pytest.mark.parametrize("contact", ["stick", "separate"])
+def test_foam_from_a_disc_grows_around_it(contact):
+    """Foam keeps its area: a flow of thickness L fills the ring between R and √(R² + 2 R L), whose mean radius is
+    ⅔ (R₂³ − R³)/(R₂² − R²). Points in a cell of the surface move with the foam outside, too, so the layers may lie up
+    to half a spacing deeper. Without the flow in the contact, all of them stayed at R."""
+    R, L = 0.08, 0.04
+    disc = {"shape": SURFACES["circle"][0], "contact": contact}
+    tables = scene(2, 0.4, [disc], shape=disc["shape"]).model_copy(update={"gravity": (0.0, 0.0)})
+    simulation = Simulation(tables)
+    simulation.advance(0.4)
+    arm = simulation.particles.x - np.array([0.1, 0.5])
+    weight = simulation.particles.volume
+    assert weight.sum() == pytest.approx(2 * math.pi * R * L, rel=1e-3)
+    outer = math.sqrt(R**2 + 2 * R * L)
+    mean = np.average(np.linalg.norm(arm, axis=1), weights=weight)
+    assert abs(mean - 2 / 3 * (outer**3 - R**3) / (outer**2 - R**2)) < 0.5 * SPACING
+    assert np.linalg.norm(arm, axis=1).min() > R - 1e-3 * SPACING
+    assert np.linalg.norm(np.average(arm, axis=0, weights=weight)) < SPACING  # 67 places at random
 
 
 @pytest.mark.parametrize(
@@ -121,6 +127,7 @@ def test_foam_from_a_ball_grows_around_it():
         ({"outflow": None, "velocity": [0, 1, 0], "within": BALL}, "without 'outflow'"),
         ({"rate": 1.0}, "'rate'"),
         ({"outflow": {"times": [0.0, 1.0], "values": [0.1]}}, "each time needs one value"),
+        ({"barrel": 0.09}, "beyond the middle"),
         ({"within": {"sphere": {"center": [9, 9, 9], "radius": 0.1}}}, "no point of spacing"),
     ],
 )

@@ -1,14 +1,19 @@
 """What surrounds the material of a scene: obstacles, walls and gravity."""
 
+import math
 from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from spume.geometry.motion.interpolation import KeyframedVector
+from spume.geometry.obstacles.flowing import SurfaceFlow
 from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
 from spume.geometry.shapes.combinations import dilated
 from spume.geometry.shapes.primitives import HalfSpace
+from spume.scene.bodies import ObstacleTable
 from spume.scene.followers import moving_obstacles
 from spume.scene.material_scene import MaterialScene
 from spume.scene.measure import obstacle_labels
@@ -29,7 +34,10 @@ def build_obstacles(
     labels = obstacle_labels(scene)
     own = labels if chosen is None else [labels[k] for k in chosen]
     rough = 1.0 if friction == "coulomb" else 0.0
-    listed = [Obstacle(o.shape, o.contact, rough * o.friction, o.motion, label) for o, label in zip(tables, own)]
+    listed = [
+        Obstacle(o.shape, o.contact, rough * o.friction, o.motion, label, _flow_out_of(o, scene))
+        for o, label in zip(tables, own)
+    ]
     walls = scene.walls
     if walls is not None:
         for axis in range(scene.dimension):
@@ -42,6 +50,21 @@ def build_obstacles(
     if distance > 0.0:
         listed = [obstacle._replace(shape=dilated(obstacle.shape, distance)) for obstacle in listed]
     return ObstacleSet(listed, scene.dimension, scene.folder)
+
+
+def _flow_out_of(obstacle: ObstacleTable, scene: MaterialScene) -> SurfaceFlow | None:
+    """The flow of an emitter out of the surface of an obstacle that has its shape and its motion, if there is one."""
+    for emitter in scene.emitter:
+        track = emitter.outflow_track
+        if track is not None and (emitter.shape, emitter.motion) == (obstacle.shape, obstacle.motion):
+            stop = math.inf if emitter.stop is None else emitter.stop
+            return SurfaceFlow(partial(_speed, track, emitter.start, stop), emitter.within, 0.5 * scene.cell)
+    return None
+
+
+def _speed(track: KeyframedVector, start: float, stop: float, time: float) -> float:
+    """Speed of a flow at a time [m/s], which is zero before its start and after its stop."""
+    return float(track.at(time)[0][0]) if start <= time <= stop else 0.0
 
 
 def wall_corners(scene: MaterialScene) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:

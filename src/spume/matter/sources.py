@@ -140,6 +140,11 @@ class FlowSource:
         """First and last of some layers, and their random numbers, stored because layers in a barrel use them again."""
         self.barrel = self.flow.barrel
         """Length of the barrel [m], in whole layers."""
+        if isinstance(section, SurfaceSection) and section.reaches_out(self.x, self.directions, 2 * self.barrel):
+            raise SceneError(
+                f"emitter.{index - len(scene.body)}.barrel is {table.barrel:g} m, and at some places that is "
+                "beyond the middle of the shape: make it shorter"
+            )
         times, thicknesses, ways = self.flow.layers.times_and_thicknesses()
         filled = round(self.barrel / section.spacing)
         # the barrel is full at the start; material released behind leaves it correspondingly later

@@ -65,6 +65,13 @@ class SurfaceSection:
         chosen = _apart(x, apart, np.random.default_rng(seed).permutation(len(x)))
         return np.ascontiguousarray(x[chosen]), np.ascontiguousarray(normals[chosen])
 
+    def reaches_out(self, x: Floats, directions: Floats | None, depth: float) -> bool:
+        """Whether lines from places `x` on the surface against their directions leave the shape within `depth` [m]."""
+        if directions is None:
+            return False
+        steps = self.spacing * (np.arange(math.ceil(depth / self.spacing - 1e-9)) + 0.5)
+        return any((distances(self.program, x - step * directions) > 0.0).any() for step in steps)
+
     def _counted(self, x: Floats) -> NDArray[np.bool_]:
         return np.ones(len(x), bool) if self.within is None else distances(self.within, x) < 0
 

@@ -12,7 +12,8 @@ from spume.errors import SceneError
 from spume.geometry.motion.models import MotionModel
 from spume.geometry.motion.trajectory import trajectory
 from spume.geometry.obstacles.contact import Contact
-from spume.geometry.obstacles.deforming import STEP, deforming_obstacles, lattices_of
+from spume.geometry.obstacles.deforming import BEGIN, STEP, deforming_obstacles, lattices_of
+from spume.geometry.obstacles.flowing import FlowingSurface, SurfaceFlow
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.operations import join
 from spume.geometry.shapes import ShapeModel
@@ -28,6 +29,8 @@ class Obstacle(NamedTuple):
     """Coulomb friction coefficient [1]; for "separate" only"""
     motion: MotionModel | None = None
     name: str = ""
+    flow: SurfaceFlow | None = None
+    """what flows out of its surface"""
 
 
 class ObstacleArrays(NamedTuple):
@@ -50,13 +53,13 @@ class ObstacleArrays(NamedTuple):
     moves: NDArray[np.float64]
     """(n, 12): rigid map x ↦ A x + b of each obstacle during the step, A (9, row-major) and b [m]"""
     moved: NDArray[np.int64]
-    """(n,): 1 where that map is not the identity, or the obstacle deforms"""
+    """(n,): 1 where that map is not the identity, or the obstacle deforms or has a flow"""
     lattices: NDArray[np.float64]
-    """(n, 21) for obstacles that deform: origin (3), rotation (9, row-major), first place (3), spacing (1) and counts
-    (3) of the lattice of velocities, where its values begin in `currents`, −1 for rigid obstacles, and the length of
-    the step [s]"""
+    """(n, 21) for obstacles that deform or have a flow: origin (3), rotation (9, row-major), first place (3), spacing
+    (1) and counts (3) of the lattice of velocities, where its values begin in `currents`, −1 for others, and the
+    length of the step [s]"""
     currents: NDArray[np.float64]
-    """velocities of obstacles that deform, in their own frames [m/s]"""
+    """these velocities, in the obstacles' own frames [m/s]"""
 
 
 class ObstacleSet:
@@ -74,6 +77,8 @@ class ObstacleSet:
         self.names = [obstacle.name for obstacle in given]
         self._trajectories = [trajectory(obstacle.motion, dimension) for obstacle in given]
         self._moving = [k for k, obstacle in enumerate(given) if obstacle.motion is not None]
+        flows = {k: each.flow for k, each in enumerate(given) if each.flow is not None}
+        surfaces = {k: FlowingSurface(given[k].shape, flow, dimension, folder) for k, flow in flows.items()}
         program = join([compile_shape(obstacle.shape, dimension, folder) for obstacle in given], dimension)
         balls = np.array([_ball(obstacle.shape, dimension, folder) for obstacle in given]).reshape(-1, 4)
         self._arms = np.linalg.norm(balls[:, :3], axis=1) + balls[:, 3]  # from the origin of the obstacle's own frame
@@ -86,8 +91,9 @@ class ObstacleSet:
             len(given),
             np.tile((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), (len(given), 1)),
             np.zeros(len(given), dtype=np.int64),
-            *lattices_of([obstacle.shape for obstacle in given], folder),
+            *_with_flows(surfaces, *lattices_of([obstacle.shape for obstacle in given], folder)),
         )
+        self._flowing = surfaces
         self._deforming = deforming_obstacles([obstacle.shape for obstacle in given], self._arrays, folder)
         self.travelled = 0.0
         """upper bound of the path length of any point of an obstacle, accumulated over all movements [m]"""
@@ -137,6 +143,15 @@ class ObstacleSet:
                     A, b = self._map(k)
                 self._arrays.moves[k] = (*A.ravel(), *b)
                 self._arrays.moved[k] = not (np.array_equal(A, np.eye(3)) and not b.any())
+            for k, surface in self._flowing.items():
+                first = int(self._arrays.lattices[k, BEGIN])
+                currents = self._arrays.currents[first : first + 3 * surface.size].reshape(-1, 3)
+                flows = surface.flow(end, currents)
+                self._arrays.lattices[k, STEP] = end - start if flows else 0.0
+                if flows:
+                    self._arrays.moved[k] = 1
+                elif k not in self._moving:
+                    self._arrays.moved[k] = 0
             for k, mesh in self._deforming.items():
                 self.travelled += mesh.deform(end)
                 self._arrays.lattices[k, STEP] = end - start if mesh.is_moving else 0.0
@@ -181,6 +196,17 @@ class ObstacleSet:
             turned = math.hypot(*way[:9])
             farthest = max(farthest, math.hypot(*way[9:12]) + (turned * self._arms[k] if turned > 0.0 else 0.0))
         self.travelled += farthest
+
+
+def _with_flows(
+    surfaces: dict[int, FlowingSurface], lattices: NDArray[np.float64], currents: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The arrays `lattices` and `currents` with those of obstacles that have a flow."""
+    for k, surface in surfaces.items():
+        lattices[k, :BEGIN] = surface.numbers
+        lattices[k, BEGIN] = len(currents)
+        currents = np.append(currents, np.zeros(3 * surface.size))
+    return lattices, currents
 
 
 def _check(obstacle: Obstacle) -> None:
