@@ -8,6 +8,8 @@ and since all lie within two cells of the point along each axis, λmax(V) ≤ tr
 threshold, smallest) U excludes both criteria for removal, and U is bounded by the masses in the cells.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import prange
 from numpy.typing import NDArray
@@ -23,6 +25,17 @@ from spume.scene.continuum_foam import SubgridRemoval
 
 REACH = 2
 """Number of cells on either side of a point's own cell that contain its neighbours: the reach of the cubic spline."""
+
+
+class _Cloud(NamedTuple):
+    """Points in their cells."""
+
+    neighbours: NDArray[np.int32]
+    cell_start: NDArray[np.int64]
+    sorted_points: NDArray[np.int32]
+    x: NDArray[np.float64]
+    mass: NDArray[np.float64]
+    inverse_cell: float
 
 
 def find_unresolved(world: GridWorld, dt: float, foam: FoamState) -> None:
@@ -48,9 +61,10 @@ def search_weak_points(world: GridWorld, settings: SubgridRemoval) -> NDArray[np
     heaviest, torn = np.empty(len(cells)), np.empty(len(cells), np.bool_)
     _survey_blocks(cells.cell_start, cells.sorted_points, mass, weak, heaviest, torn)
     unresolved = np.zeros(len(x), np.bool_)
+    cloud = _Cloud(cells.neighbours, cells.cell_start, cells.sorted_points, x, mass, cells.inverse_size)
     _find_unresolved[world.dimension](
-        np.flatnonzero(torn), cells.blocks, cells.neighbours, cells.cell_start, cells.sorted_points, heaviest,
-        x, mass, weak, cells.inverse_size, cells.offset, settings.threshold, settings.smallest, unresolved,
+        np.flatnonzero(torn), cells.blocks, heaviest, weak, cloud, cells.offset, settings.threshold, settings.smallest,
+        unresolved,
     )  # fmt: skip
     return np.flatnonzero(unresolved[: len(p)])
 
@@ -95,10 +109,11 @@ def _make_moments(dimension: int):
     D = dimension
 
     @compiled
-    def moments(p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell):
+    def moments(p, block, first, last, cloud):
         """Sums over the neighbours of p in the cells `first` to `last`, counted from the first cell of `block`:
         (Σ w, Σ w d), (Σ w², Σ w² d), Σ w² d dᵀ, where d is their position relative to p [cells] and w is spline times
         mass."""
+        x, mass, inverse_cell = cloud.x, cloud.mass, cloud.inverse_cell
         x0, x1 = x[p, 0], x[p, 1]
         x2 = x[p, D - 1]
         W, mx, my, mz = 0.0, 0.0, 0.0, 0.0
@@ -107,9 +122,11 @@ def _make_moments(dimension: int):
         for i in range(first[0], last[0] + 1):
             for j in range(first[1], last[1] + 1):
                 for layer in range(first[2] >> LAYER_BITS, (last[2] >> LAYER_BITS) + 1):
-                    begin, end = run_of_cells(D, neighbours, cell_start, block, i, j, first[2], last[2], layer)
+                    begin, end = run_of_cells(
+                        D, cloud.neighbours, cloud.cell_start, block, i, j, first[2], last[2], layer
+                    )
                     for entry in range(begin, end):
-                        q = sorted_points[entry]
+                        q = cloud.sorted_points[entry]
                         dx = (x[q, 0] - x0) * inverse_cell
                         dy = (x[q, 1] - x1) * inverse_cell
                         dz = (x[q, D - 1] - x2) * inverse_cell
@@ -141,10 +158,10 @@ _moments_2, _moments_3 = _make_moments(2), _make_moments(3)
 
 
 @compiled
-def _moments(dimension, p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell):
+def _moments(dimension, p, block, first, last, cloud):
     if dimension == 2:
-        return _moments_2(p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell)
-    return _moments_3(p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell)
+        return _moments_2(p, block, first, last, cloud)
+    return _moments_3(p, block, first, last, cloud)
 
 
 @compiled
@@ -167,38 +184,19 @@ def _extremes(dimension, about, first, second):
 
 
 @compiled
-def _is_unresolved(
-    dimension,
-    p,
-    block,
-    a,
-    b,
-    c,
-    neighbours,
-    cell_start,
-    sorted_points,
-    x,
-    mass,
-    inverse_cell,
-    sufficient,
-    threshold,
-    smallest,
-):
-    """[Yue15] algorithm 15 for the point p at (a, b, c) cells from the first cell of its `block`."""
+def _is_unresolved(dimension, p, block, place, cloud, sufficient, threshold, smallest):
+    """[Yue15] algorithm 15 for the point p at a `place`, in cells from the first cell of its `block`."""
+    a, b, c = place
     i, j, k = np.int64(np.floor(a)), np.int64(np.floor(b)), np.int64(np.floor(c))
     deep = dimension == 3
     # the two cells nearest to the point along each axis
     first = (i - (a - i < 0.5), j - (b - j < 0.5), k - (deep and c - k < 0.5))
     last = (first[0] + 1, first[1] + 1, first[2] + deep)
-    _, weights, squares = _moments(
-        dimension, p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell
-    )
+    _, weights, squares = _moments(dimension, p, block, first, last, cloud)
     if _extremes(dimension, weights, weights, squares)[1] >= sufficient:
         return False
     first, last = (i - REACH, j - REACH, k - REACH * deep), (i + REACH, j + REACH, k + REACH * deep)
-    sums, weights, squares = _moments(
-        dimension, p, block, first, last, neighbours, cell_start, sorted_points, x, mass, inverse_cell
-    )
+    sums, weights, squares = _moments(dimension, p, block, first, last, cloud)
     largest, least = _extremes(dimension, sums, weights, squares)
     # The text of [Yue15] section 7.4 inverts the first ratio and gives no unit for the second number.
     return least < threshold * largest or largest < smallest * weights[0]
@@ -211,10 +209,8 @@ def _make_find_unresolved(dimension: int):
     WEIGHTS = (25.0 / 18.0) ** D
 
     @compiled(parallel=True)
-    def find_unresolved(
-        torn, blocks, neighbours, cell_start, sorted_points, heaviest,
-        x, mass, weak, inverse_cell, offset, threshold, smallest, unresolved,
-    ):  # fmt: skip
+    def find_unresolved(torn, blocks, heaviest, weak, cloud, offset, threshold, smallest, unresolved):
+        neighbours, cell_start, x, inverse_cell = cloud.neighbours, cloud.cell_start, cloud.x, cloud.inverse_cell
         for n in prange(torn.size):
             block = torn[n]
             heavy = 0.0
@@ -223,15 +219,12 @@ def _make_find_unresolved(dimension: int):
                     heavy = max(heavy, heaviest[neighbours[block, code]])
             sufficient = WEIGHTS * max(16.0 * D * threshold, smallest) * heavy
             for entry in range(cell_start[block * CELLS_PER_BLOCK], cell_start[(block + 1) * CELLS_PER_BLOCK]):
-                p = sorted_points[entry]
+                p = cloud.sorted_points[entry]
                 if weak[p]:
                     a = x[p, 0] * inverse_cell - offset - blocks[block, 0] * BX
                     b = x[p, 1] * inverse_cell - offset - blocks[block, 1] * BY
                     c = x[p, D - 1] * inverse_cell - offset - blocks[block, 2] * BZ if D == 3 else 0.0
-                    unresolved[p] = _is_unresolved(
-                        D, p, block, a, b, c, neighbours, cell_start, sorted_points, x, mass, inverse_cell,
-                        sufficient, threshold, smallest,
-                    )  # fmt: skip
+                    unresolved[p] = _is_unresolved(D, p, block, (a, b, c), cloud, sufficient, threshold, smallest)
 
     return find_unresolved
 
