@@ -28,13 +28,12 @@ from spume.matter.motion import report_lost
 from spume.matter.particles import Particles
 from spume.matter.stages import Stage
 from spume.matter.worst import is_first, worst_point
+from spume.mpm.separate_pieces import separate_pieces
 from spume.mpm.species import GridSpecies, MotionOfNodes, TransferScheme
 from spume.mpm.step import ADVICE
 from spume.mpm.world import GridWorld
-from spume.ranks.ranks import Ranks
 
 Floats = NDArray[np.float64]
-FAR = np.iinfo(np.int64).max
 
 
 class TotalSpecies(GridSpecies):
@@ -85,7 +84,7 @@ class TotalSpecies(GridSpecies):
     def welcome(self, new: slice) -> None:
         """Points are in their reference state when they appear."""
         super().welcome(new)
-        count = _pieces(self.particles.reference[new], self._nodes.cell, self.ranks)
+        count = separate_pieces(self.particles.reference[new], self._nodes.cell, self.ranks)
         if count > 1:
             raise SceneError(
                 f"body.0 consists of {count} separate pieces, more than a cell apart: with grid.frame = 'total' they "
@@ -223,21 +222,6 @@ class TotalSpecies(GridSpecies):
         """Restore what `node_arrays` returned, or a part of it on each rank."""
         self._arrange(np.unique(arrays["block"]), arrays)
         self._mass, self._border, self._generation = np.zeros(self._known.shape), NO_BORDER, (0, 0)
-
-
-def _pieces(x: Floats, cell: float, ranks: Ranks) -> int:
-    """Number of groups of the points of all ranks that are more than about a cell apart."""
-    from scipy.ndimage import label  # slow to import
-
-    d = x.shape[1]
-    index = np.floor(x / cell).astype(np.int64)
-    low = -ranks.maxima(-index.min(axis=0, initial=FAR))
-    extent = ranks.maxima(index.max(axis=0, initial=-FAR)) + 1 - low
-    cells = np.unique(np.ravel_multi_index(tuple((index - low).T), tuple(extent)))
-    cells, _ = ranks.totals_by(cells, np.ones_like(cells))
-    filled = np.zeros(tuple(extent), np.bool_)
-    filled.reshape(-1)[cells] = True
-    return int(label(filled, np.ones((3,) * d))[1])
 
 
 def move_with_nodes(world: GridWorld, dt: float, advice: str) -> None:
