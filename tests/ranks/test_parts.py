@@ -209,6 +209,18 @@ def test_each_rank_looks_for_damages_in_its_own_parts(copied, whole, in_parts, m
     assert_same(copied, whole)
 
 
+@pytest.mark.parametrize("rank", [0, 2])
+def test_an_unexpected_error_while_parts_are_read_ends_all_ranks(copied, in_parts, monkeypatch, rank):
+    def fail(file):
+        if file.name == f"part_{rank:05d}.safetensors":
+            raise MemoryError
+        return verify_arrays(file)
+
+    monkeypatch.setattr(parts, "verify_arrays", fail)
+    with pytest.raises(SystemExit):  # `abort`
+        resume(copied, 3)
+
+
 def test_a_damaged_part_of_a_frame_is_named(copied, in_parts):
     part = copied / "frames/frame_00001.parts/part_00002.safetensors"
     flip_a_bit(part)

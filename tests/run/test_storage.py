@@ -1,6 +1,9 @@
 """Files are the standard safetensors format, whole or absent, and notice damage."""
 
 import contextlib
+import errno
+import io
+import os
 import tracemalloc
 
 import numpy as np
@@ -8,10 +11,12 @@ import pytest
 from safetensors.numpy import load_file
 
 from spume.errors import CacheError
+from spume.runs import storage
 from spume.runs.storage import (
     BLOCK,
     plain,
     read_arrays,
+    read_checked,
     read_json,
     read_metadata,
     verify_arrays,
@@ -70,6 +75,20 @@ def test_every_flipped_byte_is_noticed(tmp_path):
         file.write_bytes(bytes(damaged))
         with pytest.raises(CacheError, match=r"a\.safetensors"):
             verify_arrays(file)
+
+
+def test_a_device_that_fails_is_an_error_with_the_name_of_the_file(tmp_path, monkeypatch):
+    file = tmp_path / "a.safetensors"
+    write_arrays(file, {"x": np.arange(3.0)}, {"frame": 3})
+
+    class Failing(io.BytesIO):
+        def read(self, size=-1):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(storage, "_readable", lambda path: Failing())
+    for read in (verify_arrays, read_checked):
+        with pytest.raises(CacheError, match=r"a\.safetensors' cannot be read: Input/output error"):
+            read(file)
 
 
 def test_every_truncation_is_noticed(tmp_path):

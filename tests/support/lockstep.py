@@ -141,4 +141,6 @@ def on_ranks(size: int, function: Callable[[LockstepCommunicator], Any]) -> list
         thread.join()
     if errors:
         raise errors[0][1]
+    lost = [way for way, letters in meeting.letters.items() if letters]
+    assert not lost, f"messages (sender, receiver) that nobody received: {lost}"
     return results

@@ -142,8 +142,7 @@ class Leader(Crew):
         """See `Crew`: each rank reads some of the parts."""
         verify_arrays(path)
         if part_files(path):
-            self.command("verify", str(path))
-            with Team(self._messages).agreed():
+            with self._at_the_same_time("verify", str(path)), Team(self._messages).agreed():
                 verify_some_parts(path, 0, self.size)
 
     def restore_parts(self, method: Method, path: Path, values: dict[str, Any]) -> None:
@@ -181,8 +180,8 @@ class Leader(Crew):
                 pass  # the others have read it
 
     @contextlib.contextmanager
-    def _at_the_same_time(self, name: str) -> Iterator[None]:
-        self.command(name)
+    def _at_the_same_time(self, name: str, *arguments: Any) -> Iterator[None]:
+        self.command(name, *arguments)
         try:
             yield
         except SpumeError:

@@ -232,13 +232,17 @@ def _readable(path: Path) -> BinaryIO:
     except (FileNotFoundError, NotADirectoryError):
         raise CacheError(f"'{path}' is missing") from None
     except (OSError, ValueError) as error:
-        raise CacheError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise _unreadable(path, error) from None
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
         found = os.strerror(errno.EISDIR) if stat.S_ISDIR(mode) else "Not a file"
         raise CacheError(f"'{path}' cannot be read: {found}")
     return open(descriptor, "rb")
+
+
+def _unreadable(path: Path, error: OSError | ValueError) -> CacheError:
+    return CacheError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}")
 
 
 def read_metadata(path: Path, *, also_checksum: bool = False) -> dict[str, Any]:
@@ -275,14 +279,17 @@ def read_arrays(path: Path, names: list[str] | None = None) -> dict[str, NDArray
 def verify_arrays(path: Path) -> None:
     """Read the file once, block by block, and raise CacheError if its checksum does not match."""
     read_metadata(path)
-    with open(path, "rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = json.loads(file.read(length))
-        texts = header.pop("__metadata__")
-        checksum = texts.pop("checksum")
-        digest = _digest_start(header, texts)
-        while block := file.read(BLOCK):
-            digest.update(block)
+    try:
+        with _readable(path) as file:
+            length = int.from_bytes(file.read(8), "little")
+            header = json.loads(file.read(length))
+            texts = header.pop("__metadata__")
+            checksum = texts.pop("checksum")
+            digest = _digest_start(header, texts)
+            while block := file.read(BLOCK):
+                digest.update(block)
+    except OSError as error:  # of the device
+        raise _unreadable(path, error) from None
     if digest.hexdigest() != checksum:
         raise CacheError(f"'{path}' is damaged: its checksum does not match its contents")
 
@@ -307,6 +314,8 @@ def read_checked(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             if digest.hexdigest() != checksum or file.read(1):
                 raise ValueError("its checksum does not match its contents")
             return {key: parse_json(text) for key, text in texts.items()}, arrays
+    except OSError as error:  # of the device
+        raise _unreadable(path, error) from None
     except (ValueError, KeyError, TypeError, AttributeError, MemoryError, OverflowError) as error:
         raise CacheError(f"'{path}' is damaged: {error}") from None
 
