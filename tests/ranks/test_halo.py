@@ -14,6 +14,7 @@ from spume.grid.nodes import Nodes
 from spume.grid.transfers import FEW_BLOCKS
 from spume.numerics.sums import total
 from spume.ranks.cuts import Cuts
+from spume.ranks.slots import out_of_order
 from spume.ranks.team import Team
 
 
@@ -96,6 +97,22 @@ def test_any_ranks_with_any_cuts_have_the_sums_of_one_process(
         assert set().union(*(found[step] for found, _, _ in ranks)) == set(whole[step])
     assert sorted(np.concatenate([ids for _, ids, _ in ranks])) == list(range(count))
     assert {mass for _, _, mass in ranks} == {total(arrays["mass"])}
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 7), st.booleans()), unique_by=lambda each: each[:2]))
+def test_contributions_out_of_order_wait_in_slots(listed):
+    """What is added first, then what is added later, then slots: the order of the colours on every node."""
+    node, colour, early = np.array(listed, np.int64).reshape(-1, 3).T
+    slot = out_of_order(node, colour, early.astype(bool))
+    turn = np.lexsort((colour, np.where(slot, 2, 1 - early)))
+    for each in range(4):
+        assert (np.diff(colour[turn][node[turn] == each]) > 0).all()
+    # no more than needed: nothing waits where the early ones come first
+    for each in range(4):
+        mine = node == each
+        if not mine.any() or (np.diff(early[mine][np.argsort(colour[mine])]) <= 0).all():
+            assert not slot[mine].any()
 
 
 @pytest.mark.parametrize("threads", [1, 2])
