@@ -9,7 +9,6 @@ from lockstep import on_ranks
 from spume.grid.cells import Cells
 from spume.points.contacts import Contacts
 from spume.points.neighbours import NeighbourLists, Order, Pairs
-from spume.ranks.cuts import Cuts
 from spume.ranks.ghosts import NO_GHOSTS
 from spume.ranks.ranks import ALONE
 from spume.ranks.team import Team
@@ -31,15 +30,6 @@ def cloud(rng, dimension, count, width):
         "metric": metric,
         "group": rng.integers(0, 2, count).astype(np.int32),
     }
-
-
-def with_cuts(messages, seed, dimension):
-    """Ranks that own blocks, but need not have points there."""
-    team, middle = Team(messages), 1 << (dimension * (20 if dimension == 3 else 21) - 1)
-    rng = np.random.default_rng(seed)
-    ends = rng.integers(-middle // 2, middle // 2, messages.size - 1) // 10 ** rng.integers(0, 15)
-    team.cuts = Cuts(np.sort(middle + ends), dimension)
-    return team
 
 
 def in_order(points, dimension):
@@ -100,7 +90,7 @@ def test_lists_on_any_ranks_are_those_of_one_process(
 
     def work(messages):
         own = {name: array[owner == messages.rank] for name, array in whole.items()}
-        return found(own, dimension, count, with_pairs, with_cuts(messages, seed, dimension))
+        return found(own, dimension, count, with_pairs, Team(messages))
 
     ranks = on_ranks(size, work)
     together = {}
@@ -121,7 +111,7 @@ def test_only_ghosts_that_are_neighbours_are_kept(dimension):
         own = in_order(
             {name: a[(whole["x"][:, 0] > 0) == (messages.rank == 1)] for name, a in whole.items()}, dimension
         )
-        team = with_cuts(messages, 6, dimension)
+        team = Team(messages)
         lists = NeighbourLists(dimension, RADIUS, 1 << 20, SKIN)
         lists.build(own["x"], order=Order(own["places"], own["id"], RADIUS / 2, team))
         n = len(own["x"])

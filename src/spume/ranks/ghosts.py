@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.grid.blocks import around_steps, with_surrounding_blocks
+from spume.grid.blocks import around_steps, pack, unpack, with_surrounding_blocks
 from spume.grid.cells import Cells
 from spume.ranks.communicator import Communicator
-from spume.ranks.cuts import Cuts
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+REGION = 2
+"""Binary digits of the number of blocks along each side of a region."""
 
 
 class Ghosts:
@@ -55,7 +56,7 @@ class GhostsOfPeers(Ghosts):
     """The points of other ranks that are in the same blocks of cells as own points, or in adjacent ones. It does not
     matter who owns which blocks."""
 
-    def __init__(self, messages: Communicator, cuts: Cuts, cells: Cells, further: Integers | None = None) -> None:
+    def __init__(self, messages: Communicator, cells: Cells, further: Integers | None = None) -> None:
         """`cells`: those of the own points, sorted. All ranks make theirs at the same time. `further`: keys of blocks
         where other points of this rank are, whose neighbours are ghosts, too."""
         self._messages, self._own = messages, len(cells.sorted_points)
@@ -68,7 +69,7 @@ class GhostsOfPeers(Ghosts):
         """Places of the ghosts from each peer, behind the own points."""
         blocks_sent, blocks_known = dict[int, Integers](), dict[int, Integers]()
         sizes = {}
-        for peer, (theirs, number) in blocks_beside(messages, cuts, keys, counts, cells.dimension).items():
+        for peer, (theirs, number) in blocks_beside(messages, keys, counts, cells.dimension).items():
             mine = np.isin(keys, with_surrounding_blocks(theirs, cells.dimension))
             blocks_sent[peer], blocks_known[peer] = keys[mine], theirs
             self._sent[peer] = cells.sorted_points[np.repeat(mine, counts)].astype(np.int64)
@@ -141,21 +142,21 @@ class GhostsOfPeers(Ghosts):
 
 
 def blocks_beside(
-    messages: Communicator, cuts: Cuts, keys: Integers, counts: Integers, dimension: int
+    messages: Communicator, keys: Integers, counts: Integers, dimension: int
 ) -> dict[int, tuple[Integers, Integers]]:
     """The blocks of each peer that are among the blocks `keys` of this rank or adjacent to these, ascending, and their
     `counts`, by the rank of the peer in ascending order.
 
-    Several ranks may have a block, and none of them need be its owner by the `cuts`. They meet at the owners: each rank
-    tells the owners of the blocks around its own which blocks it has, and the owners say who else is there.
+    Any rank may have any block. Those with blocks around one meet at a rank that follows from its key: each rank tells
+    these which blocks it has, and they say who else is there.
     """
     around = keys[:, None] + around_steps(dimension)
-    owners = cuts.owners(around.reshape(-1)).reshape(around.shape)
+    meeting = _meeting_places(around.reshape(-1), messages.size).reshape(around.shape)
     table = np.stack([keys, counts], axis=1)
-    told = _swapped(messages, {int(rank): table[(owners == rank).any(axis=1)] for rank in np.unique(owners)}, 2)
+    told = _swapped(messages, {int(rank): table[(meeting == rank).any(axis=1)] for rank in np.unique(meeting)}, 2)
     answers = {}
     for rank, listed in told.items():
-        own = listed[cuts.owners(listed[:, 0]) == messages.rank, 0]
+        own = listed[_meeting_places(listed[:, 0], messages.size) == messages.rank, 0]
         near = with_surrounding_blocks(own, dimension)
         found = [
             np.column_stack([np.full(len(other), peer), other])[np.isin(other[:, 0], near)]
@@ -167,6 +168,12 @@ def blocks_beside(
     entries = np.unique(np.concatenate([np.empty((0, 3), np.int64), *received]), axis=0)
     of_peers = {int(peer): entries[entries[:, 0] == peer] for peer in np.unique(entries[:, 0])}
     return {peer: (listed[:, 1], listed[:, 2]) for peer, listed in of_peers.items()}
+
+
+def _meeting_places(keys: Integers, size: int) -> Integers:
+    """Ranks, spread evenly and the same for most blocks that are close together: a hash of the region of a block."""
+    region = pack(*(unpack(keys) >> REGION).T).astype(np.uint64)
+    return ((region * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)).astype(np.int64) % size
 
 
 def _swapped(messages: Communicator, tables: Mapping[int, Integers], columns: int) -> dict[int, Integers]:

@@ -33,7 +33,7 @@ class RankSurroundings:
         of all species, whose stencils the nodes cover."""
         self._messages = messages
         own = transfers.cells
-        self.points = GhostsOfPeers(messages, cuts, own, blocks).extended
+        self.points = GhostsOfPeers(messages, own, blocks).extended
         """See `Surroundings`."""
         self.cells = Cells(own.dimension, own.size, own.offset)
         self.cells.sort(self.points(x), self.points(ids))

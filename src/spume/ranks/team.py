@@ -247,10 +247,7 @@ class Team(Ranks):
 
     def ghosts(self, cells: Cells) -> Ghosts:
         """See `Ranks`."""
-        none = np.empty(0, np.int64)
-        # before the first settlement one rank owns all blocks
-        cuts = self.cuts or even_cuts(none, none, self.size, cells.dimension)
-        return GhostsOfPeers(self.messages, cuts, cells)
+        return GhostsOfPeers(self.messages, cells)
 
     def surroundings(
         self, transfers: Transfers, nodes: Nodes, dofs: DegreesOfFreedom, x: Floats, ids: Integers
