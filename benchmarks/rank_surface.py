@@ -4,7 +4,8 @@
 
 Without frames: a box of 24³ blocks of cells, and the dollop of `shaving-cream`. A frame gives the blocks that its
 points occupy, with the cell of its run. Prints, for 2 to 64 ranks, the nodes (of `ranks/slots.py`) that the
-busiest rank sends for each sum, per node of the blocks it owns, and its peers; then the efficiency that this
+busiest rank sends for each sum, per node of the blocks it owns, and its peers, and the largest share
+of blocks of a rank that others wait for, with Hilbert's curve; then the efficiency that this
 predicts for boxes with 216 blocks of each rank on a cluster with the network stated below.
 """
 
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spume.grid.blocks import NODES_PER_BLOCK, pack
+from spume.grid.blocks import NODES_PER_BLOCK, corner_steps, pack
 from spume.grid.cells import STENCIL_OFFSET, Cells
 from spume.ranks.curve import morton_places, places
 from spume.ranks.cuts import costs
@@ -38,15 +39,16 @@ CURVES = {"Hilbert": places, "Morton": morton_places}
 def report(name, keys, counts, dimension):
     """Print the table of one arrangement of blocks."""
     print(f"{name}: {keys.size} blocks, {counts.sum():,} points, {dimension}D")
-    print("  ranks   blocks/rank    Hilbert: nodes/node   peers    Morton: nodes/node   peers")
+    print("  ranks   blocks/rank    Hilbert: nodes/node   peers    Morton: nodes/node   peers    awaited")
     for size in SIZES:
         line = f"  {size:5}   {keys.size / size:11.0f}"
+        first = awaited(keys, owners(keys, counts, size, dimension), dimension)
         for curve in CURVES.values():
             owner = owners(keys, counts, size, dimension, curve)
             sent, peers = exchanged(keys, owner, size, dimension)
             owned = np.bincount(owner, minlength=size)
             line += f"    {(sent / NODES_PER_BLOCK / np.maximum(owned, 1)).max():20.2f}  {peers.max():5}"
-        print(line)
+        print(f"{line}    {first:7.2f}")
 
 
 def owners(keys, counts, size, dimension, curve=places):
@@ -56,6 +58,18 @@ def owners(keys, counts, size, dimension, curve=places):
     owner = np.empty(keys.size, np.int64)
     owner[order] = np.minimum(np.cumsum(cost[order]) * size // cost.sum(), size - 1)
     return owner
+
+
+def awaited(keys, owner, dimension):
+    """Share of the blocks of the busiest rank whose sums other ranks wait for."""
+    steps = corner_steps(dimension)
+    node, place = np.unique((keys[:, None] + steps).reshape(-1), return_inverse=True)
+    rank = np.repeat(owner, steps.size)
+    low, high = np.full(node.size, owner.max() + 1), np.full(node.size, -1)
+    np.minimum.at(low, place, rank)
+    np.maximum.at(high, place, rank)
+    waits = (low != high)[place].reshape(-1, steps.size).any(axis=1)
+    return (np.bincount(owner, waits) / np.bincount(owner)).max()
 
 
 def box(side):
