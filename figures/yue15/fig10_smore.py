@@ -11,13 +11,13 @@ from figures.repeats import at_cells
 from figures.yue15.dollop import cell_of, pieces
 from spume import Run
 
-CELLS = {"draft": (0.007, 0.006), "medium": (0.004, 0.003), "paper": (0.002, 0.0016)}
+CELLS = {"draft": (0.007,), "medium": (0.004, 0.003), "paper": (0.002, 0.0016)}
 TIMES = (0.0, 0.35, 0.6, 1.07, 1.33, 2.0)
 """Of the panels [s]."""
 PRESSED = 0.6
 """Time at which the upper cracker is at its lowest [s]."""
-UPPER_TOP, LOWERED = 0.0585, 0.027
-"""Height of the upper face of the upper cracker at the start, and its way down [m]."""
+UPPER_TOP, LOWERED, RAISED = 0.0585, 0.027, 0.122
+"""Height of the upper face of the upper cracker at the start, its way down, and then up [m]."""
 CHOCOLATE = 0.012
 """Height of the upper face of the chocolate [m]."""
 ROUND = 0.0265
@@ -45,7 +45,7 @@ def peak(run: Run) -> tuple[float, float]:
 
 
 def compare(around: Surroundings, scene: str, name: str) -> tuple[Outcome, list[Run]]:
-    """Run the scene at both resolutions, and check what oozes and the peak."""
+    """Run the scene at all resolutions, and check what oozes and the peak."""
     cells = CELLS[around.preset]
     runs = at_cells(around, scene, cells)
     found: list[Any] = [(*oozed(run), *peak(run)) for run in runs]
@@ -60,8 +60,8 @@ def compare(around: Surroundings, scene: str, name: str) -> tuple[Outcome, list[
                    min(row[1] for row in found) > 0.0),
             states("a peak is left on the lower cracker, of height",
                    ", ".join(f"{1e3 * row[2]:.0f} mm" for row in found),
-                   f"above the pressed {1e3 * gap:.0f} mm by a cell",
-                   all(row[2] > gap + cell for cell, row in zip(cells, found))),
+                   f"above the pressed {1e3 * gap:.0f} mm by a cell, and below the lifted cracker by one",
+                   all(gap + cell < row[2] < gap + RAISED - cell for cell, row in zip(cells, found))),
             states("it is pointed: part of its mass in the upper half of its height",
                    ", ".join(f"{row[3]:.1%}" for row in found), "less than a quarter (a cone: an eighth)",
                    max(row[3] for row in found) < 0.25),
@@ -73,7 +73,7 @@ def compare(around: Surroundings, scene: str, name: str) -> tuple[Outcome, list[
 
 
 def run(around: Surroundings) -> Outcome:
-    """Run the scene at both resolutions."""
+    """Run the scene at all resolutions of the preset."""
     return compare(around, "smore", "yue15-10")[0]
 
 
@@ -85,4 +85,6 @@ FIGURE = Figure(
     run,
     paper="Yue15",
     finding="The crackers have nine round holes in place of cracks.",
+    cause="our resolution: in the draft a hole is two cells wide, and the marshmallow rises into it, not through it; "
+    "the gap in the last panel, 5.5 mm, is less than a cell, so that the grid still connects the parts.",
 )
