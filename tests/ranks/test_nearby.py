@@ -10,7 +10,7 @@ from spume.foam.resampling.turns import find_turns, members_of
 from spume.grid.blocks import BLOCK, keys_of_cells
 from spume.grid.cells import Cells
 from spume.ranks.curve import places
-from spume.ranks.cuts import Cuts
+from spume.ranks.cuts import Cuts, even_cuts
 from spume.ranks.places import places as places_among_all
 from spume.ranks.ranks import ALONE
 from spume.ranks.team import Team
@@ -124,3 +124,29 @@ def test_places_of_numbers_as_large_as_an_integer_can_be():
     assert np.array_equal(np.sort(np.concatenate(found)), np.arange(50))
     for rank in range(4):
         assert np.array_equal(found[rank], np.flatnonzero(holder == rank))
+
+
+@pytest.mark.parametrize("moved", [(0.0, 0.0, 0.0), (0.0, 0.0, -40.0), (100.0, 7.0, 3.0)])
+def test_points_far_from_their_reference_are_divided_evenly_and_mostly_stay_where_they_are(moved):
+    """A cube of 40³ points on 8 ranks by cells of another size and at other positions: each rank gets at most twice its
+    share, and copies of fewer than half of all points. As one rank got all of them by the cuts of the reference."""
+    size, side = 8, 40
+    rest = np.stack(np.meshgrid(*[np.arange(side) + 0.5] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
+    own = Cells(3, 1.1, 0.0)
+    own.sort(rest)
+    counts = np.diff(own.cell_start[::64])
+    cuts = even_cuts(own.keys, counts, size, 3)
+    holder = cuts.owners(own.keys)[own.of_points() // 64]
+
+    def on_rank(messages):
+        team = Team(messages)
+        team.cuts = cuts
+        x = (rest + moved)[holder == messages.rank]
+        cells = Cells(3, 2.47, 0.0)
+        rows = team.divided(cells, x).nearby(cells, x, 4)
+        return rows.here.sum(), rows.copies.size, np.count_nonzero(rows.here & rows.own)
+
+    here, copies, kept = np.array(on_ranks(size, on_rank)).T
+    assert here.sum() == side**3
+    assert here.max() <= 2 * side**3 / size
+    print(here, copies, kept)

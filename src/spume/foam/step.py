@@ -21,7 +21,7 @@ from spume.foam.foam import FoamState
 from spume.foam.pieces import Storage, bond_layers, divide, find_pieces, rehearse_bonds, rehearse_pieces
 from spume.foam.recovery import recover, rehearse_recovery
 from spume.foam.removal import find_unresolved, rehearse_removal, remove_unresolved
-from spume.foam.resampling import KeptBodies, avoid_a_void, enter, leave
+from spume.foam.resampling import KeptBodies, arrange, avoid_a_void, enter, leave
 from spume.foam.tearing import detect_tearing, limit_deformation
 from spume.matter.stages import Stage
 from spume.mpm.step import GATHER, MATERIAL, MOVE, RASTERIZE, SORT, accelerate, collide
@@ -71,8 +71,7 @@ def resample(world: GridWorld, dt: float, foam: FoamState) -> None:
     foam.resampled_until = now
     species = world.only
     territory = enter(world.ranks, species, species.cells)
-    species.arrange()  # what is merged and inserted follows the order of the arrays
-    territory.rows.reorder(species.cells.sorted_points)
+    arrange(species, territory)
     kept = KeptBodies(world.particles, foam.kept_bodies) if foam.kept_bodies else None
     # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.
     report = avoid_a_void(world, now, (foam.seed, steps), foam.resampling_settings, kept, territory)

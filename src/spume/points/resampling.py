@@ -160,7 +160,9 @@ def resample(world: "PointWorld", dt: float, resampling: Resampling) -> None:
     )
     listed, species = world.positions, world.only
     before = world.particles.generation
-    territory = enter(world.ranks, species, Cells(world.dimension, cell, 0.0), (*SEEN, listed))
+    cells = Cells(world.dimension, cell, 0.0)
+    # the cuts of the world are those of the reference, which may be elsewhere
+    territory = enter(world.ranks.divided(cells, world.particles.x), species, cells, (*SEEN, listed))
     p = world.particles
     # what is merged and inserted follows the order of the arrays
     order = _in_order(world, getattr(p, listed), p.id)

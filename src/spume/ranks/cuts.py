@@ -3,6 +3,7 @@
 Cuts change nothing but the time that a step takes, so any will do; these follow from the numbers of points alone.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +24,26 @@ class Cuts:
 
     first: Integers
     dimension: int
+    ranks: Integers | None = None
+    """The rank of each range; None: in their order."""
 
     def owners(self, keys: Integers) -> Integers:
         """The rank that owns each block."""
-        return np.searchsorted(self.first, places(keys, self.dimension), side="right")
+        ranges = np.searchsorted(self.first, places(keys, self.dimension), side="right")
+        return ranges if self.ranks is None else self.ranks[ranges]
+
+    def for_holders(self, tables: Sequence[tuple[Integers, Integers]]) -> "Cuts":
+        """The same ranges, of which each rank gets the one with most of the points that it has, as far as possible:
+        `tables` has the keys of the blocks of each rank, and its numbers of points in them."""
+        from scipy.optimize import linear_sum_assignment
+
+        held = np.zeros((len(tables), len(tables)), np.int64)
+        for rank, (keys, points) in enumerate(tables):
+            np.add.at(held[rank], self.owners(keys), points)
+        ranks = np.empty(len(tables), np.int64)
+        holders, ranges = linear_sum_assignment(held, maximize=True)
+        ranks[ranges] = holders
+        return Cuts(self.first, self.dimension, ranks)
 
 
 def costs(points: Integers) -> Integers:

@@ -108,6 +108,11 @@ class Ranks:
         most `reach` cells, no more than a block has, from a block that this rank owns. `cells`: their lattice."""
         return Nearby(len(x))
 
+    def divided(self, cells: Cells, x: Floats) -> "Ranks":
+        """The same ranks with other cuts: of the blocks of points at `x` [m], in a lattice of `cells`. Points need not
+        be on the ranks that own their blocks, but most are where possible."""
+        return self
+
     def owns(self, cells: Cells, x: Floats) -> NDArray[np.bool_]:
         """Which of the positions `x` [m] are in blocks that this rank owns."""
         return np.ones(len(x), np.bool_)

@@ -108,10 +108,7 @@ class Team(Ranks):
         keys = np.concatenate([each.cells.keys for each in species])
         points = np.concatenate([_points(each.cells) for each in species])
         everyone = self.messages.everyone(np.stack([keys, points], axis=1).reshape(-1))
-        found = np.concatenate(everyone).reshape(-1, 2)
-        keys, place = np.unique(found[:, 0], return_inverse=True)
-        counts = np.zeros(keys.size, np.int64)
-        np.add.at(counts, place, found[:, 1])
+        keys, counts = _summed(np.concatenate(everyone).reshape(-1, 2))
         cost = costs(counts)
         if self.cuts is None or imbalance(cost, self.cuts.owners(keys), self.size) > self._uneven:
             self.cuts = even_cuts(keys, cost, self.size, dimension)
@@ -239,6 +236,17 @@ class Team(Ranks):
         assert self.cuts is not None
         return NearbyOfPeers(self.messages, self.cuts, cells.coordinates(x), reach)
 
+    def divided(self, cells: Cells, x: Floats) -> "Team":
+        """See `Ranks`."""
+        cells.sort(x)
+        table = np.stack([cells.keys, _points(cells)], axis=1).reshape(-1)
+        tables = [each.reshape(-1, 2) for each in self.messages.everyone(table)]
+        keys, counts = _summed(np.concatenate(tables))
+        team = Team(self.messages)
+        cuts = even_cuts(keys, costs(counts), self.size, cells.dimension)
+        team.cuts = cuts.for_holders([(each[:, 0], each[:, 1]) for each in tables])
+        return team
+
     def owns(self, cells: Cells, x: Floats) -> NDArray[np.bool_]:
         """See `Ranks`."""
         assert self.cuts is not None
@@ -274,11 +282,8 @@ class Team(Ranks):
 
     def totals_by(self, labels: Integers, counts: Integers) -> tuple[Integers, Integers]:
         """See `Ranks`."""
-        found = np.concatenate(self.messages.everyone(np.stack([labels, counts], axis=1).reshape(-1))).reshape(-1, 2)
-        different, place = np.unique(found[:, 0], return_inverse=True)
-        sums = np.zeros(different.size, np.int64)
-        np.add.at(sums, place, found[:, 1])
-        return different, sums
+        own = np.stack([labels, counts], axis=1).reshape(-1)
+        return _summed(np.concatenate(self.messages.everyone(own)).reshape(-1, 2))
 
     def all_blocks(self, cells: Cells, flags: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """See `Ranks`."""
@@ -371,3 +376,11 @@ class Team(Ranks):
 def _points(cells: Cells) -> Integers:
     """Numbers of points of the occupied blocks."""
     return np.diff(cells.cell_start[::64])
+
+
+def _summed(table: Integers) -> tuple[Integers, Integers]:
+    """The different numbers in the first column, ascending, and the sums of those in the second."""
+    different, place = np.unique(table[:, 0], return_inverse=True)
+    sums = np.zeros(different.size, np.int64)
+    np.add.at(sums, place, table[:, 1])
+    return different, sums

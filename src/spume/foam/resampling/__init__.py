@@ -2,7 +2,7 @@
 
 from spume.foam.resampling.kept_bodies import KeptBodies
 from spume.foam.resampling.procedure import Criterion, ResamplingReport, ResamplingSettings, avoid_a_void
-from spume.foam.resampling.territory import SEEN, enter, leave
+from spume.foam.resampling.territory import SEEN, arrange, enter, leave
 
 __all__ = [
     "SEEN",
@@ -10,6 +10,7 @@ __all__ = [
     "KeptBodies",
     "ResamplingReport",
     "ResamplingSettings",
+    "arrange",
     "avoid_a_void",
     "enter",
     "leave",

@@ -5,7 +5,8 @@ bin: a bin lies in one cell, and so in one block. Ranks exchange what they have 
 is that of one process.
 
 A new point depends on points within three cells by its averages, and by its depth on those within 6 r: the surface is
-searched within 4 r, on nodes with points up to 2 r away. Points move by less than r/2 when they are merged.
+searched within 4 r, on nodes with points up to 2 r away. A criterion must not look farther than that. Points move by
+less than r/2 when they are merged.
 """
 
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from spume.grid.cells import Cells
 from spume.matter.species import Species
+from spume.mpm.species import GridSpecies
 from spume.ranks.nearby import Nearby
 from spume.ranks.ranks import ALONE, Ranks
 
@@ -72,6 +74,19 @@ def enter(ranks: Ranks, species: Species, cells: Cells, seen: tuple[str, ...] = 
 
         species.exchange_points(np.ones(count, np.bool_), arrived)
     return Territory(ranks, cells, rows)
+
+
+def arrange(species: GridSpecies, territory: Territory) -> None:
+    """Reorder the points by cell and id: what is merged and inserted follows the order of the arrays."""
+    if territory.rows.copies.size == 0:
+        species.arrange()
+        order = species.cells.sorted_points
+    else:  # the blocks of the species stay those of its own points
+        cells = Cells(territory.cells.dimension, territory.cells.size, territory.cells.offset)
+        cells.sort(species.weighted_at, species.particles.id)
+        order = cells.sorted_points
+        species.reorder(order)
+    territory.rows.reorder(order)
 
 
 def leave(species: Species, territory: Territory) -> None:
