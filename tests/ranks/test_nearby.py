@@ -129,7 +129,7 @@ def test_places_of_numbers_as_large_as_an_integer_can_be():
 @pytest.mark.parametrize("moved", [(0.0, 0.0, 0.0), (0.0, 0.0, -40.0), (100.0, 7.0, 3.0)])
 def test_points_far_from_their_reference_are_divided_evenly_and_mostly_stay_where_they_are(moved):
     """A cube of 40³ points on 8 ranks by cells of another size and at other positions: each rank gets at most twice its
-    share, and copies of fewer than half of all points. As one rank got all of them by the cuts of the reference."""
+    share, and copies of a part of the others. By the cuts of the reference one rank would get all of them."""
     size, side = 8, 40
     rest = np.stack(np.meshgrid(*[np.arange(side) + 0.5] * 3, indexing="ij"), axis=-1).reshape(-1, 3)
     own = Cells(3, 1.1, 0.0)
@@ -143,10 +143,11 @@ def test_points_far_from_their_reference_are_divided_evenly_and_mostly_stay_wher
         team.cuts = cuts
         x = (rest + moved)[holder == messages.rank]
         cells = Cells(3, 2.47, 0.0)
-        rows = team.divided(cells, x).nearby(cells, x, 4)
-        return rows.here.sum(), rows.copies.size, np.count_nonzero(rows.here & rows.own)
+        rows = team.divided(cells, x).nearby(cells, x, 4, 0.0)
+        return rows.here.sum(), rows.copies.size
 
-    here, copies, kept = np.array(on_ranks(size, on_rank)).T
+    here, copies = np.array(on_ranks(size, on_rank)).T
     assert here.sum() == side**3
     assert here.max() <= 2 * side**3 / size
-    print(here, copies, kept)
+    # the share of a rank and a layer of blocks around it: 27 of 64 blocks where they match those of the cube
+    assert copies.max() < side**3 * 0.6

@@ -27,7 +27,7 @@ def cloud(d, seed, points, order, affine, shift):
 def resampled(state, ranks, kept):
     """All points by id, the report and the next id."""
     species = state.only
-    territory = enter(ranks, species, species.cells)
+    territory = enter(ranks, species, species.cells, SETTINGS.merge_distance)
     species.arrange()
     territory.rows.reorder(species.cells.sorted_points)
     criterion = KeptBodies(state.particles, (2,)) if kept else None
@@ -91,9 +91,12 @@ def test_random_clouds_are_resampled_as_in_one_process(size, seed, points, order
     assert_same_on_ranks(size, 2, seed, points, order, affine, shift, kind, kept)
 
 
-@pytest.mark.parametrize(("order", "affine", "shift"), [(3, True, 0.0), (2, False, 7.3)])
-def test_a_block_that_is_active_everywhere(order, affine, shift):
+@pytest.mark.parametrize(
+    ("order", "affine", "shift", "kind", "kept"),
+    [(3, True, 0.0, "home", False), (2, False, 7.3, "home", False), (3, True, 3.1, "anyone", True)],
+)
+def test_a_block_that_is_active_everywhere(order, affine, shift, kind, kept):
     """Points wait for each other across many borders: all are in groups with common donors."""
-    report = assert_same_on_ranks(8, 3, 5, 1.6, order, affine, shift, "home", False)
+    report = assert_same_on_ranks(8, 3, 5, 1.6, order, affine, shift, kind, kept)
     assert report.inserted > 100
     assert report.merged > 20

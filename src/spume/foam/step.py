@@ -70,7 +70,7 @@ def resample(world: GridWorld, dt: float, foam: FoamState) -> None:
         return
     foam.resampled_until = now
     species = world.only
-    territory = enter(world.ranks, species, species.cells)
+    territory = enter(world.ranks, species, species.cells, foam.resampling_settings.merge_distance)
     arrange(species, territory)
     kept = KeptBodies(world.particles, foam.kept_bodies) if foam.kept_bodies else None
     # Random numbers depend only on the seed and the step, so that a resumed run has the same ones.

@@ -162,7 +162,9 @@ def resample(world: "PointWorld", dt: float, resampling: Resampling) -> None:
     before = world.particles.generation
     cells = Cells(world.dimension, cell, 0.0)
     # the cuts of the world are those of the reference, which may be elsewhere
-    territory = enter(world.ranks.divided(cells, world.particles.x), species, cells, (*SEEN, listed))
+    territory = enter(
+        world.ranks.divided(cells, world.particles.x), species, cells, settings.merge_distance, (*SEEN, listed)
+    )
     p = world.particles
     # what is merged and inserted follows the order of the arrays
     order = _in_order(world, getattr(p, listed), p.id)

@@ -70,8 +70,11 @@ class Nearby:
 class NearbyOfPeers(Nearby):
     """The rows of one rank, and copies of those of its peers. All ranks call the methods at the same time."""
 
-    def __init__(self, messages: Communicator, cuts: Cuts, index: Integers, reach: int) -> None:
-        """See `Ranks.nearby`; `index`: coordinates (n, 3) of the cells of the rows of this rank."""
+    def __init__(
+        self, messages: Communicator, cuts: Cuts, index: Integers, reach: int, occupied: Integers | None = None
+    ) -> None:
+        """See `Ranks.nearby`; `index`: coordinates (n, 3) of the cells of the rows of this rank; `occupied`: keys of
+        the blocks that count, as far as rows of this rank are in them; None: all count."""
         super().__init__(len(index))
         self._messages = messages
         keys, local = keys_of_cells(index, cuts.dimension)
@@ -79,6 +82,10 @@ class NearbyOfPeers(Nearby):
         steps = np.array([np.dot(step, KEY_STEP) for step in _steps(cuts.dimension)], np.int64)
         owners = cuts.owners((blocks[:, None] + steps).reshape(-1)).reshape(-1, steps.size)
         home = owners[block, steps.size // 2]
+        if occupied is not None:
+            around = np.unique(blocks[:, None] + steps)
+            counts = _occupied(messages, cuts, occupied, around)
+            owners = np.where(counts[np.searchsorted(around, blocks[:, None] + steps)], owners, messages.rank)
         touched = _touched(cuts.dimension, reach)
         self._sent: dict[int, NDArray[Any]] = {}
         """Rows of which each peer has copies."""
@@ -163,6 +170,26 @@ class NearbyOfPeers(Nearby):
 
 
 _PLACE = "place in the message"
+
+
+def _occupied(messages: Communicator, cuts: Cuts, own: Integers, keys: Integers) -> Mask:
+    """Which of the blocks `keys` are among the blocks `own` of any rank: their owners know."""
+
+    def by_owner(keys: Integers) -> dict[int, Bytes]:
+        owners = cuts.owners(keys)
+        return {int(peer): keys[owners == peer].view(np.uint8) for peer in np.unique(owners)}
+
+    told = by_owner(own)
+    here = told.pop(messages.rank, own[:0].view(np.uint8))
+    known = np.concatenate([here, *messages.exchange(told).values()]).view(np.int64)
+    asked = by_owner(keys)
+    asked.pop(messages.rank, None)
+    requests = messages.exchange(asked)
+    answers = {peer: np.isin(request.view(np.int64), known).view(np.uint8) for peer, request in requests.items()}
+    found, owners = np.isin(keys, known), cuts.owners(keys)
+    for peer, answer in messages.exchange(answers).items():
+        found[owners == peer] = answer.view(np.bool_)
+    return found
 
 
 def _write(arrays: Arrays, rows: NDArray[Any], values: Arrays) -> None:

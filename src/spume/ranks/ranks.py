@@ -103,9 +103,10 @@ class Ranks:
         `arrays`. Own points keep their indices, the others follow."""
         return cells, arrays
 
-    def nearby(self, cells: Cells, x: Floats, reach: int) -> Nearby:
+    def nearby(self, cells: Cells, x: Floats, reach: int, margin: float | None = None) -> Nearby:
         """Rows of a table, such as points, at the positions `x` [m], and copies of those of other ranks that are at
-        most `reach` cells, no more than a block has, from a block that this rank owns. `cells`: their lattice."""
+        most `reach` cells, no more than a block has, from a block that this rank owns. `cells`: their lattice. With a
+        `margin` [m] only those blocks count that have rows of any rank in them, or nearer than this."""
         return Nearby(len(x))
 
     def divided(self, cells: Cells, x: Floats) -> "Ranks":

@@ -231,10 +231,11 @@ class Team(Ranks):
         sorted_cells.sort(whole["x"], whole["id"])
         return sorted_cells, whole
 
-    def nearby(self, cells: Cells, x: Floats, reach: int) -> Nearby:
+    def nearby(self, cells: Cells, x: Floats, reach: int, margin: float | None = None) -> Nearby:
         """See `Ranks`."""
         assert self.cuts is not None
-        return NearbyOfPeers(self.messages, self.cuts, cells.coordinates(x), reach)
+        occupied = None if margin is None else _blocks_within(cells, x, margin)
+        return NearbyOfPeers(self.messages, self.cuts, cells.coordinates(x), reach, occupied)
 
     def divided(self, cells: Cells, x: Floats) -> "Team":
         """See `Ranks`."""
@@ -384,3 +385,13 @@ def _summed(table: Integers) -> tuple[Integers, Integers]:
     sums = np.zeros(different.size, np.int64)
     np.add.at(sums, place, table[:, 1])
     return different, sums
+
+
+def _blocks_within(cells: Cells, x: Floats, margin: float) -> Integers:
+    """Keys of the blocks with positions `x` [m] in them, or nearer than `margin` along each axis."""
+    d = cells.dimension
+    low, high = (keys_of_cells(cells.coordinates(x + side), d)[0] for side in (-margin, margin))
+    several = x[low != high]
+    corners = np.stack(np.unravel_index(np.arange(2**d), (2,) * d), axis=1) * (2.0 * margin) - margin
+    places = (several[:, None, :] + corners).reshape(-1, d)
+    return np.unique(np.concatenate([low, keys_of_cells(cells.coordinates(places), d)[0]]))

@@ -29,7 +29,7 @@ class Points:
     def around(world: GridWorld, reach: float) -> "Points":
         """The points, and copies of those at most `reach` [m] from blocks of this rank."""
         p, ranks, own = world.particles, world.ranks, world.only.cells
-        rows = ranks.nearby(own, p.x, math.ceil(reach * own.inverse_size))
+        rows = ranks.nearby(own, p.x, math.ceil(reach * own.inverse_size), margin=0.0)
         near = rows.extended({name: p.arrays()[name] for name in ("x", "id", "material", "volume", "piece")})
         cells = own
         if rows.copies.size:

@@ -6,7 +6,10 @@ is that of one process.
 
 A new point depends on points within three cells by its averages, and by its depth on those within 6 r: the surface is
 searched within 4 r, on nodes with points up to 2 r away. A criterion must not look farther than that. Points move by
-less than r/2 when they are merged.
+less than r when they are merged.
+
+Blocks that no rank has points in, nor gets any when pairs are merged, need no copies: no bin in them is open, since
+every node in such a block or on its faces has a neighbour in it that is at least r from all points.
 """
 
 from dataclasses import dataclass
@@ -23,6 +26,8 @@ from spume.ranks.ranks import ALONE, Ranks
 
 REACH = 4
 """Distance up to which points around the own blocks are needed [cells]: three cells, and the way of merged points."""
+ROUNDING = 1e-3
+"""Added to the distance by which merging moves points when blocks without points are found [cells]."""
 AVERAGED = 3
 """Distance of the cells with the points over which fields of a new point are averaged [cells]."""
 SEEN = ("x", "id", "material", "body")
@@ -61,10 +66,15 @@ def alone(cells: Cells, count: int) -> Territory:
     return Territory(ALONE, cells, Nearby(count))
 
 
-def enter(ranks: Ranks, species: Species, cells: Cells, seen: tuple[str, ...] = SEEN) -> Territory:
-    """Append copies of the points of other ranks to those of a species. Of their fields those in `seen` are known."""
+def enter(
+    ranks: Ranks, species: Species, cells: Cells, merge_distance: float, seen: tuple[str, ...] = SEEN
+) -> Territory:  # fmt: skip
+    """Append copies of the points of other ranks to those of a species. Of their fields those in `seen` are known.
+    `merge_distance`: largest distance of points that are merged [r]."""
     p = species.particles
-    rows, count = ranks.nearby(cells, p.x, REACH), len(p)
+    # the centre of mass of a pair is at most half its distance from one of its points
+    margin = (0.25 * merge_distance + ROUNDING) * cells.size
+    rows, count = ranks.nearby(cells, p.x, REACH, margin), len(p)
     if rows.any(rows.copies.size > 0):
         known = rows.extended({name: p.arrays()[name] for name in seen})
         fields = {field.name: field for field in p.fields}
