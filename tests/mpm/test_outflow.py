@@ -99,6 +99,14 @@ def test_places_are_the_same_for_the_same_seed():
     np.testing.assert_array_equal(source().x, source().x)
 
 
+def test_places_on_the_surface_of_an_obstacle_are_not_inside_it():
+    """All distances of these are zero or, by rounding, below."""
+    tables = {"title": "t", "method": "point-based", "dimension": 2, "duration": 0.1, "points": {"spacing": 0.01}}
+    shape = {"circle": {"center": [0.0, 0.0], "radius": 0.05}}
+    emitter = {"material": "dough", "shape": shape, "outflow": 0.1}
+    assert build_sources(Scene(**tables, emitter=[emitter], obstacle=[{"shape": shape}]))[0].count > 10
+
+
 @pytest.mark.parametrize("contact", ["stick", "separate"])
 def test_foam_from_a_disc_grows_around_it(contact):
     """Foam keeps its area: a flow of thickness L fills the ring between R and √(R² + 2 R L), whose mean radius is

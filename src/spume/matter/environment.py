@@ -13,7 +13,8 @@ from spume.geometry.obstacles.flowing import SurfaceFlow
 from spume.geometry.obstacles.obstacle_set import Obstacle, ObstacleSet
 from spume.geometry.shapes.combinations import dilated
 from spume.geometry.shapes.primitives import HalfSpace
-from spume.scene.bodies import ObstacleTable
+from spume.scene.bodies import Body, ObstacleTable
+from spume.scene.emitter import Emitter
 from spume.scene.followers import moving_obstacles
 from spume.scene.material_scene import MaterialScene
 from spume.scene.measure import obstacle_labels
@@ -56,10 +57,16 @@ def _flow_out_of(obstacle: ObstacleTable, scene: MaterialScene) -> SurfaceFlow |
     """The flow of an emitter out of the surface of an obstacle that has its shape and its motion, if there is one."""
     for emitter in scene.emitter:
         track = emitter.outflow_track
-        if track is not None and (emitter.shape, emitter.motion) == (obstacle.shape, obstacle.motion):
+        if track is not None and leaves_surface(emitter, obstacle):
             stop = math.inf if emitter.stop is None else emitter.stop
             return SurfaceFlow(partial(_speed, track, emitter.start, stop), emitter.within, 0.5 * scene.cell)
     return None
+
+
+def leaves_surface(source: Body | Emitter, obstacle: ObstacleTable) -> bool:
+    """Whether material flows out of the surface of an obstacle, which has the shape and the motion of its emitter."""
+    flows = isinstance(source, Emitter) and source.outflow is not None
+    return flows and (source.shape, getattr(source, "motion", None)) == (obstacle.shape, obstacle.motion)
 
 
 def _speed(track: KeyframedVector, start: float, stop: float, time: float) -> float:

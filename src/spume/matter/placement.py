@@ -12,8 +12,11 @@ from spume.geometry.motion import pose
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.geometry.shapes import ShapeModel
+from spume.matter.environment import leaves_surface
 from spume.numerics.rows import rows_times
 from spume.ranks.ranks import Ranks
+from spume.scene.bodies import Body
+from spume.scene.emitter import Emitter
 from spume.scene.followers import moving_obstacles
 from spume.scene.material_scene import MaterialScene
 
@@ -39,12 +42,12 @@ def check_placement(scene: MaterialScene, sources: Sequence[Initial], names: lis
     sources, names: points of each source, bodies first, and its name in messages.
     ranks: the processes that have the others. All raise the same error.
     """
-    materials = (*(body.material for body in scene.body), *(emitter.material for emitter in scene.emitter))
-    for material, source, name in zip(materials, sources, names):
+    tables: tuple[Body | Emitter, ...] = (*scene.body, *scene.emitter)
+    for table, source, name in zip(tables, sources, names):
         for time, x in source.releases:
             called = name if time == source.releases[0][0] else f"{name}, at {time:.4g} s on its way,"
             _check_walls(scene, x, called, ranks)
-            _check_obstacles(scene, material, x, called, time, ranks)
+            _check_obstacles(scene, table, x, called, time, ranks)
     for (j, first), (k, second) in itertools.combinations(enumerate(scene.body), 2):
         same_species = scene.species_of(first.material) == scene.species_of(second.material)
         if first.start == second.start and same_species:
@@ -70,10 +73,10 @@ def _check_walls(scene: MaterialScene, x: NDArray[np.float64], name: str, ranks:
 
 
 def _check_obstacles(
-    scene: MaterialScene, material: str, x: NDArray[np.float64], name: str, time: float, ranks: Ranks
+    scene: MaterialScene, table: Body | Emitter, x: NDArray[np.float64], name: str, time: float, ranks: Ranks
 ) -> None:
     for k, obstacle in enumerate(moving_obstacles(scene)):
-        if not scene.holds(obstacle, scene.species_of(material)):
+        if leaves_surface(table, obstacle) or not scene.holds(obstacle, scene.species_of(table.material)):
             continue
         program = compile_shape(obstacle.shape, scene.dimension, scene.folder)
         placed = pose(obstacle.motion, time, scene.dimension)
