@@ -184,7 +184,7 @@ def test_runs_without_painted_bodies_have_no_such_field(cube: Path) -> None:
 
 
 def test_a_shape_without_colours_is_told(cube: Path, tmp_path: Path) -> None:
-    with pytest.raises(SceneError, match="is 'mesh', but the shape is none"):
+    with pytest.raises(SceneError, match="is 'mesh', but the shape is not a mesh"):
         spume.load_scene(scene(cube, shape={"sphere": {"center": [0, 0, 0], "radius": 0.1}}))
     plain = tmp_path / "plain.obj"
     plain.write_text(

@@ -48,7 +48,7 @@ def results(ranks, nodes):
     sums = {tuple(place): value.tobytes() for place, value in zip(index, flat)}
     dofs = number_active(drawn(index, 0.8, (1,)).reshape(-1, NODES_PER_BLOCK) - 0.4, nodes.border)
     own = dofs.take(field)
-    return at, sums, dofs.dot(own, own * own), bool((mirrors.sources >= NODES_PER_BLOCK * len(nodes)).any())
+    return at, sums, dofs.dots([(own, own * own)])[0], bool((mirrors.sources >= NODES_PER_BLOCK * len(nodes)).any())
 
 
 @pytest.mark.parametrize(("dimension", "size"), [(2, 3), (3, 4)])
