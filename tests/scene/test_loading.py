@@ -9,6 +9,7 @@ from spume.cli import main
 from spume.scene.builtin import LIBRARY, read_toml
 from spume.scene.loading import anchor_files
 from spume.scene.overrides import apply_overrides, apply_preset, parse_override
+from spume.scene.problems import dotted
 from spume.scene.registry import scene_model
 
 
@@ -135,3 +136,15 @@ def test_size_and_variant_of_a_built_in_scene_combine(capsys):
     assert main(["rheometer", "thread", *choose, "--step-strain", "0.01", "--json"]) == 0
     first, *_ = json.loads(capsys.readouterr().out)
     assert first["small_strain_theory"] == pytest.approx((350.0 + 3570.0) * 0.01, rel=1e-12)
+
+
+@pytest.mark.parametrize("key", ["\n", 'soft "rubber"', "a\\b", "\u2028"])
+def test_a_strange_key_is_told_on_one_line_and_as_toml(key):
+    tables = {"title": "t", "method": "mpm", "duration": 1.0, "grid": {"cell": 0.1}, "skin": {key: 1}}
+    with pytest.raises(SceneError) as told:
+        load_scene(tables)
+    (line,) = (line for line in str(told.value).splitlines() if "skin" in line)
+    assert "is unknown: the keys known here are crumbs" in line
+    assert line.isprintable()
+    if key.isprintable():
+        assert parse_override(f"{dotted(('skin', key))}=1") == (("skin", key), 1)

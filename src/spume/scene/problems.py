@@ -69,7 +69,13 @@ class SceneProblems(SceneError):
 def dotted(path: Path) -> str:
     """The path as `--set` takes it: body.0.velocity, material."soft rubber".density; very long keys are cut."""
     parts = (part if len(part) <= LONGEST_KEY else f"{part[:LONGEST_KEY]}…" for part in map(str, path))
-    return ".".join(part if BARE_KEY.fullmatch(part) else f'"{part}"' for part in parts)
+    return ".".join(part if BARE_KEY.fullmatch(part) else f'"{_escaped(part)}"' for part in parts)
+
+
+def _escaped(text: str) -> str:
+    """The text in a TOML string, on one line."""
+    text = text.replace("\\", "\\\\").replace('"', '\\"')
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in text)
 
 
 def shown(value: object) -> str:
@@ -77,7 +83,7 @@ def shown(value: object) -> str:
     if isinstance(value, bool):
         text = str(value).lower()
     elif isinstance(value, Mapping):
-        text = "a table with " + (", ".join(str(key) for key in value) or "no keys")
+        text = "a table with " + (", ".join(dotted((key,)) for key in value) or "no keys")
     elif isinstance(value, list | tuple):
         text = f"[{', '.join(shown(item) for item in value)}]"
     else:
