@@ -36,6 +36,8 @@ class CompilerTimes(event.Listener):
         self._inner.append(time.process_time())
 
     def on_end(self, event: Any) -> None:
+        if not self._inner:  # another listener has refused to compile before this one heard of it
+            return
         spent = time.process_time() - self._inner.pop()
         own = spent - self._inner.pop()
         if self._inner:
