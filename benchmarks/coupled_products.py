@@ -39,7 +39,7 @@ class Stored:
         for part in system.parts:
             p = part.species.particles
             around = alone(part.species.transfers, nodes, part.dofs, p.x, p.id)
-            self.rows.append(GridMatrix(nodes, part.dofs, None, around).columns)  # type: ignore[arg-type]
+            self.rows.append(GridMatrix(nodes, part.dofs, None, around).columns)  # type: ignore[arg-type]  # columns need no contacts
         self.matrices: list[sparse.bsr_matrix] = []
 
     def assemble(self) -> None:

@@ -1,6 +1,7 @@
 """Residuals of one implicit step over the iterations of ADMM, for figures 10 to 12 of [Fang19]."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,13 +47,13 @@ def reached(residuals: Array, goal: float, counts: Sequence[int] = COUNTS) -> fl
     return float(counts[k - 1] + (counts[k] - counts[k - 1]) * (a - np.log(goal)) / (a - b))
 
 
-def plot(axes: object, curves: Mapping[str, Sequence[Array]], counts: Sequence[int] = COUNTS) -> None:
+def plot(axes: Any, curves: Mapping[str, Sequence[Array]], counts: Sequence[int] = COUNTS) -> None:
     """The curves of each choice, one line per instant."""
     for (label, found), colour in zip(curves.items(), COLOURS):
         for k, each in enumerate(found):
-            axes.semilogy(counts, each, color=colour, linewidth=1.2, label=label if k == 0 else None)  # type: ignore[attr-defined]
-    axes.set(xlabel="iterations", ylabel="unbalanced impulses")  # type: ignore[attr-defined]
-    axes.legend(frameon=False, fontsize=7)  # type: ignore[attr-defined]
+            axes.semilogy(counts, each, color=colour, linewidth=1.2, label=label if k == 0 else None)
+    axes.set(xlabel="iterations", ylabel="unbalanced impulses")
+    axes.legend(frameon=False, fontsize=7)
 
 
 def table(curves: Mapping[str, Sequence[Array]], counts: Sequence[int] = COUNTS) -> list[list[object]]:

@@ -23,7 +23,7 @@ AT_REST = 0.01
 def parts(run: Run) -> dict[str, int]:
     """Pieces of each sofa in the end: sets of points within a cell of each other."""
     frame = run[len(run) - 1]
-    cell = float(run.scene.grid.cell)  # type: ignore[attr-defined]
+    cell = float(run.scene.grid.cell)  # type: ignore[attr-defined]  # scenes of this figure have a grid
     found = {}
     for k, body in enumerate(run.scene.resolved()["body"]):
         x = frame["x"][frame["body"] == k]

@@ -31,7 +31,7 @@ def runs(around: Surroundings, scene: str, changes: Mapping[str, object] | None 
 
 def cell_of(run: Run) -> float:
     """Width of a cell of the run's grid [m]."""
-    return float(run.scene.grid.cell)  # type: ignore[attr-defined]
+    return float(run.scene.grid.cell)  # type: ignore[attr-defined]  # scenes of this figure have a grid
 
 
 def pieces(frame: Frame, cell: float) -> NDArray[np.intp]:

@@ -29,7 +29,7 @@ def oozed(run: Run) -> tuple[float, float]:
     frame = run[number_at(run, PRESSED)]
     x, mass = frame["x"], frame["mass"]
     beside = np.hypot(x[:, 0], x[:, 2]) > ROUND + cell_of(run)
-    return tuple(float(mass[own].sum() / mass.sum()) for own in (x[:, 1] > UPPER_TOP - LOWERED, beside))  # type: ignore[return-value]
+    return tuple(float(mass[own].sum() / mass.sum()) for own in (x[:, 1] > UPPER_TOP - LOWERED, beside))  # type: ignore[return-value]  # two numbers
 
 
 def peak(run: Run) -> tuple[float, float]:

@@ -66,7 +66,7 @@ def draw(axes: Any, frame: Frame, cell: float, title: str) -> None:
 def run(around: Surroundings) -> Outcome:
     """Shear three slabs that differ in the jitter of their points, with and without resampling."""
     made: dict[str, list[Run]] = {label: with_seeds(around, scene) for label, scene in SCENES.items()}
-    cell = float(made["with resampling"][0].scene.grid.cell)  # type: ignore[attr-defined]
+    cell = float(made["with resampling"][0].scene.grid.cell)  # type: ignore[attr-defined]  # these scenes have a grid
     found = {
         label: [[voids(run[number_at(run, time)], cell) for time in TIMES] for run in runs]
         for label, runs in made.items()

@@ -69,7 +69,7 @@ def write_as_told() -> None:
         os.dup2(os.open(said, os.O_WRONLY), 2)
         try:
             _write(contents, file, stream)
-        except Exception as error:
+        except Exception as error:  # the process that waits for this one raises it
             sys.stdout.buffer.write(pickle.dumps(error))
             sys.stdout.flush()  # Alembic may still terminate the process
 
