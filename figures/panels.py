@@ -3,15 +3,16 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from reports.case import Surroundings
 
 from spume import PictureOptions, Run
 from spume.extras import require
+from spume.look.pictures.camera import View
 from spume.look.pictures.drawing import make_drawer
-from spume.look.pictures.lettering import with_color_bar, with_label
+from spume.look.pictures.lettering import fitting_size, with_color_bar, with_label
 from spume.look.pictures.plane_drawer import Window
 from spume.look.pictures.sheet import tiled
 from spume.whole_files import whole_file
@@ -20,6 +21,8 @@ PANEL = (640, 480)
 """Width and height of a panel [pixels]."""
 GAP = 6
 """White between panels [pixels]."""
+LETTERS = 56
+"""Width of a figure over the height of its labels: on a page of 800 pixels they have 14."""
 
 
 MARKED = "#c8553d"
@@ -45,6 +48,17 @@ def save_jpeg(around: Surroundings, name: str, figure: Any) -> str:
     with whole_file(around.pictures / f"{name}.jpg") as part:
         figure.savefig(part, dpi=110, format="jpg", pil_kwargs={"quality": 85})
     return f"{name}.jpg"
+
+
+class Camera(NamedTuple):
+    """A camera at rest."""
+
+    position: tuple[float, float, float]
+    """[m]"""
+    target: tuple[float, float, float]
+    """place in the middle of the picture [m]"""
+    angle: float
+    """vertical angle of view [degrees]"""
 
 
 @dataclass(frozen=True)
@@ -77,9 +91,11 @@ def save_panels(
     options: PictureOptions | None = None,
     size: tuple[int, int] = PANEL,
     corners: tuple[tuple[float, float], tuple[float, float]] | None = None,
+    camera: Camera | None = None,
 ) -> str:
     """Draw the panels in rows of `columns` and write them as a JPEG; return the name of the file.
 
+    - camera: of all panels, where that of the scene does not suit panels of this shape.
     - corners: of the part of the plane that is shown [m], as wide and high as the panels; all of it if absent.
     """
     chosen = replace(options or PictureOptions(), width=size[0], height=size[1])
@@ -91,15 +107,20 @@ def save_panels(
         limits = min(legend.limits[0] for legend in legends), max(legend.limits[1] for legend in legends)
         drawers = {path: make_drawer(run, replace(chosen, limits=limits)) for path, run in first.items()}
     alike: dict[Path, Any] = {path: drawer.alike(list(drawers.values())) for path, drawer in drawers.items()}
+    if camera is not None:
+        fixed = View(np.array(camera.position), np.array(camera.target), np.array([0.0, 1.0, 0.0]), camera.angle)
+        alike = {path: replace(drawer, view=fixed, moving_camera=None) for path, drawer in alike.items()}
     if corners is not None:
         lower, upper = np.array(corners)
         pixel = float(((upper - lower) / size).max())
         window = Window(0.5 * (lower + upper), pixel, (size[1], size[0]))
         alike = {path: replace(drawer, shared=window) for path, drawer in alike.items()}
+    wanted = (min(columns, len(panels)) * (size[0] + GAP)) // LETTERS
+    letters = min(fitting_size(panel.text, size, wanted) for panel in panels)
     parts = []
     for panel in panels:
         around.say(f"drawing {panel.text}")
-        parts.append(with_label(alike[panel.run.path].draw(panel.number), panel.text))
+        parts.append(with_label(alike[panel.run.path].draw(panel.number), panel.text, size=letters))
     picture = tiled(parts, columns, GAP)
     if legends and (legend := next(iter(alike.values())).legend()):
         picture = with_color_bar(picture, legend)

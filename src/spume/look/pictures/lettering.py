@@ -117,14 +117,22 @@ def with_label(picture: Picture, text: str, corner: Corner = "upper left", size:
     image, draw = _open(picture)
     height, width = picture.shape[:2]
     margin = font_size(height) // 2
-    size = size or font_size(height)
-    size = max(1, min(size, int(size * (width - 2 * margin) / max(1.0, _font(size).getlength(text)))))
+    size = fitting_size(text, (width, height), size)
     reach = 2 * margin + math.ceil(_font(size).getlength(text))
     y, anchor = (margin, "la") if corner == "upper left" else (height - margin, "ld")
     behind = picture[: 2 * size] if corner == "upper left" else picture[-2 * size :]
     fill = INK if behind[:, :reach].mean() > DARK else PAPER
     draw.text((margin, y), text, fill=fill, font=_font(size), anchor=anchor)
     return np.asarray(image)
+
+
+def fitting_size(text: str, picture: tuple[int, int], size: int | None = None) -> int:
+    """The font size `size`, or that for the height of a picture [pixels], smaller if the text would be too wide for the
+    picture of this width and height."""
+    width, height = picture
+    size = size or font_size(height)
+    room = width - 2 * (font_size(height) // 2)
+    return max(1, min(size, int(size * room / max(1.0, _font(size).getlength(text)))))
 
 
 def font_size(height: int) -> int:
