@@ -23,9 +23,11 @@ SLIVER = 0.01
 """Ratio of the smallest and the largest eigenvalue of the covariance of a neighbourhood below which it is a sliver."""
 
 
-def runs(around: Surroundings, scene: str, changes: Mapping[str, object] | None = None) -> list[Run]:
-    """The scene with `changes` at both resolutions, drafts until the foam has landed."""
-    own = dict(changes or {}) | ({"duration": DRAFT_END} if around.preset == "draft" else {})
+def runs(
+    around: Surroundings, scene: str, changes: Mapping[str, object] | None = None, end: float = DRAFT_END
+) -> list[Run]:
+    """The scene with `changes` at both resolutions, drafts until `end`, when the foam of Table I has landed [s]."""
+    own = dict(changes or {}) | ({"duration": end} if around.preset == "draft" else {})
     return at_sizes(around, scene, "grid.cell", CELLS[around.preset], own)
 
 

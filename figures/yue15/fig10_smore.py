@@ -1,12 +1,13 @@
 """[Yue15] figure 10: a s'more of one material is pressed and pulled apart."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from reports.case import Outcome, Surroundings, states
 
 from figures.figure import Figure, save_csv
-from figures.panels import Panel, number_at, save_panels
+from figures.panels import Camera, Panel, number_at, save_panels
 from figures.repeats import at_cells
 from figures.yue15.dollop import cell_of, pieces
 from spume import Run
@@ -22,6 +23,8 @@ CHOCOLATE = 0.012
 """Height of the upper face of the chocolate [m]."""
 ROUND = 0.0265
 """Radius of the marshmallow [m]."""
+CAMERA, SIZE = Camera((0.1436, 0.1645, 0.3175), (0.0, 0.075, 0.0), 32.0), (560, 600)
+"""From where the lifted cracker is in the picture, and the size of its panels [pixels]."""
 
 
 def oozed(run: Run) -> tuple[float, float]:
@@ -44,9 +47,8 @@ def peak(run: Run) -> tuple[float, float]:
     return top, float(upper / mass[lower].sum())
 
 
-def compare(around: Surroundings, scene: str, name: str) -> tuple[Outcome, list[Run]]:
-    """Run the scene at all resolutions, and check what oozes and the peak."""
-    cells = CELLS[around.preset]
+def compare(around: Surroundings, scene: str, name: str, cells: Sequence[float]) -> tuple[Outcome, list[Run]]:
+    """Run the scene with each of the cells [m], and check what oozes and the peak."""
     runs = at_cells(around, scene, cells)
     found: list[Any] = [(*oozed(run), *peak(run)) for run in runs]
     save_csv(around.pictures, name, ("cell [mm]", "above the cracker", "beside", "peak [m]", "in its upper half"),
@@ -67,14 +69,14 @@ def compare(around: Surroundings, scene: str, name: str) -> tuple[Outcome, list[
                    max(row[3] for row in found) < 0.25),
         ]
     )  # fmt: skip
-    file = save_panels(around, name, [Panel(runs[-1], time, "") for time in TIMES], 3)
+    file = save_panels(around, name, [Panel(runs[-1], time, "") for time in TIMES], 3, size=SIZE, camera=CAMERA)
     outcome.figures.append((file, f"Cells of {1e3 * cells[-1]:g} mm."))
     return outcome, runs
 
 
 def run(around: Surroundings) -> Outcome:
     """Run the scene at all resolutions of the preset."""
-    return compare(around, "smore", "yue15-10")[0]
+    return compare(around, "smore", "yue15-10", CELLS[around.preset])[0]
 
 
 FIGURE = Figure(

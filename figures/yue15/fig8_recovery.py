@@ -43,8 +43,8 @@ def run(around: Surroundings) -> Outcome:
             at_most("mass removed, the larger of both resolutions", max(lost), MASS_REMOVED),
         ]
     )  # fmt: skip
-    panels = [Panel(runs[-1], time, label) for label, runs in made.items() for time in TIMES]
-    file = save_panels(around, "yue15-8", panels, len(TIMES), size=(480, 480))
+    panels = [Panel(runs[-1], time, label) for time in TIMES for label, runs in made.items()]
+    file = save_panels(around, "yue15-8", panels, len(made), size=(480, 480))
     cell = 1e3 * dollop.cell_of(made["ηp = 0.35 s"][-1])
     outcome.figures.append((file, f"Cells of {cell:g} mm: brittle, sticky, sticky with removal of slivers."))
     return outcome
