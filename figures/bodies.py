@@ -5,6 +5,9 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 from reports.case import Surroundings
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial import cKDTree
 
 from figures.repeats import at_sizes
 from spume import Run
@@ -50,3 +53,19 @@ def height(x: Array) -> float:
 def width(x: Array) -> float:
     """Width of a body along x [m]."""
     return extent(x, 0)
+
+
+def pieces(x: Array, reach: float, least: int = 20) -> NDArray[np.int64]:
+    """Numbers of points of the pieces of a body, the largest first: sets of at least `least` points, each within
+    `reach` of another [m]."""
+    pairs = cKDTree(x).query_pairs(reach, output_type="ndarray")
+    links = coo_matrix((np.ones(len(pairs)), tuple(pairs.T)), shape=(len(x), len(x)))
+    sizes = np.bincount(connected_components(links, directed=False)[1])
+    return np.sort(sizes[sizes >= least])[::-1]
+
+
+def parted(before: Array, after: Array, cell: float) -> float:
+    """Part of the pairs of points within a cell of each other before that are more than three cells apart after, where
+    no node of quadratic splines joins them."""
+    a, b = cKDTree(before).query_pairs(cell, output_type="ndarray").T
+    return float((np.linalg.norm(after[a] - after[b], axis=1) > 3.0 * cell).mean())

@@ -12,8 +12,8 @@ from spume import Run
 CELLS = {"draft": (0.02, 0.0167), "medium": (0.015, 0.0125), "paper": (0.0075, 0.006)}
 TIMES = (0.0, 0.6, 1.2, 2.0, 3.0, 4.0)
 """Of the panels [s]."""
-ROWS = 24
-"""Rows across the sheet whose middles are followed."""
+ROWS = 12
+"""Rows across the sheet whose middles are followed: one per thickness of the sheet."""
 FOLDED = 360.0
 """Sum of the turns of the line through the middles that counts as complex folding: two folds of 180° [degrees]."""
 
@@ -41,7 +41,8 @@ def run(around: Surroundings) -> Outcome:
                    f"complex folding: more than {FOLDED:g}°", min(angles) > FOLDED),
         ]
     )  # fmt: skip
-    file = save_panels(around, "fang19-3", [Panel(runs[-1], time, "") for time in TIMES], 3)
+    panels = [Panel(runs[-1], time, "") for time in TIMES]
+    file = save_panels(around, "fang19-3", panels, 3, size=(480, 560))
     outcome.figures.append((file, f"Cells of {1e3 * cells[-1]:g} mm."))
     return outcome
 

@@ -6,9 +6,9 @@ import numpy as np
 from reports.case import Outcome, Surroundings, at_most, states
 from reports.drawing import COLOURS, panels, save
 
-from figures.bodies import Array, paths, width
+from figures.bodies import Array, paths, pieces, width
 from figures.figure import Figure, save_csv
-from figures.panels import Panel, save_panels
+from figures.panels import Panel, number_at, save_panels
 from figures.repeats import at_cells
 from spume import Run
 
@@ -35,22 +35,25 @@ def run(around: Surroundings) -> Outcome:
     cells = CELLS[around.preset]
     runs = at_cells(around, "silicone", cells)
     figure, (axes,) = panels()
-    halves, ends, rows = [], [], []
+    halves, ends, whole, rows = [], [], [], []
     for cell, made, colour in zip(cells, runs, COLOURS):
         times, grown = extension(made)
         begin = int(np.argmax(times >= RELEASED))
         small = grown[begin:] <= 0.5 * grown[begin]
         halves.append(float(times[begin + int(np.argmax(small))] if small.any() else times[-1]) - RELEASED)
         ends.append(float(abs(grown[-1]) / grown[begin]))
+        whole.append(pieces(made[number_at(made, RELEASED)]["x"], cell))
         rows.append([f"{1e3 * cell:g}", f"{grown[begin]:.4f}", f"{halves[-1]:.3f}", f"{ends[-1]:.4f}"])
         axes.plot(times, 1e3 * grown, color=colour, label=f"cells of {1e3 * cell:g} mm")
     axes.axvline(RELEASED, color="#999999", linewidth=0.8)
     axes.set(xlabel="time [s]", ylabel="growth of the width [mm]")
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=10)
     columns = ("cell [mm]", "extension at the release [m]", "half of it after [s]", "part left in the end")
     save_csv(around.pictures, "fang19-5", columns, rows)
     outcome = Outcome(
         [
+            states("it complies: pieces at the release", ", ".join(str(len(sizes)) for sizes in whole), "one",
+                   all(len(sizes) == 1 for sizes in whole)),
             states("it deforms back slowly: time to half of the extension",
                    ", ".join(f"{value:.2f} s" for value in halves),
                    f"longer than waves take to cross it, {CROSSING:.2f} s", min(halves) > CROSSING),
