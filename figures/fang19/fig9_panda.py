@@ -11,7 +11,7 @@ from figures.repeats import at_cells
 from spume import Run
 
 CELLS = {"draft": (0.03, 0.024), "medium": (0.02, 0.016), "paper": (0.012, 0.01)}
-TIMES = (0.0, 1.3, 1.8, 2.1, 2.6, 4.0)
+TIMES = (0.0, 1.25, 1.75, 2.0, 2.5, 4.0)
 """Of the panels [s]."""
 RELEASED = 1.5
 """Time at which the balls begin to leave [s]."""
@@ -77,6 +77,5 @@ FIGURE = Figure(
     "longer.",
     run,
     paper="Fang19",
-    finding="Three balls press each panda, on its head and its feet; ears that are pinched to less than a cell do not "
-    "come back. The pandas are put together from spheres.",
+    finding="Of the array, three balls press each head. The pandas are put together from spheres.",
 )
