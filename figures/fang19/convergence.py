@@ -48,12 +48,13 @@ def reached(residuals: Array, goal: float, counts: Sequence[int] = COUNTS) -> fl
 
 
 def plot(axes: Any, curves: Mapping[str, Sequence[Array]], counts: Sequence[int] = COUNTS) -> None:
-    """The curves of each choice, one line per instant."""
+    """The geometric mean of the curves of each choice over the instants, and their range as a band."""
     for (label, found), colour in zip(curves.items(), COLOURS):
-        for k, each in enumerate(found):
-            axes.semilogy(counts, each, color=colour, linewidth=1.2, label=label if k == 0 else None)
+        logs = np.log(found)
+        axes.fill_between(counts, *np.exp([logs.min(axis=0), logs.max(axis=0)]), color=colour, alpha=0.18, linewidth=0)
+        axes.semilogy(counts, np.exp(logs.mean(axis=0)), "o-", color=colour, linewidth=1.8, markersize=3.5, label=label)
     axes.set(xlabel="iterations", ylabel="unbalanced impulses")
-    axes.legend(frameon=False, fontsize=7)
+    axes.legend(frameon=False, fontsize=10)
 
 
 def table(curves: Mapping[str, Sequence[Array]], counts: Sequence[int] = COUNTS) -> list[list[object]]:

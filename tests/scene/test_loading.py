@@ -135,7 +135,7 @@ def test_size_and_variant_of_a_built_in_scene_combine(capsys):
     choose = ["--scene", "coil", "--preset", "draft", "--preset", "stiff", "--preset", "stiffer"]
     assert main(["rheometer", "thread", *choose, "--step-strain", "0.01", "--json"]) == 0
     first, *_ = json.loads(capsys.readouterr().out)
-    assert first["small_strain_theory"] == pytest.approx((350.0 + 3570.0) * 0.01, rel=1e-12)
+    assert first["small_strain_theory"] == pytest.approx((3500.0 + 3570.0) * 0.01, rel=1e-12)
 
 
 @pytest.mark.parametrize("key", ["\n", 'soft "rubber"', "a\\b", "\u2028"])
