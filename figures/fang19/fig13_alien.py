@@ -45,11 +45,11 @@ def run(around: Surroundings) -> Outcome:
         heights = [float(np.average(frame["x"][:, 1], weights=frame["mass"])) for frame in runs[-1]]
         axes.plot(times_of(runs[-1]), heights, color=colour, label=f"{n} round trips a step")
     axes.set(xlabel="time [s]", ylabel="height of the centre of mass [m]")
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=10)
     outcome.figures.append((save(figure, around.pictures, "fang19-13-height"), "How it sinks and swings."))
     shown = [Panel(runs[-1], time, f"{n} trips") for n, runs in made.items() for time in TIMES]
     shown = [shown[len(TIMES) * k + j] for j in range(len(TIMES)) for k in range(len(TRIPS))]
-    file = save_panels(around, "fang19-13", shown, len(TRIPS), size=(480, 480))
+    file = save_panels(around, "fang19-13", shown, len(TRIPS), size=(400, 480))
     outcome.figures.append((file, "0, 1, 5 and 20 round trips a step."))
     return outcome
 

@@ -42,7 +42,7 @@ def run(around: Surroundings) -> Outcome:
     columns = ("body", "cell [mm]", "lands at [s]", f"height {SOON:g} s later over the first", "smallest", "in the end")
     save_csv(around.pictures, "fang19-15", columns, rows)
     axes.set(xlabel="time [s]", ylabel="height over that at the start")
-    axes.legend(frameon=False, fontsize=8)
+    axes.legend(frameon=False, fontsize=10)
     outcome = Outcome(
         [
             differs(f"height {SOON:g} s after landing over the first, ν = {NAMES[a]:g} and {NAMES[b]:g} Pa s", soon[a],
@@ -50,7 +50,7 @@ def run(around: Surroundings) -> Outcome:
             for a, b in pairwise(NAMES)
         ]
     )  # fmt: skip
-    file = save_panels(around, "fang19-15", [Panel(runs[-1], time, "") for time in TIMES], 2, size=(640, 360))
+    file = save_panels(around, "fang19-15", [Panel(runs[-1], time, "") for time in TIMES], 2, size=(800, 400))
     outcome.figures.append((file, "νd = νv = 5, 25 and 250 Pa s from left to right."))
     outcome.figures.append((save(figure, around.pictures, "fang19-15-heights"), "Heights over time."))
     return outcome

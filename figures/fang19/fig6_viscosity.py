@@ -13,8 +13,10 @@ from spume import Run
 
 SCENE = "viscosity-and-stiffness"
 CELLS = {"draft": (0.025, 0.02), "medium": (0.0125, 0.01), "paper": (0.007, 0.005)}
-TIMES = (0.1, 0.2, 0.4, 2.0)
+TIMES = (0.2, 0.4, 2.0)
 """Of the panels [s]."""
+SIZE, CORNERS = (1080, 540), ((-0.01, -0.05), (2.21, 1.06))
+"""Of the panels [pixels], and the part of the plane that they show [m]."""
 STIFFNESS = ("fluid", "soft", "firm")
 """Along a row."""
 SHELF = {"thin": 0.75, "thick": 0.0}
@@ -62,8 +64,8 @@ def run(around: Surroundings) -> Outcome:
             for name in STIFFNESS
         ]
     )  # fmt: skip
-    file = save_panels(around, "fang19-6", [Panel(runs[-1], time, "") for time in TIMES], 2)
-    text = "μE of 0, 500 and 5000 Pa from left to right; ν of 100 Pa s above, of 2000 Pa s below."
+    file = save_panels(around, "fang19-6", [Panel(runs[-1], time, "") for time in TIMES], 1, None, SIZE, CORNERS)
+    text = "μE = 0, 500 and 5000 Pa from left to right; ν = 100 Pa s on the upper shelf, 2000 Pa s on the lower."
     outcome.figures.append((file, text))
     return outcome
 
