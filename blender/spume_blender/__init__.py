@@ -9,7 +9,10 @@ from . import building, panels
 @persistent
 def on_frame(scene, *_):
     """Show the frame that the scene has come to."""
-    building.show(scene)
+    try:
+        building.show(scene)
+    except building.cache.CacheError as error:
+        panels.tell(scene, str(error))
 
 
 def menu(self, context):

@@ -1,5 +1,7 @@
 """Objects of Blender from a folder of frames, and what shows the arrays of a frame in them."""
 
+import json
+
 import bpy
 import numpy as np
 from mathutils import Matrix
@@ -30,6 +32,8 @@ def import_folder(scene, folder, offset=None):
         thing["spume_materials"] = piece["materials"] or [0]
         if piece["kind"] == "points":
             points.as_balls(thing, 0.5 * piece["spacing"], own[0])
+        else:
+            points.remove(thing)
     for entry in tables["obstacles"] if own_run else ():
         thing = _object(collection, entry["title"], folder, entry["name"], "obstacle")
         key = entry["name"]
@@ -40,6 +44,7 @@ def import_folder(scene, folder, offset=None):
         thing = _object(collection, "ground", folder, "ground", "ground")
         fill(thing.data, arrays["ground/x"], arrays["ground/triangles"])
         _dress(thing.data, [looks.material({"name": "ground", **tables["ground"]}, folder)])
+    _remove_others(collection, folder, tables, own_run and tables["ground"] is not None)
     for thing in collection.objects:
         thing["spume_offset"] = offset or 0
     scene.render.use_motion_blur = True
@@ -68,11 +73,21 @@ def _collection(scene, name, folder):
 def _object(collection, name, folder, item, kind):
     for known in collection.objects:
         if known.get(ITEM) == item and known.get(FOLDER) == folder:
+            known[KIND] = kind
             return known
     made = bpy.data.objects.new(name, bpy.data.meshes.new(name))
     made[FOLDER], made[ITEM], made[KIND] = folder, item, kind
     collection.objects.link(made)
     return made
+
+
+def _remove_others(collection, folder, tables, has_ground):
+    """Remove what an earlier import showed and the folder no longer has. Objects of the user are left alone."""
+    listed = {entry["name"] for entry in (*tables["pieces"], *tables["obstacles"])} | {"camera"}
+    for thing in list(collection.objects):
+        is_listed = thing.get(ITEM) in listed or (has_ground and thing.get(ITEM) == "ground")
+        if thing.get(FOLDER) == folder and not is_listed:
+            bpy.data.objects.remove(thing)
 
 
 def _dress(mesh, materials):
@@ -96,14 +111,20 @@ def _camera(scene, collection, folder):
 
 
 def animate(collection, folder, numbers):
-    """Keyframes of what moves as a whole: obstacles and the camera. Frames that have them are left alone."""
-    done = set(collection.get("spume_keyed", []))
-    fresh = [number for number in numbers if number not in done]
-    for number in fresh:
+    """Keyframes of what moves as a whole: obstacles and the camera. Frames that have them are left alone, unless the
+    files of some have been replaced: then all are made again."""
+    now, done = cache.stamps(folder), json.loads(collection.get("spume_stamps", "{}"))
+    moving = [thing for thing in collection.objects if thing.get(KIND) in ("obstacle", "camera")]
+    if any(now.get(number) != stamp for number, stamp in done.items()):
+        done = {}
+        for thing in moving:
+            thing.animation_data_clear()
+            thing.data.animation_data_clear()
+    for number in (number for number in numbers if str(number) not in done):
         arrays = cache.frame(folder, number)
-        for thing in collection.objects:
+        for thing in moving:
             place = arrays.get(f"{thing.get(ITEM)}/place")
-            if place is None or thing.get(KIND) not in ("obstacle", "camera"):
+            if place is None:
                 continue
             thing.rotation_mode = "QUATERNION"
             before = thing.rotation_quaternion.copy()
@@ -116,7 +137,7 @@ def animate(collection, folder, numbers):
                 thing.data.dof.focus_distance = float(arrays["camera/focus"])
                 thing.data.clip_start, thing.data.clip_end = 1e-4, 1e4
                 thing.data.keyframe_insert("lens", frame=number)
-    collection["spume_keyed"] = sorted(done | set(numbers))
+    collection["spume_stamps"] = json.dumps(now)
 
 
 def show(scene):
@@ -125,6 +146,8 @@ def show(scene):
     for thing in scene.objects:
         folder = thing.get(FOLDER)
         if folder is None or thing.get(KIND) not in ("mesh", "points", "lines", "obstacle"):
+            continue
+        if not cache.is_cache(folder):  # moved or deleted: the last frame that was shown stays
             continue
         if folder not in seen:
             wanted = scene.frame_current - thing.get("spume_offset", 0)

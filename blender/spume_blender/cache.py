@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 from collections import OrderedDict
 from pathlib import Path
 
@@ -64,7 +65,7 @@ def frame(folder, number):
         if key not in _frames:
             with np.load(file) as arrays:
                 _frames[key] = {name: arrays[name] for name in arrays.files}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise CacheError(f"'{file.name}' cannot be read: {error}") from None
     _frames.move_to_end(key)
     while len(_frames) > KEPT:
@@ -79,6 +80,17 @@ def obstacle_arrays(folder):
         return {}
     with np.load(file) as arrays:
         return {name: arrays[name] for name in arrays.files}
+
+
+def stamps(folder):
+    """The number of each frame as text, and the time of its file as text: properties of Blender have 32 bits."""
+    found = {}
+    for number in frame_numbers(folder):
+        try:
+            found[str(number)] = str((Path(folder) / f"frame_{number:05d}.npz").stat().st_mtime_ns)
+        except OSError:  # it has just been replaced
+            continue
+    return found
 
 
 def state(folder):

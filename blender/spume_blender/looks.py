@@ -9,14 +9,14 @@ TINT = "tint"
 
 
 def material(look, folder):
-    """A material with the look of a table in scene.json. One that has the name already is used as it is, so that what
-    was changed by hand stays when a run is imported again."""
-    name = look["name"]
-    known = bpy.data.materials.get(name)
-    if known is not None and known.get("spume"):
-        return known
+    """A material with the look of a table in scene.json. One that was made for this folder is used as it is, so that
+    what was changed by hand stays when a run is imported again."""
+    name, key = look["name"], f"{look['name']} of {folder}"
+    for known in bpy.data.materials:
+        if known.get("spume") == key:
+            return known
     made = bpy.data.materials.new(name)
-    made["spume"] = True
+    made["spume"] = key
     made.use_nodes = True
     shader = made.node_tree.nodes["Principled BSDF"]
     inputs = shader.inputs

@@ -63,17 +63,24 @@ def write_scene(context, folder):
     marked = [thing for thing in scene.objects if thing.spume.kind != "NONE"]
     if not any(thing.spume.kind in ("BODY", "EMITTER") for thing in marked):
         raise MarkingError("Mark an object as a body or an emitter first: nothing would be simulated")
+    if abs(scene.unit_settings.scale_length - 1.0) > 1e-6:
+        raise MarkingError(
+            f"The unit scale of the scene is {scene.unit_settings.scale_length:g}: spume takes Blender's units for "
+            "metres, so set it to 1 and scale the objects"
+        )
     meshes = folder / "meshes"
     meshes.mkdir(parents=True, exist_ok=True)
+    names = _file_names(marked)
     rate = scene.render.fps / scene.render.fps_base
     count = scene.frame_end - scene.frame_start + 1
     if count < 2:
         raise MarkingError("The scene has one frame: set the start and the end of the animation")
-    sampled = _sampled(context, [thing for thing in marked if thing.spume.kind in ("OBSTACLE", "EMITTER")])
+    sampled = _sampled(context, [thing for thing in marked if thing.spume.kind != "BODY"])
     bodies, emitters, obstacles = [], [], []
+    present = scene.frame_current
     scene.frame_set(scene.frame_start)
-    for thing in marked:
-        own, name = thing.spume, bpy.path.clean_name(thing.name)
+    for thing, name in zip(marked, names):
+        own = thing.spume
         if own.kind == "BODY":
             file = _write_mesh(context, thing, meshes / f"{name}.obj")
             bodies.append(
@@ -90,6 +97,7 @@ def write_scene(context, folder):
             )  # fmt: skip
         else:
             obstacles.append(_obstacle(context, thing, meshes, name, sampled.get(thing.name), rate))
+    scene.frame_set(present)
     text = scene_text.text(
         bpy.path.display_name(bpy.data.filepath) or "From Blender", scene.spume.method, scene.spume.cell,
         (count - 1) / rate, rate, scene.gravity if scene.use_gravity else (0.0, 0.0, 0.0), bodies, emitters, obstacles,
@@ -104,9 +112,9 @@ def _obstacle(context, thing, meshes, name, sampled, rate):
     entry = {"name": thing.name, "contact": own.contact, "friction": own.friction, "motion": None, "color": None}
     if thing.active_material is not None:
         entry["color"] = thing.active_material.diffuse_color[:3]
-    if own.kind == "PLANE":
-        return entry | {"plane": np.array(thing.matrix_world)}
     places, shapes = sampled
+    if own.kind == "PLANE":
+        return entry | {"plane": places[0], "motion": scene_text.keyframes([unscaled(place) for place in places], rate)}
     motion = scene_text.keyframes(places, rate)
     still = all(len(x) == len(shapes[0]) and np.abs(x - shapes[0]).max(initial=0.0) < 1e-7 for x in shapes)
     if still and motion != "deforms":
@@ -114,10 +122,36 @@ def _obstacle(context, thing, meshes, name, sampled, rate):
     if len({len(x) for x in shapes}) > 1:
         raise MarkingError(f"The obstacle '{thing.name}' has another number of vertices in other frames")
     triangles = _mesh_of(context, thing)[1]
+    own_folder = meshes / name  # a pattern such as 'Cube_*' would also find the files of 'Cube.001'
+    own_folder.mkdir(exist_ok=True)
+    for old in own_folder.glob("[0-9]*.obj"):  # of a longer animation
+        old.unlink()
     for k, (place, x) in enumerate(zip(places, shapes)):
-        file = meshes / f"{name}_{k:05d}.obj"
-        file.write_text(scene_text.obj(x @ place[:3, :3].T + place[:3, 3], triangles))
-    return entry | {"files": f"meshes/{name}_*.obj"}
+        _write_obj(own_folder / f"{k:05d}.obj", x, triangles, place)
+    return entry | {"files": f"meshes/{name}/*.obj"}
+
+
+def unscaled(place):
+    """The rotation and the place of a 4 × 4 matrix."""
+    made = np.array(place, dtype=float)
+    made[:3, :3] /= np.linalg.norm(made[:3, :3], axis=0)
+    if np.linalg.det(made[:3, :3]) < 0:
+        made[:3, 0] *= -1.0
+    return made
+
+
+def _file_names(things):
+    """A name of a file for each object, no two of which are equal, also where capitals do not count."""
+    taken, found = set(), []
+    for thing in things:
+        plain = name = bpy.path.clean_name(thing.name)
+        count = 1
+        while name.casefold() in taken:
+            count += 1
+            name = f"{plain}-{count}"
+        taken.add(name.casefold())
+        found.append(name)
+    return found
 
 
 def _sampled(context, things):
@@ -130,6 +164,9 @@ def _sampled(context, things):
             places, shapes = found[thing.name]
             graph = context.evaluated_depsgraph_get()
             places.append(np.array(thing.evaluated_get(graph).matrix_world))
+            if abs(np.linalg.det(places[-1][:3, :3])) < 1e-18:
+                scene.frame_set(present)
+                raise MarkingError(f"'{thing.name}' has no size in frame {number}: its scale is zero")
             if thing.spume.kind == "OBSTACLE":
                 shapes.append(_mesh_of(context, thing)[0])
     scene.frame_set(present)
@@ -156,9 +193,12 @@ def _mesh_of(context, thing):
 
 def _write_mesh(context, thing, file):
     """Write an object as an OBJ file; returns its name relative to the scene."""
-    x, triangles = _mesh_of(context, thing)
-    place = np.array(thing.matrix_world)
-    if np.linalg.det(place[:3, :3]) < 0:  # mirrored
+    _write_obj(file, *_mesh_of(context, thing), np.array(thing.matrix_world))
+    return f"{file.parent.name}/{file.name}"
+
+
+def _write_obj(file, x, triangles, place):
+    """Write vertices of an object's own frame where its matrix puts them, facing outwards also if it mirrors them."""
+    if np.linalg.det(place[:3, :3]) < 0:
         triangles = triangles[:, ::-1]
     file.write_text(scene_text.obj(x @ place[:3, :3].T + place[:3, 3], triangles))
-    return f"{file.parent.name}/{file.name}"

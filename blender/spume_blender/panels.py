@@ -1,5 +1,6 @@
 """Operators and the panel in the sidebar of the 3D view."""
 
+import textwrap
 from pathlib import Path
 
 import bpy
@@ -94,6 +95,7 @@ class SPUME_OT_run(bpy.types.Operator):
             self.report({"ERROR"}, str(error))
             return {"CANCELLED"}
         run = folder / "run"
+        context.scene["spume_error"] = ""
         JOBS.append(launching.Job("Simulating", [launching.run_command(spume, file, run)], folder, run, count))
         JOBS[-1].what, JOBS[-1].offset = context.scene.spume.what, context.scene.frame_start
         for thing in context.scene.objects:  # the run shows their material instead
@@ -143,9 +145,17 @@ class SPUME_PT_panel(bpy.types.Panel):
             layout.label(text=text or job.label)
         if JOBS:
             layout.operator("spume.stop", icon="CANCEL")
+        for k, line in enumerate(textwrap.wrap(context.scene.get("spume_error", ""), 48)):
+            layout.label(text=line, icon="ERROR" if k == 0 else "BLANK1")
         row = layout.row()
         row.operator("spume.import_run", icon="IMPORT")
         row.operator("spume.refresh", icon="FILE_REFRESH")
+
+
+def tell(scene, sentence):
+    """Print what went wrong in the console, and show it in the panel until something else is started."""
+    print(f"spume: {sentence}")
+    scene["spume_error"] = sentence
 
 
 def start_export(context, run, what=None, offset=None):
@@ -171,8 +181,7 @@ def tick():
         if not running:
             JOBS.remove(job)
             if job.error:
-                print(f"spume: {job.error}")  # in the console; the panel shows it, too
-                context.scene["spume_error"] = job.error
+                tell(context.scene, job.error)
         run = getattr(job, "run", None)
         if run is not None and not any(getattr(each, "source", None) == run for each in JOBS):
             exported = getattr(job, "exported", 0)
@@ -195,7 +204,7 @@ def _show_new_frames(context, job):
         collection = building.import_folder(context.scene, folder, job.offset)
         collection["spume_run"], collection["spume_own"] = str(job.source), job.offset is None
     except cache.CacheError as error:
-        context.scene["spume_error"] = str(error)
+        tell(context.scene, str(error))
 
 
 CLASSES = (

@@ -16,6 +16,13 @@ def as_balls(thing, radius, material):
     return modifier
 
 
+def remove(thing):
+    """Show the vertices of an object as its mesh again."""
+    modifier = thing.modifiers.get(NAME)
+    if modifier is not None:
+        thing.modifiers.remove(modifier)
+
+
 def _group():
     known = bpy.data.node_groups.get(NAME)
     if known is not None:

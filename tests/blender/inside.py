@@ -32,12 +32,33 @@ def main(folder):
         if "picture" in job:
             render(scene, job)
     elif job["task"] == "write":
-        build(scene, marking)
+        {"usual": build, "difficult": build_difficult}[job["scene"]](scene)
         scene.spume.method, scene.spume.cell = "mpm", 0.05
-        file, count = marking.write_scene(bpy.context, Path(job["folder"]))
-        report = {"file": str(file), "count": count}
+        scene.frame_set(3)
+        scene.unit_settings.scale_length = job.get("unit", 1.0)
+        try:
+            marking.write_scene(bpy.context, Path(job["folder"]))
+        except marking.MarkingError as error:
+            report["error"] = str(error)
+        report["present"] = scene.frame_current
+    elif job["task"] == "import":
+        report["steps"] = []
+        for source in job["folders"]:
+            if source == "swap":  # the files of another folder take the places of those that were imported
+                for file in Path(job["swap"]).iterdir():
+                    (Path(job["folders"][0]) / file.name).write_bytes(file.read_bytes())
+                continue
+            try:
+                building.import_folder(scene, source)
+            except panels.cache.CacheError as error:
+                report["steps"].append(str(error))
+                continue
+            report["steps"].append(described(scene, job["frame"]))
+        if "lost" in job:
+            Path(job["lost"]).rename(job["lost"] + "-moved")
+            report["steps"].append(described(scene, job["frame"] + 1))
     elif job["task"] == "run":
-        build(scene, marking)
+        build(scene)
         scene.spume.method, scene.spume.cell, scene.spume.folder = "mpm", 0.05, job["folder"]
         scene.spume.what = "points"
         panels.launching.program = lambda given: job["program"]
@@ -77,7 +98,7 @@ def volumes(job):
     return found
 
 
-def build(scene, marking):
+def build(scene):
     """A ball over a plate that moves and turns, a plate that bends, a ground and an emitter."""
     scene.render.fps, scene.frame_start, scene.frame_end = 20, 1, 5
     bpy.ops.mesh.primitive_ico_sphere_add(radius=0.1, location=(0, 0, 0.5), subdivisions=3)
@@ -112,6 +133,33 @@ def build(scene, marking):
     hose.spume.radius, hose.spume.speed = 0.06, 1.0
 
 
+def build_difficult(scene):
+    """Bodies whose files would have one name, a mirrored cube that bends beside another one, a ground that rises."""
+    scene.render.fps, scene.frame_start, scene.frame_end = 20, 1, 5
+    for k, name in enumerate(("Ball.001", "Ball_001", "BALL.001")):
+        bpy.ops.mesh.primitive_ico_sphere_add(radius=0.1, location=(k, 0, 0.5))
+        bpy.context.object.name, bpy.context.object.spume.kind = name, "BODY"
+        bpy.context.object.spume.material = "gelatin"
+    for name, place in (("Cube", -0.5), ("Cube.001", 0.5)):
+        bpy.ops.mesh.primitive_cube_add(size=0.2, location=(place, 0, 0.1), scale=(-1.0, 1.0, 1.0))
+        cube = bpy.context.object
+        cube.name, cube.spume.kind = name, "OBSTACLE"
+        cube.shape_key_add(name="rest")
+        key = cube.shape_key_add(name="bend")
+        for point in key.data:
+            point.co.x += 0.5 * point.co.z
+        key.value = 0.0
+        key.keyframe_insert("value", frame=1)
+        key.value = 1.0
+        key.keyframe_insert("value", frame=5)
+    bpy.ops.mesh.primitive_plane_add(size=2.0, location=(0, 0, -0.1))
+    ground = bpy.context.object
+    ground.name, ground.spume.kind, ground.scale = "ground", "PLANE", (3.0, 2.0, 1.0)
+    ground.keyframe_insert("location", frame=1)
+    ground.location = (0, 0, 0.3)
+    ground.keyframe_insert("location", frame=5)
+
+
 def described(scene, number):
     scene.frame_set(number)
     graph = bpy.context.evaluated_depsgraph_get()
@@ -125,6 +173,7 @@ def described(scene, number):
             x = x.reshape(-1, 3)
             entry |= {"count": len(x), "faces": len(mesh.polygons)}
             entry["materials"] = [each.name for each in mesh.materials if each]
+            entry["colors"] = [list(each.diffuse_color)[:3] for each in mesh.materials if each]
             entry["attributes"] = [each.name for each in mesh.attributes]
             if len(x):
                 entry |= {"lower": x.min(axis=0).tolist(), "upper": x.max(axis=0).tolist()}

@@ -1,6 +1,7 @@
 """The extension for Blender: what it reads and writes, and, where Blender is there, what stands in the scene."""
 
 import json
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -14,6 +15,7 @@ import synthetic_run
 
 import spume
 from spume.exports.blender_cache import frame_file
+from spume.geometry.mesh_files.reading import read_mesh_file
 from spume.geometry.motion import pose
 from spume.look.blender.process import blender_command, has_blender
 from spume.look.blender.studio import to_blender
@@ -248,3 +250,87 @@ def test_a_painted_skin_keeps_its_colours(run_folder: Path, tmp_path: Path) -> N
     assert {"tint", "velocity"} <= set(skin["attributes"])
     assert skin["tint"] == pytest.approx([0.5, 0.5, 0.5, 1.0])
     assert skin["painted"]
+
+
+@NEEDS_BLENDER
+def test_objects_with_similar_names_have_files_of_their_own(tmp_path: Path) -> None:
+    """Also where capitals do not count; and a ground that rises has a motion."""
+    pytest.importorskip("igl", reason="needs the extra 'geometry'")
+    made = tmp_path / "made"
+    (made / "meshes" / "Cube").mkdir(parents=True)
+    (made / "meshes" / "Cube" / "00007.obj").write_text("of a longer animation")
+    report = inside_blender(tmp_path, task="write", scene="difficult", folder=str(made))
+    assert report == {"present": 3}
+    scene = load_scene(made / "scene.toml")
+    files = [body.shape.file for body in scene.body]
+    assert len({str(file).casefold() for file in files}) == 3
+    middles = [read_mesh_file(str(made / file)).vertices.mean(axis=0) for file in files]
+    np.testing.assert_allclose(np.array(middles)[:, 0], [0, 1, 2], atol=1e-6)
+    one, other = (each.shape for each in scene.obstacle[:2])
+    for shape, place in ((one, -0.5), (other, 0.5)):
+        found = sorted(Path(str(shape.files)).parent.glob("*.obj"))
+        assert len(found) == 5
+        assert read_mesh_file(str(found[0])).vertices[:, 0].mean() == pytest.approx(place)
+    ground = scene.obstacle[2]
+    np.testing.assert_allclose(pose(ground.motion, 0.2, 3).p - pose(ground.motion, 0.0, 3).p, (0, 0.4, 0), atol=1e-6)
+
+
+@NEEDS_BLENDER
+def test_other_units_than_metres_are_refused(tmp_path: Path) -> None:
+    report = inside_blender(tmp_path, task="write", scene="difficult", folder=str(tmp_path / "made"), unit=0.01)
+    assert "unit scale of the scene is 0.01" in report["error"]
+
+
+@NEEDS_BLENDER
+def test_what_has_changed_in_a_folder_changes_in_the_scene(run_folder: Path, tmp_path: Path) -> None:
+    """Points become a skin, an obstacle moves otherwise, another one is gone; a folder that is lost changes nothing."""
+    place = tmp_path / "cache"
+    spume.export(run_folder, "blender-cache", what="points", out=place)
+    kept = tmp_path / "kept"
+    shutil.copytree(place, kept)
+    spume.export(run_folder, "blender-cache", what="surface", out=place)
+    tables = json.loads((place / "scene.json").read_text())
+    gone = tables["obstacles"].pop(0)["name"] if len(tables["obstacles"]) > 1 else None
+    (place / "scene.json").write_text(json.dumps(tables))
+    moved = tables["obstacles"][0]["name"]
+    for number in range(3):
+        arrays = dict(np.load(frame_file(place, number)))
+        arrays[f"{moved}/place"][:3, 3] += (0.0, 0.0, 1.0)
+        np.savez(frame_file(place, number), **arrays)
+    found = inside_blender(
+        tmp_path, task="import", folders=[str(kept), "swap", str(kept)], swap=str(place), frame=2, lost=str(kept)
+    )["steps"]  # fmt: skip
+    first, second, lost = found
+    kinds = {name: each["kind"] for name, each in second.items()}
+    assert "points" not in kinds.values()
+    assert "mesh" in kinds.values()
+    assert not [each for each in second.values() if each["kind"] == "mesh" and "balls" in each]
+    assert gone is None or gone not in second
+    heights = [each[moved]["matrix"][2][3] for each in (first, second)]
+    assert heights[1] - heights[0] == pytest.approx(1.0)
+    assert {name: each.get("count") for name, each in lost.items()} == {
+        name: each.get("count") for name, each in second.items()
+    }
+
+
+@NEEDS_BLENDER
+def test_two_runs_have_their_own_looks_under_one_name(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    shutil.copytree(folder, other)
+    tables = json.loads((other / "scene.json").read_text())
+    for look in tables["materials"]:
+        look["color"] = [0.1, 0.2, 0.3]
+    (other / "scene.json").write_text(json.dumps(tables))
+    found = inside_blender(tmp_path, task="import", folders=[str(folder), str(other)], frame=0)["steps"][1]
+    colors = [each["colors"] for each in found.values() if each["kind"] == "points"]
+    assert len(colors) == 2
+    assert sum(np.allclose(each, [0.1, 0.2, 0.3]) for each in colors) == 1
+
+
+def test_a_frame_that_is_cut_off_is_told_in_one_sentence(folder: Path, tmp_path: Path, extension: Any) -> None:
+    shutil.copytree(folder, tmp_path / "cut")
+    whole = frame_file(tmp_path / "cut", 1).read_bytes()
+    for left in (0, 10, len(whole) // 2):
+        frame_file(tmp_path / "cut", 1).write_bytes(whole[:left])
+        with pytest.raises(extension["cache"].CacheError, match=r"frame_00001\.npz' cannot be read"):
+            extension["cache"].frame(tmp_path / "cut", 1)
