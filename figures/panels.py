@@ -17,8 +17,8 @@ from spume.look.pictures.plane_drawer import Window
 from spume.look.pictures.sheet import tiled
 from spume.whole_files import whole_file
 
-PANEL = (640, 480)
-"""Width and height of a panel [pixels]."""
+PANEL = (720, 405)
+"""Width and height of a panel, of the shape for which the cameras of scenes are chosen [pixels]."""
 GAP = 6
 """White between panels [pixels]."""
 LETTERS = 56

@@ -5,11 +5,13 @@ from reports.case import Outcome, Surroundings, at_most, states
 
 from figures.bodies import Array, at_spacings, paths
 from figures.figure import Figure, save_csv
-from figures.panels import Panel, save_panels
+from figures.panels import Camera, Panel, save_panels
 
 SPACINGS = {"draft": (0.0085, 0.0075), "medium": (0.006, 0.005), "paper": (0.0032, 0.0026)}
 TIMES = (0.0, 0.1, 0.2, 0.35, 0.6, 1.0)
 """Of the panels [s]."""
+CAMERA = Camera((0.24, 0.285, 0.64), (-0.005, 0.142, 0.005), 32.0)
+"""From where the ears are in the picture at the start."""
 KEPT = 0.05
 """Least remaining displacement, over the size of the body, that counts as a change of its shape: an elastic strain of
 the weight, ρ g L/E, is below 0.03."""
@@ -47,7 +49,8 @@ def run(around: Surroundings) -> Outcome:
             at_most("energy created, over the largest", max(created), CREATED),
         ]
     )  # fmt: skip
-    file = save_panels(around, "gerszewski09-4", [Panel(runs[-1], time, "") for time in TIMES], 3)
+    panels = [Panel(runs[-1], time, "") for time in TIMES]
+    file = save_panels(around, "gerszewski09-4", panels, 3, camera=CAMERA)
     outcome.figures.append((file, f"Spacing of {1e3 * spacings[-1]:g} mm."))
     return outcome
 
