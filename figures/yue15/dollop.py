@@ -1,6 +1,6 @@
 """The dollop under a shaken block and its variants: runs and measures shared by figures 1, 3, 7, 8 and 9."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +24,16 @@ SLIVER = 0.01
 
 
 def runs(
-    around: Surroundings, scene: str, changes: Mapping[str, object] | None = None, end: float = DRAFT_END
+    around: Surroundings,
+    scene: str,
+    changes: Mapping[str, object] | None = None,
+    end: float = DRAFT_END,
+    cells: Iterable[float] | None = None,
 ) -> list[Run]:
-    """The scene with `changes` at both resolutions, drafts until `end`, when the foam of Table I has landed [s]."""
+    """The scene with `changes` at both resolutions, or with `cells` [m], drafts until `end` [s], when foam of Table I
+    has landed."""
     own = dict(changes or {}) | ({"duration": end} if around.preset == "draft" else {})
-    return at_sizes(around, scene, "grid.cell", CELLS[around.preset], own)
+    return at_sizes(around, scene, "grid.cell", cells or CELLS[around.preset], own)
 
 
 def cell_of(run: Run) -> float:
