@@ -9,10 +9,14 @@ from reports.runs import scene_run
 
 from pictures.recipe import Recipe
 from spume import Run, load_scene, open_run, render
+from spume.api import Pictures
 from spume.errors import SpumeError
 from spume.extras import require
 from spume.frames.appearances import PLACES
+from spume.look.pictures.drawing import Picture
+from spume.look.pictures.lettering import with_label
 from spume.look.pictures.png import read_png
+from spume.look.pictures.sheet import COLUMNS, GAP, tiled
 from spume.runs.storage import plain
 from spume.scene.common import Scene
 from spume.whole_files import whole_file
@@ -66,7 +70,8 @@ def runs_of(recipe: Recipe, say: Say) -> list[Run]:
 
 def _drawn(recipe: Recipe, runs: list[Run]) -> Path:
     """The folder of the pictures: the reel and the sheet of a run have the same ones."""
-    is_plain = recipe.time is None and len(runs) == 1 and recipe.color is None and not recipe.looks
+    is_own = recipe.time is not None or bool(recipe.moments or recipe.looks)
+    is_plain = len(runs) == 1 and recipe.color is None and not is_own
     return RUNS / "drawn" / (runs[0].path.name if is_plain else recipe.name)
 
 
@@ -79,20 +84,40 @@ def make(recipe: Recipe, say: Say, folder: Path = FOLDER) -> Path:
     """Make the picture of a recipe and return its file, a JPEG in `folder`."""
     runs = runs_of(recipe, say)
     say(f"{recipe.name}: drawing")
-    width, height = recipe.size
-    frames = slice(None, None, recipe.every) if recipe.time is None else frame_at(max(runs, key=len), recipe.time)
-    made = render(
-        *runs, frames=frames,
-        labels=recipe.labels or None, out=_drawn(recipe, runs), stills_only=recipe.time is not None,
-        width=width, height=height, color=recipe.color, engine="beauty" if recipe.beauty else "fast",
-        samples=recipe.samples, shutter=recipe.shutter, renderer="cycles" if recipe.beauty else "auto",
-    )  # fmt: skip
-    drawn = made.stills[0] if recipe.time is not None else made.sheet
-    assert drawn is not None  # a sheet is only missing for a run of one frame
+    longest = max(runs, key=len)
+    if recipe.moments:
+        picture = _sheet_of(recipe, runs, [frame_at(longest, time) for time in recipe.moments])
+    elif recipe.time is not None:
+        picture = read_png(_render(recipe, runs, frame_at(longest, recipe.time)).stills[0])
+    else:
+        sheet = _render(recipe, runs, slice(None, None, recipe.every)).sheet
+        assert sheet is not None  # it is only missing for a run of one frame
+        picture = read_png(sheet)
     file = folder / f"{recipe.name}.jpg"
     file.parent.mkdir(parents=True, exist_ok=True)
     with whole_file(file) as part:
-        require("PIL.Image", "writing pictures").fromarray(read_png(drawn)).save(
+        require("PIL.Image", "writing pictures").fromarray(picture).save(
             part, format="JPEG", quality=QUALITY, optimize=True, progressive=True
         )
     return file
+
+
+def _render(recipe: Recipe, runs: list[Run], frames: slice | int) -> Pictures:
+    """Draw a frame of the runs, or several and a contact sheet."""
+    width, height = recipe.size
+    return render(
+        *runs, frames=frames,
+        labels=recipe.labels or None, out=_drawn(recipe, runs), stills_only=isinstance(frames, int),
+        width=width, height=height, color=recipe.color, engine="beauty" if recipe.beauty else "fast",
+        samples=recipe.samples, shutter=recipe.shutter, renderer="cycles" if recipe.beauty else "auto",
+    )  # fmt: skip
+
+
+def _sheet_of(recipe: Recipe, runs: list[Run], frames: list[int]) -> Picture:
+    """A sheet of chosen frames, in their own size, with their times."""
+    parts = []
+    for number in frames:
+        picture = read_png(_render(recipe, runs, number).stills[0])
+        time = max(runs, key=len).diagnostics[number]["time"]
+        parts.append(with_label(picture, f"{time:.2f} s", "lower left", picture.shape[0] // 16))
+    return tiled(parts, 2 if len(parts) == 4 else COLUMNS, GAP)

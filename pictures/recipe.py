@@ -26,6 +26,8 @@ class Recipe:
     """camera, backdrop and looks of the picture that differ from those of the scene, by their paths"""
     time: float | None = None
     """of the frame that is drawn [s]; without it, a contact sheet of the run"""
+    moments: tuple[float, ...] = ()
+    """of a sheet: the times of its pictures [s]; without them, those between which most changes"""
     beside: tuple[str, ...] = ()
     """other scenes, or presets as SCENE:PRESET, shown beside the first"""
     labels: tuple[str, ...] = ()

@@ -101,6 +101,13 @@ def test_a_sheet_of_every_second_frame_draws_half_of_them(scene: str, tmp_path: 
     assert drawn == ["frame_00000.png", "frame_00002.png"]
 
 
+def test_a_sheet_of_chosen_moments_has_them_in_their_own_size(scene: str, tmp_path: Path) -> None:
+    recipe = Recipe(name="chosen", scene=scene, moments=(0.0, 0.06, 0.1), size=(160, 90))
+    assert Image.open(make(recipe, nothing, tmp_path)).size == (3 * 160 + 2 * 6, 90)
+    drawn = sorted(file.name for file in (tmp_path / "runs" / "drawn" / "chosen").glob("*.png"))
+    assert drawn == ["frame_00000.png", "frame_00002.png", "frame_00003.png"]
+
+
 @pytest.mark.slow_suite
 def test_the_reel_has_its_shots_one_after_another(scene: str, tmp_path: Path) -> None:
     """0.1 s at half the speed and a second of the last picture, then a still; a second call draws nothing again."""
