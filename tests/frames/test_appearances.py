@@ -67,8 +67,13 @@ def test_a_misspelt_key_is_told(folder: Path) -> None:
         _ = open_run(folder, looks=["backdrop.color=#102030", "camera.fav=20"]).scene
 
 
-def test_a_camera_without_a_place_is_told_where_the_scene_has_none(folder: Path) -> None:
-    with pytest.raises(SceneError, match=r"--set camera\.fov: the scene has no \[camera\] to change"):
-        _ = open_run(folder, looks=["camera.fov=20"]).scene
+def test_a_scene_without_a_camera_gets_an_angle_or_a_place(folder: Path) -> None:
+    camera = open_run(folder, looks=["camera.fov=20"]).scene.camera
+    assert camera is not None
+    assert (camera.fov, camera.position) == (20.0, None)
+    with pytest.raises(SceneError, match="'position' without 'target'"):
+        _ = open_run(folder, looks=["camera.position=[1, 1, 1]"]).scene
     placed = ["camera.fov=20", "camera.position=[1, 1, 1]", "camera.target=[0, 0, 0]"]
-    assert open_run(folder, looks=placed).scene.camera is not None
+    camera = open_run(folder, looks=placed).scene.camera
+    assert camera is not None
+    assert camera.position == (1.0, 1.0, 1.0)

@@ -27,6 +27,18 @@ def test_points_fill_the_picture_up_to_the_margin(aspect: float, up: tuple[int, 
     assert max(np.ptp(column), np.ptp(row)) == pytest.approx(2.0 / 1.16, rel=0.02)
 
 
+def test_an_angle_alone_moves_the_camera_that_finds_its_place(tmp_path: Path) -> None:
+    """With half the angle it sees the same width from twice as far away, but for the depth of the material."""
+    run = synthetic_run.write_run(tmp_path / "a")
+    wide, narrow = (space_drawer(open_run(run, looks=looks), PictureOptions(320, 180), None).view
+                    for looks in ([], ["camera.fov=15"]))  # fmt: skip
+    assert (wide.angle, narrow.angle) == (30.0, 15.0)
+    far = [np.linalg.norm(view.position - view.target) for view in (wide, narrow)]
+    assert 1.7 < far[1] / far[0] < 2.5
+    toward = [(view.position - view.target) / each for view, each in zip((wide, narrow), far)]
+    np.testing.assert_allclose(toward[0], toward[1], atol=1e-12)
+
+
 def test_obstacles_and_strays_do_not_widen_the_view(tmp_path: Path) -> None:
     far = {"shape": {"box": {"center": [0.0, 3.0, 0.0], "size": [9.0, 0.1, 9.0]}}}
     scene = synthetic_run.scene_tables()

@@ -52,3 +52,17 @@ def test_wrong_keyframes_are_one_sentence(position: object, sentence: str) -> No
     with pytest.raises(SceneError, match=sentence) as caught:
         scene({"position": position, "target": [0.0, 0.0, 0.0]})
     assert "camera.position" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("camera", "sentence"),
+    [
+        ({"target": [0.0, 0.0, 0.0]}, "'target' without 'position'"),
+        ({"fov": 20.0, "aperture": 0.01}, "'aperture' needs 'position' and 'target'"),
+        ({"fov": {"times": [0.0, 1.0], "values": [20.0, 30.0]}}, "'fov' with keyframes needs"),
+    ],
+)
+def test_a_camera_without_a_place_has_an_angle_alone(camera: dict, sentence: str) -> None:
+    with pytest.raises(SceneError, match=sentence):
+        scene(camera)
+    assert scene_view(scene({"fov": 20.0})) is None

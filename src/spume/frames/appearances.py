@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from spume.errors import SceneError
-from spume.scene.camera import Camera
 from spume.scene.common import Scene
 from spume.scene.overrides import Changes, parse_override, parse_path
 
@@ -32,8 +31,6 @@ def with_appearances(scene: Scene, looks: dict[str, Any]) -> Scene:
     """The scene with these values. Raises SceneError if its points would have other materials."""
     from spume.scene.surroundings import materials  # loads the laws, and with them Numba
 
-    if scene.camera is None:
-        _check_new_camera({key: parse_path(key) for key in looks})
     changed = scene.changed(looks)
     if [each.name for each in materials(changed)] != [each.name for each in materials(scene)]:
         raise SceneError(
@@ -41,14 +38,3 @@ def with_appearances(scene: Scene, looks: dict[str, Any]) -> Scene:
             "the frames do not; change that of the material"
         )
     return changed
-
-
-def _check_new_camera(paths: dict[str, tuple[str | int, ...]]) -> None:
-    """Raise SceneError if a camera has keys but no place, in a scene without one."""
-    given = {key: path[1] if len(path) > 1 else None for key, path in paths.items() if path[0] == "camera"}
-    known = set(given.values()) <= set(Camera.model_fields)
-    if given and known and not {"position", "target"} <= set(given.values()):
-        raise SceneError(
-            f"--set {next(iter(given))}: the scene has no [camera] to change, so the new one needs a place, too, as in "
-            "--set camera.position=[0.3,0.2,0.6] --set camera.target=[0,0.1,0]"
-        )

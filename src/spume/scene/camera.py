@@ -51,10 +51,14 @@ FieldOfView = Annotated[Annotated[Angle, Tag("value")] | Annotated[AnglePath, Ta
 
 
 class Camera(Table):
-    """The camera of pictures; without it, the whole scene is shown."""
+    """The camera of pictures; without it, or with `fov` alone, the material of the whole run is shown."""
 
-    position: Place = Field(description="place of the eye [m], or keyframes { times, values }")
-    target: Place = Field(description="point looked at [m], or keyframes { times, values }")
+    position: Place | None = Field(
+        default=None,
+        description="place of the eye [m], or keyframes { times, values }; where the material of the whole run is seen "
+        "if absent",
+    )
+    target: Place | None = Field(default=None, description="point looked at [m], or keyframes { times, values }")
     up: Vector = Field(default=(0.0, 1.0, 0.0), description="direction that is up in the picture")
     fov: FieldOfView = Field(
         default=40.0, description="vertical angle of view [degrees], or keyframes { times, values }"
@@ -65,6 +69,19 @@ class Camera(Table):
     focus: Place | None = Field(
         default=None, description="point in focus [m], or keyframes { times, values }; the target if absent"
     )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.position is None) != (self.target is None):
+            given, absent = ("position", "target") if self.target is None else ("target", "position")
+            raise wrong(f"it has '{given}' without '{absent}': give both, or neither for a camera that finds its place")
+        if self.position is None:
+            others = sorted(self.model_fields_set & {"up", "aperture", "focus"})
+            if others:
+                raise wrong(f"'{others[0]}' needs 'position' and 'target', too; only 'fov' can be given alone")
+            if isinstance(self.fov, AnglePath):
+                raise wrong("'fov' with keyframes needs 'position' and 'target', too; give one angle")
+        return self
 
 
 def place_at(place: tuple[float, ...] | VectorPath, time: float) -> tuple[float, ...]:

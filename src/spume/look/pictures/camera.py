@@ -11,7 +11,7 @@ from spume.scene.common import Scene
 
 Vector = NDArray[np.float64]
 AUTOMATIC_ANGLE = 30.0
-"""Vertical angle of view of an automatic camera [degrees]."""
+"""Vertical angle of view of an automatic camera, if the scene gives none [degrees]."""
 MARGIN = 1.08
 """Margin that an automatic camera leaves around what it shows."""
 
@@ -43,7 +43,9 @@ def up_axis(scene: Scene) -> Vector:
 def scene_view(scene: Scene, time: float = 0.0) -> View | None:
     """The scene's own 3D camera at a time [s], if it has one."""
     camera = scene.camera
-    if camera is None or len(place_at(camera.position, 0.0)) != 3:
+    if camera is None or camera.position is None or camera.target is None:
+        return None
+    if len(place_at(camera.position, 0.0)) != 3:
         return None
     position, target = np.array(place_at(camera.position, time)), np.array(place_at(camera.target, time))
     sharp = target if camera.focus is None else np.array(place_at(camera.focus, time))
@@ -52,7 +54,13 @@ def scene_view(scene: Scene, time: float = 0.0) -> View | None:
     return View(position, target, np.array(camera.up), angle_at(camera.fov, time), camera.aperture, focus)
 
 
-def automatic_view(lower: Vector, upper: Vector, up: Vector, aspect: float) -> View:
+def automatic_angle(scene: Scene) -> float:
+    """The vertical angle of view of an automatic camera [degrees]."""
+    camera = scene.camera
+    return AUTOMATIC_ANGLE if camera is None or camera.position is not None else angle_at(camera.fov, 0.0)
+
+
+def automatic_view(lower: Vector, upper: Vector, up: Vector, aspect: float, angle: float = AUTOMATIC_ANGLE) -> View:
     """A camera from the front, a little from the right and above, near enough for the box to fill the picture."""
     forward_axis = np.eye(3)[2] if abs(up[2]) < 0.5 else np.eye(3)[1]
     side = np.cross(up, forward_axis)
@@ -62,8 +70,8 @@ def automatic_view(lower: Vector, upper: Vector, up: Vector, aspect: float) -> V
     right = np.cross(up, direction)
     right /= np.linalg.norm(right)
     above = np.cross(direction, right)
-    half = np.tan(np.radians(AUTOMATIC_ANGLE) / 2)
+    half = np.tan(np.radians(angle) / 2)
     corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)]) * (upper - lower) + lower - target
     across, over, towards = corners @ right, corners @ above, corners @ direction
     needed = towards + MARGIN * np.maximum(np.abs(across) / (half * aspect), np.abs(over) / half)
-    return View(target + needed.max() * direction, target, up, AUTOMATIC_ANGLE)
+    return View(target + needed.max() * direction, target, up, angle)

@@ -7,7 +7,7 @@ from spume.frames.extent import FRAMES, point_spacing
 from spume.frames.quantities import DRAWN, drawable, spatial
 from spume.frames.reader import Run
 from spume.frames.selection import spread
-from spume.look.pictures.camera import AUTOMATIC_ANGLE, View
+from spume.look.pictures.camera import AUTOMATIC_ANGLE, View, automatic_angle
 from spume.look.pictures.visible import FIRST_POINT, eye_of, visible
 from spume.look.triangle_mesh import TriangleMesh
 
@@ -48,10 +48,10 @@ def _directions(count: int) -> Floats:
 def view_of_run(run: Run, up: Floats, aspect: float) -> View:
     """The camera that the material of a run fills."""
     pad = 0.5 * max(point_spacing(run, each) for each in drawable(run.populations))
-    return view_of_points(outermost_points(run), up, aspect, pad)
+    return view_of_points(outermost_points(run), up, aspect, pad, automatic_angle(run.scene))
 
 
-def view_of_points(points: Floats, up: Floats, aspect: float, pad: float = 0.0) -> View:
+def view_of_points(points: Floats, up: Floats, aspect: float, pad: float = 0.0, angle: float = AUTOMATIC_ANGLE) -> View:
     """The camera nearest to points that shows all of them with a margin and `pad` [m] around each, from the front, a
     little from the right and above; more from above if they are flat."""
     upright = abs(up[2]) < 0.5
@@ -66,7 +66,7 @@ def view_of_points(points: Floats, up: Floats, aspect: float, pad: float = 0.0) 
     above = np.cross(towards, right)
     depth = points @ towards + pad
     # A place at (X, T) across and towards the camera at (s, z) is seen if |X − s| ≤ A (z − T).
-    slope = np.tan(np.radians(AUTOMATIC_ANGLE) / 2) / MARGIN
+    slope = np.tan(np.radians(angle) / 2) / MARGIN
     near, middle = [], []
     for axis, reach in ((right, slope * aspect), (above, slope)):
         along = points @ axis
@@ -76,7 +76,7 @@ def view_of_points(points: Floats, up: Floats, aspect: float, pad: float = 0.0) 
     distance = max(near)
     aim = float(np.mean(depth))
     target = middle[0] * right + middle[1] * above + aim * towards
-    return View(target + max(distance - aim, 1e-9) * towards, target, up, AUTOMATIC_ANGLE)
+    return View(target + max(distance - aim, 1e-9) * towards, target, up, angle)
 
 
 def covered(run: Run, number: int, view: View, aspect: float, hiding: list[TriangleMesh]) -> float:

@@ -33,7 +33,7 @@ from spume.look.obstacles import (
     solid_mesh,
     solids,
 )
-from spume.look.pictures.camera import View, scene_view, up_axis
+from spume.look.pictures.camera import View, automatic_angle, scene_view, up_axis
 from spume.look.pictures.drawing import Drawer, Picture, PictureOptions
 from spume.look.pictures.framing import covered, outermost_points, view_of_points
 from spume.look.pictures.glass import GLASS, glass_panes
@@ -99,7 +99,8 @@ class SpaceDrawer:
         ground, soil = (grounds[0].ground, grounds[0].soil) if grounds else (None, first.soil)
         view, framed = first.view, np.concatenate([each.framed for each in others])
         if first.moving_camera is None:
-            view = view_of_points(framed, first.up, self.options.width / self.options.height, first.pad)
+            aspect = self.options.width / self.options.height
+            view = view_of_points(framed, first.up, aspect, first.pad, first.view.angle)
         return replace(
             self, lower=lower, upper=upper, up=first.up, ground=ground, soil=soil, backdrop=first.backdrop, view=view,
             framed=framed, moving_camera=first.moving_camera,
@@ -405,7 +406,7 @@ def space_drawer(run: Run, options: PictureOptions, limits: tuple[float, float] 
     own = scene_view(scene) if options.camera == "scene" else None
     framed = outermost_points(run)
     pad = 0.5 * max(point_spacing(run, each) for each in drawable(run.populations))
-    view = own or view_of_points(framed, up, options.width / options.height, pad)
+    view = own or view_of_points(framed, up, options.width / options.height, pad, automatic_angle(scene))
     color_label = "" if options.color is None else label(run.populations, options.color)
     return SpaceDrawer(
         run, options, limits, view, lower, upper, up, ground, shown,

@@ -21,7 +21,7 @@ from spume.frames.selection import select_frames
 from spume.look.finish import Finish, ground_finish
 from spume.look.ground import ground_square
 from spume.look.obstacles import Solid, ground_obstacle
-from spume.look.pictures.camera import automatic_view, scene_view
+from spume.look.pictures.camera import automatic_angle, automatic_view, scene_view
 from spume.look.pictures.lettering import MAP
 from spume.look.textures import painted
 from spume.look.triangle_mesh import TriangleMesh
@@ -112,7 +112,8 @@ def _view(watched: WatchedRun) -> dict[str, Any] | None:
     if not watched.spatial:
         return None
     own = scene_view(watched.run.scene)
-    view = own or automatic_view(watched.lower, watched.upper, watched.up, ASPECT)
+    angle = automatic_angle(watched.run.scene)
+    view = own or automatic_view(watched.lower, watched.upper, watched.up, ASPECT, angle)
     return {"eye": view.position.tolist(), "target": view.target.tolist(), "angle": view.angle}
 
 

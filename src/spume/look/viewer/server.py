@@ -126,7 +126,7 @@ class Viewer:
     def _aim(self, watched: WatchedRun) -> None:
         """The scene's camera, or one that shows the whole run and the obstacles that are no farther away than the run
         is wide."""
-        from spume.look.pictures.camera import automatic_view, scene_view
+        from spume.look.pictures.camera import automatic_angle, automatic_view, scene_view
 
         lower, upper = watched.lower, watched.upper
         room = watched.size
@@ -137,7 +137,8 @@ class Viewer:
         for solid in watched.solids:
             corners = np.clip(solid.corners(poses), watched.lower - room, watched.upper + room)
             lower, upper = np.minimum(lower, corners.min(axis=0)), np.maximum(upper, corners.max(axis=0))
-        view = scene_view(watched.run.scene) or automatic_view(lower, upper, watched.up, 1.2)
+        scene = watched.run.scene
+        view = scene_view(scene) or automatic_view(lower, upper, watched.up, 1.2, automatic_angle(scene))
         camera = self.server.initial_camera
         camera.position, camera.look_at, camera.up = tuple(view.position), tuple(view.target), tuple(view.up)
         camera.fov = float(np.radians(view.angle))
