@@ -46,7 +46,10 @@ NOT_PARALLEL = ("comprehension", "reduction", "inplace_binop", "setitem", "numpy
 """Of parallel kernels only the loops over `prange` are parallel. Numba would also turn assignments to whole arrays and
 the like into parallel loops, even inside such loops, which takes time to compile."""
 
-OPTIONS_OF_ALL = repr((sorted(FAST), NOT_PARALLEL))
+WAY_OF_COMPILING = 2
+"""Raised when `machine_code` changes the code of kernels, so that earlier ones are not used."""
+
+OPTIONS_OF_ALL = repr((sorted(FAST), NOT_PARALLEL, WAY_OF_COMPILING))
 """Options of the compiler that are the same for all kernels."""
 
 _listeners: list["CompilationListener"] = []
@@ -119,7 +122,7 @@ def compiled(
 
 def _in_own_cache(function: Any, options: dict[str, Any], forceinline: bool = False) -> Any:
     """A compiled function whose machine code depends only on its sources, in spume's cache."""
-    from spume.numerics.machine_code import KernelCompiler  # needs private parts of Numba
+    from spume.numerics.machine_code import KernelCompiler, KernelDispatcher  # needs private parts of Numba
 
     # Numba empties a dictionary of options with the first signature that it compiles; it copies an object.
     only_loops = numba_internals.ParallelOptions(dict.fromkeys(NOT_PARALLEL, False))
@@ -134,6 +137,7 @@ def _in_own_cache(function: Any, options: dict[str, Any], forceinline: bool = Fa
         pipeline_class=KernelCompiler,
         **WITHOUT_WRAPPER,
     )
+    dispatcher.__class__ = KernelDispatcher
     dispatcher.spume_sources, dispatcher.spume_options = sources, options
     if contents is not None:
         files = KernelFiles(cache_directory(), file_name(function), contents)

@@ -1,8 +1,10 @@
 """The disk cache of a compiled function, in place of the one that Numba would use."""
 
+import contextlib
 import hashlib
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from numba import types
@@ -10,7 +12,33 @@ from numba import types
 from spume.numerics.clock import CLOCK
 from spume.numerics.kernel_files import KernelFiles
 from spume.numerics.kernel_sources import closure_description
-from spume.numerics.numba_internals import CompileResult
+
+LINKED = "linked"
+"""Marks what is saved for other kernels only, without machine code."""
+
+
+class _Depth(threading.local):
+    """Number of kernels that this thread is compiling, each for the one before it."""
+
+    kernels = 0
+
+
+_depth = _Depth()
+
+
+@contextlib.contextmanager
+def compiling() -> Iterator[None]:
+    """A kernel is compiled inside the `with` block."""
+    _depth.kernels += 1
+    try:
+        yield
+    finally:
+        _depth.kernels -= 1
+
+
+def is_for_kernel() -> bool:
+    """Whether a kernel that is asked for now is needed by another kernel, not by Python."""
+    return _depth.kernels > 0
 
 
 def file_name(function: Any) -> str:
@@ -43,14 +71,22 @@ class KernelCache:
     def load_overload(self, signature: Any, context: Any) -> Any:
         """The saved kernel for `signature`; None if this process is to compile it."""
         context.refresh()  # the machine code may refer to functions that are not registered yet
-        key = self._key(signature, context.codegen())
+        codegen = context.codegen()
+        key = self._key(signature, codegen)
         data = self.files.load(key)
+        if data is None and is_for_kernel():  # one without machine code will do
+            key = *key, LINKED
+            data = self.files.load(key)
         if data is None:
             with CLOCK.stopped():
                 data = self.files.claim(key, self._waiting)
         if data is None:
             self._claimed.append(key)
-        return None if data is None else CompileResult._rebuild(context, *data)
+        if data is None:
+            return None
+        from spume.numerics.machine_code import rebuilt  # needs private parts of Numba
+
+        return rebuilt(context, data)
 
     def save_overload(self, signature: Any, result: Any) -> None:
         """Save a compiled kernel. A run goes on without; the user is told why."""
@@ -70,7 +106,8 @@ class KernelCache:
             self._note(f"the kernel {name} uses addresses of this process, so every run compiles it again")
             return
         try:
-            self.files.save(self._key(signature, result.codegen), result._reduce())
+            key = self._key(signature, result.codegen)
+            self.files.save((*key, LINKED) if is_for_kernel() else key, result._reduce())
         except OSError as error:
             self._note(
                 f"compiled kernels cannot be saved in '{self.cache_path}' ({error.strerror}), so every run compiles "

@@ -18,24 +18,36 @@ NEWEST_TESTED = "0.68.1"
 
 NAMES = (
     "numba.core.codegen.CPUCodegen.magic_tuple",
+    "numba.core.codegen.CPUCodeLibrary._finalize_dynamic_globals",
+    "numba.core.codegen.CPUCodeLibrary._unserialize",
+    "numba.core.codegen.CPUCodeLibrary.serialize_using_object_code",
+    "numba.core.codegen.CodeLibrary._ensure_finalized",
+    "numba.core.codegen.CodeLibrary.codegen",
     "numba.core.codegen.CodeLibrary.enable_object_caching",
     "numba.core.codegen.CodeLibrary.has_dynamic_globals",
     "numba.core.codegen.JITCodeLibrary",
     "numba.core.codegen.JITCodeLibrary._finalize_final_module",
+    "numba.core.codegen.JITCodeLibrary.get_pointer_to_function",
     "numba.core.compiler.CompileResult",
     "numba.core.compiler.CompileResult._rebuild",
     "numba.core.compiler.CompileResult._reduce",
     "numba.core.compiler.Compiler",
     "numba.core.compiler.Compiler._compile_bytecode",
     "numba.core.cpu.CPUContext.codegen",
+    "numba.core.cpu.CPUContext.create_cpython_wrapper",
     "numba.core.cpu.CPUContext.refresh",
     "numba.core.cpu.CPUTargetOptions.forceinline",
     "numba.core.cpu.CPUTargetOptions.no_cfunc_wrapper",
     "numba.core.cpu_options.ParallelOptions",
+    "numba.core.dispatcher.Dispatcher.add_overload",
     "numba.core.event.Listener",
     "numba.core.event.register",
     "numba.core.event.unregister",
+    "numba.core.registry.CPUDispatcher",
     "numba.core.serialize.dumps",
+    "numba.core.types.functions.BaseFunction.get_call_type",
+    "numba.core.types.functions.BaseFunction.get_impl_key",
+    "numba.core.types.functions.Function",
     "llvmlite.binding.Linkage",
     "llvmlite.binding.get_host_cpu_features",
     "llvmlite.binding.get_host_cpu_name",
@@ -46,11 +58,23 @@ USES = (
     ("numba.core.codegen.CPUCodeLibrary._finalize_final_module", "_final_module"),
     ("numba.core.codegen.CPUCodeLibrary._get_module_for_linking", "_shared_module"),
     ("numba.core.codegen.CPUCodeLibrary.finalize", "_finalize_final_module"),
+    ("numba.core.codegen.CPUCodeLibrary.finalize", "_optimize_final_module"),
+    ("numba.core.codegen.Codegen.create_library", "_library_class"),
+    ("numba.core.codegen.Codegen.unserialize_library", "_library_class"),
+    ("numba.core.codegen.CodeLibrary._ensure_finalized", "_finalized"),
+    ("numba.core.compiler.CompileResult._reduce", "serialize_using_object_code"),
+    ("numba.core.compiler.CompileResult._rebuild", "unserialize_library"),
     ("numba.core.compiler.CompilerBase.compile_extra", "_compile_bytecode"),
+    ("numba.core.cpu.CPUContext.get_executable", "get_pointer_to_function"),
+    ("numba.core.cpu.CPUContext.get_executable", "codegen"),
     ("numba.core.dispatcher.Dispatcher.compile", "_cache"),
+    ("numba.core.dispatcher.Dispatcher.compile", "add_overload"),
+    ("numba.core.dispatcher.Dispatcher.compile", "overloads"),
     ("numba.core.dispatcher.Dispatcher.compile", "load_overload"),
     ("numba.core.dispatcher.Dispatcher.compile", "save_overload"),
     ("numba.core.funcdesc.FunctionDescriptor._from_python_function", "unique_id"),
+    ("numba.core.lowering.BaseLower.create_cpython_wrapper", "create_cpython_wrapper"),
+    ("numba.core.types.functions.BaseFunction.__init__", "typing_key"),
     ("numba.core.typed_passes.BaseNativeLowering.run_pass", "library"),
 )
 """Attributes that spume sets or replaces, each after a function of Numba that must use it."""
@@ -116,11 +140,13 @@ def _or_none(path: str) -> Any:
         return None
 
 
+CPUDispatcher = _or_none("numba.core.registry.CPUDispatcher")
 Compiler = _or_none("numba.core.compiler.Compiler")
 CompileResult = _or_none("numba.core.compiler.CompileResult")
 JITCodeLibrary = _or_none("numba.core.codegen.JITCodeLibrary")
 Listener = _or_none("numba.core.event.Listener")
 Linkage = _or_none("llvmlite.binding.Linkage")
+NumbaFunction = _or_none("numba.core.types.functions.Function")
 ParallelOptions = _or_none("numba.core.cpu_options.ParallelOptions")
 llvm = _or_none("llvmlite.binding")
 dumps = _or_none("numba.core.serialize.dumps")
