@@ -44,7 +44,7 @@ def found(request):
     nodes, kinds = some_nodes(request.param), obstacles(request.param)
     mass = np.random.default_rng(1).uniform(-0.3, 1.0, (len(nodes), 64))
     contacts = Contacts()
-    contacts.find(nodes, mass, kinds, 0.0)
+    contacts.find(nodes, mass[:, None], kinds, 0.0)
     return nodes, kinds, mass, contacts
 
 
@@ -70,7 +70,7 @@ def test_nodes_without_mass_have_no_contacts_and_clear_nodes_are_not_forgotten(f
     nodes, kinds, mass, contacts = found
     assert np.all(mass.reshape(-1)[contacts.node] > 0)
     again = contacts.node.copy()
-    contacts.find(nodes, mass, kinds, 0.0)  # by what is remembered
+    contacts.find(nodes, mass[:, None], kinds, 0.0)  # by what is remembered
     assert np.array_equal(contacts.node, again)
 
 
@@ -102,7 +102,7 @@ def test_the_projection_is_orthogonal_and_leaves_what_contacts_allow(found):
 
 def test_no_obstacles_no_contacts():
     nodes, contacts = some_nodes(2), Contacts()
-    contacts.find(nodes, np.ones((len(nodes), 64)), ObstacleSet([], 2), 0.0)
+    contacts.find(nodes, np.ones((len(nodes), 1, 64)), ObstacleSet([], 2), 0.0)
     velocity = np.ones((len(nodes), 2, 64))
     contacts.apply(velocity)
     assert len(contacts) == 0
@@ -112,5 +112,5 @@ def test_no_obstacles_no_contacts():
 def test_more_contacts_than_there_was_room_for_are_all_found():
     nodes, contacts = some_nodes(3), Contacts()
     everywhere = HalfSpace(point=(0.0, 50.0, 0.0), normal=(0.0, 1.0, 0.0))
-    contacts.find(nodes, np.ones((len(nodes), 64)), ObstacleSet([(everywhere, "slip", 0.0, None, "")] * 2, 3), 0.0)
+    contacts.find(nodes, np.ones((len(nodes), 1, 64)), ObstacleSet([(everywhere, "slip", 0.0, None, "")] * 2, 3), 0.0)
     assert np.array_equal(contacts.node, np.repeat(np.arange(64 * len(nodes)), 2))

@@ -47,7 +47,7 @@ class Problem:
         ground = HalfSpace(point=(0.0, 0.01), normal=(0.3, 1.0))
         obstacles = ObstacleSet([(ground, contact, 0.0, None, "ground")], 2)
         self.contacts = Contacts()
-        self.contacts.find(self.nodes, fields["mass"].copy(), obstacles, 0.0)
+        self.contacts.find(self.nodes, fields.array, obstacles, 0.0)
         engaged = self.contacts.apply(np.zeros((len(self.nodes), 2, 64)))
         self.system = StressSystem(
             transfers, self.nodes, self.dofs, self.mass, self.x, self.volume, tangent, SCALE, self.contacts, engaged

@@ -39,16 +39,18 @@ ALONE = [
     ("affine velocity", "scalar"),
 ]
 """Sets that are not transferred together in any other test."""
+OF_STEP = {2: 0, 3: 1}
+"""The set of both families that other tests use in the plane and in space, too: FLIP and APIC."""
 GRIDS = [(d, order) for d in (2, 3) for order in (2, 3)]
 
 
 def cases(family):
     """The first two sets of a family, those of the explicit step, on every grid; the others on two, to compile less.
-    Kernels that no other test needs, or few, are tested in the slow suite."""
+    Kernels that no other test needs, or few, are tested in the slow suite, FLIP with cubic splines in space too."""
     found = []
     for n, quantities in enumerate(family):
         for grid in GRIDS if n < 2 else [(2, 2), (3, 3)]:
-            slow = grid == (3, 2) or (grid == (3, 3) and n >= 2) or quantities in ALONE
+            slow = grid == (3, 2) or (grid == (3, 3) and n != 1) or quantities in ALONE
             found.append(pytest.param(*grid, quantities, marks=[pytest.mark.slow_suite] if slow else []))
     return found
 
@@ -123,7 +125,7 @@ def adding(request, monkeypatch):
 @pytest.mark.parametrize(("dimension", "order"), [(2, 2), (3, 3)])
 def test_both_ways_of_adding_have_the_same_bits(dimension, order, monkeypatch):
     """Each node adds the tiles around it in the order of their colours."""
-    quantities = ("mass", "momentum", "stress divergence")
+    quantities = TO_GRID[OF_STEP[dimension]]
     points = cloud(dimension)
     threads, found = numba.get_num_threads(), []
     try:
@@ -176,9 +178,10 @@ def test_every_block_of_a_colour_keeps_its_mass(dimension, order, adding):
     x[:, 0] = CELL * (2.3 + BLOCK[dimension][0] * np.arange(9))
     mass = np.arange(1.0, 10.0)
     transfers, nodes = connected(x, order)
-    quantities = ("mass", "momentum", "stress divergence")  # a kernel that other tests need, too
+    quantities = TO_GRID[OF_STEP[dimension]]
     sums = field(nodes, channel_count(dimension, quantities))
-    transfers.to_grid(quantities, x, sums, mass=mass, v=np.zeros_like(x), volume=np.zeros(9), stress=np.zeros((9, 6)))
+    still = {"v": np.zeros_like(x), "affine_velocity": np.zeros((9, dimension, dimension))}
+    transfers.to_grid(quantities, x, sums, mass=mass, volume=np.zeros(9), stress=np.zeros((9, 6)), **still)
     dense = DenseGrid(x, CELL, order)
     found = node_values(nodes, sums, dense.nodes)[:, 0]
     assert np.all(np.abs(found - dense.w.T @ mass) <= ROUNDING * mass.max())
@@ -263,10 +266,11 @@ def test_bits_do_not_depend_on_the_number_of_threads(dimension, adding):
         transfers, nodes = connected(points["x"], 3)
         sums = field(nodes, 1 + 2 * dimension)
         given = {k: v for k, v in points.items() if k != "x"}
-        transfers.to_grid(TO_GRID[0], points["x"], sums, **given)
-        tensor = np.zeros((5000, 3, 3))
-        transfers.to_points(TO_POINTS[0], points["x"], sums, blend=0.95, dt=DT, v=points["v"], tensor=tensor)
-        results.append((sums.copy(), points["v"], tensor))
+        n = OF_STEP[dimension]
+        transfers.to_grid(TO_GRID[n], points["x"], sums, **given)
+        v, tensor, C = points["v"], np.zeros((5000, 3, 3)), points["affine_velocity"]
+        transfers.to_points(TO_POINTS[n], points["x"], sums, blend=0.95, dt=DT, v=v, tensor=tensor, affine_velocity=C)
+        results.append((sums.copy(), v, tensor, C))
     numba.set_num_threads(before)
     for one, two in zip(*results):
         assert np.array_equal(one, two)

@@ -5,8 +5,15 @@ import pytest
 from scenes import ball, simulate
 
 
-@pytest.mark.parametrize("scheme", ["apic", "flip"])
-@pytest.mark.parametrize(("dimension", "cell"), [(2, 0.02), (3, 0.04)])
+@pytest.mark.parametrize(
+    ("dimension", "cell", "scheme"),
+    [
+        (2, 0.02, "apic"),
+        (2, 0.02, "flip"),
+        (3, 0.04, "apic"),
+        pytest.param(3, 0.04, "flip", marks=pytest.mark.slow_suite),
+    ],
+)
 def test_momentum_is_kept_energy_never_grows_and_contact_begins_within_a_cell(dimension, cell, scheme):
     """Linear momentum to 1e-12 of what each body carries. Kinetic plus elastic energy never exceeds its start: the
     transfers of FLIP/PIC and APIC only dissipate; symplectic Euler lets it swing by about (ω Δt)² of the exchanged

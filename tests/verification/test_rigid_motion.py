@@ -9,7 +9,8 @@ CELL = 0.05
 
 def kept_apart(dimension, spline, *rest):
     """A case whose kernels no other test needs goes to the slow suite."""
-    marks = [pytest.mark.slow_suite] if (dimension, spline) == (3, "quadratic") else []
+    alone = (dimension, spline) == (3, "quadratic") or (dimension, *rest) == (3, "flip")
+    marks = [pytest.mark.slow_suite] if alone else []
     return pytest.param(dimension, spline, *rest, marks=marks)
 
 

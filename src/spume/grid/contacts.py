@@ -90,11 +90,11 @@ class Contacts:
         self._generation = 0
 
     def find(
-        self, nodes: Nodes, mass: NDArray[np.float64], obstacles: ObstacleSet, time: float, dt: float = 0.0,
+        self, nodes: Nodes, fields: NDArray[np.float64], obstacles: ObstacleSet, time: float, dt: float = 0.0,
         moved: NDArray[np.float64] = _NOT_MOVED,
     ) -> None:  # fmt: skip
-        """Find the contacts of the nodes with positive `mass`, shape (blocks, 64), with the obstacles at the end of a
-        step of `dt` [s] from `time` [s]. `moved`: see `GridSpecies.moved_nodes`."""
+        """Find the contacts of the nodes with mass, the first channel of `fields` (blocks, channels, 64), with the
+        obstacles at the end of a step of `dt` [s] from `time` [s]. `moved`: see `GridSpecies.moved_nodes`."""
         self._fit(nodes)
         self._moved = moved
         if len(moved):  # they were elsewhere when their distances were computed
@@ -110,7 +110,7 @@ class Contacts:
         tasks = len(nodes) * np.arange(threads + 1) // threads
         while True:
             _find[nodes.dimension](
-                tasks, nodes.blocks, nodes.cell, moved, mass, at, obstacles.travelled, MARGIN * nodes.cell,
+                tasks, nodes.blocks, nodes.cell, moved, fields, at, obstacles.travelled, MARGIN * nodes.cell,
                 self._clear_until, self._node, self._kind, self._numbers, self._count,
             )  # fmt: skip
             if self._count.max() <= self._node.shape[1]:
@@ -206,14 +206,14 @@ def _make_find(D: int) -> Any:
     BX, BY, BZ = BLOCK[D]
 
     @compiled(parallel=True)
-    def find(tasks, blocks, cell, moved, mass, obstacles, travelled, margin, clear_until, node, kind, numbers, count):
+    def find(tasks, blocks, cell, moved, fields, obstacles, travelled, margin, clear_until, node, kind, numbers, count):
         """Find the contacts of the nodes of each task, up to the capacity, and write their total number to `count`."""
         room = node.shape[1]
         for task in prange(tasks.size - 1):
             n = 0
             for block in range(tasks[task], tasks[task + 1]):
                 for local in range(BX * BY * BZ):
-                    if mass[block, local] <= 0.0 or clear_until[block, local] > travelled + margin:
+                    if fields[block, 0, local] <= 0.0 or clear_until[block, local] > travelled + margin:
                         continue
                     x = (blocks[block, 0] * BX + local // (BY * BZ)) * cell
                     y = (blocks[block, 1] * BY + (local // BZ) % BY) * cell

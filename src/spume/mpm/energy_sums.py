@@ -105,7 +105,8 @@ def moved(ranks: Ranks, species: GridSpecies, second_moment: float, gravity: Flo
 
 def _blocks(cells: Cells, sums: int) -> tuple[tuple[NDArray[np.int64], NDArray[np.int32]], Floats]:
     """The points by block: where each block begins in their order, and this order; and room for sums of each block."""
-    return (cells.cell_start[::CELLS_PER_BLOCK], cells.sorted_points), np.zeros((len(cells), sums))
+    first = cells.cell_start[::CELLS_PER_BLOCK].copy()  # contiguous, as it is for a single block, too
+    return (first, cells.sorted_points), np.zeros((len(cells), sums))
 
 
 @compiled(parallel=True)

@@ -74,14 +74,14 @@ def collide(world: GridWorld, dt: float) -> None:
 def find_contacts(world: GridWorld, dt: float) -> None:
     """Find the nodes inside obstacles in their poses at the end of the step."""
     sharing = (species for species in world.species if species.own_contacts is None)
-    masses = [layer.fields["mass"] for species in sharing for layer in species.layers]
-    if masses:
-        mass = masses[0] if len(masses) == 1 else np.sum(masses, axis=0)
-        world.contacts.find(world.nodes, mass, world.obstacles, world.time, dt, world.moved_nodes)
+    layers = [layer.fields for species in sharing for layer in species.layers]
+    if layers:
+        fields = layers[0].array if len(layers) == 1 else np.sum([each["mass"] for each in layers], axis=0)[:, None]
+        world.contacts.find(world.nodes, fields, world.obstacles, world.time, dt, world.moved_nodes)
     for species in world.species:
         if species.own_contacts is not None:
             obstacles = world.obstacles_of(species)
-            species.own_contacts.find(world.nodes, species.fields["mass"], obstacles, world.time, dt)
+            species.own_contacts.find(world.nodes, species.fields.array, obstacles, world.time, dt)
 
 
 def gaps_of(world: GridWorld, species: GridSpecies, layer: Layer | None = None) -> NDArray[np.float64]:

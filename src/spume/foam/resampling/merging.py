@@ -75,8 +75,8 @@ def merge(world: Sampled, pairs: NDArray[np.int64], mine: NDArray[np.bool_], ter
     )
     degenerate = _merge_fields(world, own) if len(own) else 0
     if has_affine_velocity(world):  # the new point alone can have the angular momentum
-        every = np.arange(len(own))
-        _restore_spins(world, own[:, 0], np.arange(len(own) + 1), own[:, 0], every, motions[mine])
+        every, heavier = np.arange(len(own)), own[:, 0].copy()  # contiguous, as in `_restore_spins_around`
+        _restore_spins(world, heavier, np.arange(len(own) + 1), heavier, every, motions[mine])
     rows.publish(particles.arrays(), _marked(len(particles), own[:, 0]))
     gone = _marked(len(particles), own[:, 1])
     rows.publish({"gone": gone}, gone.copy())

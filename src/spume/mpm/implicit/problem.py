@@ -45,8 +45,8 @@ class StepProblem:
         """Velocities vⁿ of the active nodes before the step [m/s]."""
         self.free = self.before + dt * world.gravity(world.time)[: world.dimension]
         """Velocities v̂ of the active nodes without stress and contacts [m/s]."""
-        mass = species.fields["mass"]
-        world.contacts.find(world.nodes, mass, world.obstacles, world.time, dt, world.moved_nodes)
+        fields = species.fields.array
+        world.contacts.find(world.nodes, fields, world.obstacles, world.time, dt, world.moved_nodes)
         self.contacts = ContactSet(world, species, self.dofs, dt)
         self._fields = NodeFields(vector=world.dimension)
         self._fields.fit(world.nodes)
