@@ -15,8 +15,8 @@ from spume.frames.reader import Frame
 
 BODIES = {"sphere": "oobleck-sphere", "penguin": "oobleck-penguin"}
 CELLS = {
-    "sphere": {"draft": (0.007, 0.006), "medium": (0.0035, 0.0022), "paper": (0.0022, 0.0016)},
-    "penguin": {"draft": (0.0035, 0.003), "medium": (0.0025, 0.0016), "paper": (0.0016, 0.0012)},
+    "sphere": {"draft": (0.009, 0.008), "medium": (0.0035, 0.0022), "paper": (0.0022, 0.0016)},
+    "penguin": {"draft": (0.0045, 0.004), "medium": (0.0025, 0.0016), "paper": (0.0016, 0.0012)},
 }
 """The two resolutions of each preset [m]; the last is drawn."""
 TIMES = {"sphere": (0.15, 0.2, 0.27, 0.4, 1.0), "penguin": (0.12, 0.17, 0.27, 0.4, 1.0)}
@@ -130,8 +130,8 @@ FIGURE = Figure(
     run,
     paper="Yue15",
     finding="A body has rebounded if its lowest point has left the ground; how far it has flowed is measured by its "
-    "widening, and by the energy that flow has dissipated. The widening was added after a first draft, with cells of 8 "
-    "and 4 mm, in which the checks of the energy had failed; these stay.",
+    "widening, and by the energy that flow has dissipated. The widening was added after the checks of the energy had "
+    "failed in a first draft; these stay.",
     cause="our measure: the first impact has most of the energy, so that most of it is dissipated there although the "
     "body keeps its shape.",
 )

@@ -11,8 +11,6 @@ from spume import Run
 from spume.frames.reader import Frame
 
 SCENES = {"without tearing": "shaving-cream-without-tearing", "with tearing": "shaving-cream"}
-CELLS = {"draft": (0.007, 0.005)}
-"""Resolutions of presets that differ from those of the other figures of the dollop [m]."""
 THIN = 0.01
 """Diameter below which a slice of foam belongs to a thread [m]: that of a neck of 40 mm that is stretched by 16, as far
 as σT allows."""
@@ -57,8 +55,7 @@ def thread(run: Run) -> float:
 
 def run(around: Surroundings) -> Outcome:
     """Run both scenes at both resolutions."""
-    cells = CELLS.get(around.preset)
-    made = {label: dollop.runs(around, scene, cells=cells) for label, scene in SCENES.items()}
+    made = {label: dollop.runs(around, scene) for label, scene in SCENES.items()}
     threads = {label: [thread(run) for run in runs] for label, runs in made.items()}
     parted = {label: [dollop.parting(run) for run in runs] for label, runs in made.items()}
     strain = {label: [largest(run) for run in runs] for label, runs in made.items()}
@@ -99,7 +96,7 @@ FIGURE = Figure(
     paper="Yue15",
     finding="Without tearing, a row of beads is left of the tendril at the stump, and a long tail on the ground. The "
     "plastic strains were added to the measures after the time at which the dollop parts had shown no difference, and "
-    "the threads, with the finer cells, after the strains; all of them stay.",
+    "the threads after the strains; all of them stay.",
     cause="the threshold of Table I. σT = 217.5 is a stretch of 16. The neck passes it within two frames of the time "
     "at which the grid, with threads thinner than its cells, loses them anyway, so that the dollop parts at the same "
     "time either way, and few points are torn at a time.",
