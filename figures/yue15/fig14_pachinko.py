@@ -68,6 +68,6 @@ FIGURE = Figure(
     paper="Yue15",
     finding="What rises faster than 50 mm/s bounces. Drafts have eight penguins, the paper about fifty. In the first "
     "runs penguins only grazed the first pins, and nothing rose there; the chutes were aimed at pins after that, and "
-    "the times of the panels and the finer cells were chosen after the first pictures. At 7 and 6 mm the first claim was "
-    "not shown: the difference was 0.058, three spreads 0.068.",
+    "the times of the panels and the finer cells were chosen after the first pictures. At 7 and 6 mm the first claim "
+    "was not shown: the difference was 0.058, three spreads 0.068.",
 )
