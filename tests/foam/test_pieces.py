@@ -5,7 +5,8 @@ import pytest
 from scipy.spatial import cKDTree
 
 from spume.foam.method import ContinuumFoam
-from spume.foam.pieces import bond_layers, divide
+from spume.foam.pieces import bond_layers, bonds, divide, find_pieces
+from spume.grid.cells import Cells
 from spume.mpm.step import accelerate
 from spume.scene.loading import load_scene
 
@@ -130,3 +131,42 @@ def test_the_energy_budget_closes_while_pieces_meet():
     terms = report["energy_budget"]
     scale = max(abs(value) for value in terms.values())
     assert abs(terms["unaccounted"]) < 1e-3 * scale
+
+
+def test_rows_of_points_that_lie_on_each_other_become_one_piece():
+    """The upper row joins the lower one, and that joins the slab: at the second search all are one."""
+    heights, middles, widths = (0.02, SIDE, SIDE), (0.01, 0.0225, 0.0275), (0.12, 0.06, 0.03)
+    body = [
+        {"material": "shaving cream", "shape": {"rectangle": {"center": [0.0, middle], "size": [width, height]}}}
+        for middle, width, height in zip(middles, widths, heights)
+    ]
+    method = ContinuumFoam(falling(body=body))
+    p, world = method.particles, method.world
+    p.piece[:] = 1 + p.body
+    stage = next(stage for stage in method.step.listed if stage.function is find_pieces)
+    for _ in range(2):
+        world.species[0].sort()
+        find_pieces(world, 0.0, *stage.needs)
+    assert len(np.unique(p.piece)) == 1
+
+
+@pytest.mark.parametrize("dimension", [2, pytest.param(3, marks=pytest.mark.slow_suite)])
+def test_touching_points_are_those_of_a_search_without_cells(dimension):
+    """Points of three layers and of several sizes, around the origin of the cells."""
+    random = np.random.default_rng(dimension)
+    count, touch, size = 400, 0.1, 1.0
+    x = random.uniform(-4.0, 4.0, (count, dimension))
+    width, layer = random.uniform(0.2, 0.7, count), random.integers(0, 3, count)
+    cells = Cells(dimension, size, 0.5)
+    cells.sort(x, np.arange(count))
+    arguments = (
+        cells.neighbours, cells.cell_start, cells.sorted_points, cells.of_points(), np.flatnonzero(layer), x, width,
+        layer, touch, 1,
+    )  # fmt: skip
+    find = bonds._find_touching[dimension]
+    pairs = np.empty((find(*arguments, np.empty((0, 2), np.int64)), 2), np.int64)
+    find(*arguments, pairs)
+    apart = np.linalg.norm(x[:, None] - x[None], axis=2)
+    expected = (apart <= 0.5 * (width[:, None] + width[None]) + touch) & (layer[:, None] > layer[None])
+    assert set(map(tuple, pairs.tolist())) == set(map(tuple, np.argwhere(expected).tolist()))
+    assert len(pairs) > 20
