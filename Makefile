@@ -35,7 +35,7 @@ demo: $(INSTALLED)demo
 	@$(BIN)/spume run shaving-cream --preset draft --out out/demo --overwrite --render
 	@echo "The film is out/demo/pictures.mp4. To go on: source $(BIN)/activate; spume info out/demo"
 
-# What to run while working: six to seven minutes on two free cores, compilation included.
+# What to run while working: about six minutes on two free cores, compilation included.
 test: $(INSTALLED)test
 	@$(PYTEST) -m "not slow_suite"
 

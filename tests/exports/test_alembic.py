@@ -55,6 +55,7 @@ def test_a_surface_keeps_its_triangles(solid_run: Path, tmp_path: Path) -> None:
     np.testing.assert_array_equal(faces, skin.triangles)
 
 
+@pytest.mark.slow_suite
 def test_objects_of_the_same_name_are_all_there(named_alike_run: Path, tmp_path: Path) -> None:
     file = tmp_path / "points.abc"
     write_alembic(contents(open_run(named_alike_run), [0], "points", None), file)

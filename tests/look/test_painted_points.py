@@ -135,6 +135,7 @@ def test_ply_has_the_colours_as_bytes(run: Run, tmp_path: Path, what: What) -> N
     assert_painted(x, to_linear(np.stack([rows[each] for each in ("red", "green", "blue")], axis=1) / 255), 0.009)
 
 
+@pytest.mark.slow_suite
 @pytest.mark.parametrize("what", ["points", "surface"])
 def test_alembic_has_the_colours(run: Run, tmp_path: Path, what: What) -> None:
     pytest.importorskip("alembic3d", reason="needs the extra 'alembic' (alembic3d)")

@@ -174,6 +174,7 @@ def test_the_laws_of_the_tutorial_are_sand_and_water(tutorials, integrator):
     assert abs(np.average(sand.v[:, 0], weights=sand.mass) - np.average(water.v[:, 0], weights=water.mass)) < 0.5
 
 
+@pytest.mark.slow_suite
 def test_the_equations_of_a_step_know_the_laws_of_the_tutorial(tutorials):
     """The matrix is the derivative of the residual, by central differences, and symmetric."""
     sim = overlapping(ROCKFILL, TAIT, grid={"cell": CELL}, time={"integrator": "semi-implicit", "dt": DT})

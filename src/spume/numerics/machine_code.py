@@ -14,7 +14,7 @@ before:
 Here the copies become internal to the kernel's module before machine code is generated, and the number in a kernel's
 names is a hash of its sources.
 
-Three things save a quarter of the compiler's time:
+Three things save a third of the compiler's time:
 
 - Machine code is made when Python needs it. Numba makes it for each function in turn, also for those that only kernels
   call, of which every caller links a copy: functions of its own, the bodies of parallel loops, two functions around
