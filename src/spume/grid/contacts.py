@@ -25,7 +25,8 @@ from spume.geometry.obstacles.collision import (
     obstacle_velocity,
     resolve,
 )
-from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.geometry.obstacles.contact import PASS
+from spume.geometry.obstacles.obstacle_set import ContactLaws, ObstacleSet
 from spume.grid.blocks import BLOCK, NODES_PER_BLOCK
 from spume.grid.gaps import measure_gaps
 from spume.grid.nodes import DegreesOfFreedom, Nodes
@@ -36,7 +37,7 @@ MARGIN = 1e-6
 """Fraction of a cell: distances below it are computed again, because distances and path lengths are rounded."""
 NUMBERS = 9
 """Numbers per contact: normal (3), velocity of the obstacle (3) [m/s], friction [1], distance of the node [m], index of
-the obstacle in its set."""
+the obstacle."""
 HOLD = 1.0
 """Gap up to which sticking and slipping contacts hold material that moves away [cells]."""
 TOUCH = 0.1
@@ -75,7 +76,7 @@ class Contacts:
     @property
     def numbers(self) -> NDArray[np.float64]:
         """For each contact the normal (3), the velocity of the obstacle at the node (3) [m/s], friction [1], the
-        distance of the node [m] and the index of the obstacle in its set."""
+        distance of the node [m] and the index of the obstacle."""
         return self._numbers[self.filled]
 
     @property
@@ -91,10 +92,11 @@ class Contacts:
 
     def find(
         self, nodes: Nodes, fields: NDArray[np.float64], obstacles: ObstacleSet, time: float, dt: float = 0.0,
-        moved: NDArray[np.float64] = _NOT_MOVED,
+        moved: NDArray[np.float64] = _NOT_MOVED, laws: ContactLaws | None = None,
     ) -> None:  # fmt: skip
         """Find the contacts of the nodes with mass, the first channel of `fields` (blocks, channels, 64), with the
-        obstacles at the end of a step of `dt` [s] from `time` [s]. `moved`: see `GridSpecies.moved_nodes`."""
+        obstacles at the end of a step of `dt` [s] from `time` [s]. `moved`: see `GridSpecies.moved_nodes`; `laws`:
+        those of the obstacles for the material of these nodes, see `ObstacleSet.during`."""
         self._fit(nodes)
         self._moved = moved
         if len(moved):  # they were elsewhere when their distances were computed
@@ -106,7 +108,7 @@ class Contacts:
         self._count[:] = 0
         if len(obstacles) == 0:
             return
-        at = obstacles.during(time, time + dt)
+        at = obstacles.during(time, time + dt, laws)
         tasks = len(nodes) * np.arange(threads + 1) // threads
         while True:
             _find[nodes.dimension](
@@ -225,6 +227,8 @@ def _make_find(D: int) -> Any:
                     first = n
                     clearance = np.inf
                     for k in range(obstacles.number):
+                        if obstacles.contact[k] == PASS:
+                            continue
                         d, nx, ny, nz = bounded_distance_and_normal(obstacles, k, x, y, z)
                         clearance = min(clearance, d)
                         if d <= 0.0:

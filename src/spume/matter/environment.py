@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,24 +19,11 @@ from spume.scene.material_scene import MaterialScene
 from spume.scene.measure import obstacle_labels
 
 
-def build_obstacles(
-    scene: MaterialScene,
-    chosen: tuple[int, ...] | None = None,
-    friction: Literal["coulomb", "none"] = "coulomb",
-    distance: float = 0.0,
-) -> ObstacleSet:
-    """The scene's obstacles, all or the `chosen` ones, and, as half spaces, its walls; with their friction or none.
-
-    distance: how far from their surfaces they act [m].
-    """
-    every = moving_obstacles(scene)
-    tables = every if chosen is None else [every[k] for k in chosen]
-    labels = obstacle_labels(scene)
-    own = labels if chosen is None else [labels[k] for k in chosen]
-    rough = 1.0 if friction == "coulomb" else 0.0
+def build_obstacles(scene: MaterialScene, distance: float = 0.0) -> ObstacleSet:
+    """The scene's obstacles and, as half spaces, its walls. They act up to `distance` from their surfaces [m]."""
     listed = [
-        Obstacle(o.shape, o.contact, rough * o.friction, o.motion, label, _flow_out_of(o, scene))
-        for o, label in zip(tables, own)
+        Obstacle(o.shape, o.contact, o.friction, o.motion, label, _flow_out_of(o, scene))
+        for o, label in zip(moving_obstacles(scene), obstacle_labels(scene))
     ]
     walls = scene.walls
     if walls is not None:
@@ -47,7 +33,7 @@ def build_obstacles(
                 normal[axis] = sign
                 shape = HalfSpace(point=corner, normal=tuple(normal))
                 label = f"{side} wall {'xyz'[axis]}"
-                listed.append(Obstacle(shape, walls.contact, rough * walls.friction, None, label))
+                listed.append(Obstacle(shape, walls.contact, walls.friction, None, label))
     if distance > 0.0:
         listed = [obstacle._replace(shape=dilated(obstacle.shape, distance)) for obstacle in listed]
     return ObstacleSet(listed, scene.dimension, scene.folder)

@@ -23,21 +23,19 @@ def collide_and_move(world: World[Any], dt: float, advice: str) -> None:
     threads = numba.get_num_threads()
     fastest, lost = 0.0, False
     for species in world.species:
-        p, held_by = species.particles, world.obstacles_of(species)
-        obstacles = held_by.during(world.time, world.time + dt)
+        p, obstacles = species.particles, world.obstacles_for(species, dt)
+        travelled = world.obstacles.travelled
         tasks = len(p) * np.arange(threads + 1) // threads
         speed, broken = np.zeros(threads), np.zeros(threads, np.int64)
         clear_until, margin = species.clear_until(), MARGIN * world.cell
         watched = None
-        if len(held_by) and world.obstacle_loads.active:
-            watched = WatchedPoints(p.x, p.v, clear_until, held_by.travelled + margin)
+        if len(world.obstacles) and world.obstacle_loads.active:
+            watched = WatchedPoints(p.x, p.v, clear_until, travelled + margin)
         sides = world.passages.sides(p.x)
-        move_points[world.dimension](
-            tasks, dt, obstacles, held_by.travelled, margin, clear_until, p.x, p.v, speed, broken
-        )
+        move_points[world.dimension](tasks, dt, obstacles, travelled, margin, clear_until, p.x, p.v, speed, broken)
         world.passages.count(sides, p.x, p.mass)
         if watched is not None:
-            watched.load(world.obstacle_loads, held_by, obstacles, p.v, p.mass)
+            watched.load(world.obstacle_loads, obstacles, p.v, p.mass)
         fastest = max(fastest, float(speed.max(initial=0.0)))
         lost = lost or broken.max(initial=-1) >= 0
     world.speed = world.ranks.largest(math.inf if lost else fastest)

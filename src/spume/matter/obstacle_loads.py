@@ -9,14 +9,14 @@ If several obstacles contain a node, the impulse is split into parts along their
 assigned to the obstacle with the largest part.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from spume.geometry.obstacles.collision import find_owners
-from spume.geometry.obstacles.obstacle_set import ObstacleArrays, ObstacleSet
+from spume.geometry.obstacles.obstacle_set import ObstacleArrays
 from spume.grid.contacts import Contacts
 from spume.grid.nodes import Nodes
 from spume.ranks.ranks import ALONE, Ranks
@@ -29,8 +29,10 @@ REGULAR = 1e-9
 class ObstacleLoads:
     """Impulse [N s] and angular impulse about the origin [N m s] on each obstacle."""
 
-    def __init__(self, names: Iterable[str], dimension: int) -> None:
+    def __init__(self, names: Sequence[str], dimension: int) -> None:
+        """`names`: those of the obstacles; obstacles with the same name share their loads."""
         self.places = {name: k for k, name in enumerate(dict.fromkeys(names))}
+        self._place_of = np.array([self.places[name] for name in names], np.int64)
         self.impulse = np.zeros((len(self.places), dimension))
         self.angular_impulse = np.zeros((len(self.places), 3))
         self.ranks: Ranks = ALONE
@@ -41,11 +43,11 @@ class ObstacleLoads:
     def __len__(self) -> int:
         return len(self.places)
 
-    def add(self, obstacles: ObstacleSet, owner: NDArray[Any], place: Floats, impulse: Floats) -> None:
+    def add(self, owner: NDArray[Any], place: Floats, impulse: Floats) -> None:
         """Subtract the impulses that the material received from obstacles at `place` [m], both of shape (n, d); `owner`
-        is the index of each obstacle in the set `obstacles`."""
+        is the index of the obstacle of each."""
         d = place.shape[1]
-        own = np.array([self.places[name] for name in obstacles.names], np.int64)[owner]
+        own = self._place_of[owner]
         moment = np.cross(np.pad(place, ((0, 0), (0, 3 - d))), np.pad(impulse, ((0, 0), (0, 3 - d))))
         for k in np.flatnonzero(self.ranks.either(np.bincount(own, minlength=len(self)) > 0)):
             of_obstacle = own == k
@@ -70,9 +72,8 @@ class ObstacleLoads:
 
 
 def load_by_nodes(
-    loads: ObstacleLoads, obstacles: ObstacleSet, contacts: Contacts, nodes: Nodes, impulse: Floats,
-    acting: NDArray[np.bool_] | None = None,
-) -> None:  # fmt: skip
+    loads: ObstacleLoads, contacts: Contacts, nodes: Nodes, impulse: Floats, acting: NDArray[np.bool_] | None = None
+) -> None:
     """Add the impulses on the nodes of `contacts`, one row (d) per contact, equal for all contacts of a node. Only the
     contacts in `acting` share in them (None: all)."""
     node, numbers, places = contacts.node, contacts.numbers, contacts.places(nodes)
@@ -82,7 +83,7 @@ def load_by_nodes(
     node, numbers, places, impulse = node[counted], numbers[counted], places[counted], impulse[counted]
     owner = numbers[:, 8].astype(np.int64)
     parts = split(node, numbers[:, : impulse.shape[1]], impulse)
-    loads.add(obstacles, owner, places, parts)
+    loads.add(owner, places, parts)
 
 
 def split(node: NDArray[np.int64], normal: Floats, impulse: Floats) -> Floats:
@@ -112,16 +113,14 @@ class WatchedPoints:
         self.points = np.flatnonzero(~(clear_until > reach))
         self.x, self.v = x[self.points], v[self.points]
 
-    def load(
-        self, loads: ObstacleLoads, obstacles: ObstacleSet, arrays: ObstacleArrays, v: Floats, mass: Floats
-    ) -> None:
-        """Add the impulses of the obstacles on the points; `arrays` are those of the step."""
+    def load(self, loads: ObstacleLoads, obstacles: ObstacleArrays, v: Floats, mass: Floats) -> None:
+        """Add the impulses of the obstacles, in the step, on the points."""
         change = v[self.points] - self.v
         hit = np.flatnonzero(change.any(axis=1))
         x = self.x[hit]
         owner = np.zeros(hit.size, np.int64)
-        if len(obstacles) > 1:
-            find_owners(arrays, np.pad(x, ((0, 0), (0, 3 - x.shape[1]))), owner)
+        if obstacles.number > 1:
+            find_owners(obstacles, np.pad(x, ((0, 0), (0, 3 - x.shape[1]))), owner)
         known = owner >= 0
         taken = mass[self.points[hit], None] * change[hit]
-        loads.add(obstacles, owner[known], x[known], taken[known])
+        loads.add(owner[known], x[known], taken[known])

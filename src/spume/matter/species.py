@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.geometry.obstacles.obstacle_set import ContactLaws
 from spume.materials.loops import ConstitutiveModel
 from spume.matter.particles import Particles
 from spume.ranks.ranks import ALONE, Ranks
@@ -16,14 +16,14 @@ class Species:
     """Points, their laws, and what is known about their distance from obstacles."""
 
     def __init__(
-        self, particles: Particles, model: ConstitutiveModel, name: str = "points", obstacles: ObstacleSet | None = None
+        self, particles: Particles, model: ConstitutiveModel, name: str = "points", laws: ContactLaws | None = None
     ) -> None:
-        """`obstacles`: those that act on this species; None: all."""
+        """`laws`: how the obstacles act on this species; None: as the scene says."""
         self.name = name
         self.particles = particles
         self.model = model
         """Laws and parameters of the materials."""
-        self.own_obstacles = obstacles
+        self.contact_laws = laws
         self.ranks: Ranks = ALONE
         """The processes that share the points."""
         self.deformation = np.zeros((0, 3, 3))

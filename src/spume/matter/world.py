@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.geometry.obstacles.obstacle_set import ObstacleArrays, ObstacleSet
 from spume.materials.loops import ConstitutiveModel
 from spume.matter.obstacle_loads import ObstacleLoads
 from spume.matter.particles import Particles
@@ -77,9 +77,9 @@ class World(ABC, Generic[S]):
         """Number of points of all species, on this rank."""
         return sum(len(species.particles) for species in self.species)
 
-    def obstacles_of(self, species: Species) -> ObstacleSet:
-        """Obstacles that act on a species."""
-        return self.obstacles if species.own_obstacles is None else species.own_obstacles
+    def obstacles_for(self, species: Species, dt: float) -> ObstacleArrays:
+        """The obstacles in a step of dt [s], with their contacts and friction for a species."""
+        return self.obstacles.during(self.time, self.time + dt, species.contact_laws)
 
     @property
     def only(self) -> S:

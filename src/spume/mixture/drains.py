@@ -4,12 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from spume.geometry.motion import pose
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
 from spume.mpm.world import GridWorld
 from spume.numerics.rows import rows_times
-from spume.scene.followers import moving_obstacles
 from spume.scene.sand_water import SandWaterScene, SelectiveObstacle
 
 DEPTH = 2.0
@@ -21,11 +19,10 @@ class Drains:
     """The drained obstacles of a scene, and the water they have removed."""
 
     def __init__(self, scene: SandWaterScene) -> None:
-        tables = [o for o in moving_obstacles(scene) if isinstance(o, SelectiveObstacle) and o.drained]
-        self._dimension = scene.dimension
         self._shapes = [
-            (compile_shape(o.shape, scene.dimension, scene.folder), o.motion, 0.0 if o.holds == "none" else DEPTH)
-            for o in tables
+            (k, compile_shape(o.shape, scene.dimension, scene.folder), 0.0 if o.holds == "none" else DEPTH)
+            for k, o in enumerate(scene.obstacle)
+            if isinstance(o, SelectiveObstacle) and o.drained
         ]
         self.mass = 0.0
         """Mass of the water removed since the start [kg]"""
@@ -38,9 +35,10 @@ class Drains:
         """Remove the water that is deep inside a drained obstacle, or anywhere in a drained region."""
         p = world.species[1].particles
         gone = np.zeros(len(p), np.bool_)
-        for program, motion, depth in self._shapes:
-            placed, d = pose(motion, world.time, self._dimension), self._dimension
-            local = rows_times(p.x - placed.p[:d], placed.R[:d, :d])
+        d, poses = world.dimension, world.obstacles.at(world.time).poses
+        for k, program, depth in self._shapes:
+            R, position = poses[k, :9].reshape(3, 3), poses[k, 9:12]
+            local = rows_times(p.x - position[:d], R[:d, :d])
             gone |= distances(program, local) < -depth * world.cell
         if count := world.ranks.count(int(gone.sum())):
             self.mass += world.ranks.total(p.mass[gone])

@@ -110,8 +110,7 @@ def load_both(world: GridWorld, contacts: Contacted, node: NDArray[np.int64], ta
         impulse = np.zeros((acting.size, world.dimension))
         impulse[acting] = taken[start : start + count]
         start += count
-        own = world.contacts_of(species)
-        load_by_nodes(world.obstacle_loads, world.obstacles_of(species), own, world.nodes, impulse, acting)
+        load_by_nodes(world.obstacle_loads, world.contacts_of(species), world.nodes, impulse, acting)
 
 
 def _velocity_at_contacts(world: GridWorld, species: GridSpecies, held: GridSpecies) -> NDArray[np.float64]:

@@ -50,19 +50,17 @@ class SpeciesReport:
 
 def plan_species(scene: SandWaterScene) -> tuple[SpeciesPlan, ...]:
     """Species of a scene: bodies of a fluid are water, all others sand. Water has no Coulomb friction."""
-    frictions = [obstacle.friction for obstacle in scene.obstacle]
-    frictions.append(0.0 if scene.walls is None else scene.walls.friction)
-    own_contacts = any(obstacle.holds != "all" or obstacle.drained for obstacle in scene.obstacle) or any(frictions)
+    rough = any(each.friction for each in (*scene.obstacle, scene.walls) if each is not None)
     pores = coupling_of(scene.mixture) == "pore-pressure"
     plans = []
     for name, fields in (("sand", (SATURATION,)), ("water", ())):
         materials = tuple(
             k for k, each in enumerate(scene.materials) if scene.species_of(each.base or each.name) == name
         )
-        held = tuple(k for k, obstacle in enumerate(scene.obstacle) if scene.holds(obstacle, name))
-        friction: Literal["coulomb", "none"] = "none" if name == "water" and own_contacts else "coulomb"
+        passed = tuple(k for k, obstacle in enumerate(scene.obstacle) if not scene.holds(obstacle, name))
+        friction: Literal["coulomb", "none"] = "none" if name == "water" and rough else "coulomb"
         density = scene.mixture.water_density if name == "water" and pores else None
-        plans.append(SpeciesPlan(name, materials, fields, held if own_contacts else None, friction, density))
+        plans.append(SpeciesPlan(name, materials, fields, passed, friction, density))
     return tuple(plans)
 
 

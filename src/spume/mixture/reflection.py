@@ -101,7 +101,7 @@ class Reflection:
         counted = world.nodes.border.counts(self.node)
         owner = world.contacts_of(species).numbers[self.contact, 8].astype(np.int64)
         places = world.nodes.places(self.node)
-        world.obstacle_loads.add(world.obstacles_of(species), owner[counted], places[counted], impulse[counted])
+        world.obstacle_loads.add(owner[counted], places[counted], impulse[counted])
 
 
 def _returned(along: Floats, normal: Floats, weights: Floats) -> Floats:

@@ -362,7 +362,7 @@ def count_material(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
 
 def keep_points(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     """Remember positions and velocities before the points move."""
-    moving = any(world.obstacles_of(species).poses[:, 12:18].any() for species in world.species)
+    moving = world.obstacles.poses[:, 12:18].any()
     budget.before = [(s.particles.x.copy(), s.particles.v.copy()) for s in world.species] if moving else []
 
 
@@ -378,8 +378,7 @@ def count_move(world: GridWorld, dt: float, budget: EnergyBudget) -> None:
     budget.step["time integration"] -= budget.potential - potential
     for species, (x, v) in zip(world.species, budget.before):
         p = species.particles
-        obstacles = world.obstacles_of(species).during(world.time, world.time + dt)
-        driven = work_of_obstacles(world.ranks, obstacles, x, p.mass, v, p.v)
+        driven = work_of_obstacles(world.ranks, world.obstacles_for(species, dt), x, p.mass, v, p.v)
         budget.step["obstacles"] += driven
         budget.step["contacts"] -= driven
     budget.gained("contacts", kinetic)

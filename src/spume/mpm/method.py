@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
+from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.grid.nodes import NodeFields, Nodes
 from spume.grid.transfers import Transfers
 from spume.materials.law import Law, Parameters
@@ -189,7 +190,7 @@ def assemble(
     transfer = scene.transfer
     deformation = "first-order" if scene.grid.frame == "total" else scene.time.deformation_of_step
     scheme = TransferScheme(transfer.scheme, transfer.blend, deformation, transfer.rate)
-    nodes = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline])
+    nodes, obstacles = Nodes(scene.dimension, scene.grid.cell, ORDERS[scene.grid.spline]), build_obstacles(scene)
     loads = build_loads(scene)
     damped = scene.damping.rpic_iterations > 0 or scene.damping.viscosity > 0.0
     before = [
@@ -198,8 +199,8 @@ def assemble(
     ]
     world = GridWorld(
         nodes=nodes,
-        species=[build_species(scene, plan, materials, scheme, nodes) for plan in plans],
-        obstacles=build_obstacles(scene),
+        species=[build_species(scene, plan, materials, scheme, nodes, obstacles) for plan in plans],
+        obstacles=obstacles,
         gravity=gravity_function(scene),
         time_step=build_time_step(scene, materials) if time_step is None else time_step,
         passages=Passages(measured_planes(scene)),
@@ -222,8 +223,9 @@ def materials_of(scene: MpmScene) -> list[tuple[Law, Parameters]]:
 
 
 def build_species(
-    scene: MpmScene, plan: SpeciesPlan, materials: list[tuple[Law, Parameters]], scheme: TransferScheme, nodes: Nodes
-) -> GridSpecies:
+    scene: MpmScene, plan: SpeciesPlan, materials: list[tuple[Law, Parameters]], scheme: TransferScheme, nodes: Nodes,
+    obstacles: ObstacleSet,
+) -> GridSpecies:  # fmt: skip
     """A species without points."""
     model = ConstitutiveModel(materials, plan.materials)
     total = scene.grid.frame == "total"
@@ -232,12 +234,10 @@ def build_species(
     particles = Particles(
         [point_fields(scene.dimension, scheme.affine), model.fields, plan.fields, added, carried, paint_fields(scene)]
     )
-    obstacles = None
-    if plan.obstacles is not None or plan.friction == "none":
-        chosen = tuple(range(len(scene.obstacle))) if plan.obstacles is None else plan.obstacles
-        obstacles = build_obstacles(scene, chosen, plan.friction)
+    rough = plan.friction == "coulomb"
+    laws = None if rough and not plan.passed else obstacles.laws(plan.passed, rough)
     kind = TotalSpecies if total else GridSpecies
-    species = kind(particles, model, scheme, nodes, plan.name, obstacles)
+    species = kind(particles, model, scheme, nodes, plan.name, laws)
     species.energy_density = plan.energy_density
     return species
 

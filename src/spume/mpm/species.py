@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.fields import Field
-from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.geometry.obstacles.obstacle_set import ContactLaws
 from spume.grid.cells import Cells
 from spume.grid.contacts import Contacts
 from spume.grid.nodes import NodeFields, Nodes
@@ -62,10 +62,10 @@ class SpeciesPlan:
     materials: tuple[int, ...]
     """Indices of its materials among those of the scene."""
     fields: tuple[Field, ...] = ()
-    obstacles: tuple[int, ...] | None = None
-    """Indices of the obstacles of the scene that act on it; None: all. Walls act on every species."""
+    passed: tuple[int, ...] = ()
+    """Indices of the obstacles of the scene that let it pass. Walls act on every species."""
     friction: Literal["coulomb", "none"] = "coulomb"
-    """Whether the friction of obstacles and walls acts on it. A species without friction has its own contacts."""
+    """Whether the friction of obstacles and walls acts on it."""
     energy_density: float | None = None
     """Rest density of what stores elastic energy [kg/m³], see `GridSpecies.energy_volume`."""
 
@@ -121,12 +121,12 @@ class GridSpecies(Species):
         scheme: TransferScheme,
         nodes: Nodes,
         name: str = "points",
-        obstacles: ObstacleSet | None = None,
+        laws: ContactLaws | None = None,
     ) -> None:
-        """`obstacles`: those that act on this species; None: all."""
-        super().__init__(particles, model, name, obstacles)
+        """`laws`: how the obstacles act on this species, which then has its own contacts; None: as the scene says."""
+        super().__init__(particles, model, name, laws)
         d = nodes.dimension
-        self.own_contacts = None if obstacles is None else Contacts()
+        self.own_contacts = None if laws is None else Contacts()
         self.scheme = scheme
         self.energy_density: float | None = None
         """See `energy_volume` [kg/m³]."""

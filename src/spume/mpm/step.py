@@ -73,15 +73,15 @@ def collide(world: GridWorld, dt: float) -> None:
 
 def find_contacts(world: GridWorld, dt: float) -> None:
     """Find the nodes inside obstacles in their poses at the end of the step."""
+    nodes, obstacles, time = world.nodes, world.obstacles, world.time
     sharing = (species for species in world.species if species.own_contacts is None)
     layers = [layer.fields for species in sharing for layer in species.layers]
     if layers:
         fields = layers[0].array if len(layers) == 1 else np.sum([each["mass"] for each in layers], axis=0)[:, None]
-        world.contacts.find(world.nodes, fields, world.obstacles, world.time, dt, world.moved_nodes)
+        world.contacts.find(nodes, fields, obstacles, time, dt, world.moved_nodes)
     for species in world.species:
-        if species.own_contacts is not None:
-            obstacles = world.obstacles_of(species)
-            species.own_contacts.find(world.nodes, species.fields.array, obstacles, world.time, dt)
+        if (own := species.own_contacts) is not None:
+            own.find(nodes, species.fields.array, obstacles, time, dt, laws=species.contact_laws)
 
 
 def gaps_of(world: GridWorld, species: GridSpecies, layer: Layer | None = None) -> NDArray[np.float64]:
@@ -104,7 +104,7 @@ def collide_nodes(world: GridWorld, species: GridSpecies, layer: Layer, dt: floa
     before = velocity[node // 64, :, node % 64]
     contacts.apply(velocity, fields["change"], gaps, dt)
     taken = fields["mass"][node // 64, node % 64][:, None] * (velocity[node // 64, :, node % 64] - before)
-    load_by_nodes(world.obstacle_loads, world.obstacles_of(species), contacts, world.nodes, taken)
+    load_by_nodes(world.obstacle_loads, contacts, world.nodes, taken)
 
 
 def gather(world: GridWorld, dt: float) -> None:

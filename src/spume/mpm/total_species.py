@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.errors import RunFailed, SceneError
-from spume.geometry.obstacles.obstacle_set import ObstacleSet
+from spume.geometry.obstacles.obstacle_set import ContactLaws
 from spume.grid.blocks import NODES_PER_BLOCK
 from spume.grid.border import NO_BORDER, Border
 from spume.grid.nodes import NodeFields, Nodes
@@ -43,10 +43,10 @@ class TotalSpecies(GridSpecies):
 
     def __init__(
         self, particles: Particles, model: ConstitutiveModel, scheme: TransferScheme, nodes: Nodes, name: str,
-        obstacles: ObstacleSet | None = None,
+        laws: ContactLaws | None = None,
     ) -> None:  # fmt: skip
         """`scheme`: APIC with first-order deformation, whose kernels are used."""
-        super().__init__(particles, model, scheme, nodes, name, obstacles)
+        super().__init__(particles, model, scheme, nodes, name, laws)
         d = nodes.dimension
         self.transfers = ReferenceTransfers(d, nodes.cell, nodes.order)
         self._force = NodeFields(force=d)

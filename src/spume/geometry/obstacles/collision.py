@@ -7,6 +7,8 @@ slip      sets its normal component to zero and keeps its tangential component
 separate  if the point approaches, sets its normal component to zero and applies Coulomb friction to the tangential
           component, as in [Stomakhin13] section 8; if the point moves away, does nothing
 
+An obstacle that lets a species of points pass (PASS) does nothing to them.
+
 Where obstacles overlap, sticking takes precedence: the point takes the velocity of the first sticking obstacle that
 contains it. Otherwise the contacts are applied in the order of the scene, repeatedly until the velocity no longer
 changes and so satisfies all of them (in a wedge, it is along the edge).
@@ -14,6 +16,7 @@ changes and so satisfies all of them (in a wedge, it is along the edge).
 
 import math
 
+from spume.geometry.obstacles.contact import PASS
 from spume.geometry.sdf.evaluation import run_rows
 from spume.numerics.array_pointers import open_arrays
 from spume.numerics.jit import compiled
@@ -174,6 +177,8 @@ def _resolve_overlap(o, x, y, z, vx, vy, vz):
     for _ in range(SWEEPS):
         bx, by, bz = vx, vy, vz
         for k in range(o[9]):
+            if o[7][k] == PASS:
+                continue
             d, nx, ny, nz = _distance_and_normal(o, k, x, y, z, 0.0)
             if d <= 0.0:
                 vx, vy, vz = _resolve_moving(o, k, nx, ny, nz, x, y, z, vx, vy, vz)
@@ -205,6 +210,8 @@ def find_owners(obstacles, x, owner):
         owner[p] = -1
         deepest = math.inf
         for k in range(o[9]):
+            if contact[k] == PASS:
+                continue
             d, _, _, _ = _distance_during(o, k, x[p, 0], x[p, 1], x[p, 2])
             if d <= 0.0 and contact[k] == STICK:
                 owner[p] = k
@@ -234,6 +241,8 @@ def collide_and_move(obstacles, dt, x, y, z, vx, vy, vz):
     nx = ny = nz = 0.0
     clearance = math.inf
     for k in range(o[9]):
+        if contact[k] == PASS:
+            continue
         d, a, b, c = _distance_during(o, k, x, y, z)
         clearance = min(clearance, d)
         if d <= 0.0:

@@ -3,3 +3,5 @@
 from typing import Literal
 
 Contact = Literal["stick", "slip", "separate"]
+PASS = 3
+"""Number of the contact of an obstacle that lets a species pass, after those of the names."""

@@ -1,7 +1,7 @@
 """The obstacles of a scene: shapes, poses, motions and kinds of contact, as arrays for compiled code."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple, get_args
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from spume.errors import SceneError
 from spume.geometry.motion.models import MotionModel
 from spume.geometry.motion.trajectory import trajectory
-from spume.geometry.obstacles.contact import Contact
+from spume.geometry.obstacles.contact import PASS, Contact
 from spume.geometry.obstacles.deforming import BEGIN, STEP, deforming_obstacles, lattices_of
 from spume.geometry.obstacles.flowing import FlowingSurface, SurfaceFlow
 from spume.geometry.sdf.compiler import compile_shape
@@ -62,8 +62,21 @@ class ObstacleArrays(NamedTuple):
     """these velocities, in the obstacles' own frames [m/s]"""
 
 
+AT_REST = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+"""The rigid map of an obstacle that does not move."""
+
+
+class ContactLaws(NamedTuple):
+    """How each obstacle acts on the points of a species."""
+
+    contact: NDArray[np.int64]
+    """STICK, SLIP, SEPARATE or PASS, see `collision`"""
+    friction: NDArray[np.float64]
+    """Coulomb friction coefficient [1]"""
+
+
 class ObstacleSet:
-    """The obstacles of a scene with their poses, which their motions set."""
+    """The obstacles of a scene with their poses, which their motions set, or stages of a step by `place`."""
 
     def __init__(
         self,
@@ -75,6 +88,8 @@ class ObstacleSet:
         for obstacle in given:
             _check(obstacle)
         self.names = [obstacle.name for obstacle in given]
+        self._placed: list[int] = []
+        """Obstacles to which stages give their poses."""
         self._trajectories = [trajectory(obstacle.motion, dimension) for obstacle in given]
         self._moving = [k for k, obstacle in enumerate(given) if obstacle.motion is not None]
         flows = {k: each.flow for k, each in enumerate(given) if each.flow is not None}
@@ -89,7 +104,7 @@ class ObstacleSet:
             np.array([get_args(Contact).index(obstacle.contact) for obstacle in given], dtype=np.int64),
             np.array([obstacle.friction for obstacle in given], dtype=np.float64),
             len(given),
-            np.tile((1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0), (len(given), 1)),
+            np.tile(AT_REST, (len(given), 1)),
             np.zeros(len(given), dtype=np.int64),
             *_with_flows(surfaces, *lattices_of([obstacle.shape for obstacle in given], folder)),
         )
@@ -118,57 +133,79 @@ class ObstacleSet:
         """Vertices [m] and their velocities [m/s] of obstacle k, which deforms, in its own frame at a time [s]."""
         return self._deforming[k].vertices(time)
 
+    def laws(self, passed: Iterable[int], friction: bool) -> ContactLaws:
+        """Contacts for a species that the obstacles `passed` let pass, with the friction of the scene or none."""
+        contact = self._arrays.contact.copy()
+        contact[list(passed)] = PASS
+        return ContactLaws(contact, self._arrays.friction if friction else np.zeros(len(self)))
+
     def restore(self, poses: ArrayLike) -> None:
-        """Set the poses, shape (n, 18). From the next step on, obstacles follow their motions again."""
+        """Set the poses, shape (n, 18). From the next step on, obstacles with a motion follow it again."""
         self.poses[:] = np.reshape(poses, self.poses.shape)
         self._step = (math.nan, math.nan)
 
-    def at(self, time: float) -> ObstacleArrays:
-        """Move the obstacles to `time` [s] and return them, without a movement in this step. Every call returns the
-        same arrays, with the poses overwritten."""
-        return self.during(time, time)
+    def leave_to_stages(self, k: int) -> None:
+        """From now on obstacle k follows no motion: it stays where it is unless a stage calls `place`."""
+        self._moving = [j for j in self._moving if j != k]
+        self._placed.append(k)
 
-    def during(self, start: float, end: float) -> ObstacleArrays:
+    def begin(self, start: float) -> NDArray[np.float64]:
+        """Poses at the start of a step at `start` [s], shape (n, 18), also if the step is repeated."""
+        begun, reached = self._step
+        if start != begun:
+            if start != reached:  # the clock was set, if only by a rounding error
+                scripted = [k for k in range(len(self)) if k not in self._placed]
+                self._follow(scripted if math.isnan(reached) else self._moving, start)
+            self._before[:] = self.poses
+        return self._before
+
+    def place(self, k: int, pose: ArrayLike, start: float, end: float) -> None:
+        """Give an obstacle that was left to stages its pose, shape (18,), at the end of the step from `start` to `end`
+        [s]. A stage does so before any other stage of the step asks for the obstacles."""
+        assert k in self._placed, f"the obstacle '{self.names[k]}' follows its motion"
+        self.during(start, end)
+        self.travelled += self._way_to(k, pose)
+        self._find_move(k, end - start)
+        self._mark_moved()
+
+    def at(self, time: float, laws: ContactLaws | None = None) -> ObstacleArrays:
+        """Move the obstacles to `time` [s] and return them, without a movement in this step; see `during`."""
+        return self.during(time, time, laws)
+
+    def during(self, start: float, end: float, laws: ContactLaws | None = None) -> ObstacleArrays:
         """Move the obstacles to `end` [s] and return them, with their rigid maps from their poses at `start`. The map
-        of an obstacle that jumps is the identity: it does not carry material with it.
+        of an obstacle that jumps is the identity: it does not carry material with it. Every call returns the same
+        arrays, with the poses overwritten.
 
-        A step begins with the poses at the end of the last one. It may be repeated with another length."""
+        A step begins with the poses at the end of the last one. It may be repeated with another length.
+
+        laws: contacts and friction for a species; None: those of the scene.
+        """
         if self._step != (start, end):
-            self._begin(start)
+            before = self.begin(start)
             self._follow(self._moving, end)
+            for k in self._placed:  # a failed step that is repeated may have put it elsewhere
+                self.travelled += self._way_to(k, before[k])
             self._step = (start, end)
-            for k in self._moving:
-                A, b = np.eye(3), np.zeros(3)
-                if start != end and not self._jumps(k, end - start):
-                    A, b = self._map(k)
-                self._arrays.moves[k] = (*A.ravel(), *b)
-                self._arrays.moved[k] = not (np.array_equal(A, np.eye(3)) and not b.any())
+            for k in (*self._moving, *self._placed):
+                self._find_move(k, end - start)
             for k, surface in self._flowing.items():
                 first = int(self._arrays.lattices[k, BEGIN])
                 currents = self._arrays.currents[first : first + 3 * surface.size].reshape(-1, 3)
-                flows = surface.flow(end, currents)
-                self._arrays.lattices[k, STEP] = end - start if flows else 0.0
-                if flows:
-                    self._arrays.moved[k] = 1
-                elif k not in self._moving:
-                    self._arrays.moved[k] = 0
+                self._arrays.lattices[k, STEP] = end - start if surface.flow(end, currents) else 0.0
             for k, mesh in self._deforming.items():
                 self.travelled += mesh.deform(end)
                 self._arrays.lattices[k, STEP] = end - start if mesh.is_moving else 0.0
-                if self._arrays.lattices[k, STEP] > 0.0:
-                    self._arrays.moved[k] = 1
-                elif k not in self._moving:
-                    self._arrays.moved[k] = 0
-        return self._arrays
+            self._mark_moved()
+        return self._arrays if laws is None else self._arrays._replace(contact=laws.contact, friction=laws.friction)
 
-    def _begin(self, start: float) -> None:
-        """Make the poses at `start` [s] those before the step."""
-        begun, reached = self._step
-        if start == begun:
-            return  # the step is repeated
-        if start != reached:  # the clock was set, if only by a rounding error
-            self._follow(range(len(self)) if math.isnan(reached) else self._moving, start)
-        self._before[:] = self.poses
+    def _find_move(self, k: int, dt: float) -> None:
+        """Find the rigid map of an obstacle in a step of dt [s]."""
+        A, b = self._map(k) if dt != 0.0 and not self._jumps(k, dt) else (np.eye(3), np.zeros(3))
+        self._arrays.moves[k] = (*A.ravel(), *b)
+
+    def _mark_moved(self) -> None:
+        self._arrays.moved[:] = (self._arrays.moves != AT_REST).any(axis=1) | (self._arrays.lattices[:, STEP] > 0.0)
 
     def _jumps(self, k: int, dt: float) -> bool:
         """Whether an obstacle moves in the step by more than its own size and by more than its velocities before and
@@ -190,12 +227,15 @@ class ObstacleSet:
         farthest = 0.0
         for k in which:
             R, p, v, omega = self._trajectories[k](time)
-            pose, before = self.poses[k], self.poses[k].copy()
-            pose[:] = (*R[0], *R[1], *R[2], *p, *v, *omega)
-            way = pose - before
-            turned = math.hypot(*way[:9])
-            farthest = max(farthest, math.hypot(*way[9:12]) + (turned * self._arms[k] if turned > 0.0 else 0.0))
+            farthest = max(farthest, self._way_to(k, (*R[0], *R[1], *R[2], *p, *v, *omega)))
         self.travelled += farthest
+
+    def _way_to(self, k: int, pose: ArrayLike) -> float:
+        """Set the pose of an obstacle; returns an upper bound of the path length of its points [m]."""
+        way = np.asarray(pose) - self.poses[k]
+        self.poses[k] = pose
+        turned = math.hypot(*way[:9])
+        return math.hypot(*way[9:12]) + (turned * self._arms[k] if turned > 0.0 else 0.0)
 
 
 def _with_flows(

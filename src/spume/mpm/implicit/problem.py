@@ -97,9 +97,7 @@ class StepProblem:
         if self.world.obstacle_loads.active:
             at_contacts = reaction[self.dofs.number.reshape(-1)[contacts.node]]
             engaged = self.contacts.engaged
-            load_by_nodes(
-                self.world.obstacle_loads, self.world.obstacles, contacts, self.world.nodes, at_contacts, engaged
-            )
+            load_by_nodes(self.world.obstacle_loads, contacts, self.world.nodes, at_contacts, engaged)
 
     def finish(self, v: NDArray[np.float64]) -> None:
         """Write the new velocities to the node fields of the species."""

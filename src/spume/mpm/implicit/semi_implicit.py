@@ -161,10 +161,10 @@ class SemiImplicit:
         if not world.obstacle_loads.active:
             return
         for part in system.parts:
-            contacts, held_by = world.contacts_of(part.species), world.obstacles_of(part.species)
+            contacts = world.contacts_of(part.species)
             at_contacts = system.impulse[part.rows][part.dofs.number.reshape(-1)[contacts.node]]
             engaged = part.contacts.engaged
-            load_by_nodes(world.obstacle_loads, held_by, contacts, world.nodes, at_contacts, engaged)
+            load_by_nodes(world.obstacle_loads, contacts, world.nodes, at_contacts, engaged)
         system.load_walls()
 
     def diagnostics(self, world: GridWorld) -> dict[str, Any]:
