@@ -164,10 +164,13 @@ def test_the_matrix_is_the_derivative_of_the_residual_and_symmetric(unilateral):
     assert np.sum(y * ax) == pytest.approx(np.sum(x * ay), rel=1e-11)
 
 
-def boxed(base=0.0, **tables):
+SMOOTH, ROUGH = {"contact": "slip"}, {"contact": "separate", "friction": 0.3}
+
+
+def boxed(base=0.0, contact=SMOOTH, **tables):
     """Saturated sand of 6 × 6 cells in a closed box, whose floor is `base` cells above a row of nodes."""
     lower, upper = [0.0, base * CELL], [6 * CELL, (6 + base) * CELL]
-    walls = {"lower": lower, "upper": [upper[0], 2.0], "contact": "slip"}
+    walls = {"lower": lower, "upper": [upper[0], 2.0], **contact}
     bodies = [body("sand", lower, upper), body("pore water", lower, upper)]
     material = {"sand": SAND, "pore water": PORE_WATER | {"exponent": 1.0}}
     grid = {"cell": CELL, "walls": walls}
@@ -178,12 +181,14 @@ def boxed(base=0.0, **tables):
 
 
 @pytest.mark.parametrize("base", [0.0, 0.5])
-@pytest.mark.parametrize("integrator", ["explicit", "semi-implicit"])
-def test_a_wall_bears_the_pressure_of_the_water(base, integrator):
+@pytest.mark.parametrize(
+    ("integrator", "contact"), [("explicit", SMOOTH), ("explicit", ROUGH), ("semi-implicit", SMOOTH)]
+)
+def test_a_wall_bears_the_pressure_of_the_water(base, integrator, contact):
     """Uniform pressure in a box whose walls are on nodes or midway between them: both phases stay at rest more than a
-    stencil below the free surface, compared with Δt p/(ρ h)."""
+    stencil below the free surface, compared with Δt p/(ρ h). Walls whose friction acts on the sand alone do so, too."""
     solver = {"semi_implicit": {"tolerance": 1e-10, "linear_tolerance": 1e-10}} if integrator != "explicit" else {}
-    sim = boxed(base, time={"integrator": integrator, "dt": 1e-6}, **solver)
+    sim = boxed(base, contact, time={"integrator": integrator, "dt": 1e-6}, **solver)
     water = sim.method.species["water"]
     water.Jw[:] = 0.99
     sim.method.world.species[1].model.stress(water.arrays(), water.stress)

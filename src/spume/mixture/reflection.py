@@ -164,9 +164,10 @@ def _square(node: NDArray[np.int64], normal: Floats) -> NDArray[np.bool_]:
 
 
 def _held(contacts: Contacts, others: Contacts) -> NDArray[np.bool_]:
-    """Whether each contact is also one of the other species."""
+    """Whether the obstacle of each contact also acts on the other species at this node."""
     if contacts is others:
         return np.ones(len(contacts), np.bool_)
-    rows = [np.column_stack([c.node.astype(np.float64), c.numbers[:, :8]]) for c in (contacts, others)]
-    own, known = (np.ascontiguousarray(row).view(np.dtype((np.void, row.shape[1] * 8))).ravel() for row in rows)
+    obstacles = [c.numbers[:, 8].astype(np.int64) for c in (contacts, others)]
+    count = 1 + max(int(found.max(initial=0)) for found in obstacles)
+    own, known = (c.node * count + found for c, found in zip((contacts, others), obstacles))
     return np.isin(own, known)
