@@ -124,7 +124,7 @@ class Shapes:
 METHODS = {
     entry.name: entry
     for entry in (
-        MethodEntry("mpm", "spume.scene.mpm:MpmScene", "spume.foam.plain:PlainMpm"),
+        MethodEntry("mpm", "spume.scene.mpm:MpmScene", "spume.foam.plain:MaterialPointMethod"),
         MethodEntry(
             "continuum-foam",
             "spume.scene.continuum_foam:ContinuumFoamScene",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from spume import Scene, SceneError, Simulation, memory
-from spume.mpm.method import MaterialPointMethod
+from spume.foam.plain import MaterialPointMethod
 from spume.runs.loop import start_run
 
 SPHERE = {"sphere": {"center": [0, 0.2, 0], "radius": 0.1}}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from spume.foam.plain import MaterialPointMethod
 from spume.mpm.diagnostics import angular_momentum
-from spume.mpm.method import MaterialPointMethod
 from spume.scene.common import Scene
 from spume.scene.problems import SceneProblems
 

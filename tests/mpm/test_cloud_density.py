@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from spume.foam.plain import MaterialPointMethod
 from spume.matter.small_clouds import density_of_neighbours
 from spume.mpm.cloud_density import cloud_density
-from spume.mpm.method import MaterialPointMethod
 from spume.scene.common import Scene
 
 CELL = 0.01

@@ -6,9 +6,9 @@ from implicit_beams import CELL, RUBBER
 from validation.rest_state import sag
 
 from spume import Scene
+from spume.foam.plain import MaterialPointMethod
 from spume.mpm.consistency import CROSSINGS, LOOSE, TEAR
 from spume.mpm.diagnostics import elastic_energy, kinetic_energy
-from spume.mpm.method import MaterialPointMethod
 
 QUADRATURE = 0.02
 """Largest error of the sag by points that lie anywhere in the cells: 0.2 to 1.6 % with exact positions and gradients,

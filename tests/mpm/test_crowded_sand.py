@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from spume import Scene, Simulation
+from spume.foam.plain import MaterialPointMethod
 from spume.mpm.crowded_sand import BAND, CROSSINGS, INTERVAL
-from spume.mpm.method import MaterialPointMethod
 
 CELL, SIDE = 0.02, 0.2
 

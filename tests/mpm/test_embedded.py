@@ -6,6 +6,7 @@ from pydantic import TypeAdapter
 
 from spume import Scene
 from spume.errors import SpumeError
+from spume.foam.plain import MaterialPointMethod
 from spume.geometry.filling.fill import Filling
 from spume.geometry.sdf.compiler import compile_shape
 from spume.geometry.sdf.evaluation import distances
@@ -13,7 +14,6 @@ from spume.geometry.shapes import Shape
 from spume.geometry.shapes.primitives import Box, Sphere
 from spume.geometry.surface_mesh import surface_mesh
 from spume.matter.embedded import DIFFERENCE, RIGID, EmbeddedSurface, deformed, moving
-from spume.mpm.method import MaterialPointMethod
 from spume.ranks.ranks import ALONE
 
 READ = TypeAdapter(Shape)

@@ -8,6 +8,7 @@ from oracle import DenseGrid
 
 from spume import Scene
 from spume.errors import RunFailed, SpumeError
+from spume.foam.plain import MaterialPointMethod
 from spume.materials import LAWS
 from spume.matter.cost import solver_bytes
 from spume.mpm.implicit.anderson import Memory
@@ -18,7 +19,6 @@ from spume.mpm.implicit.particle_step import branch_loops
 from spume.mpm.implicit.principal_newton import ACTIVE, ROWS, THETA, flowed_stress, principal_solver
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.step import SOLVERS, Integrator
-from spume.mpm.method import MaterialPointMethod
 from spume.mpm.step import rasterize, sort_points
 from spume.numerics.lanes import LANES
 from spume.numerics.svd_lanes import VALUES

@@ -6,9 +6,9 @@ import math
 import pytest
 from implicit_beams import beam, beam_scene
 
+from spume.foam.plain import MaterialPointMethod
 from spume.mpm.implicit.admm import solve_by_admm
 from spume.mpm.implicit.step import SHRINKING, SOLVERS
-from spume.mpm.method import MaterialPointMethod
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ import pytest
 
 from spume import Scene
 from spume.errors import SpumeError
+from spume.foam.plain import MaterialPointMethod
 from spume.matter import driver
-from spume.mpm.method import MaterialPointMethod
 
 SOLVERS = {
     "admm": {"time": {"integrator": "implicit"}},

@@ -8,13 +8,13 @@ import pytest
 from scipy.optimize import nnls
 
 from spume import Scene, Simulation
+from spume.foam.plain import MaterialPointMethod
 from spume.geometry.obstacles.collision import SEPARATE
 from spume.mpm.implicit.contact_set import OFTEN
 from spume.mpm.implicit.coupled_system import NO_COUPLING, CoupledSystem
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.semi_implicit import SemiImplicit
 from spume.mpm.implicit.step import SOLVERS, Integrator
-from spume.mpm.method import MaterialPointMethod
 from spume.mpm.step import find_contacts, rasterize, sort_points
 
 FRICTION = 0.5

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from spume import Scene
-from spume.mpm.method import MaterialPointMethod
+from spume.foam.plain import MaterialPointMethod
 from spume.scene.time_stepping import Implicit
 
 pytestmark = pytest.mark.slow_suite

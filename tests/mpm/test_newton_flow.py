@@ -8,9 +8,9 @@ import pytest
 
 from spume import Scene
 from spume.foam.method import ContinuumFoam
+from spume.foam.plain import MaterialPointMethod
 from spume.mpm.implicit.problem import StepProblem
 from spume.mpm.implicit.step import SOLVERS
-from spume.mpm.method import MaterialPointMethod
 from spume.mpm.step import rasterize, sort_points
 
 E, YIELD = 1e5, 1e3

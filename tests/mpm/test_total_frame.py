@@ -8,8 +8,8 @@ from validation.finite_elements import cantilever
 
 from spume import Scene
 from spume.errors import RunFailed, SceneError
+from spume.foam.plain import MaterialPointMethod
 from spume.mpm.diagnostics import angular_momentum, elastic_energy, kinetic_energy
-from spume.mpm.method import MaterialPointMethod
 from spume.mpm.step import sort_points
 
 TOTAL = {"cell": CELL, "spline": "quadratic", "frame": "total"}

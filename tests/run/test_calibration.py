@@ -14,8 +14,8 @@ import pytest
 from spume import Scene, load_scene
 from spume.errors import RunFailed
 from spume.foam.method import RESAMPLED
+from spume.foam.plain import MaterialPointMethod
 from spume.methods import method_class
-from spume.mpm.method import MaterialPointMethod
 from spume.runs import calibration, machine
 from spume.runs.calibration import Trial, calibrated, time_steps
 from spume.runs.loop import start_run

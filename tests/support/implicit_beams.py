@@ -3,7 +3,7 @@
 import numpy as np
 
 from spume import Scene
-from spume.mpm.method import MaterialPointMethod
+from spume.foam.plain import MaterialPointMethod
 
 CELL = 0.1
 RUBBER = {"law": "hencky", "density": 1000.0, "youngs_modulus": 1e5, "poisson_ratio": 0.3}

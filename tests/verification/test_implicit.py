@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from spume import Scene
+from spume.foam.plain import MaterialPointMethod
 from spume.mpm.diagnostics import angular_momentum
-from spume.mpm.method import MaterialPointMethod
 
 
 def run_to(method, time):

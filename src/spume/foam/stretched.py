@@ -11,6 +11,7 @@ compression only and gathers neither shear nor expansion.
 """
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,8 +26,8 @@ from spume.foam.recovery import recover_points
 from spume.foam.step import rehearse_resampling, resample
 from spume.foam.tearing import detect_and_limit, keep_rotation, limit_increments
 from spume.materials.kinematics import load, store, store_sym
+from spume.matter.method import Part
 from spume.matter.stages import Stage
-from spume.mpm.method import Further
 from spume.mpm.step import GATHER, MOVE, RASTERIZE
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
@@ -159,6 +160,26 @@ def _compose(deformation, F):
     """F ← f F."""
     for p in prange(F.shape[0]):
         store(F, p, multiply(load(deformation, p), load(F, p)))
+
+
+@dataclass(frozen=True)
+class Further:
+    """What the tables add to the plain step of a scene."""
+
+    fields: tuple[Field, ...] = ()
+    """Of the points."""
+    parts: tuple[Part[GridWorld], ...] = ()
+    before: Mapping[str, Stage] = field(default_factory=dict)
+    """Stages by the name of the one that follows them."""
+    after: Mapping[str, Stage] = field(default_factory=dict)
+    """Stages by the name of the one that they follow."""
+
+    def added_to(self, stages: Sequence[Stage]) -> list[Stage]:
+        """All stages of the step."""
+        if not self.before and not self.after:
+            return list(stages)
+        found = ((self.before.get(stage.name), stage, self.after.get(stage.name)) for stage in stages)
+        return [stage for three in found for stage in three if stage is not None]
 
 
 def stretched(scene: MpmScene) -> Further:

@@ -1,9 +1,8 @@
 """The material point method as the frame loop sees it."""
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeVar
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,6 @@ from spume.grid.nodes import NodeFields, Nodes
 from spume.grid.transfers import Transfers
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
-from spume.matter.cost import estimate_cost
 from spume.matter.environment import build_obstacles, gravity_function
 from spume.matter.frame_fields import carried_fields, with_rates
 from spume.matter.loads import build_loads
@@ -26,7 +24,6 @@ from spume.matter.species import Species
 from spume.matter.stages import Stage, Step
 from spume.matter.time_step import TimeStep
 from spume.measuring.measure import measured_planes
-from spume.methods import Estimate
 from spume.mpm import consistency
 from spume.mpm.damping import damp_velocities
 from spume.mpm.diagnostics import diagnose, kinetic_energy
@@ -35,7 +32,7 @@ from spume.mpm.implicit.problem import ACCELERATION
 from spume.mpm.implicit.semi_implicit import Interaction, SemiImplicit, build_semi_implicit
 from spume.mpm.implicit.step import Integrator, implicit_stages
 from spume.mpm.loads import apply_loads
-from spume.mpm.species import GridSpecies, SpeciesPlan, TransferScheme, one_species, reference_field
+from spume.mpm.species import GridSpecies, SpeciesPlan, TransferScheme, reference_field
 from spume.mpm.step import MOVE, explicit_stages
 from spume.mpm.total_species import MOVE_WITH_NODES, TotalSpecies
 from spume.mpm.world import GridWorld
@@ -89,85 +86,16 @@ class GridMethod(ParticleMethod[GridWorld, S]):
         return next((part for part in self.parts if isinstance(part, EnergyBudget)), None)
 
 
-@dataclass(frozen=True)
-class Further:
-    """What a method adds to the plain step of a scene."""
-
-    fields: tuple[Field, ...] = ()
-    """Of the points."""
-    parts: tuple[Part[GridWorld], ...] = ()
-    before: Mapping[str, Stage] = field(default_factory=dict)
-    """Stages by the name of the one that follows them."""
-    after: Mapping[str, Stage] = field(default_factory=dict)
-    """Stages by the name of the one that they follow."""
-
-    def added_to(self, stages: Sequence[Stage]) -> list[Stage]:
-        """All stages of the step."""
-        if not self.before and not self.after:
-            return list(stages)
-        found = ((self.before.get(stage.name), stage, self.after.get(stage.name)) for stage in stages)
-        return [stage for three in found for stage in three if stage is not None]
-
-
-class MaterialPointMethod(GridMethod[MpmScene]):
-    """Points on a background grid."""
-
-    name: ClassVar[str] = "mpm"
-
-    def further(self, scene: MpmScene) -> Further:
-        """What is added to the plain step."""
-        return Further()
-
-    def assemble(self, scene: MpmScene) -> Assembly[GridWorld]:
-        """World and step of a scene."""
-        move = MOVE_WITH_NODES if scene.grid.frame == "total" else MOVE
-        fields: tuple[Field, ...] = ()
-        parts: tuple[Part[GridWorld], ...] = ()
-        if scene.time.integrator == "explicit":
-            stages = explicit_stages(move)
-        elif scene.time.integrator == "semi-implicit":
-            solver = build_semi_implicit(scene)
-            stages, parts = implicit_stages(Stage("implicit solve", solver.solve_step, Interaction())), (solver,)
-        else:
-            integrator = Integrator(scene.implicit_settings, scene.frame_rate)
-            stages, parts = implicit_stages(integrator.stage, move), (integrator,)
-            fields = integrator.carried_fields(scene.dimension)
-        further = self.further(scene)
-        species = one_species(scene, (*fields, *further.fields))
-        return assemble(scene, species, further.added_to(stages), (*parts, *further.parts))
-
-    @classmethod
-    def estimate(cls, scene: MpmScene) -> Estimate:
-        """Points, memory, steps, time and disk space of a scene."""
-        return estimate_cost(scene, build_time_step(scene, materials_of(scene)))
-
-    def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Everything a bit-for-bit continuation needs."""
-        arrays, values = super().checkpoint()
-        if isinstance(self.world.only, TotalSpecies):
-            values["grid"] = self._grid
-        return arrays, values
-
-    def state_arrays(self) -> dict[str, NDArray[Any]]:
-        """The arrays of a checkpoint: of points, and of nodes that keep their displacements."""
-        arrays, species = super().state_arrays(), self.world.only
-        if isinstance(species, TotalSpecies):
-            arrays |= {f"{NODES}/{name}": array for name, array in species.node_arrays().items()}
-        return arrays
-
-    def restore(self, arrays: dict[str, NDArray[Any]], values: dict[str, Any]) -> None:
-        """Restore what `checkpoint` returned."""
-        super().restore(consistency.completed(arrays, self.world), values)
-        species = self.world.only
-        if isinstance(species, TotalSpecies):
-            if values["grid"] != self._grid:
-                raise ValueError("a grid that deforms with the material cannot be replaced by another one")
-            own = {name.removeprefix(f"{NODES}/"): a for name, a in arrays.items() if name.startswith(f"{NODES}/")}
-            species.restore_nodes(own)
-
-    @property
-    def _grid(self) -> list[float]:
-        return [self.world.cell, self.world.nodes.order]
+def integrated(scene: MpmScene) -> tuple[list[Stage], tuple[Part[GridWorld], ...], tuple[Field, ...]]:
+    """The stages of the scene's integrator, its parts, and the fields that its points carry."""
+    move = MOVE_WITH_NODES if scene.grid.frame == "total" else MOVE
+    if scene.time.integrator == "explicit":
+        return explicit_stages(move), (), ()
+    if scene.time.integrator == "semi-implicit":
+        solver = build_semi_implicit(scene)
+        return implicit_stages(Stage("implicit solve", solver.solve_step, Interaction())), (solver,), ()
+    integrator = Integrator(scene.implicit_settings, scene.frame_rate)
+    return implicit_stages(integrator.stage, move), (integrator,), integrator.carried_fields(scene.dimension)
 
 
 def assemble(

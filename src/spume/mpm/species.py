@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,6 +114,8 @@ class GridSpecies(Species):
     """Points that move with a velocity field on the nodes, which are shared by all species. Where its points are
     divided into several layers, each layer has a velocity field of its own."""
 
+    kind_of_transfers: ClassVar[type[Transfers]] = Transfers
+
     def __init__(
         self,
         particles: Particles,
@@ -130,7 +132,7 @@ class GridSpecies(Species):
         self.scheme = scheme
         self.energy_density: float | None = None
         """See `energy_volume` [kg/m³]."""
-        self.transfers = Transfers(d, nodes.cell, nodes.order)
+        self.transfers = self.kind_of_transfers(d, nodes.cell, nodes.order)
         self.fields = NodeFields(mass=0, momentum=d, force=d)
         """Fields on the nodes of the first layer, see `Layer`."""
         self.layers = [Layer(self.transfers, self.fields)]

@@ -39,6 +39,7 @@ Floats = NDArray[np.float64]
 class TotalSpecies(GridSpecies):
     """Points and nodes of one body, which move together."""
 
+    kind_of_transfers = ReferenceTransfers
     transfers: ReferenceTransfers
 
     def __init__(
@@ -48,7 +49,6 @@ class TotalSpecies(GridSpecies):
         """`scheme`: APIC with first-order deformation, whose kernels are used."""
         super().__init__(particles, model, scheme, nodes, name, laws)
         d = nodes.dimension
-        self.transfers = ReferenceTransfers(d, nodes.cell, nodes.order)
         self._force = NodeFields(force=d)
         self._nodes = nodes
         self._generation = (0, 0)
