@@ -8,7 +8,7 @@ import pytest
 from spume import Scene
 from spume.errors import SceneError
 from spume.foam.resampling import ResamplingSettings, avoid_a_void
-from spume.foam.stretched import Torn, decay
+from spume.foam.total_deformation import Torn, recover
 from spume.methods import method_class
 from spume.numerics.sums import total
 from spume.scene.loading import load_scene
@@ -131,7 +131,7 @@ def test_the_strain_that_counts_decays():
 
     torn = next(part for part in method.parts if isinstance(part, Torn))
     before, J = logarithms(), np.linalg.det(p.total_F)
-    decay(world, 0.05, torn)
+    recover(world, 0.05, torn)
     np.testing.assert_allclose(logarithms(), np.exp(-0.25) * before, rtol=0, atol=1e-12)
     np.testing.assert_allclose(np.linalg.det(p.total_F), J, rtol=1e-12)
 

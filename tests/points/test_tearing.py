@@ -5,7 +5,8 @@ import pytest
 from clouds import SPACING, advance, box, run_stages, scene_of_box
 
 from spume.errors import SceneError
-from spume.points.tearing import Tearing, detect_tearing, limit_deformation, recover
+from spume.foam.total_deformation import Torn, detect, recover
+from spume.points.tearing import limit_deformation
 
 CLAY = {"flow_rate": 50.0, "yield_stress": 1e3}
 
@@ -18,7 +19,7 @@ def stretched(stretch: float, **tables):
 
 
 def torn(method):
-    return method.part(Tearing)
+    return method.part(Torn)
 
 
 def plasticity(stretch: float) -> float:
@@ -29,7 +30,7 @@ def plasticity(stretch: float) -> float:
 @pytest.mark.parametrize("side", [0.999, 1.001])
 def test_points_are_torn_where_their_plasticity_exceeds_the_threshold(side):
     method = stretched(1.7, tearing={"threshold": side * plasticity(1.7)})
-    detect_tearing(method.world, 0.0, torn(method))
+    detect(method.world, 0.0, torn(method))
     assert (method.particles.weak == (side < 1)).all()
 
 
@@ -44,7 +45,7 @@ def test_a_rotated_and_elastically_strained_point_has_the_same_plasticity(rng):
     p.b[:] = b[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
     for side in (0.999, 1.001):
         torn(method).threshold[:] = side * plasticity(1.7)
-        detect_tearing(state, 0.0, torn(method))
+        detect(state, 0.0, torn(method))
         assert (p.weak == (side < 1)).all()
 
 
@@ -53,7 +54,7 @@ def test_torn_points_lose_their_tension_and_whole_ones_keep_it():
     state, p = method.world, method.particles
     p.total_F[0] = np.eye(3)
     p.stress[:] = (50.0, -20.0, 0.0, 0.0, 0.0, 0.0)
-    detect_tearing(state, 0.0, torn(method))
+    detect(state, 0.0, torn(method))
     np.testing.assert_array_equal(p.stress[0], (50.0, -20.0, 0.0, 0.0, 0.0, 0.0))
     np.testing.assert_allclose(p.stress[1:], np.broadcast_to((0.0, -20.0, 0, 0, 0, 0), (26, 6)), atol=1e-12)
 
@@ -62,7 +63,7 @@ def test_torn_points_gather_no_shear():
     method = stretched(1.7, tearing={"threshold": 1.0})
     state = method.world
     run_stages(method, "neighbours", 0.0)
-    detect_tearing(state, 0.0, torn(method))
+    detect(state, 0.0, torn(method))
     state.deformation = np.tile(np.eye(3), (27, 1, 1))
     state.deformation[:, 0, 1] = 1e-3
     limit_deformation(state, 0.0, torn(method))
@@ -93,7 +94,7 @@ def test_a_bar_pulled_apart_tears_by_the_criterion():
         p = method.particles
         middle = np.abs(p.x[:, 0]) < 2 * SPACING
         if tables:
-            detect_tearing(method.world, 0.0, torn(method))
+            detect(method.world, 0.0, torn(method))
         tension.append(p.stress[middle, 0].max())
         if tables:
             assert p.weak[middle].any()
@@ -110,7 +111,7 @@ def test_a_foam_tears_by_its_own_threshold():
     assert torn(method).threshold[index] == own.tear_threshold
     assert torn(method).recovery_time[index] == (own.recovery_time or 7.0)
     whole = box([3, 3, 3], body={"material": "shaving cream"}, tearing={"enabled": False})
-    assert not any(isinstance(part, Tearing) for part in whole.parts)
+    assert not any(isinstance(part, Torn) for part in whole.parts)
 
 
 def test_a_threshold_for_a_material_without_plastic_part_is_refused():

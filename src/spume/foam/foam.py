@@ -81,11 +81,8 @@ class FoamState:
         return bool(np.isfinite(self.recovery_time).any())
 
     def due(self, every: int, last: float, time: float, steps: int) -> bool:
-        """Whether a stage with the interval `every` [steps], last applied at `last` [s], is due at `time` [s], after
-        `steps` steps since the start."""
-        if self.explicit_step is None:
-            return bool(steps % every == 0)
-        return time >= last + (1.0 - 1e-9) * every * self.explicit_step
+        """See `is_due`."""
+        return is_due(every, last, time, steps, self.explicit_step)
 
     def checkpoint(self) -> dict[str, Any]:
         """What a bit-for-bit continuation needs."""
@@ -119,6 +116,14 @@ class FoamState:
             "torn material became thinner than the grid resolves; use a smaller [grid] cell or a larger "
             "tear_threshold, or keep such material with [subgrid_removal] enabled = false"
         }
+
+
+def is_due(every: int, last: float, time: float, steps: int, explicit_step: float | None) -> bool:
+    """Whether a stage with the interval `every` [steps], last applied at `last` [s], is due at `time` [s], after
+    `steps` steps since the start. `explicit_step`: see `FoamState`."""
+    if explicit_step is None:
+        return steps % every == 0
+    return time >= last + (1.0 - 1e-9) * every * explicit_step
 
 
 def _or_never(values: list[float | None], enabled: bool) -> NDArray[np.float64]:

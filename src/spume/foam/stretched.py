@@ -19,29 +19,26 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from spume.fields import IDENTITY, Field
-from spume.foam.foam import WEAK, FoamState
+from spume.fields import Field
+from spume.foam.foam import FoamState
 from spume.foam.method import explicit_step
-from spume.foam.recovery import recover_points
 from spume.foam.step import rehearse_resampling, resample
-from spume.foam.tearing import detect_and_limit, keep_rotation, limit_increments
-from spume.materials.kinematics import load, store, store_sym
+from spume.foam.tearing import keep_rotation, limit_increments
+from spume.foam.total_deformation import TORN_FIELDS, Torn, add_to_total, detect, recover, rehearse_recovery
+from spume.materials.kinematics import load, store_sym
 from spume.matter.method import Part
 from spume.matter.stages import Stage
+from spume.matter.world import World
 from spume.mpm.step import GATHER, MOVE, RASTERIZE
 from spume.mpm.world import GridWorld
 from spume.numerics.jit import compiled
 from spume.numerics.roots import inverse_cube_root
-from spume.numerics.tensor3 import det, gram, multiply
+from spume.numerics.tensor3 import det, gram
 from spume.scene.continuum_foam import Recovery, SubgridRemoval
 from spume.scene.continuum_foam import Tearing as FoamTearing
 from spume.scene.mpm import MpmScene
-from spume.scene.stretching import Resampling, StretchTearing
+from spume.scene.stretching import Resampling
 
-TOTAL_DEFORMATION = Field(
-    "total_F", (3, 3), IDENTITY, "1", "average-keep-determinant", in_frames=False,
-    description="deformation gradient since the start, without what has recovered",
-)  # fmt: skip
 COUNTED = ("points_inserted", "pairs_merged", "degenerate_averages")
 
 
@@ -57,56 +54,17 @@ class Resampled(FoamState):
         return {name: getattr(self, name) for name in ("resampled_until", *COUNTED)}
 
 
-@dataclass
-class Torn:
-    """What tears, and what is remembered of the step under way."""
+class Spheres:
+    """The elastic part of silicone counts as plastic: the criterion is that of the total strain C̄."""
 
-    table: StretchTearing
-    materials: int
-    explicit_step: float | None
-    """Length of an explicit step [s], if the decay follows time, see `FoamState`."""
-    recovered_until: float = 0.0
-    """Time up to which the strain has decayed [s]."""
-    weak_points: int = 0
-    sphere: NDArray[np.float64] = field(default_factory=lambda: np.empty((0, 6)))
-    """The identity for each point."""
+    def __init__(self) -> None:
+        self._known = np.empty((0, 6))
 
-    @property
-    def threshold(self) -> NDArray[np.float64]:
-        """‖dev C̄‖ at which each material tears [1]."""
-        return np.full(self.materials, self.table.threshold)
-
-    def spheres(self, count: int) -> NDArray[np.float64]:
-        """The identity for each of `count` points, (n, 6)."""
-        if len(self.sphere) != count:
-            self.sphere = np.tile((1.0, 1.0, 1.0, 0.0, 0.0, 0.0), (count, 1))
-        return self.sphere
-
-    def due(self, time: float, steps: int) -> bool:
-        """Whether the decay is to be applied."""
-        if self.explicit_step is None:
-            return steps % self.table.every == 0
-        return time >= self.recovered_until + (1.0 - 1e-9) * self.table.every * self.explicit_step
-
-    def diagnostics(self, world: GridWorld) -> dict[str, Any]:
-        """Number of torn points."""
-        return {"weak_points": world.ranks.count(int(world.particles.weak.sum()))}
-
-    def checkpoint(self) -> dict[str, Any]:
-        """What a bit-for-bit continuation needs."""
-        return {"recovered_until": self.recovered_until}
-
-    def restore(self, values: dict[str, Any]) -> None:
-        """Restore what `checkpoint` returned."""
-        self.recovered_until = values["recovered_until"]
-
-
-def detect(world: GridWorld, dt: float, torn: Torn) -> None:
-    """Mark the torn points, and take the tension out of their stress."""
-    p = world.particles
-    torn.weak_points = detect_and_limit(
-        p.material, torn.threshold, p.total_F, torn.spheres(len(p)), p.weak, p.stress
-    )  # fmt: skip
+    def __call__(self, world: World[Any]) -> NDArray[np.float64]:
+        """The identity for each point, shape (n, 6)."""
+        if len(self._known) != len(world.particles):
+            self._known = np.tile((1.0, 1.0, 1.0, 0.0, 0.0, 0.0), (len(world.particles), 1))
+        return self._known
 
 
 def limit(world: GridWorld, dt: float, torn: Torn) -> None:
@@ -117,26 +75,7 @@ def limit(world: GridWorld, dt: float, torn: Torn) -> None:
         _left_tensors(p.total_F, left)
         limit_increments(p.weak, p.total_F, left, world.deformation)
         keep_rotation(world.only.affine_velocity, p.weak)
-    _compose(world.deformation, p.total_F)
-
-
-def decay(world: GridWorld, dt: float, torn: Torn) -> None:
-    """Every few steps, let the strain decay over the time since the last application."""
-    now = world.time + dt
-    if not torn.due(now, world.steps + 1):
-        return
-    time = torn.table.recovery_time
-    assert time is not None
-    p = world.particles
-    exponents = np.full(torn.materials, 0.5 * math.expm1((torn.recovered_until - now) / time))
-    recover_points(p.material, exponents, p.total_F, torn.spheres(len(p)))
-    torn.recovered_until = now
-
-
-def rehearse_decay(world: GridWorld, dt: float, torn: Torn) -> None:
-    """Call the kernel without a change."""
-    p = world.particles
-    recover_points(p.material, np.zeros(torn.materials), p.total_F, torn.spheres(len(p)))
+    add_to_total(world)
 
 
 def rehearse_limit(world: GridWorld, dt: float, torn: Torn) -> None:
@@ -153,13 +92,6 @@ def _left_tensors(F, left):
         scale = inverse_cube_root(det(f)) ** 2
         xx, yy, zz, xy, xz, yz = gram(f)
         store_sym(left, p, (scale * xx, scale * yy, scale * zz, scale * xy, scale * xz, scale * yz))
-
-
-@compiled(parallel=True)
-def _compose(deformation, F):
-    """F ← f F."""
-    for p in prange(F.shape[0]):
-        store(F, p, multiply(load(deformation, p), load(F, p)))
 
 
 @dataclass(frozen=True)
@@ -190,12 +122,13 @@ def stretched(scene: MpmScene) -> Further:
     before, after = dict[str, Stage](), dict[str, Stage]()
     table = scene.tearing
     if table is not None and table.enabled:
-        torn = Torn(table, len(scene.materials), explicit)
-        fields, parts = (WEAK, TOTAL_DEFORMATION), (torn,)
+        count, time = len(scene.materials), math.inf if table.recovery_time is None else table.recovery_time
+        torn = Torn(np.full(count, table.threshold), np.full(count, time), table.every, Spheres(), explicit)
+        fields, parts = TORN_FIELDS, (torn,)
         before[RASTERIZE.name] = Stage("tear detection", detect, torn, rehearse=detect)
         after[GATHER.name] = Stage("limit deformation", limit, torn, rehearse=rehearse_limit, energy="tearing")
-        if table.recovery_time is not None:
-            before[MOVE.name] = Stage("plastic recovery", decay, torn, rehearse=rehearse_decay)
+        if torn.recovers:
+            before[MOVE.name] = Stage("plastic recovery", recover, torn, rehearse=rehearse_recovery)
     if scene.resampling is not None and scene.resampling.enabled:
         state = resampled(scene, scene.resampling, explicit)
         parts = (*parts, state)

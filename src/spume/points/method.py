@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from spume.fields import Field
+from spume.foam.total_deformation import TORN_FIELDS
 from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.matter.cost import estimate_cost
@@ -21,7 +22,6 @@ from spume.matter.stages import Step
 from spume.matter.time_step import TimeStep
 from spume.measuring.measure import measured_planes
 from spume.methods import Estimate
-from spume.points import tearing
 from spume.points.contacts import Contacts
 from spume.points.deformation import OUTCOMES
 from spume.points.diagnostics import diagnose
@@ -31,6 +31,7 @@ from spume.points.neighbours import NeighbourLists
 from spume.points.reference import NEW, Reference, reference_fields
 from spume.points.resampling import Resampling
 from spume.points.step import point_based_stages
+from spume.points.tearing import build_tearing
 from spume.points.world import PointWorld, Scheme, neighbourhood_fields
 from spume.scene.point_based import PointBasedScene
 
@@ -87,7 +88,7 @@ class PointBased(ParticleMethod[PointWorld, PointBasedScene]):
         materials = [(material.law, material.parameters) for material in scene.materials]
         model = ConstitutiveModel(materials)
         d, table = scene.dimension, scene.points
-        torn, resampling = tearing.build_tearing(scene), build_resampling(scene)
+        torn, resampling = build_tearing(scene), build_resampling(scene)
         particles = Particles([point_fields(d, False), model.fields, paint_fields(scene), *_own_fields(scene)])
         scheme = build_scheme(scene)
         radius, count = scene.radius * table.spacing, scene.neighbours
@@ -130,7 +131,7 @@ class PointBased(ParticleMethod[PointWorld, PointBasedScene]):
 
 def _own_fields(scene: PointBasedScene) -> tuple[tuple[Field, ...], ...]:
     """Fields that the method adds to points."""
-    torn = tearing.FIELDS if tearing.build_tearing(scene) else ()
+    torn = TORN_FIELDS if build_tearing(scene) else ()
     reference = reference_fields(scene.dimension) if build_scheme(scene).has_reference else ()
     return (
         neighbourhood_fields(scene.dimension), formulation_fields(scene.formulation, scene.dimension), reference, torn,

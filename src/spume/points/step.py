@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numba import prange
 
+from spume.foam.total_deformation import Torn, detect, recover
 from spume.materials.kinematics import load
 from spume.matter.loads import Load
 from spume.matter.material import rehearse_material, update_material
@@ -21,7 +22,7 @@ from spume.points.loads import apply_loads
 from spume.points.reference import Reference, fit_reference, reference_accelerations
 from spume.points.renewal import find_reference, renew_reference
 from spume.points.resampling import Resampling, resample
-from spume.points.tearing import Tearing, detect_tearing, limit_deformation, recover
+from spume.points.tearing import limit_deformation
 from spume.points.world import PointWorld
 
 ADVICE = (
@@ -32,16 +33,16 @@ ADVICE = (
 
 
 def point_based_stages(
-    budget: EnergyBudget, loads: Sequence[Load], tearing: Tearing | None, resampling: Resampling | None
+    budget: EnergyBudget, loads: Sequence[Load], torn: Torn | None, resampling: Resampling | None
 ) -> list[Stage]:
     """Symplectic Euler. The budget has the reference; it has none for forces by the paper."""
     reference = budget.reference
-    tears, printed = tearing is not None, reference is None
+    tears, printed = torn is not None, reference is None
     return [
         Stage("neighbours", find_reference, reference, when=not printed),
         Stage("neighbours", find_neighbours, when=printed),
         Stage("budget", begin, budget),
-        Stage("tearing", detect_tearing, tearing, when=tears),
+        Stage("tearing", detect, torn, when=tears),
         Stage("metric", find_metric, when=printed),
         Stage("forces", accelerate_from_reference, reference, when=not printed),
         Stage("forces", accelerate, when=printed),  # eqs. (10) to (13)
@@ -54,9 +55,9 @@ def point_based_stages(
         Stage("budget", count_work, budget),
         Stage("deformation", fit_reference, reference, when=not printed),
         Stage("deformation", fit, when=printed),  # eqs. (6), (7)
-        Stage("tearing", limit_deformation, tearing, when=tears),
+        Stage("tearing", limit_deformation, torn, when=tears),
         Stage("material", update_material, rehearse=rehearse_material),  # eqs. (8), (9) and plastic flow
-        Stage("tearing", recover, tearing, when=tearing is not None and tearing.recovers),
+        Stage("tearing", recover, torn, when=torn is not None and torn.recovers),
         Stage("neighbours", renew_reference, reference, when=not printed),
         Stage("resampling", counted_resampling, budget, resample, resampling, when=resampling is not None),
     ]
