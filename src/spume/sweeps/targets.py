@@ -1,6 +1,5 @@
 """Targets of a calibration: the measured values of a CSV file, and the same values of a simulation."""
 
-import csv
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from spume.errors import SceneError
 from spume.frames.measurements import MeasuredSeries
 from spume.frames.reader import Run
 from spume.materials.table import Material
-from spume.rheology.instrument_files import read_lines
+from spume.rheology.instrument_files import Table, find_tables, read_lines
 from spume.rheology.measured import KINDS, QUANTITIES, Measured, kind_of, read_measured
 from spume.scene.common import Scene
 from spume.suggestions import did_you_mean
@@ -120,11 +119,12 @@ def read_target(
     names = [table.name for table in getattr(scene, "measure", ())]
     if len(lines) < 2:
         raise SceneError(f"'{file}' has no values: it should have a line of column names and values below it")
-    header = _cells(lines[0][1], _separator(lines))
+    (table,) = find_tables(lines, _is_none, _is_none, lambda line: f"'{file}', line {line}")
+    header = [name.strip() for name in table.header]
     if "measure" in header and "value" in header:
-        return _values(file, header, _rows(file, lines), names)
+        return _values(file, header, _rows(file, table), names)
     if TIME in header and any(column in names for column in header):
-        return _series(file, header, _rows(file, lines), names)
+        return _series(file, header, _rows(file, table), names)
     try:
         return _curve(read_measured(file, interval=interval, unit=unit))
     except SceneError as error:
@@ -143,24 +143,20 @@ def read_target(
         ) from None
 
 
-def _separator(lines: list[tuple[int, str]]) -> str:
-    return next((mark for mark in "\t;," if mark in lines[0][1]), ",")
+def _is_none(_: object) -> bool:
+    """Measurements of a scene have one header, in the first line, and no row of units."""
+    return False
 
 
-def _cells(line: str, separator: str) -> list[str]:
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=separator))]
-
-
-def _rows(file: Path, lines: list[tuple[int, str]]) -> list[dict[str, str]]:
+def _rows(file: Path, table: Table) -> list[dict[str, str]]:
     """The rows by column, with the number of their line under "#"."""
-    separator = _separator(lines)
-    header = _cells(lines[0][1], separator)
     rows = []
-    for number, line in lines[1:]:
-        cells = _cells(line, separator)
-        if len(cells) != len(header):
-            raise SceneError(f"'{file}', line {number}: it has {len(cells)} columns, and the header has {len(header)}")
-        rows.append({**dict(zip(header, cells)), "#": str(number)})
+    for number, cells in table.rows:
+        if len(cells) != len(table.header):
+            raise SceneError(
+                f"'{file}', line {number}: it has {len(cells)} columns, and the header has {len(table.header)}"
+            )
+        rows.append({name.strip(): cell.strip() for name, cell in zip(table.header, cells)} | {"#": str(number)})
     return rows
 
 
