@@ -11,7 +11,7 @@ from spume.matter.cost import NO_GROWTH, Growth, estimate_cost
 from spume.matter.method import Assembly, point_spacing
 from spume.methods import Estimate
 from spume.mpm.implicit.step import Integrator
-from spume.mpm.method import GridMethod, assemble, build_time_step, materials_of
+from spume.mpm.method import GridMethod, assemble, build_time_step
 from spume.mpm.species import one_species
 from spume.mpm.world import GridWorld
 from spume.scene.continuum_foam import ContinuumFoamScene
@@ -34,7 +34,7 @@ class ContinuumFoam(GridMethod[ContinuumFoamScene]):
     def assemble(self, scene: ContinuumFoamScene) -> Assembly[GridWorld]:
         """World and step of a scene."""
         foam = FoamState(
-            [(material.law, material.parameters) for material in scene.materials],
+            scene.material_laws,
             scene.tearing,
             scene.recovery,
             scene.subgrid_removal,
@@ -62,7 +62,7 @@ class ContinuumFoam(GridMethod[ContinuumFoamScene]):
     def estimate(cls, scene: ContinuumFoamScene) -> Estimate:
         """Points, memory, steps and time of a scene; `points` is the number before resampling."""
         resampled = RESAMPLED if scene.resampling.enabled else NO_GROWTH
-        return estimate_cost(scene, build_time_step(scene, materials_of(scene)), (WEAK,), COST, resampled)
+        return estimate_cost(scene, build_time_step(scene), (WEAK,), COST, resampled)
 
 
 def explicit_step(scene: MpmScene) -> float:

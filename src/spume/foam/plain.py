@@ -8,7 +8,7 @@ from spume.matter.cost import NO_GROWTH, estimate_cost
 from spume.matter.method import Assembly
 from spume.methods import Estimate
 from spume.mpm import consistency
-from spume.mpm.method import GridMethod, assemble, build_time_step, integrated, materials_of
+from spume.mpm.method import GridMethod, assemble, build_time_step, integrated
 from spume.mpm.species import one_species
 from spume.mpm.total_species import TotalSpecies
 from spume.mpm.world import GridWorld
@@ -41,7 +41,7 @@ class MaterialPointMethod(GridMethod[MpmScene]):
             from spume.foam.method import RESAMPLED
 
             growth = RESAMPLED
-        return estimate_cost(scene, build_time_step(scene, materials_of(scene)), resampled=growth)
+        return estimate_cost(scene, build_time_step(scene), resampled=growth)
 
     def checkpoint(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
         """Everything a bit-for-bit continuation needs."""

@@ -141,7 +141,6 @@ def stretched(scene: MpmScene) -> Further:
 def resampled(scene: MpmScene, table: Resampling, explicit: float | None) -> Resampled:
     """The state of the resampling of a scene."""
     return Resampled(
-        [(material.law, material.parameters) for material in scene.materials],
-        FoamTearing(enabled=False), Recovery(enabled=False), SubgridRemoval(enabled=False), table, scene.seed, explicit,
-        kept_bodies=scene.embedded_bodies,
+        scene.material_laws, FoamTearing(enabled=False), Recovery(enabled=False), SubgridRemoval(enabled=False), table,
+        scene.seed, explicit, kept_bodies=scene.embedded_bodies,
     )  # fmt: skip

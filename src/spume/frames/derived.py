@@ -74,7 +74,6 @@ class Derived:
             scene = self._scene()
             if not isinstance(scene, MaterialScene):
                 return None
-            materials = [(material.law, material.parameters) for material in scene.materials]
-            return ConstitutiveModel(materials, materials_of(scene, population))
+            return ConstitutiveModel(scene.material_laws, materials_of(scene, population))
         except (SpumeError, LookupError):  # a law whose file must not be executed, or does not exist here
             return None

@@ -19,7 +19,7 @@ from spume.mixture.pore_pressure import wave_speed
 from spume.mixture.saturation import SATURATION
 from spume.mixture.step import explicit_mixture_stages, semi_implicit_mixture_stages
 from spume.mpm.implicit.semi_implicit import build_semi_implicit
-from spume.mpm.method import GridMethod, assemble, build_time_step, materials_of
+from spume.mpm.method import GridMethod, assemble, build_time_step
 from spume.mpm.species import SpeciesPlan
 from spume.mpm.world import GridWorld
 from spume.scene.sand_water import SandWaterScene, coupling_of
@@ -109,7 +109,7 @@ def _with_pictured(population: Population) -> tuple[Field, ...]:
 
 def mixture_time_step(scene: SandWaterScene, mixture: Mixture) -> TimeStep:
     """Time step control of a scene; waves of the pore pressure limit the step, too."""
-    step = build_time_step(scene, materials_of(scene))
+    step = build_time_step(scene)
     if mixture.coupling == "pore-pressure" and scene.time.integrator == "explicit":
         sands = [material for material in scene.materials if material.law.traits.fluid is None]
         waters = [material for material in scene.materials if material.law.traits.fluid is not None]

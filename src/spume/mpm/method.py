@@ -11,7 +11,6 @@ from spume.fields import Field
 from spume.geometry.obstacles.obstacle_set import ObstacleSet
 from spume.grid.nodes import NodeFields, Nodes
 from spume.grid.transfers import Transfers
-from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.matter.environment import build_obstacles, gravity_function
 from spume.matter.frame_fields import carried_fields, with_rates
@@ -114,7 +113,6 @@ def assemble(
     after: stages applied once after each step.
     budgeted: how stages of the method's own count in the energy budget.
     """
-    materials = materials_of(scene)
     transfer = scene.transfer
     deformation = "first-order" if scene.grid.frame == "total" else scene.time.deformation_of_step
     scheme = TransferScheme(transfer.scheme, transfer.blend, deformation, transfer.rate)
@@ -127,10 +125,10 @@ def assemble(
     ]
     world = GridWorld(
         nodes=nodes,
-        species=[build_species(scene, plan, materials, scheme, nodes, obstacles) for plan in plans],
+        species=[build_species(scene, plan, scheme, nodes, obstacles) for plan in plans],
         obstacles=obstacles,
         gravity=gravity_function(scene),
-        time_step=build_time_step(scene, materials) if time_step is None else time_step,
+        time_step=build_time_step(scene) if time_step is None else time_step,
         passages=Passages(measured_planes(scene)),
     )
     species_of = {material: k for k, plan in enumerate(plans) for material in plan.materials}
@@ -142,20 +140,15 @@ def assemble(
         budget = EnergyBudget(world, solver, replaces, own.exchange)
         stages, parts = counted(stages, budget, own), (*parts, budget)
         before, after = counted_once(before, budget), counted_once(after, budget)
-    return Assembly(world, Step(stages, before, after), parts, tuple(species_of[k] for k in range(len(materials))))
-
-
-def materials_of(scene: MpmScene) -> list[tuple[Law, Parameters]]:
-    """Law and parameters of each material of a scene."""
-    return [(material.law, material.parameters) for material in scene.materials]
+    indices = tuple(species_of[k] for k in range(len(scene.materials)))
+    return Assembly(world, Step(stages, before, after), parts, indices)
 
 
 def build_species(
-    scene: MpmScene, plan: SpeciesPlan, materials: list[tuple[Law, Parameters]], scheme: TransferScheme, nodes: Nodes,
-    obstacles: ObstacleSet,
-) -> GridSpecies:  # fmt: skip
+    scene: MpmScene, plan: SpeciesPlan, scheme: TransferScheme, nodes: Nodes, obstacles: ObstacleSet
+) -> GridSpecies:
     """A species without points."""
-    model = ConstitutiveModel(materials, plan.materials)
+    model = ConstitutiveModel(scene.material_laws, plan.materials)
     total = scene.grid.frame == "total"
     added = (*carried_fields(scene.frames.fields), *((reference_field(scene.dimension),) if total else ()))
     carried = consistency.carried_fields(scene)
@@ -170,7 +163,7 @@ def build_species(
     return species
 
 
-def build_time_step(scene: MpmScene, materials: list[tuple[Law, Parameters]]) -> TimeStep:
+def build_time_step(scene: MpmScene) -> TimeStep:
     """The scene's choice of time step, with the fastest elastic wave of its materials; implicit steps follow the speed
     of the points, and what gravity adds to it in a step."""
     fixed = None if scene.time.dt == "auto" else scene.time.dt
@@ -179,7 +172,7 @@ def build_time_step(scene: MpmScene, materials: list[tuple[Law, Parameters]]) ->
         largest = min(largest, 1.0 / scene.frame_rate)
         pull = float(np.linalg.norm(scene.gravity_keyframes[1], axis=1).max())
         return TimeStep(scene.cell, 0.0, fixed, scene.time.courant, scene.time.growth, largest, pull)
-    wave = max(law.wave_speed(parameters) for law, parameters in materials)
+    wave = max(law.wave_speed(parameters) for law, parameters in scene.material_laws)
     return TimeStep(scene.cell, wave, fixed, scene.time.courant, scene.time.growth, largest)
 
 

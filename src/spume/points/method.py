@@ -7,7 +7,6 @@ import numpy as np
 
 from spume.fields import Field
 from spume.foam.total_deformation import TORN_FIELDS
-from spume.materials.law import Law, Parameters
 from spume.materials.loops import ConstitutiveModel
 from spume.matter.cost import estimate_cost
 from spume.matter.environment import build_obstacles, gravity_function
@@ -85,8 +84,7 @@ class PointBased(ParticleMethod[PointWorld, PointBasedScene]):
 
     def assemble(self, scene: PointBasedScene) -> Assembly[PointWorld]:
         """World and step of a scene."""
-        materials = [(material.law, material.parameters) for material in scene.materials]
-        model = ConstitutiveModel(materials)
+        model = ConstitutiveModel(scene.material_laws)
         d, table = scene.dimension, scene.points
         torn, resampling = build_tearing(scene), build_resampling(scene)
         particles = Particles([point_fields(d, False), model.fields, paint_fields(scene), *_own_fields(scene)])
@@ -100,7 +98,7 @@ class PointBased(ParticleMethod[PointWorld, PointBasedScene]):
             forces=scheme.pair_forces(d, radius, table.spacing, count),
             obstacles=build_obstacles(scene, distance=CONTACT_DISTANCE * table.spacing),
             gravity=gravity_function(scene),
-            time_step=build_time_step(scene, materials),
+            time_step=build_time_step(scene),
             passages=Passages(measured_planes(scene)),
         )
         reference = Reference(Contacts(d, table.spacing)) if scheme.has_reference else None
@@ -124,9 +122,8 @@ class PointBased(ParticleMethod[PointWorld, PointBasedScene]):
     @classmethod
     def estimate(cls, scene: PointBasedScene) -> Estimate:
         """Points, memory, steps, time and disk space of a scene."""
-        materials = [(material.law, material.parameters) for material in scene.materials]
         extra = tuple(field for group in _own_fields(scene) for field in group)
-        return estimate_cost(scene, build_time_step(scene, materials), extra, STEP_COST)
+        return estimate_cost(scene, build_time_step(scene), extra, STEP_COST)
 
 
 def _own_fields(scene: PointBasedScene) -> tuple[tuple[Field, ...], ...]:
@@ -157,16 +154,16 @@ def build_resampling(scene: PointBasedScene) -> Resampling | None:
     return Resampling(table.every, table.coverage, table.merge_distance, scene.seed)
 
 
-def build_time_step(scene: PointBasedScene, materials: list[tuple[Law, Parameters]]) -> TimeStep:
+def build_time_step(scene: PointBasedScene) -> TimeStep:
     """The scene's choice of time step: waves of the laws and of the SPH pressure, and viscosity, limit it."""
     spacing, forces = scene.points.spacing, scene.forces
     wave = max(
         math.sqrt(law.wave_speed(parameters) ** 2 + forces.pressure / parameters.density)
-        for law, parameters in materials
+        for law, parameters in scene.material_laws
     )
     fixed = None if scene.time.dt == "auto" else scene.time.dt
     largest = math.inf if scene.time.max_dt is None else scene.time.max_dt
     if forces.viscosity > 0.0:
-        density = min(parameters.density for _, parameters in materials)
+        density = min(material.parameters.density for material in scene.materials)
         largest = min(largest, VISCOUS_LIMIT * density * spacing**2 / forces.viscosity)
     return TimeStep(spacing, wave, fixed, scene.time.courant, scene.time.growth, largest)

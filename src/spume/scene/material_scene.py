@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from spume.materials.appearance import Appearance, merged
-from spume.materials.law import Law
+from spume.materials.law import Law, Parameters
 from spume.materials.table import Material
 from spume.scene import material_checks
 from spume.scene.bodies import Body, Frames, Gravity, GravityKeyframes, ObstacleTable, Walls
@@ -127,6 +127,11 @@ class MaterialScene(Scene):
         """Law, parameters and look of the points, in the order in which they count materials: the order of the file,
         then bodies and emitters with a look of their own."""
         return tuple(self._seen_materials.values())
+
+    @property
+    def material_laws(self) -> list[tuple[Law, Parameters]]:
+        """Law and parameters of each of the `materials`."""
+        return [(material.law, material.parameters) for material in self.materials]
 
     def material_index(self, name: str, look: Appearance | None = None) -> int:
         """Index in `materials` of the material `name`, for bodies with their own `look`."""
