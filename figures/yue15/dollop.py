@@ -15,6 +15,8 @@ from spume.frames.reader import Frame
 
 CELLS = {"draft": (0.009, 0.007), "medium": (0.005, 0.0035), "paper": (0.0035, 0.003)}
 """The two resolutions of each preset [m]; the last is drawn."""
+SHORT = {"draft": (0.009, 0.008)} | {preset: cells for preset, cells in CELLS.items() if preset != "draft"}
+"""The same for figures with more than two models: drafts are shorter [m]."""
 DRAFT_END = 1.2
 """End of the drafts [s]."""
 UNDER_BLOCK = 0.235

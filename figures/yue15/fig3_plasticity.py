@@ -34,7 +34,7 @@ TIMES = (EARLY, 0.6, 0.9, 1.2)
 def run(around: Surroundings) -> Outcome:
     """Run the three scenes at both resolutions."""
     made = {
-        model: dollop.runs(around, scene, own, ENDS.get(model, dollop.DRAFT_END))
+        model: dollop.runs(around, scene, own, ENDS.get(model, dollop.DRAFT_END), dollop.SHORT[around.preset])
         for model, (scene, own) in MODELS.items()
     }
     parted = {model: [dollop.parting(run) for run in runs] for model, runs in made.items()}

@@ -28,7 +28,7 @@ def means(run: Run) -> tuple[float, float]:
 
 def run(around: Surroundings) -> Outcome:
     """Run the three scenes at both resolutions."""
-    made = {label: dollop.runs(around, scene) for label, scene in SCENES.items()}
+    made = {label: dollop.runs(around, scene, cells=dollop.SHORT[around.preset]) for label, scene in SCENES.items()}
     found = {label: [means(run) for run in runs] for label, runs in made.items()}
     rows = [[label, f"{1e3 * dollop.cell_of(run):g}", f"{pieces:.2f}", f"{thin:.2f}"]
             for label, runs in made.items() for run, (pieces, thin) in zip(runs, found[label])]  # fmt: skip
