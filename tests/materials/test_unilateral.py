@@ -123,6 +123,23 @@ def test_opening_and_tip_follow_the_return_map(cohesion: float, factor: float):
     assert sum(pulled) / np.sqrt(3) == pytest.approx(at, abs=1e-18)
 
 
+def pressure_on_cone(c0: float, strain: float) -> float:
+    """Mean pressure that the energy of figure 6 bears where the cone has the size `strain` of the deviator."""
+    opening, q = 0.67, strain / np.sqrt(2.0)
+    third = -opening * strain / np.sqrt(3.0)
+    shape = at_tip(Unilateral(-0.5, 0.0, c0, 0.0, 1.0).packed(), 0.0)
+    return -sum(unilateral_stress(MU, LAM, shape, (third + q, third, third - q))[0]) / 3.0
+
+
+def test_a_cone_cut_by_the_energy_bears_nothing_beyond_a_strain():
+    """With c0 above its opening o, u = -o v on the cone is in the region without energy from v³ (c0/o - 1) = v0³ on;
+    with the opening itself there is no such strain."""
+    end = (3.0 / 0.67 - 1.0) ** (-1.0 / 3.0)
+    assert pressure_on_cone(3.0, 0.999 * end) > 0.0
+    assert pressure_on_cone(3.0, 1.001 * end) == 0.0
+    assert all(pressure_on_cone(0.67, strain) > 0.0 for strain in (0.01, 0.1, 1.0, 10.0))
+
+
 def test_without_friction_there_is_no_tip():
     parameters = DruckerPragerParameters(
         density=1.0, youngs_modulus=1e7, poisson_ratio=0.3, friction_angle=0.0, cohesion=1e3
