@@ -5,14 +5,16 @@ from reports.case import Outcome, Surroundings, at_most, states
 from reports.runs import run_of
 
 from figures.figure import Figure, save_csv
-from figures.panels import Panel, number_at, save_panels
+from figures.panels import Camera, Panel, number_at, save_panels
 from spume import Run
 
 SCENES = {"without correction": "sand-pouring-without-correction", "with correction": "sand-pouring"}
 CELLS = {"draft": (0.01, 0.008), "medium": (0.01, 0.006), "paper": (0.01, 0.001)}
 """The coarse and the fine grid [m]; "paper" has those of the caption, and needs weeks."""
-END = 2.5
-"""Time of the panels [s]."""
+TIMES = (1.2, 2.5)
+"""While sand is poured, and at rest [s]."""
+SEEN = Camera((0.12, 0.42, 0.80), (0.0, 0.09, 0.0), 29.0)
+"""Of the panels: the heap and the stream above it."""
 BOX = 0.01
 """Edge of the boxes whose number is the volume of the heap [m]."""
 GAIN = 1.5
@@ -21,7 +23,7 @@ GAIN = 1.5
 
 def volume(run: Run) -> float:
     """Volume of the boxes that contain points, over that of the sand."""
-    frame = run[number_at(run, END)]
+    frame = run[number_at(run, TIMES[-1])]
     count = len(np.unique(np.floor(frame["x"] / BOX), axis=0))
     return float(count * BOX**3 / frame["volume"].sum())
 
@@ -47,9 +49,17 @@ def run(around: Surroundings) -> Outcome:
                     abs(found["with correction", cells[0]] / found["with correction", cells[1]] - 1.0), 0.15),
         ]
     )  # fmt: skip
-    panels = [Panel(made[label, cell], END, f"{label}, {1e3 * cell:g} mm") for label in SCENES for cell in cells]
-    file = save_panels(around, "tampubolon17-9", panels, len(cells), size=(560, 420))
-    outcome.figures.append((file, "The same sand on a coarse and a finer grid."))
+    short = dict(zip(SCENES, ("none", "with")))
+    panels = [
+        Panel(made[label, cell], time, f"{short[label]}, {1e3 * cell:g} mm")
+        for cell in cells
+        for time in TIMES
+        for label in SCENES
+    ]
+    file = save_panels(around, "tampubolon17-9", panels, 2 * len(TIMES), size=(480, 400), camera=SEEN)
+    outcome.figures.append(
+        (file, "Without (none) and with the correction; the coarse grid above, the finer one below.")
+    )
     return outcome
 
 
@@ -61,5 +71,9 @@ FIGURE = Figure(
     run,
     paper="Tampubolon17",
     finding="The volume is that of boxes of 10 mm with points in them, which are not full at the surface; cells of "
-    "1 mm would take about 180 hours.",
+    "1 mm would take about 180 hours. The camera was moved closer after the first pictures.",
+    cause="our grids, which are too close: by the deformation of the points, the sand without correction takes up 3.9 "
+    "times its volume with cells of 10 mm and 4.0 times with 8 mm, so the gain does not depend on the cell there. The "
+    "boxes of 10 mm add to that: points of the coarse grid are then up to 8 mm apart and leave some boxes empty; under "
+    "the surface of the heaps are 4.2 and 4.1 times the volume, with correction 1.3 and 1.2 times.",
 )

@@ -26,7 +26,20 @@ def volume_at(run: Run, time: float) -> float:
     return crowding(run[0], spacing) / crowding(run[number_at(run, time)], spacing)
 
 
+def covered(frame: Frame, edge: float) -> float:
+    """Area of the boxes with points in them [m²]; the boxes have this edge [m], and the area is the mean over four
+    lattices of them."""
+    lattices = [np.floor(frame["x"] / edge + 0.5 * np.array(shift)) for shift in np.ndindex(2, 2)]
+    return edge**2 * sum(len(np.unique(boxes, axis=0)) for boxes in lattices) / len(lattices)
+
+
 def heap(run: Run, time: float) -> tuple[float, float]:
     """Height of a heap on the ground, and its half width, without the hundredth of the points on each side [m]."""
     x = run[number_at(run, time)]["x"]
     return float(np.quantile(x[:, 1], 0.99)), float(np.quantile(np.abs(x[:, 0]), 0.98))
+
+
+def fallen(run: Run, time: float) -> float:
+    """Part of the sand below the height zero at a time."""
+    frame = run[number_at(run, time)]
+    return float(np.average(frame["x"][:, 1] < 0.0, weights=frame["mass"]))
