@@ -1,5 +1,7 @@
 """Measures of dams of wet sand, by their points."""
 
+import math
+
 import numpy as np
 
 from spume import Run
@@ -9,10 +11,11 @@ HIGHEST, FARTHEST = 0.98, 0.99
 """Parts of the points below a height and behind a front: single grains do not count."""
 
 
-def top(sand: Frame, between: tuple[float, float]) -> float:
-    """Height of the sand between two places along x, without its highest fiftieth [m]; 0 where there is none."""
+def top(sand: Frame, between: tuple[float, float], across: tuple[float, float] = (-math.inf, math.inf)) -> float:
+    """Height of the sand between two places along x, and along z, without its highest fiftieth [m]; 0 where there is
+    none."""
     x = sand["x"]
-    inside = (x[:, 0] > between[0]) & (x[:, 0] < between[1])
+    inside = (x[:, 0] > between[0]) & (x[:, 0] < between[1]) & (x[:, 2] > across[0]) & (x[:, 2] < across[1])
     return float(np.quantile(x[inside, 1], HIGHEST)) if inside.any() else 0.0
 
 

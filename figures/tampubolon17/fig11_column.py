@@ -11,7 +11,7 @@ from figures.tampubolon17.sand import heap
 
 SCENES = {
     "semi-implicit": "sand-column-lagged",
-    "semi-implicit, unilateral": "sand-column-unilateral",
+    "unilateral": "sand-column-unilateral",
     "fully implicit": "sand-column-admm",
 }
 CELLS = {"draft": (0.01, 0.008), "medium": (0.006, 0.004), "paper": (0.005, 0.004)}
@@ -19,8 +19,8 @@ CHANGES: dict[str, Literal["less", "more"]] = {"height": "more", "half width": "
 """What artificial cohesion does to a heap."""
 TIMES = (0.2, 0.5)
 """Of the panels [s]."""
-SHOWN = ((-0.6, -0.02), (0.6, 0.24))
-"""Corners of the part of the plane in the panels [m]."""
+SHOWN = ((-0.02, -0.02), (0.38, 0.17))
+"""Corners of the part of the plane in the panels [m]: the right half of the heap."""
 
 
 def run(around: Surroundings) -> Outcome:
@@ -45,8 +45,9 @@ def run(around: Surroundings) -> Outcome:
                    abs(unilateral - full) < abs(unilateral - regular)),
         ]  # fmt: skip
     panels = [Panel(runs[-1], time, label) for time in TIMES for label, runs in made.items()]
-    file = save_panels(around, "tampubolon17-11", panels, len(made), size=(720, 156), corners=SHOWN)
-    outcome.figures.append((file, "From left to right: regular energy, unilateral energy, fully implicit."))
+    file = save_panels(around, "tampubolon17-11", panels, len(made), size=(640, 304), corners=SHOWN)
+    text = "Right half of the sand. From left to right: regular energy, unilateral energy, fully implicit."
+    outcome.figures.append((file, text))
     return outcome
 
 

@@ -6,7 +6,7 @@ from reports.drawing import COLOURS, panels, save
 
 from figures.bodies import times_of
 from figures.figure import Figure, save_csv
-from figures.panels import Panel, save_panels
+from figures.panels import Camera, Panel, save_panels
 from figures.repeats import at_cells
 from figures.tampubolon17.dams import dry_cohesion, front, top
 from spume import Run
@@ -15,16 +15,20 @@ CELLS = {"draft": (0.2,), "medium": (0.1, 0.08), "paper": (0.025, 0.02)}
 TIMES = (0.0, 2.0, 3.0, 3.5, 4.0, 5.0)
 """Of the panels [s]."""
 CREST = (1.75, 2.25)
-"""The dam between its shoulders along the valley [m]."""
+"""The crown of the dam along the valley [m]."""
+MIDDLE = (-0.3, 0.3)
+"""The middle of the dam across the valley [m]: next to the hills sand may remain when the dam is open."""
 BROKEN = 0.5
-"""Part of the dam's height below which its crest counts as broken."""
+"""Part of the dam's height below which the middle of its crest counts as broken."""
+SEEN = Camera((6.2, 3.8, 2.0), (2.4, 0.15, 0.0), 34.0)
+"""From the valley, high enough to see the reservoir."""
 LOST = 0.5
 """Part of the cohesion of the dry dam below which it counts as lost."""
 
 
 def breaks(run: Run) -> float:
-    """Time at which the highest sand at the crest is half as high as at the start; infinite if never [s]."""
-    heights = np.array([top(frame["sand"], CREST) for frame in run])
+    """Time at which the middle of the crest is half as high as at the start; infinite if never [s]."""
+    heights = np.array([top(frame["sand"], CREST, MIDDLE) for frame in run])
     low = heights < BROKEN * heights[0]
     return float(times_of(run)[int(np.argmax(low))]) if low.any() else float("inf")
 
@@ -38,7 +42,7 @@ def run(around: Surroundings) -> Outcome:
     for cell, made, colour in zip(cells, runs, COLOURS):
         times, whole = times_of(made), dry_cohesion(made)
         held = [float(np.average(frame["sand"]["cohesion"], weights=frame["sand"]["mass"])) / whole for frame in made]
-        heights = [top(frame["sand"], CREST) for frame in made]
+        heights = [top(frame["sand"], CREST, MIDDLE) for frame in made]
         left.plot(times, held, color=colour, label=f"cells of {1e3 * cell:g} mm")
         right.plot(times, heights, color=colour)
         broken.append(breaks(made))
@@ -63,7 +67,7 @@ def run(around: Surroundings) -> Outcome:
                    all(last - first > 0.5 for first, last in fronts)),
         ]
     )  # fmt: skip
-    file = save_panels(around, "tampubolon17-1", [Panel(runs[-1], time, "") for time in TIMES], 3)
+    file = save_panels(around, "tampubolon17-1", [Panel(runs[-1], time, "") for time in TIMES], 3, camera=SEEN)
     outcome.figures.append((file, f"Cells of {1e3 * cells[-1]:g} mm."))
     outcome.figures.append((save(figure, around.pictures, "tampubolon17-1-crest"), "Cohesion and crest over time."))
     for cell, made in zip(cells, runs):

@@ -7,15 +7,15 @@ from reports.runs import run_of
 
 from figures.figure import Figure, save_csv
 from figures.panels import Panel, number_at, save_panels
-from spume import Run
+from spume import PictureOptions, Run
 
 Array = NDArray[np.float64]
 
 CELLS = {"draft": (0.075, 0.06), "medium": (0.046, 0.035), "paper": (0.023, 0.0115)}
-NONE = "no reversible term"
+NONE = "none"
 VARIANTS: dict[str, tuple[str, dict[str, object]]] = {
     NONE: ("dam-breach-2d", {}),
-    "reversible term as printed": ("dam-breach-2d", {"mixture.buoyancy": "paper"}),
+    "as printed": ("dam-breach-2d", {"mixture.buoyancy": "paper"}),
     "by pore pressure": ("dam-breach-2d-buoyancy", {}),
 }
 TIMES = (0.5, 2.5, 4.5)
@@ -24,8 +24,9 @@ HEIGHT = 1.1
 """Of the dam [m]."""
 SUBTLE = 0.1
 """Largest distance of the middles of the sand of two runs, over the height of the dam, that counts as subtle."""
-SHOWN = ((0.0, -0.1), (4.5, 1.7))
+SHOWN = ((0.6, -0.1), (4.1, 1.5))
 """Corners of the part of the plane in the panels [m]."""
+COLOURS = PictureOptions(color="cohesion", limits=(0.0, 3000.0))
 
 
 def middle(run: Run, time: float) -> Array:
@@ -61,15 +62,18 @@ def run(around: Surroundings) -> Outcome:
         if label != NONE:
             apart = np.linalg.norm(np.array(found) - without, axis=2).max(axis=0) / HEIGHT
             outcome.checks.append(
-                states(f"{label}: distance of the middle of the sand from that without, over the height of the dam",
+                states(f"reversible term {label}: distance of the sand's middle from that without, by the dam's height",
                        ", ".join(f"{d:.1%} at {time:g} s" for d, time in zip(apart, TIMES)),
                        f"subtle: at most {SUBTLE:.0%}", apart.max() <= SUBTLE)
             )  # fmt: skip
     parts = ", ".join(f"{label} {max(map(thrown, runs)):.1%}" for label, runs in made.items())
-    outcome.notes.append(f"Largest part of the sand that is above 1.1 times the first height of the dam: {parts}.")
+    outcome.notes.append(
+        f"Largest part of the sand that is above 1.1 times the first height of the dam, by term: {parts}."
+    )
     panels = [Panel(runs[-1], time, label) for label, runs in made.items() for time in TIMES]
-    file = save_panels(around, "tampubolon17-4", panels, len(TIMES), size=(600, 240), corners=SHOWN)
-    outcome.figures.append((file, "Beginning, middle and end; without the term, with it, and by pore pressure."))
+    file = save_panels(around, "tampubolon17-4", panels, len(TIMES), COLOURS, size=(640, 293), corners=SHOWN)
+    text = "Beginning, middle and end; without the term, with it, and by pore pressure. Colour: cohesion of the sand."
+    outcome.figures.append((file, text))
     return outcome
 
 
