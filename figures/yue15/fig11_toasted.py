@@ -10,7 +10,7 @@ from figures.yue15.fig10_smore import PRESSED, ROUND, compare
 from spume import Run
 from spume.frames.reader import Frame
 
-CELLS = {"draft": (0.007, 0.0055), "medium": (0.004, 0.003), "paper": (0.002, 0.001)}
+CELLS = {"draft": (0.007, 0.006), "medium": (0.004, 0.003), "paper": (0.002, 0.001)}
 """The two resolutions of each preset [m]; the last is drawn."""
 SECTORS = 24
 """Directions from the axis, in each of which the skin has a radius."""
