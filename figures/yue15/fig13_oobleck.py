@@ -132,7 +132,7 @@ FIGURE = Figure(
     finding="A body has rebounded if its lowest point has left the ground; how far it has flowed is measured by its "
     "widening, and by the energy that flow has dissipated. The widening was added after the checks of the energy had "
     "failed in a first draft; these stay.",
-    cause="our measure. At the second impact the sphere of oobleck has 23 % of the energy left that it loses in all, the "
+    cause="our measure. At the second impact the sphere of oobleck has 23 % left of the energy that it loses, the "
     "penguin 36 %, so that less than half can be dissipated after it, whatever flows. Flow takes 58 to 73 % of the "
     "loss before it, the grid and the floor the rest, while the bodies go through 9 to 20 % of their widening.",
 )
