@@ -14,7 +14,7 @@ from spume.grid.nodes import Nodes
 from spume.grid.transfers import FEW_BLOCKS
 from spume.numerics.sums import total
 from spume.ranks.cuts import Cuts
-from spume.ranks.slots import out_of_order
+from spume.ranks.slots import Contributions, with_earlier
 from spume.ranks.team import Team
 
 
@@ -100,19 +100,26 @@ def test_any_ranks_with_any_cuts_have_the_sums_of_one_process(
 
 
 @settings(max_examples=50, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 7), st.booleans()), unique_by=lambda each: each[:2]))
-def test_contributions_out_of_order_wait_in_slots(listed):
-    """What is added first, then what is added later, then slots: the order of the colours on every node."""
-    node, colour, early = np.array(listed, np.int64).reshape(-1, 3).T
-    slot = out_of_order(node, colour, early.astype(bool))
-    turn = np.lexsort((colour, np.where(slot, 2, 1 - early)))
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 9)), unique=True, max_size=12),
+    st.lists(st.booleans(), min_size=10, max_size=10),
+    st.permutations([0, 1, 2, 3, 4, 4, 5, 6, 7, 7]),
+)
+def test_what_must_come_before_the_first_blocks_is_added_with_them(listed, chosen, colour_of_cell):
+    """What is added first, then the others: the order of the colours on every node, and no more first than needed."""
+    listed = sorted(pair for k, pair in enumerate(listed) if all(
+        pair[0] != other[0] or colour_of_cell[pair[1]] != colour_of_cell[other[1]] for other in listed[:k]
+    ))  # fmt: skip
+    node, cell = np.array(listed, np.int64).reshape(-1, 2).T
+    colour, first = np.array(colour_of_cell)[cell], np.array(chosen)
+    found = with_earlier(Contributions(node, np.zeros_like(node), cell), colour, first)
+    assert found[first].all()
+    turn = np.lexsort((colour, ~found[cell]))
     for each in range(4):
         assert (np.diff(colour[turn][node[turn] == each]) > 0).all()
-    # no more than needed: nothing waits where the early ones come first
-    for each in range(4):
-        mine = node == each
-        if not mine.any() or (np.diff(early[mine][np.argsort(colour[mine])]) <= 0).all():
-            assert not slot[mine].any()
+    for added in np.flatnonzero(found & ~first):
+        mine = node[cell == added]
+        assert ((colour > colour_of_cell[added]) & found[cell] & np.isin(node, mine)).any()
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -28,8 +28,9 @@ class Border(Protocol):
     """Nodes that other processes also have."""
 
     def awaited(self, cells: Integers) -> NDArray[np.bool_]:
-        """Which of these blocks of cells, given by their keys, add to nodes that other processes also have: they are
-        added before `send`, the others between `send` and `complete`."""
+        """Which of these blocks of cells, given by their keys, are added before `send`: those that add to nodes that
+        other processes also have, and those that must come before them. The others are added between `send` and
+        `complete`."""
 
     def corners(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
         """Where sums at the corners of blocks of cells are written: `table`, see `Nodes.corner_blocks`, or blocks
@@ -38,8 +39,9 @@ class Border(Protocol):
     def blocks(self, count: int) -> int:
         """Number of blocks of the array that sums are written to, where there are `count` blocks of nodes."""
 
-    def room(self, target: Floats) -> Floats:
-        """The array (blocks, channels, 64) that sums are written to instead of `target`."""
+    def room(self, target: Floats, room: Floats | None) -> Floats:
+        """The array (blocks, channels, 64) that sums are written to instead of `target`: `room`, an array that begins
+        with `target` and has so many `blocks`, if there is one."""
 
     def send(self, sums: Floats) -> None:
         """Let other processes have what the awaited blocks have added to `sums`, without waiting for them."""
@@ -72,7 +74,7 @@ class NoBorder:
         """See `Border`."""
         return count
 
-    def room(self, target: Floats) -> Floats:
+    def room(self, target: Floats, room: Floats | None) -> Floats:
         """See `Border`."""
         return target
 

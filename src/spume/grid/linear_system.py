@@ -47,7 +47,9 @@ class StressSystem:
         self._dofs.put(v, field)
         self._transfers.to_points(("gradient",), self._x, field, tensor=self._gradient)
         self._tangent(self._gradient, self._answer)
-        self._transfers.to_grid(("tensor divergence",), self._x, field, volume=self._volume, tensor=self._answer)
+        self._transfers.to_grid(
+            ("tensor divergence",), self._x, field, room=self._fields.room, volume=self._volume, tensor=self._answer
+        )
         return self._mass * v - self._scale * self._dofs.take(field)
 
     def precondition(self, r: NDArray[np.float64]) -> NDArray[np.float64]:

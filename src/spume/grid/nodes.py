@@ -119,13 +119,13 @@ class NodeFields:
         self.components = components
         self.channels = sum(max(count, 1) for count in components.values())
         self._storage = np.empty((0, self.channels, NODES_PER_BLOCK))
-        self._blocks = 0
+        self._blocks = self._room = 0
 
     def fit(self, nodes: Nodes) -> None:
-        """Resize to the blocks of `nodes`. Values are undefined if the blocks have changed."""
-        self._blocks = len(nodes)
-        if len(self._storage) < self._blocks:
-            self._storage = np.zeros((self._blocks + self._blocks // 4, self.channels, NODES_PER_BLOCK))
+        """Resize to the blocks of `nodes`. Values are undefined if the blocks or their border have changed."""
+        self._blocks, self._room = len(nodes), nodes.border.blocks(len(nodes))
+        if len(self._storage) < self._room:
+            self._storage = np.zeros((self._room + self._room // 4, self.channels, NODES_PER_BLOCK))
 
     def rename(self, **names: str) -> None:
         """Rename fields (old name = new name) whose contents have been replaced by another quantity."""
@@ -142,6 +142,11 @@ class NodeFields:
     def array(self) -> NDArray[np.float64]:
         """All fields, shape (blocks, channels, 64)."""
         return self._storage[: self._blocks]
+
+    @property
+    def room(self) -> NDArray[np.float64]:
+        """`array`, and behind it the blocks that sums on its nodes need, see `Border.room`."""
+        return self._storage[: self._room]
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
         """View of a field, shape (blocks, components, 64); (blocks, 64) for a scalar."""

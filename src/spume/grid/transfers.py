@@ -109,16 +109,18 @@ class Transfers:
 
     def to_grid(
         self, quantities: tuple[str, ...], x: NDArray[np.float64], target: NDArray[np.float64], *,
-        v: Any = _NO_VECTORS, mass: Any = _NO_NUMBERS, volume: Any = _NO_NUMBERS, stress: Any = _NO_VECTORS,
-        tensor: Any = _NO_TENSORS, affine_velocity: Any = _NO_TENSORS, scalar: Any = _NO_NUMBERS,
+        room: NDArray[np.float64] | None = None, v: Any = _NO_VECTORS, mass: Any = _NO_NUMBERS,
+        volume: Any = _NO_NUMBERS, stress: Any = _NO_VECTORS, tensor: Any = _NO_TENSORS,
+        affine_velocity: Any = _NO_TENSORS, scalar: Any = _NO_NUMBERS,
     ) -> None:  # fmt: skip
         """Write the sums of `quantities` (see `to_grid.QUANTITIES`) over all points to the node array `target`, shape
-        (blocks, channels, 64), overwriting its contents."""
+        (blocks, channels, 64), overwriting its contents. `room`: see `NodeFields.room`; with it the sums need not be
+        copied."""
         kernel = scatter_kernel(self.dimension, self.order, quantities)
         channels = channel_count(self.dimension, quantities)
         if target.shape[1] != channels:
             raise ValueError(f"the sums of {quantities} have {channels} channels, their target {target.shape[1]}")
-        sums = self._border.room(target)
+        sums = self._border.room(target, room)
         if channels not in self._copies:
             self._copies[channels] = np.empty((self._reached.shape[1], len(self._reached), channels, CELLS_PER_BLOCK))
         copies = self._copies[channels]

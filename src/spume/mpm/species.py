@@ -178,8 +178,8 @@ class GridSpecies(Species):
         for transfers, fields in self.layers:
             fields.rename(velocity="momentum", change="force")
             transfers.to_grid(
-                self.scheme.to_grid, p.x, fields.array, v=p.v, mass=p.mass, volume=p.volume, stress=p.stress,
-                affine_velocity=self.affine_velocity,
+                self.scheme.to_grid, p.x, fields.array, room=fields.room, v=p.v, mass=p.mass, volume=p.volume,
+                stress=p.stress, affine_velocity=self.affine_velocity,
             )  # fmt: skip
 
     def gather(self, dt: float) -> None:

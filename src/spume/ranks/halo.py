@@ -6,7 +6,8 @@ kernel. Ranks exchange slots, and all of them add the slots of a block of nodes 
 blocks of cells, which is the order of one process that has all blocks (`grid/to_grid.py`). So all have the same sums,
 with the same bits, and whatever is computed from them on the nodes needs no message.
 
-Blocks of cells that others wait for are added first. Their slots travel while the other blocks are added.
+Blocks of cells that others wait for are added first, with those that must come before them. Their slots travel while
+the other blocks are added.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +20,7 @@ from spume.grid.border import Listed
 from spume.grid.nodes import Nodes
 from spume.ranks.communicator import Communicator
 from spume.ranks.cuts import Cuts
-from spume.ranks.slots import Contributions, Messages, Reach, Slots, colours, out_of_order
+from spume.ranks.slots import Contributions, Messages, Reach, Slots, colours, with_earlier
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -53,14 +54,14 @@ class Halo:
             shared_by_any[shared] = True
             self._first_rank[shared] = np.minimum(self._first_rank[shared], peer)
         awaited: NDArray[np.bool_] = np.any(shared_by_any[reached], axis=1)
-        self._awaited = cells[awaited]
         parity = unpack(self._keys) & 1
-        own = self._contributions(cells, np.unique(reached[awaited]))
-        early, colour = awaited[own.cell], colours(own.corner, parity[own.node])
-        own = own.chosen(shared_by_any[own.node] | out_of_order(own.node, colour, early))
+        unshared = self._contributions(cells, np.flatnonzero(~shared_by_any))
+        self._first = cells[with_earlier(unshared, colours(unshared.corner, parity[unshared.node]), awaited)]
+        own = self._contributions(cells, np.flatnonzero(shared_by_any))
         self._slots = Slots(own, self._shared, theirs, parity, Reach(d, nodes.order))
         self._order: Integers | None = None
-        self._rooms: dict[int, tuple[Floats, Messages]] = {}
+        self._rooms: dict[int, Floats] = {}
+        self._sent: dict[int, Messages] = {}
         """For each number of channels."""
         self._arrive: Callable[[], None] = lambda: None
         """Waits for the slots of others."""
@@ -107,7 +108,7 @@ class Halo:
 
     def awaited(self, cells: Integers) -> NDArray[np.bool_]:
         """See `Border`."""
-        return np.isin(cells, self._awaited)
+        return np.isin(cells, self._first)
 
     def corners(self, table: NDArray[np.int32]) -> NDArray[np.int32]:
         """See `Border`."""
@@ -118,24 +119,30 @@ class Halo:
         """See `Border`."""
         return self._slots.blocks
 
-    def room(self, target: Floats) -> Floats:
+    def room(self, target: Floats, room: Floats | None) -> Floats:
         """See `Border`."""
         channels = target.shape[1]
+        if room is not None:
+            return room
         if channels not in self._rooms:
-            room = np.empty((self._slots.blocks, channels, NODES_PER_BLOCK))
-            self._rooms[channels] = room, self._slots.messages(channels)
-        return self._rooms[channels][0]
+            self._rooms[channels] = np.empty((self._slots.blocks, channels, NODES_PER_BLOCK))
+        return self._rooms[channels]
+
+    def _letters(self, channels: int) -> Messages:
+        if channels not in self._sent:
+            self._sent[channels] = self._slots.messages(channels)
+        return self._sent[channels]
 
     def send(self, sums: Floats) -> None:
         """See `Border`."""
-        _, messages = self._rooms[sums.shape[1]]
+        messages = self._letters(sums.shape[1])
         self._slots.pack(sums, messages)
         self._arrive = self._messages.start_swap(messages.outgoing, messages.incoming)
 
     def complete(self, sums: Floats, target: Floats) -> None:
         """See `Border`."""
         self._arrive()
-        self._slots.finish(sums, self._rooms[sums.shape[1]][1], target)
+        self._slots.finish(sums, self._letters(sums.shape[1]), target)
 
     def least(self, listed: Listed, values: Floats) -> Floats:
         """See `Border`."""

@@ -1,8 +1,8 @@
 """Slots: what single blocks of cells add to blocks of nodes, where it cannot be added to the node at once.
 
 A node adds the tiles of the blocks of cells around it in the order of their colours, whoever computes them
-(`grid/to_grid.py`). What comes from this rank is added where it is computed as long as it is computed in this order;
-what comes too early, and all that other ranks are sent, is kept in a slot of its own, and added in the end.
+(`grid/to_grid.py`). What other ranks are sent is kept in a slot of its own, and added in the end; the rest is added
+where it is computed, in this order.
 """
 
 from collections.abc import Mapping
@@ -60,18 +60,19 @@ def colours(corner: Integers, parity: Integers) -> Integers:
     return np.asarray((parity ^ steps) @ [4, 2, 1])
 
 
-def out_of_order(node: Integers, colour: Integers, early: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which contributions to the blocks `node` cannot be added where they are computed, if the `early` ones are
-    computed before the others: from the first early one on that comes after one that is not. Each block of nodes adds
-    in the order of `colour`."""
-    order = np.lexsort((colour, node))
-    node, early, place = node[order], early[order], np.arange(order.size)
-    begins = np.r_[True, node[1:] != node[:-1]][: order.size]
-    first = np.maximum.accumulate(np.where(begins, place, 0))
-    late = np.maximum.accumulate(np.where(early, -1, place))
-    wrong = np.maximum.accumulate(np.where(early & (late >= first), place, -1))
-    found = np.empty(order.size, np.bool_)
-    found[order] = wrong >= first
+def with_earlier(contributions: Contributions, colour: Integers, first: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Blocks of cells, of which the `first` ones are to be added before the others, with those that must come before
+    one of them, as each block of nodes adds in the order of `colour`."""
+    found = first.copy()
+    node, cell, _ = contributions.node, contributions.cell, contributions.corner
+    starts = np.flatnonzero(np.diff(node, prepend=-1))
+    sizes = np.diff(starts, append=node.size)
+    while node.size:
+        latest = np.repeat(np.maximum.reduceat(np.where(found[cell], colour, -1), starts), sizes)
+        more = cell[(colour < latest) & ~found[cell]]
+        if not more.size:
+            break
+        found[more] = True
     return found
 
 
@@ -118,7 +119,7 @@ class Slots:
         return np.cumsum(self._reach.counts[corner]) - self._reach.counts[corner]
 
     def _list_sources(self, listed: list[Contributions], parity: Integers) -> None:
-        """List for each block of nodes what is added to it in the end, in the order of the colours."""
+        """List the blocks of nodes to which something is added in the end, and what, in the order of the colours."""
         own = listed[0]
         node = np.concatenate([each.node for each in listed])
         corner = np.concatenate([each.corner for each in listed])
@@ -129,7 +130,8 @@ class Slots:
         place[own.node.size :] = self._places(corner[own.node.size :])
         order = np.lexsort((colours(corner, parity[node]), node))
         self._sources = slot[order], corner[order], place[order]
-        self._starts = np.searchsorted(node[order], np.arange(len(parity) + 1))
+        self._summed, starts = np.unique(node[order], return_index=True)
+        self._starts = np.append(starts, node.size)
 
     @property
     def sent_nodes(self) -> int:
@@ -145,9 +147,14 @@ class Slots:
         _pack(sums, self._slot, self._corner, self._place, self._reach.starts, self._reach.nodes, messages.packed)
 
     def finish(self, sums: Floats, messages: "Messages", target: Floats) -> None:
-        """Write the sums on the nodes with all slots, own ones and those received, to `target`."""
+        """Write the sums on the nodes with all slots, own ones and those received, to `target`, with which `sums` may
+        begin."""
         reach = self._reach
-        _finish(sums, messages.arrived, self._starts, *self._sources, reach.starts, reach.nodes, target)
+        if not np.may_share_memory(sums, target):
+            target[:] = sums[: len(target)]
+        _finish(
+            sums, messages.arrived, self._summed, self._starts, *self._sources, reach.starts, reach.nodes, target
+        )  # fmt: skip
 
 
 class Messages:
@@ -181,19 +188,17 @@ def _pack(sums, slot, corner, place, reach_start, reach, packed):
 
 
 @compiled(parallel=True, fastmath=False)
-def _finish(sums, arrived, starts, slot, corner, place, reach_start, reach, result):
-    """Add slots to the sums of the nodes, in their order."""
+def _finish(sums, arrived, summed, starts, slot, corner, place, reach_start, reach, result):
+    """Add slots to the sums of the listed blocks of nodes, in their order."""
     channels = result.shape[1]
-    for block in prange(result.shape[0]):
-        for c in range(channels):
-            for node in range(NODES_PER_BLOCK):
-                result[block, c, node] = sums[block, c, node]
-        for entry in range(starts[block], starts[block + 1]):
+    for listed in prange(summed.size):
+        block = summed[listed]
+        for entry in range(starts[listed], starts[listed + 1]):
             first, last = reach_start[corner[entry]], reach_start[corner[entry] + 1]
             for c in range(channels):
                 if slot[entry] >= 0:
-                    for r in range(first, last):
-                        result[block, c, reach[r]] += sums[slot[entry], c, reach[r]]
+                    for node in range(NODES_PER_BLOCK):  # it is zero where the tile does not reach
+                        result[block, c, node] += sums[slot[entry], c, node]
                 else:
                     start = channels * place[entry] + c * (last - first) - first
                     for r in range(first, last):

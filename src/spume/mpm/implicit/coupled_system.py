@@ -353,7 +353,9 @@ class CoupledSystem:
         """Add factor · (−Σ V T ∇w) to the rows of the nodes on which it acts."""
         p, field, flux = part.species.particles, part.fields.array, self._flux_of(part)
         volume = p.volume if flux is None else flux.volume
-        part.species.transfers.to_grid(("tensor divergence",), p.x, field, volume=volume, tensor=tensor)
+        part.species.transfers.to_grid(
+            ("tensor divergence",), p.x, field, room=part.fields.room, volume=volume, tensor=tensor
+        )
         if flux is None:
             result[part.rows] += factor * part.dofs.take(field)
             return

@@ -88,7 +88,9 @@ class StepProblem:
         """Σ_p V T ∇w at the active nodes for tensors T (n, 3, 3)."""
         field, species = self._fields.array, self.species
         volume = species.particles.volume
-        species.transfers.to_grid(("tensor divergence",), species.weighted_at, field, volume=volume, tensor=tensor)
+        species.transfers.to_grid(
+            ("tensor divergence",), species.weighted_at, field, room=self._fields.room, volume=volume, tensor=tensor
+        )
         return -self.dofs.take(field)
 
     def load_obstacles(self, reaction: NDArray[np.float64]) -> None:
