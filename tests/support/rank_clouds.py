@@ -4,6 +4,7 @@ import numpy as np
 
 from spume.grid.cells import Cells
 from spume.grid.transfers import Transfers
+from spume.numerics.room import Room
 
 QUANTITIES = ("mass", "affine momentum", "stress divergence")
 """Those of an explicit step, whose kernels are compiled anyway."""
@@ -13,9 +14,10 @@ class Cloud:
     """Points of one rank: what `spume.ranks.ranks.Movable` asks for."""
 
     def __init__(self, arrays, dimension, order):
-        self.arrays = arrays
+        self.arrays = {name: array.copy() for name, array in arrays.items()}
         self.transfers = Transfers(dimension, 1.0, order)
         self.next_id = 0
+        self.room = Room()
 
     @property
     def cells(self) -> Cells:
@@ -27,8 +29,8 @@ class Cloud:
     def point_arrays(self):
         return self.arrays
 
-    def exchange_points(self, kept, arrived):
-        self.arrays = {name: np.concatenate([array[kept], arrived(name)]) for name, array in self.arrays.items()}
+    def swap_points(self, gone, arrived):
+        self.arrays = {name: self.room.swap(name, a, gone, arrived(name)) for name, a in self.arrays.items()}
 
     def node_sums(self, nodes):
         a = self.arrays

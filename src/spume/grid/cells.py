@@ -139,21 +139,25 @@ class Cells:
         self.size = size
         self.offset = offset
         self.inverse_size = 1.0 / size
-        self.sorted_points = np.empty(0, np.int32)
-        """Points in the order of the cells."""
         self.keys = np.empty(0, np.int64)
         """Keys of the occupied blocks, in ascending order."""
         self.blocks = np.empty((0, 3), np.int64)
         """Coordinates of the occupied blocks."""
-        self.cell_start = np.zeros(1, np.int64)
-        """First entry of each cell in `sorted_points`, 64 cells per block, then the number of points."""
         self.generation = new_generation()
-        """Number that changes when the occupied blocks change."""
+        """Number of the occupied blocks: if it is the same at two times, they are the same."""
+        self._before = self.keys, self.blocks, self.generation
+        """What these were before they changed."""
         self._neighbours: NDArray[np.int32] | None = None
         self._key = np.empty(0, np.int64)
         self._local = np.empty(0, np.uint8)
-        self._run_start = np.empty(0, np.int32)
+        self._run_start = np.zeros(1, np.int32)
+        self._run_block = np.empty(0, np.int64)
         self._place = np.empty((0, 0), np.int32)
+        self._sorted_points = np.empty(0, np.int32)
+        self._cell_start = np.zeros(1, np.int64)
+        self._in_order = True
+        """Whether these two are those of the last `sort`."""
+        self._ids: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         """Number of occupied blocks."""
@@ -165,31 +169,71 @@ class Cells:
 
         Return True if the points of a block are so scattered over the arrays that the arrays should be reordered by
         `sorted_points`. This depends only on `x`, so a resumed run makes the same decision.
+
+        Blocks are found at once, and the order of the points in them when it is asked for: ranks first move points.
         """
         count = len(x)
         if len(self._key) != count:
             self._key = np.empty(count, np.int64)
             self._local = np.empty(count, np.uint8)
-            self._run_start = np.empty(count, np.int32)
-            self.sorted_points = np.empty(count, np.int32)
+            self._run_start = np.empty(count + 1, np.int32)
+            self._sorted_points = np.empty(count, np.int32)
         _locate[self.dimension](x, self.inverse_size, self.offset, self._key, self._local)
         runs = _find_runs(self._key, self._run_start)
-        keys, run_block = np.unique(self._key[self._run_start[:runs]], return_inverse=True)
+        self._run_start[runs] = count
+        keys, self._run_block = np.unique(self._key[self._run_start[:runs]], return_inverse=True)
         if not np.array_equal(keys, self.keys):
-            self.keys, self.blocks = keys, unpack(keys)
-            self.cell_start = np.zeros(keys.size * CELLS_PER_BLOCK + 1, np.int64)
-            self.generation = new_generation()
-            self._neighbours = None
-        sorters = min(numba.get_num_threads(), MOST_SORTERS)
-        share = np.searchsorted(self._run_start[:runs], count * np.arange(sorters + 1) // sorters)
-        if self._place.shape != (sorters, self.cell_start.size - 1):
-            self._place = np.empty((sorters, self.cell_start.size - 1), np.int32)
-        _sort_by_cell(
-            self._local, self._run_start[:runs], run_block, share, self._place, self.cell_start, self.sorted_points
-        )
-        if ids is not None:
-            _sort_by_id(self.cell_start, ids, self.sorted_points)
+            now = self.keys, self.blocks, self.generation
+            again = np.array_equal(keys, self._before[0])
+            self.keys, self.blocks, self.generation = self._before if again else (keys, unpack(keys), new_generation())
+            self._before, self._neighbours = now, None
+        self._ids, self._in_order = ids, False
         return bool(runs > 2 * keys.size + count // 16)
+
+    def _sort_within(self) -> None:
+        """Find the order of the points."""
+        self._in_order, count, runs = True, len(self._key), self._run_block.size
+        if self._cell_start.size != self.keys.size * CELLS_PER_BLOCK + 1:
+            self._cell_start = np.zeros(self.keys.size * CELLS_PER_BLOCK + 1, np.int64)
+        sorters = min(numba.get_num_threads(), MOST_SORTERS)
+        run_start = self._run_start[:runs]
+        share = np.searchsorted(run_start, count * np.arange(sorters + 1) // sorters)
+        if self._place.shape != (sorters, self._cell_start.size - 1):
+            self._place = np.empty((sorters, self._cell_start.size - 1), np.int32)
+        _sort_by_cell(
+            self._local, run_start, self._run_block, share, self._place, self._cell_start, self._sorted_points
+        )
+        if self._ids is not None:
+            _sort_by_id(self._cell_start, self._ids, self._sorted_points)
+            self._ids = None
+
+    @property
+    def sorted_points(self) -> NDArray[np.int32]:
+        """Points in the order of the cells."""
+        if not self._in_order:
+            self._sort_within()
+        return self._sorted_points
+
+    @property
+    def cell_start(self) -> NDArray[np.int64]:
+        """First entry of each cell in `sorted_points`, 64 cells per block, then the number of points."""
+        if not self._in_order:
+            self._sort_within()
+        return self._cell_start
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """Numbers of points in the occupied blocks."""
+        lengths = np.diff(self._run_start[: self._run_block.size + 1])
+        return np.bincount(self._run_block, lengths, self.keys.size).astype(np.int64)
+
+    def points_in(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The points in the `chosen` ones of the occupied blocks, ascending, and their blocks."""
+        runs = np.flatnonzero(chosen[self._run_block])
+        first = self._run_start[runs].astype(np.int64)
+        lengths = self._run_start[runs + 1] - first
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return np.repeat(first, lengths) + within, np.repeat(self._run_block[runs], lengths)
 
     def coordinates(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
         """Coordinates of the cells of positions (n, d) [m], shape (n, 3); in 2D the third is 0."""
@@ -208,8 +252,8 @@ class Cells:
         """These cells with the points in `mask` only, valid until the next sort."""
         mine = mask[self.sorted_points]
         found = copy.copy(self)
-        found.sorted_points = self.sorted_points[mine]
-        found.cell_start = np.concatenate([[0], np.cumsum(mine)])[self.cell_start]
+        found._sorted_points = self.sorted_points[mine]
+        found._cell_start = np.concatenate([[0], np.cumsum(mine)])[self.cell_start]
         return found
 
     @property

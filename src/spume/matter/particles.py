@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from spume.fields import PAINT, Field, merge_declarations
 from spume.grid.generations import new_generation
+from spume.numerics.room import Room
 from spume.scene.material_scene import MaterialScene
 
 
@@ -46,6 +47,7 @@ class Particles:
     def __init__(self, groups: Iterable[Iterable[Field]]) -> None:
         self.fields = merge_declarations(groups)
         self._arrays: dict[str, NDArray[Any]] = {field.name: field.allocate(0) for field in self.fields}
+        self._room = Room()
         self.next_id = 0
         """`id` of the next new point."""
         self.generation = new_generation()
@@ -108,6 +110,13 @@ class Particles:
         for name in self._arrays:
             new = arrived(name)
             self._arrays[name] = np.concatenate([self._arrays[name][kept], new])
+        self.generation = new_generation()
+
+    def swap(self, gone: NDArray[np.int64], arrived: Callable[[str], NDArray[Any]]) -> None:
+        """Remove the points `gone`, ascending, and add others, see `exchange`. They take the places of those that have
+        gone, so that this takes time for the points that come and go, not for all."""
+        for name in self._arrays:
+            self._arrays[name] = self._room.swap(name, self._arrays[name], gone, arrived(name))
         self.generation = new_generation()
 
     def take(self, index: NDArray[Any]) -> None:

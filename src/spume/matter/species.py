@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from spume.geometry.obstacles.obstacle_set import ContactLaws
 from spume.materials.loops import ConstitutiveModel
 from spume.matter.particles import Particles
+from spume.numerics.room import Room
 from spume.ranks.ranks import ALONE, Ranks
 
 
@@ -29,6 +30,7 @@ class Species:
         self.deformation = np.zeros((0, 3, 3))
         """Deformation f of each point in the current step [1]."""
         self._clear_until = np.empty(0)
+        self._clear_room = Room()
         self._clear_generation = 0
 
     def fit_deformation(self) -> None:
@@ -72,6 +74,16 @@ class Species:
         if known:
             new = len(self.particles) - np.count_nonzero(kept)
             self._clear_until = np.concatenate([self._clear_until[kept], np.full(new, -np.inf)])
+            self._clear_generation = self.particles.generation
+
+    def swap_points(self, gone: NDArray[np.int64], arrived: Callable[[str], NDArray[Any]]) -> None:
+        """Remove the points `gone`, ascending, and add those that arrived from other ranks, see `Particles.swap`."""
+        known = self._clear_generation == self.particles.generation
+        before = len(self.particles)
+        self.particles.swap(gone, arrived)
+        if known:
+            new = np.full(len(self.particles) - before + len(gone), -np.inf)
+            self._clear_until = self._clear_room.swap("", self._clear_until, gone, new)
             self._clear_generation = self.particles.generation
 
     def forget_clearances(self) -> None:

@@ -95,9 +95,9 @@ class SortedPoints:
         """All arrays of the points, by name."""
         return self.species.point_arrays()
 
-    def exchange_points(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
+    def swap_points(self, gone: NDArray[np.int64], arrived: Callable[[str], NDArray[Any]]) -> None:
         """See `Species`."""
-        self.species.exchange_points(kept, arrived)
+        self.species.swap_points(gone, arrived)
 
 
 @dataclass(kw_only=True)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spume.grid.blocks import unpack
+from spume.numerics.jit import compiled
 
 Integers = NDArray[np.int64]
 BITS = {2: 21, 3: 20}
@@ -32,29 +33,47 @@ def _positive(keys: Integers, dimension: int) -> Integers:
 
 def hilbert(coordinates: Integers, bits: int) -> Integers:
     """Place along Hilbert's curve of cells with the given coordinates (n, d), each of so many bits. [Skilling04]"""
-    x = coordinates.T.copy()
-    last = len(x) - 1
-    for digit in range(bits - 1, 0, -1):
-        Q = 1 << digit
-        P = Q - 1
-        for axis in range(len(x)):
-            inverted = (x[axis] & Q) != 0
-            swap = np.where(inverted, 0, (x[0] ^ x[axis]) & P)
-            x[0] ^= np.where(inverted, P, swap)
-            x[axis] ^= swap
-    for axis in range(1, len(x)):
-        x[axis] ^= x[axis - 1]
-    t = np.zeros_like(x[0])
-    for digit in range(bits - 1, 0, -1):
-        t ^= np.where((x[last] & (1 << digit)) != 0, (1 << digit) - 1, 0)
-    return _interleaved((x ^ t).T, bits)
+    transposed = np.array(coordinates, np.int64)
+    _transpose(transposed, bits)
+    return _interleaved(transposed, bits)
+
+
+@compiled(fastmath=False)
+def _transpose(x, bits):
+    """Replace coordinates by the digits of the places, in turn."""
+    for n in range(x.shape[0]):
+        for digit in range(bits - 1, 0, -1):
+            lower = (1 << digit) - 1
+            for axis in range(x.shape[1]):
+                if x[n, axis] >> digit & 1:
+                    x[n, 0] ^= lower
+                else:
+                    swap = (x[n, 0] ^ x[n, axis]) & lower
+                    x[n, 0] ^= swap
+                    x[n, axis] ^= swap
+        for axis in range(1, x.shape[1]):
+            x[n, axis] ^= x[n, axis - 1]
+        inverted = 0
+        for digit in range(bits - 1, 0, -1):
+            if x[n, x.shape[1] - 1] >> digit & 1:
+                inverted ^= (1 << digit) - 1
+        for axis in range(x.shape[1]):
+            x[n, axis] ^= inverted
 
 
 def _interleaved(coordinates: Integers, bits: int) -> Integers:
     """The digits of all coordinates in turn, those of the first coordinate first."""
-    d = coordinates.shape[1]
-    found = np.zeros(len(coordinates), np.int64)
-    for digit in range(bits):
-        for axis in range(d):
-            found |= ((coordinates[:, axis] >> digit) & 1) << (digit * d + d - 1 - axis)
+    found = np.empty(len(coordinates), np.int64)
+    _interleave(coordinates, bits, found)
     return found
+
+
+@compiled(fastmath=False)
+def _interleave(coordinates, bits, found):
+    d = coordinates.shape[1]
+    for n in range(found.size):
+        place = 0
+        for digit in range(bits):
+            for axis in range(d):
+                place |= (coordinates[n, axis] >> digit & 1) << (digit * d + d - 1 - axis)
+        found[n] = place

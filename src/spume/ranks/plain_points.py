@@ -27,6 +27,8 @@ class PlainPoints:
         """See `Movable`."""
         return dict(self.arrays)
 
-    def exchange_points(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
-        """See `Movable`."""
-        self.arrays = {name: np.concatenate([a[kept], arrived(name)]) for name, a in self.arrays.items()}
+    def swap_points(self, gone: NDArray[np.int64], arrived: Callable[[str], NDArray[Any]]) -> None:
+        """See `Movable`. The arrays that were given stay as they are."""
+        self.arrays = {
+            name: np.concatenate([np.delete(a, gone, axis=0), arrived(name)]) for name, a in self.arrays.items()
+        }

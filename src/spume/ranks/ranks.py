@@ -38,8 +38,8 @@ class Movable(Protocol):
     def point_arrays(self) -> Arrays:
         """All arrays of the points, by name."""
 
-    def exchange_points(self, kept: NDArray[Any], arrived: Callable[[str], NDArray[Any]]) -> None:
-        """Keep the points selected by `kept`, and append those that arrived: `arrived` has the values of each field,
+    def swap_points(self, gone: Integers, arrived: Callable[[str], NDArray[Any]]) -> None:
+        """Remove the points `gone`, ascending, and add those that arrived: `arrived` has the values of each field,
         and is called once for each, in the order of `point_arrays`."""
 
 

@@ -86,13 +86,17 @@ class Team(Ranks):
             self._balance(species, dimension)
             self._new_points, self._looked_at = False, interval
         owners = [self._owners(each.cells) for each in species]
-        leave = sum(int(_points(each.cells)[owner != self.rank].sum()) for each, owner in zip(species, owners))
-        changed = self._joined != tuple(each.cells.generation for each in species)
-        news = self.largest(1.0 + leave if leave else 1.0 if changed else 0.0)
-        self._to_join = self._to_join or news > 0.0
+        leave = sum(int(each.cells.counts[owner != self.rank].sum()) for each, owner in zip(species, owners))
+        news = self.largest(1.0 + leave if leave else float(self._changed(species)))
         if news > 1.0:
             for each, owner in zip(species, owners):
                 self._migrate(each, owner, by_field=news > 1.0 + self._many)
+            news = self.largest(float(self._changed(species)))
+        self._to_join = self._to_join or news > 0.0
+
+    def _changed(self, species: Sequence[Movable]) -> bool:
+        """Whether blocks of this rank have appeared or disappeared since the border was found."""
+        return self._joined != tuple(each.cells.generation for each in species)
 
     def _owners(self, cells: Cells) -> Integers:
         """Owner of each block of cells."""
@@ -106,7 +110,7 @@ class Team(Ranks):
     def _balance(self, species: Sequence[Movable], dimension: int) -> None:
         """Move the cuts if the ranks have too different costs: decided from the numbers of points in the blocks."""
         keys = np.concatenate([each.cells.keys for each in species])
-        points = np.concatenate([_points(each.cells) for each in species])
+        points = np.concatenate([each.cells.counts for each in species])
         everyone = self.messages.everyone(np.stack([keys, points], axis=1).reshape(-1))
         keys, counts = _summed(np.concatenate(everyone).reshape(-1, 2))
         cost = costs(counts)
@@ -117,11 +121,10 @@ class Team(Ranks):
 
     def _migrate(self, species: Movable, owner: NDArray[np.int64], by_field: bool) -> None:
         """Send the points of blocks that other ranks own to these, `by_field` or all at once."""
-        cells, like = species.cells, {name: array[:0].copy() for name, array in species.point_arrays().items()}
-        target = np.repeat(owner, _points(cells))
-        chosen = {int(rank): cells.sorted_points[target == rank] for rank in np.unique(owner) if rank != self.rank}
-        stay = np.ones(len(target), np.bool_)
-        stay[cells.sorted_points[target != self.rank]] = False
+        gone, block = species.cells.points_in(owner != self.rank)
+        target = owner[block]
+        chosen = {int(rank): gone[target == rank] for rank in np.unique(target)}
+        like = {name: array[:0].copy() for name, array in species.point_arrays().items()}
 
         def fetch(names: Sequence[str]) -> Arrays:
             arrays = species.point_arrays()
@@ -136,7 +139,7 @@ class Team(Ranks):
             return found.pop(name) if name in found else fetch(to_fetch.pop(0))[name]
 
         if chosen or len(next(iter(found.values()))):
-            species.exchange_points(stay, arrived)
+            species.swap_points(gone, arrived)
             species.sort()
         else:
             for names in to_fetch:  # others exchange points
@@ -219,7 +222,7 @@ class Team(Ranks):
         sent = arrays | {"id": ids}
         steps = around_steps(cells.dimension)
         owners = self.cuts.owners((cells.keys[:, None] + steps).reshape(-1)).reshape(-1, steps.size)
-        counts = _points(cells)
+        counts = cells.counts
         outgoing = {}
         for peer in np.unique(owners):
             if peer != self.rank:
@@ -240,7 +243,7 @@ class Team(Ranks):
     def divided(self, cells: Cells, x: Floats) -> "Team":
         """See `Ranks`."""
         cells.sort(x)
-        table = np.stack([cells.keys, _points(cells)], axis=1).reshape(-1)
+        table = np.stack([cells.keys, cells.counts], axis=1).reshape(-1)
         tables = [each.reshape(-1, 2) for each in self.messages.everyone(table)]
         keys, counts = _summed(np.concatenate(tables))
         team = Team(self.messages)
@@ -372,11 +375,6 @@ class Team(Ranks):
         if lowest < self.size:
             found: Any = self.messages.broadcast(error, lowest)
             raise found
-
-
-def _points(cells: Cells) -> Integers:
-    """Numbers of points of the occupied blocks."""
-    return np.diff(cells.cell_start[::64])
 
 
 def _summed(table: Integers) -> tuple[Integers, Integers]:
