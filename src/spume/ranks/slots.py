@@ -5,7 +5,7 @@ A node adds the tiles of the blocks of cells around it in the order of their col
 where it is computed, in this order.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -76,6 +76,46 @@ def with_earlier(contributions: Contributions, colour: Integers, first: NDArray[
     return found
 
 
+def leading(node: Integers, colour: Integers, rank: Integers) -> NDArray[np.bool_]:
+    """Which contributions of the ranks to the blocks `node`, each of which adds in the order of `colour`, come before
+    all of the other ranks."""
+    order = np.lexsort((colour, node))
+    node, rank, place = node[order], rank[order], np.arange(order.size)
+    first = np.maximum.accumulate(np.where(np.diff(node, prepend=-1) != 0, place, 0))
+    other = np.maximum.accumulate(np.where(rank != rank[first], place, -1))
+    found = np.empty(order.size, np.bool_)
+    found[order] = other < first
+    return found
+
+
+class Entries(NamedTuple):
+    """What a rank sends of the blocks of nodes that others have as well, block by block: first the sum of all that
+    comes before the contributions of other ranks, then one contribution after the other."""
+
+    node: Integers
+    """Blocks of nodes, ascending."""
+    corner: Integers
+    """That of the contribution; of a sum one with the nodes of all its contributions."""
+    summed: NDArray[np.bool_]
+    """Which are sums."""
+
+    def chosen(self, mask: NDArray[np.bool_]) -> "Entries":
+        """Some of them."""
+        return Entries(self.node[mask], self.corner[mask], self.summed[mask])
+
+
+def entries(node: Integers, corner: Integers, leads: NDArray[np.bool_]) -> Entries:
+    """Entries for contributions to blocks `node`, ascending, of which some lead."""
+    starts = np.flatnonzero(np.diff(node[leads], prepend=-1))
+    several = node[leads][starts]
+    # along an axis a sum reaches beyond the first nodes if one of its contributions does
+    common = np.bitwise_and.reduceat(corner[leads], starts) if starts.size else starts
+    nodes, corners = np.concatenate([several, node[~leads]]), np.concatenate([common, corner[~leads]])
+    summed = np.arange(nodes.size) < several.size
+    order = np.lexsort((corners, ~summed, nodes))
+    return Entries(nodes[order], corners[order], summed[order])
+
+
 class Slots:
     """The slots of one rank, and what it sends and receives of them."""
 
@@ -83,33 +123,45 @@ class Slots:
         self, own: Contributions, shared: Mapping[int, Integers], theirs: Mapping[int, Contributions],
         parity: Integers, reach: Reach,
     ) -> None:  # fmt: skip
-        """`own`: contributions of this rank that have slots; `shared`: blocks of nodes that a peer has as well,
-        ascending; `theirs`: contributions of each peer to these; `parity`: of the coordinates of all blocks of nodes.
-        """
+        """`own`: contributions of this rank to blocks of nodes that others have as well; `shared`: those that a peer
+        has, ascending; `theirs`: contributions of each peer to these; `parity`: of the coordinates of all blocks of
+        nodes."""
         self._reach, count = reach, len(parity)
+        listed = [own, *theirs.values()]
+        node = np.concatenate([each.node for each in listed])
+        corner = np.concatenate([each.corner for each in listed])
+        sizes = [each.node.size for each in listed]
+        leads = leading(node, colours(corner, parity[node]), np.repeat(np.arange(len(listed)), sizes))
+        parts = [
+            entries(each.node, each.corner, mask)
+            for each, mask in zip(listed, np.split(leads, np.cumsum(sizes)[:-1]))
+        ]  # fmt: skip
+        mine = parts[0]
+        slot = np.where(mine.summed, mine.node, count + np.cumsum(~mine.summed) - 1)
+        """Slots, or the block of nodes itself, with which sums begin."""
+        single = ~mine.summed
         self.table = np.full((count, 8), -1, np.int32)
         """Slot at each corner of each block of nodes, behind these; −1 where there is none."""
-        self.table[own.node, own.corner] = count + np.arange(own.node.size)
-        self.blocks = count + own.node.size
+        self.table[mine.node[single], mine.corner[single]] = slot[single]
+        self.blocks = count + int(np.count_nonzero(single))
         """Blocks of nodes and slots."""
         slots, corners = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         self._sent: dict[int, tuple[int, int]] = {}
         """First node that is sent to each peer, and one past the last."""
         for peer, nodes in shared.items():
-            mine = self.table[nodes]
-            row, corner = np.nonzero(mine >= 0)
-            slots.append(mine[row, corner].astype(np.int64))
-            corners.append(corner)
+            chosen = np.isin(mine.node, nodes)
+            slots.append(slot[chosen])
+            corners.append(mine.corner[chosen])
             first = self._sent_until()
-            self._sent[peer] = first, first + int(reach.counts[corner].sum())
+            self._sent[peer] = first, first + int(reach.counts[corners[-1]].sum())
         self._slot, self._corner = np.concatenate(slots), np.concatenate(corners)
         self._place = self._places(self._corner)
         received, self._received = 0, dict[int, tuple[int, int]]()
-        for peer, found in theirs.items():
+        for peer, found in zip(theirs, parts[1:]):
             last = received + int(reach.counts[found.corner].sum())
             self._received[peer] = received, last
             received = last
-        self._list_sources([own, *theirs.values()], parity)
+        self._list_sources(mine.chosen(single), slot[single], parts[1:], parity)
 
     def _sent_until(self) -> int:
         return max((last for _, last in self._sent.values()), default=0)
@@ -118,17 +170,17 @@ class Slots:
         """First place of each slot in a message that has one after the other."""
         return np.cumsum(self._reach.counts[corner]) - self._reach.counts[corner]
 
-    def _list_sources(self, listed: list[Contributions], parity: Integers) -> None:
+    def _list_sources(self, own: Entries, slots: Integers, theirs: Sequence[Entries], parity: Integers) -> None:
         """List the blocks of nodes to which something is added in the end, and what, in the order of the colours."""
-        own = listed[0]
-        node = np.concatenate([each.node for each in listed])
-        corner = np.concatenate([each.corner for each in listed])
+        node = np.concatenate([own.node, *[each.node for each in theirs]])
+        corner = np.concatenate([own.corner, *[each.corner for each in theirs]])
+        summed = np.concatenate([own.summed, *[each.summed for each in theirs]])
         # own ones are in slots, those of others in messages
         slot = np.full(node.size, -1)
-        slot[: own.node.size] = self.table[own.node, own.corner]
+        slot[: own.node.size] = slots
         place = np.zeros(node.size, np.int64)
         place[own.node.size :] = self._places(corner[own.node.size :])
-        order = np.lexsort((colours(corner, parity[node]), node))
+        order = np.lexsort((np.where(summed, -1, colours(corner, parity[node])), node))
         self._sources = slot[order], corner[order], place[order]
         self._summed, starts = np.unique(node[order], return_index=True)
         self._starts = np.append(starts, node.size)

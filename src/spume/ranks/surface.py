@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spume.grid.blocks import corner_steps
+from spume.grid.blocks import corner_steps, unpack
 from spume.ranks.cuts import costs, even_cuts, imbalance
-from spume.ranks.slots import Reach
+from spume.ranks.slots import Reach, colours, leading
 
 Integers = NDArray[np.int64]
 
@@ -37,8 +37,16 @@ def exchanged(keys: Integers, owner: Integers, size: int, dimension: int, order:
     """Nodes in slots (`ranks/slots.py`) that each rank sends for each sum, and its number of peers."""
     steps = corner_steps(dimension)
     node = (keys[:, None] + steps).reshape(-1)
-    rank = np.repeat(owner, steps.size)
-    reach = Reach(dimension, order).counts[np.tile(np.arange(0, 8, 8 // steps.size), keys.size)]
+    rank, corner = np.repeat(owner, steps.size), np.tile(np.arange(0, 8, 8 // steps.size), keys.size)
+    ascending = np.lexsort((rank, node))
+    node, rank, corner = node[ascending], rank[ascending], corner[ascending]
+    leads = leading(node, colours(corner, unpack(node) & 1), rank)
+    # all that leads at a block of nodes is sent as one sum
+    starts = np.flatnonzero(np.diff(node[leads], prepend=-1))
+    common = np.bitwise_and.reduceat(corner[leads], starts) if starts.size else starts
+    node = np.concatenate([node[leads][starts], node[~leads]])
+    rank = np.concatenate([rank[leads][starts], rank[~leads]])
+    reach = Reach(dimension, order).counts[np.concatenate([common, corner[~leads]])]
     ascending = np.argsort(node, kind="stable")
     node, rank, reach = node[ascending], rank[ascending], reach[ascending]
     starts = np.flatnonzero(np.r_[True, node[1:] != node[:-1]][: node.size])
