@@ -14,7 +14,7 @@ from benchmarks.ranks import counted
 from spume.methods import method_class
 from spume.ranks.ranks import ALONE
 from spume.ranks.team import Team
-from spume.runs.launching import communicator
+from spume.runs.launching import communicator, leave
 from spume.scene.loading import load_scene
 
 STAGES = ("pieces", "particle resampling")
@@ -59,6 +59,8 @@ def main(cell: float, stretch: float) -> None:
         + f"; {peak():.0f} MB, before {before:.0f}",
         flush=True,
     )
+    if messages is not None:
+        leave()
 
 
 if __name__ == "__main__":

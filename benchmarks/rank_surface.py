@@ -5,7 +5,7 @@
 Without frames: a box of 24³ blocks of cells, and the dollop of `shaving-cream`. A frame gives the blocks that its
 points occupy, with the cell of its run. Prints, for 2 to 64 ranks, the nodes (of `ranks/slots.py`) that the
 busiest rank sends for each sum, per node of the blocks it owns, and its peers, and the largest share
-of blocks of a rank that others wait for, with Hilbert's curve; then the efficiency that this
+of blocks that a rank adds before it sends, with Hilbert's curve; then the efficiency that this
 predicts for boxes with 216 blocks of each rank on a cluster with the network stated below.
 """
 
@@ -14,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from spume.grid.blocks import NODES_PER_BLOCK, corner_steps, pack
+from spume.grid.blocks import NODES_PER_BLOCK, corner_steps, pack, unpack
 from spume.grid.cells import STENCIL_OFFSET, Cells
 from spume.ranks.curve import morton_places, places
 from spume.ranks.cuts import costs
+from spume.ranks.slots import Contributions, colours, with_earlier
 from spume.ranks.surface import exchanged
 
 SIZES = (2, 4, 8, 16, 32, 64)
@@ -39,10 +40,10 @@ CURVES = {"Hilbert": places, "Morton": morton_places}
 def report(name, keys, counts, dimension):
     """Print the table of one arrangement of blocks."""
     print(f"{name}: {keys.size} blocks, {counts.sum():,} points, {dimension}D")
-    print("  ranks   blocks/rank    Hilbert: nodes/node   peers    Morton: nodes/node   peers    awaited")
+    print("  ranks   blocks/rank    Hilbert: nodes/node   peers    Morton: nodes/node   peers  added first")
     for size in SIZES:
         line = f"  {size:5}   {keys.size / size:11.0f}"
-        first = awaited(keys, owners(keys, counts, size, dimension), dimension)
+        first = added_first(keys, owners(keys, counts, size, dimension), dimension)
         for curve in CURVES.values():
             owner = owners(keys, counts, size, dimension, curve)
             sent, peers = exchanged(keys, owner, size, dimension)
@@ -60,16 +61,25 @@ def owners(keys, counts, size, dimension, curve=places):
     return owner
 
 
-def awaited(keys, owner, dimension):
-    """Share of the blocks of the busiest rank whose sums other ranks wait for."""
+def added_first(keys, owner, dimension):
+    """Share of the blocks of the busiest rank that it adds before it sends: those whose sums other ranks wait for, and
+    those that must come before them."""
     steps = corner_steps(dimension)
     node, place = np.unique((keys[:, None] + steps).reshape(-1), return_inverse=True)
     rank = np.repeat(owner, steps.size)
     low, high = np.full(node.size, owner.max() + 1), np.full(node.size, -1)
     np.minimum.at(low, place, rank)
     np.maximum.at(high, place, rank)
-    waits = (low != high)[place].reshape(-1, steps.size).any(axis=1)
-    return (np.bincount(owner, waits) / np.bincount(owner)).max()
+    shared = (low != high)[place]
+    corner, cell = np.tile(np.arange(0, 8, 8 // steps.size), keys.size), np.repeat(np.arange(keys.size), steps.size)
+    own = np.flatnonzero(~shared)
+    own = own[np.argsort(place[own], kind="stable")]
+    first = with_earlier(
+        Contributions(place[own], corner[own], cell[own]),
+        colours(corner[own], unpack(node[place[own]]) & 1),
+        shared.reshape(-1, steps.size).any(axis=1),
+    )
+    return (np.bincount(owner, first) / np.bincount(owner)).max()
 
 
 def box(side):

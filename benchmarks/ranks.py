@@ -3,8 +3,9 @@
     NUMBA_NUM_THREADS=1 mpiexec -n 2 python -m benchmarks.ranks [POINTS_PER_AXIS]
 
 The block of flowing foam of `benchmarks.steps` without resampling and pieces. Prints for each rank the elapsed time,
-the processor time and the time in messages of a step, the best of four rounds. On a busy machine only the processor
-time means anything; ranks that wait use some, too.
+the processor time and the time in messages of a step: the best of six rounds and the mean of all, in the later ones of
+which points move to other ranks. On a busy machine only the processor time means anything; ranks that wait use some,
+too.
 """
 
 import sys
@@ -15,10 +16,10 @@ import numba
 from spume.methods import method_class
 from spume.ranks.ranks import ALONE
 from spume.ranks.team import Team
-from spume.runs.launching import communicator
+from spume.runs.launching import communicator, leave
 from spume.scene.common import Scene
 
-STEPS, ROUNDS = 15, 4
+STEPS, ROUNDS = 15, 6
 
 
 def block(per_axis: int) -> Scene:
@@ -52,12 +53,16 @@ def main(per_axis: int) -> None:
         method.advance(1.0, counted(STEPS), lambda progress: None)
         ended = time.perf_counter(), time.process_time(), team.waited
         rounds.append([1e3 * (b - a) / STEPS for a, b in zip(began, ended)])
-    elapsed, processor, waited = (min(column) for column in zip(*rounds))
+    best = [min(column) for column in zip(*rounds)]
+    mean = [sum(column) / ROUNDS for column in zip(*rounds)]
+    elapsed, processor, waited = (f"{b:.1f} ({m:.1f})" for b, m in zip(best, mean))
     print(
-        f"rank {team.rank} of {team.size}, {numba.get_num_threads()} threads, {len(p):,} points at the start: "
-        f"{elapsed:.1f} ms a step, processor {processor:.1f}, messages {waited:.1f}",
+        f"rank {team.rank} of {team.size}, {numba.get_num_threads()} threads, {len(p):,} points: {elapsed} ms a step, "
+        f"processor {processor}, messages {waited}; best round (mean)",
         flush=True,
     )
+    if messages is not None:
+        leave()
 
 
 if __name__ == "__main__":

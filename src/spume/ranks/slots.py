@@ -232,11 +232,12 @@ def _pack(sums, slot, corner, place, reach_start, reach, packed):
     """Write the reached nodes of slots one after the other."""
     channels = sums.shape[1]
     for n in prange(slot.size):
-        first, last = reach_start[corner[n]], reach_start[corner[n] + 1]
+        nodes = reach[reach_start[corner[n]] : reach_start[corner[n] + 1]]
         for c in range(channels):
-            start = channels * place[n] + c * (last - first) - first
-            for r in range(first, last):
-                packed[start + r] = sums[slot[n], c, reach[r]]
+            start = channels * place[n] + c * nodes.size
+            values, written = sums[slot[n], c], packed[start : start + nodes.size]
+            for r in range(nodes.size):  # unsigned: not counted from the end
+                written[r] = values[np.uint64(nodes[r])]
 
 
 @compiled(parallel=True, fastmath=False)
@@ -244,14 +245,16 @@ def _finish(sums, arrived, summed, starts, slot, corner, place, reach_start, rea
     """Add slots to the sums of the listed blocks of nodes, in their order."""
     channels = result.shape[1]
     for listed in prange(summed.size):
-        block = summed[listed]
         for entry in range(starts[listed], starts[listed + 1]):
-            first, last = reach_start[corner[entry]], reach_start[corner[entry] + 1]
+            nodes = reach[reach_start[corner[entry]] : reach_start[corner[entry] + 1]]
             for c in range(channels):
+                total = result[summed[listed], c]
                 if slot[entry] >= 0:
+                    values = sums[slot[entry], c]
                     for node in range(NODES_PER_BLOCK):  # it is zero where the tile does not reach
-                        result[block, c, node] += sums[slot[entry], c, node]
+                        total[node] += values[node]
                 else:
-                    start = channels * place[entry] + c * (last - first) - first
-                    for r in range(first, last):
-                        result[block, c, reach[r]] += arrived[start + r]
+                    start = channels * place[entry] + c * nodes.size
+                    values = arrived[start : start + nodes.size]
+                    for r in range(nodes.size):
+                        total[np.uint64(nodes[r])] += values[r]

@@ -101,14 +101,14 @@ def crew(threads: int | None = None) -> Iterator[Crew | None]:
     try:
         check_alike(messages)
     except SceneError:
-        _finish()
+        leave()
         if messages.rank == 0:
             raise
         yield None  # the writer tells
         return
     if messages.rank > 0:
         follow(messages)
-        _finish()
+        leave()
         yield None
         return
     leader = Leader(messages)
@@ -120,10 +120,12 @@ def crew(threads: int | None = None) -> Iterator[Crew | None]:
         raise
     finally:
         leader.dismiss()
-        _finish()
+        leave()
 
 
-def _finish() -> None:
+def leave() -> None:
+    """End the messages of this process, at last: a launcher takes one that ends without for broken, and kills the
+    others."""
     import mpi4py.MPI as mpi
 
     mpi.Finalize()
