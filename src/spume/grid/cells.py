@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from spume.grid.blocks import BLOCK, CELLS_PER_BLOCK, neighbour_table, pack, unpack, with_surrounding_blocks
 from spume.grid.generations import new_generation
 from spume.numerics.jit import compiled
+from spume.numerics.room import Room
 
 STENCIL_OFFSET = {2: 0.5, 3: 1.0}
 """Distance from the first node of a stencil to the start of its cell [cells], by the order of the spline."""
@@ -148,6 +149,7 @@ class Cells:
         self._before = self.keys, self.blocks, self.generation
         """What these were before they changed."""
         self._neighbours: NDArray[np.int32] | None = None
+        self._room = Room()
         self._key = np.empty(0, np.int64)
         self._local = np.empty(0, np.uint8)
         self._run_start = np.zeros(1, np.int32)
@@ -173,11 +175,10 @@ class Cells:
         Blocks are found at once, and the order of the points in them when it is asked for: ranks first move points.
         """
         count = len(x)
-        if len(self._key) != count:
-            self._key = np.empty(count, np.int64)
-            self._local = np.empty(count, np.uint8)
-            self._run_start = np.empty(count + 1, np.int32)
-            self._sorted_points = np.empty(count, np.int32)
+        self._key = self._room.fit("key", self._key, count)
+        self._local = self._room.fit("local", self._local, count)
+        self._run_start = self._room.fit("run", self._run_start, count + 1)
+        self._sorted_points = self._room.fit("sorted", self._sorted_points, count)
         _locate[self.dimension](x, self.inverse_size, self.offset, self._key, self._local)
         runs = _find_runs(self._key, self._run_start)
         self._run_start[runs] = count

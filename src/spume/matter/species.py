@@ -30,13 +30,12 @@ class Species:
         self.deformation = np.zeros((0, 3, 3))
         """Deformation f of each point in the current step [1]."""
         self._clear_until = np.empty(0)
-        self._clear_room = Room()
+        self._room = Room()
         self._clear_generation = 0
 
     def fit_deformation(self) -> None:
         """Resize `deformation` to the number of points."""
-        if len(self.deformation) != len(self.particles):
-            self.deformation = np.zeros((len(self.particles), 3, 3))
+        self.deformation = self._room.fit("deformation", self.deformation, len(self.particles))
 
     def clear_until(self) -> NDArray[np.float64]:
         """For each point the value of `ObstacleSet.travelled`, minus its own path length, up to which it is certainly
@@ -83,7 +82,7 @@ class Species:
         self.particles.swap(gone, arrived)
         if known:
             new = np.full(len(self.particles) - before + len(gone), -np.inf)
-            self._clear_until = self._clear_room.swap("", self._clear_until, gone, new)
+            self._clear_until = self._room.swap("clear", self._clear_until, gone, new)
             self._clear_generation = self.particles.generation
 
     def forget_clearances(self) -> None:

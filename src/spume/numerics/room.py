@@ -23,11 +23,10 @@ class Room:
         array[gone[:both]] = new[:both]
         if count == len(array):
             return array
-        whole = self._whole.get(name)
-        if whole is None or array.base is not whole or not 1.0 <= len(whole) / max(count, 1) <= 1.0 + 4.0 * SPARE:
-            whole = np.empty((count + int(SPARE * count), *array.shape[1:]), array.dtype)
+        whole = self._around(name, array, count)
+        if whole is None:
+            whole = self._made(name, array, count)
             whole[: min(len(array), count)] = array[:count]
-            self._whole[name] = whole
         if count > len(array):
             whole[len(array) : count] = new[both:]
         else:
@@ -36,3 +35,22 @@ class Room:
             stay[holes[holes >= count] - count] = False
             whole[holes[holes < count]] = array[count:][stay]
         return whole[:count]
+
+    def fit(self, name: str, array: NDArray[Any], count: int) -> NDArray[Any]:
+        """`array` with `count` rows; their values are undefined."""
+        if len(array) == count:
+            return array
+        whole = self._around(name, array, count)
+        return (self._made(name, array, count) if whole is None else whole)[:count]
+
+    def _around(self, name: str, array: NDArray[Any], count: int) -> NDArray[Any] | None:
+        """The memory of `array`, if it has room for `count` rows and not for many more."""
+        whole = self._whole.get(name)
+        if whole is None or array.base is not whole or not count <= len(whole) <= (1.0 + 4.0 * SPARE) * count:
+            return None
+        return whole
+
+    def _made(self, name: str, array: NDArray[Any], count: int) -> NDArray[Any]:
+        """Memory for `count` rows like those of `array` and some more."""
+        whole = self._whole[name] = np.zeros((count + int(SPARE * count), *array.shape[1:]), array.dtype)
+        return whole
