@@ -70,5 +70,7 @@ FIGURE = Figure(
     paper="Yue15",
     finding="The skin is 3.5 mm thick, less than a cell of drafts. A point of the inside is beyond the skin if it is "
     f"farther from the axis than every point of the skin in its direction, a {SECTORS}th of the circle and a layer of "
-    "one cell.",
+    "one cell. When the cracker is lifted, the skin breaks open and the inside is drawn out in a peak.",
+    cause="our resolution, so far as the picture tells: half of the skin is torn while it is pressed, but it is "
+    "thinner than a cell, so that the grid moves it along with the inside, and a gap as wide as a cell does not open.",
 )
