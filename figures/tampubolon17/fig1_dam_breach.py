@@ -50,7 +50,7 @@ def run(around: Surroundings) -> Outcome:
         cohesion.append(before[-1])
         fronts.append((front(made[0]["sand"]), front(made[len(made) - 1]["sand"])))
         rows.append([f"{1e3 * cell:g}", f"{broken[-1]:.3f}", f"{before[-1]:.4f}", *(f"{x:.3f}" for x in fronts[-1])])
-    left.set(xlabel="time [s]", ylabel="mean cohesion of the dam over that at the start")
+    left.set(xlabel="time [s]", ylabel="mean cohesion over that at the start")
     right.set(xlabel="time [s]", ylabel="height of the crest [m]")
     left.legend(frameon=False, fontsize=8)
     columns = ("cell [mm]", "breaks at [s]", "cohesion before it, over the first", "front [m]", "front in the end [m]")
