@@ -17,7 +17,8 @@ SPINS = 50
 """Looks for a message before a core is offered to those who still compute."""
 PATIENCE = 1e-3
 """Time after which a rank that waits sleeps between two looks [s]; until then it offers its core to others, which takes
-a microsecond if there are none. The shortest sleep takes a tenth of a millisecond, more than most messages."""
+a microsecond if there are none. The shortest sleep takes a tenth of a millisecond, more than most messages. Where ranks
+outnumber cores they sleep at once: many that offer their cores to each other keep those that compute from theirs."""
 SLEEP = 20e-6
 """Pause between two looks then [s]."""
 _offer = getattr(os, "sched_yield", lambda: time.sleep(0.0))
@@ -39,6 +40,9 @@ class MpiCommunicator:
         self.size: int = world.Get_size()
         self.waited, self.sent, self.messages = 0.0, 0, 0
         self.silent = False
+        beside = world.Split_type(MPI.COMM_TYPE_SHARED)
+        self.patience = PATIENCE if _have_cores(beside) else 0.0
+        beside.Free()
 
     def _wait(self, requests: list[Any]) -> None:
         """Wait for `requests` without keeping a core busy."""
@@ -47,7 +51,7 @@ class MpiCommunicator:
             looks += 1
             if looks <= SPINS:
                 continue
-            if time.perf_counter() - started < PATIENCE:
+            if time.perf_counter() - started < self.patience:
                 _offer()
             else:
                 time.sleep(SLEEP)
@@ -138,6 +142,12 @@ class MpiCommunicator:
         sys.stderr.flush()
         time.sleep(FAREWELL)
         self._world.Abort(code)
+
+
+def _have_cores(beside: Any) -> bool:
+    """Whether each of the ranks `beside` each other, on one machine, has a core to itself."""
+    mine = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set(range(os.cpu_count() or 1))
+    return len(set().union(*beside.allgather(mine))) >= beside.Get_size()
 
 
 def _rank(values: NDArray[np.float64]) -> NDArray[np.int64]:
