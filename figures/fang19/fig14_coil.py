@@ -13,13 +13,13 @@ from spume import Run
 MODULI = (1.75, 350.0, 3500.0)
 """Of the table in SI units, and two that carry the weight of 6 and 60 layers of the thread, ρ g d = 60 Pa each [Pa]."""
 CELLS = {"draft": (0.018, 0.016), "medium": (0.015, 0.013), "paper": (0.012, 0.01)}
-TIMES = (1.6, 2.2, 3.0)
-"""Of the panels [s]."""
+TIMES = (1.5, 2.0, 2.5)
+"""Of the panels [s]; the runs end with the last."""
 HEAP = 0.3
 """Height below which the thread belongs to the heap [m]."""
 RADIUS = 0.03
 """Of the thread [m]."""
-SLICES = 60
+SLICES = 50
 """Parts of the thread along it, each shorter than it is thick."""
 
 

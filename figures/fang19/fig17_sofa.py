@@ -7,7 +7,7 @@ from figures.figure import Figure, save_csv
 from figures.panels import Panel, save_panels
 from figures.repeats import at_cells
 
-CELLS = {"draft": (0.018, 0.015), "medium": (0.009, 0.0075), "paper": (0.0045, 0.0037)}
+CELLS = {"draft": (0.02, 0.0165), "medium": (0.009, 0.0075), "paper": (0.0045, 0.0037)}
 TIMES = (0.0, 0.42, 0.67, 0.92, 1.17, 2.5)
 """Of the panels [s]: the cylinder is in the left sofa from 0.27 to 0.63 s, in the right one from 0.67 to 1.03 s."""
 AT_REST = 0.01
