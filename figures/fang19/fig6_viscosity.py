@@ -15,7 +15,7 @@ SCENE = "viscosity-and-stiffness"
 CELLS = {"draft": (0.025, 0.02), "medium": (0.0125, 0.01), "paper": (0.007, 0.005)}
 TIMES = (0.2, 0.4, 2.0)
 """Of the panels [s]."""
-SIZE, CORNERS = (1080, 540), ((-0.01, -0.05), (2.21, 1.06))
+SIZE, CORNERS = (1080, 510), ((-0.15, -0.05), (2.2, 1.06))
 """Of the panels [pixels], and the part of the plane that they show [m]."""
 STIFFNESS = ("fluid", "soft", "firm")
 """Along a row."""
