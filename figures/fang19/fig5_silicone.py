@@ -80,6 +80,6 @@ FIGURE = Figure(
     paper="Fang19",
     finding="The spheres move by 0.14 m, the authors' by 0.2 m ([why](../scenes/scenes-seen.md#silicone)). The law "
     "returns to the original shape in the retardation time of 3.1 s, so the end at 8 s shows it on its way.",
-    cause="our bound: it is the law's decay at small strain, and the disc is stretched by half of its width. With cells "
-    "of 35 and 28 mm 24 and 29 % are left, so it is met at one resolution and missed at the other.",
+    cause="our bound: it is the law's decay at small strain, and the disc is stretched by half of its width. With "
+    "cells of 35 and 28 mm 24 and 29 % are left, so it is met at one resolution and missed at the other.",
 )
