@@ -13,7 +13,7 @@ from spume import Run
 FACES = {"viscoelastic": "faceless", "hyperelastic": "faceless-hyperelastic"}
 FACE_CELLS = {"draft": (0.06, 0.05), "medium": (0.03, 0.025), "paper": (0.018, 0.015)}
 CREAMS = {"thin": "cherries", "stiffer": "cherries-stiffer"}
-CREAM_CELLS = {"draft": (0.026, 0.024), "medium": (0.01, 0.008), "paper": (0.006, 0.005)}
+CREAM_CELLS = {"draft": (0.024, 0.022), "medium": (0.01, 0.008), "paper": (0.006, 0.005)}
 THICK: dict[str, object] = {
     "material.cream.shear_modulus": 70.0,
     "material.cream.deviatoric_viscosity": 100.0,

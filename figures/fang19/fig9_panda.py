@@ -10,7 +10,7 @@ from figures.panels import Panel, save_panels
 from figures.repeats import at_cells
 from spume import Run
 
-CELLS = {"draft": (0.035, 0.03), "medium": (0.02, 0.016), "paper": (0.012, 0.01)}
+CELLS = {"draft": (0.03, 0.024), "medium": (0.02, 0.016), "paper": (0.012, 0.01)}
 TIMES = (0.0, 1.25, 1.75, 2.0, 2.5, 4.0)
 """Of the panels [s]."""
 RELEASED = 1.5
