@@ -203,7 +203,7 @@ CASES = {
     "dimension four": ("duration = 1.0", "duration = 1.0\ndimension = 4", "dimension", "is 4: it should be 2 or 3"),
     "bodies as one table": ("[[body]]", "[body]", "body", "it should be a list"),
     "seed of a fraction": ("duration = 1.0", "duration = 1.0\nseed = 0.5", "seed", "it should be a whole number"),
-    "camera without target": ("[grid]", "[camera]\nposition = [0, 0, 1]\n[grid]", "camera", "'position' without 'target'"),
+    "camera without target": ("[grid]", "[camera]\nposition = [0, 0, 1]\n[grid]", "camera", "without 'target'"),
     "presets that are none": ("duration = 1.0", "duration = 1.0\npreset = 3", "preset", "tables of changes"),
 }
 
