@@ -1,5 +1,7 @@
 """Scenes on ranks have the bits of one process: every point, and what is summed over all of them."""
 
+import copy
+
 import numba
 import numpy as np
 import pytest
@@ -42,6 +44,21 @@ FOAM = {
     "frames": {"energy": True},
 }
 """It tears, is removed, resampled, and its pieces have velocity fields of their own."""
+
+
+def elsewhere(factor: float, shift: float) -> dict:
+    """The scene FOAM with all x multiplied by `factor`, 1 or −1, and moved by `shift` along both axes [m]."""
+    scene = copy.deepcopy(FOAM)
+    for body in scene["body"]:
+        (shape,) = body["shape"].values()
+        shape["center"] = [factor * shape["center"][0] + shift, shape["center"][1] + shift]
+        body["velocity"] = [factor * body["velocity"][0], body["velocity"][1]]
+        body["spin"] = factor * body.get("spin", 0.0)
+    scene["obstacle"][0]["shape"]["half_space"]["point"] = [0.0, shift]
+    scene["measure"][1]["what"]["discharge"]["point"] = [shift, 0.1 + shift]
+    return scene
+
+
 STRIP = {
     "title": "two drops of foam fall on a long strip of it",
     "method": "continuum-foam",
@@ -69,6 +86,9 @@ SHAVING = ["grid.cell=0.012", "resampling.every=5", "recovery.every=3", "subgrid
 DISCS = ["grid.cell=0.012", "grid.spline='quadratic'", "body.0.volume='grid'"]
 SCENES = {
     "foam": (lambda: load_scene(FOAM), 60),
+    "mirrored foam": (lambda: load_scene(elsewhere(-1.0, 0.0)), 60),
+    "foam half a cell away": (lambda: load_scene(elsewhere(1.0, 0.0075)), 60),
+    "foam far away": (lambda: load_scene(elsewhere(1.0, -73.3)), 60),
     "strip": (lambda: load_scene(STRIP), 160),
     "colliding-discs": (lambda: load_scene("colliding-discs", DISCS), 60),
     "shaving-cream": (lambda: load_scene("shaving-cream", SHAVING, preset="draft"), 12),
@@ -81,8 +101,8 @@ SCENES = {
     "dough-star": (lambda: load_scene("dough-star", (), preset="draft"), 60),
 }
 LONG = (
-    "strip", "dam-breach-2d", "paddle", "toothpaste", "sand-column", "shaving-cream", "cream-rosette", "dough-star",
-    "silicone-thread",
+    "mirrored foam", "foam half a cell away", "foam far away", "strip", "dam-breach-2d", "paddle", "toothpaste",
+    "sand-column", "shaving-cream", "cream-rosette", "dough-star", "silicone-thread",
 )  # fmt: skip
 
 
