@@ -47,7 +47,7 @@ def test_with(name: str, requirement: str) -> int:
     if not Path(python).exists():
         venv.create(place, with_pip=True)
     options = ["--quiet", "--disable-pip-version-check", "--no-compile", "--upgrade", "--upgrade-strategy", "eager"]
-    run(python, "-m", "pip", "install", *options, "-e", ".", "pytest>=8", requirement)
+    run(python, "-m", "pip", "install", *options, "-e", ".", "pytest>=8", "hypothesis", requirement)
     print(f"{name}: {run(python, '-c', SHOW)}, installed in {time.monotonic() - began:.0f} s", flush=True)
     began = time.monotonic()
     command = [python, "-m", "pytest", "-m", "numba_versions", "-p", "no:cacheprovider", "tests/numerics"]
