@@ -14,15 +14,13 @@ from spume.look.pictures.camera import View
 from spume.look.pictures.drawing import make_drawer
 from spume.look.pictures.lettering import fitting_size, with_color_bar, with_label
 from spume.look.pictures.plane_drawer import Window
-from spume.look.pictures.sheet import tiled
+from spume.look.pictures.sheet import LETTERS, tiled
 from spume.whole_files import whole_file
 
 PANEL = (720, 405)
 """Width and height of a panel, of the shape for which the cameras of scenes are chosen [pixels]."""
 GAP = 6
 """White between panels [pixels]."""
-LETTERS = 56
-"""Width of a figure over the height of its labels: on a page of 800 pixels they have 14."""
 
 
 MARKED = "#c8553d"
@@ -123,7 +121,7 @@ def save_panels(
         parts.append(with_label(alike[panel.run.path].draw(panel.number), panel.text, size=letters))
     picture = tiled(parts, columns, GAP)
     if legends and (legend := next(iter(alike.values())).legend()):
-        picture = with_color_bar(picture, legend)
+        picture = with_color_bar(picture, legend, wanted)
     around.pictures.mkdir(parents=True, exist_ok=True)
     with whole_file(around.pictures / f"{name}.jpg") as part:
         require("PIL.Image", "drawing figures").fromarray(picture).save(part, format="JPEG", quality=88)

@@ -14,9 +14,8 @@ from spume.errors import SpumeError
 from spume.extras import require
 from spume.frames.appearances import PLACES
 from spume.look.pictures.drawing import Picture
-from spume.look.pictures.lettering import with_label
 from spume.look.pictures.png import read_png
-from spume.look.pictures.sheet import COLUMNS, GAP, tiled
+from spume.look.pictures.sheet import COLUMNS, labelled_tiles
 from spume.runs.storage import plain
 from spume.scene.common import Scene
 from spume.whole_files import whole_file
@@ -118,6 +117,5 @@ def _sheet_of(recipe: Recipe, runs: list[Run], frames: list[int]) -> Picture:
     parts = []
     for number in frames:
         picture = read_png(_render(recipe, runs, number).stills[0])
-        time = max(runs, key=len).diagnostics[number]["time"]
-        parts.append(with_label(picture, f"{time:.2f} s", "lower left", picture.shape[0] // 16))
-    return tiled(parts, 2 if len(parts) == 4 else COLUMNS, GAP)
+        parts.append((picture, max(runs, key=len).diagnostics[number]["time"]))
+    return labelled_tiles(parts, 2 if len(parts) == 4 else COLUMNS)

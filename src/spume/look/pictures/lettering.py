@@ -1,6 +1,8 @@
 """Text on pictures, colour maps and colour bars."""
 
 import math
+from functools import cache
+from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,6 +32,10 @@ INK = (32, 38, 46)
 PAPER = (255, 255, 255)
 DARK = 110
 """Text on a background darker than this [of 255] is light."""
+HALO = (95, 190)
+"""Light text is put on a background at most this bright, dark text on one at least that bright [of 255]."""
+VEIL = 0.8
+"""Part of the way to it that the background goes."""
 
 
 def map_colors(values: NDArray[Any], limits: tuple[float, float], name: str) -> NDArray[np.float64]:
@@ -40,14 +46,17 @@ def map_colors(values: NDArray[Any], limits: tuple[float, float], name: str) -> 
     return to_linear(np.asarray(matplotlib.colormaps[name](place))[..., :3])
 
 
-def with_color_bar(picture: Picture, legend: Legend) -> Picture:
-    """The picture and, in a strip at its right side, a colour bar with its text along it."""
+def with_color_bar(picture: Picture, legend: Legend, size: int | None = None) -> Picture:
+    """The picture and, in a strip at its right side, a colour bar with its text along it.
+
+    - size: of the font [pixels]; it follows from the height of the picture if absent.
+    """
     name, limits, text = legend
     matplotlib = require("matplotlib", "drawing a colour bar")
     height, width = picture.shape[:2]
-    size = font_size(height)
-    bar_width, bar_height = _bar_width(height), int(0.7 * height)
-    strip = _strip(height)
+    size = size or font_size(height)
+    bar_width, bar_height = max(10, size // 2), int(0.7 * height)
+    strip = _strip(size)
     pixels = np.concatenate([picture, np.full((height, strip, 3), PAPER, np.uint8)], axis=1)
     left, top = width + size, (height - bar_height) // 2
     ramp = np.linspace(1.0, 0.0, bar_height)
@@ -65,18 +74,14 @@ def with_color_bar(picture: Picture, legend: Legend) -> Picture:
     return np.asarray(image)
 
 
-def _bar_width(height: int) -> int:
-    return max(10, height // 40)
-
-
-def _strip(height: int) -> int:
-    """Width of the strip with a colour bar beside a picture of this height [pixels]."""
-    return _bar_width(height) + 8 * font_size(height)
+def _strip(size: int) -> int:
+    """Width of the strip with a colour bar whose font has this size [pixels]."""
+    return max(10, size // 2) + 8 * size
 
 
 def without_color_bar(picture: Picture) -> Picture:
-    """The picture that `with_color_bar` got."""
-    return picture[:, : picture.shape[1] - _strip(picture.shape[0])]
+    """The picture that `with_color_bar` got without a size of the font."""
+    return picture[:, : picture.shape[1] - _strip(font_size(picture.shape[0]))]
 
 
 def lying_color_bar(legend: Legend, size: tuple[int, int]) -> Picture:
@@ -114,16 +119,31 @@ def _upright(text: str, size: int) -> Any:
 
 def with_label(picture: Picture, text: str, corner: Corner = "upper left", size: int | None = None) -> Picture:
     """The picture with a label in one of its corners, smaller if it would not fit; `size` is that of the font."""
-    image, draw = _open(picture)
     height, width = picture.shape[:2]
     margin = font_size(height) // 2
     size = fitting_size(text, (width, height), size)
     reach = 2 * margin + math.ceil(_font(size).getlength(text))
-    y, anchor = (margin, "la") if corner == "upper left" else (height - margin, "ld")
+    place = (margin, margin) if corner == "upper left" else (margin, height - margin)
+    anchor = "la" if corner == "upper left" else "ld"
     behind = picture[: 2 * size] if corner == "upper left" else picture[-2 * size :]
     fill = INK if behind[:, :reach].mean() > DARK else PAPER
-    draw.text((margin, y), text, fill=fill, font=_font(size), anchor=anchor)
+    image, draw = _open(_with_halo(picture, text, place, anchor, size, fill))
+    draw.text(place, text, fill=fill, font=_font(size), anchor=anchor)
     return np.asarray(image)
+
+
+def _with_halo(
+    picture: Picture, text: str, place: tuple[int, int], anchor: str, size: int, fill: tuple[int, int, int]
+) -> Picture:
+    """The picture, darker around light text where it is light, and lighter around dark text where it is dark."""
+    mask = require("PIL.Image", "writing on pictures").new("L", picture.shape[1::-1])
+    letters = require("PIL.ImageDraw", "writing on pictures").Draw(mask)
+    letters.text(place, text, fill=255, font=_font(size), anchor=anchor, stroke_width=max(1, size // 6))
+    blur = require("PIL.ImageFilter", "writing on pictures").GaussianBlur(size / 8)
+    part = VEIL / 255.0 * np.asarray(mask.filter(blur), dtype=np.float64)[..., None]
+    level = picture.mean(axis=2, keepdims=True)
+    wanted = np.minimum(level, HALO[0]) if fill == PAPER else np.maximum(level, HALO[1])
+    return np.clip(np.round(picture + part * (wanted - level)), 0, 255).astype(np.uint8)
 
 
 def fitting_size(text: str, picture: tuple[int, int], size: int | None = None) -> int:
@@ -137,11 +157,14 @@ def fitting_size(text: str, picture: tuple[int, int], size: int | None = None) -
 
 def font_size(height: int) -> int:
     """Font size for a picture [pixels]."""
-    return max(13, height // 32)
+    return max(13, height // 26)
 
 
+@cache
 def _font(size: int) -> Any:
-    return require("PIL.ImageFont", "writing on pictures").load_default(size)
+    """DejaVu Sans, which comes with Matplotlib and has Greek letters; Pillow's own font has none."""
+    file = Path(require("matplotlib", "writing on pictures").get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
+    return require("PIL.ImageFont", "writing on pictures").truetype(str(file), size)
 
 
 def _open(picture: Picture) -> tuple[Any, Any]:

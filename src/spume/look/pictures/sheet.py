@@ -19,7 +19,9 @@ WIDTH = 480
 COMPARED_TILES, COMPARED_COLUMNS, COMPARED_WIDTH = 4, 2, 720
 """The same for pictures that show several runs."""
 GAP = 6
-BAR = 64
+LETTERS = 50
+"""Width of a sheet over the size of its letters: on a page of 800 pixels they have 16."""
+BAR = 110
 """Height of the colour bar [pixels]."""
 STEADY = 0.3
 """Weight of time against that of change when pictures are chosen."""
@@ -53,8 +55,8 @@ def contact_sheet(pictures: list[SheetPicture], file: Path, legend: Legend | Non
         picture = picture if legend is None else without_color_bar(picture)
         size = width, max(1, round(width * picture.shape[0] / picture.shape[1]))
         small = image.fromarray(picture).resize(size, image.Resampling.LANCZOS)
-        parts.append(with_label(np.asarray(small), f"{shown[k].time:.2f} s", "lower left", 17))
-    sheet = tiled(parts, min(columns, len(parts)), GAP)
+        parts.append((np.asarray(small), shown[k].time))
+    sheet = labelled_tiles(parts, min(columns, len(parts)))
     if legend is not None:
         sheet = np.concatenate([sheet, lying_color_bar(legend, (sheet.shape[1], BAR))])
     write_png(file, sheet, "sheet")
@@ -88,6 +90,14 @@ def _thumbnail(file: Path) -> NDArray[np.float64]:
     with image.open(file) as picture:
         size = THUMBNAIL, max(1, round(THUMBNAIL * picture.height / picture.width))
         return np.asarray(picture.convert("RGB").resize(size, image.Resampling.BOX), dtype=np.float64)
+
+
+def labelled_tiles(parts: list[tuple[Picture, float]], columns: int) -> Picture:
+    """Pictures and their times [s] in rows of `columns`."""
+    letters = columns * parts[0][0].shape[1] // LETTERS
+    return tiled(
+        [with_label(picture, f"{time:.2f} s", "lower left", letters) for picture, time in parts], columns, GAP
+    )  # fmt: skip
 
 
 def tiled(parts: list[Picture], columns: int, gap: int) -> Picture:

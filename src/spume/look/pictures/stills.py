@@ -29,7 +29,7 @@ SMALL = 0.1
 """Part of the picture below which the material is called small."""
 CANDIDATES = 60
 """Pictures from which those of a contact sheet are chosen."""
-FORMAT = 4
+FORMAT = 5
 """Incremented whenever existing pictures must be drawn again."""
 
 
@@ -154,7 +154,7 @@ def draw_still(
 ) -> None:
     """Draw one frame; a run that has already ended keeps showing its last."""
     parts = [drawer.draw(min(number, length - 1)) for drawer, length in zip(drawers, lengths)]
-    named = [with_label(part, label, size=part.shape[0] // 22) if label else part for part, label in zip(parts, labels)]
+    named = [with_label(part, label, size=part.shape[0] // 16) if label else part for part, label in zip(parts, labels)]
     picture = side_by_side(named)
     if legend := drawers[-1].legend():
         picture = with_color_bar(picture, legend)
