@@ -77,11 +77,25 @@ def test_deeper_water_is_darker_and_bluer(channel: int) -> None:
 def test_a_pane_stands_at_each_wall_that_the_material_touches() -> None:
     lower, upper = np.array([-1.0, 0.0, -0.5]), np.array([2.0, 3.0, 0.5])
     material = np.array([[-1.0, 0.0, -0.49], [0.4, 0.7, 0.49]])
-    panes = glass_panes(lower, upper, material, UP)
+    panes = glass_panes(lower, upper, material, UP, eye=np.array([0.5, 5.0, 0.0]))
     assert len(panes) == 3
     tops = [float(pane.vertices[:, 1].max()) for pane in panes]
     assert max(tops) < 1.0
     assert GLASS.transparency > 0.9
+
+
+def test_no_pane_stands_between_the_eye_and_the_material() -> None:
+    lower, upper = np.array([-1.0, 0.0, -0.5]), np.array([2.0, 3.0, 0.5])
+    material = np.array([[-1.0, 0.0, -0.49], [0.4, 0.7, 0.49]])
+    for eye, left in (((-3.0, 1.0, 3.0), 1), ((3.0, 1.0, 3.0), 2), ((3.0, 1.0, 0.0), 3)):
+        panes = glass_panes(lower, upper, material, UP, np.array(eye))
+        assert len(panes) == left
+        for pane in panes:
+            middle = 0.5 * (pane.vertices.min(axis=0) + pane.vertices.max(axis=0))
+            side = int(np.argmax([abs(np.clip(m, a, b) - m) for m, a, b in zip(middle, lower, upper)]))
+            beyond = lower[side] if middle[side] < lower[side] else upper[side]
+            # the eye is on the inner side of each wall that is left
+            assert (np.array(eye)[side] - beyond) * (middle[side] - beyond) < 0.0
 
 
 def test_panes_leave_what_is_behind_them_visible() -> None:

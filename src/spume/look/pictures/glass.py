@@ -18,8 +18,9 @@ FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (
 """Corners of the faces of a box, counter-clockwise seen from outside; x slowest."""
 
 
-def glass_panes(lower: Floats, upper: Floats, material: Floats, up: Floats) -> list[TriangleMesh]:
-    """A pane for each upright wall of a box that outermost points of the material (n, 3) come near to [m]."""
+def glass_panes(lower: Floats, upper: Floats, material: Floats, up: Floats, eye: Floats) -> list[TriangleMesh]:
+    """A pane for each upright wall of a box that outermost points of the material (n, 3) come near to [m], except walls
+    between the material and the `eye`: their edges would be lines across the picture."""
     axis = int(np.argmax(np.abs(up)))
     low, high = material.min(axis=0), material.max(axis=0)
     size = float(np.max(high - low))
@@ -29,10 +30,11 @@ def glass_panes(lower: Floats, upper: Floats, material: Floats, up: Floats) -> l
     panes = []
     for side in (k for k in range(3) if k != axis):
         for wall, inward in ((lower[side], low[side]), (upper[side], high[side])):
-            if abs(wall - inward) > NEAR * size:
+            outwards = np.sign(wall - 0.5 * (low + high)[side])
+            if abs(wall - inward) > NEAR * size or (eye[side] - wall) * outwards > 0.0:
                 continue
             one, two = bottom.copy(), top.copy()
-            one[side], two[side] = sorted((wall, wall + np.sign(wall - 0.5 * (low + high)[side]) * THICK * size))
+            one[side], two[side] = sorted((wall, wall + outwards * THICK * size))
             if (one < two).all():
                 panes.append(box(one, two))
     return panes

@@ -149,18 +149,17 @@ class SpaceDrawer:
         for mesh, finish in self.placed_obstacles(frame):
             colors = np.tile(finish.color, (len(mesh.vertices), 1)) if mesh.colors is None else mesh.colors
             parts.append(ShadedMesh(mesh.vertices, mesh.triangles, colors, 0.0, 1.0, mesh.normals, finish))
-        for mesh in self.panes:
+        for mesh in self.panes(self.view_at(frame.time)):
             colors = np.tile(GLASS.color, (len(mesh.vertices), 1))
             parts.append(ShadedMesh(mesh.vertices, mesh.triangles, colors, 0.0, 1.0, mesh.normals, GLASS))
         return parts
 
-    @cached_property
-    def panes(self) -> list[TriangleMesh]:
-        """The walls that the material comes near to, as panes of glass."""
+    def panes(self, view: View) -> list[TriangleMesh]:
+        """The walls behind the material that it comes near to, as panes of glass."""
         walls = surroundings.walls(self.run.scene)
         if walls is None:
             return []
-        return glass_panes(np.array(walls.lower), np.array(walls.upper), self.framed, self.up)
+        return glass_panes(np.array(walls.lower), np.array(walls.upper), self.framed, self.up, view.position)
 
     def _grains(self, part: "ColoredMesh", finish: Finish, stage: Stage) -> ShadedMesh:
         """Several grains for each point."""
