@@ -59,9 +59,9 @@ SAME = 0.01
 class Study:
     """One step of a scene, from the same state with any changes."""
 
-    def __init__(self, scene: str, common: tuple[str, ...], time: float) -> None:
-        self.scene, self.common = scene, common
-        simulation = Simulation(load_scene(scene, list(common), preset="draft"))
+    def __init__(self, scene: str, common: tuple[str, ...], time: float, preset: str = "draft") -> None:
+        self.scene, self.common, self.preset = scene, common, preset
+        simulation = Simulation(load_scene(scene, list(common), preset=preset))
         simulation.advance(time)
         self.arrays, values = simulation.method.checkpoint()
         self.values = values | {"allowed_dt": None}
@@ -75,7 +75,7 @@ class Study:
 
     def problem(self, changes: tuple[str, ...]) -> tuple[Any, StepProblem]:
         """The method with `changes`, and the equations of the step."""
-        made = Simulation(load_scene(self.scene, [*self.common, *changes], preset="draft"))
+        made = Simulation(load_scene(self.scene, [*self.common, *changes], preset=self.preset))
         fields = made.particles.arrays()
         made.method.restore({n: a.copy() for n, a in self.arrays.items() if n.partition("/")[2] in fields}, self.values)
         method: Any = made.method

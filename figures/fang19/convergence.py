@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from reports.case import Surroundings
 from reports.drawing import COLOURS
-from validation.admm import PLAIN, Study
+from validation.admm import PLAIN, SAND, Study
 
 Array = NDArray[np.float64]
 
@@ -20,12 +20,17 @@ COLUMNS = ("choice", "instant", "iterations", "residual")
 """Of the tables."""
 
 
-def studies(around: Surroundings, scene: str, common: tuple[str, ...] = ()) -> list[Study]:
-    """The scene's steps at its three instants."""
+CELLS = {"sand-column-implicit": {"draft": SAND, "medium": ("grid.cell=0.02",)}}
+"""Changes of scenes whose presets are too fine."""
+
+
+def studies(around: Surroundings, scene: str) -> list[Study]:
+    """The scene's steps at its three instants, with the cells of the preset."""
+    common = CELLS.get(scene, {}).get(around.preset, ())
     found = []
     for time in INSTANTS[scene]:
         around.say(f"{scene} until {time:g} s")
-        found.append(Study(scene, common, time))
+        found.append(Study(scene, common, time, around.preset))
     return found
 
 

@@ -55,5 +55,5 @@ FIGURE = Figure(
     "the bulk modulus happens to be that. The balls have one modulus, so a unit weight differs from the bulk modulus "
     "by a factor only, and with the best penalty it is the same; shown is one unit of the paper's stress. Changes are "
     "those of the same steps. Without our acceleration; in the plane, with cells of 40 mm.",
-    presets=("draft",),
+    presets=("draft", "medium"),
 )

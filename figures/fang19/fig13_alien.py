@@ -8,7 +8,7 @@ from reports.drawing import COLOURS, panels, save
 
 from figures.bodies import times_of
 from figures.figure import Figure, save_csv
-from figures.panels import Panel, save_panels
+from figures.panels import Camera, Panel, save_panels
 from figures.repeats import at_sizes
 from spume import Run
 
@@ -16,6 +16,8 @@ TRIPS = (0, 1, 5, 20)
 CELLS = {"draft": (0.03, 0.025), "medium": (0.02, 0.015), "paper": (0.012, 0.01)}
 TIMES = (0.5, 1.25, 2.0)
 """Of the panels [s]."""
+CAMERA = Camera((0.2, 0.5, 1.24), (0.0, 0.275, 0.0), 30.0)
+"""From where the body fills panels that are higher than wide."""
 LATE = 0.5
 """Time from which energies are averaged, when the body has sunk for the first time [s]."""
 
@@ -49,7 +51,7 @@ def run(around: Surroundings) -> Outcome:
     outcome.figures.append((save(figure, around.pictures, "fang19-13-height"), "How it sinks and swings."))
     shown = [Panel(runs[-1], time, f"{n} trips") for n, runs in made.items() for time in TIMES]
     shown = [shown[len(TIMES) * k + j] for j in range(len(TIMES)) for k in range(len(TRIPS))]
-    file = save_panels(around, "fang19-13", shown, len(TRIPS), size=(400, 480))
+    file = save_panels(around, "fang19-13", shown, len(TRIPS), size=(480, 540), camera=CAMERA)
     outcome.figures.append((file, "0, 1, 5 and 20 round trips a step."))
     return outcome
 

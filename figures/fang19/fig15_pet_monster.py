@@ -8,13 +8,15 @@ from reports.drawing import COLOURS, panels, save
 
 from figures.bodies import bodies, height, paths
 from figures.figure import Figure, save_csv
-from figures.panels import Panel, save_panels
+from figures.panels import Camera, Panel, save_panels
 from figures.repeats import at_cells
 
 SCENE = "pet-monster"
 CELLS = {"draft": (0.035, 0.03), "medium": (0.02, 0.016), "paper": (0.012, 0.01)}
 TIMES = (0.7, 1.0, 1.3, 2.5)
 """Of the panels [s]."""
+CAMERA = Camera((0.18, 0.6, 2.2), (0.02, 0.215, 0.0), 17.5)
+"""From where the three bodies fill wide panels."""
 SOON = 0.3
 """Time after the landing at which heights are compared [s]."""
 NAMES = {"watery": 5.0, "syrupy": 25.0, "stiff": 250.0}
@@ -50,7 +52,9 @@ def run(around: Surroundings) -> Outcome:
             for a, b in pairwise(NAMES)
         ]
     )  # fmt: skip
-    file = save_panels(around, "fang19-15", [Panel(runs[-1], time, "") for time in TIMES], 2, size=(800, 400))
+    file = save_panels(
+        around, "fang19-15", [Panel(runs[-1], time, "") for time in TIMES], 2, size=(960, 360), camera=CAMERA
+    )
     outcome.figures.append((file, "νd = νv = 5, 25 and 250 Pa s from left to right."))
     outcome.figures.append((save(figure, around.pictures, "fang19-15-heights"), "Heights over time."))
     return outcome

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from reports.case import Outcome, Surroundings, states
 from reports.drawing import COLOURS, panels, save
-from validation.admm import ACCELERATED, SAND
+from validation.admm import ACCELERATED
 
 from figures.fang19.convergence import curve, plot, studies
 from figures.figure import Figure, save_csv
@@ -67,7 +67,7 @@ def run(around: Surroundings) -> Outcome:
             for cell, far, took in zip(cells, found[label], spent.get(label, [None] * len(cells)))]  # fmt: skip
     columns = ("steps", "cell [mm]", "spread after 1 s [m]", f"processor time of {CLOCKED} frames [s]")
     save_csv(around.pictures, "fang19-16", columns, rows)
-    steps = studies(around, "sand-column-implicit", SAND)
+    steps = studies(around, "sand-column-implicit")
     residuals = [curve(study, (), COUNTS) for study in steps]
     faster = [curve(study, (ACCELERATED,), COUNTS) for study in steps]
     figure, (left, right) = panels(2)
