@@ -6,13 +6,15 @@ from reports.drawing import COLOURS, panels, save
 
 from figures.bodies import Array, height, paths
 from figures.figure import Figure, save_csv
-from figures.panels import Panel, save_panels
+from figures.panels import Camera, Panel, save_panels
 from figures.repeats import at_sizes
 from spume import Run
 
 SPACINGS = {"draft": (0.022, 0.018), "medium": (0.0145, 0.0125), "paper": (0.0085, 0.0066)}
 TIMES = (0.0, 0.1, 0.3, 1.0, 2.0, 4.0)
 """Of the panels [s]."""
+CAMERA = Camera((0.4, 0.64, 1.52), (0.0, 0.325, 0.0), 30.0)
+"""From where the animal fills panels that are nearly square, before it falls."""
 PUDDLE = 0.5
 """Largest height of a puddle, over that of the animal."""
 
@@ -50,7 +52,8 @@ def run(around: Surroundings) -> Outcome:
                    f"a puddle: at most {PUDDLE:g}", max(ends) <= PUDDLE),
         ]
     )  # fmt: skip
-    file = save_panels(around, "gerszewski09-1", [Panel(runs[-1], time, "") for time in TIMES], 3)
+    shown = [Panel(runs[-1], time, "") for time in TIMES]
+    file = save_panels(around, "gerszewski09-1", shown, 3, size=(600, 480), camera=CAMERA)
     outcome.figures.append((file, f"Spacing of {1e3 * spacings[-1]:g} mm."))
     outcome.figures.append((save(figure, around.pictures, "gerszewski09-1-height"), "Height over time."))
     return outcome
