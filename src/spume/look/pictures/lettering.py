@@ -30,9 +30,9 @@ class Legend(NamedTuple):
 
 INK = (32, 38, 46)
 PAPER = (255, 255, 255)
-DARK = 110
+DARK = 128
 """Text on a background darker than this [of 255] is light."""
-HALO = (95, 190)
+HALO = (95, 160)
 """Light text is put on a background at most this bright, dark text on one at least that bright [of 255]."""
 VEIL = 0.8
 """Part of the way to it that the background goes."""

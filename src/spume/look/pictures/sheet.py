@@ -19,8 +19,8 @@ WIDTH = 480
 COMPARED_TILES, COMPARED_COLUMNS, COMPARED_WIDTH = 4, 2, 720
 """The same for pictures that show several runs."""
 GAP = 6
-LETTERS = 50
-"""Width of a sheet over the size of its letters: on a page of 800 pixels they have 16."""
+LETTERS = 56
+"""Width of a sheet over the size of its letters: on a page of 800 pixels they have 14."""
 BAR = 110
 """Height of the colour bar [pixels]."""
 STEADY = 0.3
