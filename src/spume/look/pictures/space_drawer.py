@@ -14,6 +14,7 @@ from spume.frames.populations import PopulationArrays
 from spume.frames.poses import obstacle_poses, poses_in_frames
 from spume.frames.quantities import drawable, label, quantities, spatial, volumes
 from spume.frames.reader import Frame, Run
+from spume.look.embedded_edges import sharp_mesh
 from spume.look.finish import Color, Finish, background, ground_finish, material_finishes
 from spume.look.grains import (
     DROP,
@@ -43,7 +44,7 @@ from spume.look.pictures.raster import ShadedMesh, Stage, rasterize
 from spume.look.surface.borders import cut_at_borders
 from spume.look.surface.files import skin_of
 from spume.look.textures import painted
-from spume.look.triangle_mesh import TriangleMesh, placed, vertex_normals
+from spume.look.triangle_mesh import TriangleMesh, placed
 from spume.scene import surroundings
 from spume.scene.common import Scene
 from spume.whitewater.making import has_whitewater, whitewater
@@ -280,8 +281,10 @@ class SpaceDrawer:
         spacing = point_spacing(self.run, population.declared)
         v = spatial(population["v"]) if "v" in population else None
         if population.declared.kind == "mesh":
-            triangles = np.asarray(population["triangles"], dtype=np.int32)
-            return ColoredMesh(x, triangles, vertex_normals(x, triangles), colors, spacing, v), kinds
+            mesh = sharp_mesh(self.run, population)
+            v = None if v is None else v[mesh.origin]
+            shown = ColoredMesh(mesh.vertices, mesh.triangles, mesh.normals, colors[mesh.origin], spacing, v)
+            return shown, kinds[mesh.origin]
         normals = np.tile(self.up, (len(x), 1))
         return ColoredMesh(x, np.empty((0, 3), np.int32), normals, colors, spacing, v), kinds
 

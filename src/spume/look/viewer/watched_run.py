@@ -13,13 +13,14 @@ from spume.frames.populations import PopulationArrays
 from spume.frames.poses import ObstaclePoses, obstacle_poses
 from spume.frames.quantities import DRAWN, drawable, has_quantity, quantity, quantity_names, spatial
 from spume.frames.reader import BodySkin, Frame, Run, open_run
+from spume.look.embedded_edges import sharp_mesh
 from spume.look.finish import Finish, material_finishes
 from spume.look.grains import colors_of, is_granular
 from spume.look.obstacles import Solid, ground_height, solid_mesh, solids
 from spume.look.pictures.camera import up_axis
 from spume.look.pictures.lettering import MAP, map_colors
 from spume.look.surface.files import skin_of
-from spume.look.triangle_mesh import TriangleMesh, vertex_normals
+from spume.look.triangle_mesh import TriangleMesh
 from spume.scene.overrides import Changes
 from spume.srgb import to_srgb
 
@@ -123,12 +124,15 @@ class WatchedRun:
             made = skin_of(self.run, frame, population.declared, ("fine", "preview"), own)
             carried: dict[str, NDArray[Any]] = {name: made.fields[name] for name in own}
             return Shown(made.vertices, made.triangles, made.normals, carried, spacing)
+        values = {name: quantity(population, name) for name in own}
+        if population.declared.kind == "mesh":
+            mesh = sharp_mesh(self.run, population)
+            values = {name: each[mesh.origin] for name, each in values.items()}
+            return Shown(
+                mesh.vertices.astype(np.float32), mesh.triangles, mesh.normals.astype(np.float32), values, spacing
+            )
         x = spatial(population["x"])
         triangles, normals = np.empty((0, 3), np.int32), np.empty((0, 3), np.float32)
-        if population.declared.kind == "mesh":
-            triangles = np.asarray(population["triangles"], dtype=np.int32)
-            normals = vertex_normals(x, triangles).astype(np.float32)
-        values = {name: quantity(population, name) for name in own}
         if population.declared.kind == "lines":
             ribbons, triangles = _ribbons(x, np.asarray(population["lines"]), LINE_WIDTH * spacing)
             values = {name: np.repeat(each, 2) for name, each in values.items()}
