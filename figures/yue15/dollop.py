@@ -9,6 +9,7 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from figures.panels import Camera
 from figures.repeats import at_sizes
 from spume import Run
 from spume.frames.reader import Frame
@@ -21,6 +22,8 @@ DRAFT_END = 1.2
 """End of the drafts [s]."""
 UNDER_BLOCK = 0.235
 """Height [m] below which foam has left the block, whose underside is at 0.25 m."""
+CAMERA, SIZE = Camera((0.16, 0.165, 0.62), (0.0, 0.143, 0.0), 29.5), (560, 640)
+"""From where block, dollop and ground fill upright panels, and the size of these [pixels]."""
 SLIVER = 0.01
 """Ratio of the smallest and the largest eigenvalue of the covariance of a neighbourhood below which it is a sliver."""
 

@@ -52,7 +52,7 @@ def run(around: Surroundings) -> Outcome:
         ]
     )  # fmt: skip
     panels = [Panel(fine, time, "") for time in TIMES]
-    file = save_panels(around, "yue15-1", panels, 3)
+    file = save_panels(around, "yue15-1", panels, 3, size=dollop.SIZE, camera=dollop.CAMERA)
     outcome.figures.append((file, f"Cells of {1e3 * dollop.cell_of(fine):g} mm; the footage is not ours to show."))
     return outcome
 

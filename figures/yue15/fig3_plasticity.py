@@ -10,8 +10,11 @@ from figures.panels import Panel, save_panels
 from figures.yue15 import dollop
 from figures.yue15.flow import CREAM
 
-RATE = 2.0 * math.pi * 6.0 * 0.02 / 0.05
-"""Rate of flow at which the three models have one stress: the speed of the block over the depth of the dollop [1/s]."""
+EARLY = 0.3
+"""Time at which flow as soon as the shaking begins can be seen [s]: two periods of the block."""
+RATE = 3.0
+"""Rate of flow at which the three models have one stress [1/s]: the mean of foam of Table I until EARLY, when it flows
+slowly. Later the neck flows faster: there the perfectly plastic foam bears less and the viscoplastic one more."""
 EXCESS = CREAM["viscosity"] * RATE ** CREAM["flow_index"]
 """Magnitude of the deviatoric stress beyond that of the yield there [Pa]."""
 MODELS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -25,8 +28,6 @@ MODELS: dict[str, tuple[str, dict[str, Any]]] = {
 ENDS = {"viscoplastic": 2.0}
 """Ends of drafts that differ from the others [s]. The end stands for a dollop that does not part; it must be later than
 the others part by more than the resolutions differ."""
-EARLY = 0.3
-"""Time at which flow as soon as the shaking begins can be seen [s]: two periods of the block."""
 TIMES = (EARLY, 0.6, 0.9, 1.2)
 """Of the panels [s]."""
 
@@ -57,7 +58,7 @@ def run(around: Surroundings) -> Outcome:
         ]
     )  # fmt: skip
     panels = [Panel(runs[-1], time, model) for model, runs in made.items() for time in TIMES]
-    file = save_panels(around, "yue15-3", panels, len(TIMES), size=(480, 480))
+    file = save_panels(around, "yue15-3", panels, len(TIMES), size=dollop.SIZE, camera=dollop.CAMERA)
     cell = 1e3 * dollop.cell_of(made[thinning][-1])
     outcome.figures.append((file, f"Cells of {cell:g} mm. The footage of the paper's last row is not ours to show."))
     return outcome

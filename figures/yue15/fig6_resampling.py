@@ -22,6 +22,11 @@ PIXELS = 6
 FAR = 0.5
 """Distance to the nearest point beyond which foam is a void [cells]: the paper takes spheres of half a cell around the
 points for the foam."""
+FOAM, POINTS, INSERTED = "#ccd9e5", "#1f3044", "#3f8fc4"
+"""Colours of the discs around the points, of the first points, and of those that were inserted."""
+Corners = tuple[tuple[float, float], tuple[float, float]]
+WHOLE, NEAR = ((-0.085, -0.1), (0.325, 0.1)), ((0.11, -0.005), (0.19, 0.035))
+"""Corners of the panels [m]."""
 BRIDGED = 2.5
 """Half width of the widest gap that counts as inside [cells]."""
 
@@ -47,20 +52,25 @@ def voids(frame: Frame, cell: float) -> float:
     return float(empty.sum() / inside.sum())
 
 
-def draw(axes: Any, frame: Frame, cell: float, title: str) -> None:
-    """The points of a frame with the voids between them in red."""
-    x = frame["x"]
+def draw(axes: Any, frame: Frame, cell: float, first: int, corners: Corners, size: float) -> None:
+    """The part of a frame between two corners: discs of half a cell around the points, those inserted after the `first`
+    in another colour, and what is void."""
     inside, empty, origin = raster(frame, cell)
     upper = origin + np.array(empty.shape) * cell / PIXELS
-    shown = np.where(empty, 2.0, np.where(inside, 1.0, np.nan))
+    x, new = frame["x"], frame["id"] >= first
+    discs = require("matplotlib.collections", "drawing figures").EllipseCollection(
+        cell, cell, 0.0, units="xy", offsets=x, offset_transform=axes.transData, facecolors=FOAM, edgecolors="none"
+    )
+    axes.add_collection(discs)
+    for own, colour in ((~new, POINTS), (new, INSERTED)):
+        axes.plot(*x[own].T, ".", color=colour, markersize=size, markeredgewidth=0.0)
     axes.imshow(
-        shown.T, origin="lower", extent=(origin[0], upper[0], origin[1], upper[1]), vmin=0.0, vmax=2.0,
-        cmap=require("matplotlib.colors", "drawing figures").ListedColormap(["white", "#dfe5ea", MARKED]),
-        interpolation="nearest",
+        np.where(empty, 1.0, np.nan).T, origin="lower", extent=(origin[0], upper[0], origin[1], upper[1]),
+        cmap=require("matplotlib.colors", "drawing figures").ListedColormap([MARKED]), interpolation="nearest",
+        zorder=3.0,
     )  # fmt: skip
-    axes.plot(*x.T, ".", color="#1f3044", markersize=2.0)
-    axes.set(xlim=(-0.085, 0.325), ylim=(-0.055, 0.055), aspect="equal")
-    axes.set_title(title, fontsize=9)
+    (left, low), (right, high) = corners
+    axes.set(xlim=(left, right), ylim=(low, high), aspect="equal", xticks=[], yticks=[])
 
 
 def run(around: Surroundings) -> Outcome:
@@ -86,10 +96,18 @@ def run(around: Surroundings) -> Outcome:
         f"Cells of {1e3 * cell:g} mm; {made['with resampling'][0].diagnostics[0]['points']:,} points at the start, in "
         f"the end {last['without resampling']:,} without and {last['with resampling']:,} with resampling."
     )
-    figure, axes = rows_of(1, len(SCENES), (10.5, 3.2))
-    for place, (label, runs) in zip(axes, made.items()):
-        draw(place, runs[0][number_at(runs[0], TIMES[-1])], cell, f"{label}, strain {10 * TIMES[-1]:g}")
-    text = "Points of the slab after a strain of three; what is farther than half a cell from every point is red."
+    figure, axes = rows_of(len(SCENES), 2, (7.0, 4.2))
+    shown = {label: runs[0][number_at(runs[0], TIMES[-1])] for label, runs in made.items()}
+    for k, (label, frame) in enumerate(shown.items()):
+        first = len(made[label][0][0]["x"])
+        for place, corners, size in ((axes[k], WHOLE, 1.6), (axes[k + 2], NEAR, 5.0)):
+            draw(place, frame, cell, first, corners, size)
+        axes[k].indicate_inset((*NEAR[0], *np.subtract(NEAR[1], NEAR[0])), edgecolor="black", alpha=1.0)
+        axes[k].set_title(label, fontsize=16)
+    text = (
+        "The slab after a strain of three, and a part of it: discs of half a cell around the points, those that were "
+        "inserted in another colour; what is farther than half a cell from every point is red."
+    )
     outcome.figures.append((save_jpeg(around, "yue15-6", figure), text))
     return outcome
 

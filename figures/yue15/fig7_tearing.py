@@ -59,7 +59,7 @@ def run(around: Surroundings) -> Outcome:
         f"In a thread these strains are stretches of {stretches[0]} without and of {stretches[1]} with tearing."
     )
     panels = [Panel(runs[-1], time, label) for label, runs in made.items() for time in TIMES]
-    file = save_panels(around, "yue15-7", panels, len(TIMES), size=(480, 480))
+    file = save_panels(around, "yue15-7", panels, len(TIMES), size=dollop.SIZE, camera=dollop.CAMERA)
     cell = 1e3 * dollop.cell_of(made["with tearing"][-1])
     outcome.figures.append((file, f"Cells of {cell:g} mm; without tearing in the first row."))
     return outcome

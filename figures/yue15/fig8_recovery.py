@@ -3,7 +3,7 @@
 from reports.case import Outcome, Surroundings, at_most, differs
 
 from figures.figure import Figure, save_csv
-from figures.panels import Camera, Panel, save_panels
+from figures.panels import Panel, save_panels
 from figures.yue15 import dollop
 from spume import Run
 
@@ -13,8 +13,6 @@ SCENES = {
     "0.35 s, removal": "shaving-cream",
 }
 MASS_REMOVED = 0.0028
-CAMERA, SIZE = Camera((0.14, 0.17, 0.45), (0.0, 0.135, 0.0), 32.0), (480, 640)
-"""From where block and ground are in the picture, and the size of upright panels [pixels]."""
 TIMES = (0.7, 0.9, 1.2)
 """Of the panels [s]; the numbers are means over the frames from the first of them on."""
 
@@ -46,7 +44,7 @@ def run(around: Surroundings) -> Outcome:
         ]
     )  # fmt: skip
     panels = [Panel(runs[-1], time, label) for time in TIMES for label, runs in made.items()]
-    file = save_panels(around, "yue15-8", panels, len(made), size=SIZE, camera=CAMERA)
+    file = save_panels(around, "yue15-8", panels, len(made), size=dollop.SIZE, camera=dollop.CAMERA)
     cell = 1e3 * dollop.cell_of(made["recovery 0.35 s"][-1])
     outcome.figures.append((file, f"Cells of {cell:g} mm: brittle, sticky, sticky with removal of slivers."))
     return outcome
