@@ -33,11 +33,14 @@ def number_at(run: Run, time: float) -> int:
     return int(np.argmin(np.abs(times - time)))
 
 
-def rows_of(columns: int, rows: int, size: tuple[float, float]) -> tuple[Any, list[Any]]:
-    """A Matplotlib figure with panels of `size` [inches], and their axes, row by row."""
+def rows_of(
+    columns: int, rows: int, size: tuple[float, float], heights: Sequence[float] | None = None
+) -> tuple[Any, list[Any]]:
+    """A Matplotlib figure with panels of `size` [inches], and their axes, row by row; `heights` has the ratios of the
+    heights of the rows."""
     matplotlib = require("matplotlib.figure", "drawing figures")
     figure = matplotlib.Figure(figsize=(size[0] * columns, size[1] * rows), layout="constrained")
-    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+    return figure, list(figure.subplots(rows, columns, squeeze=False, height_ratios=heights).ravel())
 
 
 def save_jpeg(around: Surroundings, name: str, figure: Any) -> str:

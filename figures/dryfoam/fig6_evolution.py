@@ -41,10 +41,11 @@ def run(around: Surroundings) -> Outcome:
     times = np.array([record["time"] for record in records])
     ended = next(k for k, record in enumerate(records) if record["cells"] == records[-1]["cells"])
     numbers = [min(int(np.argmin(np.abs(times - time))), ended) for time in TIMES]
-    figure, axes = axes_of(4)
+    figure, axes = axes_of(2, 2, 6.4)
     for place, number in zip(axes, numbers):
         foam = network_of(made[number])
-        show(place, foam, f"{times[number]:g} s, {foam.cells} bubbles", shading="pressure")
+        show(place, foam, "", shading="pressure")
+        place.set_title(f"{times[number]:g} s, {foam.cells:,} bubbles", fontsize=18)
     columns = ("time", "cells", "mean_area", "mu2", "energy", "flips", "vanished", "area_error", "angle_error")
     save_csv(around.pictures, "dryfoam-6", columns, [[record.get(name, "") for name in columns] for record in records])
     worst = {name: max(record.get(name, 0.0) for record in records) for name in ("area_error", "angle_error")}

@@ -13,7 +13,7 @@ CELLS = {"draft": (0.0148, 0.0074), "medium": (0.0074, 0.005), "paper": (0.0074,
 """The two resolutions of each preset [m]; "paper" has those of the caption."""
 TIMES = (2.9, 6.4, 10.0)
 """Ends of the three runs through the neck [s]."""
-SHOWN = ((-0.25, -0.5), (0.25, 0.58))
+SHOWN = ((-0.24, -0.47), (0.24, 0.346))
 """Corners of the part of the plane in the panels [m]."""
 STEADY = 0.07
 """Largest change of the volume that counts as none: half of the cell at the rough edge of a heap 0.15 m high."""
@@ -54,16 +54,14 @@ def run(around: Surroundings) -> Outcome:
     save_csv(around.pictures, "tampubolon17-8", ("scene", "cell [m]", *columns), rows)
     parts = ", ".join(f"{below[WITHOUT, cell][-1]:.0%} (cells of {1e3 * cell:g} mm)" for cell in cells)
     outcome.notes.append(f"Part of the sand without correction that is below the neck at the end: {parts}.")
-    panels = []
-    for cell in cells:
-        panels.append(Panel(runs[WITH, cell], 0.0, ""))
-        for scene, label in ((WITHOUT, "none"), (WITH, "with")):
-            panels += [Panel(runs[scene, cell], time, label) for time in TIMES]
-    file = save_panels(around, "tampubolon17-8", panels, 7, size=(300, 648), corners=SHOWN)
-    text = (
-        "The start, and after each of three runs through the neck, without (none) and with the volume correction; "
-        f"above cells of {1e3 * cells[0]:g} mm, below of {1e3 * cells[1]:g} mm."
-    )
+    panels = [
+        Panel(runs[scene, cell], time, f"{label}, {1e3 * cell:g} mm")
+        for cell in cells
+        for scene, label in ((WITHOUT, "none"), (WITH, "with"))
+        for time in (0.0, *TIMES)
+    ]
+    file = save_panels(around, "tampubolon17-8", panels, 1 + len(TIMES), size=(480, 816), corners=SHOWN)
+    text = "The start, and after each of three runs through the neck, without (none) and with the volume correction."
     outcome.figures.append((file, text))
     return outcome
 

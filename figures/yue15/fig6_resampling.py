@@ -25,7 +25,7 @@ points for the foam."""
 FOAM, POINTS, INSERTED = "#ccd9e5", "#1f3044", "#3f8fc4"
 """Colours of the discs around the points, of the first points, and of those that were inserted."""
 Corners = tuple[tuple[float, float], tuple[float, float]]
-WHOLE, NEAR = ((-0.085, -0.1), (0.325, 0.1)), ((0.11, -0.005), (0.19, 0.035))
+WHOLE, NEAR = ((-0.09, -0.06), (0.33, 0.06)), ((0.115, 0.002), (0.185, 0.032))
 """Corners of the panels [m]."""
 BRIDGED = 2.5
 """Half width of the widest gap that counts as inside [cells]."""
@@ -54,9 +54,9 @@ def voids(frame: Frame, cell: float) -> float:
 
 def draw(axes: Any, frame: Frame, cell: float, first: int, corners: Corners, size: float) -> None:
     """The part of a frame between two corners: discs of half a cell around the points, those inserted after the `first`
-    in another colour, and what is void."""
-    inside, empty, origin = raster(frame, cell)
-    upper = origin + np.array(empty.shape) * cell / PIXELS
+    in another colour, on a ground that is red inside the foam, so that it is seen where foam is void."""
+    inside, _, origin = raster(frame, cell)
+    upper = origin + np.array(inside.shape) * cell / PIXELS
     x, new = frame["x"], frame["id"] >= first
     discs = require("matplotlib.collections", "drawing figures").EllipseCollection(
         cell, cell, 0.0, units="xy", offsets=x, offset_transform=axes.transData, facecolors=FOAM, edgecolors="none"
@@ -65,9 +65,8 @@ def draw(axes: Any, frame: Frame, cell: float, first: int, corners: Corners, siz
     for own, colour in ((~new, POINTS), (new, INSERTED)):
         axes.plot(*x[own].T, ".", color=colour, markersize=size, markeredgewidth=0.0)
     axes.imshow(
-        np.where(empty, 1.0, np.nan).T, origin="lower", extent=(origin[0], upper[0], origin[1], upper[1]),
+        np.where(inside, 1.0, np.nan).T, origin="lower", extent=(origin[0], upper[0], origin[1], upper[1]),
         cmap=require("matplotlib.colors", "drawing figures").ListedColormap([MARKED]), interpolation="nearest",
-        zorder=3.0,
     )  # fmt: skip
     (left, low), (right, high) = corners
     axes.set(xlim=(left, right), ylim=(low, high), aspect="equal", xticks=[], yticks=[])
@@ -96,7 +95,7 @@ def run(around: Surroundings) -> Outcome:
         f"Cells of {1e3 * cell:g} mm; {made['with resampling'][0].diagnostics[0]['points']:,} points at the start, in "
         f"the end {last['without resampling']:,} without and {last['with resampling']:,} with resampling."
     )
-    figure, axes = rows_of(len(SCENES), 2, (7.0, 4.2))
+    figure, axes = rows_of(len(SCENES), 2, (7.0, 2.9), (2.0, 3.0))
     shown = {label: runs[0][number_at(runs[0], TIMES[-1])] for label, runs in made.items()}
     for k, (label, frame) in enumerate(shown.items()):
         first = len(made[label][0][0]["x"])
@@ -105,8 +104,8 @@ def run(around: Surroundings) -> Outcome:
         axes[k].indicate_inset((*NEAR[0], *np.subtract(NEAR[1], NEAR[0])), edgecolor="black", alpha=1.0)
         axes[k].set_title(label, fontsize=16)
     text = (
-        "The slab after a strain of three, and a part of it: discs of half a cell around the points, those that were "
-        "inserted in another colour; what is farther than half a cell from every point is red."
+        "The slab after a strain of three, and a part of it: discs of half a cell around the points, inserted ones in "
+        "blue; what is farther than half a cell from every point is red."
     )
     outcome.figures.append((save_jpeg(around, "yue15-6", figure), text))
     return outcome
