@@ -12,7 +12,7 @@ from figures.repeats import at_cells
 from figures.yue15.dollop import cell_of, pieces
 from spume import Run
 
-CELLS = {"draft": (0.007,), "medium": (0.004, 0.003), "paper": (0.002, 0.0016)}
+CELLS = {"draft": (0.007,), "medium": (0.005, 0.004), "paper": (0.002, 0.0016)}
 TIMES = (0.0, 0.35, 0.6, 1.07, 1.33, 2.0)
 """Of the panels [s]."""
 PRESSED = 0.6

@@ -1,5 +1,8 @@
 """[Yue15] figure 1: a dollop of shaving cream falls from an oscillating block."""
 
+import math
+from collections.abc import Sequence
+
 import numpy as np
 from reports.case import Outcome, Surroundings, at_most, states
 
@@ -12,6 +15,8 @@ TIMES = (0.15, 0.3, 0.5, 0.7, 0.9, 1.2)
 """Of the panels [s]."""
 VOLUME = 0.027
 """Deviation of the volume that section 8 states."""
+JIGGLES = 0.3
+"""Time after the landing in which the foam can jiggle [s]."""
 
 
 def history(run: Run) -> tuple[list[float], list[float]]:
@@ -23,6 +28,27 @@ def history(run: Run) -> tuple[list[float], list[float]]:
         low.append(float(x[:, 1].min()))
         sway.append(float(x[x[:, 1] <= low[-1] + 0.01, 0].mean() - block))
     return sway, low
+
+
+def landed(run: Run) -> list[float]:
+    """Sideways velocity of the largest piece of foam that is off the block, in the frames after it has met the ground
+    [m/s]."""
+    cell, sideways, first = dollop.cell_of(run), [], math.inf
+    for record, frame in zip(run.diagnostics, run):
+        x, mass, label = frame["x"], frame["mass"], dollop.pieces(frame, dollop.cell_of(run))
+        sizes = np.bincount(label, weights=mass)
+        sizes[label[x[:, 1] > dollop.UNDER_BLOCK]] = 0.0
+        own = label == np.argmax(sizes)
+        if sizes.max() > 0.1 * mass.sum() and x[own, 1].min() < cell:
+            first = min(first, record["time"])
+            if first < record["time"] <= first + JIGGLES:
+                sideways.append(float(np.average(frame["v"][own, 0], weights=mass[own])))
+    return sideways
+
+
+def reversals(velocity: Sequence[float]) -> int:
+    """Number of changes of sign."""
+    return int(np.count_nonzero(np.diff(np.sign(velocity))))
 
 
 def run(around: Surroundings) -> Outcome:
@@ -39,6 +65,7 @@ def run(around: Surroundings) -> Outcome:
     volume = np.array([record["volume"] for record in fine.diagnostics])
     end = float(fine.diagnostics[-1]["time"])
     texts = ", ".join(f"{time:.2f} s" for time in parted)
+    jiggles = [landed(run) for run in runs]
     outcome = Outcome(
         [
             states("it oscillates: sway of its tip in the first 0.3 s", f"{1e3 * np.ptp(before):.0f} mm",
@@ -48,6 +75,9 @@ def run(around: Surroundings) -> Outcome:
             states("it tears apart, at both resolutions", texts, "before the end", max(parted) < end),
             states("it lands on the ground: lowest point in the end", f"{1e3 * low[-1]:.1f} mm", "on the ground",
                    low[-1] < dollop.cell_of(fine)),
+            states(f"it jiggles on the ground: reversals of its sideways motion in {JIGGLES:g} s, at both resolutions",
+                   ", ".join(str(reversals(each)) for each in jiggles), "more than one",
+                   min(map(reversals, jiggles)) > 1),
             at_most("volume of the points, worst frame", float(np.abs(volume / volume[0] - 1.0).max()), VOLUME),
         ]
     )  # fmt: skip

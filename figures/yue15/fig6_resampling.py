@@ -119,7 +119,7 @@ FIGURE = Figure(
     paper="Yue15",
     finding="The paper does not describe its blob; ours is a slab in the plane between two plates, whose points are "
     "jittered by half their distance. A place inside is void if it is farther than half a cell from every point, the "
-    "radius of the spheres that are the foam in the paper. The voids are few and small: points scattered at random "
-    "have hardly larger ones. With resampling points are inserted from the start on, since a jittered lattice does not "
-    "meet its limit of distances, and their number grows by two thirds.",
+    "radius of the spheres that are the foam in the paper. The voids are small: 0.6 % of the area; as many points "
+    "scattered at random would leave e^−π, 4 %. With resampling points are inserted from the start on, since a "
+    "jittered lattice does not meet its limit of distances, and their number grows by two thirds.",
 )
