@@ -11,8 +11,10 @@ from spume import Run
 from spume.frames.reader import Frame
 
 SCENES = {"without tearing": "shaving-cream-without-tearing", "with tearing": "shaving-cream"}
-TIMES = (0.6, 0.8, 1.2)
-"""Of the panels [s]."""
+AFTER = (-0.07, 0.1, 0.3)
+"""Of the panels: time since the dollop has parted with tearing [s]."""
+CHANGES: dict[str, dict[str, object]] = {"medium": {"duration": 1.0}}
+"""Of the scene without tearing, by preset: the other ends later because figure 1 shows it, too."""
 THRESHOLD = CREAM["tear_threshold"]
 """σT: foam of a larger plastic strain is torn."""
 OF_A_STEP = 1.1
@@ -36,7 +38,10 @@ def largest(run: Run) -> float:
 
 def run(around: Surroundings) -> Outcome:
     """Run both scenes at both resolutions."""
-    made = {label: dollop.runs(around, scene) for label, scene in SCENES.items()}
+    made = {
+        label: dollop.runs(around, scene, None if label == "with tearing" else CHANGES.get(around.preset))
+        for label, scene in SCENES.items()
+    }
     parted = {label: [dollop.parting(run) for run in runs] for label, runs in made.items()}
     strain = {label: [largest(run) for run in runs] for label, runs in made.items()}
     rows = [[label, f"{1e3 * dollop.cell_of(run):g}", f"{time:.4f}", f"{most:.1f}"]
@@ -58,8 +63,9 @@ def run(around: Surroundings) -> Outcome:
     outcome.notes.append(
         f"In a thread these strains are stretches of {stretches[0]} without and of {stretches[1]} with tearing."
     )
-    panels = [Panel(runs[-1], time, label) for label, runs in made.items() for time in TIMES]
-    file = save_panels(around, "yue15-7", panels, len(TIMES), size=dollop.SIZE, camera=dollop.CAMERA)
+    times = [parted["with tearing"][-1] + after for after in AFTER]
+    panels = [Panel(runs[-1], time, label) for label, runs in made.items() for time in times]
+    file = save_panels(around, "yue15-7", panels, len(times), size=dollop.SIZE, camera=dollop.CAMERA)
     cell = 1e3 * dollop.cell_of(made["with tearing"][-1])
     outcome.figures.append((file, f"Cells of {cell:g} mm; without tearing in the first row."))
     return outcome
