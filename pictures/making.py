@@ -13,9 +13,10 @@ from spume.api import Pictures
 from spume.errors import SpumeError
 from spume.extras import require
 from spume.frames.appearances import PLACES
-from spume.look.pictures.drawing import Picture
+from spume.look.pictures.drawing import Picture, PictureOptions, make_drawer
+from spume.look.pictures.lettering import lying_color_bar, without_color_bar
 from spume.look.pictures.png import read_png
-from spume.look.pictures.sheet import COLUMNS, labelled_tiles
+from spume.look.pictures.sheet import BAR, COLUMNS, labelled_tiles
 from spume.runs.storage import plain
 from spume.scene.common import Scene
 from spume.whole_files import whole_file
@@ -113,9 +114,13 @@ def _render(recipe: Recipe, runs: list[Run], frames: slice | int) -> Pictures:
 
 
 def _sheet_of(recipe: Recipe, runs: list[Run], frames: list[int]) -> Picture:
-    """A sheet of chosen frames, in their own size, with their times."""
+    """A sheet of chosen frames, in their own size, with their times and one colour bar."""
+    width, height = recipe.size
+    legend = make_drawer(runs[0], PictureOptions(width=width, height=height, color=recipe.color)).legend()
     parts = []
     for number in frames:
         picture = read_png(_render(recipe, runs, number).stills[0])
-        parts.append((picture, max(runs, key=len).diagnostics[number]["time"]))
-    return labelled_tiles(parts, 2 if len(parts) == 4 else COLUMNS)
+        shown = picture if legend is None else without_color_bar(picture)
+        parts.append((shown, max(runs, key=len).diagnostics[number]["time"]))
+    sheet = labelled_tiles(parts, 2 if len(parts) == 4 else COLUMNS)
+    return sheet if legend is None else np.concatenate([sheet, lying_color_bar(legend, (sheet.shape[1], BAR))])
