@@ -15,10 +15,11 @@ from spume.frames.reader import Frame
 
 BODIES = {"sphere": "oobleck-sphere", "penguin": "oobleck-penguin"}
 CELLS = {
-    "sphere": {"draft": (0.009, 0.008), "medium": (0.005, 0.0035), "paper": (0.0022, 0.0016)},
+    "sphere": {"draft": (0.009, 0.008), "medium": (0.005, 0.004), "paper": (0.0022, 0.0016)},
     "penguin": {"draft": (0.0045, 0.004), "medium": (0.0025, 0.0016), "paper": (0.0016, 0.0012)},
 }
-"""The two resolutions of each preset [m]; the last is drawn. At medium both bodies are 16 and 23 to 26 cells high."""
+"""The two resolutions of each preset [m]; the last is drawn. At medium the sphere is 16
+and 20 cells high, the penguin 16 and 26."""
 TIMES = {"sphere": (0.15, 0.2, 0.27, 0.4, 1.0), "penguin": (0.12, 0.17, 0.27, 0.4, 1.0)}
 """Of the panels [s]: before the first impact, in it, the top of the bounce, the second impact, the end."""
 
