@@ -65,7 +65,7 @@ def run(around: Surroundings) -> Outcome:
             for a, b in [*pairwise(MODULI), (MODULI[0], MODULI[-1])]
         ]
     )  # fmt: skip
-    panels = [Panel(runs[-1], time, f"{mu:g} Pa") for mu, runs in made.items() for time in TIMES]
+    panels = [Panel(runs[-1], time, f"μE = {mu:g} Pa") for mu, runs in made.items() for time in TIMES]
     panels = [panels[len(TIMES) * k + j] for j in range(len(TIMES)) for k in range(len(MODULI))]
     file = save_panels(around, "fang19-14", panels, len(MODULI), size=(480, 480))
     outcome.figures.append((file, "μE = 1.75, 350 and 3500 Pa from left to right."))
