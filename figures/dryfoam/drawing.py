@@ -14,6 +14,8 @@ from spume.whole_files import whole_file
 
 PALE = "#f3d9b1"
 DOTS_PER_INCH = 110
+LETTERS = 16
+"""Size of titles [points]."""
 
 View = tuple[float, float, float]
 """Centre and half width of what is shown [m]."""
@@ -42,7 +44,7 @@ def show(
     if view is not None:
         axes.set_xlim(view[0] - view[2], view[0] + view[2])
         axes.set_ylim(view[1] - view[2], view[1] + view[2])
-    axes.set_title(title, fontsize=10)
+    axes.set_title(title, fontsize=LETTERS)
 
 
 def around_cells(network: Network, labels: Sequence[int], room: float = 0.6) -> View:

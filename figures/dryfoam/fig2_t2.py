@@ -62,8 +62,8 @@ def run(around: Surroundings) -> Outcome:
     after = foam.network
     changes = [before.vertices - after.vertices, before.films - after.films, before.cells - after.cells]
     lost = [before.sides()[index_of(before, n)] - after.sides()[index_of(after, n)] for n in neighbours]
-    figure, axes = axes_of(4)
-    view = around_cells(stages[0], [label], 0.9)
+    figure, axes = axes_of(2, 2)
+    view = around_cells(stages[0], [label], 0.3)
     for place, network, share in zip(axes, stages, SHARES):
         show(place, network, f"{share:.0%} of its area", {index_of(network, label): PALE}, view=view)
     show(axes[3], after, "one vertex", view=view)
