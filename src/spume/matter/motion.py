@@ -8,12 +8,13 @@ import numpy as np
 from numba import prange
 
 from spume.errors import RunFailed
-from spume.geometry.obstacles.collision import collide_and_move as collide_and_move_point
+from spume.geometry.obstacles.collision import collide_and_move_open
 from spume.grid.contacts import MARGIN
 from spume.matter.obstacle_loads import WatchedPoints
 from spume.matter.species import Species
 from spume.matter.world import World
 from spume.matter.worst import is_first
+from spume.numerics.array_pointers import open_arrays
 from spume.numerics.jit import compiled
 
 
@@ -76,12 +77,13 @@ def _make_move(dimension: int) -> Any:
         for task in prange(tasks.size - 1):
             fastest = 0.0
             broken = -1
+            o = open_arrays(obstacles)
             for p in range(tasks[task], tasks[task + 1]):
                 if not clear_until[p] > travelled + margin:  # also if both are infinite: unknown
                     pz = x[p, 2] if D == 3 else 0.0
                     vz = v[p, 2] if D == 3 else 0.0
-                    px, py, pz, ux, uy, uz, clearance = collide_and_move_point(
-                        obstacles, dt, x[p, 0], x[p, 1], pz, v[p, 0], v[p, 1], vz
+                    px, py, pz, ux, uy, uz, clearance = collide_and_move_open(
+                        o, dt, x[p, 0], x[p, 1], pz, v[p, 0], v[p, 1], vz
                     )
                     v[p, 0] = ux
                     v[p, 1] = uy
