@@ -81,24 +81,32 @@ def _failing(particles: Particles, model: ConstitutiveModel, cell: float, walls:
     low, high = VOLUME_RATIO_RANGE
     J = model.volume_ratio(particles.arrays())
     stretched = J / _separation(particles, model, J)
-    for check, badness, limit in (
-        ("crushed", np.where(np.isnan(J), -np.inf, -J), -low),
-        ("blown up", np.where(np.isnan(stretched), np.inf, stretched), high),
-    ):
+    # in most checks a look at the extremes is enough; comparisons with NaN are false
+    if not J.min() > low:
+        badness = np.where(np.isnan(J), -np.inf, -J)
         point = worst_point(badness, ids)
-        if badness[point] >= limit:
-            yield Failing(check, float(badness[point]), point)  # type: ignore[arg-type]
-    if walls is not None:
-        lower, upper = walls
-        beyond = np.max(np.maximum(lower - x, x - upper), axis=1)
+        if badness[point] >= -low:
+            yield Failing("crushed", float(badness[point]), point)
+    if not stretched.max() < high:
+        badness = np.where(np.isnan(stretched), np.inf, stretched)
+        point = worst_point(badness, ids)
+        if badness[point] >= high:
+            yield Failing("blown up", float(badness[point]), point)
+    least, most = _extremes(x)
+    # Separating contact lets points pass a wall by less than a cell.
+    if walls is not None and max((walls[0] - least).max(), (most - walls[1]).max()) > cell:
+        beyond = np.max(np.maximum(walls[0] - x, x - walls[1]), axis=1)
         point = worst_point(beyond, ids)
-        # Separating contact lets points pass a wall by less than a cell.
-        if beyond[point] > cell:
-            yield Failing("walls", float(beyond[point]), point)
-    away = np.abs(x).max(axis=1)
-    point = worst_point(away, ids)
-    if away[point] > extent_of_grid(x.shape[1], cell):
+        yield Failing("walls", float(beyond[point]), point)
+    if max(-least.min(), most.max()) > extent_of_grid(x.shape[1], cell):
+        away = np.abs(x).max(axis=1)
+        point = worst_point(away, ids)
         yield Failing("grid", float(away[point]), point)
+
+
+def _extremes(x: NDArray[np.float64]) -> Corners:
+    """The smallest and the largest coordinates of points, column by column: NumPy takes short rows one by one."""
+    return np.array([column.min() for column in x.T]), np.array([column.max() for column in x.T])
 
 
 def _sentence(
