@@ -7,7 +7,7 @@ from scipy.linalg import sqrtm
 
 from spume import Scene
 from spume.foam.plastic_strain import plastic_strain
-from spume.foam.tearing import detect_tearing, keep_rotation, limit_deformation
+from spume.foam.tearing import detect_tearing, is_torn, keep_rotation, limit_deformation
 from spume.methods import method_class
 
 EPS = np.finfo(float).eps
@@ -33,6 +33,22 @@ def test_weak_are_the_points_whose_plastic_strain_exceeds_the_threshold(rng):
     detect_tearing(bench.world, 0.0, bench.foam)
     np.testing.assert_array_equal(bench.particles.weak, measure > bench.parameters.tear_threshold)
     assert bench.foam.weak_points == bench.particles.weak.sum() == 100
+
+
+@pytest.mark.parametrize("plastic", [0.01, 0.4, 3.0])
+def test_the_bound_that_saves_the_plastic_strain_hides_no_weak_point(rng, plastic):
+    """The threshold of each material is a little less or more than the plastic strain of its point."""
+    F, be, Cp = elastic_plastic(rng, 200, plastic=plastic)
+    thin, stretched = np.diag([1e-4, 1.0, 1e-4]), np.diag([30.0, 1.0 / 900.0, 30.0])  # ‖B‖ is nearly ‖F‖² ‖b̄e⁻¹‖
+    F, be = np.concatenate([F, [thin]]), np.concatenate([be, [stretched]])
+    measure = deviator_norm(np.concatenate([Cp, [strain(thin, stretched)]]))
+    for side in (-1.0, 1.0):
+        for f, b, size in zip(F, symmetric(be), measure):
+            assert is_torn(tuple(f.ravel()), tuple(b), size * (1.0 + side * 1e-6)) == (side < 0.0)
+
+
+def strain(F, be):
+    return np.linalg.det(F) ** (-2 / 3) * F.T @ np.linalg.inv(be) @ F
 
 
 def test_a_point_that_recovered_is_weak_no_more(rng):
