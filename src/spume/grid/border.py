@@ -46,6 +46,9 @@ class Border(Protocol):
     def send(self, sums: Floats) -> None:
         """Let other processes have what the awaited blocks have added to `sums`, without waiting for them."""
 
+    def look(self) -> None:
+        """Let what is on its way between `send` and `complete` move on."""
+
     def complete(self, sums: Floats, target: Floats) -> None:
         """Write `sums`, with those of other processes, to `target`."""
 
@@ -79,6 +82,9 @@ class NoBorder:
         return target
 
     def send(self, sums: Floats) -> None:
+        """See `Border`."""
+
+    def look(self) -> None:
         """See `Border`."""
 
     def complete(self, sums: Floats, target: Floats) -> None:

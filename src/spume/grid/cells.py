@@ -208,18 +208,21 @@ class Cells:
             _sort_by_id(self._cell_start, self._ids, self._sorted_points)
             self._ids = None
 
+    def find_order(self) -> None:
+        """Find the order of the points now."""
+        if not self._in_order:
+            self._sort_within()
+
     @property
     def sorted_points(self) -> NDArray[np.int32]:
         """Points in the order of the cells."""
-        if not self._in_order:
-            self._sort_within()
+        self.find_order()
         return self._sorted_points
 
     @property
     def cell_start(self) -> NDArray[np.int64]:
         """First entry of each cell in `sorted_points`, 64 cells per block, then the number of points."""
-        if not self._in_order:
-            self._sort_within()
+        self.find_order()
         return self._cell_start
 
     @property

@@ -18,6 +18,9 @@ from spume.numerics.jit import compiled
 FEW_BLOCKS = 64
 """Number of occupied blocks per thread up to which each colour of blocks has a copy of the grid; with more blocks, they
 are added colour by colour, and with one thread in an order with the same sums. No result depends on it."""
+LOOKS = 2
+"""Looks at messages from and to other processes while blocks are added that none waits for. Of long messages, MPI sends
+little more than the lengths unless both processes look at them: one that looks in the end only waits for the other."""
 
 _NO_NUMBERS, _NO_VECTORS, _NO_TENSORS = np.zeros(0), np.zeros((0, 1)), np.zeros((0, 1, 1))
 
@@ -45,7 +48,7 @@ class Transfers:
         self._connected = (0, 0, 0)
         self._all_blocks = np.empty(0, np.int64)
         self._orders = [_Order(self._all_blocks, np.zeros(2, np.int64))]
-        """In which blocks are added: those that other processes wait for, if there are any, then the others."""
+        """In which blocks are added: those that other processes wait for, if there are any, then parts of the rest."""
         self._copy_of_block = np.empty(0, np.int64)
         self._copies: dict[int, NDArray[np.float64]] = {}
         self._reached = np.empty((0, 0), np.int32)
@@ -54,7 +57,8 @@ class Transfers:
         """Find the nodes of the sorted cells; `nodes` must cover them."""
         threads = numba.get_num_threads()
         connected = (self.cells.generation, nodes.generation, threads)
-        if self._connected != connected or self._border is not nodes.border:
+        changed = self._connected != connected or self._border is not nodes.border
+        if changed:
             self._connected = connected
             self.node_block_of_corner = nodes.corner_blocks(self.cells)
             self._border = nodes.border
@@ -64,9 +68,10 @@ class Transfers:
                 self.cell_block_of_corner[self.node_block_of_corner[:, corner], corner] = np.arange(len(self.cells))
             self._colour_blocks()
             self._copies.clear()
+        self.cells.find_order()
         if self.tasks.size != threads + 1:
             self.tasks = np.empty(threads + 1, np.int64)
-        for order in self._orders:
+        for order in self._orders if changed or threads > 1 else ():  # one thread has all blocks, however full
             order.divide(threads)
             _split_all(self.cells.cell_start, self._all_blocks, order.blocks, order.starts, self.tasks, order.tasks)
 
@@ -103,9 +108,9 @@ class Transfers:
             self._orders = self._awaited_first(_Order(by_colour, starts))
 
     def _awaited_first(self, order: "_Order") -> list["_Order"]:
-        """Divide `order` into that of the blocks that other processes wait for and that of the others."""
+        """Divide `order` into that of the blocks that other processes wait for and those of parts of the others."""
         awaited = self._border.awaited(self.cells.keys)[order.blocks]
-        return [order.of(awaited), order.of(~awaited)] if awaited.any() else [order]
+        return [order.of(awaited), *order.of(~awaited).parts(LOOKS)] if awaited.any() else [order]
 
     def to_grid(
         self, quantities: tuple[str, ...], x: NDArray[np.float64], target: NDArray[np.float64], *,
@@ -141,6 +146,7 @@ class Transfers:
         self._border.send(sums)
         for order in others:
             add(order)
+            self._border.look()
         self._border.complete(sums, target)
 
     def pulled_back(self, metric: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -182,6 +188,16 @@ class _Order:
     def of(self, chosen: NDArray[np.bool_]) -> "_Order":
         """The chosen ones of `blocks`."""
         return _Order(self.blocks[chosen], np.concatenate([[0], np.cumsum(chosen)])[self.starts])
+
+    def parts(self, count: int) -> list["_Order"]:
+        """At most so many orders that follow each other: of some of the colours, or of some blocks of the only one."""
+        rows = self.starts.size - 1
+        if rows == 1:
+            first, last = self.starts
+            bounds = first + (last - first) * np.arange(count + 1) // count
+            return [_Order(self.blocks, bounds[k : k + 2]) for k in range(count)]
+        some = -(-rows // count)
+        return [_Order(self.blocks, self.starts[k : k + some + 1]) for k in range(0, rows, some)]
 
     def divide(self, threads: int) -> None:
         """Make room for the tasks of so many threads."""

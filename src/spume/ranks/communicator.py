@@ -36,6 +36,9 @@ class Communicator(Protocol):
     def maximum(self, values: NDArray[Any]) -> NDArray[Any]:
         """Largest value of each entry over all ranks; NaN where one has NaN."""
 
+    def start_maximum(self, values: NDArray[Any]) -> Callable[[], NDArray[Any]]:
+        """The same without waiting: what is returned waits for it when it is called."""
+
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:
         """Sum of each entry over all ranks. The order is not defined: only for numbers whose sums are exact."""
 
@@ -49,6 +52,9 @@ class Communicator(Protocol):
     def start_swap(self, outgoing: Parts, incoming: Parts) -> Callable[[], None]:
         """The same without waiting: the arrays belong to the messages until what is returned has been called, which
         waits for them."""
+
+    def look(self) -> None:
+        """Let messages on their way move on: many implementations move long ones only while a rank calls them."""
 
     def everyone(self, values: NDArray[np.int64], sizes: Sequence[int] | None = None) -> list[NDArray[np.int64]]:
         """The arrays of all ranks, by rank; their lengths may differ. `sizes` are these lengths, where all ranks know

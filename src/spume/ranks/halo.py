@@ -139,6 +139,10 @@ class Halo:
         self._slots.pack(sums, messages)
         self._arrive = self._messages.start_swap(messages.outgoing, messages.incoming)
 
+    def look(self) -> None:
+        """See `Border`."""
+        self._messages.look()
+
     def complete(self, sums: Floats, target: Floats) -> None:
         """See `Border`."""
         self._arrive()

@@ -57,21 +57,31 @@ class MpiCommunicator:
                 time.sleep(SLEEP)
         self.waited += time.perf_counter() - started
 
-    def _reduced(self, values: NDArray[Any], operation: Any) -> NDArray[Any]:
-        found = np.empty_like(values)
-        self._wait([self._world.Iallreduce(np.ascontiguousarray(values), found, operation)])
-        return found
+    def _start_reducing(self, values: NDArray[Any], operation: Any) -> Callable[[], NDArray[Any]]:
+        sent, found = np.ascontiguousarray(values), np.empty_like(values)
+        requests = [self._world.Iallreduce(sent, found, operation)]
+
+        def wait() -> NDArray[Any]:
+            self._wait(requests)
+            return found
+
+        return wait
 
     def maximum(self, values: NDArray[Any]) -> NDArray[Any]:
+        """See `Communicator`."""
+        return self.start_maximum(values)()
+
+    def start_maximum(self, values: NDArray[Any]) -> Callable[[], NDArray[Any]]:
         """See `Communicator`. Numbers are compared as integers of the same order, in which NaN comes after all
         others: what MPI makes of NaN depends on the order in which ranks meet."""
         if values.dtype != np.float64:
-            return self._reduced(values, self._mpi.MAX)
-        return _number(self._reduced(_rank(values), self._mpi.MAX))
+            return self._start_reducing(values, self._mpi.MAX)
+        wait = self._start_reducing(_rank(values), self._mpi.MAX)
+        return lambda: _number(wait())
 
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:
         """See `Communicator`."""
-        return self._reduced(values, self._mpi.SUM)
+        return self._start_reducing(values, self._mpi.SUM)()
 
     def exchange(self, outgoing: Mapping[int, Bytes]) -> dict[int, Bytes]:
         """See `Communicator`."""
@@ -95,6 +105,10 @@ class MpiCommunicator:
         self.sent += sum(part.nbytes for _, part in outgoing)
         self.messages += len(outgoing)
         return lambda: self._wait(requests)
+
+    def look(self) -> None:
+        """See `Communicator`."""
+        self._world.Iprobe()
 
     def everyone(self, values: NDArray[np.int64], sizes: Sequence[int] | None = None) -> list[NDArray[np.int64]]:
         """See `Communicator`."""
@@ -152,12 +166,16 @@ def _have_cores(beside: Any) -> bool:
 
 def _rank(values: NDArray[np.float64]) -> NDArray[np.int64]:
     """Integers in the order of the numbers, NaN last."""
+    if values.size == 1 and values.item() > 0.0:  # in every step: its bits are in this order
+        return values.view(np.int64)
     bits = np.where(np.isnan(values), np.nan, values).view(np.int64)
     return np.where(bits < 0, bits ^ MAGNITUDE, bits)
 
 
 def _number(rank: NDArray[np.int64]) -> NDArray[np.float64]:
     """The numbers of which `_rank` made integers."""
+    if rank.size == 1 and rank.item() >= 0:
+        return rank.view(np.float64)
     return np.where(rank < 0, rank ^ MAGNITUDE, rank).view(np.float64)
 
 

@@ -86,13 +86,18 @@ class Team(Ranks):
             self._balance(species, dimension)
             self._new_points, self._looked_at = False, interval
         owners = [self._owners(each.cells) for each in species]
-        leave = sum(int(each.cells.counts[owner != self.rank].sum()) for each, owner in zip(species, owners))
-        news = self.largest(1.0 + leave if leave else float(self._changed(species)))
-        if news > 1.0:
+        away = [owner != self.rank for owner in owners]
+        leave = sum(int(each.cells.counts[gone].sum()) for each, gone in zip(species, away) if gone.any())
+        found = self.messages.start_maximum(np.array([1 + leave if leave else int(self._changed(species))]))
+        if not leave:
+            for each in species:  # in most steps no points come, and the order is needed: find it while others answer
+                each.cells.find_order()
+        news = int(found()[0])
+        if news > 1:
             for each, owner in zip(species, owners):
-                self._migrate(each, owner, by_field=news > 1.0 + self._many)
-            news = self.largest(float(self._changed(species)))
-        self._to_join = self._to_join or news > 0.0
+                self._migrate(each, owner, by_field=news > 1 + self._many)
+            news = int(self.any(self._changed(species)))
+        self._to_join = self._to_join or news > 0
 
     def _changed(self, species: Sequence[Movable]) -> bool:
         """Whether blocks of this rank have appeared or disappeared since the border was found."""
