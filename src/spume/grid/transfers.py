@@ -18,9 +18,10 @@ from spume.numerics.jit import compiled
 FEW_BLOCKS = 64
 """Number of occupied blocks per thread up to which each colour of blocks has a copy of the grid; with more blocks, they
 are added colour by colour, and with one thread in an order with the same sums. No result depends on it."""
-LOOKS = 2
+LOOKS = 5
 """Looks at messages from and to other processes while blocks are added that none waits for. Of long messages, MPI sends
-little more than the lengths unless both processes look at them: one that looks in the end only waits for the other."""
+little more than the lengths unless both processes look at them: one that looks in the end only waits for the other. The
+first looks are early, because others may have few of these blocks."""
 
 _NO_NUMBERS, _NO_VECTORS, _NO_TENSORS = np.zeros(0), np.zeros((0, 1)), np.zeros((0, 1, 1))
 
@@ -190,14 +191,15 @@ class _Order:
         return _Order(self.blocks[chosen], np.concatenate([[0], np.cumsum(chosen)])[self.starts])
 
     def parts(self, count: int) -> list["_Order"]:
-        """At most so many orders that follow each other: of some of the colours, or of some blocks of the only one."""
+        """At most so many orders that follow each other, of some of the colours, or of some blocks, ever
+        more, of the only one."""
         rows = self.starts.size - 1
-        if rows == 1:
-            first, last = self.starts
-            bounds = first + (last - first) * np.arange(count + 1) // count
-            return [_Order(self.blocks, bounds[k : k + 2]) for k in range(count)]
-        some = -(-rows // count)
-        return [_Order(self.blocks, self.starts[k : k + some + 1]) for k in range(0, rows, some)]
+        if rows > 1:
+            some = -(-rows // count)
+            return [_Order(self.blocks, self.starts[k : k + some + 1]) for k in range(0, rows, some)]
+        first, last = self.starts
+        bounds = first + (last - first) * np.arange(count + 1) ** 2 // count**2
+        return [_Order(self.blocks, bounds[k : k + 2]) for k in range(count) if bounds[k] < bounds[k + 1]]
 
     def divide(self, threads: int) -> None:
         """Make room for the tasks of so many threads."""
