@@ -14,23 +14,20 @@ before:
 Here the copies become internal to the kernel's module before machine code is generated, and the number in a kernel's
 names is a hash of its sources.
 
-Three things save a third of the compiler's time:
+Two things save time of the compiler, beside those of `compiler_shortcuts`:
 
 - Machine code is made when Python needs it. Numba makes it for each function in turn, also for those that only kernels
   call, of which every caller links a copy: functions of its own, the bodies of parallel loops, two functions around
   each body, and kernels that other kernels call. For the same reason these have no entry for Python.
 - The two functions around a body are optimised once, in the kernel that they are linked into.
-- What an operator returns for given types of numbers is looked up once.
 """
 
 import contextlib
-import gc
 import hashlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from numba import types
-
+from spume.numerics.compiler_shortcuts import shortcuts
 from spume.numerics.kernel_cache import LINKED, compiling, is_for_kernel
 from spume.numerics.kernel_sources import KERNEL_ID
 from spume.numerics.numba_internals import (
@@ -39,16 +36,11 @@ from spume.numerics.numba_internals import (
     CPUDispatcher,
     JITCodeLibrary,
     Linkage,
-    NumbaFunction,
     llvm,
 )
 
 AROUND_LOOPS = ("parallelgufuncwrapper", "<numba.np.ufunc.wrappers._GufuncWrapper")
 """Beginnings of the names of libraries with the functions that call the body of a parallel loop."""
-NUMBERS = (types.Number, types.Boolean)
-"""Types of arguments for which the signatures of functions are remembered."""
-_find_signature = NumbaFunction.get_call_type
-_signatures: dict[tuple[int, int, Any], tuple[Any, Any, Any]] = {}
 MERGED = {getattr(Linkage, name) for name in ("linkonce_any", "linkonce_odr", "weak_any", "weak_odr")}
 """Linkage types for which the linker keeps only one symbol of each name."""
 
@@ -178,36 +170,6 @@ def _only_for(wanted: KernelLibrary | None, make: Callable[..., None]) -> Callab
     return make_wrapper
 
 
-@contextlib.contextmanager
-def _signatures_remembered() -> Iterator[None]:
-    """Let Numba look up once, not each time, what an operator or a function of its own returns for given numbers.
-
-    Numba tries all of their templates, among them those for text, lists and dates; this took a tenth of the compiler's
-    time. Templates with an implementation of their own (`overload`) depend on options and are not remembered.
-    """
-    usual = NumbaFunction.get_call_type
-    if usual is _remembered:
-        yield
-        return
-    NumbaFunction.get_call_type = _remembered
-    try:
-        yield
-    finally:
-        del NumbaFunction.get_call_type  # the inherited one
-
-
-def _remembered(function: Any, context: Any, args: Any, keywords: Any) -> Any:
-    if keywords or not all(isinstance(kind, NUMBERS) for kind in args):
-        return _find_signature(function, context, args, keywords)
-    key = id(function), id(context), args
-    if key not in _signatures:
-        found = _find_signature(function, context, args, keywords)
-        if function.get_impl_key(found) is not function.typing_key:
-            return found
-        _signatures[key] = function, context, found  # alive, so that no other objects get their ids
-    return _signatures[key][-1]
-
-
 class KernelCompiler(Compiler):
     """Numba's compiler, producing a `KernelLibrary` whose names depend only on the kernel."""
 
@@ -221,19 +183,5 @@ class KernelCompiler(Compiler):
         self.state.targetctx.create_cpython_wrapper = _only_for(
             None if is_for_kernel() else self.state.library, self.state.targetctx.create_cpython_wrapper
         )
-        with compiling(), _without_garbage_collection(), _signatures_remembered(), libraries_of(codegen, LinkedLibrary):
+        with compiling(), shortcuts(), libraries_of(codegen, LinkedLibrary):
             return super()._compile_bytecode()
-
-
-@contextlib.contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """The compiler makes millions of objects that live until its end. Looking for garbage among them, again and again,
-    took a seventh of the time. Kernels that are compiled for this one are inside the same `with` block."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()

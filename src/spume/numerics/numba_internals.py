@@ -45,6 +45,7 @@ NAMES = (
     "numba.core.event.unregister",
     "numba.core.registry.CPUDispatcher",
     "numba.core.serialize.dumps",
+    "numba.core.targetconfig.TargetConfig",
     "numba.core.types.functions.BaseFunction.get_call_type",
     "numba.core.types.functions.BaseFunction.get_impl_key",
     "numba.core.types.functions.Function",
@@ -74,6 +75,9 @@ USES = (
     ("numba.core.dispatcher.Dispatcher.compile", "save_overload"),
     ("numba.core.funcdesc.FunctionDescriptor._from_python_function", "unique_id"),
     ("numba.core.lowering.BaseLower.create_cpython_wrapper", "create_cpython_wrapper"),
+    ("numba.core.targetconfig.TargetConfig.__eq__", "values"),
+    ("numba.core.targetconfig.TargetConfig.__hash__", "values"),
+    ("numba.core.targetconfig.TargetConfig.is_set", "_values"),
     ("numba.core.types.functions.BaseFunction.__init__", "typing_key"),
     ("numba.core.typed_passes.BaseNativeLowering.run_pass", "library"),
 )
@@ -148,6 +152,7 @@ Listener = _or_none("numba.core.event.Listener")
 Linkage = _or_none("llvmlite.binding.Linkage")
 NumbaFunction = _or_none("numba.core.types.functions.Function")
 ParallelOptions = _or_none("numba.core.cpu_options.ParallelOptions")
+TargetConfig = _or_none("numba.core.targetconfig.TargetConfig")
 llvm = _or_none("llvmlite.binding")
 dumps = _or_none("numba.core.serialize.dumps")
 register = _or_none("numba.core.event.register")
