@@ -201,11 +201,16 @@ def regular(name):
 @pytest.mark.parametrize(
     "name",
     [
-        "cube", "rod", "cylinder", "icosahedron", "turned box", "cube with a cavity", "cube beside the origin",
-        pytest.param("slab", marks=pytest.mark.slow_suite),
-        pytest.param("slab beside the origin", marks=pytest.mark.slow_suite),
+        "cube",
+        "cylinder",
+        "cube with a cavity",
+        "cube beside the origin",
+        *(
+            pytest.param(name, marks=pytest.mark.slow_suite)
+            for name in ("rod", "icosahedron", "turned box", "slab", "slab beside the origin")
+        ),
     ],
-)  # fmt: skip
+)
 def test_solids_with_flat_faces_are_accepted_at_the_default_resolution(tmp_path, name, suffix):
     """Their volume is that of the triangles; STL rounds the vertices to single precision."""
     solid = regular(name)

@@ -22,7 +22,7 @@ def method_of(transfer, dt=1e-4, modulus=1e4, dimension=2, **body):
         dimension=dimension,
         duration=1e-3,
         gravity=[0.0] * dimension,
-        grid={"cell": CELL},
+        grid={"cell": CELL, "spline": "quadratic" if dimension == 2 else "cubic"},
         time={"dt": dt},
         transfer=transfer,
         material={"gel": gel},

@@ -82,7 +82,8 @@ def test_the_scene_chooses_the_deformation_of_a_step(kind):
     """In a rotation det(I + Δt W) = 1 + (Δt ω)², and to second order 1 + (Δt ω)⁴/4; the grid has W exactly."""
     omega, dt = 5.0, 1e-2
     body = {"material": "solid", "spin": omega, "shape": {"circle": {"center": [0.0, 0.0], "radius": 0.1}}}
-    sim = flow(emitter=[], time={"dt": dt, "deformation": kind}, body=[body])
+    grid = {"cell": 0.02, "spline": "quadratic"}
+    sim = flow(emitter=[], time={"dt": dt, "deformation": kind}, body=[body], grid=grid)
     sim.advance(dt)
     square = (dt * omega) ** 2
     wanted = 1.0 + (square if kind == "first-order" else square**2 / 4)

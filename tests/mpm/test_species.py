@@ -37,11 +37,12 @@ def block(dimension, centre):
 
 @pytest.fixture(params=[(2, 2), (3, 3)], ids=["2D", "3D"])
 def mixed(request):
-    """Two blocks that overlap, of different schemes, and one alone with the second's points."""
+    """Two blocks that overlap, in the plane of different schemes, and one alone with the second's points."""
     d, order = request.param
+    scheme = TransferScheme("flip", 0.95) if d == 2 else TransferScheme("apic")
     nodes = Nodes(d, CELL, order)
     first = species(nodes, block(d, [0.0, 0.0, 0.0]), 1.0, TransferScheme("apic"), 1)
-    second = species(nodes, block(d, [0.13, 0.03, 0.0]), -0.5, TransferScheme("flip", 0.95), 2)
+    second = species(nodes, block(d, [0.13, 0.03, 0.0]), -0.5, scheme, 2)
     return state_of(nodes, [first, second])
 
 

@@ -45,7 +45,7 @@ class StopAfter(Unsteered):
             run.ask_to_stop()
 
 
-@pytest.mark.parametrize("method", SCENES)
+@pytest.mark.parametrize("method", ["mpm", pytest.param("point-based", marks=pytest.mark.slow_suite)])
 def test_a_changed_run_is_repeated_and_resumed_on_ranks(method, tmp_path):
     scene = load_scene(SCENES[method])
     start_run(scene, tmp_path / "whole", changes=CHANGES)

@@ -63,7 +63,14 @@ DARTS = BALL | {
 
 
 @pytest.mark.parametrize(
-    ("tables", "count", "size"), [(DISCS, 30, 3), (BALL, 40, 3), (DARTS, 20, 4), (DARTS, 3, 8), (BALL, 3, 2)]
+    ("tables", "count", "size"),
+    [
+        (DISCS, 30, 3),
+        (BALL, 40, 3),
+        (DARTS, 20, 4),
+        pytest.param(DARTS, 3, 8, marks=pytest.mark.slow_suite),
+        pytest.param(BALL, 3, 2, marks=pytest.mark.slow_suite),
+    ],
 )
 def test_frames_diagnostics_and_checkpoints_are_those_of_one_process(tables, count, size):
     assert_same_frames(size, tables, count)

@@ -60,12 +60,11 @@ def steps_of_rank(messages, arrays, dimension, order, shift, first, many=50):
     return found, cloud.arrays["id"], team.total(cloud.arrays["mass"])
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("grid", [(2, 2), (2, 3), (3, 3), pytest.param((3, 2), marks=pytest.mark.slow_suite)], ids=str)
+@settings(max_examples=12, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     size=st.integers(1, 5),
-    dimension=st.sampled_from([2, 3]),
-    order=st.sampled_from([2, 3]),
     count=st.integers(0, 300),
     width=st.floats(1.0, 25.0),
     shift=st.floats(0.0, 9.0),
@@ -75,8 +74,10 @@ def steps_of_rank(messages, arrays, dimension, order, shift, first, many=50):
     few=st.sampled_from([0, FEW_BLOCKS]),
 )
 def test_any_ranks_with_any_cuts_have_the_sums_of_one_process(
-    seed, size, dimension, order, count, width, shift, random_cuts, many, threads, few
+    grid, seed, size, count, width, shift, random_cuts, many, threads, few
 ):
+    """Dimension and order of the splines are given by `grid`."""
+    dimension, order = grid
     rng = np.random.default_rng(seed)
     arrays = points(rng, dimension, count, width)
     first = None

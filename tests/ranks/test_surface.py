@@ -41,7 +41,12 @@ def test_slots_and_peers_are_those_of_ranks(dimension, size):
     ("scene", "options", "words"),
     [
         ("dough-star", ["--ranks", "2"], ["2 with about 570 points", "600.8 MB on one machine"]),
-        ("dough-star", ["--ranks", "4", "--per-node", "3"], ["900.6 MB on a node with 3 of them"]),
+        pytest.param(
+            "dough-star",
+            ["--ranks", "4", "--per-node", "3"],
+            ["900.6 MB on a node with 3 of them"],
+            marks=pytest.mark.slow_suite,
+        ),
         pytest.param(
             "shaving-cream",
             ["--ranks", "4"],

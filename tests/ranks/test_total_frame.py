@@ -78,7 +78,7 @@ def test_a_grid_that_deforms_on_ranks_has_the_bits_of_one_process(name, size, th
     assert_same_states(state(load_scene(tables), steps), ranks)
 
 
-@pytest.mark.parametrize("name", SCENES)
+@pytest.mark.parametrize("name", ["explicit", "admm", pytest.param("newton", marks=pytest.mark.slow_suite)])
 def test_frames_diagnostics_and_checkpoints_are_those_of_one_process(name):
     """Also the density of the cloud, which is divided by where the points are, and the motion of the nodes."""
     tables, steps = SCENES[name]

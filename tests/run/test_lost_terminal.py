@@ -53,7 +53,7 @@ def test_a_run_whose_streams_are_lost_completes(tmp_path, redirected):
     assert all(frame.x.shape == (50, 3) for frame in spume.open_run(tmp_path / "run"))
 
 
-@pytest.mark.parametrize("redirected", ["2>&1 | true", ">&- 2>&-"])
+@pytest.mark.parametrize("redirected", ["2>&1 | true", pytest.param(">&- 2>&-", marks=pytest.mark.slow_suite)])
 def test_a_run_that_fails_unheard_does_not_end_with_0(tmp_path, redirected):
     arguments = ["run", "points.toml", "--set", "fails_at=0.02", "--out", "run"]
     assert shell(tmp_path, redirected, *arguments).returncode == 3

@@ -87,7 +87,13 @@ def test_nothing_else_prints():
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
 @pytest.mark.parametrize(
-    "command", [["info", "FOLDER"], ["info", "FOLDER", "--json"], ["rheometer", "shaving cream"], ["run", "--help"]]
+    "command",
+    [
+        ["info", "FOLDER"],
+        ["run", "--help"],
+        pytest.param(["info", "FOLDER", "--json"], marks=pytest.mark.slow_suite),
+        pytest.param(["rheometer", "shaving cream"], marks=pytest.mark.slow_suite),
+    ],
 )
 def test_a_full_output_is_one_sentence(folder, command):
     """Whoever writes it: spume, or the libraries for tables and help."""

@@ -15,7 +15,10 @@ def scene_tables(dimension: int = 3) -> dict[str, Any]:
 
     return {
         "title": "Wet sand", "method": "sand-water", "dimension": dimension, "duration": 0.02, "frame_rate": 100.0,
-        "grid": {"cell": 0.05, "walls": {"lower": [-1.0, 0.0, -1.0][:dimension], "upper": [2.0] * dimension}},
+        "grid": {
+            "cell": 0.05, "spline": "cubic" if dimension == 3 else "quadratic",
+            "walls": {"lower": [-1.0, 0.0, -1.0][:dimension], "upper": [2.0] * dimension},
+        },
         "mixture": {"hydraulic_conductivity": 1e-2},
         "material": {
             "beach": {"base": "wet sand", "youngs_modulus": 1e5, "cohesion": 100.0},

@@ -82,7 +82,8 @@ def test_a_sticking_impact_takes_the_energy_of_the_relative_motion(speed):
 
 
 @pytest.mark.parametrize(
-    "integrator", ["explicit", "implicit", pytest.param("semi-implicit", marks=pytest.mark.slow_suite)]
+    "integrator",
+    ["explicit", *(pytest.param(name, marks=pytest.mark.slow_suite) for name in ("implicit", "semi-implicit"))],
 )
 def test_friction_takes_the_normal_force_times_the_distance(integrator):
     """−μ m g cos θ d for a block that slides by d. As in `test_incline.py`, the slope is level and gravity tilted, and
