@@ -136,7 +136,7 @@ def test_wrong_arguments_are_one_sentence(solid_run: Path, tmp_path: Path, capsy
     assert "Traceback" not in error
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg"])
+@pytest.mark.parametrize("suffix", [".png", pytest.param(".svg", marks=pytest.mark.slow_suite)])
 def test_a_plot_has_a_panel_for_everything_reported(solid_run: Path, tmp_path: Path, capsys, suffix: str) -> None:
     file = tmp_path / f"plot{suffix}"
     assert main(["plot", str(solid_run), "--all", "--out", str(file)]) == 0

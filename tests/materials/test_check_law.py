@@ -143,6 +143,7 @@ lame_modulus = 8.0e3
     assert records[-1]["shear_stress"] == pytest.approx(2e3 * 0.5 * records[-1]["time"], rel=1e-9)
 
 
+@pytest.mark.slow_suite
 def test_a_branch_that_is_not_that_of_update_is_seen(tmp_path: Path):
     """The law of the tutorial for grains, with the strains before and after the flow exchanged."""
     text = TUTORIAL.with_name("my_granular_law.py").read_text(encoding="utf-8")

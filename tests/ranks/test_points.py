@@ -53,7 +53,7 @@ def test_points_on_ranks_have_the_bits_of_one_process(name):
     assert_same_states(state(load_scene(tables), steps), ranks)
 
 
-@pytest.mark.parametrize("name", ["clay", "kernel"])
+@pytest.mark.parametrize("name", ["kernel", pytest.param("clay", marks=pytest.mark.slow_suite)])
 def test_frames_diagnostics_and_checkpoints_are_those_of_one_process(name):
     tables, _ = SCENES[name]
     assert_same_frames(3, tables, 22)

@@ -85,7 +85,7 @@ def test_frames_diagnostics_and_checkpoints_are_those_of_one_process(name):
     assert_same_frames(3, tables, steps)
 
 
-@pytest.mark.parametrize(("first", "second"), [(1, 4), (4, 1), (2, 5)])
+@pytest.mark.parametrize(("first", "second"), [(1, 4), (4, 1), pytest.param(2, 5, marks=pytest.mark.slow_suite)])
 def test_a_run_goes_on_with_another_number_of_ranks(first, second):
     tables, steps = SCENES["explicit"]
     scene = load_scene(tables)

@@ -40,7 +40,9 @@ def test_exact_data_give_the_parameters_back(true: ShearParameters):
     assert fit.viscosity.value == pytest.approx(expected, rel=1e-6)
 
 
-@pytest.mark.parametrize("true", [FOAM, EMULSION, BINGHAM])
+@pytest.mark.parametrize(
+    "true", [FOAM, *(pytest.param(true, marks=pytest.mark.slow_suite) for true in (EMULSION, BINGHAM))]
+)
 def test_limits_hold_the_truth_as_often_as_they_say(true: ShearParameters):
     """Limits of 95 %, of 40 noisy curves with 3 parameters each: 114 of 120 hits expected; fewer than 100 would be a
     coverage below 0.9 by more than 2.5 standard deviations even if the parameters of a curve went together."""

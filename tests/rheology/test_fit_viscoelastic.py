@@ -155,6 +155,7 @@ def test_missing_column_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert "the frequency is in 'rpm': it should be in rad/s" in capsys.readouterr().err
 
 
+@pytest.mark.slow_suite
 def test_plain_noise_excludes_no_measurement():
     """Each modulus with 2 % of noise: one curve in a thousand may lose a measurement if all residuals have the same
     size; relative to |G*|, those of the smaller modulus are smaller, which triples the tail. The binomial probability
