@@ -74,7 +74,8 @@ def _same_options(options: Any, other: Any) -> Any:
 
 def _hash_of_options(options: Any) -> int:
     """Numba's hash, which depends on the names of the options only, without a dictionary of their values."""
-    return _hash_of_names(type(options))
+    kind: Any = type(options)
+    return _hash_of_names(kind)
 
 
 @functools.cache
