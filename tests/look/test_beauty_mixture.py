@@ -8,9 +8,9 @@ import pytest
 
 from spume.frames.reader import open_run
 from spume.look.blender.process import has_blender
-from spume.look.blender.studio import GRAINS_PER_POINT, studio
+from spume.look.blender.studio import GRAINS, MOST_GRAINS, studio
 from spume.look.finish import Finish
-from spume.look.grains import WET
+from spume.look.grains import WET, scattered
 from spume.look.pictures.beauty import BeautyDrawer
 from spume.look.pictures.drawing import PictureOptions, make_drawer
 from spume.look.pictures.space_drawer import SpaceDrawer
@@ -32,10 +32,14 @@ def test_blender_is_given_grains_of_sand_and_a_clear_mesh_of_water(drawer: Space
     grains, meshes = ([item for item in job.tables["items"] if item["kind"] == kind] for kind in ("grains", "mesh"))
     sand = drawer.run[2]["sand"]
     counts = [len(job.arrays[f"{item['key']}/vertices"]) for item in grains]
-    assert counts == [GRAINS_PER_POINT * (sand["material"] == kind).sum() for kind in (0, 2)]
+    points = [int((sand["material"] == kind).sum()) for kind in (0, 2)]
+    for count, number in zip(counts, points):
+        assert GRAINS[0] * number <= count <= GRAINS[1] * number
     assert [job.tables["looks"][item["look"]]["transparency"] > 0 for item in meshes] == [True]
     # grains of a point have its colour; its shade and theirs vary around one
-    colors = job.arrays[f"{grains[0]['key']}/colors"].reshape(-1, GRAINS_PER_POINT, 3).mean(axis=(1, 2))
+    first = next(part for part, finish in drawer.material_parts(drawer.run[2]) if finish.grain)
+    point = scattered(first.vertices, first.colors, first.spacing, 0.0, GRAINS, MOST_GRAINS).point
+    colors = np.bincount(point, job.arrays[f"{grains[0]['key']}/colors"].mean(axis=1)) / np.bincount(point)
     saturation = sand["saturation"][sand["material"] == 0]
     damp, wet = saturation < 0.5, saturation > 0.9
     dry = colors / (1.0 - WET * saturation)

@@ -1,7 +1,7 @@
 """Materials drawn as grains, and the drawing order of transparent ones."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,17 @@ DROP = 0.35
 """Their diameter, relative to the distance between the points of water."""
 WET = 0.55
 """Fraction by which water in the pores darkens grains."""
-SIZES = (0.65, 1.3)
-"""Smallest and largest grain of a point, relative to their mean."""
+SPREAD = 0.6
+"""Sizes of grains go from exp(−SPREAD) to exp(SPREAD), relative to their geometric mean."""
+SHARE = 0.7
+"""Half of the edge of the cube with the grains of a point, in point spacings: wider than its share of the volume, so
+that no lattice of points is seen."""
+LOOSE = 1.15
+"""Diameter of a ball with the volume of all grains of a point, in point spacings."""
+AROUND, REACH, OPEN, THIN = 24, 1.9, 0.2, 18
+"""Of its nearest AROUND neighbours, a point inside has all within REACH spacings, one in a sheet about half. The sum of
+the vectors to them is half the sum of their lengths at a flat surface, and nothing on average inside. A point with
+fewer than THIN neighbours or with a part of more than OPEN is at the surface."""
 
 
 def shades(ids: NDArray[Any], variation: float) -> NDArray[np.float64]:
@@ -72,18 +81,71 @@ def colors_of(points: PopulationArrays, kinds: NDArray[Any], finishes: list[Fini
     return colors
 
 
-def scattered(x: Floats, colors: Floats, spacing: float, count: int, variation: float) -> tuple[Floats, Floats, Floats]:
-    """Positions [m], colours and diameters [m] of `count` grains of several sizes for each point, in its share of the
-    volume; together they have about the volume of one ball per point. A point comes back as it is for one grain."""
-    if count == 1:
-        return x, colors, np.full(len(x), spacing)
+class Grains(NamedTuple):
+    """Grains that are drawn instead of points."""
+
+    x: Floats
+    """[m], shape (n, 3)"""
+    colors: Floats
+    """linear RGB, shape (n, 3)"""
+    sizes: Floats
+    """diameters [m]"""
+    point: NDArray[np.int64]
+    """the point of each grain"""
+
+
+def scattered(
+    x: Floats, colors: Floats, spacing: float, variation: float, counts: tuple[int, int], total: int
+) -> Grains:
+    """Grains of several sizes for each point, in its share of the volume; together they have about the volume of one
+    ball per point.
+
+    Each point has the smaller of the two `counts`, and where the material is seen from outside up to the larger, if all
+    together are at most `total`. A point comes back as it is for one grain.
+    """
+    few, most = max(1, min(counts[0], total // max(len(x), 1))), counts[1]
+    number = np.full(len(x), few)
+    if few == counts[0] < most:
+        outer = exposed(x, spacing)
+        count = int(outer.sum())
+        number[outer] = min(max((total - few * (len(x) - count)) // max(count, 1), few), most)
+    if number.max(initial=1) == 1:
+        return Grains(x, colors, np.full(len(x), spacing), np.arange(len(x)))
+    point = np.repeat(np.arange(len(x)), number)
     # numbers that do not change from frame to frame: the grains travel with their point
-    random = np.random.default_rng(0)
-    # wider than the share itself, so that no lattice of points is seen
-    offsets = random.uniform(-0.7, 0.7, (len(x), count, 3)) * spacing
-    brightness = 1.0 + variation * random.uniform(-0.5, 0.5, (len(x), count, 1))
-    sizes = random.uniform(*SIZES, (len(x), count)) * 1.15 * spacing / np.cbrt(count)
-    return (x[:, None] + offsets).reshape(-1, 3), (colors[:, None] * brightness).reshape(-1, 3), sizes.ravel()
+    which = (point << 12) + np.arange(len(point)) - np.repeat(np.cumsum(number) - number, number)
+    direction = np.stack([_chance(which, k) - 0.5 for k in range(3)], axis=1)
+    brightness = 1.0 + variation * (_chance(which, 3) - 0.5)
+    sizes = np.exp(SPREAD * (2.0 * _chance(which, 4) - 1.0))
+    mean = np.cbrt(np.sinh(3.0 * SPREAD) / (3.0 * SPREAD))  # of the cubes of the sizes
+    place = x[point] + 2.0 * SHARE * spacing * direction
+    return Grains(
+        place, colors[point] * brightness[:, None], LOOSE * spacing * sizes / (mean * np.cbrt(number[point])), point
+    )
+
+
+def exposed(x: Floats, spacing: float) -> NDArray[np.bool_]:
+    """Whether points are at the surface of their material, or it is thin or loose around them."""
+    from scipy.spatial import cKDTree
+
+    if len(x) <= AROUND:
+        return np.ones(len(x), bool)
+    distance, near = (np.asarray(each) for each in cKDTree(x).query(x, k=AROUND + 1, workers=-1))
+    close = distance < REACH * spacing
+    towards = np.where(close[..., None], x[near] - x[:, None], 0.0).sum(axis=1)
+    is_open = np.linalg.norm(towards, axis=1) > OPEN * np.where(close, distance, 0.0).sum(axis=1)
+    return np.asarray(is_open | (close.sum(axis=1) <= THIN))
+
+
+def _chance(which: NDArray[np.int64], kind: int) -> Floats:
+    """Numbers between 0 and 1 that depend only on `which` and `kind`: SplitMix64."""
+    with np.errstate(over="ignore"):
+        z = which.astype(np.uint64) * np.uint64(8) + np.uint64(kind + 1)
+        z *= np.uint64(0x9E3779B97F4A7C15)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        z ^= z >> np.uint64(31)
+    return np.asarray((z >> np.uint64(11)).astype(np.float64) * 2.0**-53)
 
 
 def opaque_first(populations: Iterable[PopulationArrays], finishes: list[Finish]) -> list[PopulationArrays]:

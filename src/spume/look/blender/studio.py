@@ -34,7 +34,10 @@ PREVIEW_SAMPLES = 16
 APERTURE = 0.008
 """Diameter of the lens relative to the distance in focus, where the scene gives none."""
 GRAINS_PER_POINT = 30
-"""Number of grains drawn for each point of sand."""
+"""Number of grains for each point of sand in .blend files."""
+GRAINS, MOST_GRAINS = (10, 250), 1_500_000
+"""Number of grains drawn for each point of sand inside and at its surface, and of grains in a picture if there are
+fewer points."""
 
 
 @dataclass
@@ -152,12 +155,12 @@ def _add_grains(
     job: Job, name: str, part: ColoredMesh, finish: Finish, turn: Floats, size: float, only: list[int] | None
 ) -> None:
     item = _item(job, name, "grains", _look(job, finish, True, size), only)
-    count = GRAINS_PER_POINT if finish.grain else 1
-    x, colors, sizes = scattered(part.vertices, part.colors, part.spacing, count, finish.variation)
-    job.arrays[f"{item}/vertices"] = x @ turn.T
-    job.arrays[f"{item}/colors"] = colors
-    job.arrays[f"{item}/radii"] = 0.5 * (finish.grain or 1.0) * sizes
-    _set_velocity(job, item, None if part.v is None else np.repeat(part.v, count, axis=0), turn)
+    counts = GRAINS if finish.grain else (1, 1)
+    made = scattered(part.vertices, part.colors, part.spacing, finish.variation, counts, MOST_GRAINS)
+    job.arrays[f"{item}/vertices"] = made.x @ turn.T
+    job.arrays[f"{item}/colors"] = made.colors
+    job.arrays[f"{item}/radii"] = 0.5 * (finish.grain or 1.0) * made.sizes
+    _set_velocity(job, item, None if part.v is None else part.v[made.point], turn)
 
 
 def _add_obstacles(job: Job, drawer: SpaceDrawer, numbers: list[int], turn: Floats, size: float) -> None:

@@ -55,8 +55,9 @@ PLAIN = Finish((1.0, 1.0, 1.0), 0.8, 1.0)
 FADE = 0.5, 3.0
 """Distances behind the middle of the scene where the ground begins to fade, and where it has, relative to the size of
 the scene."""
-GRAINS, MOST_GRAINS = 10, 500_000
-"""Number of grains drawn for each point of sand, and of grains in a picture if there are fewer points."""
+GRAINS, MOST_GRAINS = (5, 300), 300_000
+"""Number of grains drawn for each point of sand inside and at its surface, and of grains in a picture if there are
+fewer points."""
 POINT_SIZE = 1.1
 """Diameter of a drawn point, in spacings."""
 
@@ -164,11 +165,10 @@ class SpaceDrawer:
 
     def _grains(self, part: "ColoredMesh", finish: Finish, stage: Stage) -> ShadedMesh:
         """Several grains for each point."""
-        count = int(np.clip(MOST_GRAINS // max(len(part.vertices), 1), 1, GRAINS))
-        x, colors, sizes = scattered(part.vertices, part.colors, part.spacing, count, finish.variation)
-        normals = np.repeat(outward(part.vertices, stage.around, self.up), count, axis=0)
+        made = scattered(part.vertices, part.colors, part.spacing, finish.variation, GRAINS, MOST_GRAINS)
+        normals = outward(part.vertices, stage.around, self.up)[made.point]
         none = np.empty((0, 3), np.int32)
-        return ShadedMesh(x, none, colors, 0.0, 1.0, normals, finish, sizes=finish.grain * sizes)
+        return ShadedMesh(made.x, none, made.colors, 0.0, 1.0, normals, finish, sizes=finish.grain * made.sizes)
 
     def stage(self, frame: Frame) -> Stage:
         """What lights a frame."""
