@@ -48,6 +48,7 @@ EVERY_METHOD = {
     "sand-water": ("dam-breach-2d", 4, ("grid.cell=0.02", "duration=0.02", "frame_rate=100")),
     "point-based": ("dough-star", 4, ("points.spacing=0.0075", "duration=0.05")),
     "implicit": ("roller", 4, ("grid.cell=0.04", "duration=0.09")),
+    "total frame": ("roller", 4, ("grid.cell=0.04", "grid.frame=total", "duration=0.03", "frame_rate=100")),
     "semi-implicit": ("dam-breach-2d-semi-implicit", 3, ("grid.cell=0.12", "duration=0.02", "frame_rate=100")),
 }
 """Scene, ranks, changes."""
