@@ -60,7 +60,7 @@ def slide(scheme, angle, friction=0.4, duration=0.6, h=0.025, gap=0.0):
         dimension=2,
         gravity={"times": [0.0, 0.3, 0.35], "values": [[0.0, -1e-3], down, along]},
         grid={"cell": h},
-        transfer={"scheme": "flip", "flip": 0.0} if scheme == "pic" else {"scheme": scheme},
+        transfer={"scheme": scheme},
         material={"solid": SOFT | {"youngs_modulus": 1e6, "poisson_ratio": 0.2}},
         body=[{"material": "solid", "shape": box(2, (0.2, 0.1 + gap * h), (0.4, 0.2))}],
         obstacle=[GROUND | {"contact": "separate", "friction": friction}],
