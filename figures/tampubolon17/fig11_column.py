@@ -19,7 +19,7 @@ CHANGES: dict[str, Literal["less", "more"]] = {"height": "more", "half width": "
 """What artificial cohesion does to a heap."""
 TIMES = (0.2, 0.5)
 """Of the panels [s]."""
-SHOWN = ((-0.02, -0.02), (0.38, 0.17))
+SHOWN = ((-0.02, -0.02), (0.42, 0.189))
 """Corners of the part of the plane in the panels [m]: the right half of the heap."""
 
 
@@ -59,5 +59,6 @@ FIGURE = Figure(
     run,
     paper="Tampubolon17",
     finding="The fully implicit steps are ours by ADMM with the flow in the equations; the paper has the unilateral "
-    "energy there, too. Steps of 5 ms, and of 1 ms with the unilateral energy.",
+    "energy there, too. Steps of 5 ms, and of 1 ms with the unilateral energy. With that energy the half width depends "
+    "on the cell: 0.34 m with 6 mm, 0.30 m with 4 mm. Where sand hangs together, cracks open in its surface.",
 )
