@@ -79,5 +79,6 @@ FIGURE = Figure(
     paper="Fang19",
     finding="The paper prints no values; ours are chosen. A fluid disc is lower in the end than a stiffer one; a "
     "viscous one is higher shortly after it lands. Where the thin fluid is drawn out, gaps open between its rows of "
-    "points, because this method does not insert any.",
+    "points, because this method does not insert any. The thin firm disc springs back and leaves a layer of points "
+    "on its shelf, to which it sticks.",
 )
