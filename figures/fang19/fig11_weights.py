@@ -54,6 +54,7 @@ FIGURE = Figure(
     "ρ = 1 for both, the bulk modulus is the better one here, since the best penalty is a third of the stiffness, and "
     "the bulk modulus happens to be that. The balls have one modulus, so a unit weight differs from the bulk modulus "
     "by a factor only, and with the best penalty it is the same; shown is one unit of the paper's stress. Changes are "
-    "those of the same steps. Without our acceleration; in the plane, with cells of 40 mm in the draft and 20 mm in medium.",
+    "those of the same steps. Without our acceleration; in the plane, with cells of 40 mm in the draft and 20 mm "
+    "in medium.",
     presets=("draft", "medium"),
 )

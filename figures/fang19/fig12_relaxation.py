@@ -57,8 +57,8 @@ FIGURE = Figure(
     finding="The stiffness enhanced weights of section 7.3 as they are printed, with ρ = 1, on the left; our default "
     "on the right, with which over-relaxation does not pay, since ρ = 0.3 alone needs fewer iterations than any of the "
     "paper's. Changes are those of the same steps. Both without our acceleration.",
-    cause="α = 1.4: the spread over three steps; the residual is smaller in each, by factors of 1.7, 1.2 and 1.7. α = 1.6 "
-    "holds with cells of 40 mm, where it leaves 0.38 times the residual of α = 1 in the mean, not with 20 mm, where it "
-    "leaves 16, 6 and 9 times as much; why has not been found out.",
+    cause="α = 1.4: the spread over three steps; the residual is smaller in each, by factors of 1.7, 1.2 and 1.7. α = "
+    "1.6 holds with cells of 40 mm, where it leaves 0.38 times the residual of α = 1 in the mean, not with 20 mm, "
+    "where it leaves 16, 6 and 9 times as much; why has not been found out.",
     presets=("draft", "medium"),
 )

@@ -65,6 +65,7 @@ FIGURE = Figure(
     finding="The body is ours, put together from primitives. The viscosity of a trip grows with the square of the "
     "cells, so the spread over resolutions is partly the damping itself, and energies are compared on the same grid; "
     "with the spread over resolutions none of the three steps would count as shown. With cells of "
-    "20 and 15 mm one trip takes away 3.3 and 1.7 % of the energy: their ratio, 1.9, is nearly that of the squares, 1.8.",
+    "20 and 15 mm one trip takes away 3.3 and 1.7 % of the energy: their ratio, 1.9, is nearly that of the squares, "
+    "1.8.",
     cause="our measure: the spread of the pairs is how much the damping of a trip depends on the cells.",
 )
