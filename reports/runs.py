@@ -43,11 +43,16 @@ def run_of(
         if not run.complete:
             raise CacheError(f"the run in '{run.path}' is not finished; continue it with 'spume resume {run.path}'")
         return run
-    known = next(entry["presets"] for entry in library_entries() if entry["name"] == name)
-    preset = preset or (around.preset if around.preset in known else None)
+    preset = preset or preset_of(around, name)
     scene = load_scene(name, changes or {}, preset=preset)
     place = around.runs / (folder or "-".join(filter(None, (name, preset))))
     return scene_run(around, scene, place, name)
+
+
+def preset_of(around: Surroundings, name: str) -> str | None:
+    """The preset of the cases if the scene has it, else none: the scene as it stands."""
+    known = next(entry["presets"] for entry in library_entries() if entry["name"] == name)
+    return around.preset if around.preset in known else None
 
 
 def scene_run(around: Surroundings, scene: Scene, place: Path, name: str) -> Run:

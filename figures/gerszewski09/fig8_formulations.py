@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from reports.case import Check, Outcome, Surroundings, states
 from reports.drawing import save
-from reports.runs import scene_run
+from reports.runs import preset_of, scene_run
 from scipy.spatial import cKDTree
 
 from figures.bodies import Array, paths
@@ -35,7 +35,7 @@ LARGER = 5.0
 def elastic(around: Surroundings, formulation: str) -> Run:
     """An elastic block with the common kernel."""
     changes: dict[str, Any] = {"formulation": formulation, **KERNEL}
-    scene = load_scene("press-and-release", changes, preset=around.preset)
+    scene = load_scene("press-and-release", changes, preset=preset_of(around, "press-and-release"))
     name = f"press-and-release-{formulation}-same-kernel"
     return scene_run(around, scene, around.runs / f"{name}-{around.preset}", name)
 
@@ -45,7 +45,7 @@ def plastic(around: Surroundings, suffix: str) -> tuple[Run, str]:
     name = f"press-and-release-plastic{suffix}"
     place = around.runs / f"{name}-{around.preset}"
     try:
-        found = scene_run(around, load_scene(name, preset=around.preset), place, name)
+        found = scene_run(around, load_scene(name, preset=preset_of(around, name)), place, name)
     except RunFailed as error:
         return open_run(place), str(error).partition(":")[0]
     spread = float((np.ptp(found[len(found) - 1]["x"], axis=0) / np.ptp(found[0]["x"], axis=0)).max())
