@@ -60,6 +60,22 @@ def test_a_frame_with_fewer_triangles_is_split_at_the_same_edges(disc):
     assert np.array_equal(found.triangles, sharp_mesh(disc, whole).triangles[kept])
 
 
+def test_a_mesh_with_other_triangles_or_vertices_is_split_as_it_is(disc):
+    """As in a dry foam, whose bubbles come and go: triangles turned over, and one vertex less than at the start."""
+    whole = disc[1]["surface of disc"]
+    x, triangles = np.array(whole["x"]), np.array(whole["triangles"])
+
+    class Other(dict):
+        declared = whole.declared
+
+    turned = sharp_mesh(disc, Other(x=x, triangles=triangles[:, ::-1].copy()))
+    assert np.array_equal(turned.origin[turned.triangles], triangles[:, ::-1])
+    kept = (triangles < len(x) - 1).all(axis=1)
+    fewer = sharp_mesh(disc, Other(x=x[:-1], triangles=triangles[kept]))
+    assert np.array_equal(fewer.origin[fewer.triangles], triangles[kept])
+    assert fewer.origin.max() < len(x) - 1
+
+
 def test_before_the_body_appears_there_is_nothing(disc):
     mesh = sharp_mesh(disc, disc[0]["surface of disc"])
     assert len(mesh.vertices) == len(mesh.triangles) == len(mesh.origin) == 0

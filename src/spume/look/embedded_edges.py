@@ -30,18 +30,27 @@ class SharpMesh(NamedTuple):
 class _Start(NamedTuple):
     """The mesh in the first frame that has it."""
 
+    vertices: int
+    """their number"""
     triangles: NDArray[np.int32]
     origin: NDArray[np.int64]
     split: NDArray[np.int32]
 
 
 def sharp_mesh(run: Run, mesh: PopulationArrays) -> SharpMesh:
-    """The mesh of a frame, split at edges where triangles meet by more than EDGE_ANGLE at the start of the run."""
+    """The mesh of a frame, split at edges where triangles meet by more than EDGE_ANGLE.
+
+    An embedded surface, whose triangles are those of the start or some of them, is split as at the start of the run;
+    a mesh that gets other vertices or triangles, such as the bubbles of a dry foam, as it is in this frame.
+    """
     x, triangles = spatial(mesh["x"]), np.asarray(mesh["triangles"], np.int32)
     if len(triangles) == 0:
         return SharpMesh(np.arange(len(x)), x, triangles, vertex_normals(x, triangles))
-    start = _start(run, mesh.declared.name) or _split(x, triangles)
-    split = start.split[_places(start.triangles, triangles)]
+    start = _start(run, mesh.declared.name)
+    places = _places(start.triangles, triangles) if start is not None and start.vertices == len(x) else None
+    if start is None or places is None:
+        start, places = _split(x, triangles), np.arange(len(triangles))
+    split = start.split[places]
     return SharpMesh(start.origin, x[start.origin], split, vertex_normals(x[start.origin], split))
 
 
@@ -56,15 +65,14 @@ def _start(run: Run, name: str) -> _Start | None:
 
 def _split(x: NDArray[np.float64], triangles: NDArray[np.int32]) -> _Start:
     origin, split, _ = split_corners(x, triangles, EDGE_ANGLE)
-    return _Start(triangles, origin, split)
+    return _Start(len(x), triangles, origin, split)
 
 
-def _places(all_triangles: NDArray[np.int32], some: NDArray[np.int32]) -> NDArray[np.intp]:
-    """The rows of `all_triangles` that are those of `some`, which later frames may have fewer of."""
+def _places(all_triangles: NDArray[np.int32], some: NDArray[np.int32]) -> NDArray[np.intp] | None:
+    """The rows of `all_triangles` that are those of `some`; None if some of them are not there."""
     if np.array_equal(all_triangles, some):
         return np.arange(len(some))
     count = len(all_triangles)
     _, first, number = np.unique(np.concatenate([all_triangles, some]), axis=0, return_index=True, return_inverse=True)
     places = first[number.ravel()[count:]]
-    assert (places < count).all()  # an embedded surface loses triangles, but gains none
-    return places
+    return places if (places < count).all() else None
