@@ -103,7 +103,7 @@ def run(around: Surroundings) -> Outcome:
                    (failure == "") == survives)
         )  # fmt: skip
         rows.append(["plastic", label, "", failure or "survives"])
-        panels += [Panel(made, PRESSED, label), Panel(made, END, label)]
+        panels += [Panel(made, PRESSED, label), Panel(made, END, f"{label} breaks off" if failure else label)]
     columns = ("block", "formulation", "remaining displacement over the largest", "end")
     save_csv(around.pictures, "gerszewski09-8", columns, rows)
     text = f"Points of the elastic blocks, pressed and in the end, with {LARGER:g} times what is left of displacements."
