@@ -21,7 +21,7 @@ PAPERS = {
 WRITTEN = "Written by `make figures`; do not edit. Tolerances are chosen before the runs and never adapted to results."
 SHOWN = (
     "A difference between variants counts as shown if it is three times the spread over seeds or resolutions (over the "
-    "pairs where variants start from the same states); else the claim is *not shown*. Most runs are drafts: state and "
+    "pairs where variants start from the same states); else the claim is *not shown*. Drafts are marked: state and "
     "preset say so."
 )
 NOT_RUN = "not run yet"
