@@ -19,9 +19,9 @@ FEW_BLOCKS = 64
 """Number of occupied blocks per thread up to which each colour of blocks has a copy of the grid; with more blocks, they
 are added colour by colour, and with one thread in an order with the same sums. No result depends on it."""
 LOOKS = 5
-"""Looks at messages from and to other processes while blocks are added that none waits for. Of long messages, MPI sends
-little more than the lengths unless both processes look at them: one that looks in the end only waits for the other. The
-first looks are early, because others may have few of these blocks."""
+"""Number of times that a process looks at its messages while it adds the blocks that no other process waits for. Most
+MPI libraries move a long message only while both processes call them, so a process that looks only at the end makes the
+other wait. The first looks are early, because the other process may have few such blocks."""
 
 _NO_NUMBERS, _NO_VECTORS, _NO_TENSORS = np.zeros(0), np.zeros((0, 1)), np.zeros((0, 1, 1))
 
@@ -49,7 +49,7 @@ class Transfers:
         self._connected = (0, 0, 0)
         self._all_blocks = np.empty(0, np.int64)
         self._orders = [_Order(self._all_blocks, np.zeros(2, np.int64))]
-        """In which blocks are added: those that other processes wait for, if there are any, then parts of the rest."""
+        """In which blocks are added: first those that other processes wait for, if any, then the rest in parts."""
         self._copy_of_block = np.empty(0, np.int64)
         self._copies: dict[int, NDArray[np.float64]] = {}
         self._reached = np.empty((0, 0), np.int32)
@@ -191,8 +191,8 @@ class _Order:
         return _Order(self.blocks[chosen], np.concatenate([[0], np.cumsum(chosen)])[self.starts])
 
     def parts(self, count: int) -> list["_Order"]:
-        """At most so many orders that follow each other, of some of the colours, or of some blocks, ever
-        more, of the only one."""
+        """At most `count` orders to be taken one after the other: each of some of the colours or, where there is
+        one colour only, of some of its blocks, the first of the fewest."""
         rows = self.starts.size - 1
         if rows > 1:
             some = -(-rows // count)
